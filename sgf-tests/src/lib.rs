@@ -1,0 +1,1 @@
+//! Regression suites and the harness that runs them.

@@ -1,0 +1,1 @@
+//! Kosumi, a Go engine.

@@ -1,0 +1,2 @@
+//! The `kosumi` binary.
+fn main() {}
