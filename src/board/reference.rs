@@ -1,0 +1,120 @@
+//! The slow, obviously right board: an array of cells and flood fill, written straight from the text of the
+//! Tromp-Taylor rules. It exists to be compared with [`Board`](super::Board); nothing fast uses it.
+
+use super::{Board, BoardSize, Cell, Color, Point};
+
+/// A position without chains, counters or keys.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct ReferenceBoard {
+    size: BoardSize,
+    /// Row by row from the lower left.
+    cells: Vec<Cell>,
+}
+
+impl ReferenceBoard {
+    /// An empty board.
+    pub fn new(size: BoardSize) -> ReferenceBoard {
+        ReferenceBoard { size, cells: vec![Cell::Empty; size.area()] }
+    }
+
+    /// Columns and rows.
+    pub fn size(&self) -> BoardSize {
+        self.size
+    }
+
+    fn index(&self, point: Point) -> usize {
+        point.row() * self.size.columns() + point.column()
+    }
+
+    /// What a point of the board holds.
+    pub fn cell(&self, point: Point) -> Cell {
+        self.cells[self.index(point)]
+    }
+
+    /// Puts anything on a point, without captures.
+    pub fn set(&mut self, point: Point, cell: Cell) {
+        let index = self.index(point);
+        self.cells[index] = cell;
+    }
+
+    /// The adjacent points on the board.
+    pub fn adjacent(&self, point: Point) -> Vec<Point> {
+        let (column, row) = (point.column() as i32, point.row() as i32);
+        [(0, 1), (0, -1), (1, 0), (-1, 0)]
+            .iter()
+            .map(|(right, up)| (column + right, row + up))
+            .filter(|&(c, r)| c >= 0 && r >= 0 && self.size.contains(c as usize, r as usize))
+            .map(|(c, r)| Point::new(c as usize, r as usize))
+            .collect()
+    }
+
+    /// The stones connected to `point` through cells of the same kind, `point` included.
+    pub fn connected(&self, point: Point) -> Vec<Point> {
+        let kind = self.cell(point);
+        let mut found = vec![point];
+        let mut next = 0;
+        while next < found.len() {
+            for neighbour in self.adjacent(found[next]) {
+                if self.cell(neighbour) == kind && !found.contains(&neighbour) {
+                    found.push(neighbour);
+                }
+            }
+            next += 1;
+        }
+        found
+    }
+
+    /// The liberties of the stones connected to `point`, sorted.
+    pub fn liberties(&self, point: Point) -> Vec<Point> {
+        let mut liberties: Vec<Point> = self
+            .connected(point)
+            .into_iter()
+            .flat_map(|stone| self.adjacent(stone))
+            .filter(|&neighbour| self.cell(neighbour) == Cell::Empty)
+            .collect();
+        liberties.sort();
+        liberties.dedup();
+        liberties
+    }
+
+    /// Removes every stone of `color` without liberties.
+    fn clear(&mut self, color: Color) {
+        let dead: Vec<Point> = self
+            .size
+            .points()
+            .filter(|&point| self.cell(point) == color.into() && self.liberties(point).is_empty())
+            .collect();
+        for point in dead {
+            self.set(point, Cell::Empty);
+        }
+    }
+
+    /// The position after `color` plays on an empty point: the opponent's stones without liberties go first,
+    /// then the player's own.
+    #[must_use]
+    pub fn after(&self, point: Point, color: Color) -> ReferenceBoard {
+        assert_eq!(self.cell(point), Cell::Empty);
+        let mut board = self.clone();
+        board.set(point, color.into());
+        board.clear(color.opponent());
+        board.clear(color);
+        board
+    }
+
+    /// Is the placed stone gone after the move?
+    pub fn is_suicide(&self, point: Point, color: Color) -> bool {
+        self.after(point, color).cell(point) == Cell::Empty
+    }
+
+    /// Has every stone a liberty?
+    pub fn is_legal_position(&self) -> bool {
+        self.size.points().all(|point| self.cell(point) == Cell::Empty || !self.liberties(point).is_empty())
+    }
+}
+
+impl From<&Board> for ReferenceBoard {
+    fn from(board: &Board) -> ReferenceBoard {
+        let size = board.size();
+        ReferenceBoard { size, cells: size.points().map(|point| board.cell(point)).collect() }
+    }
+}

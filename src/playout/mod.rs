@@ -1,0 +1,94 @@
+//! One playout: both players follow a policy until neither finds a move.
+//!
+//! Playouts obey captures, suicide (never played) and simple ko. Superko is not looked up here: it costs a hash
+//! set per playout and bites about once in ten thousand; a limit on the length ends the rare long cycle. The
+//! moves *in the graph*, from the root to the leaf where the playout starts, obey superko exactly.
+
+pub mod policy;
+
+pub use policy::{PlayoutPolicy, UniformPolicy};
+
+use crate::board::{Board, Cell, Color, Move, Point};
+use crate::rng::Rng;
+
+/// What a playout reports about its course.
+pub trait PlayoutObserver {
+    /// A stone was placed.
+    fn placed(&mut self, point: Point, color: Color);
+}
+
+/// Observes nothing.
+impl PlayoutObserver for () {
+    #[inline]
+    fn placed(&mut self, _: Point, _: Color) {}
+}
+
+/// How a playout ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PlayoutEnd {
+    /// Moves played, the final passes included.
+    pub moves: u32,
+    /// False if the limit on the length ended it.
+    pub finished: bool,
+}
+
+/// Moves after which a playout on this board is cut off.
+pub fn length_limit(board: &Board) -> u32 {
+    3 * board.size().area() as u32 + 20
+}
+
+/// Plays on `board` from `to_move` until two passes in a row or the limit on the length.
+///
+/// `last` are the latest moves before the playout, newest first: policies answer them.
+#[inline]
+pub fn run<P: PlayoutPolicy, O: PlayoutObserver>(
+    policy: &mut P,
+    board: &mut Board,
+    to_move: Color,
+    last: [Move; 2],
+    rng: &mut Rng,
+    observer: &mut O,
+) -> PlayoutEnd {
+    let limit = length_limit(board);
+    let mut last = last;
+    let mut color = to_move;
+    let mut moves = 0;
+    let mut passes = 0;
+    while passes < 2 {
+        if moves == limit {
+            return PlayoutEnd { moves, finished: false };
+        }
+        moves += 1;
+        let mv = match policy.choose(board, color, last, rng) {
+            Some(point) => {
+                board.play_unchecked(point, color);
+                observer.placed(point, color);
+                passes = 0;
+                Move::Play(point)
+            }
+            None => {
+                board.pass();
+                passes += 1;
+                Move::Pass
+            }
+        };
+        last = [mv, last[0]];
+        color = color.opponent();
+    }
+    PlayoutEnd { moves, finished: true }
+}
+
+/// Black's stones and one-point eyes minus White's: the area score of a board that was played to the end.
+pub fn final_area(board: &Board) -> i32 {
+    let mut score = 0;
+    for point in board.size().points() {
+        score += match board.cell(point) {
+            Cell::Black => 1,
+            Cell::White => -1,
+            Cell::Empty if board.is_enclosed(point, Color::Black) => 1,
+            Cell::Empty if board.is_enclosed(point, Color::White) => -1,
+            Cell::Empty | Cell::Border => 0,
+        };
+    }
+    score
+}
