@@ -2,5 +2,9 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod board;
-pub mod rng;
+pub mod game;
+pub mod graph_key;
+pub mod history;
 pub mod playout;
+pub mod rng;
+pub mod rules;

@@ -127,10 +127,8 @@ const ADJACENT: [Adjacent; 256] = {
             }
             direction += 1;
         }
-        table[code] = Adjacent {
-            has_empty: empty > 0,
-            closed: ByColor::new(empty + white == 0, empty + black == 0),
-        };
+        table[code] =
+            Adjacent { has_empty: empty > 0, closed: ByColor::new(empty + white == 0, empty + black == 0) };
         code += 1;
     }
     table

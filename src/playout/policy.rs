@@ -9,7 +9,7 @@ pub trait PlayoutPolicy {
     fn choose(&mut self, board: &Board, color: Color, last: [Move; 2], rng: &mut Rng) -> Option<Point>;
 }
 
-/// Uniformly random among the legal moves that do not fill an own one-point eye: the oracle for everything that
+/// Random among the legal moves that do not fill an own one-point eye: the oracle for everything that
 /// playouts count, and the anchor for their speed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct UniformPolicy;
@@ -23,43 +23,25 @@ pub fn is_playable(board: &Board, point: Point, color: Color) -> bool {
     !board.is_eyelike(point, color) && !board.is_ko(point, color) && !board.is_suicide(point, color)
 }
 
-/// A uniformly random empty point that `accept` takes, if there is one.
+/// A random empty point that `accept` takes, if there is one: the first such point in the list of empty points
+/// from a random place on, going round.
 ///
-/// A few independent draws find one nearly always; when they do not, few points qualify, and one pass over all
-/// of them (reservoir sampling) keeps the choice uniform.
+/// Points behind a run of refused ones are a little more likely than others. A strictly uniform draw was
+/// measured to be 25 % slower and to lengthen the playouts by 0.2 % (9×9: 111.03 instead of 110.85 moves).
+/// CITE: libego chooses in this way; its mean lengths are the ones that ours are tested against.
 #[inline]
-pub fn pick_uniform(
-    board: &Board,
-    rng: &mut Rng,
-    mut accept: impl FnMut(Point, &mut Rng) -> bool,
-) -> Option<Point> {
-    const DRAWS: usize = 6;
+pub fn pick(board: &Board, rng: &mut Rng, mut accept: impl FnMut(Point, &mut Rng) -> bool) -> Option<Point> {
     let empties = board.empties();
     if empties.is_empty() {
         return None;
     }
-    for _ in 0..DRAWS {
-        let point = empties[rng.below(empties.len() as u32) as usize];
-        if accept(point, rng) {
-            return Some(point);
-        }
-    }
-    let mut chosen = None;
-    let mut count = 0;
-    for &point in empties {
-        if accept(point, rng) {
-            count += 1;
-            if count == 1 || rng.below(count) == 0 {
-                chosen = Some(point);
-            }
-        }
-    }
-    chosen
+    let (before, after) = empties.split_at(rng.below(empties.len() as u32) as usize);
+    after.iter().chain(before).copied().find(|&point| accept(point, rng))
 }
 
 impl PlayoutPolicy for UniformPolicy {
     #[inline]
     fn choose(&mut self, board: &Board, color: Color, _last: [Move; 2], rng: &mut Rng) -> Option<Point> {
-        pick_uniform(board, rng, |point, _| is_playable(board, point, color))
+        pick(board, rng, |point, _| is_playable(board, point, color))
     }
 }

@@ -1,0 +1,537 @@
+//! A game: board, rules, history. The one authority on legality, passes, the end of the game and undo.
+//!
+//! [`Game`] owns the record and can take every move back. [`Line`] plays moves on top of a game for a search,
+//! with the same rules and the same superko, and returns to the game's position at once.
+
+use crate::board::{Board, BoardSize, ByColor, Cell, Color, Key, Move, Point};
+use crate::graph_key::{self, Sharing};
+use crate::history::{History, LineHistory};
+use crate::rules::{KoRule, Rules};
+use smallvec::SmallVec;
+
+/// Why a move is not legal.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, thiserror::Error)]
+pub enum IllegalMove {
+    /// There is no such point on this board.
+    #[error("not on the board")]
+    OutOfBoard,
+    /// There is a stone.
+    #[error("occupied")]
+    Occupied,
+    /// The stone would have no liberty, and the rules (or common sense, if it is a single one) forbid that.
+    #[error("suicide")]
+    Suicide,
+    /// The immediate recapture of a ko.
+    #[error("ko")]
+    Ko,
+    /// An earlier position would come back.
+    #[error("superko")]
+    Superko,
+}
+
+/// One move of a game and what is needed to take it back.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Record {
+    /// Who moved.
+    pub color: Color,
+    /// The move.
+    pub mv: Move,
+    /// Stones that left the board: captured ones, or the player's own after a suicide.
+    pub lifted: SmallVec<[Point; 4]>,
+    before: Before,
+}
+
+/// What a move overwrites.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Before {
+    to_move: Color,
+    passes: u8,
+    ko: Option<(Point, Color)>,
+    graph_key: Key,
+}
+
+impl Record {
+    /// The colour of the lifted stones: the opponent's unless the placed stone is among them.
+    fn lifted_color(&self) -> Color {
+        lifted_color(self.color, self.mv, &self.lifted)
+    }
+}
+
+fn lifted_color(mover: Color, mv: Move, lifted: &[Point]) -> Color {
+    let suicide = mv.point().is_some_and(|point| lifted.contains(&point));
+    if suicide { mover } else { mover.opponent() }
+}
+
+/// A game of Go from its first position to now.
+#[derive(Clone, Debug)]
+pub struct Game {
+    rules: Rules,
+    komi: f32,
+    /// Handicap stones, for the compensation.
+    handicap: u32,
+    start: Board,
+    start_to_move: Color,
+    board: Board,
+    to_move: Color,
+    /// Consecutive passes up to now.
+    passes: u8,
+    history: History,
+    records: Vec<Record>,
+    sharing: Sharing,
+    graph_key: Key,
+}
+
+impl Game {
+    /// An empty board with Black to move.
+    pub fn new(size: BoardSize, rules: Rules, komi: f32) -> Game {
+        Game::from_board(Board::new(size), Color::Black, rules, komi)
+    }
+
+    /// A game that starts at a position.
+    pub fn from_board(board: Board, to_move: Color, rules: Rules, komi: f32) -> Game {
+        let mut game = Game {
+            rules,
+            komi,
+            handicap: 0,
+            start: board,
+            start_to_move: to_move,
+            board,
+            to_move,
+            passes: 0,
+            history: History::new(rules.ko, &board, to_move),
+            records: Vec::new(),
+            sharing: Sharing::default(),
+            graph_key: Key::default(),
+        };
+        game.graph_key = game.first_graph_key();
+        game
+    }
+
+    /// An empty board of the same size, with the same rules, komi and kind of node keys.
+    #[must_use]
+    pub fn cleared(&self) -> Game {
+        Game::new(self.size(), self.rules, self.komi).with_sharing(self.sharing)
+    }
+
+    /// The same game under other rules and another komi, history included.
+    #[must_use]
+    pub fn with_rules(&self, rules: Rules, komi: f32) -> Game {
+        let mut game = Game::from_board(self.start, self.start_to_move, rules, komi);
+        game.handicap = self.handicap;
+        game.sharing = self.sharing;
+        game.graph_key = game.first_graph_key();
+        for record in &self.records {
+            // The moves were accepted once; other rules do not undo what happened.
+            game.execute(record.color, record.mv);
+        }
+        game
+    }
+
+    /// The same game with node keys of another kind.
+    #[must_use]
+    pub fn with_sharing(mut self, sharing: Sharing) -> Game {
+        self.sharing = sharing;
+        self.with_rules(self.rules, self.komi)
+    }
+
+    /// The same game started with handicap stones, on an empty board without moves: White is to move.
+    ///
+    /// # Errors
+    /// If the board is not empty, or two of the points are the same.
+    pub fn with_handicap(&self, points: &[Point]) -> Result<Game, IllegalMove> {
+        let size = self.size();
+        let repeated = (1..points.len()).any(|i| points[..i].contains(&points[i]));
+        if repeated || !self.records.is_empty() || self.board.stone_count() > 0 {
+            return Err(IllegalMove::Occupied);
+        }
+        if points.iter().any(|point| !size.contains(point.column(), point.row())) {
+            return Err(IllegalMove::OutOfBoard);
+        }
+        let board = Board::from_stones(size, points.iter().map(|&point| (point, Color::Black)))
+            .map_err(|_| IllegalMove::Suicide)?;
+        let mut game = Game::from_board(board, Color::White, self.rules, self.komi);
+        game.handicap = points.len() as u32;
+        Ok(game.with_sharing(self.sharing))
+    }
+
+    fn salt(&self) -> Key {
+        graph_key::rules_salt(self.rules, self.komi + self.white_bonus())
+    }
+
+    fn first_graph_key(&self) -> Key {
+        let none = std::iter::empty();
+        graph_key::state_key(self.salt(), self.rules.ko, &self.board, self.to_move, self.passes, none)
+    }
+
+    /// Columns and rows.
+    pub fn size(&self) -> BoardSize {
+        self.board.size()
+    }
+
+    /// The rules.
+    pub fn rules(&self) -> Rules {
+        self.rules
+    }
+
+    /// Points for White, compensation for handicap not included.
+    pub fn komi(&self) -> f32 {
+        self.komi
+    }
+
+    /// Number of handicap stones.
+    pub fn handicap(&self) -> u32 {
+        self.handicap
+    }
+
+    /// Compensation for handicap stones, in points for White.
+    pub fn white_bonus(&self) -> f32 {
+        self.rules.handicap_bonus.points(self.handicap) as f32
+    }
+
+    /// The position.
+    pub fn board(&self) -> &Board {
+        &self.board
+    }
+
+    /// The first position.
+    pub fn start(&self) -> &Board {
+        &self.start
+    }
+
+    /// Whose turn it is if the players alternate.
+    pub fn to_move(&self) -> Color {
+        self.to_move
+    }
+
+    /// Gives the turn to `color`, as a controller does that asks for two moves of the same colour in a row.
+    pub fn set_to_move(&mut self, color: Color) {
+        if self.to_move != color {
+            self.to_move = color;
+            self.graph_key = self.current_state_key();
+        }
+    }
+
+    /// Consecutive passes up to now.
+    pub fn passes(&self) -> u8 {
+        self.passes
+    }
+
+    /// Have both players passed in a row? The game may go on all the same: servers resume play after a dispute.
+    pub fn is_over(&self) -> bool {
+        self.passes >= 2
+    }
+
+    /// The moves, oldest first.
+    pub fn records(&self) -> &[Record] {
+        &self.records
+    }
+
+    /// The two latest moves, newest first; passes where there are none.
+    pub fn last_moves(&self) -> [Move; 2] {
+        let back = |n: usize| self.records.iter().rev().nth(n).map_or(Move::Pass, |record| record.mv);
+        [back(0), back(1)]
+    }
+
+    /// The positions so far.
+    pub fn history(&self) -> &History {
+        &self.history
+    }
+
+    /// The key of this position's node in the search graph.
+    pub fn graph_key(&self) -> Key {
+        self.graph_key
+    }
+
+    /// Are node keys those of a graph or of a tree?
+    pub fn sharing(&self) -> Sharing {
+        self.sharing
+    }
+
+    /// May `color` make this move now?
+    ///
+    /// # Errors
+    /// What forbids it.
+    pub fn check(&self, color: Color, mv: Move) -> Result<(), IllegalMove> {
+        let Move::Play(point) = mv else { return Ok(()) };
+        if !self.size().contains(point.column(), point.row()) {
+            return Err(IllegalMove::OutOfBoard);
+        }
+        check_play(&self.board, &self.history, None, self.rules, point, color)
+    }
+
+    /// Plays a legal move.
+    ///
+    /// # Errors
+    /// If the move is not legal; the game is then unchanged.
+    pub fn play(&mut self, color: Color, mv: Move) -> Result<(), IllegalMove> {
+        self.check(color, mv)?;
+        self.execute(color, mv);
+        Ok(())
+    }
+
+    /// Plays a move as a record tells it: repetition, and suicide of two or more stones, are accepted under any
+    /// rules. GUIs and servers do not say by which rules they play, and a move that has been played elsewhere
+    /// must not part the engine's board from theirs.
+    ///
+    /// Returns what a strict reading of the rules would have objected to.
+    ///
+    /// # Errors
+    /// If the point is occupied or off the board, or the move is the suicide of a single stone.
+    pub fn play_tolerant(&mut self, color: Color, mv: Move) -> Result<Option<IllegalMove>, IllegalMove> {
+        let objection = self.check(color, mv).err();
+        match (objection, mv) {
+            (Some(reason @ (IllegalMove::OutOfBoard | IllegalMove::Occupied)), _) => return Err(reason),
+            (Some(IllegalMove::Suicide), Move::Play(point))
+                if self.board.is_single_stone_suicide(point, color) =>
+            {
+                return Err(IllegalMove::Suicide);
+            }
+            _ => {}
+        }
+        self.execute(color, mv);
+        Ok(objection)
+    }
+
+    fn execute(&mut self, color: Color, mv: Move) {
+        let before = Before {
+            to_move: self.to_move,
+            passes: self.passes,
+            ko: self.board.ko(),
+            graph_key: self.graph_key,
+        };
+        let mut lifted = SmallVec::new();
+        match mv {
+            Move::Play(point) => {
+                collect_lifted(&self.board, point, color, &mut lifted);
+                self.board.play_unchecked(point, color);
+                self.passes = 0;
+            }
+            Move::Pass => {
+                self.board.pass();
+                self.passes = self.passes.saturating_add(1);
+            }
+        }
+        self.to_move = color.opponent();
+        let removed = lifted_color(color, mv, &lifted);
+        self.history.push(&self.board, color, mv, &lifted, removed);
+        // The previous key takes part only if the same player would have been on turn in a search.
+        let previous = if before.to_move == color { before.graph_key } else { Key::default() };
+        let state = self.current_state_key();
+        self.graph_key = graph_key::next_key(self.sharing, self.rules.ko, previous, mv, &self.board, state);
+        self.records.push(Record { color, mv, lifted, before });
+    }
+
+    fn current_state_key(&self) -> Key {
+        let banned = self.history.banned(None, &self.board, self.to_move, self.rules.suicide);
+        graph_key::state_key(self.salt(), self.rules.ko, &self.board, self.to_move, self.passes, banned)
+    }
+
+    /// Takes the latest move back and returns it; `None` if there is none. Handicap stones stay.
+    pub fn undo(&mut self) -> Option<Record> {
+        let record = self.records.pop()?;
+        let removed = record.lifted_color();
+        self.history.pop(&self.board, record.color, record.mv, &record.lifted, removed);
+        if let Move::Play(point) = record.mv {
+            let kept = self.board.stones().filter(|&(stone, _)| stone != point);
+            let restored =
+                record.lifted.iter().filter(|&&stone| stone != point).map(|&stone| (stone, removed));
+            let stones: Vec<(Point, Color)> = kept.chain(restored).collect();
+            let lost = record.lifted.len() as u32;
+            let prisoners = ByColor::new(
+                self.board.prisoners(Color::Black) - if removed == Color::Black { lost } else { 0 },
+                self.board.prisoners(Color::White) - if removed == Color::White { lost } else { 0 },
+            );
+            // The position was on the board before, so every chain has a liberty and the error cannot occur.
+            if let Ok(board) = Board::from_stones(self.size(), stones) {
+                self.board = board;
+            }
+            self.board.set_prisoners(prisoners);
+        }
+        self.board.set_ko(record.before.ko);
+        self.to_move = record.before.to_move;
+        self.passes = record.before.passes;
+        self.graph_key = record.before.graph_key;
+        Some(record)
+    }
+
+    /// All legal points for `color`, row by row from the lower left.
+    pub fn legal_points(&self, color: Color) -> Vec<Point> {
+        self.size().points().filter(|&point| self.check(color, Move::Play(point)).is_ok()).collect()
+    }
+
+    /// The points where only superko stops `color`.
+    pub fn superko_banned(&self, color: Color) -> Vec<Point> {
+        self.history.banned(None, &self.board, color, self.rules.suicide).collect()
+    }
+}
+
+/// The stones that `color`'s play on an empty point will lift: captures, or the own chain after a suicide.
+fn collect_lifted(board: &Board, point: Point, color: Color, lifted: &mut SmallVec<[Point; 4]>) {
+    let take = |of: Color, only_in_atari: bool, lifted: &mut SmallVec<[Point; 4]>| {
+        for neighbour in point.adjacent() {
+            if board.cell(neighbour) == Cell::from(of)
+                && (!only_in_atari || board.in_atari(neighbour))
+                && !lifted.contains(&neighbour)
+            {
+                lifted.extend(board.chain(neighbour));
+            }
+        }
+    };
+    take(color.opponent(), true, lifted);
+    if lifted.is_empty() && board.is_suicide(point, color) {
+        lifted.push(point);
+        take(color, false, lifted);
+    }
+}
+
+/// The one test of a play's legality, for games and for lines of a search.
+#[inline]
+fn check_play(
+    board: &Board,
+    history: &History,
+    line: Option<&LineHistory>,
+    rules: Rules,
+    point: Point,
+    color: Color,
+) -> Result<(), IllegalMove> {
+    if board.cell(point) != Cell::Empty {
+        return Err(IllegalMove::Occupied);
+    }
+    if board.is_suicide(point, color) && (!rules.suicide || board.is_single_stone_suicide(point, color)) {
+        return Err(IllegalMove::Suicide);
+    }
+    if rules.ko == KoRule::Simple && board.is_ko(point, color) {
+        return Err(IllegalMove::Ko);
+    }
+    if history.would_repeat(line, board, point, color) {
+        return Err(IllegalMove::Superko);
+    }
+    Ok(())
+}
+
+/// Moves played on top of a game, for a search: same rules, same superko, no undo but back to the start.
+#[derive(Clone, Debug)]
+pub struct Line<'g> {
+    game: &'g Game,
+    /// The game's board in its canonical inner order: what a search does must not depend on the moves by which
+    /// the game came here.
+    root: Board,
+    salt: Key,
+    board: Board,
+    to_move: Color,
+    passes: u8,
+    history: LineHistory,
+    graph_key: Key,
+    last_moves: [Move; 2],
+    len: usize,
+}
+
+impl<'g> Line<'g> {
+    /// The empty line.
+    pub fn new(game: &'g Game) -> Line<'g> {
+        let root = game.board.rebuilt();
+        Line {
+            game,
+            root,
+            salt: game.salt(),
+            board: root,
+            to_move: game.to_move,
+            passes: game.passes,
+            history: LineHistory::new(),
+            graph_key: game.graph_key,
+            last_moves: game.last_moves(),
+            len: 0,
+        }
+    }
+
+    /// Back to the game's position.
+    pub fn reset(&mut self) {
+        self.board.copy_from(&self.root);
+        self.to_move = self.game.to_move;
+        self.passes = self.game.passes;
+        self.history.clear();
+        self.graph_key = self.game.graph_key;
+        self.last_moves = self.game.last_moves();
+        self.len = 0;
+    }
+
+    /// The game below the line.
+    pub fn game(&self) -> &'g Game {
+        self.game
+    }
+
+    /// The position at the end of the line.
+    pub fn board(&self) -> &Board {
+        &self.board
+    }
+
+    /// Whose turn it is.
+    pub fn to_move(&self) -> Color {
+        self.to_move
+    }
+
+    /// Consecutive passes up to now, those of the game included.
+    pub fn passes(&self) -> u8 {
+        self.passes
+    }
+
+    /// The two latest moves, newest first.
+    pub fn last_moves(&self) -> [Move; 2] {
+        self.last_moves
+    }
+
+    /// Number of moves in the line.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Is the line empty?
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The key of the position's node in the search graph.
+    pub fn graph_key(&self) -> Key {
+        self.graph_key
+    }
+
+    /// May the player on turn place a stone on this point of the board?
+    ///
+    /// # Errors
+    /// What forbids it.
+    #[inline]
+    pub fn check(&self, point: Point) -> Result<(), IllegalMove> {
+        let line = Some(&self.history);
+        check_play(&self.board, &self.game.history, line, self.game.rules, point, self.to_move)
+    }
+
+    /// Plays a legal move for the player on turn. Debug builds assert that it is legal.
+    pub fn play(&mut self, mv: Move) {
+        let color = self.to_move;
+        let mut lifted: SmallVec<[Point; 4]> = SmallVec::new();
+        match mv {
+            Move::Play(point) => {
+                debug_assert_eq!(self.check(point), Ok(()), "{color} {point}\n{}", self.board);
+                if !self.board.has_empty_neighbour(point) || self.board.captures_any(point, color) {
+                    collect_lifted(&self.board, point, color, &mut lifted);
+                }
+                self.board.play_unchecked(point, color);
+                self.passes = 0;
+            }
+            Move::Pass => {
+                self.board.pass();
+                self.passes = self.passes.saturating_add(1);
+            }
+        }
+        self.to_move = color.opponent();
+        self.last_moves = [mv, self.last_moves[0]];
+        self.len += 1;
+        let rules = self.game.rules;
+        let removed = lifted_color(color, mv, &lifted);
+        self.history.push(rules.ko, &self.board, color, mv, &lifted, removed);
+        let banned = self.game.history.banned(Some(&self.history), &self.board, self.to_move, rules.suicide);
+        let state = graph_key::state_key(self.salt, rules.ko, &self.board, self.to_move, self.passes, banned);
+        self.graph_key =
+            graph_key::next_key(self.game.sharing, rules.ko, self.graph_key, mv, &self.board, state);
+    }
+}

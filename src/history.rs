@@ -1,0 +1,259 @@
+//! Superko: which positions have been on the board, and would a move bring one of them back?
+//!
+//! The one place where repetition is decided. [`History`] holds the game, [`LineHistory`] the line that a search
+//! has played on top of it; a question is always asked of both.
+//!
+//! What is stored for a position depends on the rule: PSK stores the stones; SSK the stones and who is to move;
+//! NSSK the stones and who created them, and only for plays. A move is forbidden if what it would store is
+//! there already.
+//!
+//! **The common move pays nothing.** Two exact filters stand before the hash set:
+//!
+//! 1. A move that leaves its stone on the board can only recreate a position in which its own point already held
+//!    a stone of its colour. The point is empty now, so that stone has been lifted since. Points from which no
+//!    stone of the colour was ever lifted need no further question: before the first capture of a game, that is
+//!    all of them. (A suicide leaves its point empty, so it is always asked.)
+//! 2. The earlier position has the same number of stones: a table counts positions by their number of stones.
+
+use crate::board::{Board, ByColor, Cell, Color, Key, MAX_AREA, Move, Point, PointMap, PointSet};
+use crate::rules::KoRule;
+use hashbrown::HashMap;
+use smallvec::SmallVec;
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// Keys are random already: the low half is the hash.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct KeyHasher(u64);
+
+impl Hasher for KeyHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, _bytes: &[u8]) {
+        // Only u128 keys are hashed with this hasher, see write_u128.
+        debug_assert!(false, "only keys are hashed here");
+    }
+
+    #[inline]
+    fn write_u128(&mut self, key: u128) {
+        self.0 = key as u64;
+    }
+}
+
+/// What the rule stores for the position that a move of `mover` leads to; `None` if it stores nothing.
+#[inline]
+fn entry(rule: KoRule, board: &Board, key: Key, mover: Color, is_pass: bool) -> Option<Key> {
+    match rule {
+        KoRule::Simple => None,
+        KoRule::Positional => Some(key),
+        KoRule::Situational => Some(key ^ board.zobrist().side(mover.opponent())),
+        KoRule::NaturalSituational if is_pass => None,
+        KoRule::NaturalSituational => Some(key ^ board.zobrist().side(mover)),
+    }
+}
+
+/// The positions of a game.
+#[derive(Clone, Debug)]
+pub struct History {
+    rule: KoRule,
+    /// How often each entry is there: a tolerant game may repeat positions, and undo must take back one of them.
+    positions: HashMap<u128, u32, BuildHasherDefault<KeyHasher>>,
+    /// Number of entries by number of stones.
+    by_stones: Box<[u32; MAX_AREA + 1]>,
+    /// How many stones of each colour were lifted from each point.
+    lifted: ByColor<PointMap<u32>>,
+    lifted_points: ByColor<PointSet>,
+}
+
+impl History {
+    /// The history of a game that starts at `board` with `to_move` to play.
+    pub fn new(rule: KoRule, board: &Board, to_move: Color) -> History {
+        let mut history = History {
+            rule,
+            positions: HashMap::default(),
+            by_stones: Box::new([0; MAX_AREA + 1]),
+            lifted: ByColor::new(PointMap::filled(0), PointMap::filled(0)),
+            lifted_points: ByColor::default(),
+        };
+        // Nobody created the first position by a play, so NSSK does not store it.
+        history.add(entry(rule, board, board.key(), to_move.opponent(), true), board.stone_count());
+        history
+    }
+
+    /// The rule that is applied.
+    pub fn rule(&self) -> KoRule {
+        self.rule
+    }
+
+    /// Number of different entries.
+    pub fn len(&self) -> usize {
+        self.positions.len()
+    }
+
+    /// Is nothing stored?
+    pub fn is_empty(&self) -> bool {
+        self.positions.is_empty()
+    }
+
+    fn add(&mut self, entry: Option<Key>, stones: usize) {
+        if let Some(key) = entry {
+            *self.positions.entry(key.0).or_insert(0) += 1;
+            self.by_stones[stones] += 1;
+        }
+    }
+
+    fn contains(&self, entry: Key, stones: usize) -> bool {
+        self.by_stones[stones] > 0 && self.positions.contains_key(&entry.0)
+    }
+
+    /// Records a move that has been played: `board` is the position after it, `lifted` the stones it removed
+    /// (captures or suicide), all of the same colour.
+    pub fn push(&mut self, board: &Board, mover: Color, mv: Move, lifted: &[Point], lifted_color: Color) {
+        self.add(entry(self.rule, board, board.key(), mover, mv == Move::Pass), board.stone_count());
+        for &point in lifted {
+            self.lifted[lifted_color][point] += 1;
+            self.lifted_points[lifted_color].insert(point);
+        }
+    }
+
+    /// Takes back the latest [`History::push`], given the same arguments.
+    pub fn pop(&mut self, board: &Board, mover: Color, mv: Move, lifted: &[Point], lifted_color: Color) {
+        if let Some(key) = entry(self.rule, board, board.key(), mover, mv == Move::Pass) {
+            if let Some(count) = self.positions.get_mut(&key.0) {
+                *count -= 1;
+                if *count == 0 {
+                    self.positions.remove(&key.0);
+                }
+            }
+            self.by_stones[board.stone_count()] -= 1;
+        }
+        for &point in lifted {
+            let count = &mut self.lifted[lifted_color][point];
+            *count -= 1;
+            if *count == 0 {
+                self.lifted_points[lifted_color].remove(point);
+            }
+        }
+    }
+
+    /// Would `color`'s play on an empty point of `board`, reached through the game and then `line`, repeat what
+    /// the rule forbids?
+    #[inline]
+    pub fn would_repeat(
+        &self,
+        line: Option<&LineHistory>,
+        board: &Board,
+        point: Point,
+        color: Color,
+    ) -> bool {
+        if self.rule == KoRule::Simple {
+            return false;
+        }
+        let lifted = self.lifted_points[color].contains(point)
+            || line.is_some_and(|line| line.lifted[color].contains(point));
+        (lifted || board.is_suicide(point, color)) && self.would_repeat_slow(line, board, point, color)
+    }
+
+    fn would_repeat_slow(
+        &self,
+        line: Option<&LineHistory>,
+        board: &Board,
+        point: Point,
+        color: Color,
+    ) -> bool {
+        let outcome = board.outcome(point, color);
+        entry(self.rule, board, outcome.key, color, false).is_some_and(|entry| {
+            self.contains(entry, outcome.stones)
+                || line.is_some_and(|line| line.contains(entry, outcome.stones))
+        })
+    }
+
+    /// The empty points where `color`'s play is forbidden by superko alone, among those it would otherwise be
+    /// allowed to play; `suicide` says whether that includes suicide.
+    pub fn banned(
+        &self,
+        line: Option<&LineHistory>,
+        board: &Board,
+        color: Color,
+        suicide: bool,
+    ) -> impl Iterator<Item = Point> {
+        let mut candidates = PointSet::EMPTY;
+        if self.rule != KoRule::Simple {
+            candidates = self.lifted_points[color];
+            if let Some(line) = line {
+                candidates.union_with(&line.lifted[color]);
+            }
+            if suicide {
+                let dense = |point: &&Point| !board.has_empty_neighbour(**point);
+                board.empties().iter().filter(dense).for_each(|&point| {
+                    candidates.insert(point);
+                });
+            }
+        }
+        let banned = |point: Point| {
+            board.cell(point) == Cell::Empty
+                && (!board.is_suicide(point, color)
+                    || suicide && !board.is_single_stone_suicide(point, color))
+                && self.would_repeat_slow(line, board, point, color)
+        };
+        candidates.iter().filter(|&point| banned(point)).collect::<SmallVec<[Point; 4]>>().into_iter()
+    }
+}
+
+/// The positions of a line played on top of a game; cheap to reset.
+#[derive(Clone, Debug)]
+pub struct LineHistory {
+    entries: Vec<(Key, u16)>,
+    /// Number of entries by number of stones.
+    by_stones: Box<[u16; MAX_AREA + 1]>,
+    lifted: ByColor<PointSet>,
+}
+
+impl Default for LineHistory {
+    fn default() -> LineHistory {
+        LineHistory::new()
+    }
+}
+
+impl LineHistory {
+    /// An empty line.
+    pub fn new() -> LineHistory {
+        LineHistory {
+            entries: Vec::new(),
+            by_stones: Box::new([0; MAX_AREA + 1]),
+            lifted: ByColor::default(),
+        }
+    }
+
+    /// Back to the empty line.
+    pub fn clear(&mut self) {
+        for (_, stones) in self.entries.drain(..) {
+            self.by_stones[usize::from(stones)] = 0;
+        }
+        self.lifted = ByColor::default();
+    }
+
+    /// Records a move that has been played under `rule`; see [`History::push`].
+    pub fn push(
+        &mut self,
+        rule: KoRule,
+        board: &Board,
+        mover: Color,
+        mv: Move,
+        lifted: &[Point],
+        lifted_color: Color,
+    ) {
+        if let Some(key) = entry(rule, board, board.key(), mover, mv == Move::Pass) {
+            self.entries.push((key, board.stone_count() as u16));
+            self.by_stones[board.stone_count()] += 1;
+        }
+        for &point in lifted {
+            self.lifted[lifted_color].insert(point);
+        }
+    }
+
+    fn contains(&self, entry: Key, stones: usize) -> bool {
+        self.by_stones[stones] > 0 && self.entries.iter().any(|&(key, _)| key == entry)
+    }
+}
