@@ -4,8 +4,11 @@
 //! set per playout and bites about once in ten thousand; a limit on the length ends the rare long cycle. The
 //! moves *in the graph*, from the root to the leaf where the playout starts, obey superko exactly.
 
+pub mod heuristic;
+pub mod pattern;
 pub mod policy;
 
+pub use heuristic::{HeuristicPolicy, HeuristicRates};
 pub use policy::{PlayoutPolicy, UniformPolicy};
 
 use crate::board::{Board, Cell, Color, Move, Point};

@@ -1,0 +1,354 @@
+//! Short-range questions about a board: liberties after a move, self-atari, escapes from atari, ladders, the vital
+//! point of a small eye. Pure, and answered from the board alone.
+
+use crate::board::{Board, Cell, Color, Point, PointSet};
+use smallvec::SmallVec;
+
+/// How many liberties `color`'s stone would have after playing on this empty point, counted up to `N`.
+///
+/// Captured stones give liberties too; of a captured chain of two or more stones it is enough to know that.
+#[inline]
+pub fn liberties_after<const N: usize>(board: &Board, point: Point, color: Color) -> usize {
+    let mut found = [point; N];
+    let mut count = 0;
+    // Adds a liberty; true when N are found.
+    let mut add = |liberty: Point| {
+        if liberty != point && !found[..count].contains(&liberty) {
+            found[count] = liberty;
+            count += 1;
+        }
+        count == N
+    };
+    for neighbour in point.adjacent() {
+        if board.cell(neighbour) == Cell::Empty && add(neighbour) {
+            return N;
+        }
+    }
+    let enemy = Cell::from(color.opponent());
+    for neighbour in point.adjacent() {
+        let cell = board.cell(neighbour);
+        if cell == enemy {
+            if board.in_atari(neighbour) {
+                for stone in board.chain(neighbour) {
+                    let touches = stone
+                        .adjacent()
+                        .iter()
+                        .any(|&next| next == point || is_own_chain_of(board, next, point, color));
+                    if touches && add(stone) {
+                        return N;
+                    }
+                }
+            }
+        } else if cell == Cell::from(color) {
+            // The point itself is one of the chain's liberties, so N + 1 would be needed to be sure of N
+            // others; asking stone by stone stops as soon as N are found.
+            for stone in board.chain(neighbour) {
+                if !board.has_empty_neighbour(stone) {
+                    continue;
+                }
+                for liberty in stone.adjacent() {
+                    if board.cell(liberty) == Cell::Empty && add(liberty) {
+                        return N;
+                    }
+                }
+            }
+        }
+    }
+    count
+}
+
+/// Is there at `stone` a stone of a chain of `color` that touches `point`?
+fn is_own_chain_of(board: &Board, stone: Point, point: Point, color: Color) -> bool {
+    board.cell(stone) == Cell::from(color)
+        && point.adjacent().iter().any(|&neighbour| {
+            board.cell(neighbour) == Cell::from(color) && board.anchor(neighbour) == board.anchor(stone)
+        })
+}
+
+/// Would `color`'s stone on this empty point have fewer than two liberties?
+#[inline]
+pub fn is_self_atari(board: &Board, point: Point, color: Color) -> bool {
+    let empty = (0..4).filter(|&d| board.neighbourhood(point) >> (2 * d) & 3 == 0).count();
+    empty < 2 && liberties_after::<2>(board, point, color) < 2
+}
+
+/// Enemy chains in atari that touch the chain at `point`: capturing one saves it. One liberty each.
+pub fn adjacent_captures(board: &Board, point: Point, found: &mut SmallVec<[Point; 8]>) {
+    let Some(color) = board.cell(point).color() else { return };
+    let enemy = Cell::from(color.opponent());
+    for stone in board.chain(point) {
+        for neighbour in stone.adjacent() {
+            if board.cell(neighbour) == enemy
+                && let Some(liberty) = board.atari_liberty(neighbour)
+                && !found.contains(&liberty)
+            {
+                found.push(liberty);
+            }
+        }
+    }
+}
+
+/// Is the chain at `point`, which has exactly two liberties and whose opponent is to move, caught in a ladder?
+/// Returns the attacker's first move.
+///
+/// The reading is a plain alternation: the attacker takes one of the two liberties, the defender extends or
+/// captures, until the defender has three liberties or is taken. `limit` bounds the number of positions.
+pub fn ladder_capture(board: &Board, point: Point, limit: &mut u32) -> Option<Point> {
+    let defender = board.cell(point).color()?;
+    let attacker = defender.opponent();
+    let (count, liberties) = board.liberties::<3>(point);
+    if count != 2 {
+        return None;
+    }
+    for &attack in &liberties[..2] {
+        if *limit == 0 {
+            return None;
+        }
+        if board.is_suicide(attack, attacker) || board.is_ko(attack, attacker) {
+            continue;
+        }
+        *limit -= 1;
+        let mut next = *board;
+        next.play_unchecked(attack, attacker);
+        if next.cell(point) == Cell::from(defender)
+            && next.in_atari(point)
+            && !can_escape(&next, point, limit)
+        {
+            return Some(attack);
+        }
+    }
+    None
+}
+
+/// Can the chain in atari at `point`, whose owner is to move, get three liberties, or two from which no ladder
+/// catches it?
+pub fn can_escape(board: &Board, point: Point, limit: &mut u32) -> bool {
+    let Some(color) = board.cell(point).color() else { return false };
+    let mut tries: SmallVec<[Point; 8]> = SmallVec::new();
+    adjacent_captures(board, point, &mut tries);
+    tries.extend(board.atari_liberty(point));
+    for &reply in &tries {
+        if *limit == 0 {
+            // Undecided: assume that it gets away.
+            return true;
+        }
+        if board.is_suicide(reply, color) || board.is_ko(reply, color) {
+            continue;
+        }
+        *limit -= 1;
+        let mut next = *board;
+        next.play_unchecked(reply, color);
+        match next.liberties::<3>(point).0 {
+            0 | 1 => {}
+            2 => {
+                if ladder_capture(&next, point, limit).is_none() {
+                    return true;
+                }
+            }
+            _ => return true,
+        }
+    }
+    false
+}
+
+/// The vital point of the small eye around an empty point: the place that decides whether its owner makes two
+/// eyes of it. `None` unless the region has three to six points, is enclosed by stones of one colour, and has
+/// such a point.
+pub fn vital_point(board: &Board, start: Point) -> Option<Point> {
+    const MOST: usize = 6;
+    let mut region: SmallVec<[Point; MOST]> = SmallVec::new();
+    region.push(start);
+    let mut owner = None;
+    let mut next = 0;
+    while next < region.len() {
+        for neighbour in region[next].adjacent() {
+            match board.cell(neighbour) {
+                Cell::Border => {}
+                Cell::Empty => {
+                    if !region.contains(&neighbour) {
+                        if region.len() == MOST {
+                            return None;
+                        }
+                        region.push(neighbour);
+                    }
+                }
+                stone => {
+                    if *owner.get_or_insert(stone) != stone {
+                        return None;
+                    }
+                }
+            }
+        }
+        next += 1;
+    }
+    owner?;
+    // The point with the most neighbours inside is vital when it has enough of them: 2 of three points in a row
+    // or bent, 3 of four in a pyramid or of five in a bulky shape, 4 of a cross or of a flowery six.
+    let inside = |point: Point| point.adjacent().iter().filter(|n| region.contains(n)).count();
+    let best = region.iter().copied().max_by_key(|&point| inside(point))?;
+    let most = inside(best);
+    let unique = region.iter().filter(|&&point| inside(point) == most).count() == 1;
+    match (region.len(), most) {
+        (3, 2) | (4, 3) | (5, 3..=4) | (6, 4) if unique => Some(best),
+        _ => None,
+    }
+}
+
+/// How many steps each point is away from `start`, where solidly connected stones of one colour are no step
+/// apart. Points farther than `most` keep `u8::MAX`.
+///
+/// CITE: Graepel et al., "Learning on graphs in the game of Go" (2001): the common fate graph.
+pub fn common_fate_distance(board: &Board, start: Point, most: u8, distance: &mut [u8]) {
+    distance.fill(u8::MAX);
+    let mut ring: SmallVec<[Point; 32]> = SmallVec::new();
+    let settle = |point: Point, at: u8, distance: &mut [u8], ring: &mut SmallVec<[Point; 32]>| {
+        if distance[point.index()] != u8::MAX {
+            return;
+        }
+        if board.cell(point).color().is_some() {
+            for stone in board.chain(point) {
+                distance[stone.index()] = at;
+                ring.push(stone);
+            }
+        } else {
+            distance[point.index()] = at;
+            ring.push(point);
+        }
+    };
+    settle(start, 0, distance, &mut ring);
+    for at in 1..=most {
+        let mut next: SmallVec<[Point; 32]> = SmallVec::new();
+        for &point in &ring {
+            for neighbour in point.adjacent() {
+                if board.cell(neighbour) != Cell::Border {
+                    settle(neighbour, at, distance, &mut next);
+                }
+            }
+        }
+        ring = next;
+    }
+}
+
+/// Is there no stone within `steps` columns and rows of the point?
+pub fn is_lonely(board: &Board, point: Point, steps: usize) -> bool {
+    let size = board.size();
+    let (column, row) = (point.column(), point.row());
+    let columns = column.saturating_sub(steps)..=(column + steps).min(size.columns() - 1);
+    columns.into_iter().all(|c| {
+        (row.saturating_sub(steps)..=(row + steps).min(size.rows() - 1))
+            .all(|r| board.cell(Point::new(c, r)) == Cell::Empty)
+    })
+}
+
+/// The liberties of every chain of `color` in atari, each once.
+pub fn atari_liberties(board: &Board, color: Color) -> PointSet {
+    let own = Cell::from(color);
+    board
+        .size()
+        .points()
+        .filter(|&point| board.cell(point) == own && board.anchor(point) == point)
+        .filter_map(|point| board.atari_liberty(point))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn board(drawing: &str) -> Board {
+        drawing.parse().expect("drawing")
+    }
+
+    /// Liberties after Black plays at (column, row from the bottom).
+    #[track_caller]
+    fn check_liberties(drawing: &str, column: usize, row: usize, expected: usize) {
+        let board = board(drawing);
+        let point = Point::new(column, row);
+        assert_eq!(liberties_after::<4>(&board, point, Color::Black), expected, "{drawing}");
+        let mut after = board;
+        after.play_unchecked(point, Color::Black);
+        assert_eq!(after.liberty_count(point).min(4), expected, "oracle, {drawing}");
+    }
+
+    #[test]
+    fn liberties_after_a_move() {
+        check_liberties(". . .\n. . .\n. . .", 1, 1, 4);
+        check_liberties(". O .\nO . X\n. O .", 1, 1, 2);
+        check_liberties("O . .\n. O .\n. . .", 0, 1, 1);
+        // Two stones captured: their points are liberties.
+        check_liberties("X X .\nO O .\nX X .", 2, 1, 3);
+        check_liberties("X X O\nO O .\nX X O", 2, 1, 2);
+    }
+
+    #[test]
+    fn liberties_after_equal_the_board_for_all_moves_of_random_games() {
+        let mut rng = crate::rng::Rng::new(5);
+        for game in 0..300 {
+            let size = crate::board::BoardSize::new(1 + game % 9, 1 + game / 9 % 9).expect("size");
+            let mut board = Board::new(size);
+            let mut color = Color::Black;
+            for _ in 0..3 * size.area() {
+                let point = crate::playout::policy::pick(&board, &mut rng, |p, _| {
+                    !board.is_suicide(p, color) && !board.is_ko(p, color)
+                });
+                let Some(point) = point else { break };
+                let expected = liberties_after::<3>(&board, point, color);
+                let self_atari = is_self_atari(&board, point, color);
+                board.play_unchecked(point, color);
+                assert_eq!(board.liberty_count(point).min(3), expected, "{point}\n{board}");
+                assert_eq!(self_atari, board.in_atari(point), "{point}\n{board}");
+                color = color.opponent();
+            }
+        }
+    }
+
+    #[test]
+    fn a_ladder_works_unless_a_stone_breaks_it() {
+        let caught = board(
+            ". . . . . . .
+             . . . . . . .
+             . . . . . . .
+             . . . . . . .
+             . X O . . . .
+             . X O . . . .
+             . . X X . . .",
+        );
+        // The white chain has three liberties here: no ladder.
+        assert_eq!(ladder_capture(&caught, Point::new(2, 1), &mut 1000), None);
+        let caught = board(
+            ". . . . . . .
+             . . . . . . .
+             . . . . . . .
+             . . . . . . .
+             . X X . . . .
+             . X O . . . .
+             . . X X . . .",
+        );
+        // Already in atari: the question is whether it can escape.
+        assert!(!can_escape(&caught, Point::new(2, 1), &mut 1000));
+        let broken = board(
+            ". . . . . . .
+             . . . . . . .
+             . . . . . O .
+             . . . . . . .
+             . X X . . . .
+             . X O . . . .
+             . . X X . . .",
+        );
+        assert!(can_escape(&broken, Point::new(2, 1), &mut 1000));
+    }
+
+    #[test]
+    fn vital_points_of_small_eyes() {
+        let check = |drawing: &str, start: (usize, usize), expected: Option<(usize, usize)>| {
+            let found = vital_point(&board(drawing), Point::new(start.0, start.1));
+            assert_eq!(found, expected.map(|(c, r)| Point::new(c, r)), "{drawing}");
+        };
+        check(". . . X\nX X X X", (0, 1), Some((1, 1)));
+        check(". . X\n. X X\nX X X", (1, 2), Some((0, 2)));
+        check(". . . . X\nX X X X X", (0, 1), None);
+        check(". . X\n. . X\nX X X", (0, 1), None);
+        check(". . . X\nX . X X\nX X X X", (0, 2), Some((1, 2)));
+        check(". . . X\nX X O X", (0, 1), None);
+    }
+}
