@@ -1,0 +1,132 @@
+//! Evaluators: a position in, what it is worth and which moves look good out.
+//!
+//! The search knows nothing of playouts; it asks an [`Evaluator`]. Each worker owns one; what workers share is the
+//! evaluator's own business.
+
+pub mod playouts;
+pub mod prior;
+pub mod stub;
+
+pub use playouts::{Playouts, PlayoutSettings};
+pub use prior::Prior;
+
+use crate::board::{Color, Move, Point, PointMap};
+use crate::game::Line;
+use crate::rng::Rng;
+
+/// What a position is worth.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Evaluation {
+    /// Expected result for Black, in `[-1, 1]`.
+    pub value: f32,
+    /// Expected score for Black in points, komi included.
+    pub score: f32,
+}
+
+/// Answers questions about the position at the end of a line.
+///
+/// Invariant: the same line, the same generator and the same earlier calls give the same answers; no clock is
+/// read.
+pub trait Evaluator: Clone + Send {
+    /// What the position is worth. Called once for every simulation, at its leaf.
+    fn evaluate(&mut self, line: &Line<'_>, rng: &mut Rng) -> Evaluation;
+
+    /// The moves worth searching, each with a prior. Called once for every node, when it is expanded. All moves
+    /// must be legal; there must be at least one.
+    fn expand(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>);
+
+    /// Who played where first in the latest evaluation, for RAVE; `None` if the evaluator does not play on.
+    fn first_plays(&self) -> Option<&FirstPlays>;
+
+    /// Who owned each point at the end, summed over all evaluations of this worker since the search began;
+    /// `None` if the evaluator does not know.
+    fn ownership(&self) -> Option<&Ownership>;
+}
+
+/// For every point, who placed the first stone there and when.
+#[derive(Clone, Debug)]
+pub struct FirstPlays {
+    /// 0: nobody; otherwise `2 * when + colour + 1`, where `when` counts moves from the leaf.
+    plays: PointMap<u16>,
+}
+
+impl Default for FirstPlays {
+    fn default() -> FirstPlays {
+        FirstPlays { plays: PointMap::filled(0) }
+    }
+}
+
+impl FirstPlays {
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.plays.fill(0);
+    }
+
+    /// Notes a stone at move `when`, unless the point has been played before.
+    #[inline]
+    pub fn note(&mut self, point: Point, color: Color, when: u16) {
+        let entry = &mut self.plays[point];
+        if *entry == 0 {
+            *entry = Self::code(color, when);
+        }
+    }
+
+    /// Notes a stone that came before everything noted so far.
+    #[inline]
+    pub fn note_earlier(&mut self, point: Point, color: Color) {
+        self.plays[point] = Self::code(color, 0);
+    }
+
+    #[inline]
+    fn code(color: Color, when: u16) -> u16 {
+        2 * when.min(u16::MAX / 2 - 2) + color as u16 + 1
+    }
+
+    /// Who played there first and when, if anybody did.
+    #[inline]
+    pub fn get(&self, point: Point) -> Option<(Color, u16)> {
+        let code = self.plays[point].checked_sub(1)?;
+        Some((if code & 1 == 0 { Color::Black } else { Color::White }, code / 2))
+    }
+}
+
+/// For every point, how often it ended as Black's minus how often as White's.
+#[derive(Clone, Debug)]
+pub struct Ownership {
+    sums: PointMap<i32>,
+    count: u32,
+}
+
+impl Default for Ownership {
+    fn default() -> Ownership {
+        Ownership { sums: PointMap::filled(0), count: 0 }
+    }
+}
+
+impl Ownership {
+    /// Counts one more final position: `owner` is +1 for Black's points, −1 for White's, 0 for nobody's.
+    pub fn add(&mut self, owners: impl Iterator<Item = (Point, i32)>) {
+        self.count += 1;
+        for (point, owner) in owners {
+            self.sums[point] += owner;
+        }
+    }
+
+    /// Adds what another worker counted.
+    pub fn merge(&mut self, size: crate::board::BoardSize, other: &Ownership) {
+        self.count += other.count;
+        for point in size.points() {
+            self.sums[point] += other.sums[point];
+        }
+    }
+
+    /// Number of final positions.
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Mean owner of a point in `[-1, 1]`, +1 for Black; 0 if nothing has been counted.
+    pub fn mean(&self, point: Point) -> f32 {
+        if self.count == 0 { 0.0 } else { self.sums[point] as f32 / self.count as f32 }
+    }
+}

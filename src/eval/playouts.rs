@@ -1,0 +1,135 @@
+//! The evaluator that plays positions to the end.
+
+use super::prior::{PriorWeights, moves_with_priors};
+use super::{Evaluation, Evaluator, FirstPlays, Ownership, Prior};
+use crate::board::{Board, Cell, Color, Move, Point};
+use crate::game::Line;
+use crate::playout::{self, HeuristicPolicy, PlayoutObserver, PlayoutPolicy};
+use crate::rng::Rng;
+use crate::rules::Scoring;
+use crate::score;
+
+/// How playouts are turned into values.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct PlayoutSettings {
+    /// Weights of the priors.
+    pub priors: PriorWeights,
+    /// Share of the value, in `[0, 1]`, that depends on the score instead of on who wins: it keeps the engine
+    /// from giving points away when the game is decided, and teaches it where points are.
+    pub score_share: f32,
+}
+
+impl Default for PlayoutSettings {
+    fn default() -> PlayoutSettings {
+        PlayoutSettings { priors: PriorWeights::default(), score_share: 0.04 }
+    }
+}
+
+/// One playout for every evaluation.
+#[derive(Clone, Debug)]
+pub struct Playouts<P = HeuristicPolicy> {
+    policy: P,
+    settings: PlayoutSettings,
+    board: Option<Box<Board>>,
+    course: Course,
+    ownership: Ownership,
+}
+
+/// Notes the course of a playout for RAVE.
+#[derive(Clone, Debug, Default)]
+struct Course {
+    first_plays: FirstPlays,
+    moves: u16,
+}
+
+impl PlayoutObserver for Course {
+    #[inline]
+    fn placed(&mut self, point: Point, color: Color) {
+        self.moves = self.moves.saturating_add(1);
+        self.first_plays.note(point, color, self.moves);
+    }
+}
+
+impl<P: PlayoutPolicy> Playouts<P> {
+    /// Playouts that follow `policy`.
+    pub fn new(policy: P, settings: PlayoutSettings) -> Playouts<P> {
+        Playouts { policy, settings, board: None, course: Course::default(), ownership: Ownership::default() }
+    }
+
+    /// Value of a final score: mostly who won, a little by how much.
+    fn value(&self, score: f32, area: usize) -> f32 {
+        let share = self.settings.score_share;
+        let result = if score > 0.0 { 1.0 } else if score < 0.0 { -1.0 } else { 0.0 };
+        (1.0 - share) * result + share * (score / area as f32).clamp(-1.0, 1.0)
+    }
+}
+
+impl Default for Playouts {
+    fn default() -> Playouts {
+        Playouts::new(HeuristicPolicy::default(), PlayoutSettings::default())
+    }
+}
+
+impl<P: PlayoutPolicy + Clone + Send> Evaluator for Playouts<P> {
+    fn evaluate(&mut self, line: &Line<'_>, rng: &mut Rng) -> Evaluation {
+        let game = line.game();
+        let size = game.size();
+        self.course.first_plays.clear();
+        self.course.moves = 0;
+        let komi = game.komi() + game.white_bonus();
+        if line.passes() >= 2 && !game.rules().friendly_pass {
+            // The game is over and every stone on the board counts.
+            let score = score::area_score(line.board()) as f32 - komi;
+            return Evaluation { value: self.value(score, size.area()), score };
+        }
+        let board = self.board.get_or_insert_with(|| Box::new(*line.board()));
+        board.copy_from(line.board());
+        let mut last = line.last_moves();
+        // Moves of the far past, or of before a set-up, may point at nothing of interest; passes are skipped.
+        if last[0] == Move::Pass {
+            last = [Move::Pass; 2];
+        }
+        playout::run(&mut self.policy, board, line.to_move(), last, rng, &mut self.course);
+
+        let mut area = 0;
+        let owners = size.points().map(|point| {
+            let owner = match board.cell(point) {
+                Cell::Black => 1,
+                Cell::White => -1,
+                Cell::Empty if board.is_enclosed(point, Color::Black) => 1,
+                Cell::Empty if board.is_enclosed(point, Color::White) => -1,
+                Cell::Empty | Cell::Border => 0,
+            };
+            area += owner;
+            (point, owner)
+        });
+        self.ownership.add(owners);
+        let mut score = area as f32 - komi;
+        if game.rules().scoring == Scoring::Territory {
+            score -= surplus_moves(line.board()) as f32;
+        }
+        Evaluation { value: self.value(score, size.area()), score }
+    }
+
+    fn expand(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
+        moves_with_priors(line, &self.settings.priors, moves);
+    }
+
+    fn first_plays(&self) -> Option<&FirstPlays> {
+        Some(&self.course.first_plays)
+    }
+
+    fn ownership(&self) -> Option<&Ownership> {
+        Some(&self.ownership)
+    }
+}
+
+/// How many more stones Black has placed than White: with area scoring each is a point that territory scoring
+/// does not give (territory + prisoners = area − stones placed).
+fn surplus_moves(board: &Board) -> i32 {
+    let mut surplus = board.prisoners(Color::Black) as i32 - board.prisoners(Color::White) as i32;
+    for (_, color) in board.stones() {
+        surplus += color.sign();
+    }
+    surplus
+}

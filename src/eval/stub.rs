@@ -1,0 +1,60 @@
+//! Evaluators for tests of the search: their answers are known without playing.
+
+use super::{Evaluation, Evaluator, FirstPlays, Ownership, Prior};
+use crate::board::{Cell, Move};
+use crate::game::Line;
+use crate::rng::{Rng, mix};
+
+/// The value is a hash of the position, the priors are even: every number of a search can be followed by hand.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct HashEvaluator;
+
+impl Evaluator for HashEvaluator {
+    fn evaluate(&mut self, line: &Line<'_>, _rng: &mut Rng) -> Evaluation {
+        let hash = mix(line.board().key().0 as u64 ^ line.to_move() as u64);
+        let value = (hash % 2001) as f32 / 1000.0 - 1.0;
+        Evaluation { value, score: 10.0 * value }
+    }
+
+    fn expand(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
+        let board = line.board();
+        let legal = board
+            .size()
+            .points()
+            .filter(|&point| board.cell(point) == Cell::Empty && line.check(point).is_ok());
+        moves.extend(legal.map(|point| (Move::Play(point), Prior::EVEN)));
+        moves.push((Move::Pass, Prior::EVEN));
+    }
+
+    fn first_plays(&self) -> Option<&FirstPlays> {
+        None
+    }
+
+    fn ownership(&self) -> Option<&Ownership> {
+        None
+    }
+}
+
+/// Exact Tromp-Taylor area of the position as it stands, as if both players passed now; even priors.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AreaEvaluator;
+
+impl Evaluator for AreaEvaluator {
+    fn evaluate(&mut self, line: &Line<'_>, _rng: &mut Rng) -> Evaluation {
+        let game = line.game();
+        let score = crate::score::area_score(line.board()) as f32 - game.komi() - game.white_bonus();
+        Evaluation { value: score.clamp(-1.0, 1.0), score }
+    }
+
+    fn expand(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
+        HashEvaluator.expand(line, moves);
+    }
+
+    fn first_plays(&self) -> Option<&FirstPlays> {
+        None
+    }
+
+    fn ownership(&self) -> Option<&Ownership> {
+        None
+    }
+}

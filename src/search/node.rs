@@ -1,0 +1,312 @@
+//! Nodes and edges of the search graph: layout, atomics, and the arithmetic that keeps their sums exact.
+//!
+//! ```text
+//!   node, 64 bytes                                 edge, 24 bytes
+//!   ┌──────────┬───────────┬────────┬─────────┐    ┌─────────────────┬──────────────┬───────┬──────┬───────┐
+//!   │ key (16) │ value sum │ visits │ first   │──▶ │ visits and seen │ RAVE games   │ child │ move │ prior │
+//!   │          │           │        │ edge …  │    │ value of child  │ and their sum│       │      │       │
+//!   └──────────┴───────────┴────────┴─────────┘    └─────────────────┴──────────────┴───────┴──────┴───────┘
+//! ```
+//!
+//! **Graph statistics.** Visits belong to edges. A node's value is the mean of its own evaluations and of its
+//! children's values, each child weighted by the visits of the edge to it:
+//!
+//! ```text
+//!   Q(node) = ( Σ own evaluations + Σ_edges visits(edge) · Q(child) ) / ( own evaluations + Σ_edges visits(edge) )
+//! ```
+//!
+//! CITE: David Wu, "Monte-Carlo graph search from first principles" (KataGo, `docs/GraphSearch.md`). There Q is
+//! recomputed from all children at each visit; here the sum is kept, and every edge remembers the child's value
+//! it contributed with. To bring an edge up to date is to add the difference, so the sum is exact at all times,
+//! whatever the order in which threads arrive:
+//!
+//! Invariant: `value_sum == Σ own evaluations + Σ_edges visits · seen value`, in integers
+//! (`search::tests::sums_are_exact`).
+
+use super::super::board::{Key, Move, Point};
+use super::super::eval::Prior;
+use bytemuck::Zeroable;
+use std::sync::atomic::{AtomicI64, AtomicU16, AtomicU32, AtomicU64, Ordering};
+
+/// Fixed-point one: values are kept as integers, so that sums do not depend on the order of addition and a
+/// search gives the same answer on every machine.
+pub const VALUE_ONE: i32 = 1 << 24;
+
+/// A value in `[-1, 1]` as an integer.
+#[inline]
+pub fn to_fixed(value: f32) -> i32 {
+    (value.clamp(-1.0, 1.0) * VALUE_ONE as f32) as i32
+}
+
+/// The inverse of [`to_fixed`].
+#[inline]
+pub fn from_fixed(value: i32) -> f32 {
+    value as f32 / VALUE_ONE as f32
+}
+
+/// Number of a node in its table.
+pub type NodeId = u32;
+
+/// State in [`Node::expansion`]: no moves yet.
+pub(super) const FRESH: u32 = 0;
+/// State in [`Node::expansion`]: some worker is creating the moves.
+pub(super) const EXPANDING: u32 = u32::MAX;
+
+/// A position in the graph. All fields are written by any worker, with relaxed ordering unless said: they are
+/// statistics, and what must be seen together is published by `expansion` or by the table's slot.
+#[derive(Zeroable, Debug)]
+#[repr(C, align(64))]
+pub struct Node {
+    /// The node's key, written once before the node is published in the table.
+    key: [AtomicU64; 2],
+    /// Black's summed value, in units of 1 / [`VALUE_ONE`]. See the module's invariant.
+    value_sum: AtomicI64,
+    /// Black's summed score of own evaluations, in 1/256 points.
+    score_sum: AtomicI64,
+    /// Own evaluations and edge visits together: completed simulations through this node.
+    visits: AtomicU32,
+    /// Own evaluations.
+    own_visits: AtomicU32,
+    /// Descents in progress through this node ("virtual loss").
+    in_flight: AtomicU32,
+    /// [`FRESH`], [`EXPANDING`], or the number of edges. Written with Release after the edges.
+    pub(super) expansion: AtomicU32,
+    /// Where the edges begin in the edge store. Constant once expanded, but for garbage collection.
+    pub(super) first_edge: AtomicU32,
+    /// Used by garbage collection only, between searches.
+    pub(super) mark: AtomicU32,
+}
+
+const _: () = assert!(size_of::<Node>() == 64);
+const _: () = assert!(size_of::<Edge>() == 24);
+
+impl Node {
+    pub(super) fn set_key(&self, key: Key) {
+        self.key[0].store((key.0 >> 64) as u64, Ordering::Relaxed);
+        self.key[1].store(key.0 as u64, Ordering::Relaxed);
+    }
+
+    /// The node's key.
+    pub fn key(&self) -> Key {
+        let high = self.key[0].load(Ordering::Relaxed);
+        Key(u128::from(high) << 64 | u128::from(self.key[1].load(Ordering::Relaxed)))
+    }
+
+    #[inline]
+    pub(super) fn has_key(&self, key: Key) -> bool {
+        self.key[1].load(Ordering::Relaxed) == key.0 as u64
+            && self.key[0].load(Ordering::Relaxed) == (key.0 >> 64) as u64
+    }
+
+    /// Completed simulations through this node, those of reused searches included.
+    #[inline]
+    pub fn visits(&self) -> u32 {
+        self.visits.load(Ordering::Relaxed)
+    }
+
+    /// Own evaluations.
+    #[inline]
+    pub fn own_visits(&self) -> u32 {
+        self.own_visits.load(Ordering::Relaxed)
+    }
+
+    /// Descents in progress.
+    #[inline]
+    pub fn in_flight(&self) -> u32 {
+        self.in_flight.load(Ordering::Relaxed)
+    }
+
+    #[inline]
+    pub(super) fn begin_visit(&self) {
+        self.in_flight.fetch_add(1, Ordering::Relaxed);
+    }
+
+    #[inline]
+    pub(super) fn finish_visit(&self) {
+        self.in_flight.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Black's mean value in units of 1 / [`VALUE_ONE`]; 0 without visits.
+    ///
+    /// Visits and sum are read one after the other: between them another worker may have added one result, so
+    /// the mean may be off by one part in `visits` for a moment, and is clamped.
+    #[inline]
+    pub(super) fn value_fixed(&self) -> i32 {
+        let visits = i64::from(self.visits().max(1));
+        let mean = self.value_sum.load(Ordering::Relaxed) / visits;
+        mean.clamp(-i64::from(VALUE_ONE), i64::from(VALUE_ONE)) as i32
+    }
+
+    /// Black's expected result in `[-1, 1]`; 0 without visits.
+    pub fn value(&self) -> f32 {
+        from_fixed(self.value_fixed())
+    }
+
+    /// Black's mean score of the node's own evaluations.
+    pub fn own_score(&self) -> f32 {
+        self.score_sum.load(Ordering::Relaxed) as f32 / 256.0 / self.own_visits().max(1) as f32
+    }
+
+    /// Adds an evaluation of this very position.
+    #[inline]
+    pub(super) fn add_own(&self, value: i32, score: f32) {
+        self.value_sum.fetch_add(i64::from(value), Ordering::Relaxed);
+        self.score_sum.fetch_add((score * 256.0) as i64, Ordering::Relaxed);
+        self.own_visits.fetch_add(1, Ordering::Relaxed);
+        self.visits.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Brings `edge`, which leads from here to a node now worth `child_value`, up to date, and adds `new_visits`
+    /// to it.
+    #[inline]
+    pub(super) fn update_edge(&self, edge: &Edge, child_value: i32, new_visits: u32) {
+        let (before, after) = edge.swap_contribution(child_value, new_visits);
+        let change = contribution(after) - contribution(before);
+        if change != 0 {
+            self.value_sum.fetch_add(change, Ordering::Relaxed);
+        }
+        if new_visits > 0 {
+            self.visits.fetch_add(new_visits, Ordering::Relaxed);
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn sums(&self) -> (i64, u32) {
+        (self.value_sum.load(Ordering::Relaxed), self.visits())
+    }
+}
+
+fn contribution((visits, seen): (u32, i32)) -> i64 {
+    i64::from(visits) * i64::from(seen)
+}
+
+/// A move from a node. Constant once published: move and prior; all else is statistics of any worker.
+#[derive(Zeroable, Debug)]
+#[repr(C)]
+pub struct Edge {
+    /// Visits in the upper half, the child's value at the latest update in the lower.
+    visits_and_seen: AtomicU64,
+    /// RAVE games in the upper half, their summed value in the lower, counted from −1 in hundredths.
+    rave: AtomicU64,
+    /// The child's number plus one, 0 before the first visit.
+    child: AtomicU32,
+    /// The point's index, 0 for a pass.
+    mv: AtomicU16,
+    /// Weight in the upper byte, wins in the lower.
+    prior: AtomicU16,
+}
+
+/// RAVE games at which an edge stops counting, so that the packed sum cannot overflow: 2^24 · 200 < 2^32.
+const RAVE_MOST: u32 = 1 << 24;
+
+impl Edge {
+    pub(super) fn set(&self, mv: Move, prior: Prior) {
+        self.visits_and_seen.store(0, Ordering::Relaxed);
+        self.rave.store(0, Ordering::Relaxed);
+        self.child.store(0, Ordering::Relaxed);
+        self.mv.store(mv.point().map_or(0, |point| point.index() as u16), Ordering::Relaxed);
+        self.prior.store(u16::from(prior.weight) << 8 | u16::from(prior.wins), Ordering::Relaxed);
+    }
+
+    /// Makes this slot say who owns the edges behind it: `len` edges of node `owner`.
+    pub(super) fn set_header(&self, owner: NodeId, len: u32) {
+        self.visits_and_seen.store(u64::from(len), Ordering::Relaxed);
+        self.child.store(owner, Ordering::Relaxed);
+    }
+
+    pub(super) fn header(&self) -> (NodeId, u32) {
+        (self.child.load(Ordering::Relaxed), self.visits_and_seen.load(Ordering::Relaxed) as u32)
+    }
+
+    pub(super) fn copy_from(&self, other: &Edge) {
+        self.visits_and_seen.store(other.visits_and_seen.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.rave.store(other.rave.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.child.store(other.child.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.mv.store(other.mv.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.prior.store(other.prior.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+
+    /// The move.
+    #[inline]
+    pub fn mv(&self) -> Move {
+        match self.mv.load(Ordering::Relaxed) {
+            0 => Move::Pass,
+            index => Move::Play(Point::from_index(index)),
+        }
+    }
+
+    /// Prior knowledge.
+    #[inline]
+    pub fn prior(&self) -> Prior {
+        let packed = self.prior.load(Ordering::Relaxed);
+        Prior { weight: (packed >> 8) as u8, wins: packed as u8 }
+    }
+
+    /// The node this move leads to, if it has been visited. Acquire: whoever reads the number sees the node.
+    #[inline]
+    pub fn child(&self) -> Option<NodeId> {
+        self.child.load(Ordering::Acquire).checked_sub(1)
+    }
+
+    #[inline]
+    pub(super) fn set_child(&self, child: Option<NodeId>) {
+        self.child.store(child.map_or(0, |id| id + 1), Ordering::Release);
+    }
+
+    /// Visits, and the child's value (Black's, fixed point) when the edge was last brought up to date.
+    #[inline]
+    pub fn visits_and_seen(&self) -> (u32, i32) {
+        unpack(self.visits_and_seen.load(Ordering::Relaxed))
+    }
+
+    /// Completed simulations through this edge.
+    #[inline]
+    pub fn visits(&self) -> u32 {
+        self.visits_and_seen().0
+    }
+
+    #[inline]
+    fn swap_contribution(&self, seen: i32, new_visits: u32) -> ((u32, i32), (u32, i32)) {
+        let mut old = self.visits_and_seen.load(Ordering::Relaxed);
+        loop {
+            let before = unpack(old);
+            let after = (before.0 + new_visits, seen);
+            let packed = u64::from(after.0) << 32 | u64::from(after.1 as u32);
+            match self.visits_and_seen.compare_exchange_weak(
+                old,
+                packed,
+                Ordering::Relaxed,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => return (before, after),
+                Err(now) => old = now,
+            }
+        }
+    }
+
+    /// Adds `games` RAVE games with Black's `value` in `[-1, 1]`.
+    #[inline]
+    pub(super) fn add_rave(&self, value: f32, games: u32) {
+        if (self.rave.load(Ordering::Relaxed) >> 32) as u32 >= RAVE_MOST {
+            return;
+        }
+        let sum = u64::from(games) * u64::from(((value + 1.0) * 100.0) as u32);
+        self.rave.fetch_add(u64::from(games) << 32 | sum, Ordering::Relaxed);
+    }
+
+    /// RAVE games and Black's mean value in them; 0 without games.
+    #[inline]
+    pub fn rave(&self) -> (u32, f32) {
+        let packed = self.rave.load(Ordering::Relaxed);
+        let games = (packed >> 32) as u32;
+        if games == 0 {
+            return (0, 0.0);
+        }
+        (games, (packed as u32) as f32 / (games as f32 * 100.0) - 1.0)
+    }
+}
+
+#[inline]
+fn unpack(packed: u64) -> (u32, i32) {
+    ((packed >> 32) as u32, packed as u32 as i32)
+}
