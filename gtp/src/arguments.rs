@@ -247,7 +247,9 @@ fn integer<T: TryFrom<i128>>(word: &str) -> Result<T, ArgumentError> {
 fn float(word: &str) -> Result<f64, ArgumentError> {
     // Only one comma and no dot beside it: `1,000.5` is more likely a mistake than a number.
     let value = match word.split_once(',') {
-        Some((whole, fraction)) if !fraction.is_empty() && fraction.bytes().all(|byte| byte.is_ascii_digit()) => {
+        Some((whole, fraction))
+            if !fraction.is_empty() && fraction.bytes().all(|byte| byte.is_ascii_digit()) =>
+        {
             format!("{whole}.{fraction}").parse::<f64>()
         }
         _ => word.parse::<f64>(),

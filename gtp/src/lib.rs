@@ -20,7 +20,7 @@
 )]
 
 pub mod arguments;
-//CL pub mod client;
+pub mod client;
 pub mod command;
 mod lines;
 pub mod response;
@@ -28,7 +28,7 @@ pub mod server;
 pub mod vertex;
 
 pub use arguments::{ArgumentError, Arguments};
-//CL pub use client::{Client, ClientError, CommandLineError, split_command_line};
+pub use client::{Client, ClientError, CommandLineError, split_command_line};
 pub use command::{Command, CommandError, Line, MAX_LINE_BYTES};
 pub use response::{Failure, Response};
 pub use server::{Disconnected, Handler, InputWatch, Session, serve};

@@ -246,8 +246,14 @@ where
             },
             Entry::TooLong { id } => (id, Err(Failure::new("line too long"))),
         };
-        let mut session =
-            Session { output: &mut output, watch: &watch, id, streaming: false, quitting: false, error: None };
+        let mut session = Session {
+            output: &mut output,
+            watch: &watch,
+            id,
+            streaming: false,
+            quitting: false,
+            error: None,
+        };
         let result = command.and_then(|command| handler.handle(&command, &mut session));
         session.finish(&result);
         match session.error {

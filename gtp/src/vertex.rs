@@ -11,8 +11,8 @@ use crate::arguments::ArgumentError;
 /// Letters of the columns. The `I` is left out, as it is too like the `1` and the `J`; what remains are 25
 /// letters, which is why the protocol knows no wider boards.
 const COLUMNS: [char; 25] = [
-    'A', 'B', 'C', 'D', 'E', 'F', 'G', 'H', 'J', 'K', 'L', 'M', 'N', 'O', 'P', 'Q', 'R', 'S', 'T', 'U', 'V', 'W', 'X',
-    'Y', 'Z',
+    'A', 'B', 'C', 'D', 'E', 'F', 'G', 'H', 'J', 'K', 'L', 'M', 'N', 'O', 'P', 'Q', 'R', 'S', 'T', 'U', 'V',
+    'W', 'X', 'Y', 'Z',
 ];
 
 /// A player.
