@@ -104,7 +104,8 @@ fn streams() {
 
 #[test]
 fn an_interrupt_is_meant_for_the_commands_before_it() {
-    check("interrupted\n# interrupt\ninterrupted\n", "= true\n\n= false\n\n");
+    check("genmove\n# interrupt\ninterrupted\n", "= interrupted\n\n= false\n\n");
+    check("genmove\ngenmove\n# interrupt\ninterrupted\n", "= interrupted\n\n= interrupted\n\n= false\n\n");
     check("# interrupt\ninterrupted\n", "= false\n\n");
     check("#interrupt\n1 interrupted\n# interruption\n", "=1 false\n\n");
     check("genmove\n  #\tinterrupt\r\n", "= interrupted\n\n");
