@@ -1,1 +1,35 @@
-//! The Go Text Protocol (version 2, draft 2).
+#![doc = include_str!("../README.md")]
+//!
+//! # Modules, in the order of their dependence
+//!
+//! * [`vertex`]: colours and the text form of points;
+//! * [`response`]: what an answer may contain, and how it is written;
+//! * [`command`]: a line of input, cleaned as the draft demands, and taken apart;
+//! * [`arguments`]: typed reading of the arguments of a command;
+//! * [`server`]: the engine's side, a loop around a [`Handler`];
+//! * [`client`]: the controller's side, an engine as a child process.
+//!
+//! The crate does not know any game: it has no board, no legality and no engine. The one rule of Go in it is
+//! that columns are lettered without the `I`.
+//!
+//! Invariant: no input makes the crate panic, hang or collect more than a bounded amount of memory.
+//! (`tests/server.rs` and the fuzz target `gtp_line`.)
+#![cfg_attr(
+    not(test),
+    deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)
+)]
+
+pub mod arguments;
+pub mod client;
+pub mod command;
+mod lines;
+pub mod response;
+pub mod server;
+pub mod vertex;
+
+pub use arguments::{ArgumentError, Arguments};
+pub use client::{Client, ClientError, CommandLineError, split_command_line};
+pub use command::{Command, CommandError, Line, MAX_LINE_BYTES};
+pub use response::{Failure, Response};
+pub use server::{Disconnected, Handler, InputWatch, Session, serve};
+pub use vertex::{Color, Vertex};

@@ -1,0 +1,74 @@
+//! Any bytes, as the input of an engine: nothing panics, and every line that is not blank and no comment gets
+//! exactly one answer, with its id and with no empty line inside.
+//!
+//! ```text
+//! RUSTC_BOOTSTRAP=1 cargo fuzz run gtp_line -- -max_total_time=60 -detect_leaks=0 -dict=fuzz/gtp.dict
+//! ```
+//!
+//! Leaks are not looked for after each input, because the thread that reads the input may outlive `serve` by a
+//! moment, and would be reported. A true leak, of memory or threads, runs into the limits all the same.
+#![no_main]
+
+use std::io::Cursor;
+
+use kosumi_gtp::{Command, Failure, Handler, Line, Response, Session, serve};
+use libfuzzer_sys::fuzz_target;
+
+/// Reads its arguments as everything that they could be, and answers with them.
+struct Echo;
+
+impl Handler for Echo {
+    fn handle(&mut self, command: &Command, session: &mut Session<'_>) -> Result<Response, Failure> {
+        assert_eq!(Command::parse(&command.to_string()).as_ref(), Ok(command));
+        let mut arguments = command.arguments();
+        while let Some(word) = arguments.peek() {
+            let _ = arguments.clone().boolean();
+            let _ = arguments.clone().integer::<u8>();
+            let _ = arguments.clone().integer::<i64>();
+            let _ = arguments.clone().vertices();
+            if let Ok(number) = arguments.clone().float() {
+                assert!(number.is_finite());
+            }
+            if let Ok(color) = arguments.clone().color() {
+                assert_eq!(color.to_string().parse(), Ok(color));
+            }
+            if let Ok(vertex) = arguments.clone().vertex() {
+                assert_eq!(vertex.to_string().parse(), Ok(vertex));
+            }
+            assert_eq!(arguments.word(), Ok(word));
+        }
+        assert_eq!(arguments.end(), Ok(()));
+        // A backslash gives the answers line ends, which cannot be sent.
+        let text = command.arguments().rest().replace('\\', "\n");
+        match command.name.as_bytes().first() {
+            Some(b'q') => session.quit(),
+            Some(b's') => session.stream(&text)?,
+            Some(b'f') => return Err(Failure::new(text)),
+            _ => {}
+        }
+        Ok(text.into())
+    }
+}
+
+fuzz_target!(|input: &[u8]| {
+    let mut commands = input.split(|&byte| byte == b'\n').filter_map(|line| match Line::read(line) {
+        Line::Text(text) => Some(Command::parse(&text)),
+        Line::Blank | Line::Comment(_) => None,
+    });
+    let mut output = Vec::new();
+    serve(Cursor::new(input.to_vec()), &mut output, &mut Echo).expect("neither end fails");
+    let output = String::from_utf8(output).expect("answers are text");
+    let mut rest = output.as_str();
+    let mut quit = false;
+    while let Some((answer, next)) = rest.split_once("\n\n") {
+        assert!(!quit, "an answer behind the last");
+        let command = commands.next().expect("no answer without a command");
+        let id = command.as_ref().map_or_else(|error| error.id(), |command| command.id);
+        let id = id.map(|id| id.to_string()).unwrap_or_default();
+        assert!(answer.starts_with(&format!("={id} ")) || answer.starts_with(&format!("?{id} ")));
+        quit = command.is_ok_and(|command| command.name.starts_with('q'));
+        rest = next;
+    }
+    assert_eq!(rest, "", "text behind the last answer");
+    assert!(quit || commands.next().is_none(), "a command without an answer");
+});

@@ -1,0 +1,82 @@
+//! Lines of bytes from a stream, never longer than a limit.
+//!
+//! `BufRead::read_until` would collect a line of any length; the other side of a pipe must not be able to
+//! fill the memory by leaving out a newline.
+
+use std::io::{self, BufRead, BufReader, Read};
+
+/// A line without its newline.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct RawLine {
+    /// The bytes before the newline, at most as many as the limit allows.
+    pub(crate) bytes: Vec<u8>,
+    /// Whether the line was longer; the rest of it has been read and dropped.
+    pub(crate) truncated: bool,
+}
+
+/// Reads lines from a stream of bytes.
+#[derive(Debug)]
+pub(crate) struct LineReader<R> {
+    input: BufReader<R>,
+    limit: usize,
+}
+
+impl<R: Read> LineReader<R> {
+    /// A reader that keeps at most `limit` bytes of each line.
+    pub(crate) fn new(input: R, limit: usize) -> Self {
+        Self { input: BufReader::new(input), limit }
+    }
+
+    /// The next line, or `None` at the end of the stream. A last line without a newline counts as a line.
+    pub(crate) fn next_line(&mut self) -> io::Result<Option<RawLine>> {
+        let mut bytes = Vec::new();
+        let mut truncated = false;
+        let mut started = false;
+        loop {
+            let chunk = match self.input.fill_buf() {
+                Ok(chunk) => chunk,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                // Windows reports the end of a pipe as an error.
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => &[],
+                Err(error) => return Err(error),
+            };
+            if chunk.is_empty() {
+                return Ok(started.then_some(RawLine { bytes, truncated }));
+            }
+            started = true;
+            let end = chunk.iter().position(|&byte| byte == b'\n');
+            let length = end.unwrap_or(chunk.len());
+            let room = self.limit.saturating_sub(bytes.len());
+            truncated |= length > room;
+            bytes.extend_from_slice(chunk.get(..length.min(room)).unwrap_or_default());
+            self.input.consume(if end.is_some() { length + 1 } else { length });
+            if end.is_some() {
+                return Ok(Some(RawLine { bytes, truncated }));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(input: &str, expected: &[(&str, bool)]) {
+        let mut reader = LineReader::new(input.as_bytes(), 4);
+        for &(text, truncated) in expected {
+            let line = reader.next_line().unwrap().unwrap();
+            assert_eq!((line.bytes.as_slice(), line.truncated), (text.as_bytes(), truncated), "{input:?}");
+        }
+        assert_eq!(reader.next_line().unwrap(), None, "{input:?}");
+    }
+
+    #[test]
+    fn lines_end_at_newlines_and_at_the_limit() {
+        check("", &[]);
+        check("\n", &[("", false)]);
+        check("a", &[("a", false)]);
+        check("a\n\nb", &[("a", false), ("", false), ("b", false)]);
+        check("abcd\nabcde\nf\n", &[("abcd", false), ("abcd", true), ("f", false)]);
+        check("abcdefghijkl", &[("abcd", true)]);
+    }
+}

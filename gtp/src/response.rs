@@ -1,0 +1,265 @@
+//! What an engine answers: a [`Response`] or a [`Failure`], and how each is written.
+//!
+//! An empty line ends an answer. One inside the body would cut the answer in two and put the controller out
+//! of step with the engine for the rest of the session, so it is removed here, once, and not left to the
+//! author of each command.
+
+use std::fmt::{self, Write as _};
+
+use crate::arguments::ArgumentError;
+use crate::command::CommandError;
+use crate::vertex::Vertex;
+
+/// The answer to a command that succeeded.
+///
+/// The body may be any text. When it is written, control characters, blanks at the ends of lines and empty
+/// lines are left out; only the first line may be empty, so that a diagram can begin at the left margin.
+///
+/// ```
+/// use kosumi_gtp::Response;
+///
+/// assert_eq!(Response::new("D4").framed(Some(7)), "=7 D4\n\n");
+/// assert_eq!(Response::new("\nA B\n\n1 2  \n\n").framed(None), "= \nA B\n1 2\n\n");
+/// assert_eq!(Response::empty().framed(None), "= \n\n");
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Response {
+    body: String,
+}
+
+impl Response {
+    /// An answer with this body.
+    pub fn new(body: impl Into<String>) -> Self {
+        Self { body: body.into() }
+    }
+
+    /// An answer that only says that the command succeeded.
+    #[must_use]
+    pub fn empty() -> Self {
+        Self::default()
+    }
+
+    /// The items on one line, separated by spaces.
+    pub fn list<T: fmt::Display>(items: impl IntoIterator<Item = T>) -> Self {
+        Self::separated(items, ' ')
+    }
+
+    /// The items on a line each.
+    pub fn lines<T: fmt::Display>(items: impl IntoIterator<Item = T>) -> Self {
+        Self::separated(items, '\n')
+    }
+
+    fn separated<T: fmt::Display>(items: impl IntoIterator<Item = T>, separator: char) -> Self {
+        let mut body = String::new();
+        for (index, item) in items.into_iter().enumerate() {
+            if index > 0 {
+                body.push(separator);
+            }
+            // Writing to a string fails only if the item's own `Display` does; then the item is missing.
+            let _ = write!(body, "{item}");
+        }
+        Self { body }
+    }
+
+    /// The body as it was given.
+    #[must_use]
+    pub fn body(&self) -> &str {
+        &self.body
+    }
+
+    /// The whole answer as it goes to the controller, with the empty line that ends it.
+    #[must_use]
+    pub fn framed(&self, id: Option<u32>) -> String {
+        framed('=', id, &self.body)
+    }
+}
+
+impl From<String> for Response {
+    fn from(body: String) -> Self {
+        Self { body }
+    }
+}
+
+impl From<&str> for Response {
+    fn from(body: &str) -> Self {
+        Self::new(body)
+    }
+}
+
+impl From<Vertex> for Response {
+    fn from(vertex: Vertex) -> Self {
+        Self::new(vertex.to_string())
+    }
+}
+
+impl From<bool> for Response {
+    fn from(value: bool) -> Self {
+        Self::new(value.to_string())
+    }
+}
+
+/// The answer to a command that failed.
+///
+/// The messages of the draft have constructors of their own; an engine may use any other with
+/// [`Failure::new`].
+///
+/// ```
+/// use kosumi_gtp::Failure;
+///
+/// assert_eq!(Failure::illegal_move().framed(Some(7)), "?7 illegal move\n\n");
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash, Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct Failure {
+    message: String,
+}
+
+/// Writes a constructor for each standard message, so that the list of them is one table.
+macro_rules! standard_messages {
+    ($($name:ident = $message:literal, $meaning:literal;)*) => {
+        /// The messages of the draft.
+        impl Failure {
+            $(
+                #[doc = concat!("`", $message, "`: ", $meaning)]
+                #[must_use]
+                pub fn $name() -> Self {
+                    Self::new($message)
+                }
+            )*
+        }
+    };
+}
+
+standard_messages! {
+    syntax_error = "syntax error", "an argument is missing or of the wrong form.";
+    unknown_command = "unknown command", "the engine has no command of this name.";
+    illegal_move = "illegal move", "the answer to `play`.";
+    unacceptable_size = "unacceptable size", "the answer to `boardsize`.";
+    cannot_undo = "cannot undo", "there is no move to take back.";
+    cannot_score = "cannot score", "the answer to `final_score`.";
+    cannot_load_file = "cannot load file", "the answer to `loadsgf`.";
+    board_not_empty = "board not empty", "handicap stones need an empty board.";
+    bad_vertex_list = "bad vertex list", "the answer to `set_free_handicap`.";
+    invalid_number_of_stones = "invalid number of stones", "the answer to the handicap commands.";
+}
+
+impl Failure {
+    /// A failure with this message.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into() }
+    }
+
+    /// The message as it was given.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The whole answer as it goes to the controller, with the empty line that ends it.
+    #[must_use]
+    pub fn framed(&self, id: Option<u32>) -> String {
+        framed('?', id, &self.message)
+    }
+}
+
+impl From<ArgumentError> for Failure {
+    /// The draft knows one message for all of them. The kind of mistake is lost on purpose: controllers show
+    /// the message to people who did not write the command.
+    fn from(_: ArgumentError) -> Self {
+        Self::syntax_error()
+    }
+}
+
+impl From<CommandError> for Failure {
+    fn from(_: CommandError) -> Self {
+        Self::syntax_error()
+    }
+}
+
+/// `=` or `?` with the id. There is always a space behind it: GoGui takes as the body everything after the
+/// first space of the *whole* answer, and would otherwise lose the first line of a diagram.
+pub(crate) fn header(sign: char, id: Option<u32>) -> String {
+    id.map_or_else(|| format!("{sign} "), |id| format!("{sign}{id} "))
+}
+
+fn framed(sign: char, id: Option<u32>, body: &str) -> String {
+    let (first, rest) = body.split_once('\n').unwrap_or((body, ""));
+    let mut text = header(sign, id);
+    push_tidy(&mut text, first);
+    text.push('\n');
+    push_lines(&mut text, rest);
+    text.push('\n');
+    text
+}
+
+/// Appends the lines that are not blank, each with its newline.
+pub(crate) fn push_lines(text: &mut String, lines: &str) {
+    for line in lines.split('\n') {
+        if push_tidy(text, line) {
+            text.push('\n');
+        }
+    }
+}
+
+/// Appends a line without control characters and without blanks at its end; says whether anything was left.
+fn push_tidy(text: &mut String, line: &str) -> bool {
+    let start = text.len();
+    text.extend(line.chars().filter(|&character| character == '\t' || !character.is_ascii_control()));
+    let kept = text.get(start..).map_or(0, |added| added.trim_end().len());
+    text.truncate(start + kept);
+    kept > 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(body: &str, expected: &str) {
+        assert_eq!(Response::new(body).framed(None), expected, "{body:?}");
+    }
+
+    #[test]
+    fn bodies() {
+        check("", "= \n\n");
+        check("\n", "= \n\n");
+        check("\n\n\n", "= \n\n");
+        check("   ", "= \n\n");
+        check("true", "= true\n\n");
+        check("true\n", "= true\n\n");
+        check("  A B  ", "=   A B\n\n");
+        check("a\n\nb", "= a\nb\n\n");
+        check("a\n \t \nb\r\n\r\nc", "= a\nb\nc\n\n");
+        check("\n  A B\n1 . .", "= \n  A B\n1 . .\n\n");
+        check("\n\n\nA", "= \nA\n\n");
+        check("a\u{7}b\u{0}\u{7f}c\td", "= abc\td\n\n");
+        check("=\n?", "= =\n?\n\n");
+        check("é \u{a0}", "= é\n\n");
+    }
+
+    #[test]
+    fn ids_and_failures() {
+        assert_eq!(Response::empty().framed(Some(0)), "=0 \n\n");
+        assert_eq!(Response::from(true).framed(Some(u32::MAX)), "=4294967295 true\n\n");
+        assert_eq!(Failure::new("a\n\nb").framed(Some(3)), "?3 a\nb\n\n");
+        assert_eq!(Failure::unknown_command().to_string(), "unknown command");
+        assert_eq!(Failure::from(ArgumentError::Missing), Failure::syntax_error());
+    }
+
+    #[test]
+    fn lists() {
+        assert_eq!(Response::list(["D4", "Q16"]).body(), "D4 Q16");
+        assert_eq!(Response::lines([1, 2, 3]).body(), "1\n2\n3");
+        assert_eq!(Response::list::<Vertex>([]).body(), "");
+        assert_eq!(Response::from(Vertex::Pass).body(), "pass");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn only_the_end_is_an_empty_line(body in "[ -~\\n\\r\\t\\x00-\\x1f]{0,60}|(\\PC|\\n){0,40}", id: Option<u32>) {
+            let text = Response::new(body).framed(id);
+            proptest::prop_assert_eq!(text.find("\n\n"), Some(text.len() - 2));
+            proptest::prop_assert!(text.starts_with(&header('=', id)));
+            proptest::prop_assert!(!text.contains(|c: char| c.is_ascii_control() && c != '\n' && c != '\t'));
+        }
+    }
+}
