@@ -2,10 +2,13 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod board;
+pub mod eval;
 pub mod game;
 pub mod graph_key;
 pub mod history;
 pub mod playout;
 pub mod rng;
 pub mod rules;
+pub mod score;
+pub mod search;
 pub mod tactics;

@@ -7,7 +7,7 @@ pub mod playouts;
 pub mod prior;
 pub mod stub;
 
-pub use playouts::{Playouts, PlayoutSettings};
+pub use playouts::{PlayoutSettings, Playouts};
 pub use prior::Prior;
 
 use crate::board::{Color, Move, Point, PointMap};

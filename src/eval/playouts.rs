@@ -59,7 +59,13 @@ impl<P: PlayoutPolicy> Playouts<P> {
     /// Value of a final score: mostly who won, a little by how much.
     fn value(&self, score: f32, area: usize) -> f32 {
         let share = self.settings.score_share;
-        let result = if score > 0.0 { 1.0 } else if score < 0.0 { -1.0 } else { 0.0 };
+        let result = if score > 0.0 {
+            1.0
+        } else if score < 0.0 {
+            -1.0
+        } else {
+            0.0
+        };
         (1.0 - share) * result + share * (score / area as f32).clamp(-1.0, 1.0)
     }
 }

@@ -23,6 +23,12 @@ impl Prior {
     /// Ten games, half of them won: it keeps a first result from deciding everything.
     pub const EVEN: Prior = Prior { weight: 10, wins: 5 };
 
+    /// Value for the player who makes the move, in `[-1, 1]`; 0 without games.
+    #[inline]
+    pub fn value(self) -> f32 {
+        if self.weight == 0 { 0.0 } else { 2.0 * f32::from(self.wins) / f32::from(self.weight) - 1.0 }
+    }
+
     /// Adds `games` games, all won or all lost.
     fn add(&mut self, games: u8, won: bool) {
         let weight = self.weight.saturating_add(games);

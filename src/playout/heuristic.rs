@@ -4,8 +4,8 @@
 //! Enzenberger, Müller et al., "Fuego" (2010) for nakade and low-liberty moves as further steps of the same
 //! ladder. What each step is worth in games is in the change log.
 
-use super::policy::{PlayoutPolicy, is_playable, pick};
 use super::pattern;
+use super::policy::{PlayoutPolicy, is_playable, pick};
 use crate::board::{Board, Cell, Color, Move, Point};
 use crate::rng::Rng;
 use crate::tactics;

@@ -163,9 +163,7 @@ mod tests {
                 };
                 swapped | cell << (2 * direction)
             });
-            let bit = |color: Color, code: u16| {
-                TABLE.0[color][usize::from(code) / 64] >> (code % 64) & 1
-            };
+            let bit = |color: Color, code: u16| TABLE.0[color][usize::from(code) / 64] >> (code % 64) & 1;
             assert_eq!(bit(Color::Black, code), bit(Color::White, swapped));
         }
     }

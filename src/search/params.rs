@@ -37,10 +37,6 @@ impl SearchParams {
     /// Parameters for boards of this size.
     pub fn for_size(size: BoardSize) -> SearchParams {
         let base = SearchParams::default();
-        if size.area() > 200 {
-            SearchParams { rave_equivalence: 4000.0, ..base }
-        } else {
-            base
-        }
+        if size.area() > 200 { SearchParams { rave_equivalence: 4000.0, ..base } } else { base }
     }
 }

@@ -51,10 +51,8 @@ pub fn urgency(stats: &MoveStats, constants: &Constants, exploring: f32) -> f32 
     let mut mixed = mean;
     if constants.rave_equivalence > 0.0 && stats.rave_visits > 0 {
         let rave_visits = stats.rave_visits as f32 + stats.prior_weight;
-        let rave_sum =
-            stats.rave_visits as f32 * stats.rave_value + stats.prior_weight * stats.prior_value;
-        let beta =
-            rave_visits / (rave_visits + visits + visits * rave_visits / constants.rave_equivalence);
+        let rave_sum = stats.rave_visits as f32 * stats.rave_value + stats.prior_weight * stats.prior_value;
+        let beta = rave_visits / (rave_visits + visits + visits * rave_visits / constants.rave_equivalence);
         mixed = beta * (rave_sum / rave_visits) + (1.0 - beta) * mean;
     }
     mixed + constants.exploration * exploring / visits

@@ -19,6 +19,11 @@ pub struct SearchStats {
 pub trait StopRule: Sync {
     /// Stop now?
     fn should_stop(&self, stats: &SearchStats) -> bool;
+
+    /// Is a limit reached that is a plain count? Asked after every simulation, so it must be cheap.
+    fn count_reached(&self, _visits: u32, _playouts: u32) -> bool {
+        false
+    }
 }
 
 /// The usual rules; the search stops when the first of them says so.
@@ -72,13 +77,15 @@ impl Limits {
 }
 
 impl StopRule for Limits {
+    fn count_reached(&self, visits: u32, playouts: u32) -> bool {
+        self.visits.is_some_and(|most| visits >= most) || self.playouts.is_some_and(|most| playouts >= most)
+    }
+
     fn should_stop(&self, stats: &SearchStats) -> bool {
-        let reached = |limit: Option<u32>, now: u32| limit.is_some_and(|limit| now >= limit);
         let over = |limit: Option<Duration>| limit.is_some_and(|limit| stats.elapsed >= limit);
         let soft_and_clear = over(self.soft)
             && (self.hard.is_none() || stats.best_two[0] > stats.best_two[1].saturating_mul(3) / 2);
-        reached(self.visits, stats.visits)
-            || reached(self.playouts, stats.playouts)
+        self.count_reached(stats.visits, stats.playouts)
             || over(self.hard)
             || soft_and_clear
             || self.is_settled(stats)

@@ -184,8 +184,7 @@ impl NodeTable {
     pub fn expand(&self, id: NodeId, moves: impl FnOnce() -> Vec<(Move, Prior)>) {
         let node = self.node(id);
         // Relaxed: the edges are published by the store below, nothing is read through this one.
-        let claim =
-            node.expansion.compare_exchange(FRESH, EXPANDING, Ordering::Relaxed, Ordering::Relaxed);
+        let claim = node.expansion.compare_exchange(FRESH, EXPANDING, Ordering::Relaxed, Ordering::Relaxed);
         if claim.is_err() {
             return;
         }
@@ -260,7 +259,9 @@ impl NodeTable {
                     let edge = &self.edges[to + offset];
                     edge.copy_from(&self.edges[from + offset]);
                     if let Some(child) = edge.child() {
-                        edge.set_child(self.nodes[child as usize].mark.load(Ordering::Relaxed).checked_sub(1));
+                        edge.set_child(
+                            self.nodes[child as usize].mark.load(Ordering::Relaxed).checked_sub(1),
+                        );
                     }
                 }
                 self.nodes[owner as usize].first_edge.store(to as u32 + 1, Ordering::Relaxed);

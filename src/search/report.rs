@@ -1,0 +1,105 @@
+//! What a search found, as plain data.
+
+use super::NodeTable;
+use super::node::{Node, NodeId, from_fixed};
+use super::table::TableUse;
+use crate::board::{Color, Move};
+use crate::eval::{Ownership, Prior};
+
+/// One move at the root.
+#[derive(Clone, PartialEq, Debug)]
+pub struct MoveReport {
+    /// The move.
+    pub mv: Move,
+    /// Simulations through it.
+    pub visits: u32,
+    /// Expected result for Black after it, in `[-1, 1]`; the root's if it has no visits.
+    pub value: f32,
+    /// Prior knowledge.
+    pub prior: Prior,
+    /// RAVE games and Black's mean value in them.
+    pub rave: (u32, f32),
+    /// The move and the best answers to it.
+    pub variation: Vec<Move>,
+}
+
+/// The result of a search.
+#[derive(Clone, Debug)]
+pub struct SearchReport {
+    /// Whose turn it was.
+    pub to_move: Color,
+    /// Completed simulations through the root, those of reused searches included.
+    pub visits: u32,
+    /// Simulations of this search.
+    pub playouts: u32,
+    /// Black's expected result, in `[-1, 1]`.
+    pub value: f32,
+    /// Black's expected score over this search's evaluations, komi included.
+    pub score: f32,
+    /// Moves at the root, the most visited first.
+    pub moves: Vec<MoveReport>,
+    /// Who owned which point at the end of this search's evaluations.
+    pub ownership: Ownership,
+    /// How full the node table is.
+    pub usage: TableUse,
+    /// Descents that met a node of their own path again.
+    pub cycles: u32,
+    /// Descents that met a node which another path had created: what sharing gained.
+    pub transpositions: u32,
+    /// Longest descent.
+    pub depth: u32,
+}
+
+impl SearchReport {
+    /// The most visited move; a pass if there is none.
+    pub fn best_move(&self) -> Move {
+        self.moves.first().map_or(Move::Pass, |best| best.mv)
+    }
+
+    /// A move's entry.
+    pub fn find(&self, mv: Move) -> Option<&MoveReport> {
+        self.moves.iter().find(|entry| entry.mv == mv)
+    }
+
+    /// Moves and best answers from the root.
+    pub fn principal_variation(&self) -> &[Move] {
+        self.moves.first().map_or(&[], |best| &best.variation)
+    }
+}
+
+/// The moves at a node, the most visited first; equal ones in the order of RAVE games, then of creation.
+pub(super) fn move_reports(table: &NodeTable, root: &Node) -> Vec<MoveReport> {
+    let mut moves: Vec<MoveReport> = table
+        .edges(root)
+        .iter()
+        .map(|edge| {
+            let (visits, seen) = edge.visits_and_seen();
+            let mut variation = vec![edge.mv()];
+            if let Some(child) = edge.child() {
+                follow(table, child, &mut variation);
+            }
+            MoveReport {
+                mv: edge.mv(),
+                visits,
+                value: if visits > 0 { from_fixed(seen) } else { root.value() },
+                prior: edge.prior(),
+                rave: edge.rave(),
+                variation,
+            }
+        })
+        .collect();
+    moves.sort_by_key(|entry| std::cmp::Reverse((entry.visits, entry.rave.0)));
+    moves
+}
+
+/// Appends the most visited moves from a node on, at most so many that a cycle does no harm.
+fn follow(table: &NodeTable, mut id: NodeId, variation: &mut Vec<Move>) {
+    const LONGEST: usize = 40;
+    while variation.len() < LONGEST {
+        let best = table.edges(table.node(id)).iter().max_by_key(|edge| edge.visits());
+        let Some(edge) = best.filter(|edge| edge.visits() > 0) else { return };
+        variation.push(edge.mv());
+        let Some(child) = edge.child() else { return };
+        id = child;
+    }
+}

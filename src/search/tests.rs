@@ -1,0 +1,1 @@
+//! Tests of the invariants that [`search`](super) and its parts state.

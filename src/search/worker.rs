@@ -1,0 +1,265 @@
+//! One worker: simulations, one after the other, on the shared table.
+
+use super::node::{self, Edge, Node, NodeId};
+use super::select::{self, Constants, MoveStats};
+use super::{NodeTable, SearchParams};
+use crate::board::{Color, Move};
+use crate::eval::{Evaluation, Evaluator};
+use crate::game::{Game, Line};
+use crate::rng::Rng;
+
+/// One step of a descent.
+#[derive(Clone, Copy)]
+struct Step {
+    node: NodeId,
+    /// Position of the edge among the node's edges.
+    edge: usize,
+    mv: Move,
+    color: Color,
+    child: NodeId,
+}
+
+/// What one worker counted in one search.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Counters {
+    pub(super) playouts: u32,
+    pub(super) score_sum: f64,
+    pub(super) cycles: u32,
+    pub(super) transpositions: u32,
+    pub(super) depth: u32,
+}
+
+impl Counters {
+    pub(super) fn add(&mut self, other: &Counters) {
+        self.playouts += other.playouts;
+        self.score_sum += other.score_sum;
+        self.cycles += other.cycles;
+        self.transpositions += other.transpositions;
+        self.depth = self.depth.max(other.depth);
+    }
+}
+
+/// See the [module documentation](self).
+pub(super) struct Worker<'s, E> {
+    table: &'s NodeTable,
+    params: SearchParams,
+    constants: Constants,
+    root: NodeId,
+    line: Line<'s>,
+    pub(super) evaluator: E,
+    rng: Rng,
+    path: Vec<Step>,
+    pub(super) counters: Counters,
+}
+
+/// Longest descent, as a guard: a line of this many moves without a leaf does not occur in sensible searches.
+fn depth_limit(game: &Game) -> usize {
+    2 * game.size().area() + 20
+}
+
+impl<'s, E: Evaluator> Worker<'s, E> {
+    pub(super) fn new(
+        table: &'s NodeTable,
+        params: SearchParams,
+        root: NodeId,
+        game: &'s Game,
+        evaluator: E,
+        rng: Rng,
+    ) -> Worker<'s, E> {
+        let constants = Constants {
+            rave_equivalence: params.rave_equivalence,
+            exploration: params.exploration,
+            in_flight_weight: params.in_flight_weight as f32,
+        };
+        Worker {
+            table,
+            params,
+            constants,
+            root,
+            line: Line::new(game),
+            evaluator,
+            rng,
+            path: Vec::new(),
+            counters: Counters::default(),
+        }
+    }
+
+    pub(super) fn table(&self) -> &'s NodeTable {
+        self.table
+    }
+
+    /// One simulation: select, expand, evaluate, back up.
+    pub(super) fn simulate(&mut self) {
+        self.line.reset();
+        self.path.clear();
+        self.table.node(self.root).begin_visit();
+        let leaf = self.descend();
+        if let Some(leaf) = leaf {
+            let evaluation = self.evaluator.evaluate(&self.line, &mut self.rng);
+            self.counters.score_sum += f64::from(evaluation.score);
+            let node = self.table.node(leaf);
+            node.add_own(node::to_fixed(evaluation.value), evaluation.score);
+            self.back_up();
+            self.update_rave(evaluation);
+        } else {
+            // The descent came round to a node of its own path: nothing new was learned, but the visit counts,
+            // so that the next one goes elsewhere.
+            self.counters.cycles += 1;
+            self.back_up();
+        }
+        self.table.node(self.root).finish_visit();
+        self.counters.playouts += 1;
+        self.counters.depth = self.counters.depth.max(self.path.len() as u32);
+    }
+
+    /// Follows the most urgent moves to a leaf; `None` if the path ran into itself.
+    fn descend(&mut self) -> Option<NodeId> {
+        let mut id = self.root;
+        let limit = depth_limit(self.line.game());
+        loop {
+            let node = self.table.node(id);
+            if self.line.passes() >= 2 && !self.line.is_empty() || self.path.len() >= limit {
+                return Some(id);
+            }
+            if self.table.edges(node).is_empty() {
+                let enough = node.own_visits() >= self.params.expand_after || id == self.root;
+                if !enough {
+                    return Some(id);
+                }
+                self.expand(id);
+            }
+            let edges = self.table.edges(node);
+            let Some(index) = self.select(node, edges) else { return Some(id) };
+            let edge = &edges[index];
+            let mv = edge.mv();
+            // The set of banned points is part of a node's key, so a node's moves are legal on every path to it.
+            // Should two keys ever collide, the descent ends here instead of playing an illegal move.
+            if let Move::Play(point) = mv
+                && self.line.check(point).is_err()
+            {
+                return Some(id);
+            }
+            let color = self.line.to_move();
+            self.line.play(mv);
+            let (child, is_new) = match edge.child() {
+                Some(child) => (child, false),
+                None => {
+                    let before = self.table.node_count();
+                    let Some(child) = self.table.find_or_insert(self.line.graph_key()) else {
+                        // The table is full: the evaluation of the position after this move counts for the node
+                        // before it, which is what it is worth to choose among such moves.
+                        return Some(id);
+                    };
+                    edge.set_child(Some(child));
+                    if (child as usize) < before {
+                        self.counters.transpositions += 1;
+                    }
+                    (child, true)
+                }
+            };
+            self.path.push(Step { node: id, edge: index, mv, color, child });
+            let met_itself =
+                child == self.root || self.path[..self.path.len() - 1].iter().any(|step| step.child == child);
+            self.table.node(child).begin_visit();
+            if met_itself {
+                return None;
+            }
+            id = child;
+            if is_new && self.table.node(id).visits() == 0 {
+                return Some(id);
+            }
+        }
+    }
+
+    fn expand(&mut self, id: NodeId) {
+        let (line, evaluator) = (&self.line, &mut self.evaluator);
+        self.table.expand(id, || {
+            let mut moves = Vec::new();
+            evaluator.expand(line, &mut moves);
+            moves
+        });
+    }
+
+    /// The most urgent move's place among the edges; the first of equals. `None` without edges.
+    fn select(&self, node: &Node, edges: &[Edge]) -> Option<usize> {
+        let sign = self.line.to_move().sign() as f32;
+        let exploring = (node.visits() as f32).sqrt();
+        let mut best = None;
+        let mut best_urgency = f32::NEG_INFINITY;
+        for (index, edge) in edges.iter().enumerate() {
+            let (visits, seen) = edge.visits_and_seen();
+            let mut in_flight = 0;
+            let mut value = seen;
+            if let Some(child) = edge.child() {
+                let child = self.table.node(child);
+                in_flight = child.in_flight();
+                if visits > 0 {
+                    value = child.value_fixed();
+                    if value != seen {
+                        // The child learned something through another parent: take it over.
+                        node.update_edge(edge, value, 0);
+                    }
+                }
+            }
+            let (rave_visits, rave_value) = edge.rave();
+            let prior = edge.prior();
+            let stats = MoveStats {
+                visits,
+                value: sign * node::from_fixed(value),
+                in_flight,
+                rave_visits,
+                rave_value: sign * rave_value,
+                prior_weight: f32::from(prior.weight),
+                prior_value: prior.value(),
+            };
+            let urgency = select::urgency(&stats, &self.constants, exploring);
+            if urgency > best_urgency {
+                best_urgency = urgency;
+                best = Some(index);
+            }
+        }
+        best
+    }
+
+    /// Counts the visit on every edge of the path and brings its nodes' values up to date, from the leaf to the
+    /// root.
+    fn back_up(&self) {
+        for step in self.path.iter().rev() {
+            let child = self.table.node(step.child);
+            let node = self.table.node(step.node);
+            node.update_edge(&self.table.edges(node)[step.edge], child.value_fixed(), 1);
+            child.finish_visit();
+        }
+    }
+
+    /// All moves as first: every move that its player made anywhere later in the simulation counts, at the nodes
+    /// of the path, as if it had been made there.
+    ///
+    /// CITE: Gelly and Silver (2007); with the moves of the playout, which Pachi measured to be worth 18 % of
+    /// games on 9×9.
+    fn update_rave(&mut self, evaluation: Evaluation) {
+        if self.params.rave_equivalence <= 0.0 {
+            return;
+        }
+        let Some(first_plays) = self.evaluator.first_plays() else { return };
+        let mut plays = first_plays.clone();
+        let late = (self.params.rave_early_share * self.line.game().size().area() as f32) as u16;
+        let update = |id: NodeId, color: Color, plays: &crate::eval::FirstPlays| {
+            for edge in self.table.edges(self.table.node(id)) {
+                let Move::Play(point) = edge.mv() else { continue };
+                if let Some((player, when)) = plays.get(point)
+                    && player == color
+                {
+                    edge.add_rave(evaluation.value, if when <= late { 2 } else { 1 });
+                }
+            }
+        };
+        // The leaf itself may have moves already, when the table was full or the game over.
+        for step in self.path.iter().rev() {
+            if let Move::Play(point) = step.mv {
+                plays.note_earlier(point, step.color);
+            }
+            update(step.node, step.color, &plays);
+        }
+    }
+}
