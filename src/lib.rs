@@ -2,6 +2,7 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod board;
+pub mod engine;
 pub mod eval;
 pub mod game;
 pub mod graph_key;

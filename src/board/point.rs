@@ -276,6 +276,13 @@ impl PointSet {
         self.0.iter().all(|&word| word == 0)
     }
 
+    /// Adds all these points.
+    pub fn extend_from(&mut self, points: impl Iterator<Item = Point>) {
+        for point in points {
+            self.insert(point);
+        }
+    }
+
     /// Adds all points of `other`.
     pub fn union_with(&mut self, other: &PointSet) {
         for (a, b) in self.0.iter_mut().zip(other.0) {

@@ -88,6 +88,30 @@ impl<P: PlayoutPolicy + Clone + Send> Evaluator for Playouts<P> {
             let score = score::area_score(line.board()) as f32 - komi;
             return Evaluation { value: self.value(score, size.area()), score };
         }
+        self.evaluate_by_playing(line, rng)
+    }
+
+    fn expand(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
+        moves_with_priors(line, &self.settings.priors, moves);
+    }
+
+    fn first_plays(&self) -> Option<&FirstPlays> {
+        Some(&self.course.first_plays)
+    }
+
+    fn ownership(&self) -> Option<&Ownership> {
+        Some(&self.ownership)
+    }
+}
+
+impl<P: PlayoutPolicy> Playouts<P> {
+    /// Plays the position to the end even if the game is over by two passes, and counts who owns what.
+    pub fn evaluate_by_playing(&mut self, line: &Line<'_>, rng: &mut Rng) -> Evaluation {
+        let game = line.game();
+        let size = game.size();
+        let komi = game.komi() + game.white_bonus();
+        self.course.first_plays.clear();
+        self.course.moves = 0;
         let board = self.board.get_or_insert_with(|| Box::new(*line.board()));
         board.copy_from(line.board());
         let mut last = line.last_moves();
@@ -115,18 +139,6 @@ impl<P: PlayoutPolicy + Clone + Send> Evaluator for Playouts<P> {
             score -= surplus_moves(line.board()) as f32;
         }
         Evaluation { value: self.value(score, size.area()), score }
-    }
-
-    fn expand(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
-        moves_with_priors(line, &self.settings.priors, moves);
-    }
-
-    fn first_plays(&self) -> Option<&FirstPlays> {
-        Some(&self.course.first_plays)
-    }
-
-    fn ownership(&self) -> Option<&Ownership> {
-        Some(&self.ownership)
     }
 }
 

@@ -1,0 +1,440 @@
+//! The engine: a game, a search, clocks. What the protocol and the command line call.
+//!
+//! The only room that reads a clock. Decides what the search must not know of: when to pass, when to resign,
+//! which stones are dead at the end.
+
+use crate::board::{BoardSize, Cell, Color, Key, Move, Point, PointMap, PointSet};
+use crate::eval::{Evaluator, Ownership, PlayoutSettings, Playouts};
+use crate::game::{Game, IllegalMove, Line};
+use crate::graph_key::Sharing;
+use crate::playout::HeuristicPolicy;
+use crate::rng::{Rng, mix};
+use crate::rules::{Rules, Scoring};
+use crate::score;
+use crate::search::{Limits, Search, SearchParams, SearchReport, Surroundings};
+use std::time::{Duration, Instant};
+
+/// How an engine plays.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct EngineSettings {
+    /// Workers, at least 1.
+    pub threads: usize,
+    /// Memory of the node table.
+    pub memory_mebibytes: usize,
+    /// Most visits of the root, reused ones included.
+    pub visits: Option<u32>,
+    /// Most simulations a move.
+    pub playouts: Option<u32>,
+    /// Most time a move; without any limit and without a clock, [`DEFAULT_MOVE_TIME`].
+    pub move_time: Option<Duration>,
+    /// Decides all chance.
+    pub seed: u64,
+    /// Graph or tree.
+    pub sharing: Sharing,
+    /// Refuse moves of the opponent that break the rules, instead of following the record.
+    pub strict: bool,
+    /// Rules at the start.
+    pub rules: Rules,
+    /// Komi at the start; `None` for the one usual with the rules.
+    pub komi: Option<f32>,
+    /// Resign when the own expected result is below this, in `[-1, 1]`; `None`: never.
+    pub resign: Option<f32>,
+    /// Evaluation by playouts.
+    pub playout: PlayoutSettings,
+}
+
+/// Time for a move when nothing else limits it.
+pub const DEFAULT_MOVE_TIME: Duration = Duration::from_secs(5);
+
+impl Default for EngineSettings {
+    fn default() -> EngineSettings {
+        EngineSettings {
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            memory_mebibytes: 512,
+            visits: None,
+            playouts: None,
+            move_time: None,
+            seed: 1,
+            sharing: Sharing::Graph,
+            strict: false,
+            rules: Rules::default(),
+            komi: None,
+            resign: Some(-0.9),
+            playout: PlayoutSettings::default(),
+        }
+    }
+}
+
+/// What the engine wants to do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Decision {
+    /// Make this move.
+    Play(Move),
+    /// Give the game up.
+    Resign,
+}
+
+/// Who owns what at the end of the game: one answer for passing, the score and the status of stones, so that they
+/// cannot contradict each other.
+#[derive(Clone, Debug)]
+pub struct FinalStatus {
+    /// Black's points minus White's, komi included.
+    pub score: f32,
+    /// Stones that would be captured if play went on.
+    pub dead: PointSet,
+    /// Stones of living chains without territory that share liberties with living enemy chains.
+    pub seki: PointSet,
+    /// Owner of every point; `None` for neutral points.
+    pub owner: PointMap<Option<Color>>,
+    /// Were there large regions that neither side has closed? Their points went to whom the playouts gave them.
+    pub is_open: bool,
+}
+
+/// Playouts behind a [`FinalStatus`].
+const STATUS_PLAYOUTS: u32 = 500;
+/// A chain is dead if its points belong to the opponent in this share of the playouts, as a mean owner.
+const DEAD_MEAN: f32 = 0.35;
+/// A point is settled if one side owns it at least so clearly, as a mean owner.
+const SETTLED_MEAN: f32 = 0.8;
+/// A region between both colours with more points than this is not dame but unfinished.
+const DAME_MOST: usize = 4;
+/// Visits without which the engine does not resign.
+const RESIGN_VISITS: u32 = 300;
+
+/// See the [module documentation](self).
+#[derive(Debug)]
+pub struct Engine {
+    settings: EngineSettings,
+    game: Game,
+    search: Search<Playouts>,
+    /// Counts the moves asked for, so that each has its own sequence of chance.
+    questions: u64,
+    report: Option<SearchReport>,
+    status: Option<(Key, FinalStatus)>,
+}
+
+impl Engine {
+    /// An engine with a 19×19 board.
+    pub fn new(settings: EngineSettings) -> Engine {
+        let size = BoardSize::square(19).unwrap_or_else(|| unreachable!("19 is a size"));
+        let usual = crate::rules::PRESETS.iter().find(|preset| preset.rules == settings.rules);
+        let komi = settings.komi.or(usual.map(|preset| preset.komi)).unwrap_or(7.5);
+        let game = Game::new(size, settings.rules, komi).with_sharing(settings.sharing);
+        let evaluator = Playouts::new(HeuristicPolicy::default(), settings.playout);
+        let search =
+            Search::new(evaluator, SearchParams::for_size(size), settings.memory_mebibytes, settings.threads);
+        Engine { settings, game, search, questions: 0, report: None, status: None }
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> &EngineSettings {
+        &self.settings
+    }
+
+    /// The game.
+    pub fn game(&self) -> &Game {
+        &self.game
+    }
+
+    /// The search, for its statistics.
+    pub fn search(&self) -> &Search<Playouts> {
+        &self.search
+    }
+
+    /// The latest search's result.
+    pub fn last_report(&self) -> Option<&SearchReport> {
+        self.report.as_ref()
+    }
+
+    /// Puts another game on the board. What was learned is kept where it still applies.
+    pub fn set_game(&mut self, game: Game) {
+        if game.size() != self.game.size() {
+            self.search.clear();
+        }
+        self.search.set_params(SearchParams::for_size(game.size()));
+        self.game = if game.sharing() == self.settings.sharing {
+            game
+        } else {
+            game.with_sharing(self.settings.sharing)
+        };
+        self.report = None;
+    }
+
+    /// An empty board of another size; komi and rules stay.
+    pub fn set_size(&mut self, size: BoardSize) {
+        self.set_game(
+            Game::new(size, self.game.rules(), self.game.komi()).with_sharing(self.settings.sharing),
+        );
+        self.forget();
+    }
+
+    /// An empty board; size, komi and rules stay.
+    pub fn clear(&mut self) {
+        self.game = self.game.cleared();
+        self.forget();
+    }
+
+    /// Forgets everything that was learned, and starts the sequence of chance anew.
+    pub fn forget(&mut self) {
+        self.search.clear();
+        self.report = None;
+        self.status = None;
+        self.questions = 0;
+    }
+
+    /// Sets the komi; the moves stay.
+    pub fn set_komi(&mut self, komi: f32) {
+        self.game = self.game.with_rules(self.game.rules(), komi);
+    }
+
+    /// Sets the rules; the moves stay.
+    pub fn set_rules(&mut self, rules: Rules) {
+        self.game = self.game.with_rules(rules, self.game.komi());
+    }
+
+    /// Sets the seed of all chance from here on.
+    pub fn set_seed(&mut self, seed: u64) {
+        self.settings.seed = seed;
+        self.questions = 0;
+    }
+
+    /// The seed.
+    pub fn seed(&self) -> u64 {
+        self.settings.seed
+    }
+
+    /// Follows a move of the record: tolerant unless the settings say strict. Returns what a strict reading of
+    /// the rules would have objected to.
+    ///
+    /// # Errors
+    /// If the move is refused; nothing has changed then.
+    pub fn play(&mut self, color: Color, mv: Move) -> Result<Option<IllegalMove>, IllegalMove> {
+        if self.settings.strict {
+            self.game.play(color, mv).map(|()| None)
+        } else {
+            self.game.play_tolerant(color, mv)
+        }
+    }
+
+    /// Takes the latest move back; false if there is none.
+    pub fn undo(&mut self) -> bool {
+        self.game.undo().is_some()
+    }
+
+    /// Thinks about a move for `color` and plays it.
+    pub fn genmove(&mut self, color: Color, interrupted: &(dyn Fn() -> bool + Sync)) -> Decision {
+        let decision = self.generate(color, interrupted);
+        if let Decision::Play(mv) = decision {
+            // Strict always: `generate` returns legal moves only.
+            let played = self.game.play(color, mv);
+            debug_assert_eq!(played, Ok(()), "{color} {mv}");
+        }
+        decision
+    }
+
+    /// Thinks about a move for `color`; the game stays as it is.
+    pub fn generate(&mut self, color: Color, interrupted: &(dyn Fn() -> bool + Sync)) -> Decision {
+        let start = Instant::now();
+        self.turn_to(color);
+        if self.should_answer_pass(color) {
+            return Decision::Play(Move::Pass);
+        }
+        let limits = self.limits();
+        self.questions += 1;
+        let seed = mix(self.settings.seed).wrapping_add(self.questions);
+        let around = Surroundings { stop: &limits, elapsed: &|| start.elapsed(), interrupted };
+        let report = self.search.run(&self.game, seed, &around);
+        let decision = self.decide(color, &report);
+        self.report = Some(report);
+        decision
+    }
+
+    /// A move for a regression test: the game stays, chance does not depend on what was asked before, and the
+    /// engine does not resign.
+    pub fn regression_move(&mut self, color: Color) -> Move {
+        let (resign, questions) = (self.settings.resign.take(), self.questions);
+        self.search.clear();
+        self.questions = 0;
+        let decision = self.generate(color, &|| false);
+        self.settings.resign = resign;
+        self.questions = questions;
+        match decision {
+            Decision::Play(mv) => mv,
+            Decision::Resign => Move::Pass,
+        }
+    }
+
+    /// Gives the turn to `color`, which GTP allows at any time.
+    fn turn_to(&mut self, color: Color) {
+        self.game.set_to_move(color);
+    }
+
+    fn limits(&self) -> Limits {
+        let settings = &self.settings;
+        let unlimited = settings.visits.is_none() && settings.playouts.is_none();
+        let time = settings.move_time.or(unlimited.then_some(DEFAULT_MOVE_TIME));
+        Limits {
+            visits: settings.visits,
+            playouts: settings.playouts,
+            soft: time,
+            hard: time,
+            when_settled: time.is_some(),
+        }
+    }
+
+    /// After the opponent's pass: does passing too win the game as it stands?
+    fn should_answer_pass(&mut self, color: Color) -> bool {
+        let opponent_passed = self.game.records().last().is_some_and(|last| {
+            last.mv == Move::Pass && last.color == color.opponent() && !self.game.records().is_empty()
+        });
+        opponent_passed && self.score_as_it_stands(color) > 0.0
+    }
+
+    /// The player's score if the game ended now, by the rules in force.
+    fn score_as_it_stands(&mut self, color: Color) -> f32 {
+        let black = if self.game.rules().friendly_pass {
+            self.final_status().score
+        } else {
+            score::area_score(self.game.board()) as f32 - self.game.komi() - self.game.white_bonus()
+        };
+        black * color.sign() as f32
+    }
+
+    fn decide(&mut self, color: Color, report: &SearchReport) -> Decision {
+        let own_value = report.value * color.sign() as f32;
+        if let Some(threshold) = self.settings.resign
+            && own_value < threshold
+            && report.visits >= RESIGN_VISITS
+            && self.game.records().len() * 4 > self.game.size().area()
+        {
+            return Decision::Resign;
+        }
+        // With dead stones removed at the end, a finished game is not played on.
+        if self.game.rules().friendly_pass && self.is_settled(&report.ownership) {
+            let score = self.score_as_it_stands(color);
+            if score > 0.0 || self.game.rules().scoring == Scoring::Territory {
+                return Decision::Play(Move::Pass);
+            }
+        }
+        let legal = report.moves.iter().find(|entry| self.game.check(color, entry.mv).is_ok());
+        Decision::Play(legal.map_or(Move::Pass, |entry| entry.mv))
+    }
+
+    /// Is the owner of every stone and of every point that matters clear? Single neutral points may be open.
+    fn is_settled(&self, ownership: &Ownership) -> bool {
+        if ownership.count() < 100 || self.game.board().stone_count() * 3 < self.game.size().area() {
+            return false;
+        }
+        self.game.size().points().all(|point| ownership.mean(point).abs() >= SETTLED_MEAN)
+    }
+
+    /// Who owns what if the game ended now. The same position always gets the same answer.
+    pub fn final_status(&mut self) -> FinalStatus {
+        let key = self.game.graph_key();
+        if let Some((known, status)) = &self.status
+            && *known == key
+        {
+            return status.clone();
+        }
+        let status = self.compute_status();
+        self.status = Some((key, status.clone()));
+        status
+    }
+
+    fn compute_status(&self) -> FinalStatus {
+        let board = self.game.board();
+        let size = self.game.size();
+        let mut evaluator = Playouts::new(HeuristicPolicy::default(), self.settings.playout);
+        let mut rng = Rng::new(board.key().0 as u64);
+        let line = Line::new(&self.game);
+        for _ in 0..STATUS_PLAYOUTS {
+            evaluator.evaluate_by_playing(&line, &mut rng);
+        }
+        let empty = Ownership::default();
+        let ownership = evaluator.ownership().unwrap_or(&empty);
+        let dead = dead_chains(board, ownership);
+        let mut status = FinalStatus {
+            score: score::final_score(&self.game, &dead),
+            dead,
+            seki: PointSet::EMPTY,
+            owner: PointMap::filled(None),
+            is_open: false,
+        };
+        let (cleaned, _) = score::without_chains(board, &dead);
+        status.owner = score::area_owner(&cleaned);
+        for region in neutral_regions(&cleaned, &status.owner) {
+            if region.len() <= DAME_MOST {
+                continue;
+            }
+            // Neither side has closed this: give it to whom the playouts gave it.
+            status.is_open = true;
+            for &point in &region {
+                let mean = ownership.mean(point);
+                if mean.abs() > 0.3 {
+                    let owner = if mean > 0.0 { Color::Black } else { Color::White };
+                    status.owner[point] = Some(owner);
+                    status.score += owner.sign() as f32;
+                }
+            }
+        }
+        for (point, color) in cleaned.stones() {
+            if cleaned.anchor(point) == point && !touches_territory(&cleaned, point, color, &status.owner) {
+                status.seki.extend_from(cleaned.chain(point));
+            }
+        }
+        debug_assert_eq!(size, cleaned.size());
+        status
+    }
+}
+
+/// Chains whose points end as the opponent's in most playouts.
+fn dead_chains(board: &crate::board::Board, ownership: &Ownership) -> PointSet {
+    let mut dead = PointSet::EMPTY;
+    for (point, color) in board.stones() {
+        if board.anchor(point) != point {
+            continue;
+        }
+        let sum: f32 = board.chain(point).map(|stone| ownership.mean(stone)).sum();
+        let mean = sum / board.chain_len(point) as f32 * color.sign() as f32;
+        if mean < -DEAD_MEAN {
+            dead.extend_from(board.chain(point));
+        }
+    }
+    dead
+}
+
+/// Connected empty points without an owner.
+fn neutral_regions(board: &crate::board::Board, owner: &PointMap<Option<Color>>) -> Vec<Vec<Point>> {
+    let mut seen = PointSet::EMPTY;
+    let mut regions = Vec::new();
+    let is_neutral = |point: Point| board.cell(point) == Cell::Empty && owner[point].is_none();
+    for start in board.size().points() {
+        if !is_neutral(start) || !seen.insert(start) {
+            continue;
+        }
+        let mut region = vec![start];
+        let mut next = 0;
+        while next < region.len() {
+            for neighbour in region[next].adjacent() {
+                if is_neutral(neighbour) && seen.insert(neighbour) {
+                    region.push(neighbour);
+                }
+            }
+            next += 1;
+        }
+        regions.push(region);
+    }
+    regions
+}
+
+/// Has the chain an empty neighbour that belongs to its own colour?
+fn touches_territory(
+    board: &crate::board::Board,
+    point: Point,
+    color: Color,
+    owner: &PointMap<Option<Color>>,
+) -> bool {
+    board.chain(point).any(|stone| {
+        stone.adjacent().iter().any(|&next| board.cell(next) == Cell::Empty && owner[next] == Some(color))
+    })
+}
