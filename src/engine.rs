@@ -7,7 +7,7 @@ use crate::board::{BoardSize, Cell, Color, Key, Move, Point, PointMap, PointSet}
 use crate::eval::{Evaluator, Ownership, PlayoutSettings, Playouts};
 use crate::game::{Game, IllegalMove, Line};
 use crate::graph_key::Sharing;
-use crate::playout::HeuristicPolicy;
+use crate::playout::{HeuristicPolicy, HeuristicRates};
 use crate::rng::{Rng, mix};
 use crate::rules::{Rules, Scoring};
 use crate::score;
@@ -41,6 +41,8 @@ pub struct EngineSettings {
     pub resign: Option<f32>,
     /// Evaluation by playouts.
     pub playout: PlayoutSettings,
+    /// How often the steps of the playout policy are taken.
+    pub rates: HeuristicRates,
 }
 
 /// Time for a move when nothing else limits it.
@@ -61,6 +63,7 @@ impl Default for EngineSettings {
             komi: None,
             resign: Some(-0.9),
             playout: PlayoutSettings::default(),
+            rates: HeuristicRates::default(),
         }
     }
 }
@@ -120,7 +123,7 @@ impl Engine {
         let usual = crate::rules::PRESETS.iter().find(|preset| preset.rules == settings.rules);
         let komi = settings.komi.or(usual.map(|preset| preset.komi)).unwrap_or(7.5);
         let game = Game::new(size, settings.rules, komi).with_sharing(settings.sharing);
-        let evaluator = Playouts::new(HeuristicPolicy::default(), settings.playout);
+        let evaluator = Playouts::new(HeuristicPolicy::new(settings.rates), settings.playout);
         let search =
             Search::new(evaluator, SearchParams::for_size(size), settings.memory_mebibytes, settings.threads);
         Engine { settings, game, search, questions: 0, report: None, status: None }
@@ -158,6 +161,11 @@ impl Engine {
             game.with_sharing(self.settings.sharing)
         };
         self.report = None;
+    }
+
+    /// Plays with other search parameters than those made for the board's size.
+    pub fn override_params(&mut self, params: SearchParams) {
+        self.search.set_params(params);
     }
 
     /// An empty board of another size; komi and rules stay.
@@ -344,7 +352,7 @@ impl Engine {
     fn compute_status(&self) -> FinalStatus {
         let board = self.game.board();
         let size = self.game.size();
-        let mut evaluator = Playouts::new(HeuristicPolicy::default(), self.settings.playout);
+        let mut evaluator = Playouts::new(HeuristicPolicy::new(self.settings.rates), self.settings.playout);
         let mut rng = Rng::new(board.key().0 as u64);
         let line = Line::new(&self.game);
         for _ in 0..STATUS_PLAYOUTS {
