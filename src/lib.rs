@@ -8,3 +8,4 @@ pub mod history;
 pub mod playout;
 pub mod rng;
 pub mod rules;
+pub mod score;
