@@ -5,6 +5,7 @@ pub mod board;
 pub mod game;
 pub mod graph_key;
 pub mod history;
+pub mod perft;
 pub mod playout;
 pub mod rng;
 pub mod rules;
