@@ -16,6 +16,7 @@ pub mod eval;
 pub mod game;
 pub mod graph_key;
 pub mod history;
+pub mod perft;
 pub mod playout;
 pub mod rng;
 pub mod rules;
