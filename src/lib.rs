@@ -9,3 +9,4 @@ pub mod playout;
 pub mod rng;
 pub mod rules;
 pub mod score;
+pub mod time;
