@@ -2,6 +2,8 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod board;
+pub mod cli;
+pub mod commands;
 pub mod engine;
 pub mod eval;
 pub mod game;
