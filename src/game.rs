@@ -422,8 +422,7 @@ pub struct Line<'g> {
     passes: u8,
     history: LineHistory,
     graph_key: Key,
-    last_moves: [Move; 2],
-    len: usize,
+    moves: Vec<Move>,
 }
 
 impl<'g> Line<'g> {
@@ -439,8 +438,7 @@ impl<'g> Line<'g> {
             passes: game.passes,
             history: LineHistory::new(),
             graph_key: game.graph_key,
-            last_moves: game.last_moves(),
-            len: 0,
+            moves: Vec::new(),
         }
     }
 
@@ -451,8 +449,7 @@ impl<'g> Line<'g> {
         self.passes = self.game.passes;
         self.history.clear();
         self.graph_key = self.game.graph_key;
-        self.last_moves = self.game.last_moves();
-        self.len = 0;
+        self.moves.clear();
     }
 
     /// The game below the line.
@@ -475,19 +472,18 @@ impl<'g> Line<'g> {
         self.passes
     }
 
-    /// The two latest moves, newest first.
+    /// The moves of the line, oldest first.
+    pub fn moves(&self) -> &[Move] {
+        &self.moves
+    }
+
+    /// The two latest moves, newest first, those of the game included.
     pub fn last_moves(&self) -> [Move; 2] {
-        self.last_moves
-    }
-
-    /// Number of moves in the line.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Is the line empty?
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
+        match *self.moves {
+            [.., before, last] => [last, before],
+            [last] => [last, self.game.last_moves()[0]],
+            [] => self.game.last_moves(),
+        }
     }
 
     /// The key of the position's node in the search graph.
@@ -524,8 +520,7 @@ impl<'g> Line<'g> {
             }
         }
         self.to_move = color.opponent();
-        self.last_moves = [mv, self.last_moves[0]];
-        self.len += 1;
+        self.moves.push(mv);
         let rules = self.game.rules;
         let removed = lifted_color(color, mv, &lifted);
         self.history.push(rules.ko, &self.board, color, mv, &lifted, removed);

@@ -1,16 +1,598 @@
-//! placeholder until merge
-use crate::board::*;
+//! Scores: area by the Tromp–Taylor rules, and the final score of a game under its own rules.
+//!
+//! Nothing here decides what is dead: the caller says which chains are, and an empty set leaves every stone
+//! alive. Scores are Black's points minus White's.
+//!
+//! **Seki** matters only where surrounded points in seki do not count ([`Tax::Seki`], [`Tax::All`]), and is
+//! found from the final position alone, dead stones removed:
+//!
+//! * an empty region with stones of one colour around it belongs to that colour; with both, it is neutral;
+//! * a *group* is a set of chains of one colour joined by regions of their own;
+//! * a group has two eyes if it has two regions of its own, or one that the opponent cannot reduce to one eye:
+//!   four points or more, except the five shapes with a vital point (square, T, cross, bulky and rabbity);
+//! * a neutral region between groups without two eyes of both colours puts these groups in seki.
+//!
+//! The idea: nobody leaves on the board what can be taken. A group short of eyes next to living opponents only
+//! is connected to safety by some neutral point; if the opponents lack eyes too, neither side can approach.
+//!
+//! Where that is wrong: false eyes are counted as eyes; a weak group that is connected to safety through neutral
+//! points, and touches an opponent's group in the same state at another neutral point, looks like a seki; a seki
+//! around eyes of four or more points (possible if the opponent has played inside) looks like life. The first
+//! and the second are gone when all neutral points that do not belong to a seki have been filled.
+
+use crate::board::{Board, ByColor, Cell, Color, Move, Point, PointMap, PointSet};
 use crate::game::Game;
-/// Tromp-Taylor
-pub fn area_score(b: &Board) -> i32 {
-    crate::playout::final_area(b)
+use crate::rules::{Scoring, Tax};
+
+/// Who holds each point: the stone's colour, or the only colour around an empty region.
+pub type Owners = PointMap<Option<Color>>;
+
+/// Connected empty points, and what lies around them.
+#[derive(Debug)]
+struct Region {
+    points: Vec<Point>,
+    touches: ByColor<bool>,
 }
-pub fn final_score(game: &Game, dead: &PointSet) -> f32 {
-    area_score(game.board()) as f32 - game.komi()
+
+impl Region {
+    /// The one colour around the region.
+    fn owner(&self) -> Option<Color> {
+        match (self.touches[Color::Black], self.touches[Color::White]) {
+            (true, false) => Some(Color::Black),
+            (false, true) => Some(Color::White),
+            _ => None,
+        }
+    }
+
+    /// Can the owner always divide the region into two eyes, even if the opponent moves first?
+    fn is_two_eyes(&self) -> bool {
+        // Only small regions can be reduced, the largest of them has six points.
+        if self.points.len() > 6 {
+            return true;
+        }
+        let degree =
+            |point: &Point| point.adjacent().iter().filter(|next| self.points.contains(next)).count();
+        let mut degrees: Vec<usize> = self.points.iter().map(degree).collect();
+        degrees.sort_unstable();
+        // The number of neighbours of each point tells these five shapes from all others of the same size.
+        let reducible: [&[usize]; 5] =
+            [&[2, 2, 2, 2], &[1, 1, 1, 3], &[1, 1, 1, 1, 4], &[1, 2, 2, 2, 3], &[1, 1, 2, 2, 2, 4]];
+        degrees.len() >= 4 && !reducible.contains(&degrees.as_slice())
+    }
 }
+
+fn empty_regions(board: &Board) -> Vec<Region> {
+    let mut seen = PointSet::EMPTY;
+    let mut regions = Vec::new();
+    for start in board.size().points() {
+        if board.cell(start) != Cell::Empty || seen.contains(start) {
+            continue;
+        }
+        seen.insert(start);
+        let mut region = Region { points: vec![start], touches: ByColor::default() };
+        let mut next = 0;
+        while next < region.points.len() {
+            for neighbour in region.points[next].adjacent() {
+                match board.cell(neighbour) {
+                    Cell::Empty if !seen.contains(neighbour) => {
+                        seen.insert(neighbour);
+                        region.points.push(neighbour);
+                    }
+                    cell => {
+                        if let Some(color) = cell.color() {
+                            region.touches[color] = true;
+                        }
+                    }
+                }
+            }
+            next += 1;
+        }
+        regions.push(region);
+    }
+    regions
+}
+
+/// Who holds each point if every stone is alive.
+pub fn area_owner(board: &Board) -> Owners {
+    let mut owners = PointMap::filled(None);
+    for (point, color) in board.stones() {
+        owners[point] = Some(color);
+    }
+    for region in empty_regions(board) {
+        let owner = region.owner();
+        for &point in &region.points {
+            owners[point] = owner;
+        }
+    }
+    owners
+}
+
+/// Points that Black holds minus points that White holds, every stone being alive and without komi.
+///
+/// CITE: John Tromp and Bill Taylor, "The game of Go", rule 9 (area).
+pub fn area_score(board: &Board) -> i32 {
+    let stones: i32 = board.stones().map(|(_, color)| color.sign()).sum();
+    let surrounded: i32 = empty_regions(board)
+        .iter()
+        .filter_map(|region| Some(region.owner()?.sign() * region.points.len() as i32))
+        .sum();
+    stones + surrounded
+}
+
+/// The board without the chains that have a stone in `dead`, and how many stones each colour loses by that.
+/// The prisoners of the returned board are those of `board`: the dead stones are not among them.
 pub fn without_chains(board: &Board, dead: &PointSet) -> (Board, ByColor<u32>) {
-    (*board, ByColor::default())
+    let mut gone = PointSet::EMPTY;
+    for (point, _) in board.stones() {
+        if dead.contains(point) && !gone.contains(point) {
+            for stone in board.chain(point) {
+                gone.insert(stone);
+            }
+        }
+    }
+    let mut lost = ByColor::<u32>::default();
+    for (point, color) in board.stones() {
+        lost[color] += u32::from(gone.contains(point));
+    }
+    let kept = board.stones().filter(|(point, _)| !gone.contains(*point));
+    // Taking stones away takes no liberty, so the error cannot occur.
+    let mut remaining = Board::from_stones(board.size(), kept).unwrap_or(*board);
+    remaining.set_prisoners(ByColor::new(board.prisoners(Color::Black), board.prisoners(Color::White)));
+    (remaining, lost)
 }
-pub fn area_owner(board: &Board) -> PointMap<Option<Color>> {
-    PointMap::filled(None)
+
+/// Chains of one colour joined by regions of their own.
+#[derive(Debug)]
+struct Group {
+    color: Color,
+    regions: u32,
+    /// Points of these regions.
+    territory: u32,
+    two_eyes: bool,
+    seki: bool,
+}
+
+/// A position divided into regions and groups.
+#[derive(Debug)]
+struct Division {
+    regions: Vec<Region>,
+    groups: Vec<Group>,
+    /// The group of each stone; `usize::MAX` elsewhere.
+    group_of: PointMap<usize>,
+}
+
+impl Division {
+    fn new(board: &Board) -> Division {
+        const NONE: usize = usize::MAX;
+        let regions = empty_regions(board);
+        let mut own_regions: PointMap<Vec<usize>> = PointMap::filled(Vec::new());
+        for (index, region) in regions.iter().enumerate() {
+            for anchor in region.owner().into_iter().flat_map(|_| anchors_around(board, region)) {
+                own_regions[anchor].push(index);
+            }
+        }
+        let mut group_of = PointMap::filled(NONE);
+        let mut groups: Vec<Group> = Vec::new();
+        let mut counted = vec![false; regions.len()];
+        for (point, color) in board.stones() {
+            let first = board.anchor(point);
+            if group_of[first] == NONE {
+                let id = groups.len();
+                let mut group = Group { color, regions: 0, territory: 0, two_eyes: false, seki: false };
+                group_of[first] = id;
+                let mut todo = vec![first];
+                while let Some(anchor) = todo.pop() {
+                    for &index in &own_regions[anchor] {
+                        if std::mem::replace(&mut counted[index], true) {
+                            continue;
+                        }
+                        group.regions += 1;
+                        group.territory += regions[index].points.len() as u32;
+                        group.two_eyes |= regions[index].is_two_eyes();
+                        for other in anchors_around(board, &regions[index]) {
+                            if group_of[other] == NONE {
+                                group_of[other] = id;
+                                todo.push(other);
+                            }
+                        }
+                    }
+                }
+                group.two_eyes |= group.regions >= 2;
+                groups.push(group);
+            }
+            group_of[point] = group_of[first];
+        }
+        let mut division = Division { regions, groups, group_of };
+        division.find_seki();
+        division
+    }
+
+    fn find_seki(&mut self) {
+        for region in self.regions.iter().filter(|region| region.owner().is_none()) {
+            let mut weak: ByColor<Vec<usize>> = ByColor::default();
+            for neighbour in region.points.iter().flat_map(|point| point.adjacent()) {
+                if let Some(group) = self.groups.get(self.group_of[neighbour])
+                    && !group.two_eyes
+                {
+                    weak[group.color].push(self.group_of[neighbour]);
+                }
+            }
+            if Color::BOTH.iter().all(|&color| !weak[color].is_empty()) {
+                for &id in Color::BOTH.iter().flat_map(|&color| &weak[color]) {
+                    self.groups[id].seki = true;
+                }
+            }
+        }
+    }
+
+    /// Surrounded points of a colour that count.
+    fn territory(&self, color: Color, tax: Tax) -> u32 {
+        let count = |group: &Group| match tax {
+            Tax::None => group.territory,
+            Tax::Seki | Tax::All if group.seki => 0,
+            Tax::Seki => group.territory,
+            Tax::All => group.territory.saturating_sub(2),
+        };
+        self.groups.iter().filter(|group| group.color == color).map(count).sum()
+    }
+}
+
+/// The anchors of the chains around a region, each once.
+fn anchors_around(board: &Board, region: &Region) -> Vec<Point> {
+    let mut anchors: Vec<Point> = region
+        .points
+        .iter()
+        .flat_map(|point| point.adjacent())
+        .filter(|&neighbour| board.cell(neighbour).color().is_some())
+        .map(|neighbour| board.anchor(neighbour))
+        .collect();
+    anchors.sort_unstable();
+    anchors.dedup();
+    anchors
+}
+
+/// The stones in seki if every stone on the board stays there: see the [module documentation](self) for what
+/// counts as one. Stones without any eye are found as well as those whose territory is taxed.
+pub fn seki_stones(board: &Board) -> PointSet {
+    let division = Division::new(board);
+    let in_seki = |point: &Point| division.groups[division.group_of[*point]].seki;
+    board.stones().map(|(point, _)| point).filter(in_seki).collect()
+}
+
+/// A final score and its parts.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct FinalScore {
+    /// Black's points minus White's, komi and everything else included.
+    pub black_minus_white: f32,
+    /// Surrounded points that count, tax deducted.
+    pub territory: ByColor<u32>,
+    /// Stones on the board that each colour counts as points: zero under territory scoring.
+    pub stones: ByColor<u32>,
+    /// Opponent's stones that each colour holds and counts: captured ones and dead ones. Zero under area
+    /// scoring.
+    pub captives: ByColor<u32>,
+    /// Who has the half point for the first pass of the game (the button), if the rules have it.
+    pub button: Option<Color>,
+    /// Points for White: komi.
+    pub komi: f32,
+    /// Points for White: compensation for handicap stones.
+    pub white_bonus: f32,
+}
+
+/// Counts a game's position under its rules after removing the `dead` chains (any stone names its chain).
+///
+/// The rules' `friendly_pass` is not asked: who plays by rules under which all stones are alive passes an empty
+/// set.
+pub fn count(game: &Game, dead: &PointSet) -> FinalScore {
+    let rules = game.rules();
+    let (board, lost) = without_chains(game.board(), dead);
+    let division = Division::new(&board);
+    let mut score = FinalScore {
+        black_minus_white: 0.0,
+        territory: ByColor::default(),
+        stones: ByColor::default(),
+        captives: ByColor::default(),
+        button: None,
+        komi: game.komi(),
+        white_bonus: game.white_bonus(),
+    };
+    for color in Color::BOTH {
+        score.territory[color] = division.territory(color, rules.tax);
+        match rules.scoring {
+            Scoring::Area => {
+                score.stones[color] = board.stones().filter(|&(_, stone)| stone == color).count() as u32;
+            }
+            Scoring::Territory => {
+                score.captives[color] = board.prisoners(color.opponent()) + lost[color.opponent()];
+            }
+        }
+    }
+    if rules.has_button && rules.scoring == Scoring::Area {
+        score.button =
+            game.records().iter().find(|record| record.mv == Move::Pass).map(|record| record.color);
+    }
+    let points = |color: Color| {
+        f64::from(score.territory[color]) + f64::from(score.stones[color]) + f64::from(score.captives[color])
+    };
+    let button = score.button.map_or(0.0, |color| 0.5 * f64::from(color.sign()));
+    score.black_minus_white = (points(Color::Black) - points(Color::White) + button
+        - f64::from(score.komi)
+        - f64::from(score.white_bonus)) as f32;
+    score
+}
+
+/// Black's points minus White's under the game's rules, `dead` chains removed; komi and compensation for
+/// handicap stones included. See [`count`] for the parts.
+pub fn final_score(game: &Game, dead: &PointSet) -> f32 {
+    count(game, dead).black_minus_white
+}
+
+/// A score as GTP's `final_score` answers it: `B+2.5`, `W+31.0`, `0` for a draw. One decimal, or two where a
+/// komi asks for it.
+pub fn format_score(score: f32) -> String {
+    let margin = score.abs();
+    // Written before it is compared with zero, so that no winner has a margin of nothing.
+    let digits = if (margin * 10.0).fract() == 0.0 { format!("{margin:.1}") } else { format!("{margin:.2}") };
+    let digits = match digits.strip_suffix('0') {
+        Some(short) if short.contains('.') && !short.ends_with('.') => short.to_owned(),
+        _ => digits,
+    };
+    match digits.as_str() {
+        "0.0" => "0".to_owned(),
+        _ if score > 0.0 => format!("B+{digits}"),
+        _ => format!("W+{digits}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::BoardSize;
+    use crate::board::text::parse_drawing;
+    use crate::rules::{HandicapBonus, Rules};
+
+    fn board(drawing: &str) -> Board {
+        drawing.parse().unwrap_or_else(|error| panic!("{error}\n{drawing}"))
+    }
+
+    /// Dead stones are drawn as `d` (Black's) and `e` (White's).
+    fn with_dead(drawing: &str) -> (Board, PointSet) {
+        let plain = board(&drawing.replace('d', "X").replace('e', "O"));
+        let marked = drawing.replace(['X', 'O'], ".").replace('d', "X").replace('e', "O");
+        let (_, stones) = parse_drawing(&marked).unwrap();
+        (plain, stones.into_iter().map(|(point, _)| point).collect())
+    }
+
+    fn rules(scoring: Scoring, tax: Tax) -> Rules {
+        Rules { scoring, tax, ..Rules::default() }
+    }
+
+    fn swapped(drawing: &str) -> String {
+        drawing
+            .chars()
+            .map(|c| match c {
+                'X' => 'O',
+                'O' => 'X',
+                'd' => 'e',
+                'e' => 'd',
+                other => other,
+            })
+            .collect()
+    }
+
+    #[test]
+    fn area() {
+        let rows: &[(&str, i32)] = &[
+            (".", 0),
+            ("X.", 2),
+            (".O", -2),
+            ("X.O", 0),
+            ("X..", 3),
+            (". .\n. .", 0),
+            ("X.O\n.X.\n...", 2 - 1),
+            (".X.O.", 0),
+            (".X..O.", 0),
+            (". X . O O\n. X . O .\n. X . O O", 6 - 6),
+            (". X O .\n. X O .\n. X X O", 7 - 5),
+            // A group inside another's territory makes it neutral.
+            (". . . . .\n. . X . .\n. . . . .\n. O . . .", 0),
+            (". X . O . X .", 4 - 1),
+            (". X O O . O", 2 - 4),
+        ];
+        for (drawing, expected) in rows {
+            for (drawing, expected) in [(drawing.to_string(), *expected), (swapped(drawing), -expected)] {
+                assert_eq!(area_score(&board(&drawing)), expected, "\n{drawing}");
+            }
+            let position = board(drawing);
+            let owners = area_owner(&position);
+            let sum: i32 = position.size().points().filter_map(|p| owners[p]).map(Color::sign).sum();
+            assert_eq!(sum, *expected, "\n{drawing}");
+        }
+    }
+
+    #[test]
+    fn final_scores() {
+        use Scoring::{Area, Territory};
+        use Tax::{All, None, Seki};
+        let two_sides = ". . X O . .\n. . X O . .\n. . X O O O\n. . X . O .";
+        let dead_inside = ". . X O . .\n. e X O . .\n. . X O O O\n. . X . O .";
+        // Two black stones and two white ones share two liberties; White's outer stones live in the corners.
+        // The four stones of each colour at the bottom share two liberties; the outer groups live.
+        let bare_seki = "\
+            . O . O O X . X .
+            O O O O O X X X X
+            O O O O O X X X X
+            O O X X . O O X X
+            O O X X . O O X X";
+        // The same, and each of the two has an eye: two points for Black, one for White.
+        let eyed_seki = "\
+            . O . O O O X . X X .
+            O O O O O O X X X X X
+            O O O O O O X X X X X
+            O X X X X . O O O O X
+            O X . . X . O O . O X";
+        // One territory each is life if it is large enough, whatever is neutral between them.
+        let open_border = ". . . X . O . .\n. . . X . O . .\n. . . X . O . .\n. . . X . O . .";
+        // One eye only, but its neighbour lives: that is no seki.
+        let alive_neighbour = ". X . O . O .\nX X . O O O O";
+        let rows: &[(&str, Scoring, Tax, f32)] = &[
+            (".", Area, None, 0.0),
+            (".", Territory, Seki, 0.0),
+            (two_sides, Area, None, 12.0 - (4.0 + 2.0 + 4.0 + 1.0)),
+            (two_sides, Territory, Seki, 8.0 - 5.0),
+            (two_sides, Territory, None, 8.0 - 5.0),
+            (two_sides, Territory, All, 6.0 - 3.0),
+            (dead_inside, Area, None, 12.0 - 11.0),
+            (dead_inside, Territory, Seki, 8.0 + 1.0 - 5.0),
+            (bare_seki, Area, None, 20.0 - 23.0),
+            (bare_seki, Area, All, 18.0 - 21.0),
+            (bare_seki, Territory, None, 2.0 - 2.0),
+            (bare_seki, Territory, Seki, 2.0 - 2.0),
+            (eyed_seki, Area, None, 25.0 - 28.0),
+            (eyed_seki, Area, Seki, 23.0 - 27.0),
+            (eyed_seki, Area, All, 21.0 - 25.0),
+            (eyed_seki, Territory, None, 4.0 - 3.0),
+            (eyed_seki, Territory, Seki, 2.0 - 2.0),
+            (eyed_seki, Territory, All, 0.0),
+            (open_border, Area, None, 16.0 - 12.0),
+            (open_border, Territory, Seki, 12.0 - 8.0),
+            (open_border, Territory, All, 10.0 - 6.0),
+            (alive_neighbour, Territory, Seki, 1.0 - 2.0),
+            (alive_neighbour, Area, Seki, 4.0 - 8.0),
+            // Every stone dead: nobody holds anything, the captives remain.
+            ("d . e\n. d .", Area, None, 0.0),
+            ("d . e\n. d .", Territory, Seki, 1.0 - 2.0),
+            // One stone names its chain.
+            (". d X . O .\n. . . . O .\nO O O O O .", Territory, None, -(8.0 + 3.0 + 2.0)),
+        ];
+        for (drawing, scoring, tax, expected) in rows {
+            for (drawing, expected) in [(drawing.to_string(), *expected), (swapped(drawing), -expected)] {
+                let (position, dead) = with_dead(&drawing);
+                let game = Game::from_board(position, Color::Black, rules(*scoring, *tax), 0.0);
+                assert_eq!(final_score(&game, &dead), expected, "{scoring:?} {tax:?}\n{drawing}");
+            }
+        }
+    }
+
+    #[test]
+    fn seki_is_found_and_life_is_not_seki() {
+        let seki = |drawing: &str| seki_stones(&board(drawing)).len();
+        assert_eq!(seki(". X . O .\n. X . O ."), 4, "two-point eyes with a gap between them");
+        assert_eq!(seki(". X . O . O .\nX X . O O O O"), 0);
+        assert_eq!(seki("X . O"), 2);
+        assert_eq!(seki(". . ."), 0);
+        assert_eq!(seki(". X ."), 0);
+    }
+
+    #[test]
+    fn shapes_of_one_region() {
+        let two_eyes = |drawing: &str| {
+            let (_, stones) = parse_drawing(drawing).unwrap();
+            let points = stones.into_iter().map(|(point, _)| point).collect();
+            Region { points, touches: ByColor::default() }.is_two_eyes()
+        };
+        for reducible in [
+            "X",
+            "XX",
+            "XXX",
+            "XX\nX.",
+            "XX\nXX",
+            "XXX\n.X.",
+            ".X.\nXXX\n.X.",
+            "XX.\nXXX",
+            "XX..\nXXX.\n.X..",
+        ] {
+            assert!(!two_eyes(reducible), "\n{reducible}");
+        }
+        for safe in [
+            "XXXX",
+            "XXX\nX..",
+            ".XX\nXX.",
+            "XXXXX",
+            "XXX\nX..\nX..",
+            "XXXX\n.X..",
+            "XXX\nXXX",
+            ".X..\nXXXX\n.X..",
+            "XXXXXXX",
+        ] {
+            assert!(two_eyes(safe), "\n{safe}");
+        }
+    }
+
+    #[test]
+    fn dead_chains_leave_and_are_counted() {
+        let (position, dead) = with_dead("X d . e\n. . . O\nd X . O");
+        let (remaining, lost) = without_chains(&position, &dead);
+        assert_eq!(remaining.stone_count(), 0);
+        assert_eq!((lost[Color::Black], lost[Color::White]), (4, 3));
+        let (same, lost) = without_chains(&position, &PointSet::EMPTY);
+        assert_eq!(same.key(), position.key());
+        assert_eq!(lost, ByColor::default());
+        remaining.check_consistency();
+    }
+
+    fn point(text: &str) -> Point {
+        let (column, row) = text.split_at(1);
+        let column = "ABCDEFGHJ".find(column).unwrap();
+        Point::new(column, row.parse::<usize>().unwrap() - 1)
+    }
+
+    #[test]
+    fn prisoners_of_the_game_count_for_territory() {
+        let size = BoardSize::square(5).unwrap();
+        let mut game = Game::new(size, rules(Scoring::Territory, Tax::Seki), 0.5);
+        for mv in ["A2", "A1", "B1"] {
+            game.play(game.to_move(), Move::Play(point(mv))).unwrap();
+        }
+        // One captive, 23 points, no white stone.
+        assert_eq!(final_score(&game, &PointSet::EMPTY), 1.0 + 23.0 - 0.5);
+        let area = game.with_rules(rules(Scoring::Area, Tax::None), 0.5);
+        assert_eq!(final_score(&area, &PointSet::EMPTY), 25.0 - 0.5);
+        let parts = count(&game, &PointSet::EMPTY);
+        assert_eq!(parts.captives, ByColor::new(1, 0));
+        assert_eq!(parts.territory, ByColor::new(23, 0));
+        assert_eq!(parts.stones, ByColor::default());
+    }
+
+    #[test]
+    fn komi_handicap_and_button() {
+        let size = BoardSize::square(5).unwrap();
+        for (bonus, expected) in
+            [(HandicapBonus::None, 25.0), (HandicapBonus::LessOne, 23.0), (HandicapBonus::Full, 22.0)]
+        {
+            let rules = Rules { handicap_bonus: bonus, ..Rules::default() };
+            let game = Game::new(size, rules, 7.5).with_handicap(&["A1", "B2", "C3"].map(point)).unwrap();
+            assert_eq!(final_score(&game, &PointSet::EMPTY), expected - 7.5);
+        }
+        let button = Rules { has_button: true, ..Rules::default() };
+        let mut game = Game::new(size, button, 7.0);
+        assert_eq!(final_score(&game, &PointSet::EMPTY), -7.0);
+        game.play(Color::Black, Move::Play(point("C3"))).unwrap();
+        game.play(Color::White, Move::Pass).unwrap();
+        assert_eq!(final_score(&game, &PointSet::EMPTY), 25.0 - 7.0 - 0.5);
+        game.play(Color::Black, Move::Pass).unwrap();
+        assert_eq!(count(&game, &PointSet::EMPTY).button, Some(Color::White), "only the first pass counts");
+        let without = game.with_rules(Rules::default(), 7.0);
+        assert_eq!(final_score(&without, &PointSet::EMPTY), 18.0);
+        let territory = game.with_rules(Rules { scoring: Scoring::Territory, ..button }, 7.0);
+        assert_eq!(count(&territory, &PointSet::EMPTY).button, None);
+    }
+
+    #[test]
+    fn scores_as_text() {
+        let rows = [
+            (2.5, "B+2.5"),
+            (-31.0, "W+31.0"),
+            (0.0, "0"),
+            (-0.0, "0"),
+            (0.25, "B+0.25"),
+            (-0.001, "0"),
+            (100.0, "B+100.0"),
+            (-0.5, "W+0.5"),
+            (-7.1, "W+7.1"),
+        ];
+        for (score, expected) in rows {
+            assert_eq!(format_score(score), expected);
+        }
+    }
 }

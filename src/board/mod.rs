@@ -27,7 +27,7 @@ pub use color::{ByColor, Cell, Color};
 pub use point::{BoardSize, MAX_AREA, MAX_SIDE, Move, Point, PointMap, PointSet, Symmetry};
 pub use zobrist::{Key, Zobrist};
 
-use point::{GRID, border_code};
+use point::{GRID, STEPS, STRIDE, border_code};
 use std::fmt;
 
 /// A chain's pseudo-liberties: count in the upper 12 bits, Σ index in the next 21, Σ index² in the lower 31.
@@ -102,6 +102,20 @@ const BORDER: Intersection = Intersection {
     neighbours: 0,
     slot: 0,
     cell: Cell::Border,
+};
+
+/// Distance in the grid from a point to its farthest neighbour.
+const REACH: usize = STRIDE + 1;
+
+/// Where the eight neighbours lie in what [`Board::around_mut`] gives.
+const AROUND: [usize; 8] = {
+    let mut places = [0; 8];
+    let mut direction = 0;
+    while direction < 8 {
+        places[direction] = (REACH as i16 + STEPS[direction]) as usize;
+        direction += 1;
+    }
+    places
 };
 
 /// Facts about four adjacent cells, two bits each.
@@ -581,6 +595,16 @@ impl Board {
 
     // ------------------------------------------------------------------------------------------ changes
 
+    /// The grid from the lower left to the upper right neighbour of a point of the board: one check of bounds
+    /// for all eight neighbours, which lie at the places [`AROUND`].
+    #[inline]
+    fn around_mut(&mut self, point: Point) -> &mut [Intersection; 2 * REACH + 1] {
+        let first = point.index() - REACH;
+        self.points[first..]
+            .first_chunk_mut()
+            .unwrap_or_else(|| unreachable!("{point} and its neighbours lie inside the grid"))
+    }
+
     /// The one function that changes what a point holds.
     #[inline]
     fn set_cell(&mut self, point: Point, cell: Cell) {
@@ -589,8 +613,9 @@ impl Board {
         debug_assert!((old == Cell::Empty) != (cell == Cell::Empty));
         // One of the two is Empty, whose code is 0: what changes is the stone's code.
         let change = old as u16 ^ cell as u16;
+        let around = self.around_mut(point);
         for direction in 0..8 {
-            self.points[point.step(direction).index()].neighbours ^= change << (2 * (direction ^ 1));
+            around[AROUND[direction]].neighbours ^= change << (2 * (direction ^ 1));
         }
         if let Some(color) = cell.color() {
             self.key ^= self.zobrist.stone(point, color);

@@ -118,7 +118,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         let limit = depth_limit(self.line.game());
         loop {
             let node = self.table.node(id);
-            if self.line.passes() >= 2 && !self.line.is_empty() || self.path.len() >= limit {
+            if self.line.passes() >= 2 && !self.line.moves().is_empty() || self.path.len() >= limit {
                 return Some(id);
             }
             if self.table.edges(node).is_empty() {
