@@ -1,7 +1,9 @@
 //! The command line: one file per subcommand.
 
 mod gtp;
+mod match_games;
 mod options;
+mod statistics;
 
 use clap::{Parser, Subcommand};
 use std::io::{self, Write};
@@ -24,6 +26,8 @@ struct Cli {
 enum Subcommands {
     /// Speak the Go Text Protocol (the default)
     Gtp(gtp::Arguments),
+    /// Let two engines play against each other
+    Match(Box<match_games::Arguments>),
 }
 
 /// Runs the command line of this process.
@@ -32,6 +36,7 @@ pub fn main() -> ExitCode {
     let result = match cli.command {
         None => gtp::run(&cli.gtp),
         Some(Subcommands::Gtp(arguments)) => gtp::run(&arguments),
+        Some(Subcommands::Match(arguments)) => match_games::run(&arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -16,6 +16,8 @@ mod setup;
 mod status;
 mod text;
 
+pub use text::vertex_move;
+
 use crate::board::BoardSize;
 use crate::engine::Engine;
 use kosumi_gtp::{Arguments, Command, Failure, Handler, Response, Session};

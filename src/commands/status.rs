@@ -1,10 +1,11 @@
 //! Questions about the position.
 
-use super::text::{color, color_text, format_score, move_text, points_text};
+use super::text::{color, color_text, move_text, points_text};
 use super::{Answer, Commands};
 use crate::board::{Board, BoardSize, Cell, Color, Point};
 use crate::engine::FinalStatus;
 use crate::game::{Game, Record};
+use crate::score;
 use kosumi_gtp::{Arguments, Failure, Response, Session};
 use std::fmt::Write;
 
@@ -52,7 +53,7 @@ pub(super) fn list_stones(
 }
 
 pub(super) fn final_score(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
-    Ok(format_score(commands.engine.final_status().score).into())
+    Ok(score::format_score(commands.engine.final_status().score).into())
 }
 
 /// What may be asked of `final_status_list`.

@@ -13,7 +13,7 @@ pub(super) fn color(arguments: &mut Arguments<'_>) -> Result<Color, ArgumentErro
 }
 
 /// The move of a vertex; `None` if it is not on the board.
-pub(super) fn on_board(size: BoardSize, vertex: Vertex) -> Option<Move> {
+pub fn vertex_move(size: BoardSize, vertex: Vertex) -> Option<Move> {
     match vertex {
         Vertex::Pass => Some(Move::Pass),
         Vertex::Point { column, row } => size.point(usize::from(column), usize::from(row)).map(Move::Play),
@@ -38,17 +38,6 @@ pub(super) fn points_text(points: impl IntoIterator<Item = Point>) -> String {
     points.into_iter().map(|point| point.to_string()).collect::<Vec<_>>().join(" ")
 }
 
-/// `B+2.5`, `W+31.0`, `0`.
-pub(super) fn format_score(score: f32) -> String {
-    if score > 0.0 {
-        format!("B+{score:.1}")
-    } else if score < 0.0 {
-        format!("W+{:.1}", -score)
-    } else {
-        "0".to_owned()
-    }
-}
-
 impl Commands {
     /// A player and a move; the move is `None` if it is not on the board.
     pub(super) fn color_and_move(
@@ -56,6 +45,6 @@ impl Commands {
         arguments: &mut Arguments<'_>,
     ) -> Result<(Color, Option<Move>), ArgumentError> {
         let color = color(arguments)?;
-        Ok((color, on_board(self.size(), arguments.vertex()?)))
+        Ok((color, vertex_move(self.size(), arguments.vertex()?)))
     }
 }
