@@ -1,2 +1,7 @@
-//! The `kosumi` binary.
-fn main() {}
+//! The `kosumi` binary; see [`kosumi::cli`].
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    kosumi::cli::main()
+}

@@ -1,0 +1,95 @@
+//! `kosumi gtp`.
+
+use super::options;
+use crate::board::BoardSize;
+use crate::commands::Commands;
+use crate::engine::{Engine, EngineSettings};
+use crate::graph_key::Sharing;
+use crate::rules::Rules;
+use clap::Args;
+use std::io;
+use std::time::Duration;
+
+/// Speak the Go Text Protocol on standard input and output
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  kosumi                            5 seconds a move, unless the controller sets a clock
+  kosumi gtp --time 1 --threads 2   1 second a move, two threads
+  kosumi gtp --playouts 5000        the same strength on every machine
+  kosumi gtp --rules cgos           captures dead stones before it passes
+
+The command kosumi-help lists what the engine understands.")]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    engine: EngineArguments,
+    /// Size of the board at the start: 19, or WIDTHxHEIGHT
+    #[arg(long, value_name = "SIZE", default_value = "19", value_parser = options::board_size)]
+    boardsize: BoardSize,
+}
+
+/// How the engine plays
+#[derive(Debug, Args)]
+pub(super) struct EngineArguments {
+    /// Search threads [default: as many as there are processors]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// Memory for search results, in MiB (fixed at the start)
+    #[arg(long, value_name = "MIB", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..))]
+    memory: u32,
+    /// Most visits of the position a move, those kept from the search before included
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    visits: Option<u32>,
+    /// Most simulations a move
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    playouts: Option<u32>,
+    /// Most time a move, in seconds [default: 5 without any other limit and without a clock]
+    #[arg(long, value_name = "SECONDS", value_parser = options::seconds)]
+    time: Option<Duration>,
+    /// Number that decides all chance
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Rules at the start: chinese-kgs, tromp-taylor, cgos, chinese, japanese, aga, new-zealand, ...
+    #[arg(long, value_name = "NAME", default_value = "chinese-kgs", value_parser = options::rules)]
+    rules: Rules,
+    /// Points for White at the start [default: what is usual with the rules]
+    #[arg(long, value_name = "POINTS", allow_hyphen_values = true, value_parser = options::points)]
+    komi: Option<f32>,
+    /// Refuse moves that break the rules, instead of following the controller
+    #[arg(long)]
+    strict: bool,
+    /// Search a tree: share nothing between different orders of the same moves
+    #[arg(long)]
+    tree: bool,
+    /// Play lost games to their end
+    #[arg(long)]
+    never_resign: bool,
+}
+
+impl EngineArguments {
+    pub(super) fn settings(&self) -> EngineSettings {
+        let defaults = EngineSettings::default();
+        EngineSettings {
+            threads: self.threads.map_or(defaults.threads, usize::from),
+            memory_mebibytes: usize::try_from(self.memory).unwrap_or(defaults.memory_mebibytes),
+            visits: self.visits,
+            playouts: self.playouts,
+            move_time: self.time,
+            seed: self.seed,
+            sharing: if self.tree { Sharing::Tree } else { Sharing::Graph },
+            strict: self.strict,
+            rules: self.rules,
+            komi: self.komi,
+            resign: if self.never_resign { None } else { defaults.resign },
+            ..defaults
+        }
+    }
+}
+
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let mut engine = Engine::new(arguments.engine.settings());
+    engine.set_size(arguments.boardsize);
+    let mut commands = Commands::new(engine);
+    kosumi_gtp::serve(io::stdin(), io::stdout(), &mut commands)?;
+    Ok(())
+}

@@ -1,0 +1,77 @@
+//! The command line: one file per subcommand.
+
+mod gtp;
+mod match_games;
+mod options;
+mod statistics;
+
+use clap::{Parser, Subcommand};
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+/// Kosumi, a Go (Weiqi, Baduk) engine
+///
+/// Without a command it speaks the Go Text Protocol on its standard input and output, which is what graphical
+/// interfaces and servers expect: give `kosumi` as the engine's command line to Sabaki, GoGui, kgsGtp or gtp2ogs.
+#[derive(Debug, Parser)]
+#[command(name = "kosumi", version, args_conflicts_with_subcommands = true, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Subcommands>,
+    #[command(flatten)]
+    gtp: gtp::Arguments,
+}
+
+#[derive(Debug, Subcommand)]
+enum Subcommands {
+    /// Speak the Go Text Protocol (the default)
+    Gtp(gtp::Arguments),
+    /// Let two engines play against each other
+    Match(Box<match_games::Arguments>),
+}
+
+/// Runs the command line of this process.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let result = match cli.command {
+        None => gtp::run(&cli.gtp),
+        Some(Subcommands::Gtp(arguments)) => gtp::run(&arguments),
+        Some(Subcommands::Match(arguments)) => match_games::run(&arguments),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever read the output has seen enough.
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            // If that cannot be written either, nobody is there to tell.
+            let _ = writeln!(io::stderr(), "kosumi: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let is_broken = |cause: &io::Error| cause.kind() == io::ErrorKind::BrokenPipe;
+    error.downcast_ref::<io::Error>().is_some_and(is_broken)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn options_work_with_and_without_the_command() {
+        for words in [&["kosumi", "--playouts", "10"][..], &["kosumi", "gtp", "--playouts", "10"]] {
+            assert!(Cli::try_parse_from(words).is_ok(), "{words:?}");
+        }
+        assert!(Cli::try_parse_from(["kosumi", "--rules", "mahjong"]).is_err());
+        assert!(Cli::try_parse_from(["kosumi", "--boardsize", "26"]).is_err());
+        assert!(Cli::try_parse_from(["kosumi", "--time", "-1"]).is_err());
+    }
+}

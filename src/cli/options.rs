@@ -1,0 +1,62 @@
+//! Words of the command line that become values.
+
+use crate::board::{BoardSize, MAX_SIDE};
+use crate::rules::{PRESETS, Rules};
+use std::time::Duration;
+
+/// `19` or `9x13`.
+pub(super) fn board_size(text: &str) -> Result<BoardSize, String> {
+    let (columns, rows) = text.split_once(['x', 'X', '×']).unwrap_or((text, text));
+    let side = |word: &str| word.parse::<usize>().ok();
+    let size = side(columns).zip(side(rows)).and_then(|(columns, rows)| BoardSize::new(columns, rows));
+    size.ok_or_else(|| format!("not a size from 1 to {MAX_SIDE}, or WIDTHxHEIGHT"))
+}
+
+/// The size as [`board_size`] reads it.
+pub(super) fn size_text(size: BoardSize) -> String {
+    format!("{}x{}", size.columns(), size.rows())
+}
+
+/// The rules of a name.
+pub(super) fn rules(name: &str) -> Result<Rules, String> {
+    let names = || PRESETS.iter().map(|preset| preset.names[0]).collect::<Vec<_>>().join(", ");
+    Rules::preset(name).map(|preset| preset.rules).ok_or_else(|| format!("known names: {}", names()))
+}
+
+/// The komi that is usual with these rules.
+pub(super) fn usual_komi(rules: Rules) -> f32 {
+    PRESETS.iter().find(|preset| preset.rules == rules).map_or(7.5, |preset| preset.komi)
+}
+
+/// A time above zero, in seconds.
+pub(super) fn seconds(text: &str) -> Result<Duration, String> {
+    let time = text.parse::<f64>().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    time.filter(|time| !time.is_zero()).ok_or_else(|| "not a number of seconds above zero".to_owned())
+}
+
+/// A finite number of points.
+pub(super) fn points(text: &str) -> Result<f32, String> {
+    text.parse::<f32>().ok().filter(|points| points.is_finite()).ok_or_else(|| "not a number".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes() {
+        assert_eq!(board_size("9"), Ok(BoardSize::square(9).unwrap()));
+        assert_eq!(board_size("7x13").map(size_text), Ok("7x13".to_owned()));
+        for text in ["0", "26", "x", "9x", "9x9x9", "-9", ""] {
+            assert!(board_size(text).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn times() {
+        assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
+        for text in ["0", "-1", "nan", "inf", "1e300", "s"] {
+            assert!(seconds(text).is_err(), "{text:?}");
+        }
+    }
+}

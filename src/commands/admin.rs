@@ -1,0 +1,51 @@
+//! About the engine and the session.
+
+use super::{Answer, Commands, Row, TABLE, find};
+use kosumi_gtp::{Arguments, Failure, Response, Session};
+
+pub(super) fn protocol_version(_: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    Ok("2".into())
+}
+
+pub(super) fn name(_: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    Ok("Kosumi".into())
+}
+
+pub(super) fn version(_: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    Ok(env!("CARGO_PKG_VERSION").into())
+}
+
+pub(super) fn known_command(_: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    // The draft has no failure for this command, so nothing is a name that is not known.
+    Ok(arguments.optional_word().is_some_and(|name| find(name).is_some()).into())
+}
+
+pub(super) fn list_commands(_: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    Ok(Response::lines(TABLE.iter().map(|row| row.name)))
+}
+
+pub(super) fn help(_: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    let line = |row: &Row| {
+        let separator = if row.arguments.is_empty() { "" } else { " " };
+        format!("{}{separator}{}: {}", row.name, row.arguments, row.about)
+    };
+    match arguments.optional_word() {
+        Some(name) => find(name).map(|row| line(row).into()).ok_or_else(Failure::unknown_command),
+        None => Ok(Response::lines(TABLE.iter().map(line))),
+    }
+}
+
+pub(super) fn quit(_: &mut Commands, _: &mut Arguments<'_>, session: &mut Session<'_>) -> Answer {
+    session.quit();
+    Ok(Response::empty())
+}
+
+pub(super) fn echo(_: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    Ok(arguments.rest().into())
+}
+
+#[cfg(unix)]
+pub(super) fn cputime(_: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    let used = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Ok(format!("{}.{:03}", used.tv_sec, used.tv_nsec / 1_000_000).into())
+}

@@ -1,0 +1,138 @@
+//! The commands of the Go Text Protocol: one table, one row per command.
+//!
+//! `list_commands`, `known_command` and the help text are read from the table, so that they cannot disagree with
+//! what the engine answers. Handlers are small: they read arguments, ask the [`Engine`], and write text. How they
+//! mean what they say:
+//!
+//! - a refused command changes nothing (`tests/gtp_session.rs`);
+//! - further arguments than a command knows are ignored, as peers do: controllers send them;
+//! - a vertex that is well formed but not on the board is an illegal move, not a syntax error.
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
+mod admin;
+mod play;
+mod rules;
+mod setup;
+mod status;
+mod text;
+
+pub use text::vertex_move;
+
+use crate::board::BoardSize;
+use crate::engine::Engine;
+use kosumi_gtp::{Arguments, Command, Failure, Handler, Response, Session};
+
+/// What a handler returns.
+type Answer = Result<Response, Failure>;
+
+/// What carries out a command.
+type Run = fn(&mut Commands, &mut Arguments<'_>, &mut Session<'_>) -> Answer;
+
+/// One command.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// Its name.
+    pub name: &'static str,
+    run: Run,
+    /// Its arguments, optional ones in brackets.
+    pub arguments: &'static str,
+    /// What it does, in a line.
+    pub about: &'static str,
+}
+
+/// All commands, by family.
+#[rustfmt::skip]
+pub const TABLE: &[Row] = &[
+    row("protocol_version", admin::protocol_version, "", "version of the protocol"),
+    row("name", admin::name, "", "name of the engine"),
+    row("version", admin::version, "", "version of the engine"),
+    row("known_command", admin::known_command, "name", "is there a command of this name?"),
+    row("list_commands", admin::list_commands, "", "names of all commands"),
+    row("kosumi-help", admin::help, "[name]", "all commands with their arguments, or one of them"),
+    row("quit", admin::quit, "", "ends the session"),
+    row("echo", admin::echo, "text...", "the text"),
+    #[cfg(unix)]
+    row("cputime", admin::cputime, "", "seconds of processor time used so far"),
+
+    row("boardsize", setup::boardsize, "columns [rows]", "an empty board of this size"),
+    row("rectangular_boardsize", setup::boardsize, "columns rows", "an empty board of this size"),
+    row("clear_board", setup::clear_board, "", "an empty board; size, komi and rules stay"),
+    row("komi", setup::komi, "points", "points for White"),
+    row("get_komi", setup::get_komi, "", "points for White"),
+
+    row("play", play::play, "color vertex", "plays a move"),
+    row("genmove", play::genmove, "color", "chooses a move and plays it"),
+    row("reg_genmove", play::reg_genmove, "color", "chooses a move, always the same one, and does not play it"),
+    row("undo", play::undo, "", "takes a move back"),
+    row("gg-undo", play::gg_undo, "[moves]", "takes several moves back, or one"),
+    row("set_random_seed", play::set_random_seed, "number", "decides all chance from here on"),
+    row("get_random_seed", play::get_random_seed, "", "the number that decides chance"),
+    row("clear_cache", play::clear_cache, "", "forgets what was learned by searching"),
+    row("kgs-game_over", play::game_over, "", "nothing; the position stays"),
+
+    row("kata-set-rules", rules::set_rules, "name|json", "sets the rules; komi and position stay"),
+    row("kata-set-rule", rules::set_rule, "key value", "changes one of the rules"),
+    row("kata-get-rules", rules::get_rules, "", "the rules, as JSON"),
+    row("kgs-rules", rules::kgs_rules, "name", "sets the rules by their name at KGS"),
+
+    row("showboard", status::showboard, "", "a diagram of the position"),
+    row("is_legal", status::is_legal, "color vertex", "1 if the rules allow the move, otherwise 0"),
+    row("all_legal", status::all_legal, "color", "all points where the rules allow a move"),
+    row("last_move", status::last_move, "", "colour and vertex of the latest move"),
+    row("move_history", status::move_history, "", "all moves, the latest first"),
+    row("list_stones", status::list_stones, "color", "all stones of a player"),
+    row("final_score", status::final_score, "", "the result if the game ended here"),
+    row("final_status_list", status::final_status_list, "status",
+        "chains that are alive, dead or seki, or points of black_territory or white_territory"),
+];
+
+const fn row(name: &'static str, run: Run, arguments: &'static str, about: &'static str) -> Row {
+    Row { name, run, arguments, about }
+}
+
+/// An engine that understands the protocol.
+#[derive(Debug)]
+pub struct Commands {
+    engine: Engine,
+}
+
+impl Commands {
+    /// Commands for this engine.
+    pub fn new(engine: Engine) -> Commands {
+        Commands { engine }
+    }
+
+    /// The engine.
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    fn size(&self) -> BoardSize {
+        self.engine.game().size()
+    }
+}
+
+impl Handler for Commands {
+    fn handle(&mut self, command: &Command, session: &mut Session<'_>) -> Answer {
+        let row = find(&command.name).ok_or_else(Failure::unknown_command)?;
+        (row.run)(self, &mut command.arguments(), session)
+    }
+}
+
+fn find(name: &str) -> Option<&'static Row> {
+    TABLE.iter().find(|row| row.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::TABLE;
+
+    #[test]
+    fn names_are_unique_and_well_formed() {
+        for (index, row) in TABLE.iter().enumerate() {
+            assert!(TABLE[..index].iter().all(|other| other.name != row.name), "{}", row.name);
+            assert!(row.name.bytes().all(|byte| byte.is_ascii_lowercase() || b"_-".contains(&byte)));
+            assert!(!row.about.is_empty());
+        }
+    }
+}

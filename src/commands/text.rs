@@ -1,0 +1,50 @@
+//! Between the words of the protocol and the types of the engine.
+
+use super::Commands;
+use crate::board::{BoardSize, Color, Move, Point};
+use kosumi_gtp::{ArgumentError, Arguments, Vertex};
+
+/// A player.
+pub(super) fn color(arguments: &mut Arguments<'_>) -> Result<Color, ArgumentError> {
+    Ok(match arguments.color()? {
+        kosumi_gtp::Color::Black => Color::Black,
+        kosumi_gtp::Color::White => Color::White,
+    })
+}
+
+/// The move of a vertex; `None` if it is not on the board.
+pub fn vertex_move(size: BoardSize, vertex: Vertex) -> Option<Move> {
+    match vertex {
+        Vertex::Pass => Some(Move::Pass),
+        Vertex::Point { column, row } => size.point(usize::from(column), usize::from(row)).map(Move::Play),
+    }
+}
+
+/// A move as the protocol's answers have it: `D4`, `PASS`.
+pub(super) fn move_text(mv: Move) -> String {
+    mv.to_string().to_ascii_uppercase()
+}
+
+/// `black` or `white`.
+pub(super) fn color_text(color: Color) -> &'static str {
+    match color {
+        Color::Black => "black",
+        Color::White => "white",
+    }
+}
+
+/// Points separated by spaces.
+pub(super) fn points_text(points: impl IntoIterator<Item = Point>) -> String {
+    points.into_iter().map(|point| point.to_string()).collect::<Vec<_>>().join(" ")
+}
+
+impl Commands {
+    /// A player and a move; the move is `None` if it is not on the board.
+    pub(super) fn color_and_move(
+        &self,
+        arguments: &mut Arguments<'_>,
+    ) -> Result<(Color, Option<Move>), ArgumentError> {
+        let color = color(arguments)?;
+        Ok((color, vertex_move(self.size(), arguments.vertex()?)))
+    }
+}
