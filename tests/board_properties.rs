@@ -59,7 +59,8 @@ fn check_point(board: &Board, reference: &ReferenceBoard, point: Point) {
     if board.cell(point) != Cell::Empty {
         let mut chain: Vec<Point> = board.chain(point).collect();
         let mut connected = reference.connected(point);
-        (chain.sort(), connected.sort());
+        chain.sort();
+        connected.sort();
         assert_eq!(chain, connected, "chain of {point}\n{board}");
         let liberties = reference.liberties(point);
         assert_eq!(board.liberty_count(point), liberties.len(), "liberties of {point}\n{board}");
