@@ -1,8 +1,10 @@
 //! The command line: one file per subcommand.
 
+mod bench;
 mod gtp;
 mod match_games;
 mod options;
+mod perft;
 mod statistics;
 
 use clap::{Parser, Subcommand};
@@ -28,6 +30,10 @@ enum Subcommands {
     Gtp(gtp::Arguments),
     /// Let two engines play against each other
     Match(Box<match_games::Arguments>),
+    /// Measure speed, and print the signature of the search
+    Bench(bench::Arguments),
+    /// Count positions, plays, sequences of moves or whole games
+    Perft(perft::Arguments),
 }
 
 /// Runs the command line of this process.
@@ -37,6 +43,8 @@ pub fn main() -> ExitCode {
         None => gtp::run(&cli.gtp),
         Some(Subcommands::Gtp(arguments)) => gtp::run(&arguments),
         Some(Subcommands::Match(arguments)) => match_games::run(&arguments),
+        Some(Subcommands::Bench(arguments)) => bench::run(&arguments),
+        Some(Subcommands::Perft(arguments)) => perft::run(&arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,0 +1,199 @@
+//! `kosumi bench`: a number that changes when the search does, and how fast everything is.
+
+use crate::board::{Board, BoardSize, Color, Move, Point};
+use crate::eval::Playouts;
+use crate::game::Game;
+use crate::playout::{self, HeuristicPolicy, PlayoutPolicy, UniformPolicy};
+use crate::rng::{Rng, mix};
+use crate::rules::Rules;
+use crate::search::node::{Edge, Node};
+use crate::search::{Limits, Search, SearchParams, SearchReport, Surroundings};
+use anyhow::Context;
+use clap::Args;
+use kosumi_gtp::Vertex;
+use std::io::{self, Write};
+use std::time::{Duration, Instant};
+
+/// Measure speed, and print the signature of the search
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The signature is a hash over the results of searches of fixed positions with a fixed seed, a fixed number of
+simulations and one thread. It is the same on every machine; a change of the program that is meant to change
+nothing but speed must not change it.
+
+Speeds are of this machine, from the empty board:
+  playouts       random games per second on one thread, and their mean length in moves
+  simulations    of the whole search per second, on one thread and on several
+
+Examples:
+  kosumi bench                   signature and speeds, about 30 s
+  kosumi bench --signature       the signature alone, a few seconds")]
+pub(super) struct Arguments {
+    /// Print the signature only
+    #[arg(long)]
+    signature: bool,
+    /// Time for every measurement, in seconds
+    #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = super::options::seconds)]
+    seconds: Duration,
+    /// Threads to compare with one thread
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u16).range(2..=1024))]
+    threads: u16,
+}
+
+/// Boards that are measured.
+const SIDES: [usize; 3] = [9, 13, 19];
+
+/// Positions of the signature: a side, moves from the empty board, simulations.
+const POSITIONS: [(usize, &str, u32); 6] = [
+    (9, "", 2000),
+    (9, "f4 h8 j8 j7 h6 d3 h7 d5 d4 c4 e4 e3 c3 b3 c2 b2 b4 c5 f3 e2 f2 d2 c1 b1 g8 d7 d6 e6", 2000),
+    (13, "", 1000),
+    (13, "d4 k10 k4 d10 g7 c6 c7 d7 c8 d6 c5 b6 b5 a6 l9 l10 k9 j9 j8 h9", 1000),
+    (19, "", 500),
+    (19, "q16 d4 q3 d16 f17 d14 k17 r14 r15 q14 o16 q10 r5 f3 c10 d9 c9 d8 c14 c13 d13 c15 b14 e14", 500),
+];
+
+/// Memory of the searches here.
+const MEBIBYTES: usize = 256;
+const SEED: u64 = 1;
+
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "Bench: {}", signature()?)?;
+    if arguments.signature {
+        return Ok(());
+    }
+    out.flush()?;
+    let (time, threads) = (arguments.seconds, usize::from(arguments.threads));
+    writeln!(out, "\nsize   uniform playouts/s  moves   heuristic playouts/s  moves")?;
+    for side in SIDES {
+        let uniform = playouts(side, UniformPolicy, time)?;
+        let heuristic = playouts(side, HeuristicPolicy::default(), time)?;
+        writeln!(
+            out,
+            "{side:>4}   {:>18.0}  {:>5.1}   {:>20.0}  {:>5.1}",
+            uniform.per_second, uniform.mean_length, heuristic.per_second, heuristic.mean_length
+        )?;
+        out.flush()?;
+    }
+    writeln!(
+        out,
+        "\nsize   simulations/s, 1 thread   {threads} threads   ratio   nodes   edges per node   bytes per node"
+    )?;
+    for side in SIDES {
+        let one = simulations(side, 1, time)?;
+        let several = simulations(side, threads, time)?;
+        let edges = one.edges as f64 / one.nodes.max(1) as f64;
+        writeln!(
+            out,
+            "{side:>4}   {:>23.0}   {:>9.0}   {:>5.2}   {:>5}   {edges:>14.1}   {:>14.0}",
+            one.per_second,
+            several.per_second,
+            several.per_second / one.per_second,
+            one.nodes,
+            size_of::<Node>() as f64 + edges * size_of::<Edge>() as f64,
+        )?;
+        out.flush()?;
+    }
+    writeln!(out, "a node takes {} bytes, an edge {}", size_of::<Node>(), size_of::<Edge>())?;
+    Ok(())
+}
+
+fn square(side: usize) -> anyhow::Result<BoardSize> {
+    BoardSize::square(side).context("not a size")
+}
+
+fn search(size: BoardSize, threads: usize) -> Search<Playouts> {
+    Search::new(Playouts::default(), SearchParams::for_size(size), MEBIBYTES, threads)
+}
+
+fn search_by_count(search: &mut Search<Playouts>, game: &Game, count: u32) -> SearchReport {
+    let limits = Limits::playouts(count);
+    let around = Surroundings { stop: &limits, elapsed: &|| Duration::ZERO, interrupted: &|| false };
+    search.run(game, SEED, &around)
+}
+
+/// A hash over what the search finds in [`POSITIONS`].
+fn signature() -> anyhow::Result<u64> {
+    let mut hash = 0u64;
+    let mut add = |number: u64| hash = mix(hash.rotate_left(5) ^ number);
+    for (side, moves, count) in POSITIONS {
+        let size = square(side)?;
+        let report = search_by_count(&mut search(size, 1), &position(size, moves)?, count);
+        add(report.best_move().point().map_or(0, |point: Point| point.index() as u64));
+        add(u64::from(report.visits));
+        add(report.usage.nodes as u64);
+        add(report.usage.edges as u64);
+        for entry in &report.moves {
+            add(u64::from(entry.visits));
+        }
+    }
+    Ok(hash)
+}
+
+fn position(size: BoardSize, moves: &str) -> anyhow::Result<Game> {
+    let mut game = Game::new(size, Rules::default(), 7.5);
+    for word in moves.split_whitespace() {
+        let mv = word.parse::<Vertex>().ok().and_then(|vertex| crate::commands::vertex_move(size, vertex));
+        let color = game.to_move();
+        game.play(color, mv.with_context(|| format!("{word} is no move"))?)
+            .with_context(|| format!("{color} {word}"))?;
+    }
+    Ok(game)
+}
+
+struct PlayoutSpeed {
+    per_second: f64,
+    mean_length: f64,
+}
+
+fn playouts<P: PlayoutPolicy>(side: usize, mut policy: P, time: Duration) -> anyhow::Result<PlayoutSpeed> {
+    let empty = Board::new(square(side)?);
+    let mut board = empty;
+    let mut rng = Rng::new(SEED);
+    let (mut count, mut moves) = (0u64, 0u64);
+    let start = Instant::now();
+    while start.elapsed() < time {
+        for _ in 0..50 {
+            board.copy_from(&empty);
+            let end = playout::run(&mut policy, &mut board, Color::Black, [Move::Pass; 2], &mut rng, &mut ());
+            moves += u64::from(end.moves);
+        }
+        count += 50;
+    }
+    let per_second = count as f64 / start.elapsed().as_secs_f64();
+    Ok(PlayoutSpeed { per_second, mean_length: moves as f64 / count as f64 })
+}
+
+struct SearchSpeed {
+    per_second: f64,
+    nodes: usize,
+    edges: usize,
+}
+
+fn simulations(side: usize, threads: usize, time: Duration) -> anyhow::Result<SearchSpeed> {
+    let size = square(side)?;
+    let mut search = search(size, threads);
+    let game = Game::new(size, Rules::default(), 7.5);
+    // Touches the memory once, so that this is not measured.
+    search_by_count(&mut search, &game, 100);
+    search.clear();
+    let limits = Limits::time(time);
+    let start = Instant::now();
+    let around = Surroundings { stop: &limits, elapsed: &|| start.elapsed(), interrupted: &|| false };
+    let report = search.run(&game, SEED, &around);
+    let per_second = f64::from(report.playouts) / start.elapsed().as_secs_f64();
+    Ok(SearchSpeed { per_second, nodes: report.usage.nodes, edges: report.usage.edges })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_are_legal() {
+        for (side, moves, _) in POSITIONS {
+            assert!(position(square(side).unwrap(), moves).is_ok(), "{moves}");
+        }
+    }
+}
