@@ -3,15 +3,16 @@
 //! The only room that reads a clock. Decides what the search must not know of: when to pass, when to resign,
 //! which stones are dead at the end.
 
-use crate::board::{BoardSize, Cell, Color, Key, Move, Point, PointMap, PointSet};
+use crate::board::{BoardSize, ByColor, Cell, Color, Key, Move, Point, PointMap, PointSet};
 use crate::eval::{Evaluator, Ownership, PlayoutSettings, Playouts};
-use crate::game::{Game, IllegalMove, Line};
+use crate::game::{Game, IllegalMove, Line, Record};
 use crate::graph_key::Sharing;
 use crate::playout::{HeuristicPolicy, HeuristicRates};
 use crate::rng::{Rng, mix};
 use crate::rules::{Rules, Scoring};
 use crate::score;
 use crate::search::{Limits, Search, SearchParams, SearchReport, Surroundings};
+use crate::time::{Budget, Clock, DEFAULT_RESERVE, Progress, TimeControl};
 use std::time::{Duration, Instant};
 
 /// How an engine plays.
@@ -27,6 +28,8 @@ pub struct EngineSettings {
     pub playouts: Option<u32>,
     /// Most time a move; without any limit and without a clock, [`DEFAULT_MOVE_TIME`].
     pub move_time: Option<Duration>,
+    /// Kept back from the clock for every move: what passes between the engine's clock and the server's.
+    pub lag_reserve: Duration,
     /// Decides all chance.
     pub seed: u64,
     /// Graph or tree.
@@ -56,6 +59,7 @@ impl Default for EngineSettings {
             visits: None,
             playouts: None,
             move_time: None,
+            lag_reserve: DEFAULT_RESERVE,
             seed: 1,
             sharing: Sharing::Graph,
             strict: false,
@@ -95,6 +99,8 @@ pub struct FinalStatus {
 
 /// Playouts behind a [`FinalStatus`].
 const STATUS_PLAYOUTS: u32 = 500;
+/// They may take as long as this; with less time for a move the engine plays on instead of asking.
+const STATUS_TIME_MOST: Duration = Duration::from_millis(500);
 /// A chain is dead if its points belong to the opponent in this share of the playouts, as a mean owner.
 const DEAD_MEAN: f32 = 0.35;
 /// A point is settled if one side owns it at least so clearly, as a mean owner.
@@ -110,6 +116,7 @@ pub struct Engine {
     settings: EngineSettings,
     game: Game,
     search: Search<Playouts>,
+    clocks: ByColor<Clock>,
     /// Counts the moves asked for, so that each has its own sequence of chance.
     questions: u64,
     report: Option<SearchReport>,
@@ -126,7 +133,8 @@ impl Engine {
         let evaluator = Playouts::new(HeuristicPolicy::new(settings.rates), settings.playout);
         let search =
             Search::new(evaluator, SearchParams::for_size(size), settings.memory_mebibytes, settings.threads);
-        Engine { settings, game, search, questions: 0, report: None, status: None }
+        let clocks = ByColor::new(Clock::new(TimeControl::None), Clock::new(TimeControl::None));
+        Engine { settings, game, search, clocks, questions: 0, report: None, status: None }
     }
 
     /// The settings.
@@ -211,6 +219,22 @@ impl Engine {
         self.settings.seed
     }
 
+    /// Sets both players' clocks to the start of a game with this control.
+    pub fn set_time_control(&mut self, control: TimeControl) {
+        self.clocks = ByColor::new(Clock::new(control), Clock::new(control));
+    }
+
+    /// Sets what is left on a player's clock, as GTP's `time_left` tells it: `stones_or_periods` is 0 during the
+    /// main time.
+    pub fn set_time_left(&mut self, color: Color, time: Duration, stones_or_periods: u32) {
+        self.clocks[color].set_time_left(time, stones_or_periods);
+    }
+
+    /// A player's clock.
+    pub fn clock(&self, color: Color) -> &Clock {
+        &self.clocks[color]
+    }
+
     /// Follows a move of the record: tolerant unless the settings say strict. Returns what a strict reading of
     /// the rules would have objected to.
     ///
@@ -229,25 +253,28 @@ impl Engine {
         self.game.undo().is_some()
     }
 
-    /// Thinks about a move for `color` and plays it.
+    /// Thinks about a move for `color` and plays it. The time it took goes off the player's clock.
     pub fn genmove(&mut self, color: Color, interrupted: &(dyn Fn() -> bool + Sync)) -> Decision {
+        let start = Instant::now();
         let decision = self.generate(color, interrupted);
         if let Decision::Play(mv) = decision {
             // Strict always: `generate` returns legal moves only.
             let played = self.game.play(color, mv);
             debug_assert_eq!(played, Ok(()), "{color} {mv}");
         }
+        self.clocks[color].spend(start.elapsed());
         decision
     }
 
-    /// Thinks about a move for `color`; the game stays as it is.
+    /// Thinks about a move for `color`; the moves of the game stay as they are, and the turn is `color`'s.
     pub fn generate(&mut self, color: Color, interrupted: &(dyn Fn() -> bool + Sync)) -> Decision {
         let start = Instant::now();
-        self.turn_to(color);
-        if self.should_answer_pass(color) {
+        self.game.set_to_move(color);
+        let budget = self.budget(color);
+        if self.should_answer_pass(color, budget) {
             return Decision::Play(Move::Pass);
         }
-        let limits = self.limits();
+        let limits = self.limits(budget);
         self.questions += 1;
         let seed = mix(self.settings.seed).wrapping_add(self.questions);
         let around = Surroundings { stop: &limits, elapsed: &|| start.elapsed(), interrupted };
@@ -260,42 +287,45 @@ impl Engine {
     /// A move for a regression test: the game stays, chance does not depend on what was asked before, and the
     /// engine does not resign.
     pub fn regression_move(&mut self, color: Color) -> Move {
+        let game = self.game.clone();
         let (resign, questions) = (self.settings.resign.take(), self.questions);
         self.search.clear();
         self.questions = 0;
         let decision = self.generate(color, &|| false);
         self.settings.resign = resign;
         self.questions = questions;
+        self.game = game;
         match decision {
             Decision::Play(mv) => mv,
             Decision::Resign => Move::Pass,
         }
     }
 
-    /// Gives the turn to `color`, which GTP allows at any time.
-    fn turn_to(&mut self, color: Color) {
-        self.game.set_to_move(color);
+    /// What the clock gives for the next move; `None` without a clock.
+    fn budget(&self, color: Color) -> Option<Budget> {
+        let progress = Progress { area: self.game.size().area(), moves: self.game.records().len() };
+        self.clocks[color].budget(progress, self.settings.lag_reserve)
     }
 
-    fn limits(&self) -> Limits {
+    fn limits(&self, budget: Option<Budget>) -> Limits {
         let settings = &self.settings;
-        let unlimited = settings.visits.is_none() && settings.playouts.is_none();
-        let time = settings.move_time.or(unlimited.then_some(DEFAULT_MOVE_TIME));
-        Limits {
-            visits: settings.visits,
-            playouts: settings.playouts,
-            soft: time,
-            hard: time,
-            when_settled: time.is_some(),
-        }
+        let unlimited = settings.visits.is_none() && settings.playouts.is_none() && budget.is_none();
+        let move_time = settings.move_time.or(unlimited.then_some(DEFAULT_MOVE_TIME));
+        let least = |a: Option<Duration>, b: Option<Duration>| a.into_iter().chain(b).min();
+        let soft = least(move_time, budget.map(|budget| budget.soft));
+        let hard = least(move_time, budget.map(|budget| budget.hard));
+        let counts = Limits { visits: settings.visits, playouts: settings.playouts, ..Limits::default() };
+        Limits { soft, hard, when_settled: soft.is_some(), ..counts }
     }
 
     /// After the opponent's pass: does passing too win the game as it stands?
-    fn should_answer_pass(&mut self, color: Color) -> bool {
-        let opponent_passed = self.game.records().last().is_some_and(|last| {
-            last.mv == Move::Pass && last.color == color.opponent() && !self.game.records().is_empty()
-        });
-        opponent_passed && self.score_as_it_stands(color) > 0.0
+    fn should_answer_pass(&mut self, color: Color, budget: Option<Budget>) -> bool {
+        let passed = |last: &Record| last.mv == Move::Pass && last.color == color.opponent();
+        let in_a_hurry = budget.is_some_and(|budget| budget.hard < STATUS_TIME_MOST);
+        let opponent_passed = self.game.records().last().is_some_and(passed);
+        opponent_passed
+            && !(self.game.rules().friendly_pass && in_a_hurry)
+            && self.score_as_it_stands(color) > 0.0
     }
 
     /// The player's score if the game ended now, by the rules in force.

@@ -1,8 +1,8 @@
 //! Kosumi, a Go (Weiqi, Baduk) engine.
 //!
-//! The way data flows: *text → `kosumi-gtp` (protocol) → commands → [`Engine`](engine::Engine) →
+//! The way data flows: *text → `kosumi-gtp` (protocol) → [`commands`] → [`Engine`](engine::Engine) →
 //! [`Game`](game::Game) → [`Search`](search::Search) { select → expand → [`Evaluator`](eval::Evaluator) → back up }
-//! → [`SearchReport`](search::SearchReport) → commands → text*. Left of the engine everything is text, right of
+//! → [`SearchReport`](search::SearchReport) → [`commands`] → text*. Left of the engine everything is text, right of
 //! it everything is types. Only the outermost rooms do I/O, only the engine and the command line read a clock,
 //! randomness is an argument, and the search prints nothing.
 //!

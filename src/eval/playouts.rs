@@ -79,14 +79,12 @@ impl Default for Playouts {
 impl<P: PlayoutPolicy + Clone + Send> Evaluator for Playouts<P> {
     fn evaluate(&mut self, line: &Line<'_>, rng: &mut Rng) -> Evaluation {
         let game = line.game();
-        let size = game.size();
-        self.course.first_plays.clear();
-        self.course.moves = 0;
         let komi = game.komi() + game.white_bonus();
         if line.passes() >= 2 && !game.rules().friendly_pass {
             // The game is over and every stone on the board counts.
+            self.course.first_plays.clear();
             let score = score::area_score(line.board()) as f32 - komi;
-            return Evaluation { value: self.value(score, size.area()), score };
+            return Evaluation { value: self.value(score, game.size().area()), score };
         }
         self.evaluate_by_playing(line, rng)
     }
