@@ -11,6 +11,7 @@
 
 mod admin;
 mod clock;
+mod handicap;
 mod play;
 mod rules;
 mod setup;
@@ -60,6 +61,11 @@ pub const TABLE: &[Row] = &[
     row("clear_board", setup::clear_board, "", "an empty board; size, komi and rules stay"),
     row("komi", setup::komi, "points", "points for White"),
     row("get_komi", setup::get_komi, "", "points for White"),
+    row("fixed_handicap", handicap::fixed_handicap, "stones", "handicap stones at their usual points"),
+    row("place_free_handicap", handicap::place_free_handicap, "stones",
+        "handicap stones where the engine likes"),
+    row("set_free_handicap", handicap::set_free_handicap, "vertex vertex...", "handicap stones at these points"),
+    row("get_handicap", handicap::get_handicap, "", "number of handicap stones"),
 
     row("play", play::play, "color vertex", "plays a move"),
     row("genmove", play::genmove, "color", "chooses a move and plays it"),
