@@ -78,7 +78,7 @@ mod tests {
             (8, 2, 0, 0.8, 0.4902, 0.9433),
             (10, 0, 0, 1.0, 0.7225, 1.0),
             (0, 10, 0, 0.0, 0.0, 0.2775),
-            (0, 0, 1, 0.5, 0.0945, 0.9055),
+            (0, 0, 1, 0.5, 0.0546, 0.9454),
         ] {
             let rate = Tally { wins, losses, draws }.rate().unwrap();
             assert!(close(rate.value, value) && close(rate.low, low) && close(rate.high, high), "{rate:?}");

@@ -10,6 +10,8 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod admin;
+mod clock;
+mod handicap;
 mod play;
 mod rules;
 mod setup;
@@ -59,6 +61,11 @@ pub const TABLE: &[Row] = &[
     row("clear_board", setup::clear_board, "", "an empty board; size, komi and rules stay"),
     row("komi", setup::komi, "points", "points for White"),
     row("get_komi", setup::get_komi, "", "points for White"),
+    row("fixed_handicap", handicap::fixed_handicap, "stones", "handicap stones at their usual points"),
+    row("place_free_handicap", handicap::place_free_handicap, "stones",
+        "handicap stones where the engine likes"),
+    row("set_free_handicap", handicap::set_free_handicap, "vertex vertex...", "handicap stones at these points"),
+    row("get_handicap", handicap::get_handicap, "", "number of handicap stones"),
 
     row("play", play::play, "color vertex", "plays a move"),
     row("genmove", play::genmove, "color", "chooses a move and plays it"),
@@ -69,6 +76,14 @@ pub const TABLE: &[Row] = &[
     row("get_random_seed", play::get_random_seed, "", "the number that decides chance"),
     row("clear_cache", play::clear_cache, "", "forgets what was learned by searching"),
     row("kgs-game_over", play::game_over, "", "nothing; the position stays"),
+
+    row("time_settings", clock::time_settings, "main byo-yomi stones", "how the game is timed, in seconds"),
+    row("kgs-time_settings", clock::named_time_settings, "kind [numbers...]",
+        "the same: none, absolute, byoyomi or canadian"),
+    row("kata-time_settings", clock::named_time_settings, "kind [numbers...]",
+        "the same, and also fischer and fischer-capped"),
+    row("kata-list_time_settings", clock::list_time_settings, "", "kinds that kata-time_settings knows"),
+    row("time_left", clock::time_left, "color seconds [stones]", "what a player's clock shows"),
 
     row("kata-set-rules", rules::set_rules, "name|json", "sets the rules; komi and position stay"),
     row("kata-set-rule", rules::set_rule, "key value", "changes one of the rules"),

@@ -160,11 +160,14 @@ fn is_star_point(size: BoardSize, point: Point) -> bool {
 fn notes(game: &Game) -> Vec<String> {
     let board = game.board();
     // The stones that a player has captured are the prisoners of the other colour.
-    let captured = |by: Color| board.prisoners(by.opponent());
+    let captured = |by: Color| match board.prisoners(by.opponent()) {
+        1 => "captured 1 stone".to_owned(),
+        stones => format!("captured {stones} stones"),
+    };
     let mut notes = vec![
         format!("{} to move, {} moves played", game.to_move(), game.records().len()),
-        format!("BLACK (X) has captured {} stones", captured(Color::Black)),
-        format!("WHITE (O) has captured {} stones", captured(Color::White)),
+        format!("BLACK (X) has {}", captured(Color::Black)),
+        format!("WHITE (O) has {}", captured(Color::White)),
         format!("komi {}, rules {}", game.komi(), game.rules()),
         format!("key {:032x}", board.key().0),
     ];

@@ -3,11 +3,12 @@
 use super::clock::{Clock, TimeSettings};
 use super::record::{Ending, GameRecord, Side};
 use crate::board::{BoardSize, Color, Move, Point, PointSet};
+use crate::cli::options;
 use crate::commands::vertex_move;
 use crate::game::Game;
 use crate::rng::Rng;
 use crate::rules::Rules;
-use crate::{cli::options, score};
+use crate::score;
 use kosumi_gtp::{Client, ClientError, Vertex};
 use std::time::{Duration, Instant};
 

@@ -1,0 +1,180 @@
+//! Sessions as text files: what a controller sends, and what the engine answers.
+//!
+//! ```text
+//! # a remark about the session
+//! options: strict
+//! > 1 boardsize 9        is sent; \r and \t stand for what they mean
+//! =1                     is expected, up to the next line that is sent
+//! > showboard
+//! =
+//! ...                    any number of lines
+//!  5 ...to move          any text
+//! ```
+//!
+//! All lines of a session are sent at once, as controllers may do. Blank lines and blanks at the ends of lines are
+//! not compared: how answers are framed is tested in the protocol's crate. A line without an expected answer must
+//! get none.
+
+use kosumi::commands::Commands;
+use kosumi::engine::{Engine, EngineSettings};
+use std::fs;
+use std::path::Path;
+
+/// A line that is sent, and the lines of its answer.
+#[derive(Debug)]
+struct Step {
+    sent: String,
+    expected: Vec<String>,
+}
+
+#[derive(Debug)]
+struct Script {
+    settings: EngineSettings,
+    steps: Vec<Step>,
+}
+
+fn parse(text: &str) -> Script {
+    let mut settings =
+        EngineSettings { threads: 1, memory_mebibytes: 1, playouts: Some(40), ..EngineSettings::default() };
+    let mut steps: Vec<Step> = Vec::new();
+    for line in text.lines() {
+        if let Some(sent) = line.strip_prefix("> ") {
+            let sent = sent.replace("\\r", "\r").replace("\\t", "\t");
+            steps.push(Step { sent, expected: Vec::new() });
+        } else if let Some(options) = line.strip_prefix("options:") {
+            for option in options.split_whitespace() {
+                match option {
+                    "strict" => settings.strict = true,
+                    "never-resign" => settings.resign = None,
+                    other => panic!("unknown option {other}"),
+                }
+            }
+        } else if !line.starts_with('#') && !line.trim().is_empty() {
+            let step = steps.last_mut().unwrap_or_else(|| panic!("an answer to nothing: {line}"));
+            step.expected.push(line.trim_end().to_owned());
+        }
+    }
+    Script { settings, steps }
+}
+
+fn answers(script: &Script) -> Vec<Vec<String>> {
+    let input: String = script.steps.iter().map(|step| step.sent.clone() + "\n").collect();
+    let mut output = Vec::new();
+    let mut commands = Commands::new(Engine::new(script.settings));
+    kosumi_gtp::serve(std::io::Cursor::new(input.into_bytes()), &mut output, &mut commands).unwrap();
+    let output = String::from_utf8(output).unwrap();
+    let blocks = output.split_terminator("\n\n");
+    blocks.map(|block| block.lines().map(|line| line.trim_end().to_owned()).collect()).collect()
+}
+
+/// Do the lines match? `...` stands for any lines.
+fn lines_match(expected: &[String], found: &[String]) -> bool {
+    match expected.split_first() {
+        None => found.is_empty(),
+        Some((first, rest)) if first == "..." => {
+            (0..=found.len()).any(|skipped| lines_match(rest, &found[skipped..]))
+        }
+        Some((first, rest)) => found
+            .split_first()
+            .is_some_and(|(line, others)| text_matches(first, line) && lines_match(rest, others)),
+    }
+}
+
+/// Does the line match? `...` stands for any text.
+fn text_matches(expected: &str, found: &str) -> bool {
+    match expected.split_once("...") {
+        None => expected == found,
+        Some((start, rest)) => found.strip_prefix(start).is_some_and(|found| {
+            let ends = found.char_indices().map(|(index, _)| index).chain([found.len()]);
+            ends.into_iter().any(|index| text_matches(rest, &found[index..]))
+        }),
+    }
+}
+
+fn check(path: &Path) {
+    let script = parse(&fs::read_to_string(path).unwrap());
+    let mut answers = answers(&script).into_iter();
+    for (number, Step { sent, expected }) in script.steps.iter().enumerate() {
+        if expected.is_empty() {
+            continue;
+        }
+        let found = answers.next().unwrap_or_default();
+        assert!(
+            lines_match(expected, &found),
+            "{}, line {} sent: {sent}\nexpected:\n{}\nfound:\n{}",
+            path.display(),
+            number + 1,
+            expected.join("\n"),
+            found.join("\n"),
+        );
+    }
+    assert_eq!(answers.next(), None, "{}: more answers than expected", path.display());
+}
+
+#[test]
+fn sessions() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/gtp_sessions");
+    let mut paths: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    assert!(!paths.is_empty());
+    paths.iter().filter(|path| path.extension().is_some_and(|end| end == "txt")).for_each(|path| check(path));
+}
+
+#[test]
+fn wildcards() {
+    let lines = |text: &str| text.split('/').map(str::to_owned).collect::<Vec<_>>();
+    assert!(lines_match(&lines("=/..."), &lines("=/a/b")));
+    assert!(lines_match(&lines("=/.../b"), &lines("=/a/b")));
+    assert!(!lines_match(&lines("=/.../c"), &lines("=/a/b")));
+    assert!(text_matches("a...c...", "abcd") && !text_matches("a...c", "abcd"));
+}
+
+/// Any words whatever, in particular the names of all commands with arguments they do not expect: no panic, and
+/// exactly one answer for each line.
+#[test]
+fn every_command_survives_strange_arguments() {
+    let strange = [
+        "",
+        "x",
+        "b",
+        "w x",
+        "b z25",
+        "b pass",
+        "-1",
+        "0",
+        "1",
+        "1 1",
+        "2 3",
+        "25",
+        "26 26",
+        "99999999999999999999",
+        "1e309",
+        "nan",
+        "a1 a1",
+        "a1 pass",
+        "a1 b2",
+        "{",
+        "{}",
+        "{\"ko\":[]}",
+        "ko",
+        "ko x",
+        "é ü",
+        "dead dead",
+    ];
+    let mut input = String::new();
+    let mut lines = 0;
+    for row in kosumi::commands::TABLE.iter().filter(|row| row.name != "quit") {
+        for arguments in strange {
+            input.push_str(&format!("{} {arguments}\n", row.name));
+            lines += 1;
+        }
+    }
+    let settings =
+        EngineSettings { threads: 1, memory_mebibytes: 1, playouts: Some(2), ..EngineSettings::default() };
+    let mut engine = Engine::new(settings);
+    engine.set_size(kosumi::board::BoardSize::square(5).unwrap());
+    let mut output = Vec::new();
+    kosumi_gtp::serve(std::io::Cursor::new(input.into_bytes()), &mut output, &mut Commands::new(engine))
+        .unwrap();
+    assert_eq!(String::from_utf8(output).unwrap().matches("\n\n").count(), lines);
+}
