@@ -8,5 +8,6 @@ pub mod history;
 pub mod playout;
 pub mod rng;
 pub mod rules;
+pub mod safety;
 pub mod score;
 pub mod time;
