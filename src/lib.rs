@@ -4,10 +4,12 @@
 pub mod board;
 pub mod game;
 pub mod graph_key;
+pub mod handicap;
 pub mod history;
 pub mod playout;
 pub mod rng;
 pub mod rules;
 pub mod safety;
 pub mod score;
+pub mod sgf;
 pub mod time;
