@@ -405,7 +405,7 @@ proptest! {
                 prop_assert_eq!(line.graph_key(), game.graph_key());
                 prop_assert_eq!((line.to_move(), line.passes()), (game.to_move(), game.passes()));
                 prop_assert_eq!(line.last_moves(), game.last_moves());
-                prop_assert_eq!((line.board(), line.len()), (game.board(), number));
+                prop_assert_eq!((line.board(), line.moves().len()), (game.board(), number));
                 let mv = choose(&game, byte.wrapping_add(turn));
                 prop_assert_eq!(game.play(game.to_move(), mv), Ok(()));
                 line.play(mv);
@@ -413,7 +413,7 @@ proptest! {
             line.reset();
             prop_assert_eq!(line.board(), root.board());
             prop_assert_eq!(line.graph_key(), root.graph_key());
-            prop_assert!(line.is_empty());
+            prop_assert!(line.moves().is_empty());
         }
     }
 

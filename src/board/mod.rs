@@ -46,7 +46,7 @@ impl PseudoLiberties {
     #[inline]
     fn one(point: Point) -> u64 {
         let index = point.index() as u64;
-        1 << Self::COUNT_SHIFT | index << Self::SUM_SHIFT | index * index
+        (1 << Self::COUNT_SHIFT) | (index << Self::SUM_SHIFT) | (index * index)
     }
 
     // Wrapping, because a chain that is being removed passes through values that mean nothing.
