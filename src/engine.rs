@@ -89,7 +89,7 @@ pub struct FinalStatus {
     pub score: f32,
     /// Stones that would be captured if play went on.
     pub dead: PointSet,
-    /// Stones of living chains without territory that share liberties with living enemy chains.
+    /// Stones that live in seki, see [`score::seki_stones`].
     pub seki: PointSet,
     /// Owner of every point; `None` for neutral points.
     pub owner: PointMap<Option<Color>>,
@@ -381,7 +381,6 @@ impl Engine {
 
     fn compute_status(&self) -> FinalStatus {
         let board = self.game.board();
-        let size = self.game.size();
         let mut evaluator = Playouts::new(HeuristicPolicy::new(self.settings.rates), self.settings.playout);
         let mut rng = Rng::new(board.key().0 as u64);
         let line = Line::new(&self.game);
@@ -415,12 +414,7 @@ impl Engine {
                 }
             }
         }
-        for (point, color) in cleaned.stones() {
-            if cleaned.anchor(point) == point && !touches_territory(&cleaned, point, color, &status.owner) {
-                status.seki.extend_from(cleaned.chain(point));
-            }
-        }
-        debug_assert_eq!(size, cleaned.size());
+        status.seki = score::seki_stones(&cleaned);
         status
     }
 }
@@ -463,16 +457,4 @@ fn neutral_regions(board: &crate::board::Board, owner: &PointMap<Option<Color>>)
         regions.push(region);
     }
     regions
-}
-
-/// Has the chain an empty neighbour that belongs to its own colour?
-fn touches_territory(
-    board: &crate::board::Board,
-    point: Point,
-    color: Color,
-    owner: &PointMap<Option<Color>>,
-) -> bool {
-    board.chain(point).any(|stone| {
-        stone.adjacent().iter().any(|&next| board.cell(next) == Cell::Empty && owner[next] == Some(color))
-    })
 }

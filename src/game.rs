@@ -193,6 +193,17 @@ impl Game {
         &self.board
     }
 
+    /// Whose turn it was at the first position.
+    pub fn start_to_move(&self) -> Color {
+        self.start_to_move
+    }
+
+    /// Says that the start position holds this many handicap stones, which the rules may compensate.
+    pub fn set_handicap(&mut self, stones: u32) {
+        self.handicap = stones;
+        *self = self.with_rules(self.rules, self.komi);
+    }
+
     /// The first position.
     pub fn start(&self) -> &Board {
         &self.start
@@ -205,7 +216,14 @@ impl Game {
 
     /// Gives the turn to `color`, as a controller does that asks for two moves of the same colour in a row.
     pub fn set_to_move(&mut self, color: Color) {
-        if self.to_move != color {
+        if self.to_move == color {
+            return;
+        }
+        if self.records.is_empty() {
+            // Who is to move at the first position is part of what situational superko remembers of it.
+            self.start_to_move = color;
+            *self = self.with_rules(self.rules, self.komi);
+        } else {
             self.to_move = color;
             self.graph_key = self.current_state_key();
         }

@@ -592,6 +592,7 @@ impl Record {
             if !node.setup.is_empty() && !is_done {
                 game = set_up(&game, node, &mut warn)?;
                 if index == 0 && self.handicap >= 2 {
+                    game.set_handicap(self.handicap);
                     game.set_to_move(Color::White);
                 }
             }
@@ -697,7 +698,9 @@ fn set_up(
     };
     let lost = |color: Color| game.board().prisoners(color);
     board.set_prisoners(ByColor::new(lost(Color::Black), lost(Color::White)));
-    Ok(Game::from_board(board, game.to_move(), game.rules(), game.komi()))
+    let mut set_up = Game::from_board(board, game.to_move(), game.rules(), game.komi());
+    set_up.set_handicap(game.handicap());
+    Ok(set_up)
 }
 
 /// What a written record says besides the game.
@@ -746,11 +749,9 @@ pub fn write(game: &Game, meta: &Meta) -> String {
             stones.for_each(|(point, _)| push_value(&mut out, size, point));
         }
     }
-    let mut start = game.clone();
-    while start.undo().is_some() {}
     let usual = if game.handicap() > 0 { Color::White } else { Color::Black };
-    if start.to_move() != usual {
-        property(&mut out, "PL", letter(start.to_move()));
+    if game.start_to_move() != usual {
+        property(&mut out, "PL", letter(game.start_to_move()));
     }
     for (index, record) in game.records().iter().enumerate() {
         out.push_str(if index % 10 == 0 { "\n;" } else { ";" });

@@ -88,67 +88,110 @@ pub fn adjacent_captures(board: &Board, point: Point, found: &mut SmallVec<[Poin
     }
 }
 
-/// Is the chain at `point`, which has exactly two liberties and whose opponent is to move, caught in a ladder?
-/// Returns the attacker's first move.
+/// Reads ladders: a plain alternation in which the attacker takes one of two liberties and the defender extends or
+/// captures, until the defender has three liberties or is taken.
 ///
-/// The reading is a plain alternation: the attacker takes one of the two liberties, the defender extends or
-/// captures, until the defender has three liberties or is taken. `limit` bounds the number of positions.
-pub fn ladder_capture(board: &Board, point: Point, limit: &mut u32) -> Option<Point> {
-    let defender = board.cell(point).color()?;
-    let attacker = defender.opponent();
-    let (count, liberties) = board.liberties::<3>(point);
-    if count != 2 {
-        return None;
-    }
-    for &attack in &liberties[..2] {
-        if *limit == 0 {
-            return None;
-        }
-        if board.is_suicide(attack, attacker) || board.is_ko(attack, attacker) {
-            continue;
-        }
-        *limit -= 1;
-        let mut next = *board;
-        next.play_unchecked(attack, attacker);
-        if next.cell(point) == Cell::from(defender)
-            && next.in_atari(point)
-            && !can_escape(&next, point, limit)
-        {
-            return Some(attack);
-        }
-    }
-    None
+/// The positions of the line that is read lie on the heap and are kept from one question to the next: a ladder
+/// across the board is far too deep for boards on the stack of a worker.
+#[derive(Clone, Debug)]
+pub struct LadderReader {
+    boards: Vec<Board>,
+    /// Positions that the present question may still look at.
+    positions_left: u32,
+    /// Positions that one question may look at; what is undecided then counts as an escape.
+    limit: u32,
 }
 
-/// Can the chain in atari at `point`, whose owner is to move, get three liberties, or two from which no ladder
-/// catches it?
-pub fn can_escape(board: &Board, point: Point, limit: &mut u32) -> bool {
-    let Some(color) = board.cell(point).color() else { return false };
-    let mut tries: SmallVec<[Point; 8]> = SmallVec::new();
-    adjacent_captures(board, point, &mut tries);
-    tries.extend(board.atari_liberty(point));
-    for &reply in &tries {
-        if *limit == 0 {
-            // Undecided: assume that it gets away.
-            return true;
-        }
-        if board.is_suicide(reply, color) || board.is_ko(reply, color) {
-            continue;
-        }
-        *limit -= 1;
-        let mut next = *board;
-        next.play_unchecked(reply, color);
-        match next.liberties::<3>(point).0 {
-            0 | 1 => {}
-            2 => {
-                if ladder_capture(&next, point, limit).is_none() {
-                    return true;
-                }
-            }
-            _ => return true,
+impl LadderReader {
+    /// A reader that looks at no more than `limit` positions for one question.
+    pub fn new(limit: u32) -> LadderReader {
+        LadderReader { boards: Vec::new(), positions_left: 0, limit }
+    }
+
+    fn start(&mut self, board: &Board) {
+        self.positions_left = self.limit;
+        match self.boards.first_mut() {
+            Some(first) => first.copy_from(board),
+            None => self.boards.push(*board),
         }
     }
-    false
+
+    /// The attacker's first move if the chain at `point`, which has exactly two liberties and whose opponent is
+    /// to move, is caught in a ladder.
+    pub fn capture(&mut self, board: &Board, point: Point) -> Option<Point> {
+        if !has_liberties(board, point, 2) {
+            return None;
+        }
+        self.start(board);
+        self.attack(0, point)
+    }
+
+    /// Can the chain in atari at `point`, whose owner is to move, get three liberties, or two from which no
+    /// ladder catches it?
+    pub fn escapes(&mut self, board: &Board, point: Point) -> bool {
+        self.start(board);
+        self.defend(0, point)
+    }
+
+    /// Plays on a copy of the position at `depth`, and puts it on the next level. False if the move is not
+    /// legal, or no position may be looked at any more.
+    fn play(&mut self, depth: usize, point: Point, color: Color) -> bool {
+        let board = &self.boards[depth];
+        if self.positions_left == 0 || board.is_suicide(point, color) || board.is_ko(point, color) {
+            return false;
+        }
+        self.positions_left -= 1;
+        if self.boards.len() == depth + 1 {
+            let copy = self.boards[depth];
+            self.boards.push(copy);
+        } else {
+            let (here, next) = self.boards.split_at_mut(depth + 1);
+            next[0].copy_from(&here[depth]);
+        }
+        self.boards[depth + 1].play_unchecked(point, color);
+        true
+    }
+
+    fn attack(&mut self, depth: usize, point: Point) -> Option<Point> {
+        let defender = self.boards[depth].cell(point).color()?;
+        let (_, liberties) = self.boards[depth].liberties::<2>(point);
+        liberties.into_iter().find(|&attack| {
+            self.play(depth, attack, defender.opponent()) && {
+                let next = &self.boards[depth + 1];
+                next.cell(point) == Cell::from(defender)
+                    && next.in_atari(point)
+                    && !self.defend(depth + 1, point)
+            }
+        })
+    }
+
+    fn defend(&mut self, depth: usize, point: Point) -> bool {
+        let board = &self.boards[depth];
+        let Some(color) = board.cell(point).color() else { return false };
+        let mut tries: SmallVec<[Point; 8]> = SmallVec::new();
+        adjacent_captures(board, point, &mut tries);
+        tries.extend(board.atari_liberty(point));
+        for &reply in &tries {
+            if !self.play(depth, reply, color) {
+                continue;
+            }
+            let escaped = match self.boards[depth + 1].liberties::<3>(point).0 {
+                0 | 1 => false,
+                2 => self.attack(depth + 1, point).is_none(),
+                _ => true,
+            };
+            if escaped {
+                return true;
+            }
+        }
+        // Undecided: assume that it gets away.
+        self.positions_left == 0
+    }
+}
+
+/// Has the chain at an occupied point exactly so many liberties (at most 2)?
+fn has_liberties(board: &Board, point: Point, count: usize) -> bool {
+    board.cell(point).color().is_some() && board.liberties::<3>(point).0 == count
 }
 
 /// The vital point of the small eye around an empty point: the place that decides whether its owner makes two
@@ -313,7 +356,7 @@ mod tests {
              . . X X . . .",
         );
         // The white chain has three liberties here: no ladder.
-        assert_eq!(ladder_capture(&caught, Point::new(2, 1), &mut 1000), None);
+        assert_eq!(LadderReader::new(1000).capture(&caught, Point::new(2, 1)), None);
         let caught = board(
             ". . . . . . .
              . . . . . . .
@@ -324,7 +367,7 @@ mod tests {
              . . X X . . .",
         );
         // Already in atari: the question is whether it can escape.
-        assert!(!can_escape(&caught, Point::new(2, 1), &mut 1000));
+        assert!(!LadderReader::new(1000).escapes(&caught, Point::new(2, 1)));
         let broken = board(
             ". . . . . . .
              . . . . . . .
@@ -334,7 +377,19 @@ mod tests {
              . X O . . . .
              . . X X . . .",
         );
-        assert!(can_escape(&broken, Point::new(2, 1), &mut 1000));
+        assert!(LadderReader::new(1000).escapes(&broken, Point::new(2, 1)));
+    }
+
+    #[test]
+    fn a_ladder_across_the_largest_board_fits_a_small_stack() {
+        let size = crate::board::BoardSize::square(25).expect("size");
+        let at = Point::new;
+        let black = [at(2, 1), at(1, 2), at(1, 3), at(3, 1)].map(|point| (point, Color::Black));
+        let stones = black.into_iter().chain([(at(2, 2), Color::White)]);
+        let board = Board::from_stones(size, stones).expect("legal");
+        let read = move || LadderReader::new(5000).capture(&board, at(2, 2));
+        let thread = std::thread::Builder::new().stack_size(256 << 10).spawn(read).expect("a thread");
+        assert!(thread.join().expect("no overflow").is_some());
     }
 
     #[test]

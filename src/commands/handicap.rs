@@ -3,6 +3,7 @@
 use super::text::{points_text, vertex_move};
 use super::{Answer, Commands};
 use crate::board::{BoardSize, Move, Point};
+use crate::handicap::fixed_handicap as fixed_handicap_points;
 use kosumi_gtp::{Arguments, Failure, Response, Session};
 
 pub(super) fn fixed_handicap(
@@ -11,7 +12,8 @@ pub(super) fn fixed_handicap(
     _: &mut Session<'_>,
 ) -> Answer {
     let stones = stones(commands, arguments)?;
-    let points = fixed_points(commands.size(), stones).ok_or_else(Failure::invalid_number_of_stones)?;
+    let points =
+        fixed_handicap_points(commands.size(), stones).ok_or_else(Failure::invalid_number_of_stones)?;
     place(commands, &points).ok_or_else(Failure::invalid_number_of_stones)
 }
 
@@ -68,39 +70,10 @@ fn place(commands: &mut Commands, points: &[Point]) -> Option<Response> {
     Some(points_text(points.iter().copied()).into())
 }
 
-/// The usual points for `stones` handicap stones in the order of the protocol: up to 9 on boards with sides that
-/// are odd and at least 9, up to 4 on others with sides of at least 7. From sides of 12 on the corner stones are
-/// on the fourth line, below on the third.
-fn fixed_points(size: BoardSize, stones: usize) -> Option<Vec<Point>> {
-    let shortest = size.columns().min(size.rows());
-    let has_middle = shortest >= 9 && size.columns() % 2 == 1 && size.rows() % 2 == 1;
-    let most = match shortest {
-        0..7 => 0,
-        _ if has_middle => 9,
-        _ => 4,
-    };
-    if stones < 2 || stones > most {
-        return None;
-    }
-    let lines = |length: usize| {
-        let low = if length > 11 { 3 } else { 2 };
-        [low, length / 2, length - 1 - low]
-    };
-    let ([left, center, right], [bottom, middle, top]) = (lines(size.columns()), lines(size.rows()));
-    let mut points = vec![(left, bottom), (right, top), (left, top), (right, bottom)];
-    points.extend([(left, middle), (right, middle), (center, bottom), (center, top)]);
-    if stones > 4 && stones % 2 == 1 {
-        points.truncate(stones - 1);
-        points.push((center, middle));
-    }
-    points.truncate(stones);
-    Some(points.into_iter().map(|(column, row)| Point::new(column, row)).collect())
-}
-
 /// The usual points as far as they go, then always the point that is farthest from all stones and well placed
 /// itself.
 fn free_points(size: BoardSize, stones: usize) -> Vec<Point> {
-    let usual = (2..=stones).rev().find_map(|count| fixed_points(size, count));
+    let usual = (2..=stones).rev().find_map(|count| fixed_handicap_points(size, count));
     let mut points = usual.unwrap_or_default();
     while points.len() < stones {
         let distance = |a: Point, b: Point| a.column().abs_diff(b.column()) + a.row().abs_diff(b.row());
@@ -119,29 +92,6 @@ fn free_points(size: BoardSize, stones: usize) -> Vec<Point> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn fixed_handicap_is_that_of_the_protocol() {
-        for (side, stones, expected) in [
-            (19, 2, "D4 Q16"),
-            (19, 3, "D4 Q16 D16"),
-            (19, 5, "D4 Q16 D16 Q4 K10"),
-            (19, 6, "D4 Q16 D16 Q4 D10 Q10"),
-            (19, 7, "D4 Q16 D16 Q4 D10 Q10 K10"),
-            (19, 8, "D4 Q16 D16 Q4 D10 Q10 K4 K16"),
-            (19, 9, "D4 Q16 D16 Q4 D10 Q10 K4 K16 K10"),
-            (9, 4, "C3 G7 C7 G3"),
-            (8, 4, "C3 F6 C6 F3"),
-            (12, 2, "D4 J9"),
-            (13, 2, "D4 K10"),
-        ] {
-            let points = BoardSize::square(side).and_then(|size| fixed_points(size, stones));
-            assert_eq!(points.map(points_text), Some(expected.to_owned()), "{stones} on {side}");
-        }
-        for (side, stones) in [(19, 1), (19, 10), (8, 5), (7, 5), (6, 2), (19, 0)] {
-            assert_eq!(BoardSize::square(side).and_then(|size| fixed_points(size, stones)), None);
-        }
-    }
 
     #[test]
     fn free_handicap_gives_as_many_stones_as_were_asked_for() {

@@ -13,6 +13,7 @@ mod admin;
 mod clock;
 mod handicap;
 mod play;
+mod record;
 mod rules;
 mod setup;
 mod status;
@@ -97,6 +98,8 @@ pub const TABLE: &[Row] = &[
     row("move_history", status::move_history, "", "all moves, the latest first"),
     row("list_stones", status::list_stones, "color", "all stones of a player"),
     row("final_score", status::final_score, "", "the result if the game ended here"),
+    row("loadsgf", record::loadsgf, "file [move]", "the position of a record before this move, or its last one"),
+    row("printsgf", record::printsgf, "[file]", "the game as SGF, in the answer or to a file"),
     row("final_status_list", status::final_status_list, "status",
         "chains that are alive, dead or seki, or points of black_territory or white_territory"),
 ];

@@ -1,6 +1,6 @@
 //! The evaluator that plays positions to the end.
 
-use super::prior::{PriorWeights, moves_with_priors};
+use super::prior::{LADDER_LIMIT, PriorWeights, moves_with_priors};
 use super::{Evaluation, Evaluator, FirstPlays, Ownership, Prior};
 use crate::board::{Board, Cell, Color, Move, Point};
 use crate::game::Line;
@@ -8,6 +8,7 @@ use crate::playout::{self, HeuristicPolicy, PlayoutObserver, PlayoutPolicy};
 use crate::rng::Rng;
 use crate::rules::Scoring;
 use crate::score;
+use crate::tactics::LadderReader;
 
 /// How playouts are turned into values.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -32,6 +33,7 @@ pub struct Playouts<P = HeuristicPolicy> {
     settings: PlayoutSettings,
     board: Option<Box<Board>>,
     course: Course,
+    ladders: LadderReader,
     ownership: Ownership,
 }
 
@@ -53,7 +55,14 @@ impl PlayoutObserver for Course {
 impl<P: PlayoutPolicy> Playouts<P> {
     /// Playouts that follow `policy`.
     pub fn new(policy: P, settings: PlayoutSettings) -> Playouts<P> {
-        Playouts { policy, settings, board: None, course: Course::default(), ownership: Ownership::default() }
+        Playouts {
+            policy,
+            settings,
+            board: None,
+            course: Course::default(),
+            ladders: LadderReader::new(LADDER_LIMIT),
+            ownership: Ownership::default(),
+        }
     }
 
     /// Value of a final score: mostly who won, a little by how much.
@@ -90,7 +99,7 @@ impl<P: PlayoutPolicy + Clone + Send> Evaluator for Playouts<P> {
     }
 
     fn expand(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
-        moves_with_priors(line, &self.settings.priors, moves);
+        moves_with_priors(line, &self.settings.priors, &mut self.ladders, moves);
     }
 
     fn first_plays(&self) -> Option<&FirstPlays> {

@@ -7,7 +7,7 @@
 use crate::board::{Board, Cell, Color, Move, Point};
 use crate::game::Line;
 use crate::playout::pattern;
-use crate::tactics;
+use crate::tactics::{self, LadderReader};
 use smallvec::SmallVec;
 
 /// Wins and games that a move is credited with in advance, for the player who makes it.
@@ -88,17 +88,22 @@ impl Default for PriorWeights {
 }
 
 /// Positions that one ladder may be read through.
-const LADDER_LIMIT: u32 = 200;
+pub const LADDER_LIMIT: u32 = 200;
 
 /// Writes the moves worth searching with their priors: every legal point but own one-point eyes, and the pass.
-pub fn moves_with_priors(line: &Line<'_>, weights: &PriorWeights, moves: &mut Vec<(Move, Prior)>) {
+pub fn moves_with_priors(
+    line: &Line<'_>,
+    weights: &PriorWeights,
+    reader: &mut LadderReader,
+    moves: &mut Vec<(Move, Prior)>,
+) {
     let board = line.board();
     let color = line.to_move();
     let mut distance = [u8::MAX; crate::board::point::GRID];
     if let Move::Play(last) = line.last_moves()[0] {
         tactics::common_fate_distance(board, last, 3, &mut distance);
     }
-    let hot = HotPoints::find(board, color);
+    let hot = HotPoints::find(board, color, reader);
     for point in board.size().points() {
         if board.cell(point) != Cell::Empty || board.is_eyelike(point, color) || line.check(point).is_err() {
             continue;
@@ -176,21 +181,21 @@ struct HotPoints {
 }
 
 impl HotPoints {
-    fn find(board: &Board, color: Color) -> HotPoints {
+    fn find(board: &Board, color: Color, reader: &mut LadderReader) -> HotPoints {
         let mut hot = HotPoints::default();
         for (point, owner) in board.stones() {
             if board.anchor(point) != point {
                 continue;
             }
             if owner == color && board.in_atari(point) {
-                if tactics::can_escape(board, point, &mut LADDER_LIMIT.clone()) {
+                if reader.escapes(board, point) {
                     let mut captures: SmallVec<[Point; 8]> = SmallVec::new();
                     tactics::adjacent_captures(board, point, &mut captures);
                     hot.escapes.extend(captures);
                     hot.escapes.extend(board.atari_liberty(point));
                 }
             } else if owner != color
-                && let Some(attack) = tactics::ladder_capture(board, point, &mut LADDER_LIMIT.clone())
+                && let Some(attack) = reader.capture(board, point)
             {
                 hot.ladders.push(attack);
             }

@@ -7,6 +7,7 @@ mod summary;
 
 use super::options;
 use crate::board::BoardSize;
+use crate::game::Game;
 use crate::rules::Rules;
 use anyhow::{Context, bail};
 use clap::Args;
@@ -128,16 +129,16 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         }
         drop(sender);
         let show_progress = io::stderr().is_terminal();
-        let mut finish = || -> anyhow::Result<()> {
-            for (record, moves) in results.iter().map(|result: Finished| result.into_inner()) {
-                let (record, moves) = (record?, moves);
+        let finish = || -> anyhow::Result<()> {
+            for finished in results {
+                let (record, game) = finished?;
                 if let Some(log) = &mut log {
                     writeln!(log, "{}", serde_json::to_string(&record)?)?;
                     log.flush()?;
                 }
                 if let Some(folder) = &arguments.sgf {
                     let path = folder.join(format!("game-{:04}.sgf", record.game));
-                    let text = record.sgf(conditions.size, [&names[0], &names[1]], &moves);
+                    let text = record.sgf(&game, [&names[0], &names[1]]);
                     fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
                 }
                 summary.add(&record);
@@ -164,14 +165,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What a worker sends.
-struct Finished(anyhow::Result<GameRecord>, Vec<crate::board::Move>);
-
-impl Finished {
-    fn into_inner(self) -> (anyhow::Result<GameRecord>, Vec<crate::board::Move>) {
-        (self.0, self.1)
-    }
-}
+/// What a worker sends: a finished game, or why it cannot go on.
+type Finished = anyhow::Result<(GameRecord, Game)>;
 
 /// Plays games until none is left.
 fn work(conditions: &Conditions, waiting: &Mutex<Vec<u32>>, sender: &Sender<Finished>) {
@@ -182,15 +177,15 @@ fn work(conditions: &Conditions, waiting: &Mutex<Vec<u32>>, sender: &Sender<Fini
         let mut players = match engines.take().map_or_else(|| start(conditions), Ok) {
             Ok(players) => players,
             Err(error) => {
-                let _ = sender.send(Finished(Err(error), Vec::new()));
+                let _ = sender.send(Err(error));
                 break;
             }
         };
         let [a, b] = &mut players;
-        let (record, moves, is_fit) = referee::play(conditions, game, [a, b]);
+        let (record, game, is_fit) = referee::play(conditions, game, [a, b]);
         // The others are dropped, and killed by that.
         engines = is_fit.then_some(players);
-        if sender.send(Finished(Ok(record), moves)).is_err() {
+        if sender.send(Ok((record, game))).is_err() {
             break;
         }
     }

@@ -1,6 +1,7 @@
 //! What is kept of a game: a line for people, a line of JSON, a file of SGF.
 
-use crate::board::{BoardSize, Color, Move};
+use crate::game::Game;
+use crate::sgf::{self, Meta};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -139,40 +140,17 @@ impl fmt::Display for GameRecord {
 }
 
 impl GameRecord {
-    /// The game as SGF.
-    pub(super) fn sgf(&self, size: BoardSize, names: [&str; 2], moves: &[Move]) -> String {
-        let name = |side: Side| escaped(names[side as usize]);
-        let size_text = if size.is_square() {
-            size.columns().to_string()
-        } else {
-            format!("{}:{}", size.columns(), size.rows())
+    /// The game as SGF: `game` with everything else that the record knows.
+    pub(super) fn sgf(&self, game: &Game, names: [&str; 2]) -> String {
+        let name = |side: Side| Some(names[side as usize].to_owned());
+        let detail = if self.detail.is_empty() { String::new() } else { format!(": {}", self.detail) };
+        let meta = Meta {
+            black: name(self.black),
+            white: name(self.black.other()),
+            result: Some(self.result.clone()),
+            date: None,
+            comment: Some(format!("Game {}, {}{detail}", self.game, self.ending.about())),
         };
-        let mut text = format!(
-            "(;GM[1]FF[4]CA[UTF-8]SZ[{size_text}]KM[{}]RU[{}]PB[{}]PW[{}]RE[{}]EV[game {}]",
-            self.komi,
-            escaped(&self.rules),
-            name(self.black),
-            name(self.black.other()),
-            self.result,
-            self.game,
-        );
-        if !self.detail.is_empty() {
-            text.push_str(&format!("C[{}]", escaped(&self.detail)));
-        }
-        text.push('\n');
-        for (&mv, &color) in moves.iter().zip(Color::BOTH.iter().cycle()) {
-            let letter = if color == Color::Black { 'B' } else { 'W' };
-            let coordinates = mv.point().map_or(String::new(), |point| {
-                let at = |index: usize| char::from(b'a' + index as u8);
-                format!("{}{}", at(point.column()), at(size.rows() - 1 - point.row()))
-            });
-            text.push_str(&format!(";{letter}[{coordinates}]"));
-        }
-        text.push_str(")\n");
-        text
+        sgf::write(game, &meta)
     }
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('\\', "\\\\").replace(']', "\\]")
 }

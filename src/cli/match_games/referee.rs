@@ -151,7 +151,7 @@ pub(super) fn play(
     conditions: &Conditions,
     number: u32,
     players: [&mut Player; 2],
-) -> (GameRecord, Vec<Move>, bool) {
+) -> (GameRecord, Game, bool) {
     let clock = conditions.time.map(Clock::new);
     let mut playing = Playing {
         conditions,
@@ -333,8 +333,7 @@ impl Playing<'_> {
         }
     }
 
-    fn finish(mut self, number: u32, opening: usize, outcome: Outcome) -> (GameRecord, Vec<Move>, bool) {
-        let moves: Vec<Move> = self.game.records().iter().map(|record| record.mv).collect();
+    fn finish(mut self, number: u32, opening: usize, outcome: Outcome) -> (GameRecord, Game, bool) {
         let conditions = self.conditions;
         let [a, b] = conditions.command_lines.clone();
         let record = GameRecord {
@@ -350,14 +349,14 @@ impl Playing<'_> {
             ending: outcome.ending,
             detail: outcome.detail,
             opening,
-            moves: moves.iter().map(Move::to_string).collect(),
+            moves: self.game.records().iter().map(|record| record.mv.to_string()).collect(),
             seconds: self.seconds,
             chosen: self.chosen,
             refused: self.refused,
             garbage: Side::BOTH.map(|side| self.player(side).client.take_garbage().len()),
         };
         let is_fit = !matches!(outcome.ending, Ending::Crash | Ending::Time | Ending::Nonsense);
-        (record, moves, is_fit)
+        (record, self.game, is_fit)
     }
 }
 
