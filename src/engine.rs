@@ -304,7 +304,8 @@ impl Engine {
     /// What the clock gives for the next move; `None` without a clock.
     fn budget(&self, color: Color) -> Option<Budget> {
         let progress = Progress { area: self.game.size().area(), moves: self.game.records().len() };
-        self.clocks[color].budget(progress, self.settings.lag_reserve)
+        let clock = &self.clocks[color];
+        clock.budget(progress, clock.fitting_reserve(progress.area, self.settings.lag_reserve))
     }
 
     fn limits(&self, budget: Option<Budget>) -> Limits {

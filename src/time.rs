@@ -337,6 +337,17 @@ impl Clock {
         missing
     }
 
+    /// The part of a `wanted` reserve that suits this control: in a game that is too short to keep it back for
+    /// every move, a quarter of each move's share. It stays the same for the whole game.
+    pub fn fitting_reserve(&self, area: usize, wanted: Duration) -> Duration {
+        let shares = 4 * Progress { area, moves: 0 }.own_moves_left();
+        match self.control {
+            TimeControl::Absolute { main } => wanted.min(main / shares),
+            TimeControl::Fischer { main, increment, .. } => wanted.min(main / shares + increment / 2),
+            _ => wanted,
+        }
+    }
+
     /// How long to think about the next move; `None` if there is no limit.
     ///
     /// `reserve` is what passes unseen with every move, between the engine's clock and the server's. It is kept
@@ -419,6 +430,15 @@ mod tests {
     }
 
     const START: Progress = Progress { area: 361, moves: 0 };
+
+    #[test]
+    fn a_short_game_is_played_and_not_given_away() {
+        // Ten seconds for a game on 19×19: the usual reserve would take them all.
+        let clock = Clock::new(TimeControl::Absolute { main: s(10) });
+        let reserve = clock.fitting_reserve(361, DEFAULT_RESERVE);
+        let budget = clock.budget(Progress { area: 361, moves: 0 }, reserve).unwrap();
+        assert!(budget.soft > ms(20), "{budget:?}");
+    }
 
     #[test]
     fn settings_of_gtp() {
@@ -597,6 +617,25 @@ mod tests {
             }
             if let TimeControl::ByoYomi { periods, .. } = control {
                 prop_assert_eq!(clock.count, periods, "no period is given up");
+            }
+        }
+
+        #[test]
+        fn no_short_game_is_lost_on_time_either(
+            main in 500u64..20_000,
+            side in 2usize..20,
+            spent in prop::collection::vec((0.0f64..=1.0, 0.0f64..=1.0), 8),
+        ) {
+            let area = side * side;
+            let control = TimeControl::Absolute { main: ms(main) };
+            let mut clock = Clock::new(control);
+            let reserve = clock.fitting_reserve(area, DEFAULT_RESERVE);
+            let own_moves = Progress { area, moves: 0 }.own_moves_left();
+            prop_assume!(allows(control, reserve + MIN_BUDGET, own_moves));
+            for (index, moves) in (0..area * 6 / 5).step_by(2).enumerate() {
+                let budget = clock.budget(Progress { area, moves }, reserve).unwrap();
+                let (think, lag) = spent[index % 8];
+                prop_assert!(clock.spend(budget.hard.mul_f64(think) + reserve.mul_f64(lag)), "move {moves}");
             }
         }
 

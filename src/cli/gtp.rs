@@ -46,6 +46,9 @@ pub(super) struct EngineArguments {
     /// Most time a move, in seconds [default: 5 without any other limit and without a clock]
     #[arg(long, value_name = "SECONDS", value_parser = options::seconds)]
     time: Option<Duration>,
+    /// Time kept back from the clock for every move, in seconds [default: 0.25]
+    #[arg(long, value_name = "SECONDS", value_parser = options::seconds)]
+    lag: Option<Duration>,
     /// Number that decides all chance
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
@@ -75,6 +78,7 @@ impl EngineArguments {
             visits: self.visits,
             playouts: self.playouts,
             move_time: self.time,
+            lag_reserve: self.lag.unwrap_or(defaults.lag_reserve),
             seed: self.seed,
             sharing: if self.tree { Sharing::Tree } else { Sharing::Graph },
             strict: self.strict,

@@ -11,9 +11,12 @@
 use super::node::{EXPANDING, Edge, FRESH, Node, NodeId};
 use crate::board::{Key, Move};
 use crate::eval::Prior;
-use bytemuck::allocation::zeroed_slice_box;
+use bytemuck::allocation::try_zeroed_slice_box;
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
+
+/// More memory than node numbers of 32 bits could use.
+const MEBIBYTES_MAX: usize = 1 << 20;
 
 /// Nodes, edges and the index. See the [module documentation](self).
 pub struct NodeTable {
@@ -53,23 +56,34 @@ impl TableUse {
 }
 
 impl NodeTable {
-    /// A table that never takes more than `mebibytes` (at least 1).
+    /// A table that never takes more than `mebibytes` (at least 1); less if the system does not have as much.
     ///
     /// A quarter goes to nodes and index, the rest to edges: about one node in `expand_after` has edges, and
     /// then as many as there are legal moves.
     pub fn new(mebibytes: usize) -> NodeTable {
-        let bytes = mebibytes.max(1) << 20;
+        let mut mebibytes = mebibytes.clamp(1, MEBIBYTES_MAX);
+        loop {
+            if let Some(table) = NodeTable::try_new(mebibytes) {
+                return table;
+            }
+            // One MiB has been had for everything else that is running, so this ends.
+            mebibytes = (mebibytes / 2).max(1);
+        }
+    }
+
+    fn try_new(mebibytes: usize) -> Option<NodeTable> {
+        let bytes = mebibytes << 20;
         let nodes = (bytes / 4 / (size_of::<Node>() + 8)).min(1 << 31);
         let slots = (2 * nodes).next_power_of_two() / 2;
         let left = bytes - nodes * size_of::<Node>() - slots * size_of::<AtomicU32>();
         let edges = (left / size_of::<Edge>()).min(u32::MAX as usize - 1);
-        NodeTable {
-            nodes: zeroed_slice_box(nodes),
-            edges: zeroed_slice_box(edges),
-            index: zeroed_slice_box(slots),
+        Some(NodeTable {
+            nodes: try_zeroed_slice_box(nodes).ok()?,
+            edges: try_zeroed_slice_box(edges).ok()?,
+            index: try_zeroed_slice_box(slots).ok()?,
             nodes_used: AtomicU32::new(0),
             edges_used: AtomicU32::new(0),
-        }
+        })
     }
 
     /// Bytes reserved.
