@@ -22,7 +22,7 @@ pub struct HeuristicRates {
     pub low_liberties: u32,
     /// Play a 3×3 pattern next to the last moves.
     pub pattern: u32,
-    /// Refuse a self-atari among the random moves.
+    /// Refuse a self-atari among the random moves. Not always: throwing a stone in is how eyes are destroyed.
     pub refuse_self_atari: u32,
 }
 
@@ -144,11 +144,6 @@ fn is_legal(board: &Board, point: Point, color: Color) -> bool {
     !board.is_ko(point, color) && !board.is_suicide(point, color)
 }
 
-/// May a self-atari be good here? Small chains may be thrown in to kill an eye; larger ones may not.
-fn is_bad_self_atari(board: &Board, point: Point, color: Color) -> bool {
-    tactics::is_self_atari(board, point, color)
-}
-
 impl PlayoutPolicy for HeuristicPolicy {
     fn choose(&mut self, board: &Board, color: Color, last: [Move; 2], rng: &mut Rng) -> Option<Point> {
         self.candidates.clear();
@@ -188,7 +183,7 @@ impl PlayoutPolicy for HeuristicPolicy {
         let refuse = self.rates.refuse_self_atari;
         pick(board, rng, |point, rng| {
             is_playable(board, point, color)
-                && !(rng.chance(refuse) && is_bad_self_atari(board, point, color))
+                && !(rng.chance(refuse) && tactics::is_self_atari(board, point, color))
         })
     }
 }
