@@ -14,7 +14,7 @@
 //! **Neighbourhood.** Each point keeps what its eight neighbours hold, two bits each: eyes, empty neighbours and
 //! 3×3 patterns are table look-ups.
 //!
-//! Invariant: one function, [`Board::set_cell`], changes a cell, and with it the key, the neighbourhoods and the
+//! Invariant: one function, `Board::set_cell`, changes a cell, and with it the key, the neighbourhoods and the
 //! list of empty points. The key therefore cannot go stale.
 
 pub mod color;

@@ -1,5 +1,5 @@
 //! The slow, obviously right board: an array of cells and flood fill, written straight from the text of the
-//! Tromp-Taylor rules. It exists to be compared with [`Board`](super::Board); nothing fast uses it.
+//! Tromp-Taylor rules. It exists to be compared with [`Board`]; nothing fast uses it.
 
 use super::{Board, BoardSize, Cell, Color, Point};
 
