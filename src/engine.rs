@@ -3,13 +3,14 @@
 //! The only room that reads a clock. Decides what the search must not know of: when to pass, when to resign,
 //! which stones are dead at the end.
 
-use crate::board::{BoardSize, ByColor, Cell, Color, Key, Move, Point, PointMap, PointSet};
+use crate::board::{Board, BoardSize, ByColor, Cell, Color, Key, Move, Point, PointMap, PointSet};
 use crate::eval::{Evaluator, Ownership, PlayoutSettings, Playouts};
 use crate::game::{Game, IllegalMove, Line, Record};
 use crate::graph_key::Sharing;
 use crate::playout::{HeuristicPolicy, HeuristicRates};
 use crate::rng::{Rng, mix};
 use crate::rules::{Rules, Scoring};
+use crate::safety;
 use crate::score;
 use crate::search::{Limits, Search, SearchParams, SearchReport, Surroundings};
 use crate::time::{Budget, Clock, DEFAULT_RESERVE, Progress, TimeControl};
@@ -190,8 +191,9 @@ impl Engine {
         self.forget();
     }
 
-    /// Forgets everything that was learned, and starts the sequence of chance anew.
+    /// Forgets everything that was learned, and starts the sequence of chance and the clocks anew.
     pub fn forget(&mut self) {
+        self.clocks = self.clocks.map(Clock::restarted);
         self.search.clear();
         self.report = None;
         self.status = None;
@@ -395,7 +397,7 @@ impl Engine {
         }
         let empty = Ownership::default();
         let ownership = evaluator.ownership().unwrap_or(&empty);
-        let dead = dead_chains(board, ownership);
+        let dead = dead_chains(board, ownership, self.game.rules().suicide);
         let mut status = FinalStatus {
             score: score::final_score(&self.game, &dead),
             dead,
@@ -425,16 +427,19 @@ impl Engine {
     }
 }
 
-/// Chains whose points end as the opponent's in most playouts.
-fn dead_chains(board: &crate::board::Board, ownership: &Ownership) -> PointSet {
+/// Chains whose points end as the opponent's in most playouts, but for what is certain: a chain that is
+/// unconditionally alive is not dead, and one inside the opponent's unconditional territory is.
+fn dead_chains(board: &Board, ownership: &Ownership, suicide: bool) -> PointSet {
+    let sure = Color::BOTH.map(|color| safety::pass_alive(board, color, suicide));
     let mut dead = PointSet::EMPTY;
     for (point, color) in board.stones() {
-        if board.anchor(point) != point {
+        if board.anchor(point) != point || sure[color as usize].chains.contains(point) {
             continue;
         }
         let sum: f32 = board.chain(point).map(|stone| ownership.mean(stone)).sum();
         let mean = sum / board.chain_len(point) as f32 * color.sign() as f32;
-        if mean < -DEAD_MEAN {
+        let is_lost = sure[color.opponent() as usize].territory.contains(point);
+        if is_lost || mean < -DEAD_MEAN {
             dead.extend_from(board.chain(point));
         }
     }
@@ -442,7 +447,7 @@ fn dead_chains(board: &crate::board::Board, ownership: &Ownership) -> PointSet {
 }
 
 /// Connected empty points without an owner.
-fn neutral_regions(board: &crate::board::Board, owner: &PointMap<Option<Color>>) -> Vec<Vec<Point>> {
+fn neutral_regions(board: &Board, owner: &PointMap<Option<Color>>) -> Vec<Vec<Point>> {
     let mut seen = PointSet::EMPTY;
     let mut regions = Vec::new();
     let is_neutral = |point: Point| board.cell(point) == Cell::Empty && owner[point].is_none();
@@ -468,7 +473,6 @@ fn neutral_regions(board: &crate::board::Board, owner: &PointMap<Option<Color>>)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::board::Board;
     use crate::rules::KoRule;
 
     fn engine(rules: &str, playouts: u32) -> Engine {
@@ -626,6 +630,8 @@ mod tests {
         // Far below the five seconds without a clock; the exact share is the business of `time`.
         assert!(start.elapsed() < Duration::from_secs(3));
         assert!(engine.clock(Color::Black).left() < before);
+        engine.clear();
+        assert_eq!(engine.clock(Color::Black).left(), before, "a new game, a full clock");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Short-range questions about a board: liberties after a move, self-atari, escapes from atari, ladders, the vital
 //! point of a small eye. Pure, and answered from the board alone.
 
-use crate::board::{Board, Cell, Color, Point, PointSet};
+use crate::board::{Board, Cell, Color, Point};
 use smallvec::SmallVec;
 
 /// How many liberties `color`'s stone would have after playing on this empty point, counted up to `N`.
@@ -281,17 +281,6 @@ pub fn is_lonely(board: &Board, point: Point, steps: usize) -> bool {
         (row.saturating_sub(steps)..=(row + steps).min(size.rows() - 1))
             .all(|r| board.cell(Point::new(c, r)) == Cell::Empty)
     })
-}
-
-/// The liberties of every chain of `color` in atari, each once.
-pub fn atari_liberties(board: &Board, color: Color) -> PointSet {
-    let own = Cell::from(color);
-    board
-        .size()
-        .points()
-        .filter(|&point| board.cell(point) == own && board.anchor(point) == point)
-        .filter_map(|point| board.atari_liberty(point))
-        .collect()
 }
 
 #[cfg(test)]

@@ -222,6 +222,12 @@ impl Clock {
         clock
     }
 
+    /// The clock at the start of the next game with the same control.
+    #[must_use]
+    pub fn restarted(self) -> Clock {
+        Clock::new(self.control)
+    }
+
     /// The control it was made for, or what [`Clock::set_time_left`] made of it.
     pub fn control(&self) -> TimeControl {
         self.control

@@ -92,6 +92,11 @@ impl<T> ByColor<T> {
     pub const fn new(black: T, white: T) -> ByColor<T> {
         ByColor([black, white])
     }
+
+    /// What `f` makes of each player's value.
+    pub fn map<U>(self, f: impl FnMut(T) -> U) -> ByColor<U> {
+        ByColor(self.0.map(f))
+    }
 }
 
 impl<T> Index<Color> for ByColor<T> {

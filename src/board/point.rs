@@ -216,6 +216,11 @@ impl<T: Clone> PointMap<T> {
         PointMap(vec![value; GRID].into_boxed_slice())
     }
 
+    /// Becomes equal to `other`, without taking new memory.
+    pub fn copy_from(&mut self, other: &PointMap<T>) {
+        self.0.clone_from_slice(&other.0);
+    }
+
     /// Gives every point `value` again.
     pub fn fill(&mut self, value: T) {
         self.0.fill(value);

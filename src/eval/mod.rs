@@ -36,11 +36,15 @@ pub trait Evaluator: Clone + Send {
     fn expand(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>);
 
     /// Who played where first in the latest evaluation, for RAVE; `None` if the evaluator does not play on.
-    fn first_plays(&self) -> Option<&FirstPlays>;
+    fn first_plays(&self) -> Option<&FirstPlays> {
+        None
+    }
 
     /// Who owned each point at the end, summed over all evaluations of this worker since the search began;
     /// `None` if the evaluator does not know.
-    fn ownership(&self) -> Option<&Ownership>;
+    fn ownership(&self) -> Option<&Ownership> {
+        None
+    }
 }
 
 /// For every point, who placed the first stone there and when.
@@ -60,6 +64,11 @@ impl FirstPlays {
     /// Forgets everything.
     pub fn clear(&mut self) {
         self.plays.fill(0);
+    }
+
+    /// Becomes equal to `other`, without taking new memory.
+    pub fn copy_from(&mut self, other: &FirstPlays) {
+        self.plays.copy_from(&other.plays);
     }
 
     /// Notes a stone at move `when`, unless the point has been played before.

@@ -1,6 +1,6 @@
 //! Evaluators for tests of the search: their answers are known without playing.
 
-use super::{Evaluation, Evaluator, FirstPlays, Ownership, Prior};
+use super::{Evaluation, Evaluator, Prior};
 use crate::board::{Cell, Move};
 use crate::game::Line;
 use crate::rng::{Rng, mix};
@@ -25,14 +25,6 @@ impl Evaluator for HashEvaluator {
         moves.extend(legal.map(|point| (Move::Play(point), Prior::EVEN)));
         moves.push((Move::Pass, Prior::EVEN));
     }
-
-    fn first_plays(&self) -> Option<&FirstPlays> {
-        None
-    }
-
-    fn ownership(&self) -> Option<&Ownership> {
-        None
-    }
 }
 
 /// Exact Tromp-Taylor area of the position as it stands, as if both players passed now; even priors.
@@ -48,13 +40,5 @@ impl Evaluator for AreaEvaluator {
 
     fn expand(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
         HashEvaluator.expand(line, moves);
-    }
-
-    fn first_plays(&self) -> Option<&FirstPlays> {
-        None
-    }
-
-    fn ownership(&self) -> Option<&Ownership> {
-        None
     }
 }

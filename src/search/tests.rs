@@ -3,7 +3,7 @@
 use super::*;
 use crate::board::{Board, BoardSize, Color, Move, Point};
 use crate::eval::stub::{AreaEvaluator, HashEvaluator};
-use crate::eval::{Evaluation, FirstPlays, Playouts, Prior};
+use crate::eval::{Evaluation, Playouts, Prior};
 use crate::game::Line;
 use crate::graph_key::Sharing;
 use crate::rules::{KoRule, Rules};
@@ -74,14 +74,6 @@ impl Evaluator for LegalityOracle {
     fn expand(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
         // Exactly the legal moves, whatever the path: a node is shared only by histories with the same ones.
         HashEvaluator.expand(line, moves);
-    }
-
-    fn first_plays(&self) -> Option<&FirstPlays> {
-        None
-    }
-
-    fn ownership(&self) -> Option<&Ownership> {
-        None
     }
 }
 
@@ -194,12 +186,6 @@ fn a_trees_value_is_the_mean_of_its_evaluations() {
         }
         fn expand(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
             HashEvaluator.expand(line, moves);
-        }
-        fn first_plays(&self) -> Option<&FirstPlays> {
-            None
-        }
-        fn ownership(&self) -> Option<&Ownership> {
-            None
         }
     }
     let sums = Arc::new(Mutex::new((0.0, 0)));

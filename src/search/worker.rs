@@ -4,7 +4,7 @@ use super::node::{self, Edge, Node, NodeId};
 use super::select::{self, Constants, MoveStats};
 use super::{NodeTable, SearchParams};
 use crate::board::{Color, Move};
-use crate::eval::{Evaluation, Evaluator};
+use crate::eval::{Evaluation, Evaluator, FirstPlays};
 use crate::game::{Game, Line};
 use crate::rng::Rng;
 
@@ -49,6 +49,8 @@ pub(super) struct Worker<'s, E> {
     pub(super) evaluator: E,
     rng: Rng,
     path: Vec<Step>,
+    /// Who played where first after the node that is being updated, see [`Worker::update_rave`].
+    plays: FirstPlays,
     pub(super) counters: Counters,
 }
 
@@ -80,6 +82,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
             evaluator,
             rng,
             path: Vec::new(),
+            plays: FirstPlays::default(),
             counters: Counters::default(),
         }
     }
@@ -242,9 +245,10 @@ impl<'s, E: Evaluator> Worker<'s, E> {
             return;
         }
         let Some(first_plays) = self.evaluator.first_plays() else { return };
-        let mut plays = first_plays.clone();
+        self.plays.copy_from(first_plays);
+        let plays = &mut self.plays;
         let late = (self.params.rave_early_share * self.line.game().size().area() as f32) as u16;
-        let update = |id: NodeId, color: Color, plays: &crate::eval::FirstPlays| {
+        let update = |id: NodeId, color: Color, plays: &FirstPlays| {
             for edge in self.table.edges(self.table.node(id)) {
                 let Move::Play(point) = edge.mv() else { continue };
                 if let Some((player, when)) = plays.get(point)
@@ -259,7 +263,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
             if let Move::Play(point) = step.mv {
                 plays.note_earlier(point, step.color);
             }
-            update(step.node, step.color, &plays);
+            update(step.node, step.color, plays);
         }
     }
 }
