@@ -133,6 +133,7 @@ fn wildcards() {
 /// exactly one answer for each line.
 #[test]
 fn every_command_survives_strange_arguments() {
+    // But for the one that ends the session, and the one that would write files of these names.
     let strange = [
         "",
         "x",
@@ -163,7 +164,7 @@ fn every_command_survives_strange_arguments() {
     ];
     let mut input = String::new();
     let mut lines = 0;
-    for row in kosumi::commands::TABLE.iter().filter(|row| row.name != "quit") {
+    for row in kosumi::commands::TABLE.iter().filter(|row| !["quit", "printsgf"].contains(&row.name)) {
         for arguments in strange {
             input.push_str(&format!("{} {arguments}\n", row.name));
             lines += 1;

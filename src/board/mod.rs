@@ -18,6 +18,8 @@
 //! list of empty points. The key therefore cannot go stale.
 
 pub mod color;
+mod liberties;
+mod neighbourhood;
 pub mod point;
 pub mod reference;
 pub mod text;
@@ -27,54 +29,10 @@ pub use color::{ByColor, Cell, Color};
 pub use point::{BoardSize, MAX_AREA, MAX_SIDE, Move, Point, PointMap, PointSet, Symmetry};
 pub use zobrist::{Key, Zobrist};
 
-use point::{GRID, STEPS, STRIDE, border_code};
+use liberties::PseudoLiberties;
+use neighbourhood::{ADJACENT, AROUND, DIAGONAL_HOLDS, REACH};
+use point::{GRID, border_code};
 use std::fmt;
-
-/// A chain's pseudo-liberties: count in the upper 12 bits, Σ index in the next 21, Σ index² in the lower 31.
-///
-/// The largest board has 625 points, each in at most 4 pairs and with an index below 703:
-/// 2500 < 2^12, 2500 · 702 < 2^21, 2500 · 702² < 2^31, so no field can run into the next one.
-#[derive(Clone, Copy, PartialEq, Eq, Default)]
-struct PseudoLiberties(u64);
-
-impl PseudoLiberties {
-    const COUNT_SHIFT: u32 = 52;
-    const SUM_SHIFT: u32 = 31;
-    const SUM_MASK: u64 = (1 << 21) - 1;
-    const SQUARES_MASK: u64 = (1 << 31) - 1;
-
-    #[inline]
-    fn one(point: Point) -> u64 {
-        let index = point.index() as u64;
-        (1 << Self::COUNT_SHIFT) | (index << Self::SUM_SHIFT) | (index * index)
-    }
-
-    // Wrapping, because a chain that is being removed passes through values that mean nothing.
-    #[inline]
-    fn add(&mut self, point: Point) {
-        self.0 = self.0.wrapping_add(Self::one(point));
-    }
-
-    #[inline]
-    fn remove(&mut self, point: Point) {
-        self.0 = self.0.wrapping_sub(Self::one(point));
-    }
-
-    #[inline]
-    fn count(self) -> u64 {
-        self.0 >> Self::COUNT_SHIFT
-    }
-
-    #[inline]
-    fn sum(self) -> u64 {
-        (self.0 >> Self::SUM_SHIFT) & Self::SUM_MASK
-    }
-
-    #[inline]
-    fn is_single(self) -> bool {
-        self.count() * (self.0 & Self::SQUARES_MASK) == self.sum() * self.sum()
-    }
-}
 
 /// What the board knows of one point. The last three fields describe a chain and are only valid at its anchor.
 #[derive(Clone, Copy)]
@@ -95,80 +53,13 @@ struct Intersection {
 }
 
 const BORDER: Intersection = Intersection {
-    liberties: PseudoLiberties(0),
+    liberties: PseudoLiberties::NONE,
     stones: 0,
     anchor: 0,
     next: 0,
     neighbours: 0,
     slot: 0,
     cell: Cell::Border,
-};
-
-/// Distance in the grid from a point to its farthest neighbour.
-const REACH: usize = STRIDE + 1;
-
-/// Where the eight neighbours lie in what [`Board::around_mut`] gives.
-const AROUND: [usize; 8] = {
-    let mut places = [0; 8];
-    let mut direction = 0;
-    while direction < 8 {
-        places[direction] = (REACH as i16 + STEPS[direction]) as usize;
-        direction += 1;
-    }
-    places
-};
-
-/// Facts about four adjacent cells, two bits each.
-#[derive(Clone, Copy)]
-struct Adjacent {
-    has_empty: bool,
-    /// All four are stones of this colour or border.
-    closed: ByColor<bool>,
-}
-
-const ADJACENT: [Adjacent; 256] = {
-    let mut table = [Adjacent { has_empty: false, closed: ByColor::new(false, false) }; 256];
-    let mut code = 0;
-    while code < 256 {
-        let (mut empty, mut black, mut white) = (0, 0, 0);
-        let mut direction = 0;
-        while direction < 4 {
-            match (code >> (2 * direction)) & 3 {
-                0 => empty += 1,
-                1 => black += 1,
-                2 => white += 1,
-                _ => {}
-            }
-            direction += 1;
-        }
-        table[code] =
-            Adjacent { has_empty: empty > 0, closed: ByColor::new(empty + white == 0, empty + black == 0) };
-        code += 1;
-    }
-    table
-};
-
-/// For four diagonal cells: does a colour hold enough of them to make a one-point eye real? At most one may be
-/// the opponent's, none at the edge of the board.
-const DIAGONAL_HOLDS: [ByColor<bool>; 256] = {
-    let mut table = [ByColor::new(false, false); 256];
-    let mut code = 0;
-    while code < 256 {
-        let (mut border, mut black, mut white) = (0, 0, 0);
-        let mut direction = 0;
-        while direction < 4 {
-            match (code >> (2 * direction)) & 3 {
-                1 => black += 1,
-                2 => white += 1,
-                3 => border = 1,
-                _ => {}
-            }
-            direction += 1;
-        }
-        table[code] = ByColor::new(white + border < 2, black + border < 2);
-        code += 1;
-    }
-    table
 };
 
 /// What a move would do, found without playing it: see [`Board::outcome`].
@@ -693,7 +584,7 @@ impl Board {
         }
         let (keep, lose) = if self.points[a].stones >= self.points[b].stones { (a, b) } else { (b, a) };
         let lost = self.points[lose];
-        self.points[keep].liberties.0 = self.points[keep].liberties.0.wrapping_add(lost.liberties.0);
+        self.points[keep].liberties.join(lost.liberties);
         self.points[keep].stones += lost.stones;
         let mut stone = lose;
         loop {

@@ -3,15 +3,19 @@
 //! The only room that reads a clock. Decides what the search must not know of: when to pass, when to resign,
 //! which stones are dead at the end.
 
-use crate::board::{Board, BoardSize, ByColor, Cell, Color, Key, Move, Point, PointMap, PointSet};
-use crate::eval::{Evaluator, Ownership, PlayoutSettings, Playouts};
-use crate::game::{Game, IllegalMove, Line, Record};
+mod status;
+#[cfg(test)]
+mod tests;
+
+pub use status::FinalStatus;
+
+use crate::board::{BoardSize, ByColor, Color, Key, Move};
+use crate::eval::{Ownership, PlayoutSettings, Playouts};
+use crate::game::{Game, IllegalMove, Record};
 use crate::graph_key::Sharing;
 use crate::playout::{HeuristicPolicy, HeuristicRates};
-use crate::rng::{Rng, mix};
+use crate::rng::mix;
 use crate::rules::{Rules, Scoring};
-use crate::safety;
-use crate::score;
 use crate::search::{Limits, Search, SearchParams, SearchReport, Surroundings};
 use crate::time::{Budget, Clock, DEFAULT_RESERVE, Progress, TimeControl};
 use std::time::{Duration, Instant};
@@ -82,32 +86,10 @@ pub enum Decision {
     Resign,
 }
 
-/// Who owns what at the end of the game: one answer for passing, the score and the status of stones, so that they
-/// cannot contradict each other. Under rules without friendly passes every stone counts as alive.
-#[derive(Clone, Debug)]
-pub struct FinalStatus {
-    /// Black's points minus White's, komi included.
-    pub score: f32,
-    /// Stones that would be captured if play went on.
-    pub dead: PointSet,
-    /// Stones that live in seki, see [`score::seki_stones`].
-    pub seki: PointSet,
-    /// Owner of every point; `None` for neutral points.
-    pub owner: PointMap<Option<Color>>,
-    /// Were there large regions that neither side has closed? Their points went to whom the playouts gave them.
-    pub is_open: bool,
-}
-
-/// Playouts behind a [`FinalStatus`].
-const STATUS_PLAYOUTS: u32 = 500;
 /// They may take as long as this; with less time for a move the engine plays on instead of asking.
 const STATUS_TIME_MOST: Duration = Duration::from_millis(500);
-/// A chain is dead if its points belong to the opponent in this share of the playouts, as a mean owner.
-const DEAD_MEAN: f32 = 0.35;
 /// A point is settled if one side owns it at least so clearly, as a mean owner.
 const SETTLED_MEAN: f32 = 0.8;
-/// A region between both colours with more points than this is not dame but unfinished.
-const DAME_MOST: usize = 4;
 /// Visits without which the engine does not resign.
 const RESIGN_VISITS: u32 = 300;
 
@@ -372,275 +354,11 @@ impl Engine {
         {
             return status.clone();
         }
-        let status = self.compute_status();
+        let status = status::final_status(
+            &self.game,
+            Playouts::new(HeuristicPolicy::new(self.settings.rates), self.settings.playout),
+        );
         self.status = Some((key, status.clone()));
         status
-    }
-
-    fn compute_status(&self) -> FinalStatus {
-        let board = self.game.board();
-        if !self.game.rules().friendly_pass {
-            // All stones on the board count as alive.
-            return FinalStatus {
-                score: score::final_score(&self.game, &PointSet::EMPTY),
-                dead: PointSet::EMPTY,
-                seki: PointSet::EMPTY,
-                owner: score::area_owner(board),
-                is_open: false,
-            };
-        }
-        let mut evaluator = Playouts::new(HeuristicPolicy::new(self.settings.rates), self.settings.playout);
-        let mut rng = Rng::new(board.key().0 as u64);
-        let line = Line::new(&self.game);
-        for _ in 0..STATUS_PLAYOUTS {
-            evaluator.evaluate_by_playing(&line, &mut rng);
-        }
-        let empty = Ownership::default();
-        let ownership = evaluator.ownership().unwrap_or(&empty);
-        let dead = dead_chains(board, ownership, self.game.rules().suicide);
-        let mut status = FinalStatus {
-            score: score::final_score(&self.game, &dead),
-            dead,
-            seki: PointSet::EMPTY,
-            owner: PointMap::filled(None),
-            is_open: false,
-        };
-        let (cleaned, _) = score::without_chains(board, &dead);
-        status.owner = score::area_owner(&cleaned);
-        for region in neutral_regions(&cleaned, &status.owner) {
-            if region.len() <= DAME_MOST {
-                continue;
-            }
-            // Neither side has closed this: give it to whom the playouts gave it.
-            status.is_open = true;
-            for &point in &region {
-                let mean = ownership.mean(point);
-                if mean.abs() > 0.3 {
-                    let owner = if mean > 0.0 { Color::Black } else { Color::White };
-                    status.owner[point] = Some(owner);
-                    status.score += owner.sign() as f32;
-                }
-            }
-        }
-        status.seki = score::seki_stones(&cleaned);
-        status
-    }
-}
-
-/// Chains whose points end as the opponent's in most playouts, but for what is certain: a chain that is
-/// unconditionally alive is not dead, and one inside the opponent's unconditional territory is.
-fn dead_chains(board: &Board, ownership: &Ownership, suicide: bool) -> PointSet {
-    let sure = Color::BOTH.map(|color| safety::pass_alive(board, color, suicide));
-    let mut dead = PointSet::EMPTY;
-    for (point, color) in board.stones() {
-        if board.anchor(point) != point || sure[color as usize].chains.contains(point) {
-            continue;
-        }
-        let sum: f32 = board.chain(point).map(|stone| ownership.mean(stone)).sum();
-        let mean = sum / board.chain_len(point) as f32 * color.sign() as f32;
-        let is_lost = sure[color.opponent() as usize].territory.contains(point);
-        if is_lost || mean < -DEAD_MEAN {
-            dead.extend_from(board.chain(point));
-        }
-    }
-    dead
-}
-
-/// Connected empty points without an owner.
-fn neutral_regions(board: &Board, owner: &PointMap<Option<Color>>) -> Vec<Vec<Point>> {
-    let mut seen = PointSet::EMPTY;
-    let mut regions = Vec::new();
-    let is_neutral = |point: Point| board.cell(point) == Cell::Empty && owner[point].is_none();
-    for start in board.size().points() {
-        if !is_neutral(start) || !seen.insert(start) {
-            continue;
-        }
-        let mut region = vec![start];
-        let mut next = 0;
-        while next < region.len() {
-            for neighbour in region[next].adjacent() {
-                if is_neutral(neighbour) && seen.insert(neighbour) {
-                    region.push(neighbour);
-                }
-            }
-            next += 1;
-        }
-        regions.push(region);
-    }
-    regions
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::rules::KoRule;
-
-    fn engine(rules: &str, playouts: u32) -> Engine {
-        let rules = Rules::preset(rules).expect("a preset").rules;
-        let settings = EngineSettings {
-            threads: 1,
-            memory_mebibytes: 8,
-            playouts: Some(playouts),
-            rules,
-            komi: Some(0.5),
-            resign: None,
-            ..EngineSettings::default()
-        };
-        Engine::new(settings)
-    }
-
-    fn with_board(mut engine: Engine, drawing: &str, to_move: Color) -> Engine {
-        let board: Board = drawing.parse().expect("drawing");
-        let rules = engine.game().rules();
-        engine.set_game(Game::from_board(board, to_move, rules, 0.5));
-        engine
-    }
-
-    fn genmove(engine: &mut Engine, color: Color) -> Move {
-        match engine.genmove(color, &|| false) {
-            Decision::Play(mv) => mv,
-            Decision::Resign => panic!("resigned"),
-        }
-    }
-
-    /// Black owns all but White's two dead stones in the corner, which are in atari.
-    const DEAD_STONES: &str = "
-        . . X . X O .
-        X X X . X O O
-        . X X X X O .
-        X X . X X O O
-        X . X X O O .
-        X X X X O . O
-        O O . X O O O";
-
-    #[test]
-    fn the_three_answers_about_the_end_agree() {
-        for rules in ["chinese-kgs", "japanese", "cgos"] {
-            let mut engine = with_board(engine(rules, 200), DEAD_STONES, Color::White);
-            let status = engine.final_status();
-            let friendly = engine.game().rules().friendly_pass;
-            assert_eq!(status.dead.len(), if friendly { 2 } else { 0 }, "{rules}");
-            assert_eq!(status.score, score::final_score(engine.game(), &status.dead), "{rules}");
-            assert!(!status.is_open);
-        }
-    }
-
-    #[test]
-    fn a_won_game_is_ended_when_the_opponent_passes() {
-        let mut engine = with_board(engine("chinese-kgs", 100), DEAD_STONES, Color::White);
-        engine.play(Color::White, Move::Pass).expect("a pass");
-        assert_eq!(genmove(&mut engine, Color::Black), Move::Pass);
-        assert!(engine.final_status().score > 0.0);
-    }
-
-    #[test]
-    fn dead_stones_are_captured_first_where_all_stones_count() {
-        // As it stands, Black has lost: the two stones must come off.
-        let drawing = "
-            X X X O .
-            . X X O O
-            X X X O .
-            X . X O O
-            O O X O O";
-        let mut engine = with_board(engine("cgos", 500), drawing, Color::Black);
-        engine.set_komi(5.5);
-        let capture = Move::Play(Point::new(1, 1));
-        assert_eq!(genmove(&mut engine, Color::Black), capture);
-    }
-
-    #[test]
-    fn whole_games_end_by_passes_and_both_sides_agree_on_the_score() {
-        for (rules, seed) in [("chinese-kgs", 1), ("cgos", 2), ("japanese", 3), ("new-zealand", 4)] {
-            let mut engine = engine(rules, 60);
-            engine.set_size(BoardSize::new(6, 5).expect("size"));
-            engine.set_seed(seed);
-            let mut color = Color::Black;
-            for _ in 0..200 {
-                genmove(&mut engine, color);
-                if engine.game().is_over() {
-                    break;
-                }
-                color = color.opponent();
-            }
-            assert!(engine.game().is_over(), "{rules}: no end\n{}", engine.game().board());
-            let status = engine.final_status();
-            assert_eq!(status.score, score::final_score(engine.game(), &status.dead), "{rules}");
-        }
-    }
-
-    #[test]
-    fn own_moves_are_strict_even_where_the_record_was_not() {
-        // Black has just taken the ko at C2 from B2; White takes back at once, which a tolerant record allows.
-        let drawing = "
-            . X O . .
-            X O . O .
-            . X O . .
-            . . . . .";
-        let mut engine = with_board(engine("chinese-kgs", 300), drawing, Color::Black);
-        let (take, back) = (Move::Play(Point::new(2, 2)), Move::Play(Point::new(1, 2)));
-        assert_eq!(engine.play(Color::Black, take), Ok(None));
-        assert_eq!(engine.game().check(Color::White, back), Err(IllegalMove::Superko));
-        for _ in 0..3 {
-            let answer = engine.regression_move(Color::White);
-            assert_eq!(engine.game().check(Color::White, answer), Ok(()));
-        }
-        assert_eq!(engine.play(Color::White, back), Ok(Some(IllegalMove::Superko)), "tolerant");
-        engine.undo();
-        engine.settings.strict = true;
-        assert_eq!(engine.play(Color::White, back), Err(IllegalMove::Superko), "strict");
-    }
-
-    #[test]
-    fn the_same_questions_get_the_same_answers() {
-        let play = || {
-            let mut engine = engine("cgos", 80);
-            engine.set_size(BoardSize::square(7).expect("size"));
-            let moves: Vec<Move> = (0..12)
-                .map(|n| genmove(&mut engine, if n % 2 == 0 { Color::Black } else { Color::White }))
-                .collect();
-            engine.clear();
-            let again = genmove(&mut engine, Color::Black);
-            (moves, again)
-        };
-        let (moves, again) = play();
-        assert_eq!((moves.clone(), again), play());
-        assert_eq!(moves[0], again, "after clearing the board");
-    }
-
-    #[test]
-    fn a_regression_move_changes_nothing() {
-        let mut engine = engine("cgos", 50);
-        engine.set_size(BoardSize::square(5).expect("size"));
-        genmove(&mut engine, Color::Black);
-        let key = engine.game().graph_key();
-        let first = engine.regression_move(Color::Black);
-        assert_eq!(engine.game().graph_key(), key);
-        assert_eq!(engine.game().to_move(), Color::White);
-        assert_eq!(engine.regression_move(Color::Black), first);
-    }
-
-    #[test]
-    fn a_clock_limits_the_time_for_a_move() {
-        let mut engine = engine("cgos", u32::MAX);
-        engine.set_size(BoardSize::square(5).expect("size"));
-        engine.set_time_control(TimeControl::Absolute { main: Duration::from_millis(300) });
-        let start = Instant::now();
-        let before = engine.clock(Color::Black).left();
-        genmove(&mut engine, Color::Black);
-        // Far below the five seconds without a clock; the exact share is the business of `time`.
-        assert!(start.elapsed() < Duration::from_secs(3));
-        assert!(engine.clock(Color::Black).left() < before);
-        engine.clear();
-        assert_eq!(engine.clock(Color::Black).left(), before, "a new game, a full clock");
-    }
-
-    #[test]
-    fn changing_the_ko_rule_keeps_the_moves() {
-        let mut engine = engine("cgos", 10);
-        engine.set_size(BoardSize::square(5).expect("size"));
-        genmove(&mut engine, Color::Black);
-        let (key, records) = (engine.game().board().key(), engine.game().records().len());
-        engine.set_rules(Rules { ko: KoRule::Simple, ..engine.game().rules() });
-        assert_eq!((engine.game().board().key(), engine.game().records().len()), (key, records));
     }
 }

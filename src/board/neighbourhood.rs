@@ -1,0 +1,71 @@
+//! Tables over the neighbours of a point: where they lie in the grid, and what their cells say.
+
+use super::color::ByColor;
+use super::point::{STEPS, STRIDE};
+
+/// Distance in the grid from a point to its farthest neighbour.
+pub(super) const REACH: usize = STRIDE + 1;
+
+/// Where the eight neighbours lie in what [`Board::around_mut`] gives.
+pub(super) const AROUND: [usize; 8] = {
+    let mut places = [0; 8];
+    let mut direction = 0;
+    while direction < 8 {
+        places[direction] = (REACH as i16 + STEPS[direction]) as usize;
+        direction += 1;
+    }
+    places
+};
+
+/// Facts about four adjacent cells, two bits each.
+#[derive(Clone, Copy)]
+pub(super) struct Adjacent {
+    pub(super) has_empty: bool,
+    /// All four are stones of this colour or border.
+    pub(super) closed: ByColor<bool>,
+}
+
+pub(super) const ADJACENT: [Adjacent; 256] = {
+    let mut table = [Adjacent { has_empty: false, closed: ByColor::new(false, false) }; 256];
+    let mut code = 0;
+    while code < 256 {
+        let (mut empty, mut black, mut white) = (0, 0, 0);
+        let mut direction = 0;
+        while direction < 4 {
+            match (code >> (2 * direction)) & 3 {
+                0 => empty += 1,
+                1 => black += 1,
+                2 => white += 1,
+                _ => {}
+            }
+            direction += 1;
+        }
+        table[code] =
+            Adjacent { has_empty: empty > 0, closed: ByColor::new(empty + white == 0, empty + black == 0) };
+        code += 1;
+    }
+    table
+};
+
+/// For four diagonal cells: does a colour hold enough of them to make a one-point eye real? At most one may be
+/// the opponent's, none at the edge of the board.
+pub(super) const DIAGONAL_HOLDS: [ByColor<bool>; 256] = {
+    let mut table = [ByColor::new(false, false); 256];
+    let mut code = 0;
+    while code < 256 {
+        let (mut border, mut black, mut white) = (0, 0, 0);
+        let mut direction = 0;
+        while direction < 4 {
+            match (code >> (2 * direction)) & 3 {
+                1 => black += 1,
+                2 => white += 1,
+                3 => border = 1,
+                _ => {}
+            }
+            direction += 1;
+        }
+        table[code] = ByColor::new(white + border < 2, black + border < 2);
+        code += 1;
+    }
+    table
+};

@@ -1,0 +1,123 @@
+//! Who owns what at the end of the game.
+
+use crate::board::{Board, Cell, Color, Point, PointMap, PointSet};
+use crate::eval::{Evaluator, Ownership, Playouts};
+use crate::game::{Game, Line};
+use crate::rng::Rng;
+use crate::safety;
+use crate::score;
+
+/// Who owns what at the end of the game: one answer for passing, the score and the status of stones, so that they
+/// cannot contradict each other. Under rules without friendly passes every stone counts as alive.
+#[derive(Clone, Debug)]
+pub struct FinalStatus {
+    /// Black's points minus White's, komi included.
+    pub score: f32,
+    /// Stones that would be captured if play went on.
+    pub dead: PointSet,
+    /// Stones that live in seki, see [`score::seki_stones`].
+    pub seki: PointSet,
+    /// Owner of every point; `None` for neutral points.
+    pub owner: PointMap<Option<Color>>,
+    /// Were there large regions that neither side has closed? Their points went to whom the playouts gave them.
+    pub is_open: bool,
+}
+
+/// Playouts behind a [`FinalStatus`].
+const STATUS_PLAYOUTS: u32 = 500;
+/// A chain is dead if its points belong to the opponent in this share of the playouts, as a mean owner.
+const DEAD_MEAN: f32 = 0.35;
+/// A region between both colours with more points than this is not dame but unfinished.
+const DAME_MOST: usize = 4;
+
+/// Computes the status of a game. The same position always gets the same answer.
+pub(super) fn final_status(game: &Game, mut evaluator: Playouts) -> FinalStatus {
+    let board = game.board();
+    if !game.rules().friendly_pass {
+        // All stones on the board count as alive.
+        return FinalStatus {
+            score: score::final_score(game, &PointSet::EMPTY),
+            dead: PointSet::EMPTY,
+            seki: PointSet::EMPTY,
+            owner: score::area_owner(board),
+            is_open: false,
+        };
+    }
+    let mut rng = Rng::new(board.key().0 as u64);
+    let line = Line::new(game);
+    for _ in 0..STATUS_PLAYOUTS {
+        evaluator.evaluate_by_playing(&line, &mut rng);
+    }
+    let empty = Ownership::default();
+    let ownership = evaluator.ownership().unwrap_or(&empty);
+    let dead = dead_chains(board, ownership, game.rules().suicide);
+    let mut status = FinalStatus {
+        score: score::final_score(game, &dead),
+        dead,
+        seki: PointSet::EMPTY,
+        owner: PointMap::filled(None),
+        is_open: false,
+    };
+    let (cleaned, _) = score::without_chains(board, &dead);
+    status.owner = score::area_owner(&cleaned);
+    for region in neutral_regions(&cleaned, &status.owner) {
+        if region.len() <= DAME_MOST {
+            continue;
+        }
+        // Neither side has closed this: give it to whom the playouts gave it.
+        status.is_open = true;
+        for &point in &region {
+            let mean = ownership.mean(point);
+            if mean.abs() > 0.3 {
+                let owner = if mean > 0.0 { Color::Black } else { Color::White };
+                status.owner[point] = Some(owner);
+                status.score += owner.sign() as f32;
+            }
+        }
+    }
+    status.seki = score::seki_stones(&cleaned);
+    status
+}
+
+/// Chains whose points end as the opponent's in most playouts, but for what is certain: a chain that is
+/// unconditionally alive is not dead, and one inside the opponent's unconditional territory is.
+fn dead_chains(board: &Board, ownership: &Ownership, suicide: bool) -> PointSet {
+    let sure = Color::BOTH.map(|color| safety::pass_alive(board, color, suicide));
+    let mut dead = PointSet::EMPTY;
+    for (point, color) in board.stones() {
+        if board.anchor(point) != point || sure[color as usize].chains.contains(point) {
+            continue;
+        }
+        let sum: f32 = board.chain(point).map(|stone| ownership.mean(stone)).sum();
+        let mean = sum / board.chain_len(point) as f32 * color.sign() as f32;
+        let is_lost = sure[color.opponent() as usize].territory.contains(point);
+        if is_lost || mean < -DEAD_MEAN {
+            dead.extend_from(board.chain(point));
+        }
+    }
+    dead
+}
+
+/// Connected empty points without an owner.
+fn neutral_regions(board: &Board, owner: &PointMap<Option<Color>>) -> Vec<Vec<Point>> {
+    let mut seen = PointSet::EMPTY;
+    let mut regions = Vec::new();
+    let is_neutral = |point: Point| board.cell(point) == Cell::Empty && owner[point].is_none();
+    for start in board.size().points() {
+        if !is_neutral(start) || !seen.insert(start) {
+            continue;
+        }
+        let mut region = vec![start];
+        let mut next = 0;
+        while next < region.len() {
+            for neighbour in region[next].adjacent() {
+                if is_neutral(neighbour) && seen.insert(neighbour) {
+                    region.push(neighbour);
+                }
+            }
+            next += 1;
+        }
+        regions.push(region);
+    }
+    regions
+}

@@ -1,0 +1,482 @@
+//! Game records: the main line of an SGF file in, a game out; and a game in, an SGF file out.
+//!
+//! **Reading** is tolerant, because real files are: text before the game, missing `;`, properties given twice,
+//! long FF\[3\] names, unescaped brackets in comments, moves and set-up in one node. Of a file only the main line
+//! of its first game is read, which needs no tree: from the first `(` every `(` opens the first variation, and
+//! the first `)` after a node ends the line. So there is nothing to recurse into, and no depth that could be too
+//! large. What makes no sense is passed over; an error is only what leaves no game at all.
+//!
+//! The crate `sgf-parse` 4.2.8 was tried first. It reads 291 of the 292 records of the GNU Go suites used here,
+//! and refuses one for a property that occurs twice; it keeps a node's children in the node, so that dropping a
+//! line of 100,000 moves (600 kB) overflows the stack and ends the process; its errors have no place in the
+//! file; and `tt`, `KM[]`, `HA[0]` and the character set would have to be dealt with here anyway.
+//!
+//! **Places** in errors are byte offsets into the file, or, where the file names another character set than UTF-8
+//! and Latin-1, into its text after conversion to UTF-8 (in some sets `]` and `\` can be half a character).
+//!
+//! CITE: "SGF FF\[4\] specification", red-bean.com/sgf.
+
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used))]
+
+mod lexer;
+#[cfg(test)]
+mod tests;
+mod values;
+mod write;
+
+pub use write::{Meta, write};
+
+use crate::board::{Board, BoardSize, ByColor, Cell, Color, Move, Point, PointMap, SetupError};
+use crate::game::{Game, IllegalMove};
+use crate::handicap::fixed_handicap;
+use crate::rules::{Preset, Rules};
+use lexer::{Scanner, Token, Value, decode, first_tree, normalised, text};
+use std::fmt;
+use values::{parse_color, parse_komi, parse_move, parse_points, parse_size};
+
+/// Longer lines than this are refused: no game has so many nodes.
+const MAX_NODES: usize = 20_000;
+/// Files that set up more points than this are refused.
+const MAX_SETUP: usize = 100_000;
+
+/// What is wrong with a record.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum SgfErrorKind {
+    /// There is no `(` with a node or a property behind it.
+    #[error("no game record")]
+    NoGame,
+    /// The record is of another game.
+    #[error("not a game of Go")]
+    NotGo,
+    /// `SZ` is no size at all.
+    #[error("the board size cannot be read")]
+    BadSize,
+    /// The board is larger than 25 × 25.
+    #[error("a board of {0}×{1} is not supported")]
+    UnsupportedSize(u32, u32),
+    /// More nodes or set-up stones than any game has.
+    #[error("the record is too long")]
+    TooLong,
+    /// A value is neither a point nor a pass.
+    #[error("{0:?} is no point of the board")]
+    BadPoint(String),
+    /// A move cannot be played.
+    #[error("move {number}, {color} {mv}: {reason}")]
+    IllegalMove {
+        /// Counted from 1.
+        number: usize,
+        /// Who moves.
+        color: Color,
+        /// The move.
+        mv: Move,
+        /// What forbids it.
+        reason: IllegalMove,
+    },
+    /// Stones without a liberty were set up; one of them. A tolerant replay leaves them out.
+    #[error("the stones at {0} are set up without a liberty")]
+    NoLiberty(Point),
+    /// A handicap without stones that this size of board has no fixed points for.
+    #[error("no fixed points for a handicap of {0}")]
+    NoHandicapPoints(u32),
+}
+
+/// What is wrong with a record, and where.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SgfError {
+    /// Byte of the file, from 0; see the [module documentation](self).
+    pub offset: usize,
+    /// What is wrong.
+    pub kind: SgfErrorKind,
+}
+
+impl fmt::Display for SgfError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (at byte {})", self.kind, self.offset)
+    }
+}
+
+impl std::error::Error for SgfError {}
+
+/// A move as the record has it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RecordedMove {
+    /// Who moves.
+    pub color: Color,
+    /// The move, or the text that is none.
+    pub mv: Result<Move, String>,
+    /// Where it stands.
+    pub offset: usize,
+}
+
+/// A node of the main line.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Node {
+    /// Points to change before the moves, in this order; `None` empties a point.
+    pub setup: Vec<(Point, Option<Color>)>,
+    /// Whose turn it is to be.
+    pub to_move: Option<Color>,
+    /// Usually one.
+    pub moves: Vec<RecordedMove>,
+    /// Comment.
+    pub comment: Option<String>,
+    /// Where it begins.
+    pub offset: usize,
+}
+
+/// A game record: facts about the game, and its main line.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Record {
+    /// Columns and rows; 19×19 if the file does not say.
+    pub size: BoardSize,
+    /// Points for White.
+    pub komi: Option<f32>,
+    /// Handicap stones; 0 if the file does not say.
+    pub handicap: u32,
+    /// The rules' name as the file has it.
+    pub rules: Option<String>,
+    /// Black's name.
+    pub black: Option<String>,
+    /// White's name.
+    pub white: Option<String>,
+    /// The result as the file has it.
+    pub result: Option<String>,
+    /// The main line; the first node is the root.
+    pub nodes: Vec<Node>,
+    /// Values that were passed over.
+    pub warnings: Vec<SgfError>,
+}
+
+/// How to take moves that the rules forbid.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Strictness {
+    /// As [`Game::play_tolerant`]; the replay ends with a warning before a move that cannot be played at all.
+    #[default]
+    Tolerant,
+    /// The first such move is an error, and so is everything else that would be a warning.
+    Strict,
+}
+
+/// What a replay reached.
+#[derive(Clone, Debug)]
+pub struct Replayed {
+    /// The game.
+    pub game: Game,
+    /// What went wrong; the game ends early if the last one is an unplayable move.
+    pub warnings: Vec<SgfError>,
+}
+
+impl Record {
+    /// Reads the main line of the first game in a file.
+    ///
+    /// # Errors
+    /// If there is no game of Go on a supported board in it.
+    pub fn parse(bytes: &[u8]) -> Result<Record, SgfError> {
+        let bytes = &*normalised(bytes);
+        let start = first_tree(bytes).ok_or(SgfError { offset: 0, kind: SgfErrorKind::NoGame })?;
+        let size = Record::find_size(bytes, start)?;
+        let mut record = Record {
+            size,
+            komi: None,
+            handicap: 0,
+            rules: None,
+            black: None,
+            white: None,
+            result: None,
+            nodes: Vec::new(),
+            warnings: Vec::new(),
+        };
+        let mut scanner = Scanner { bytes, at: start + 1 };
+        let mut name = [0, 0];
+        let mut setup_points = 0;
+        // Has the current variation a node yet? One without any is passed over.
+        let mut has_node = false;
+        let mut depth = 1usize;
+        while let Some(token) = scanner.next() {
+            let here = scanner.at;
+            match token {
+                Token::Open => {
+                    depth += 1;
+                    has_node = false;
+                }
+                Token::Close if has_node || depth == 1 => break,
+                Token::Close => {
+                    depth -= 1;
+                    has_node = false;
+                }
+                Token::Semicolon => {
+                    has_node = true;
+                    record.push_node(here.saturating_sub(1))?;
+                }
+                Token::Name(found, at) => {
+                    name = found;
+                    if record.nodes.is_empty() {
+                        // A file that forgot the first `;`.
+                        has_node = true;
+                        record.push_node(at)?;
+                    }
+                }
+                Token::Value(value) => {
+                    let at = |kind| SgfError { offset: value.offset, kind };
+                    setup_points += record.property(name, value).map_err(at)?;
+                    if setup_points > MAX_SETUP {
+                        return Err(at(SgfErrorKind::TooLong));
+                    }
+                }
+            }
+        }
+        if record.nodes.is_empty() {
+            return Err(SgfError { offset: start, kind: SgfErrorKind::NoGame });
+        }
+        Ok(record)
+    }
+
+    /// The size that the root node names. It has to be known before any point is read.
+    fn find_size(bytes: &[u8], start: usize) -> Result<BoardSize, SgfError> {
+        let mut scanner = Scanner { bytes, at: start + 1 };
+        let mut name = [0, 0];
+        let mut nodes = 0;
+        while let Some(token) = scanner.next() {
+            match token {
+                Token::Semicolon if nodes == 0 => nodes += 1,
+                Token::Open if nodes == 0 => {}
+                Token::Open | Token::Close | Token::Semicolon => break,
+                Token::Name(found, _) => {
+                    name = found;
+                    nodes = 1;
+                }
+                Token::Value(value) if name == *b"SZ" && !value.bytes.trim_ascii().is_empty() => {
+                    return parse_size(value).map_err(|kind| SgfError { offset: value.offset, kind });
+                }
+                Token::Value(_) => {}
+            }
+        }
+        BoardSize::square(19).ok_or(SgfError { offset: start, kind: SgfErrorKind::BadSize })
+    }
+
+    fn push_node(&mut self, offset: usize) -> Result<(), SgfError> {
+        if self.nodes.len() >= MAX_NODES {
+            return Err(SgfError { offset, kind: SgfErrorKind::TooLong });
+        }
+        self.nodes.push(Node { offset, ..Node::default() });
+        Ok(())
+    }
+
+    /// Takes a property of the current node; returns the number of points that it sets up.
+    fn property(&mut self, name: [u8; 2], value: Value<'_>) -> Result<usize, SgfErrorKind> {
+        let Value { bytes, offset } = value;
+        let is_root = self.nodes.len() == 1;
+        let size = self.size;
+        let Some(node) = self.nodes.last_mut() else { return Ok(0) };
+        let fact = |slot: &mut Option<String>| {
+            if slot.is_none() {
+                *slot = Some(text(bytes, false)).filter(|text| !text.is_empty());
+            }
+        };
+        match &name {
+            b"B\0" | b"W\0" => {
+                let color = if name[0] == b'B' { Color::Black } else { Color::White };
+                let mv = parse_move(size, bytes).ok_or_else(|| text(bytes, false));
+                node.moves.push(RecordedMove { color, mv, offset });
+            }
+            b"AB" | b"AW" | b"AE" => {
+                let Some(points) = parse_points(size, bytes) else {
+                    if !bytes.trim_ascii().is_empty() {
+                        let kind = SgfErrorKind::BadPoint(text(bytes, false));
+                        self.warnings.push(SgfError { offset, kind });
+                    }
+                    return Ok(1);
+                };
+                let color = match name[1] {
+                    b'B' => Some(Color::Black),
+                    b'W' => Some(Color::White),
+                    _ => None,
+                };
+                node.setup.extend(points.iter().map(|&point| (point, color)));
+                return Ok(points.len());
+            }
+            b"PL" => node.to_move = parse_color(bytes).or(node.to_move),
+            b"C\0" => fact_lines(&mut node.comment, bytes),
+            b"GM" if is_root && decode(bytes).trim().parse::<u32>().is_ok_and(|game| game != 1) => {
+                return Err(SgfErrorKind::NotGo);
+            }
+            b"KM" if self.komi.is_none() => self.komi = parse_komi(bytes),
+            b"HA" if self.handicap == 0 => {
+                self.handicap = decode(bytes).trim().parse().ok().filter(|&n| n <= 625).unwrap_or(0);
+            }
+            b"RU" => fact(&mut self.rules),
+            b"PB" => fact(&mut self.black),
+            b"PW" => fact(&mut self.white),
+            b"RE" => fact(&mut self.result),
+            _ => {}
+        }
+        Ok(0)
+    }
+
+    /// The rules that the file names, if they are known here.
+    pub fn known_rules(&self) -> Option<&'static Preset> {
+        Rules::preset(self.rules.as_deref()?)
+    }
+
+    /// Number of moves in the main line, passes included.
+    pub fn move_count(&self) -> usize {
+        self.nodes.iter().map(|node| node.moves.len()).sum()
+    }
+
+    /// The game of the main line, whatever the rules think of its moves: [`Record::replay`] without warnings.
+    ///
+    /// # Errors
+    /// None today; a record that was parsed always leads to a game.
+    pub fn game(&self, rules: Rules, default_komi: f32, up_to: Option<usize>) -> Result<Game, SgfError> {
+        Ok(self.replay(rules, default_komi, up_to, Strictness::Tolerant)?.game)
+    }
+
+    /// Plays the main line. With `up_to`, as GTP's `loadsgf` has it, only up to the position *before* that move,
+    /// counted from 1, and it is then that move's player who is on turn; a number behind the end of the game
+    /// means the end.
+    ///
+    /// Set-up starts the game anew from the changed position, with prisoners kept. A handicap without stones
+    /// gets the fixed ones if White makes the first move.
+    ///
+    /// # Errors
+    /// With [`Strictness::Strict`] the first thing that is wrong.
+    pub fn replay(
+        &self,
+        rules: Rules,
+        default_komi: f32,
+        up_to: Option<usize>,
+        strictness: Strictness,
+    ) -> Result<Replayed, SgfError> {
+        let mut warnings = Vec::new();
+        let mut warn = |offset: usize, kind: SgfErrorKind| {
+            let error = SgfError { offset, kind };
+            match strictness {
+                Strictness::Strict => Err(error),
+                Strictness::Tolerant => {
+                    warnings.push(error);
+                    Ok(())
+                }
+            }
+        };
+        for warning in &self.warnings {
+            warn(warning.offset, warning.kind.clone())?;
+        }
+        let mut game = Game::new(self.size, rules, self.komi.unwrap_or(default_komi));
+        let with_handicap = self.with_handicap(&game, &mut warn)?;
+        let has_handicap = with_handicap.is_some();
+        game = with_handicap.unwrap_or(game);
+        let mut number = 0;
+        'nodes: for (index, node) in self.nodes.iter().enumerate() {
+            let is_done = index == 0 && has_handicap;
+            if !node.setup.is_empty() && !is_done {
+                game = set_up(&game, node, &mut warn)?;
+                if index == 0 && self.handicap >= 2 {
+                    game.set_handicap(self.handicap);
+                    game.set_to_move(Color::White);
+                }
+            }
+            if let Some(color) = node.to_move {
+                game.set_to_move(color);
+            }
+            for RecordedMove { color, mv, offset } in &node.moves {
+                if up_to.is_some_and(|last| number + 1 >= last) {
+                    game.set_to_move(*color);
+                    break 'nodes;
+                }
+                let mv = match mv {
+                    Ok(mv) => *mv,
+                    Err(text) => {
+                        warn(*offset, SgfErrorKind::BadPoint(text.clone()))?;
+                        break 'nodes;
+                    }
+                };
+                number += 1;
+                let played = match strictness {
+                    Strictness::Strict => game.play(*color, mv),
+                    Strictness::Tolerant => game.play_tolerant(*color, mv).map(|_| ()),
+                };
+                if let Err(reason) = played {
+                    warn(*offset, SgfErrorKind::IllegalMove { number, color: *color, mv, reason })?;
+                    break 'nodes;
+                }
+            }
+        }
+        Ok(Replayed { game, warnings })
+    }
+
+    /// The game after the handicap stones, if the record has any: those set up in the root, if their number is
+    /// the handicap's, or fixed ones.
+    fn with_handicap(
+        &self,
+        game: &Game,
+        warn: &mut impl FnMut(usize, SgfErrorKind) -> Result<(), SgfError>,
+    ) -> Result<Option<Game>, SgfError> {
+        let Some(root) = self.nodes.first().filter(|_| self.handicap > 0) else { return Ok(None) };
+        if !root.setup.is_empty() {
+            let stones: Vec<Point> = root.setup.iter().map(|&(point, _)| point).collect();
+            let is_handicap = root.setup.iter().all(|&(_, color)| color == Some(Color::Black))
+                && stones.len() == self.handicap as usize;
+            return Ok(if is_handicap { game.with_handicap(&stones).ok() } else { None });
+        }
+        // Before the first move nothing may be set up elsewhere either.
+        let first = self.nodes.iter().find(|node| !node.moves.is_empty() || !node.setup.is_empty());
+        let white_begins = first.is_none_or(|node| {
+            node.setup.is_empty() && node.moves.first().is_some_and(|mv| mv.color == Color::White)
+        });
+        if self.handicap < 2 || !white_begins {
+            return Ok(None);
+        }
+        match fixed_handicap(self.size, self.handicap as usize) {
+            Some(points) => Ok(game.with_handicap(&points).ok()),
+            None => {
+                warn(root.offset, SgfErrorKind::NoHandicapPoints(self.handicap))?;
+                Ok(None)
+            }
+        }
+    }
+}
+
+fn fact_lines(slot: &mut Option<String>, bytes: &[u8]) {
+    if slot.is_none() {
+        *slot = Some(text(bytes, true)).filter(|text| !text.is_empty());
+    }
+}
+
+/// A new game from the position that a node's set-up makes of the present one.
+fn set_up(
+    game: &Game,
+    node: &Node,
+    warn: &mut impl FnMut(usize, SgfErrorKind) -> Result<(), SgfError>,
+) -> Result<Game, SgfError> {
+    let size = game.size();
+    let mut cells = PointMap::filled(Cell::Border);
+    for point in size.points() {
+        cells[point] = game.board().cell(point);
+    }
+    for &(point, color) in &node.setup {
+        cells[point] = color.map_or(Cell::Empty, Cell::from);
+    }
+    let mut board = loop {
+        let stones = size.points().filter_map(|point| Some((point, cells[point].color()?)));
+        match Board::from_stones(size, stones) {
+            Ok(board) => break board,
+            Err(SetupError::NoLiberty(point)) => {
+                warn(node.offset, SgfErrorKind::NoLiberty(point))?;
+                let own = std::mem::replace(&mut cells[point], Cell::Empty);
+                let mut todo = vec![point];
+                while let Some(stone) = todo.pop() {
+                    for next in stone.adjacent() {
+                        if cells[next] == own {
+                            cells[next] = Cell::Empty;
+                            todo.push(next);
+                        }
+                    }
+                }
+            }
+        }
+    };
+    let lost = |color: Color| game.board().prisoners(color);
+    board.set_prisoners(ByColor::new(lost(Color::Black), lost(Color::White)));
+    let mut set_up = Game::from_board(board, game.to_move(), game.rules(), game.komi());
+    set_up.set_handicap(game.handicap());
+    Ok(set_up)
+}

@@ -1,0 +1,86 @@
+//! Values to types: points, moves, colours, sizes, komi.
+
+use super::SgfErrorKind;
+use super::lexer::{Value, decode};
+use crate::board::{BoardSize, Color, Move, Point};
+
+/// A coordinate: `a` to `z`, then `A` to `Z`.
+pub(super) fn coordinate(byte: u8) -> Option<usize> {
+    match byte {
+        b'a'..=b'z' => Some(usize::from(byte - b'a')),
+        b'A'..=b'Z' => Some(usize::from(byte - b'A') + 26),
+        _ => None,
+    }
+}
+
+/// Column and row from the upper left.
+pub(super) fn coordinates(bytes: &[u8]) -> Option<(usize, usize)> {
+    match bytes.trim_ascii() {
+        &[column, row] => Some((coordinate(column)?, coordinate(row)?)),
+        _ => None,
+    }
+}
+
+pub(super) fn point(size: BoardSize, (column, from_top): (usize, usize)) -> Option<Point> {
+    size.point(column, (size.rows() - 1).checked_sub(from_top)?)
+}
+
+/// The move of a `B` or `W`. A pass is written as nothing, as `tt` where that is no point, and by some programs
+/// as the point diagonally behind the last one.
+pub(super) fn parse_move(size: BoardSize, bytes: &[u8]) -> Option<Move> {
+    if bytes.trim_ascii().is_empty() {
+        return Some(Move::Pass);
+    }
+    let at = coordinates(bytes)?;
+    if let Some(point) = point(size, at) {
+        return Some(Move::Play(point));
+    }
+    (at == (19, 19) || at == (size.columns(), size.rows())).then_some(Move::Pass)
+}
+
+/// The points of one value of `AB`, `AW` or `AE`: a point, or two corners of a rectangle.
+pub(super) fn parse_points(size: BoardSize, bytes: &[u8]) -> Option<Vec<Point>> {
+    let mut corners = bytes.splitn(2, |&byte| byte == b':');
+    let first = coordinates(corners.next()?)?;
+    let second = match corners.next() {
+        Some(corner) => coordinates(corner)?,
+        None => first,
+    };
+    point(size, first).zip(point(size, second))?;
+    let columns = first.0.min(second.0)..=first.0.max(second.0);
+    let rows = first.1.min(second.1)..=first.1.max(second.1);
+    Some(rows.flat_map(|row| columns.clone().filter_map(move |column| point(size, (column, row)))).collect())
+}
+
+pub(super) fn parse_color(bytes: &[u8]) -> Option<Color> {
+    match bytes.trim_ascii().first()? {
+        b'B' | b'b' | b'1' => Some(Color::Black),
+        b'W' | b'w' | b'2' => Some(Color::White),
+        _ => None,
+    }
+}
+
+pub(super) fn parse_size(value: Value<'_>) -> Result<BoardSize, SgfErrorKind> {
+    let text = decode(value.bytes);
+    let mut sides = text.splitn(2, ':').map(|side| side.trim().parse::<u32>());
+    let columns = sides.next().and_then(Result::ok).ok_or(SgfErrorKind::BadSize)?;
+    let rows = match sides.next() {
+        Some(side) => side.map_err(|_| SgfErrorKind::BadSize)?,
+        None => columns,
+    };
+    if columns == 0 || rows == 0 {
+        return Err(SgfErrorKind::BadSize);
+    }
+    BoardSize::new(columns as usize, rows as usize).ok_or(SgfErrorKind::UnsupportedSize(columns, rows))
+}
+
+/// Komi in points. Some servers write it in hundredths, of points or of stones.
+pub(super) fn parse_komi(bytes: &[u8]) -> Option<f32> {
+    let komi: f32 = decode(bytes).trim().replace(',', ".").parse().ok()?;
+    const HUNDREDTHS: [(f32, f32); 5] =
+        [(375.0, 7.5), (325.0, 6.5), (550.0, 5.5), (650.0, 6.5), (750.0, 7.5)];
+    match HUNDREDTHS.iter().find(|&&(written, _)| written == komi) {
+        Some(&(_, points)) => Some(points),
+        None => Some(komi).filter(|komi| komi.abs() <= 1000.0),
+    }
+}
