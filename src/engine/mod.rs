@@ -164,18 +164,23 @@ impl Engine {
         self.set_game(
             Game::new(size, self.game.rules(), self.game.komi()).with_sharing(self.settings.sharing),
         );
-        self.forget();
+        self.start_new_game();
     }
 
     /// An empty board; size, komi and rules stay.
     pub fn clear(&mut self) {
         self.game = self.game.cleared();
+        self.start_new_game();
+    }
+
+    /// Starts the sequence of chance and the clocks anew, and forgets everything that was learned.
+    fn start_new_game(&mut self) {
+        self.clocks = self.clocks.map(Clock::restarted);
         self.forget();
     }
 
-    /// Forgets everything that was learned, and starts the sequence of chance and the clocks anew.
+    /// Forgets everything that was learned, and starts the sequence of chance anew.
     pub fn forget(&mut self) {
-        self.clocks = self.clocks.map(Clock::restarted);
         self.search.clear();
         self.report = None;
         self.status = None;

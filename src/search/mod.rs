@@ -59,7 +59,7 @@ impl fmt::Debug for Surroundings<'_> {
     }
 }
 
-/// Simulations between two looks at limits and clock.
+/// Simulations between two looks at limits and clock, and the fewest of a search.
 const BATCH: u32 = 16;
 
 /// A search and what it has learned; reused from move to move.
@@ -184,11 +184,8 @@ impl Shared {
         root: NodeId,
         around: &Surroundings<'_>,
     ) {
-        while !self.stopped.load(Ordering::Relaxed) {
-            if self.limit_reached(worker.table(), root, around) || (around.interrupted)() {
-                self.stopped.store(true, Ordering::Relaxed);
-                break;
-            }
+        // The first batch is always played: even a search that is interrupted at once knows a move.
+        loop {
             for _ in 0..BATCH {
                 self.playouts.fetch_add(1, Ordering::Relaxed);
                 worker.simulate();
@@ -197,6 +194,12 @@ impl Shared {
                     self.stopped.store(true, Ordering::Relaxed);
                     break;
                 }
+            }
+            if self.limit_reached(worker.table(), root, around) || (around.interrupted)() {
+                self.stopped.store(true, Ordering::Relaxed);
+            }
+            if self.stopped.load(Ordering::Relaxed) {
+                break;
             }
         }
         let mut results = self.results.lock().unwrap_or_else(|error| error.into_inner());
