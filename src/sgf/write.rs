@@ -19,7 +19,7 @@ pub struct Meta {
     pub comment: Option<String>,
 }
 
-/// The game as an SGF file in UTF-8 that [`Record::parse`] reads back.
+/// The game as an SGF file in UTF-8 that [`Record::parse`](super::Record::parse) reads back.
 pub fn write(game: &Game, meta: &Meta) -> String {
     let size = game.size();
     let mut out = String::from("(;FF[4]GM[1]CA[UTF-8]");
