@@ -19,7 +19,7 @@ pub struct FinalStatus {
     pub seki: PointSet,
     /// Owner of every point; `None` for neutral points.
     pub owner: PointMap<Option<Color>>,
-    /// Were there large regions that neither side has closed? Their points went to whom the playouts gave them.
+    /// Were there regions that neither side has made its own? Their points went to whom the playouts gave them.
     pub is_open: bool,
 }
 
@@ -27,6 +27,10 @@ pub struct FinalStatus {
 const STATUS_PLAYOUTS: u32 = 500;
 /// A chain is dead if its points belong to the opponent in this share of the playouts, as a mean owner.
 const DEAD_MEAN: f32 = 0.35;
+/// A region inside one colour is that colour's if the playouts agree so clearly, as a mean owner.
+const SURE_MEAN: f32 = 0.4;
+/// A point of an unfinished region goes to whom it belongs so clearly, as a mean owner.
+const LIKELY_MEAN: f32 = 0.3;
 /// A region between both colours with more points than this is not dame but unfinished.
 const DAME_MOST: usize = 4;
 
@@ -60,19 +64,26 @@ pub(super) fn final_status(game: &Game, mut evaluator: Playouts) -> FinalStatus 
     };
     let (cleaned, _) = score::without_chains(board, &dead);
     status.owner = score::area_owner(&cleaned);
-    for region in neutral_regions(&cleaned, &status.owner) {
-        if region.len() <= DAME_MOST {
+    for region in empty_regions(&cleaned) {
+        let sum: f32 = region.iter().map(|&point| ownership.mean(point)).sum();
+        let mean = sum / region.len() as f32;
+        let is_settled = match status.owner[region[0]] {
+            Some(owner) => mean * owner.sign() as f32 >= SURE_MEAN,
+            None => region.len() <= DAME_MOST,
+        };
+        if is_settled {
             continue;
         }
-        // Neither side has closed this: give it to whom the playouts gave it.
+        // Neither side has made this its own, whatever stones happen to stand around it: its points go to whom
+        // the playouts gave them.
         status.is_open = true;
         for &point in &region {
             let mean = ownership.mean(point);
-            if mean.abs() > 0.3 {
-                let owner = if mean > 0.0 { Color::Black } else { Color::White };
-                status.owner[point] = Some(owner);
-                status.score += owner.sign() as f32;
-            }
+            let likely = if mean > 0.0 { Color::Black } else { Color::White };
+            let owner = (mean.abs() > LIKELY_MEAN).then_some(likely);
+            let points = |owner: Option<Color>| owner.map_or(0, Color::sign);
+            status.score += (points(owner) - points(status.owner[point])) as f32;
+            status.owner[point] = owner;
         }
     }
     status.seki = score::seki_stones(&cleaned);
@@ -98,20 +109,19 @@ fn dead_chains(board: &Board, ownership: &Ownership, suicide: bool) -> PointSet 
     dead
 }
 
-/// Connected empty points without an owner.
-fn neutral_regions(board: &Board, owner: &PointMap<Option<Color>>) -> Vec<Vec<Point>> {
+/// Connected empty points.
+fn empty_regions(board: &Board) -> Vec<Vec<Point>> {
     let mut seen = PointSet::EMPTY;
     let mut regions = Vec::new();
-    let is_neutral = |point: Point| board.cell(point) == Cell::Empty && owner[point].is_none();
     for start in board.size().points() {
-        if !is_neutral(start) || !seen.insert(start) {
+        if board.cell(start) != Cell::Empty || !seen.insert(start) {
             continue;
         }
         let mut region = vec![start];
         let mut next = 0;
         while next < region.len() {
             for neighbour in region[next].adjacent() {
-                if is_neutral(neighbour) && seen.insert(neighbour) {
+                if board.cell(neighbour) == Cell::Empty && seen.insert(neighbour) {
                     region.push(neighbour);
                 }
             }

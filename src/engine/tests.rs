@@ -56,6 +56,16 @@ fn the_three_answers_about_the_end_agree() {
 }
 
 #[test]
+fn one_stone_does_not_own_the_board() {
+    let mut engine = engine("chinese-kgs", 10);
+    engine.set_size(BoardSize::square(9).expect("size"));
+    engine.play(Color::Black, Move::Play(Point::new(4, 4))).expect("legal");
+    let status = engine.final_status();
+    assert!(status.is_open);
+    assert!(status.score.abs() < 40.0, "{}", status.score);
+}
+
+#[test]
 fn a_won_game_is_ended_when_the_opponent_passes() {
     let mut engine = with_board(engine("chinese-kgs", 100), DEAD_STONES, Color::White);
     engine.play(Color::White, Move::Pass).expect("a pass");
