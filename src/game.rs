@@ -160,7 +160,7 @@ impl Game {
 
     fn first_graph_key(&self) -> Key {
         let none = std::iter::empty();
-        graph_key::state_key(self.salt(), self.rules.ko, &self.board, self.to_move, self.passes, none)
+        graph_key::state_key(self.salt(), self.rules, &self.board, self.to_move, self.passes, none)
     }
 
     /// Columns and rows.
@@ -317,18 +317,7 @@ impl Game {
             ko: self.board.ko(),
             graph_key: self.graph_key,
         };
-        let mut lifted = SmallVec::new();
-        match mv {
-            Move::Play(point) => {
-                collect_lifted(&self.board, point, color, &mut lifted);
-                self.board.play_unchecked(point, color);
-                self.passes = 0;
-            }
-            Move::Pass => {
-                self.board.pass();
-                self.passes = self.passes.saturating_add(1);
-            }
-        }
+        let lifted = advance(&mut self.board, &mut self.passes, color, mv);
         self.to_move = color.opponent();
         let removed = lifted_color(color, mv, &lifted);
         self.history.push(&self.board, color, mv, &lifted, removed);
@@ -341,7 +330,7 @@ impl Game {
 
     fn current_state_key(&self) -> Key {
         let banned = self.history.banned(None, &self.board, self.to_move, self.rules.suicide);
-        graph_key::state_key(self.salt(), self.rules.ko, &self.board, self.to_move, self.passes, banned)
+        graph_key::state_key(self.salt(), self.rules, &self.board, self.to_move, self.passes, banned)
     }
 
     /// Takes the latest move back and returns it; `None` if there is none. Handicap stones stay.
@@ -381,6 +370,23 @@ impl Game {
     pub fn superko_banned(&self, color: Color) -> Vec<Point> {
         self.history.banned(None, &self.board, color, self.rules.suicide).collect()
     }
+}
+
+/// Makes a move, legal or tolerated, on a position, and returns the stones that it lifts.
+fn advance(board: &mut Board, passes: &mut u8, color: Color, mv: Move) -> SmallVec<[Point; 4]> {
+    let mut lifted = SmallVec::new();
+    match mv {
+        Move::Play(point) => {
+            collect_lifted(board, point, color, &mut lifted);
+            board.play_unchecked(point, color);
+            *passes = 0;
+        }
+        Move::Pass => {
+            board.pass();
+            *passes = passes.saturating_add(1);
+        }
+    }
+    lifted
 }
 
 /// The stones that `color`'s play on an empty point will lift: captures, or the own chain after a suicide.
@@ -522,28 +528,17 @@ impl<'g> Line<'g> {
     /// Plays a legal move for the player on turn. Debug builds assert that it is legal.
     pub fn play(&mut self, mv: Move) {
         let color = self.to_move;
-        let mut lifted: SmallVec<[Point; 4]> = SmallVec::new();
-        match mv {
-            Move::Play(point) => {
-                debug_assert_eq!(self.check(point), Ok(()), "{color} {point}\n{}", self.board);
-                if !self.board.has_empty_neighbour(point) || self.board.captures_any(point, color) {
-                    collect_lifted(&self.board, point, color, &mut lifted);
-                }
-                self.board.play_unchecked(point, color);
-                self.passes = 0;
-            }
-            Move::Pass => {
-                self.board.pass();
-                self.passes = self.passes.saturating_add(1);
-            }
+        if let Move::Play(point) = mv {
+            debug_assert_eq!(self.check(point), Ok(()), "{color} {point}\n{}", self.board);
         }
+        let lifted = advance(&mut self.board, &mut self.passes, color, mv);
         self.to_move = color.opponent();
         self.moves.push(mv);
         let rules = self.game.rules;
         let removed = lifted_color(color, mv, &lifted);
         self.history.push(rules.ko, &self.board, color, mv, &lifted, removed);
         let banned = self.game.history.banned(Some(&self.history), &self.board, self.to_move, rules.suicide);
-        let state = graph_key::state_key(self.salt, rules.ko, &self.board, self.to_move, self.passes, banned);
+        let state = graph_key::state_key(self.salt, rules, &self.board, self.to_move, self.passes, banned);
         self.graph_key =
             graph_key::next_key(self.game.sharing, rules.ko, self.graph_key, mv, &self.board, state);
     }

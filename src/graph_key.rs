@@ -1,7 +1,8 @@
 //! The key of a node in the search graph: two histories share it only if nothing that matters differs.
 //!
 //! The *state key* holds what the next moves depend on at once: stones, side to move, consecutive passes, the
-//! simple-ko point or the set of points that superko forbids here, rules and komi. Where the position could come
+//! simple-ko point or the set of points that superko forbids here, rules and komi, and under territory scoring the
+//! difference in prisoners. Where the position could come
 //! back soon, what happened before matters to later superko bans too, and the key of the previous position is
 //! folded in: such nodes are shared only by the same sequence of moves. Everywhere else, the past is forgotten
 //! and transpositions meet.
@@ -12,7 +13,7 @@
 
 use crate::board::{Board, Color, Key, Move, Point, PointSet};
 use crate::rng::mix;
-use crate::rules::{KoRule, Rules};
+use crate::rules::{KoRule, Rules, Scoring};
 
 /// After a move whose chain and adjoining empty regions have together more points than this, the history is
 /// forgotten: the position cannot repeat within so many moves.
@@ -35,10 +36,11 @@ pub fn rules_salt(rules: Rules, komi: f32) -> Key {
     Key(u128::from(high) << 64 | u128::from(mix(high ^ code)))
 }
 
-/// The key of what the next moves depend on at once. `banned` are the points that only superko forbids.
+/// The key of what the next moves and the result depend on at once. `banned` are the points that only superko
+/// forbids.
 pub fn state_key(
     salt: Key,
-    rule: KoRule,
+    rules: Rules,
     board: &Board,
     to_move: Color,
     passes: u8,
@@ -46,7 +48,15 @@ pub fn state_key(
 ) -> Key {
     let zobrist = board.zobrist();
     let mut key = board.key() ^ salt ^ zobrist.side(to_move) ^ zobrist.passes(passes);
-    if rule == KoRule::Simple
+    if rules.scoring == Scoring::Territory {
+        // The same stones are worth more to whoever has taken more prisoners on the way.
+        let lead = i64::from(board.prisoners(Color::White)) - i64::from(board.prisoners(Color::Black));
+        if lead != 0 {
+            let mixed = mix(lead as u64);
+            key ^= Key(u128::from(mixed) << 64 | u128::from(mix(mixed)));
+        }
+    }
+    if rules.ko == KoRule::Simple
         && let Some((point, color)) = board.ko()
         && color == to_move
     {

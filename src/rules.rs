@@ -208,6 +208,16 @@ impl Rules {
         PRESETS.iter().find(|preset| preset.names.iter().any(|known| plain(known) == plain(name)))
     }
 
+    /// The named rule set that these rules are, if they are one.
+    pub fn as_preset(self) -> Option<&'static Preset> {
+        PRESETS.iter().find(|preset| preset.rules == self)
+    }
+
+    /// The komi that is usual with these rules; 7.5 if they have no name.
+    pub fn usual_komi(self) -> f32 {
+        self.as_preset().map_or(7.5, |preset| preset.komi)
+    }
+
     /// A number that is different for different rules: it goes into the keys of search nodes.
     pub(crate) fn code(self) -> u64 {
         let flag = |set: bool, bit: u32| u64::from(set) << bit;
@@ -230,7 +240,7 @@ impl Default for Rules {
 
 impl fmt::Display for Rules {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(preset) = PRESETS.iter().find(|preset| preset.rules == *self) {
+        if let Some(preset) = self.as_preset() {
             return f.write_str(preset.names[0]);
         }
         let scoring = if self.scoring == Scoring::Area { "area" } else { "territory" };

@@ -29,8 +29,8 @@ pub type Owners = PointMap<Option<Color>>;
 
 /// Connected empty points, and what lies around them.
 #[derive(Debug)]
-struct Region {
-    points: Vec<Point>,
+pub(crate) struct Region {
+    pub(crate) points: Vec<Point>,
     touches: ByColor<bool>,
 }
 
@@ -61,7 +61,8 @@ impl Region {
     }
 }
 
-fn empty_regions(board: &Board) -> Vec<Region> {
+/// All empty regions of a board.
+pub(crate) fn empty_regions(board: &Board) -> Vec<Region> {
     let mut seen = PointSet::EMPTY;
     let mut regions = Vec::new();
     for start in board.size().points() {

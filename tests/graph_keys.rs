@@ -94,6 +94,31 @@ fn what_superko_forbids_matters() {
     }
 }
 
+/// The same stones, reached with and without a capture: under territory scoring the prisoner is a point.
+#[test]
+fn prisoners_matter_where_they_count() {
+    let board: Board = ". . . .\n. X O .\n. . X .\n. . . .".parse().unwrap();
+    let game = |scoring| {
+        Game::from_board(board, Color::Black, Rules { scoring, ko: KoRule::Simple, ..Rules::default() }, 6.5)
+    };
+    // Black takes the stone at C3; or the same stones stand there from the start, and nothing was taken.
+    let both = |scoring| {
+        let mut taken = game(scoring);
+        for (color, mv) in [(Color::Black, at(2, 3)), (Color::Black, at(3, 2)), (Color::White, at(0, 0))] {
+            taken.play(color, mv).unwrap();
+        }
+        let stones: Vec<_> = taken.board().stones().collect();
+        let fresh = Board::from_stones(taken.size(), stones).unwrap();
+        let fresh = Game::from_board(fresh, Color::Black, taken.rules(), 6.5);
+        assert_eq!(taken.board().prisoners(Color::White), 1);
+        (taken.graph_key(), fresh.graph_key())
+    };
+    let (taken, fresh) = both(Scoring::Area);
+    assert_eq!(taken, fresh);
+    let (taken, fresh) = both(Scoring::Territory);
+    assert_ne!(taken, fresh);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..Default::default() })]
 

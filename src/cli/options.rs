@@ -23,11 +23,6 @@ pub(super) fn rules(name: &str) -> Result<Rules, String> {
     Rules::preset(name).map(|preset| preset.rules).ok_or_else(|| format!("known names: {}", names()))
 }
 
-/// The komi that is usual with these rules.
-pub(super) fn usual_komi(rules: Rules) -> f32 {
-    PRESETS.iter().find(|preset| preset.rules == rules).map_or(7.5, |preset| preset.komi)
-}
-
 /// A time above zero, in seconds.
 pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     let time = text.parse::<f64>().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());

@@ -5,6 +5,7 @@ use super::{Answer, Commands};
 use crate::board::{Board, BoardSize, Cell, Color, Point};
 use crate::engine::FinalStatus;
 use crate::game::{Game, Record};
+use crate::handicap::fixed_handicap;
 use crate::score;
 use kosumi_gtp::{Arguments, Failure, Response, Session};
 use std::fmt::Write;
@@ -99,6 +100,7 @@ fn diagram(game: &Game) -> String {
     let size = game.size();
     let letters = column_letters(size);
     let last = game.records().last().and_then(|record| record.mv.point());
+    let stars = star_points(size);
     let mut notes = notes(game).into_iter();
     let mut text = format!("\n   {letters}\n");
     for row in (0..size.rows()).rev() {
@@ -108,7 +110,7 @@ fn diagram(game: &Game) -> String {
             let point = Point::new(column, row);
             let mark = if last == Some(point) { '(' } else { ' ' };
             let mark = if column > 0 && last == Some(Point::new(column - 1, row)) { ')' } else { mark };
-            let _ = write!(text, "{mark}{}", symbol(game.board(), point));
+            let _ = write!(text, "{mark}{}", symbol(game.board(), point, &stars));
         }
         let end = if last == Some(Point::new(size.columns() - 1, row)) { ')' } else { ' ' };
         let note = notes.next().unwrap_or_default();
@@ -126,12 +128,12 @@ fn column_letters(size: BoardSize) -> String {
     (0..size.columns()).map(letter).collect::<Vec<_>>().join(" ")
 }
 
-fn symbol(board: &Board, point: Point) -> char {
+fn symbol(board: &Board, point: Point, stars: &[Point]) -> char {
     match board.cell(point) {
         Cell::Black => 'X',
         Cell::White => 'O',
         Cell::Empty | Cell::Border => {
-            if is_star_point(board.size(), point) {
+            if stars.contains(&point) {
                 '+'
             } else {
                 '.'
@@ -140,21 +142,10 @@ fn symbol(board: &Board, point: Point) -> char {
     }
 }
 
-/// The marked points of a printed board: where fixed handicap stones may lie.
-fn is_star_point(size: BoardSize, point: Point) -> bool {
-    let on_line = |position: usize, length: usize| {
-        let edge = if length > 12 { 3 } else { 2 };
-        length >= 7
-            && (position == edge
-                || position == length - 1 - edge
-                || (length % 2 == 1 && length >= 9 && position == length / 2))
-    };
-    let is_middle = |position: usize, length: usize| position == length / 2 && length % 2 == 1;
-    let (column, row) = (point.column(), point.row());
-    let (columns, rows) = (size.columns(), size.rows());
-    // The points at the middle of the sides are marked on large boards only.
-    let at_side = is_middle(column, columns) != is_middle(row, rows);
-    on_line(column, columns) && on_line(row, rows) && (!at_side || columns.min(rows) >= 13)
+/// The marked points of a printed board: those of fixed handicap, the middles of the sides on large boards only.
+fn star_points(size: BoardSize) -> Vec<Point> {
+    let most = if size.columns().min(size.rows()) >= 13 { 9 } else { 5 };
+    [most, 4].into_iter().find_map(|stones| fixed_handicap(size, stones)).unwrap_or_default()
 }
 
 fn notes(game: &Game) -> Vec<String> {

@@ -110,8 +110,7 @@ impl Engine {
     /// An engine with a 19×19 board.
     pub fn new(settings: EngineSettings) -> Engine {
         let size = BoardSize::square(19).unwrap_or_else(|| unreachable!("19 is a size"));
-        let usual = crate::rules::PRESETS.iter().find(|preset| preset.rules == settings.rules);
-        let komi = settings.komi.or(usual.map(|preset| preset.komi)).unwrap_or(7.5);
+        let komi = settings.komi.unwrap_or(settings.rules.usual_komi());
         let game = Game::new(size, settings.rules, komi).with_sharing(settings.sharing);
         let evaluator = Playouts::new(HeuristicPolicy::new(settings.rates), settings.playout);
         let search =
@@ -152,11 +151,7 @@ impl Engine {
             game.with_sharing(self.settings.sharing)
         };
         self.report = None;
-    }
-
-    /// Plays with other search parameters than those made for the board's size.
-    pub fn override_params(&mut self, params: SearchParams) {
-        self.search.set_params(params);
+        self.status = None;
     }
 
     /// An empty board of another size; komi and rules stay.
@@ -239,6 +234,7 @@ impl Engine {
 
     /// Takes the latest move back; false if there is none.
     pub fn undo(&mut self) -> bool {
+        self.status = None;
         self.game.undo().is_some()
     }
 

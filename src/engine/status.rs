@@ -1,6 +1,6 @@
 //! Who owns what at the end of the game.
 
-use crate::board::{Board, Cell, Color, Point, PointMap, PointSet};
+use crate::board::{Board, Color, PointMap, PointSet};
 use crate::eval::{Evaluator, Ownership, Playouts};
 use crate::game::{Game, Line};
 use crate::rng::Rng;
@@ -18,7 +18,7 @@ pub struct FinalStatus {
     /// Stones that live in seki, see [`score::seki_stones`].
     pub seki: PointSet,
     /// Owner of every point; `None` for neutral points.
-    pub owner: PointMap<Option<Color>>,
+    pub owner: score::Owners,
     /// Were there regions that neither side has made its own? Their points went to whom the playouts gave them.
     pub is_open: bool,
 }
@@ -64,7 +64,7 @@ pub(super) fn final_status(game: &Game, mut evaluator: Playouts) -> FinalStatus 
     };
     let (cleaned, _) = score::without_chains(board, &dead);
     status.owner = score::area_owner(&cleaned);
-    for region in empty_regions(&cleaned) {
+    for region in score::empty_regions(&cleaned).into_iter().map(|region| region.points) {
         let sum: f32 = region.iter().map(|&point| ownership.mean(point)).sum();
         let mean = sum / region.len() as f32;
         let is_settled = match status.owner[region[0]] {
@@ -107,27 +107,4 @@ fn dead_chains(board: &Board, ownership: &Ownership, suicide: bool) -> PointSet 
         }
     }
     dead
-}
-
-/// Connected empty points.
-fn empty_regions(board: &Board) -> Vec<Vec<Point>> {
-    let mut seen = PointSet::EMPTY;
-    let mut regions = Vec::new();
-    for start in board.size().points() {
-        if board.cell(start) != Cell::Empty || !seen.insert(start) {
-            continue;
-        }
-        let mut region = vec![start];
-        let mut next = 0;
-        while next < region.len() {
-            for neighbour in region[next].adjacent() {
-                if board.cell(neighbour) == Cell::Empty && seen.insert(neighbour) {
-                    region.push(neighbour);
-                }
-            }
-            next += 1;
-        }
-        regions.push(region);
-    }
-    regions
 }

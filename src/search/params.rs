@@ -15,7 +15,8 @@ pub struct SearchParams {
     /// Weight of the exploration term; RAVE explores well enough alone. CITE: Pachi's and Fuego's logs: 0 is
     /// best.
     pub exploration: f32,
-    /// Playout moves later than this share of the playout count for RAVE only half. In `[0, 1]`.
+    /// Moves of a playout count double for RAVE up to this many per point of the board. From 0; a playout has
+    /// about 1.3 moves per point.
     pub rave_early_share: f32,
     /// How many lost games a descent in progress counts for the nodes it goes through (virtual loss).
     pub in_flight_weight: u32,

@@ -90,7 +90,7 @@ impl Arguments {
         Conditions {
             command_lines: [self.a.clone(), self.b.clone()],
             size: self.size,
-            komi: self.komi.unwrap_or_else(|| options::usual_komi(self.rules)),
+            komi: self.komi.unwrap_or_else(|| self.rules.usual_komi()),
             rules: self.rules,
             time: self.time_settings.or(self.time.map(TimeSettings::per_move)),
             margin: self.margin,
