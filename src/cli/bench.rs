@@ -24,6 +24,7 @@ nothing but speed must not change it.
 Speeds are of this machine, from the empty board:
   playouts       random games per second on one thread, and their mean length in moves
   simulations    of the whole search per second, on one thread and on several
+  met again      nodes that a second path came to, in per cent of all nodes
 
 Examples:
   kosumi bench                   signature and speeds, about 30 s
@@ -78,7 +79,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     writeln!(
         out,
-        "\nsize   simulations/s, 1 thread   {threads} threads   ratio   nodes   edges per node   bytes per node"
+        "\nsize   simulations/s, 1 thread   {threads} threads   ratio   nodes   met again   edges per node   bytes per node"
     )?;
     for side in SIDES {
         let one = simulations(side, 1, time)?;
@@ -86,11 +87,12 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         let edges = one.edges as f64 / one.nodes.max(1) as f64;
         writeln!(
             out,
-            "{side:>4}   {:>23.0}   {:>9.0}   {:>5.2}   {:>5}   {edges:>14.1}   {:>14.0}",
+            "{side:>4}   {:>23.0}   {:>9.0}   {:>5.2}   {:>5}   {:>7.1} %   {edges:>14.1}   {:>14.0}",
             one.per_second,
             several.per_second,
             several.per_second / one.per_second,
             one.nodes,
+            100.0 * f64::from(one.met_again) / one.nodes.max(1) as f64,
             size_of::<Node>() as f64 + edges * size_of::<Edge>() as f64,
         )?;
         out.flush()?;
@@ -169,6 +171,8 @@ struct SearchSpeed {
     per_second: f64,
     nodes: usize,
     edges: usize,
+    /// Moves that were found to lead to a node of another path.
+    met_again: u32,
 }
 
 fn simulations(side: usize, threads: usize, time: Duration) -> anyhow::Result<SearchSpeed> {
@@ -183,7 +187,12 @@ fn simulations(side: usize, threads: usize, time: Duration) -> anyhow::Result<Se
     let around = Surroundings { stop: &limits, elapsed: &|| start.elapsed(), interrupted: &|| false };
     let report = search.run(&game, SEED, &around);
     let per_second = f64::from(report.playouts) / start.elapsed().as_secs_f64();
-    Ok(SearchSpeed { per_second, nodes: report.usage.nodes, edges: report.usage.edges })
+    Ok(SearchSpeed {
+        per_second,
+        nodes: report.usage.nodes,
+        edges: report.usage.edges,
+        met_again: report.transpositions,
+    })
 }
 
 #[cfg(test)]
