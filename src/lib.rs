@@ -19,6 +19,7 @@ pub mod game;
 pub mod graph_key;
 pub mod handicap;
 pub mod history;
+pub mod net;
 pub mod perft;
 pub mod playout;
 pub mod rng;

@@ -18,6 +18,7 @@ const ORDER: &[&str] = &[
     "handicap",
     "sgf",
     "perft",
+    "net",
     "playout",
     "eval",
     "search",

@@ -1,0 +1,59 @@
+//! What a network is shown of a position.
+
+/// Features of every point.
+pub const SPATIAL_FEATURES: usize = 22;
+
+/// Features of the position as a whole.
+pub const GLOBAL_FEATURES: usize = 19;
+
+/// The features of one position, as the player to move sees it: "own" stones are that player's.
+///
+/// The meaning of each feature is that of KataGo's "V7" inputs, which all networks of versions 8 to 16 take.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Input {
+    /// Columns of the board.
+    pub width: usize,
+    /// Rows of the board.
+    pub height: usize,
+    /// Features of the points: feature `c` of column `x` (0 = A) and row `y` (0 = the **top** row) lies at
+    /// `(y * width + x) * SPATIAL_FEATURES + c`. All `height * width * SPATIAL_FEATURES` are there.
+    pub spatial: Vec<f32>,
+    /// Features of the position.
+    pub global: [f32; GLOBAL_FEATURES],
+}
+
+impl Input {
+    /// An input for a board of this size in which every feature is 0, even "on the board".
+    pub fn zero(width: usize, height: usize) -> Input {
+        let spatial = vec![0.0; width * height * SPATIAL_FEATURES];
+        Input { width, height, spatial, global: [0.0; GLOBAL_FEATURES] }
+    }
+
+    /// All features of the point in column `x` and row `y`, counted from the top left.
+    pub fn point(&self, x: usize, y: usize) -> &[f32] {
+        let start = (y * self.width + x) * SPATIAL_FEATURES;
+        &self.spatial[start..start + SPATIAL_FEATURES]
+    }
+
+    /// All features of the point in column `x` and row `y`, counted from the top left, to be written.
+    pub fn point_mut(&mut self, x: usize, y: usize) -> &mut [f32] {
+        let start = (y * self.width + x) * SPATIAL_FEATURES;
+        &mut self.spatial[start..start + SPATIAL_FEATURES]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_lie_row_by_row_from_the_top() {
+        let mut input = Input::zero(3, 2);
+        input.point_mut(2, 0)[1] = 1.0;
+        input.point_mut(0, 1)[21] = 2.0;
+        assert_eq!(input.spatial.len(), 3 * 2 * SPATIAL_FEATURES);
+        assert_eq!(input.spatial[2 * SPATIAL_FEATURES + 1], 1.0);
+        assert_eq!(input.spatial[3 * SPATIAL_FEATURES + 21], 2.0);
+        assert_eq!(input.point(2, 0)[1], 1.0);
+    }
+}
