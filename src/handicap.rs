@@ -1,4 +1,4 @@
-//! Where fixed handicap stones go.
+//! Where fixed handicap stones go, and which points a drawn board marks.
 
 use crate::board::{BoardSize, Point};
 
@@ -43,6 +43,12 @@ pub fn fixed_handicap(size: BoardSize, stones: usize) -> Option<Vec<Point>> {
         points.push(Point::new(center, middle));
     }
     Some(points)
+}
+
+/// The marked points of a drawn board: those of fixed handicap, the middles of the sides on large boards only.
+pub fn star_points(size: BoardSize) -> Vec<Point> {
+    let most = if size.columns().min(size.rows()) >= 13 { 9 } else { 5 };
+    [most, 4].into_iter().find_map(|stones| fixed_handicap(size, stones)).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ pub mod graph_key;
 pub mod handicap;
 pub mod history;
 pub mod net;
+pub mod html;
 pub mod perft;
 pub mod playout;
 pub mod rng;

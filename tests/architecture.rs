@@ -16,6 +16,7 @@ const ORDER: &[&str] = &[
     "tactics",
     "score",
     "handicap",
+    "html",
     "sgf",
     "perft",
     "net",

@@ -5,7 +5,7 @@ use super::{Answer, Commands};
 use crate::board::{Board, BoardSize, Cell, Color, Point};
 use crate::engine::FinalStatus;
 use crate::game::{Game, Record};
-use crate::handicap::fixed_handicap;
+use crate::handicap::star_points;
 use crate::score;
 use kosumi_gtp::{Arguments, Failure, Response, Session};
 use std::fmt::Write;
@@ -140,12 +140,6 @@ fn symbol(board: &Board, point: Point, stars: &[Point]) -> char {
             }
         }
     }
-}
-
-/// The marked points of a printed board: those of fixed handicap, the middles of the sides on large boards only.
-fn star_points(size: BoardSize) -> Vec<Point> {
-    let most = if size.columns().min(size.rows()) >= 13 { 9 } else { 5 };
-    [most, 4].into_iter().find_map(|stones| fixed_handicap(size, stones)).unwrap_or_default()
 }
 
 fn notes(game: &Game) -> Vec<String> {

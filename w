@@ -1,1 +1,0 @@
-(;FF[4]GM[1]CA[UTF-8]AP[Kosumi:0.1.0]SZ[25]KM[100000000000000000000]HA[2]RU[tromp-taylor]AB[dv][vd])
