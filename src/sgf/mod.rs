@@ -1,4 +1,4 @@
-//! Game records: the main line of an SGF file in, a game out; and a game in, an SGF file out.
+//! Game records: the main line of an SGF file in, a game out; and a game, or a whole [`Tree`], in and a file out.
 //!
 //! **Reading** is tolerant, because real files are: text before the game, missing `;`, properties given twice,
 //! long FF\[3\] names, unescaped brackets in comments, moves and set-up in one node. Of a file only the main line
@@ -21,9 +21,11 @@
 mod lexer;
 #[cfg(test)]
 mod tests;
+mod tree;
 mod values;
 mod write;
 
+pub use tree::{Judgement, Mark, NodeId, NodeMut, Outlook, Property, Tree, TreeNode};
 pub use write::{Meta, write};
 
 use crate::board::{Board, BoardSize, ByColor, Cell, Color, Move, Point, PointMap, SetupError};

@@ -293,3 +293,184 @@ proptest! {
         }
     }
 }
+
+/// The nodes in the order of the file: depth, properties.
+fn outline(tree: &Tree) -> Vec<(usize, Vec<Property>)> {
+    let mut found = Vec::new();
+    let mut todo = vec![(0, tree.root())];
+    while let Some((depth, id)) = todo.pop() {
+        found.push((depth, tree.node(id).properties().to_vec()));
+        todo.extend(tree.node(id).children().iter().rev().map(|&child| (depth + 1, child)));
+    }
+    found
+}
+
+fn tree(text: &str) -> Tree {
+    Tree::parse(text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+#[test]
+fn trees_as_text() {
+    let rows = [
+        ("(;SZ[3])", "(;SZ[3]CA[UTF-8])\n"),
+        ("(;SZ[3];B[aa](;W[bb];B[cc])(;W[cc]))", "(;SZ[3]CA[UTF-8]\n;B[aa]\n(;W[bb];B[cc])\n(;W[cc]))\n"),
+        // Names without their small letters, properties given twice, unknown and empty ones, escapes as they were.
+        ("(GaMe[1]SZ[3]GM[1]KGSDE[]LB[aa:a\\:b];)", "(;GM[1][1]SZ[3]KGSDE[]LB[aa:a\\:b]CA[UTF-8]\n;)\n"),
+        ("(;SZ[3]C[half \\", "(;SZ[3]C[half ]CA[UTF-8])\n"),
+        ("(;SZ[3];B[aa]()((;W[bb]C[x])D[y](;W[cc])))", "(;SZ[3]CA[UTF-8]\n;B[aa]\n(;W[bb]C[x])\n(;W[cc]))\n"),
+    ];
+    for (text, expected) in rows {
+        assert_eq!(tree(text).to_string(), expected, "{text}");
+    }
+    assert_eq!(Tree::parse(b"(;CA[windows-1251]C[\xcf])").unwrap().to_string(), "(;CA[UTF-8]C[\u{41f}])\n");
+    assert_eq!(Tree::parse(b"(;SZ[0])").unwrap_err().kind, SgfErrorKind::BadSize);
+    assert_eq!(Tree::parse(b";B[aa]").unwrap_err().kind, SgfErrorKind::NoGame);
+    let long = "A[]".repeat(1 << 21);
+    assert_eq!(Tree::parse(format!("(;{long})").as_bytes()).unwrap_err().kind, SgfErrorKind::TooLong);
+}
+
+#[test]
+fn nodes_are_written() {
+    let size = BoardSize::square(9).unwrap();
+    let point = |column, row| Point::new(column, row);
+    let mut tree = Tree::new(size);
+    let root = tree.root();
+    let id = tree.add(root);
+    tree.at(id)
+        .play(Color::Black, Move::Play(point(2, 6)))
+        .comment(" two\r\nlines: a]b\\c\tend\u{7} ")
+        .name("a\nname")
+        .time_left(Color::Black, 12.3456, Some(3))
+        .time_left(Color::White, 60.0, None)
+        .mark(point(0, 8), Mark::Triangle)
+        .mark(point(1, 8), Mark::Triangle)
+        .mark(point(0, 8), Mark::Circle)
+        .mark(point(1, 8), Mark::Cross)
+        .mark(point(1, 8), Mark::Cross)
+        .label(point(0, 0), "old")
+        .label(point(0, 0), "a:b")
+        .label(point(1, 0), "")
+        .set_up(point(8, 0), None)
+        .judge(Judgement::Good)
+        .judge(Judgement::VeryBad)
+        .outlook(Outlook::Even)
+        .outlook(Outlook::GoodForWhite)
+        .hotspot(1)
+        .value(-2.5)
+        .number("KO", f64::NAN)
+        .comment(" two\r\nlines: a]b\\c\tend\u{7} ");
+    let pass = tree.add(id);
+    tree.at(pass)
+        .play(Color::White, Move::Pass)
+        .to_move(Color::White)
+        .judge(Judgement::Doubtful)
+        .comment(" ");
+    let other = tree.add(id);
+    tree.at(other)
+        .label(point(0, 0), "")
+        .set_up(point(0, 0), Some(Color::White))
+        .copy(&[Property { name: "XX".into(), values: vec!["\\]".into(), "".into()] }]);
+    let expected = "(;FF[4]GM[1]CA[UTF-8]AP[Kosumi:0.1.0]SZ[9]
+;B[cc]C[two\nlines: a\\]b\\\\c end]N[a name]BL[12.346]OB[3]WL[60]CR[aa]MA[ba]LB[ai:a\\:b]AE[ii]BM[2]GW[1]HO[1]V[-2.5]
+(;W[]PL[W]DO[])
+(;AW[ai]XX[\\]][]))
+";
+    assert_eq!(tree.to_string(), expected.replace("0.1.0", env!("CARGO_PKG_VERSION")));
+    assert_eq!(tree.node(id).text("C").as_deref(), Some("two\nlines: a]b\\c end"));
+    assert_eq!(
+        (tree.node(id).text("W"), tree.node(pass).text("W"), tree.node(pass).has("W")),
+        (None, None, true)
+    );
+}
+
+#[test]
+fn a_tree_of_any_depth_is_written_and_dropped() {
+    let mut tree = Tree::new(BoardSize::square(9).unwrap());
+    let mut last = tree.root();
+    for _ in 0..200_000 {
+        let parent = last;
+        last = tree.add(parent);
+        tree.add(parent);
+    }
+    let text = tree.to_string();
+    assert_eq!(Tree::parse(text.as_bytes()).unwrap().node_count(), 400_001);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..Default::default() })]
+
+    #[test]
+    fn a_written_tree_is_read_back(
+        seed in any::<u64>(),
+        texts in prop::collection::vec("[\\PC\\n\\\\\\]:]{0,12}", 4),
+    ) {
+        let mut rng = Rng::new(seed);
+        let size = BoardSize::new(1 + rng.below(25) as usize, 1 + rng.below(25) as usize).unwrap();
+        let points: Vec<Point> = size.points().collect();
+        let mut tree = Tree::new(size);
+        let mut ids = vec![tree.root()];
+        for _ in 0..rng.below(30) {
+            let id = tree.add(ids[rng.below(ids.len() as u32) as usize]);
+            ids.push(id);
+            for _ in 0..rng.below(6) {
+                let text = &texts[rng.below(4) as usize];
+                let point = points[rng.below(points.len() as u32) as usize];
+                let color = Color::BOTH[rng.below(2) as usize];
+                let node = tree.at(id);
+                match rng.below(9) {
+                    0 => node.comment(text),
+                    1 => node.name(text),
+                    2 => node.play(color, Move::Play(point)),
+                    3 => node.label(point, text),
+                    4 => node.mark(point, Mark::Square),
+                    5 => node.set_up(point, Some(color)),
+                    6 => node.time_left(color, 0.5, Some(1)),
+                    7 => node.value(1.5),
+                    _ => node.judge(Judgement::Bad),
+                };
+            }
+        }
+        let written = tree.to_string();
+        let read = Tree::parse(written.as_bytes()).unwrap();
+        prop_assert_eq!(outline(&read), outline(&tree));
+        prop_assert_eq!(read.size(), size);
+        // What is read as a record agrees, and the text of a comment is what was meant.
+        let record = Record::parse(written.as_bytes()).unwrap();
+        let line = tree.main_line();
+        prop_assert_eq!(record.nodes.len(), line.len());
+        for (node, id) in record.nodes.iter().zip(line) {
+            prop_assert_eq!(&node.comment, &tree.node(id).text("C"));
+            prop_assert!(node.moves.iter().all(|recorded| recorded.mv.is_ok()));
+        }
+        let id = tree.root();
+        tree.at(id).comment(&texts[0]);
+        let lines = texts[0].trim().chars().map(|c| if c != '\n' && c.is_whitespace() { ' ' } else { c });
+        prop_assert_eq!(tree.node(id).text("C").unwrap_or_default(), lines.collect::<String>());
+    }
+
+    #[test]
+    fn trees_and_records_agree_on_the_main_line(
+        parts in prop::collection::vec(
+            prop::sample::select(vec![
+                // A variation without a node is passed over by both, but not in the same way.
+                "(;", ")", ";", "]", "\\", "B", "AB", "C", "CA", "LB", "[aa]", "[]", "[(]", ";B[ab]",
+                ";W[ba]C[x]", "\r\n", "CA[GBK]",
+            ]),
+            0..80,
+        ),
+    ) {
+        let bytes = parts.concat().into_bytes();
+        let (record, tree) = (Record::parse(&bytes), Tree::parse(&bytes));
+        prop_assert_eq!(record.is_ok(), tree.is_ok());
+        let (Ok(record), Ok(tree)) = (record, tree) else { return Ok(()) };
+        let line = tree.main_line();
+        let comments: Vec<_> = line.iter().map(|&id| tree.node(id).text("C")).collect();
+        prop_assert_eq!(record.nodes.iter().map(|node| node.comment.clone()).collect::<Vec<_>>(), comments);
+        prop_assert_eq!(Tree::parse(tree.to_string().as_bytes()), Ok(tree));
+    }
+
+    #[test]
+    fn no_bytes_panic_in_a_tree(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        let _ = Tree::parse(&bytes).map(|tree| tree.to_string());
+    }
+}

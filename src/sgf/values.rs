@@ -25,6 +25,12 @@ pub(super) fn point(size: BoardSize, (column, from_top): (usize, usize)) -> Opti
     size.point(column, (size.rows() - 1).checked_sub(from_top)?)
 }
 
+/// A point as two letters, the inverse of [`coordinates`] and [`point`].
+pub(super) fn vertex(size: BoardSize, point: Point) -> String {
+    let letter = |number: usize| char::from(b'a' + number as u8);
+    [letter(point.column()), letter(size.rows() - 1 - point.row())].iter().collect()
+}
+
 /// The move of a `B` or `W`. A pass is written as nothing, as `tt` where that is no point, and by some programs
 /// as the point diagonally behind the last one.
 pub(super) fn parse_move(size: BoardSize, bytes: &[u8]) -> Option<Move> {

@@ -1,8 +1,9 @@
-//! A game as SGF.
+//! Trees and games as SGF.
 
-use crate::board::{BoardSize, Color, Move, Point};
+use super::tree::{NodeId, Property, Tree};
+use crate::board::{BoardSize, Color};
 use crate::game::Game;
-use std::fmt::Write as _;
+use std::fmt;
 
 /// What a written record says besides the game.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -21,74 +22,121 @@ pub struct Meta {
 
 /// The game as an SGF file in UTF-8 that [`Record::parse`](super::Record::parse) reads back.
 pub fn write(game: &Game, meta: &Meta) -> String {
-    let size = game.size();
-    let mut out = String::from("(;FF[4]GM[1]CA[UTF-8]");
-    property(&mut out, "AP", concat!("Kosumi:", env!("CARGO_PKG_VERSION")));
-    if size.is_square() {
-        property(&mut out, "SZ", &size.columns().to_string());
-    } else {
-        property(&mut out, "SZ", &format!("{}:{}", size.columns(), size.rows()));
+    Tree::of_game(game, meta).to_string()
+}
+
+impl Tree {
+    /// A tree with the properties that every file of ours begins with: format, game, character set, program, size.
+    pub fn new(size: BoardSize) -> Tree {
+        let mut tree = Tree::bare(size);
+        let sides = if size.is_square() {
+            size.columns().to_string()
+        } else {
+            format!("{}:{}", size.columns(), size.rows())
+        };
+        let root = tree.root();
+        tree.at(root)
+            .line("FF", "4")
+            .line("GM", "1")
+            .line("CA", "UTF-8")
+            .line("AP", concat!("Kosumi:", env!("CARGO_PKG_VERSION")))
+            .line("SZ", &sides);
+        tree
     }
-    property(&mut out, "KM", &game.komi().to_string());
-    if game.handicap() > 0 {
-        property(&mut out, "HA", &game.handicap().to_string());
-    }
-    property(&mut out, "RU", &escape(&game.rules().to_string()));
-    let facts = [("PB", &meta.black), ("PW", &meta.white), ("RE", &meta.result), ("DT", &meta.date)];
-    for (name, fact) in facts {
-        if let Some(fact) = fact {
-            property(&mut out, name, &escape(&fact.replace(['\n', '\r'], " ")));
+
+    /// The record of a game: the root, then a node for every move, so that move *n*, counted from 1, is node *n* of
+    /// [`Tree::main_line`]. If the turn is not the one that follows from the last move, one more node says so.
+    pub fn of_game(game: &Game, meta: &Meta) -> Tree {
+        let mut tree = Tree::new(game.size());
+        let root = tree.root();
+        let mut node = tree.at(root).number("KM", game.komi());
+        // A handicap without any stone would be read as one of fixed points.
+        let has_handicap = game.handicap() > 0 && game.start().stone_count() > 0;
+        if has_handicap {
+            node = node.number("HA", game.handicap());
         }
-    }
-    if let Some(comment) = &meta.comment {
-        property(&mut out, "C", &escape(comment));
-    }
-    for (name, color) in [("AB", Color::Black), ("AW", Color::White)] {
-        let mut stones = game.start().stones().filter(|&(_, stone)| stone == color).peekable();
-        if stones.peek().is_some() {
-            out.push_str(name);
-            stones.for_each(|(point, _)| push_value(&mut out, size, point));
+        node = node.line("RU", &game.rules().to_string());
+        let facts = [("PB", &meta.black), ("PW", &meta.white), ("RE", &meta.result), ("DT", &meta.date)];
+        for (name, fact) in facts {
+            node = node.line(name, fact.as_deref().unwrap_or_default());
         }
-    }
-    let usual = if game.handicap() > 0 { Color::White } else { Color::Black };
-    if game.start_to_move() != usual {
-        property(&mut out, "PL", letter(game.start_to_move()));
-    }
-    for (index, record) in game.records().iter().enumerate() {
-        out.push_str(if index % 10 == 0 { "\n;" } else { ";" });
-        out.push_str(letter(record.color));
-        match record.mv {
-            Move::Play(point) => push_value(&mut out, size, point),
-            Move::Pass => out.push_str("[]"),
+        node = node.comment(meta.comment.as_deref().unwrap_or_default());
+        for color in Color::BOTH {
+            for (point, _) in game.start().stones().filter(|&(_, stone)| stone == color) {
+                node = node.set_up(point, Some(color));
+            }
         }
+        let usual = if has_handicap { Color::White } else { Color::Black };
+        if game.start_to_move() != usual {
+            node.to_move(game.start_to_move());
+        }
+        let mut last = root;
+        for record in game.records() {
+            last = tree.add(last);
+            tree.at(last).play(record.color, record.mv);
+        }
+        if game.records().last().is_some_and(|record| record.color == game.to_move()) {
+            let turn = tree.add(last);
+            tree.at(turn).to_move(game.to_move());
+        }
+        tree
     }
-    if let Some(last) = game.records().last()
-        && game.to_move() == last.color
-    {
-        out.push(';');
-        property(&mut out, "PL", letter(game.to_move()));
+}
+
+/// A line of the file is broken before the next node once it is as long as this.
+const LINE_BYTES: usize = 60;
+
+impl fmt::Display for Tree {
+    /// As SGF in UTF-8.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        enum Todo {
+            Line(NodeId),
+            Variation(NodeId),
+            Close,
+        }
+        f.write_str("(")?;
+        let mut line = 0;
+        let mut todo = vec![Todo::Line(self.root())];
+        while let Some(next) = todo.pop() {
+            let id = match next {
+                Todo::Line(id) => id,
+                Todo::Variation(id) => {
+                    f.write_str("\n(")?;
+                    line = 1;
+                    id
+                }
+                Todo::Close => {
+                    f.write_str(")")?;
+                    continue;
+                }
+            };
+            if line >= LINE_BYTES {
+                f.write_str("\n")?;
+                line = 0;
+            }
+            line += 1;
+            f.write_str(";")?;
+            for Property { name, values } in self.node(id).properties() {
+                f.write_str(name)?;
+                line += name.len();
+                for value in values {
+                    write!(f, "[{value}]")?;
+                    line += value.len() + 2;
+                }
+            }
+            if id == self.root() {
+                line = LINE_BYTES;
+            }
+            match self.node(id).children() {
+                [] => {}
+                &[only] => todo.push(Todo::Line(only)),
+                several => {
+                    for &child in several.iter().rev() {
+                        todo.extend([Todo::Close, Todo::Variation(child)]);
+                    }
+                }
+            }
+        }
+        f.write_str(")\n")
     }
-    out.push_str(")\n");
-    out
-}
-
-fn letter(color: Color) -> &'static str {
-    match color {
-        Color::Black => "B",
-        Color::White => "W",
-    }
-}
-
-fn property(out: &mut String, name: &str, value: &str) {
-    // Writing to a string cannot fail.
-    let _ = write!(out, "{name}[{value}]");
-}
-
-fn push_value(out: &mut String, size: BoardSize, point: Point) {
-    let letter = |number: usize| char::from(b'a' + number as u8);
-    let _ = write!(out, "[{}{}]", letter(point.column()), letter(size.rows() - 1 - point.row()));
-}
-
-fn escape(text: &str) -> String {
-    text.replace('\\', "\\\\").replace(']', "\\]")
 }
