@@ -106,7 +106,7 @@ fn square(side: usize) -> anyhow::Result<BoardSize> {
 }
 
 fn search(size: BoardSize, threads: usize) -> Search<Playouts> {
-    Search::new(Playouts::default(), SearchParams::for_size(size), MEBIBYTES, threads)
+    Search::new(Playouts::default(), SearchParams::for_playouts(size), MEBIBYTES, threads)
 }
 
 fn search_by_count(search: &mut Search<Playouts>, game: &Game, count: u32) -> SearchReport {

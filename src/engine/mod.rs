@@ -113,8 +113,12 @@ impl Engine {
         let komi = settings.komi.unwrap_or(settings.rules.usual_komi());
         let game = Game::new(size, settings.rules, komi).with_sharing(settings.sharing);
         let evaluator = Playouts::new(HeuristicPolicy::new(settings.rates), settings.playout);
-        let search =
-            Search::new(evaluator, SearchParams::for_size(size), settings.memory_mebibytes, settings.threads);
+        let search = Search::new(
+            evaluator,
+            SearchParams::for_playouts(size),
+            settings.memory_mebibytes,
+            settings.threads,
+        );
         let clocks = ByColor::new(Clock::new(TimeControl::None), Clock::new(TimeControl::None));
         Engine { settings, game, search, clocks, questions: 0, report: None, status: None }
     }
@@ -144,7 +148,7 @@ impl Engine {
         if game.size() != self.game.size() {
             self.search.clear();
         }
-        self.search.set_params(SearchParams::for_size(game.size()));
+        self.search.set_params(SearchParams::for_playouts(game.size()));
         self.game = if game.sharing() == self.settings.sharing {
             game
         } else {

@@ -8,7 +8,7 @@ pub mod prior;
 pub mod stub;
 
 pub use playouts::{PlayoutSettings, Playouts};
-pub use prior::Prior;
+pub use prior::{Prior, PriorGames};
 
 use crate::board::{Color, Move, Point, PointMap};
 use crate::game::Line;

@@ -10,18 +10,77 @@ use crate::playout::pattern;
 use crate::tactics::{self, LadderReader};
 use smallvec::SmallVec;
 
+/// What is known about a move before it is searched. Which of the two it is depends on the evaluator; the formula
+/// of the search must fit.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Prior {
+    /// Games that the move is credited with.
+    Games(PriorGames),
+    /// How likely the move is the one to play, in `[0, 1]`.
+    Probability(f32),
+}
+
+/// The bit of a packed prior that tells probabilities from games: the sign of the float.
+const PROBABILITY: u16 = 1 << 15;
+
+impl Prior {
+    /// Ten games, half of them won: it keeps a first result from deciding everything.
+    pub const EVEN: Prior = Prior::Games(PriorGames { weight: 10, wins: 5 });
+
+    /// In two bytes: games exactly, a probability to a part in 256 of itself (the upper half of its float).
+    #[inline]
+    pub fn pack(self) -> u16 {
+        match self {
+            Prior::Games(games) => u16::from(games.weight) << 8 | u16::from(games.wins),
+            Prior::Probability(probability) => {
+                let bits = probability.clamp(0.0, 1.0).to_bits();
+                // Rounded to nearest; the largest, 1, is exact and cannot overflow.
+                PROBABILITY | ((bits + (1 << 15)) >> 16) as u16
+            }
+        }
+    }
+
+    /// The inverse of [`pack`](Prior::pack).
+    #[inline]
+    pub fn unpack(packed: u16) -> Prior {
+        if packed & PROBABILITY == 0 {
+            Prior::Games(PriorGames { weight: (packed >> 8) as u8, wins: packed as u8 })
+        } else {
+            Prior::Probability(f32::from_bits(u32::from(packed ^ PROBABILITY) << 16))
+        }
+    }
+
+    /// The games; none for a probability.
+    #[inline]
+    pub fn games(self) -> PriorGames {
+        match self {
+            Prior::Games(games) => games,
+            Prior::Probability(_) => PriorGames::default(),
+        }
+    }
+
+    /// The probability; 0 for games.
+    #[inline]
+    pub fn probability(self) -> f32 {
+        match self {
+            Prior::Games(_) => 0.0,
+            Prior::Probability(probability) => probability,
+        }
+    }
+}
+
 /// Wins and games that a move is credited with in advance, for the player who makes it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Prior {
-    /// Equivalent visits.
+pub struct PriorGames {
+    /// Equivalent visits, at most [`PriorGames::MOST`].
     pub weight: u8,
     /// Equivalent wins, at most `weight`.
     pub wins: u8,
 }
 
-impl Prior {
-    /// Ten games, half of them won: it keeps a first result from deciding everything.
-    pub const EVEN: Prior = Prior { weight: 10, wins: 5 };
+impl PriorGames {
+    /// Most games that a prior can hold.
+    pub const MOST: u8 = 127;
 
     /// Value for the player who makes the move, in `[-1, 1]`; 0 without games.
     #[inline]
@@ -31,7 +90,7 @@ impl Prior {
 
     /// Adds `games` games, all won or all lost.
     fn add(&mut self, games: u8, won: bool) {
-        let weight = self.weight.saturating_add(games);
+        let weight = self.weight.saturating_add(games).min(PriorGames::MOST);
         if won {
             self.wins = self.wins.saturating_add(weight - self.weight);
         }
@@ -109,11 +168,11 @@ pub fn moves_with_priors(
             continue;
         }
         let prior = point_prior(board, color, point, weights, distance[point.index()], &hot);
-        moves.push((Move::Play(point), prior));
+        moves.push((Move::Play(point), Prior::Games(prior)));
     }
-    let mut pass = Prior { weight: weights.even, wins: weights.even / 2 };
+    let mut pass = PriorGames { weight: weights.even, wins: weights.even / 2 };
     pass.add(weights.pass, false);
-    moves.push((Move::Pass, pass));
+    moves.push((Move::Pass, Prior::Games(pass)));
 }
 
 fn point_prior(
@@ -123,8 +182,8 @@ fn point_prior(
     weights: &PriorWeights,
     distance: u8,
     hot: &HotPoints,
-) -> Prior {
-    let mut prior = Prior { weight: weights.even, wins: weights.even / 2 };
+) -> PriorGames {
+    let mut prior = PriorGames { weight: weights.even, wins: weights.even / 2 };
     let self_atari = tactics::is_self_atari(board, point, color);
     if self_atari {
         prior.add(weights.self_atari, false);
@@ -201,5 +260,38 @@ impl HotPoints {
             }
         }
         hot
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packed_prior_is_the_same_prior() {
+        for weight in 0..=PriorGames::MOST {
+            for wins in 0..=weight {
+                let prior = Prior::Games(PriorGames { weight, wins });
+                assert_eq!(Prior::unpack(prior.pack()), prior);
+            }
+        }
+        for step in 0..=10_000u32 {
+            let probability = step as f32 / 10_000.0;
+            let Prior::Probability(back) = Prior::unpack(Prior::Probability(probability).pack()) else {
+                panic!("{probability} became games");
+            };
+            assert!((back - probability).abs() <= probability / 256.0, "{probability} became {back}");
+        }
+        assert_eq!(Prior::unpack(Prior::Probability(2.0).pack()), Prior::Probability(1.0));
+        assert_eq!(Prior::unpack(Prior::Probability(0.0).pack()), Prior::Probability(0.0));
+    }
+
+    #[test]
+    fn games_do_not_overflow() {
+        let mut prior = PriorGames::default();
+        for _ in 0..10 {
+            prior.add(30, true);
+        }
+        assert_eq!(prior, PriorGames { weight: PriorGames::MOST, wins: PriorGames::MOST });
     }
 }

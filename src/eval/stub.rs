@@ -27,6 +27,26 @@ impl Evaluator for HashEvaluator {
     }
 }
 
+/// The values of [`HashEvaluator`], and probabilities as priors: a hash too, and their sum is one.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct HashPolicy;
+
+impl Evaluator for HashPolicy {
+    fn evaluate(&mut self, line: &Line<'_>, rng: &mut Rng) -> Evaluation {
+        HashEvaluator.evaluate(line, rng)
+    }
+
+    fn expand(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
+        HashEvaluator.expand(line, moves);
+        let position = line.board().key().0 as u64;
+        let share = |mv: Move| 1 + mix(position ^ mv.point().map_or(0, |point| point.index() as u64)) % 100;
+        let sum: u64 = moves.iter().map(|&(mv, _)| share(mv)).sum();
+        for (mv, prior) in moves {
+            *prior = Prior::Probability(share(*mv) as f32 / sum as f32);
+        }
+    }
+}
+
 /// Exact Tromp-Taylor area of the position as it stands, as if both players passed now; even priors.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AreaEvaluator;

@@ -27,7 +27,7 @@ pub mod table;
 mod tests;
 mod worker;
 
-pub use params::SearchParams;
+pub use params::{Formula, PuctParams, RaveParams, SearchParams};
 pub use report::{MoveReport, SearchReport};
 pub use stop::{Limits, SearchStats, StopRule};
 pub use table::{NodeTable, TableUse};

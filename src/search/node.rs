@@ -32,6 +32,9 @@ use std::sync::atomic::{AtomicI64, AtomicU16, AtomicU32, AtomicU64, Ordering};
 /// search gives the same answer on every machine.
 pub const VALUE_ONE: i32 = 1 << 24;
 
+/// Fixed-point one of squared values.
+const SQUARE_ONE: f32 = (1 << 20) as f32;
+
 /// A value in `[-1, 1]` as an integer.
 #[inline]
 pub fn to_fixed(value: f32) -> i32 {
@@ -61,8 +64,12 @@ pub struct Node {
     key: [AtomicU64; 2],
     /// Black's summed value, in units of 1 / [`VALUE_ONE`]. See the module's invariant.
     value_sum: AtomicI64,
-    /// Black's summed score of own evaluations, in 1/256 points.
+    /// Black's summed score of the simulations that came through here, in 1/256 points. Unlike the values it is
+    /// not brought up to date along other paths: it is for the reader, no move is chosen by it.
     score_sum: AtomicI64,
+    /// Summed squares of the values of the simulations that came through here, in units of 1 / [`SQUARE_ONE`].
+    /// It says how far results scatter, for the breadth of exploration.
+    square_sum: AtomicU64,
     /// Own evaluations and edge visits together: completed simulations through this node.
     visits: AtomicU32,
     /// Own evaluations.
@@ -142,16 +149,27 @@ impl Node {
         from_fixed(self.value_fixed())
     }
 
-    /// Black's mean score of the node's own evaluations.
-    pub fn own_score(&self) -> f32 {
-        self.score_sum.load(Ordering::Relaxed) as f32 / 256.0 / self.own_visits().max(1) as f32
+    /// Black's mean score over the simulations that came through here; 0 without visits.
+    pub fn score(&self) -> f32 {
+        self.score_sum.load(Ordering::Relaxed) as f32 / 256.0 / self.visits().max(1) as f32
+    }
+
+    /// Mean square of the values of the simulations that came through here, in `[0, 1]`; 0 without visits.
+    pub fn mean_square(&self) -> f32 {
+        self.square_sum.load(Ordering::Relaxed) as f32 / SQUARE_ONE / self.visits().max(1) as f32
+    }
+
+    /// Counts what a simulation that came through here found: score and square of the value.
+    #[inline]
+    pub(super) fn add_result(&self, score: f32, square: f32) {
+        self.score_sum.fetch_add((score * 256.0) as i64, Ordering::Relaxed);
+        self.square_sum.fetch_add((square * SQUARE_ONE) as u64, Ordering::Relaxed);
     }
 
     /// Adds an evaluation of this very position.
     #[inline]
-    pub(super) fn add_own(&self, value: i32, score: f32) {
+    pub(super) fn add_own(&self, value: i32) {
         self.value_sum.fetch_add(i64::from(value), Ordering::Relaxed);
-        self.score_sum.fetch_add((score * 256.0) as i64, Ordering::Relaxed);
         self.own_visits.fetch_add(1, Ordering::Relaxed);
         self.visits.fetch_add(1, Ordering::Relaxed);
     }
@@ -192,7 +210,7 @@ pub struct Edge {
     child: AtomicU32,
     /// The point's index, 0 for a pass.
     mv: AtomicU16,
-    /// Weight in the upper byte, wins in the lower.
+    /// A packed [`Prior`].
     prior: AtomicU16,
 }
 
@@ -205,7 +223,7 @@ impl Edge {
         self.rave.store(0, Ordering::Relaxed);
         self.child.store(0, Ordering::Relaxed);
         self.mv.store(mv.point().map_or(0, |point| point.index() as u16), Ordering::Relaxed);
-        self.prior.store(u16::from(prior.weight) << 8 | u16::from(prior.wins), Ordering::Relaxed);
+        self.prior.store(prior.pack(), Ordering::Relaxed);
     }
 
     /// Makes this slot say who owns the edges behind it: `len` edges of node `owner`.
@@ -238,8 +256,7 @@ impl Edge {
     /// Prior knowledge.
     #[inline]
     pub fn prior(&self) -> Prior {
-        let packed = self.prior.load(Ordering::Relaxed);
-        Prior { weight: (packed >> 8) as u8, wins: packed as u8 }
+        Prior::unpack(self.prior.load(Ordering::Relaxed))
     }
 
     /// The node this move leads to, if it has been visited. Acquire: whoever reads the number sees the node.

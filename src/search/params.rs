@@ -1,43 +1,110 @@
-//! Parameters of the search: one table, with range, unit and source.
+//! Parameters of the search: one table for each formula, with range, unit and source.
 
 use crate::board::BoardSize;
 
-/// Constants of a search. `Default` is for 9×9; [`SearchParams::for_size`] knows the other sizes.
+/// Constants of a search. `Default` is for playouts on 9×9; [`SearchParams::for_playouts`] and
+/// [`SearchParams::for_network`] know evaluators and sizes.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct SearchParams {
     /// Evaluations a node needs before its moves are created; from 1. CITE: Coulom (2006); Fuego uses 3, Pachi
     /// and michi 8. A node without moves costs 64 bytes, so a high number saves memory.
     pub expand_after: u32,
+    /// How many lost games a descent in progress counts for the nodes it goes through (virtual loss).
+    pub in_flight_weight: u32,
+    /// How the next move is chosen.
+    pub formula: Formula,
+}
+
+/// How a move is chosen during a descent. The evaluator's priors must fit: games for the first, probabilities for
+/// the second.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Formula {
+    /// Means mixed with all-moves-as-first: for evaluators that play on.
+    Rave(RaveParams),
+    /// Means and probabilities: for evaluators that know good moves.
+    Puct(PuctParams),
+}
+
+/// Constants of [`select::rave_urgency`](super::select::rave_urgency).
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct RaveParams {
     /// Games at which RAVE and the plain mean weigh about the same (the `equivalence` of Pachi's formula); 0
     /// switches RAVE off. CITE: Gelly and Silver, "Monte-Carlo tree search and rapid action value estimation in
     /// computer Go" (2011).
-    pub rave_equivalence: f32,
+    pub equivalence: f32,
     /// Weight of the exploration term; RAVE explores well enough alone. CITE: Pachi's and Fuego's logs: 0 is
     /// best.
     pub exploration: f32,
     /// Moves of a playout count double for RAVE up to this many per point of the board. From 0; a playout has
     /// about 1.3 moves per point.
-    pub rave_early_share: f32,
-    /// How many lost games a descent in progress counts for the nodes it goes through (virtual loss).
-    pub in_flight_weight: u32,
+    pub early_share: f32,
 }
 
-impl Default for SearchParams {
-    fn default() -> SearchParams {
-        SearchParams {
-            expand_after: 2,
-            rave_equivalence: 3000.0,
-            exploration: 0.0,
-            rave_early_share: 1.0,
-            in_flight_weight: 1,
+/// Constants of [`select::Puct`](super::select::Puct). CITE: KataGo's defaults, in its documentation of methods and
+/// its parameter file; values in `[-1, 1]`, as here.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct PuctParams {
+    /// Weight of the probabilities while there are few visits; above 0.
+    pub exploration: f32,
+    /// By how much the weight grows for every e-fold of visits beyond `growth_visits`; from 0.
+    pub growth: f32,
+    /// Visits from which on the weight grows; above 0.
+    pub growth_visits: f32,
+    /// Standard deviation of values at which exploration is as told; above 0.
+    pub usual_deviation: f32,
+    /// Visits that the usual deviation counts for in the measured one; from 0.
+    pub usual_deviation_visits: f32,
+    /// Share of exploration that follows the measured deviation, in `[0, 1]`.
+    pub deviation_share: f32,
+    /// How much worse than its parent a move is taken to be before its first visit, once all moves that were
+    /// likely have been visited; from 0.
+    pub first_play_reduction: f32,
+    /// The same at the root, where more moves are to be looked at.
+    pub root_first_play_reduction: f32,
+}
+
+impl Default for RaveParams {
+    fn default() -> RaveParams {
+        RaveParams { equivalence: 3000.0, exploration: 0.0, early_share: 1.0 }
+    }
+}
+
+impl Default for PuctParams {
+    fn default() -> PuctParams {
+        PuctParams {
+            exploration: 1.0,
+            growth: 0.45,
+            growth_visits: 500.0,
+            usual_deviation: 0.4,
+            usual_deviation_visits: 2.0,
+            deviation_share: 0.85,
+            first_play_reduction: 0.2,
+            root_first_play_reduction: 0.1,
         }
     }
 }
 
+impl Default for SearchParams {
+    fn default() -> SearchParams {
+        SearchParams { expand_after: 2, in_flight_weight: 1, formula: Formula::Rave(RaveParams::default()) }
+    }
+}
+
 impl SearchParams {
-    /// Parameters for boards of this size.
-    pub fn for_size(size: BoardSize) -> SearchParams {
+    /// Parameters for playouts on boards of this size.
+    pub fn for_playouts(size: BoardSize) -> SearchParams {
         let base = SearchParams::default();
-        if size.area() > 200 { SearchParams { rave_equivalence: 4000.0, ..base } } else { base }
+        if size.area() > 200 {
+            let rave = RaveParams { equivalence: 4000.0, ..RaveParams::default() };
+            SearchParams { formula: Formula::Rave(rave), ..base }
+        } else {
+            base
+        }
+    }
+
+    /// Parameters for a network. Its answer for a position holds the moves too, so they are created when the
+    /// position is met for the second time.
+    pub fn for_network(_size: BoardSize) -> SearchParams {
+        SearchParams { expand_after: 1, in_flight_weight: 1, formula: Formula::Puct(PuctParams::default()) }
     }
 }

@@ -15,6 +15,8 @@ pub struct MoveReport {
     pub visits: u32,
     /// Expected result for Black after it, in `[-1, 1]`; the root's if it has no visits.
     pub value: f32,
+    /// Expected score for Black after it, komi included; the root's if it has no visits.
+    pub score: f32,
     /// Prior knowledge.
     pub prior: Prior,
     /// RAVE games and Black's mean value in them.
@@ -75,13 +77,16 @@ pub(super) fn move_reports(table: &NodeTable, root: &Node) -> Vec<MoveReport> {
         .map(|edge| {
             let (visits, seen) = edge.visits_and_seen();
             let mut variation = vec![edge.mv()];
+            let mut score = root.score();
             if let Some(child) = edge.child() {
                 follow(table, child, &mut variation);
+                score = table.node(child).score();
             }
             MoveReport {
                 mv: edge.mv(),
                 visits,
                 value: if visits > 0 { from_fixed(seen) } else { root.value() },
+                score,
                 prior: edge.prior(),
                 rave: edge.rave(),
                 variation,

@@ -2,104 +2,194 @@
 //!
 //! All values here are for the player on turn, in `[-1, 1]`.
 
-/// What is known about one move.
-#[derive(Clone, Copy, PartialEq, Debug)]
+use super::params::{PuctParams, RaveParams};
+
+/// What the simulations through one move have found.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct MoveStats {
     /// Completed simulations through the edge.
     pub visits: u32,
     /// Value of the child.
     pub value: f32,
-    /// Descents in progress.
-    pub in_flight: u32,
+    /// Lost games that the descents in progress count for.
+    pub lost: f32,
+}
+
+impl MoveStats {
+    /// Visits and their summed value, descents in progress being lost games, so that workers spread.
+    #[inline]
+    fn visits_and_sum(&self) -> (f32, f32) {
+        let visits = self.visits as f32;
+        (visits + self.lost, visits * self.value - self.lost)
+    }
+}
+
+/// What all-moves-as-first and prior knowledge say about one move, in games and their mean values.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct RaveStats {
     /// RAVE games.
-    pub rave_visits: u32,
+    pub visits: u32,
     /// Value of the RAVE games.
-    pub rave_value: f32,
+    pub value: f32,
     /// Equivalent visits of the prior.
     pub prior_weight: f32,
     /// Value of the prior.
     pub prior_value: f32,
 }
 
-/// Constants of the formula.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Constants {
-    /// See [`SearchParams::rave_equivalence`](super::SearchParams::rave_equivalence).
-    pub rave_equivalence: f32,
-    /// See [`SearchParams::exploration`](super::SearchParams::exploration).
-    pub exploration: f32,
-    /// See [`SearchParams::in_flight_weight`](super::SearchParams::in_flight_weight).
-    pub in_flight_weight: f32,
-}
-
 /// How urgent a move is: the larger, the sooner it is followed.
 ///
 /// The mean of visits and prior, mixed with the mean of RAVE games, whose weight falls as visits come in:
 /// β = r / (r + n + n·r / equivalence). A prior counts as games of both kinds.
-/// CITE: Gelly and Silver (2011) for the mixture; David Silver's β in the form that Pachi uses. A descent in
-/// progress counts as a lost game, so that workers spread.
+/// CITE: Gelly and Silver (2011) for the mixture; David Silver's β in the form that Pachi uses.
 /// `exploring` is the root of the parent's visits.
 #[inline]
-pub fn urgency(stats: &MoveStats, constants: &Constants, exploring: f32) -> f32 {
-    let lost = stats.in_flight as f32 * constants.in_flight_weight;
-    let visits = stats.visits as f32 + stats.prior_weight + lost;
+pub fn rave_urgency(stats: &MoveStats, rave: &RaveStats, params: &RaveParams, exploring: f32) -> f32 {
+    let (visits, sum) = stats.visits_and_sum();
+    let visits = visits + rave.prior_weight;
     if visits <= 0.0 {
         return f32::MAX;
     }
-    let sum = stats.visits as f32 * stats.value + stats.prior_weight * stats.prior_value - lost;
-    let mean = sum / visits;
+    let prior_sum = rave.prior_weight * rave.prior_value;
+    let mean = (sum + prior_sum) / visits;
     let mut mixed = mean;
-    if constants.rave_equivalence > 0.0 && stats.rave_visits > 0 {
-        let rave_visits = stats.rave_visits as f32 + stats.prior_weight;
-        let rave_sum = stats.rave_visits as f32 * stats.rave_value + stats.prior_weight * stats.prior_value;
-        let beta = rave_visits / (rave_visits + visits + visits * rave_visits / constants.rave_equivalence);
+    if params.equivalence > 0.0 && rave.visits > 0 {
+        let rave_visits = rave.visits as f32 + rave.prior_weight;
+        let rave_sum = rave.visits as f32 * rave.value + prior_sum;
+        let beta = rave_visits / (rave_visits + visits + visits * rave_visits / params.equivalence);
         mixed = beta * (rave_sum / rave_visits) + (1.0 - beta) * mean;
     }
-    mixed + constants.exploration * exploring / visits
+    mixed + params.exploration * exploring / visits
+}
+
+/// What a node says about its moves in common, for [`Puct::new`].
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct NodeStats {
+    /// Value of the node.
+    pub value: f32,
+    /// Mean square of the results that came through the node, in `[0, 1]`.
+    pub mean_square: f32,
+    /// Simulations through the node's edges.
+    pub edge_visits: u32,
+    /// Sum of the probabilities of the moves that have been visited.
+    pub visited_probability: f32,
+    /// Is it the root of the search?
+    pub is_root: bool,
+}
+
+/// PUCT: the value of a move, and its probability weighed by how much remains to be explored.
+///
+/// CITE: Rosin, "Multi-armed bandits with episode context" (2011); Silver et al. (2017). Dynamic exploration and
+/// first-play urgency as KataGo does them, see [`PuctParams`].
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Puct {
+    /// Factor of a probability.
+    exploring: f32,
+    /// Value of a move that has not been visited.
+    unvisited: f32,
+}
+
+impl Puct {
+    /// The part that all moves of a node have in common.
+    pub fn new(params: &PuctParams, node: &NodeStats) -> Puct {
+        let visits = node.edge_visits as f32;
+        let growth = params.growth * ((visits + params.growth_visits) / params.growth_visits).ln();
+        // The wider results scatter, the more there is to find: the deviation as measured, held by some visits of
+        // the usual one.
+        let usual = node.value * node.value + params.usual_deviation * params.usual_deviation;
+        let held = params.usual_deviation_visits;
+        let mean_square = (usual * held + node.mean_square * (visits + 1.0)) / (held + visits + 1.0);
+        let deviation = (mean_square - node.value * node.value).max(0.0).sqrt();
+        let scatter = 1.0 + params.deviation_share * (deviation / params.usual_deviation - 1.0);
+        // The small constant lets probabilities decide the first visit.
+        let exploring = (params.exploration + growth) * scatter * (visits + 0.01).sqrt();
+        let reduction =
+            if node.is_root { params.root_first_play_reduction } else { params.first_play_reduction };
+        let unvisited = node.value - reduction * node.visited_probability.clamp(0.0, 1.0).sqrt();
+        Puct { exploring, unvisited: unvisited.max(-1.0) }
+    }
+
+    /// How urgent a move is: the larger, the sooner it is followed.
+    #[inline]
+    pub fn urgency(&self, stats: &MoveStats, probability: f32) -> f32 {
+        let (visits, sum) = stats.visits_and_sum();
+        let value = if visits > 0.0 { sum / visits } else { self.unvisited };
+        // A descent in progress through an unvisited move has not been lost yet, but must not look new.
+        value + self.exploring * probability / (1.0 + visits)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const PLAIN: Constants = Constants { rave_equivalence: 0.0, exploration: 0.0, in_flight_weight: 1.0 };
-    const NONE: MoveStats = MoveStats {
-        visits: 0,
-        value: 0.0,
-        in_flight: 0,
-        rave_visits: 0,
-        rave_value: 0.0,
-        prior_weight: 0.0,
-        prior_value: 0.0,
-    };
+    const PLAIN: RaveParams = RaveParams { equivalence: 0.0, exploration: 0.0, early_share: 0.0 };
 
     #[test]
     fn numbers_by_hand() {
-        let three = MoveStats { visits: 3, value: 0.5, ..NONE };
-        assert_eq!(urgency(&three, &PLAIN, 0.0), 0.5);
+        let (three, none) = (MoveStats { visits: 3, value: 0.5, lost: 0.0 }, RaveStats::default());
+        assert_eq!(rave_urgency(&three, &none, &PLAIN, 0.0), 0.5);
         // One descent in progress: (1.5 − 1) / 4.
-        assert_eq!(urgency(&MoveStats { in_flight: 1, ..three }, &PLAIN, 0.0), 0.125);
+        assert_eq!(rave_urgency(&MoveStats { lost: 1.0, ..three }, &none, &PLAIN, 0.0), 0.125);
         // A prior of one lost game: (1.5 − 1) / 4.
-        let prior = MoveStats { prior_weight: 1.0, prior_value: -1.0, ..three };
-        assert_eq!(urgency(&prior, &PLAIN, 0.0), 0.125);
+        let prior = RaveStats { prior_weight: 1.0, prior_value: -1.0, ..none };
+        assert_eq!(rave_urgency(&three, &prior, &PLAIN, 0.0), 0.125);
         // RAVE: r = 3, n = 3, β = 3 / (3 + 3 + 9/9) = 3/7.
-        let rave = MoveStats { rave_visits: 3, rave_value: -0.5, ..three };
-        let mixed = urgency(&rave, &Constants { rave_equivalence: 9.0, ..PLAIN }, 0.0);
+        let rave = RaveStats { visits: 3, value: -0.5, ..none };
+        let mixed = rave_urgency(&three, &rave, &RaveParams { equivalence: 9.0, ..PLAIN }, 0.0);
         assert!((mixed - (3.0 / 7.0 * -0.5 + 4.0 / 7.0 * 0.5)).abs() < 1e-6);
     }
 
     #[test]
     fn what_is_quite_unknown_comes_first() {
-        assert_eq!(urgency(&NONE, &PLAIN, 0.0), f32::MAX);
+        assert_eq!(rave_urgency(&MoveStats::default(), &RaveStats::default(), &PLAIN, 0.0), f32::MAX);
     }
 
     #[test]
     fn the_weight_of_rave_falls_with_visits() {
-        let constants = Constants { rave_equivalence: 1000.0, ..PLAIN };
+        let params = RaveParams { equivalence: 1000.0, ..PLAIN };
         let at = |visits| {
-            let stats = MoveStats { visits, value: 0.0, rave_visits: 100, rave_value: 1.0, ..NONE };
-            urgency(&stats, &constants, 0.0)
+            let rave = RaveStats { visits: 100, value: 1.0, ..RaveStats::default() };
+            rave_urgency(&MoveStats { visits, ..MoveStats::default() }, &rave, &params, 0.0)
         };
         assert!(at(1) > at(10) && at(10) > at(1000) && at(1000) > at(100_000));
+    }
+
+    #[test]
+    fn puct_by_hand() {
+        // No growth and no scatter: value + probability · √(visits + 0.01) / (1 + visits of the move).
+        let params = PuctParams { growth: 0.0, deviation_share: 0.0, ..PuctParams::default() };
+        let node =
+            NodeStats { value: 0.2, edge_visits: 4, visited_probability: 0.25, ..NodeStats::default() };
+        let puct = Puct::new(&params, &node);
+        let near = |a: f32, b: f32| (a - b).abs() < 1e-6;
+        let once = MoveStats { visits: 1, value: 0.5, lost: 0.0 };
+        assert!(near(puct.urgency(&once, 0.5), 0.5 + 0.5 * 4.01f32.sqrt() / 2.0));
+        // First-play urgency: 0.2 − 0.2 · √0.25 = 0.1, and 0.2 − 0.1 · √0.25 at the root.
+        assert!(near(puct.urgency(&MoveStats::default(), 0.0), 0.1));
+        let root = Puct::new(&params, &NodeStats { is_root: true, ..node });
+        assert!(near(root.urgency(&MoveStats::default(), 0.0), 0.15));
+        // A descent in progress: (0.5 − 1) / 2, and one visit more below the line.
+        let busy = MoveStats { lost: 1.0, ..once };
+        assert!(near(puct.urgency(&busy, 0.5), -0.25 + 0.5 * 4.01f32.sqrt() / 3.0));
+    }
+
+    #[test]
+    fn exploration_grows_with_visits_and_with_scatter() {
+        let params = PuctParams::default();
+        let exploring = |edge_visits, mean_square| {
+            let node = NodeStats { edge_visits, mean_square, ..NodeStats::default() };
+            Puct::new(&params, &node).exploring / (edge_visits as f32 + 0.01).sqrt()
+        };
+        assert!((exploring(0, 0.16) - 1.0).abs() < 1e-6, "the usual deviation leaves it as it is");
+        assert!(exploring(10_000, 0.16) > exploring(100, 0.16));
+        assert!(exploring(100, 0.5) > exploring(100, 0.16) && exploring(100, 0.16) > exploring(100, 0.01));
+    }
+
+    #[test]
+    fn before_any_visit_the_likeliest_move_comes_first() {
+        let puct = Puct::new(&PuctParams::default(), &NodeStats::default());
+        let none = MoveStats::default();
+        assert!(puct.urgency(&none, 0.6) > puct.urgency(&none, 0.3));
     }
 }

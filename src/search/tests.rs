@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::board::{Board, BoardSize, Color, Move, Point};
-use crate::eval::stub::{AreaEvaluator, HashEvaluator};
+use crate::eval::stub::{AreaEvaluator, HashEvaluator, HashPolicy};
 use crate::eval::{Evaluation, Playouts, Prior};
 use crate::game::Line;
 use crate::graph_key::Sharing;
@@ -24,8 +24,15 @@ fn empty(side: usize) -> Game {
 }
 
 fn search<E: Evaluator + Sync>(evaluator: E, threads: usize) -> Search<E> {
-    let params = SearchParams { expand_after: 1, exploration: 0.5, ..SearchParams::default() };
+    let rave = RaveParams { exploration: 0.5, ..RaveParams::default() };
+    let params = SearchParams { expand_after: 1, formula: Formula::Rave(rave), ..SearchParams::default() };
     Search::new(evaluator, params, 8, threads)
+}
+
+/// A search that chooses by probabilities.
+fn puct_search<E: Evaluator + Sync>(evaluator: E, threads: usize) -> Search<E> {
+    let params = SearchParams { formula: Formula::Puct(PuctParams::default()), ..SearchParams::default() };
+    Search::new(evaluator, SearchParams { expand_after: 1, ..params }, 8, threads)
 }
 
 fn run<E: Evaluator + Sync>(search: &mut Search<E>, game: &Game, playouts: u32, seed: u64) -> SearchReport {
@@ -131,7 +138,7 @@ fn walk(table: &NodeTable, game: &Game) -> Vec<(NodeId, Vec<Move>)> {
 }
 
 /// Asserts the arithmetic of every node: visits, sums, and the value as the definition gives it.
-fn check_sums(search: &Search<HashEvaluator>, game: &Game, is_current: bool) {
+fn check_sums<E: Evaluator + Sync>(search: &Search<E>, game: &Game, is_current: bool) {
     let table = search.table();
     let mut line = Line::new(game);
     for (id, moves) in walk(table, game) {
@@ -166,6 +173,9 @@ fn sums_are_exact() {
                 run(&mut search, &game, 4000, 3);
                 // On a tree, one worker leaves nothing stale. On a graph, a node may have learned through one
                 // parent what another has not seen yet.
+                check_sums(&search, &game, threads == 1 && sharing == Sharing::Tree);
+                let mut search = puct_search(HashPolicy, threads);
+                run(&mut search, &game, 4000, 3);
                 check_sums(&search, &game, threads == 1 && sharing == Sharing::Tree);
             }
         }
@@ -243,6 +253,37 @@ fn the_hash_evaluators_search_is_pinned() {
 }
 
 const GOLDEN_3X3: [&str; 3] = ["B2 206", "B3 113", "C2 109"];
+
+#[test]
+fn probabilities_guide_the_search() {
+    let game = empty(5);
+    let report = run(&mut puct_search(HashPolicy, 1), &game, 30, 1);
+    let probability = |entry: &MoveReport| entry.prior.probability();
+    let likeliest = report.moves.iter().map(probability).fold(0.0, f32::max);
+    let unvisited = report.moves.iter().filter(|entry| entry.visits == 0).map(probability);
+    assert!(unvisited.fold(0.0, f32::max) < likeliest, "the likeliest move was visited");
+    assert!(report.moves.iter().any(|entry| entry.visits == 0), "what is unlikely waits");
+    let more = run(&mut puct_search(HashPolicy, 1), &game, 5000, 1);
+    let best_value = |report: &SearchReport| report.moves[0].value;
+    assert!(best_value(&more) > more.value, "visits go where values are high: {}", more.value);
+    assert_eq!(summary(&run(&mut puct_search(HashPolicy, 1), &game, 5000, 1)), summary(&more));
+}
+
+#[test]
+fn scores_and_squares_are_means_over_simulations() {
+    // The score of the stub is ten times its value, so on a tree both means must agree everywhere.
+    let game = empty(4).with_sharing(Sharing::Tree);
+    let mut search = puct_search(HashPolicy, 1);
+    run(&mut search, &game, 3000, 1);
+    for (id, _) in walk(search.table(), &game) {
+        let node = search.table().node(id);
+        if node.visits() > 0 {
+            let (score, value) = (node.score(), 10.0 * node.value());
+            assert!((score - value).abs() < 0.02, "score {score}, value {value}");
+            assert!(node.mean_square() + 1e-4 >= node.value() * node.value());
+        }
+    }
+}
 
 #[test]
 fn colours_are_symmetric() {

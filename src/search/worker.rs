@@ -1,7 +1,8 @@
 //! One worker: simulations, one after the other, on the shared table.
 
 use super::node::{self, Edge, Node, NodeId};
-use super::select::{self, Constants, MoveStats};
+use super::params::{Formula, PuctParams, RaveParams};
+use super::select::{self, MoveStats, NodeStats, Puct, RaveStats};
 use super::{NodeTable, SearchParams};
 use crate::board::{Color, Move};
 use crate::eval::{Evaluation, Evaluator, FirstPlays};
@@ -43,7 +44,6 @@ impl Counters {
 pub(super) struct Worker<'s, E> {
     table: &'s NodeTable,
     params: SearchParams,
-    constants: Constants,
     root: NodeId,
     line: Line<'s>,
     pub(super) evaluator: E,
@@ -68,15 +68,9 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         evaluator: E,
         rng: Rng,
     ) -> Worker<'s, E> {
-        let constants = Constants {
-            rave_equivalence: params.rave_equivalence,
-            exploration: params.exploration,
-            in_flight_weight: params.in_flight_weight as f32,
-        };
         Worker {
             table,
             params,
-            constants,
             root,
             line: Line::new(game),
             evaluator,
@@ -100,15 +94,20 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         if let Some(leaf) = leaf {
             let evaluation = self.evaluator.evaluate(&self.line, &mut self.rng);
             self.counters.score_sum += f64::from(evaluation.score);
+            let square = evaluation.value * evaluation.value;
             let node = self.table.node(leaf);
-            node.add_own(node::to_fixed(evaluation.value), evaluation.score);
-            self.back_up();
-            self.update_rave(evaluation);
+            node.add_own(node::to_fixed(evaluation.value));
+            node.add_result(evaluation.score, square);
+            self.back_up(evaluation.score, square);
+            if let Formula::Rave(params) = self.params.formula {
+                self.update_rave(&params, evaluation);
+            }
         } else {
             // The descent came round to a node of its own path: nothing new was learned, but the visit counts,
             // so that the next one goes elsewhere.
             self.counters.cycles += 1;
-            self.back_up();
+            let known = self.table.node(self.path.last().map_or(self.root, |step| step.child));
+            self.back_up(known.score(), known.mean_square());
         }
         self.table.node(self.root).finish_visit();
         self.counters.playouts += 1;
@@ -185,52 +184,78 @@ impl<'s, E: Evaluator> Worker<'s, E> {
 
     /// The most urgent move's place among the edges; the first of equals. `None` without edges.
     fn select(&self, node: &Node, edges: &[Edge]) -> Option<usize> {
+        match &self.params.formula {
+            Formula::Rave(params) => self.select_by_rave(params, node, edges),
+            Formula::Puct(params) => self.select_by_puct(params, node, edges),
+        }
+    }
+
+    fn select_by_rave(&self, params: &RaveParams, node: &Node, edges: &[Edge]) -> Option<usize> {
         let sign = self.line.to_move().sign() as f32;
         let exploring = (node.visits() as f32).sqrt();
-        let mut best = None;
-        let mut best_urgency = f32::NEG_INFINITY;
-        for (index, edge) in edges.iter().enumerate() {
-            let (visits, seen) = edge.visits_and_seen();
-            let mut in_flight = 0;
-            let mut value = seen;
-            if let Some(child) = edge.child() {
-                let child = self.table.node(child);
-                in_flight = child.in_flight();
-                if visits > 0 {
-                    value = child.value_fixed();
-                    if value != seen {
-                        // The child learned something through another parent: take it over.
-                        node.update_edge(edge, value, 0);
-                    }
-                }
-            }
-            let (rave_visits, rave_value) = edge.rave();
-            let prior = edge.prior();
-            let stats = MoveStats {
+        most_urgent(edges, |edge| {
+            let stats = self.stats(node, edge, sign);
+            let (visits, value) = edge.rave();
+            let prior = edge.prior().games();
+            let rave = RaveStats {
                 visits,
-                value: sign * node::from_fixed(value),
-                in_flight,
-                rave_visits,
-                rave_value: sign * rave_value,
+                value: sign * value,
                 prior_weight: f32::from(prior.weight),
                 prior_value: prior.value(),
             };
-            let urgency = select::urgency(&stats, &self.constants, exploring);
-            if urgency > best_urgency {
-                best_urgency = urgency;
-                best = Some(index);
+            select::rave_urgency(&stats, &rave, params, exploring)
+        })
+    }
+
+    fn select_by_puct(&self, params: &PuctParams, node: &Node, edges: &[Edge]) -> Option<usize> {
+        let sign = self.line.to_move().sign() as f32;
+        let (mut edge_visits, mut visited_probability) = (0, 0.0);
+        for edge in edges {
+            let visits = edge.visits();
+            if visits > 0 {
+                edge_visits += visits;
+                visited_probability += edge.prior().probability();
             }
         }
-        best
+        let stats = NodeStats {
+            value: sign * node.value(),
+            mean_square: node.mean_square(),
+            edge_visits,
+            visited_probability,
+            is_root: self.path.is_empty(),
+        };
+        let puct = Puct::new(params, &stats);
+        most_urgent(edges, |edge| puct.urgency(&self.stats(node, edge, sign), edge.prior().probability()))
+    }
+
+    /// What is known about a move; its value, for the player on turn, is brought up to date on the way.
+    #[inline]
+    fn stats(&self, node: &Node, edge: &Edge, sign: f32) -> MoveStats {
+        let (visits, seen) = edge.visits_and_seen();
+        let (mut in_flight, mut value) = (0, seen);
+        if let Some(child) = edge.child() {
+            let child = self.table.node(child);
+            in_flight = child.in_flight();
+            if visits > 0 {
+                value = child.value_fixed();
+                if value != seen {
+                    // The child learned something through another parent: take it over.
+                    node.update_edge(edge, value, 0);
+                }
+            }
+        }
+        let lost = (in_flight * self.params.in_flight_weight) as f32;
+        MoveStats { visits, value: sign * node::from_fixed(value), lost }
     }
 
     /// Counts the visit on every edge of the path and brings its nodes' values up to date, from the leaf to the
-    /// root.
-    fn back_up(&self) {
+    /// root; score and square of the value count for every node but the leaf, which has them.
+    fn back_up(&self, score: f32, square: f32) {
         for step in self.path.iter().rev() {
             let child = self.table.node(step.child);
             let node = self.table.node(step.node);
             node.update_edge(&self.table.edges(node)[step.edge], child.value_fixed(), 1);
+            node.add_result(score, square);
             child.finish_visit();
         }
     }
@@ -240,14 +265,14 @@ impl<'s, E: Evaluator> Worker<'s, E> {
     ///
     /// CITE: Gelly and Silver (2007); with the moves of the playout, which Pachi measured to be worth 18 % of
     /// games on 9×9.
-    fn update_rave(&mut self, evaluation: Evaluation) {
-        if self.params.rave_equivalence <= 0.0 {
+    fn update_rave(&mut self, params: &RaveParams, evaluation: Evaluation) {
+        if params.equivalence <= 0.0 {
             return;
         }
         let Some(first_plays) = self.evaluator.first_plays() else { return };
         self.plays.copy_from(first_plays);
         let plays = &mut self.plays;
-        let late = (self.params.rave_early_share * self.line.game().size().area() as f32) as u16;
+        let late = (params.early_share * self.line.game().size().area() as f32) as u16;
         let update = |id: NodeId, color: Color, plays: &FirstPlays| {
             for edge in self.table.edges(self.table.node(id)) {
                 let Move::Play(point) = edge.mv() else { continue };
@@ -266,4 +291,19 @@ impl<'s, E: Evaluator> Worker<'s, E> {
             update(step.node, step.color, plays);
         }
     }
+}
+
+/// The place of the edge for which `urgency` is largest; the first of equals.
+#[inline]
+fn most_urgent(edges: &[Edge], mut urgency: impl FnMut(&Edge) -> f32) -> Option<usize> {
+    let mut best = None;
+    let mut best_urgency = f32::NEG_INFINITY;
+    for (index, edge) in edges.iter().enumerate() {
+        let urgency = urgency(edge);
+        if urgency > best_urgency {
+            best_urgency = urgency;
+            best = Some(index);
+        }
+    }
+    best
 }
