@@ -273,6 +273,17 @@ impl Engine {
         decision
     }
 
+    /// Searches the position for the player on turn, to these limits and whatever the clocks say, and neither
+    /// passes nor resigns instead. What was learned is kept for the next search.
+    pub fn analyze(&mut self, limits: &Limits, interrupted: &(dyn Fn() -> bool + Sync)) -> &SearchReport {
+        let start = Instant::now();
+        self.questions += 1;
+        let seed = mix(self.settings.seed).wrapping_add(self.questions);
+        let around = Surroundings { stop: limits, elapsed: &|| start.elapsed(), interrupted };
+        let report = self.search.run(&self.game, seed, &around);
+        self.report.insert(report)
+    }
+
     /// A move for a regression test: the game stays, chance does not depend on what was asked before, and the
     /// engine does not resign.
     pub fn regression_move(&mut self, color: Color) -> Move {

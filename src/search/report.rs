@@ -15,6 +15,8 @@ pub struct MoveReport {
     pub visits: u32,
     /// Expected result for Black after it, in `[-1, 1]`; the root's if it has no visits.
     pub value: f32,
+    /// Standard error of the value.
+    pub value_error: f32,
     /// Expected score for Black after it, komi included; the root's if it has no visits.
     pub score: f32,
     /// Prior knowledge.
@@ -36,8 +38,12 @@ pub struct SearchReport {
     pub playouts: u32,
     /// Black's expected result, in `[-1, 1]`.
     pub value: f32,
+    /// Standard error of the value: what chance does to it, not what the evaluator does not understand.
+    pub value_error: f32,
     /// Black's expected score over this search's evaluations, komi included.
     pub score: f32,
+    /// Standard error of the score.
+    pub score_error: f32,
     /// Moves at the root, the most visited first.
     pub moves: Vec<MoveReport>,
     /// Who owned which point at the end of this search's evaluations.
@@ -69,6 +75,18 @@ impl SearchReport {
     }
 }
 
+/// Standard error of a node's value, from how far the results of its simulations scatter. A win and a loss are
+/// taken as seen twice each before the first, without which few equal results would look certain.
+///
+/// CITE: Agresti and Coull, "Approximate is better than 'exact' for interval estimation of binomial proportions"
+/// (1998), for the four results.
+pub(super) fn value_error(node: &Node) -> f32 {
+    let (visits, count) = (node.visits() as f32, node.visits() as f32 + 4.0);
+    let mean = node.value() * visits / count;
+    let mean_square = (node.mean_square() * visits + 4.0) / count;
+    ((mean_square - mean * mean).max(0.0) / count).sqrt()
+}
+
 /// The moves at a node, the most visited first; equal ones in the order of RAVE games, then of creation.
 pub(super) fn move_reports(table: &NodeTable, root: &Node) -> Vec<MoveReport> {
     let mut moves: Vec<MoveReport> = table
@@ -77,16 +95,17 @@ pub(super) fn move_reports(table: &NodeTable, root: &Node) -> Vec<MoveReport> {
         .map(|edge| {
             let (visits, seen) = edge.visits_and_seen();
             let mut variation = vec![edge.mv()];
-            let mut score = root.score();
+            // Its score and value may come from more simulations than went this way.
+            let known = edge.child().map_or(root, |child| table.node(child));
             if let Some(child) = edge.child() {
                 follow(table, child, &mut variation);
-                score = table.node(child).score();
             }
             MoveReport {
                 mv: edge.mv(),
                 visits,
                 value: if visits > 0 { from_fixed(seen) } else { root.value() },
-                score,
+                value_error: value_error(known),
+                score: known.score(),
                 prior: edge.prior(),
                 rave: edge.rave(),
                 variation,

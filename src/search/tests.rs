@@ -412,3 +412,23 @@ fn an_interruption_ends_the_search_at_once_but_not_without_a_move() {
     assert_eq!(report.playouts, BATCH);
     assert!(report.moves[0].visits > 0);
 }
+
+#[test]
+fn errors_shrink_with_visits() {
+    // The same evaluator and position: four times the visits, about half the error.
+    let game = empty(5);
+    let few = run(&mut search(Playouts::default(), 1), &game, 500, 1);
+    let many = run(&mut search(Playouts::default(), 1), &game, 2000, 1);
+    for (name, a, b) in
+        [("value", few.value_error, many.value_error), ("score", few.score_error, many.score_error)]
+    {
+        assert!(b > 0.0 && (1.5..3.0).contains(&(a / b)), "{name}: {a} and {b}");
+    }
+    // Results are at most 1, so the error is at most this.
+    assert!(many.value_error <= 1.0 / 2000f32.sqrt() && few.value_error >= 0.2 / 500f32.sqrt());
+    let best = &few.moves[0];
+    assert!(best.visits < few.visits && best.value_error > 0.0);
+    // An unvisited move knows what the root knows; one visit leaves much open.
+    let seldom = few.moves.iter().filter(|entry| entry.visits == 1).map(|entry| entry.value_error);
+    assert!(seldom.fold(1.0, f32::min) > 0.3);
+}

@@ -24,7 +24,8 @@ struct Step {
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Counters {
     pub(super) playouts: u32,
-    pub(super) score_sum: f64,
+    score_sum: f64,
+    score_square_sum: f64,
     pub(super) cycles: u32,
     pub(super) transpositions: u32,
     pub(super) depth: u32,
@@ -34,9 +35,22 @@ impl Counters {
     pub(super) fn add(&mut self, other: &Counters) {
         self.playouts += other.playouts;
         self.score_sum += other.score_sum;
+        self.score_square_sum += other.score_square_sum;
         self.cycles += other.cycles;
         self.transpositions += other.transpositions;
         self.depth = self.depth.max(other.depth);
+    }
+
+    /// Mean score of the evaluations; 0 without any.
+    pub(super) fn score_mean(&self) -> f64 {
+        self.score_sum / f64::from(self.playouts.max(1))
+    }
+
+    /// Standard error of the mean score.
+    pub(super) fn score_error(&self) -> f64 {
+        let count = f64::from(self.playouts.max(1));
+        let mean = self.score_mean();
+        ((self.score_square_sum / count - mean * mean).max(0.0) / count).sqrt()
     }
 }
 
@@ -93,7 +107,9 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         let leaf = self.descend();
         if let Some(leaf) = leaf {
             let evaluation = self.evaluator.evaluate(&self.line, &mut self.rng);
-            self.counters.score_sum += f64::from(evaluation.score);
+            let score = f64::from(evaluation.score);
+            self.counters.score_sum += score;
+            self.counters.score_square_sum += score * score;
             let square = evaluation.value * evaluation.value;
             let node = self.table.node(leaf);
             node.add_own(node::to_fixed(evaluation.value));

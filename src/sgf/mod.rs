@@ -348,6 +348,22 @@ impl Record {
         up_to: Option<usize>,
         strictness: Strictness,
     ) -> Result<Replayed, SgfError> {
+        self.replay_watched(rules, default_komi, up_to, strictness, |_, _| {})
+    }
+
+    /// As [`Record::replay`], and shows every position on the way: after the set-up of a node and its turn, if it
+    /// has any, and after every move, with the number of the node. The root is always shown before its moves.
+    ///
+    /// # Errors
+    /// As [`Record::replay`].
+    pub fn replay_watched(
+        &self,
+        rules: Rules,
+        default_komi: f32,
+        up_to: Option<usize>,
+        strictness: Strictness,
+        mut watch: impl FnMut(usize, &Game),
+    ) -> Result<Replayed, SgfError> {
         let mut warnings = Vec::new();
         let mut warn = |offset: usize, kind: SgfErrorKind| {
             let error = SgfError { offset, kind };
@@ -379,6 +395,9 @@ impl Record {
             if let Some(color) = node.to_move {
                 game.set_to_move(color);
             }
+            if index == 0 || !node.setup.is_empty() || node.to_move.is_some() {
+                watch(index, &game);
+            }
             for RecordedMove { color, mv, offset } in &node.moves {
                 if up_to.is_some_and(|last| number + 1 >= last) {
                     game.set_to_move(*color);
@@ -400,6 +419,7 @@ impl Record {
                     warn(*offset, SgfErrorKind::IllegalMove { number, color: *color, mv, reason })?;
                     break 'nodes;
                 }
+                watch(index, &game);
             }
         }
         Ok(Replayed { game, warnings })

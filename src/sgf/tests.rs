@@ -144,6 +144,17 @@ fn up_to_a_move() {
 }
 
 #[test]
+fn every_position_on_the_way_is_shown() {
+    let mut seen = Vec::new();
+    let text = "(;SZ[9]AB[ee];PL[B];B[aa]W[bb];AE[ee];C[nothing];W[aa])";
+    let watch = |node, game: &Game| seen.push((node, game.board().stone_count(), game.to_move()));
+    record(text).replay_watched(Rules::default(), 7.5, None, Strictness::Tolerant, watch).unwrap();
+    let (black, white) = (Color::Black, Color::White);
+    let expected = [(0, 1, black), (1, 1, black), (2, 2, white), (2, 3, black), (3, 2, black)];
+    assert_eq!(seen, expected);
+}
+
+#[test]
 fn set_up() {
     let drawing = |text: &str| replayed(text).board().to_string();
     assert_eq!(drawing("(;SZ[3]AB[aa:cb]AE[bb]AW[bc])"), "X X X\nX . X\n. O .\n");
