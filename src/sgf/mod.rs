@@ -190,21 +190,17 @@ impl Record {
         let mut scanner = Scanner { bytes, at: start + 1 };
         let mut name = [0, 0];
         let mut setup_points = 0;
-        // Has the current variation a node yet? One without any is passed over.
+        // Has the current variation a node yet? One without any is passed over. And those around it?
         let mut has_node = false;
-        let mut depth = 1usize;
+        let mut around = Vec::new();
         while let Some(token) = scanner.next() {
             let here = scanner.at;
             match token {
-                Token::Open => {
-                    depth += 1;
-                    has_node = false;
-                }
-                Token::Close if has_node || depth == 1 => break,
-                Token::Close => {
-                    depth -= 1;
-                    has_node = false;
-                }
+                Token::Open => around.push(std::mem::take(&mut has_node)),
+                Token::Close => match around.pop().filter(|_| !has_node) {
+                    Some(before) => has_node = before,
+                    None => break,
+                },
                 Token::Semicolon => {
                     has_node = true;
                     record.push_node(here.saturating_sub(1))?;

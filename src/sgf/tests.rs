@@ -26,6 +26,7 @@ fn oddities_of_real_files() {
         ("the first variation", "(;SZ[9];B[aa](;W[ba];B[ca])(;W[cc]))", "B A9, W B9, B C9"),
         ("every move in a tree of its own", "(;SZ[9](;B[aa](;W[ba](;B[ca]))))", "B A9, W B9, B C9"),
         ("an empty variation", "(;SZ[9];B[aa]()(;W[ba]))", "B A9, W B9"),
+        ("an empty variation inside one", "(;SZ[9](;B[aa]())(;B[ba];W[ca]))", "B A9"),
         ("the first game", "(;SZ[9];B[aa])(;SZ[9];B[bb])", "B A9"),
         ("passes", "(;SZ[9];B[];W[tt];B[jj];W[ ])", "B pass, W pass, B pass, W pass"),
         ("tt is a point", "(;SZ[21];B[tt];W[])", "B U2, W pass"),
@@ -463,8 +464,7 @@ proptest! {
     fn trees_and_records_agree_on_the_main_line(
         parts in prop::collection::vec(
             prop::sample::select(vec![
-                // A variation without a node is passed over by both, but not in the same way.
-                "(;", ")", ";", "]", "\\", "B", "AB", "C", "CA", "LB", "[aa]", "[]", "[(]", ";B[ab]",
+                "(", "(;", ")", ";", "]", "\\", "B", "AB", "C", "CA", "LB", "[aa]", "[]", "[(]", ";B[ab]",
                 ";W[ba]C[x]", "\r\n", "CA[GBK]",
             ]),
             0..80,
