@@ -111,7 +111,7 @@ fn search(size: BoardSize, threads: usize) -> Search<Playouts> {
 
 fn search_by_count(search: &mut Search<Playouts>, game: &Game, count: u32) -> SearchReport {
     let limits = Limits::playouts(count);
-    let around = Surroundings { stop: &limits, elapsed: &|| Duration::ZERO, interrupted: &|| false };
+    let around = Surroundings::new(&limits, &|| Duration::ZERO, &|| false);
     search.run(game, SEED, &around)
 }
 
@@ -184,7 +184,8 @@ fn simulations(side: usize, threads: usize, time: Duration) -> anyhow::Result<Se
     search.clear();
     let limits = Limits::time(time);
     let start = Instant::now();
-    let around = Surroundings { stop: &limits, elapsed: &|| start.elapsed(), interrupted: &|| false };
+    let elapsed = || start.elapsed();
+    let around = Surroundings::new(&limits, &elapsed, &|| false);
     let report = search.run(&game, SEED, &around);
     let per_second = f64::from(report.playouts) / start.elapsed().as_secs_f64();
     Ok(SearchSpeed {

@@ -266,7 +266,8 @@ impl Engine {
         let limits = self.limits(budget);
         self.questions += 1;
         let seed = mix(self.settings.seed).wrapping_add(self.questions);
-        let around = Surroundings { stop: &limits, elapsed: &|| start.elapsed(), interrupted };
+        let elapsed = || start.elapsed();
+        let around = Surroundings::new(&limits, &elapsed, interrupted);
         let report = self.search.run(&self.game, seed, &around);
         let decision = self.decide(color, &report);
         self.report = Some(report);
@@ -279,7 +280,8 @@ impl Engine {
         let start = Instant::now();
         self.questions += 1;
         let seed = mix(self.settings.seed).wrapping_add(self.questions);
-        let around = Surroundings { stop: limits, elapsed: &|| start.elapsed(), interrupted };
+        let elapsed = || start.elapsed();
+        let around = Surroundings::new(limits, &elapsed, interrupted);
         let report = self.search.run(&self.game, seed, &around);
         self.report.insert(report)
     }

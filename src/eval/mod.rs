@@ -3,10 +3,12 @@
 //! The search knows nothing of playouts; it asks an [`Evaluator`]. Each worker owns one; what workers share is the
 //! evaluator's own business.
 
+pub mod cache;
 pub mod playouts;
 pub mod prior;
 pub mod stub;
 
+pub use cache::{CachedEvaluation, EvaluationCache};
 pub use playouts::{PlayoutSettings, Playouts};
 pub use prior::{Prior, PriorGames};
 

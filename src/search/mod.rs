@@ -20,6 +20,7 @@
 pub mod node;
 pub mod params;
 pub mod report;
+pub mod restriction;
 pub mod select;
 pub mod stop;
 pub mod table;
@@ -29,6 +30,7 @@ mod worker;
 
 pub use params::{Formula, PuctParams, RaveParams, SearchParams};
 pub use report::{MoveReport, SearchReport};
+pub use restriction::{MoveRule, Restriction};
 pub use stop::{Limits, SearchStats, StopRule};
 pub use table::{NodeTable, TableUse};
 
@@ -42,8 +44,11 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 use worker::{Counters, Worker};
 
-/// What surrounds a search: limits, time, interruption, progress. None of it changes the result of a search that
-/// runs to a fixed number of simulations.
+static NO_RESTRICTION: Restriction = Restriction::NONE;
+
+/// What surrounds a search: limits, time, interruption, progress. But for `restriction`, none of it changes the
+/// result of a search that runs to a fixed number of simulations.
+#[derive(Clone, Copy)]
 pub struct Surroundings<'a> {
     /// When to stop.
     pub stop: &'a dyn StopRule,
@@ -51,6 +56,36 @@ pub struct Surroundings<'a> {
     pub elapsed: &'a (dyn Fn() -> Duration + Sync),
     /// Asked now and then; true stops the search at once.
     pub interrupted: &'a (dyn Fn() -> bool + Sync),
+    /// Told what has been found so far, now and then.
+    pub progress: Option<Progress<'a>>,
+    /// Moves that are not to be searched.
+    pub restriction: &'a Restriction,
+}
+
+impl<'a> Surroundings<'a> {
+    /// Nobody watches, nothing is forbidden.
+    pub fn new(
+        stop: &'a dyn StopRule,
+        elapsed: &'a (dyn Fn() -> Duration + Sync),
+        interrupted: &'a (dyn Fn() -> bool + Sync),
+    ) -> Surroundings<'a> {
+        Surroundings { stop, elapsed, interrupted, progress: None, restriction: &NO_RESTRICTION }
+    }
+}
+
+/// Who wants to know how a search gets on.
+#[derive(Clone, Copy)]
+pub struct Progress<'a> {
+    /// Time between two reports.
+    pub every: Duration,
+    /// Called by one of the workers. The ownership in the report is of this worker's evaluations alone.
+    pub tell: &'a (dyn Fn(SearchReport) + Sync),
+}
+
+impl fmt::Debug for Progress<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Progress").field("every", &self.every).finish_non_exhaustive()
+    }
 }
 
 impl fmt::Debug for Surroundings<'_> {
@@ -120,8 +155,10 @@ impl<E: Evaluator + Sync> Search<E> {
         let table = &self.table;
         let job = |index: usize| {
             let rng = Rng::for_worker(seed, index);
-            let worker = Worker::new(table, self.params, root, game, self.evaluator.clone(), rng);
-            shared.work(worker, game, root, around);
+            let worker =
+                Worker::new(table, self.params, root, game, self.evaluator.clone(), rng, around.restriction);
+            let progress = if index == 0 { around.progress } else { None };
+            shared.work(worker, game, root, around, progress);
         };
         match &self.pool {
             Some(pool) => {
@@ -130,22 +167,7 @@ impl<E: Evaluator + Sync> Search<E> {
             None => job(0),
         }
         let (counters, ownership) = shared.results.into_inner().unwrap_or_else(|error| error.into_inner());
-        let node = self.table.node(root);
-        SearchReport {
-            to_move: game.to_move(),
-            visits: node.visits(),
-            playouts: counters.playouts,
-            value: node.value(),
-            value_error: report::value_error(node),
-            score: counters.score_mean() as f32,
-            score_error: counters.score_error() as f32,
-            moves: report::move_reports(&self.table, node),
-            ownership,
-            usage: self.table.usage(),
-            cycles: counters.cycles,
-            transpositions: counters.transpositions,
-            depth: counters.depth,
-        }
+        SearchReport::new(&self.table, root, game, &counters, ownership)
     }
 
     /// The game's node. If the table is more than half full, first everything that cannot be reached from it is
@@ -185,7 +207,9 @@ impl Shared {
         game: &Game,
         root: NodeId,
         around: &Surroundings<'_>,
+        progress: Option<Progress<'_>>,
     ) {
+        let mut next_report = progress.map(|progress| progress.every);
         // The first batch is always played: even a search that is interrupted at once knows a move.
         loop {
             for _ in 0..BATCH {
@@ -202,6 +226,15 @@ impl Shared {
             }
             if self.stopped.load(Ordering::Relaxed) {
                 break;
+            }
+            if let (Some(progress), Some(next)) = (progress, &mut next_report)
+                && (around.elapsed)() >= *next
+            {
+                let ownership = worker.evaluator.ownership().cloned().unwrap_or_default();
+                let own = SearchReport::new(worker.table(), root, game, &worker.counters, ownership);
+                let playouts = self.playouts.load(Ordering::Relaxed);
+                (progress.tell)(SearchReport { playouts, ..own });
+                *next = (around.elapsed)() + progress.every;
             }
         }
         let mut results = self.results.lock().unwrap_or_else(|error| error.into_inner());

@@ -3,8 +3,10 @@
 use super::NodeTable;
 use super::node::{Node, NodeId, from_fixed};
 use super::table::TableUse;
+use super::worker::Counters;
 use crate::board::{Color, Move};
 use crate::eval::{Ownership, Prior};
+use crate::game::Game;
 
 /// One move at the root.
 #[derive(Clone, PartialEq, Debug)]
@@ -40,7 +42,7 @@ pub struct SearchReport {
     pub value: f32,
     /// Standard error of the value: what chance does to it, not what the evaluator does not understand.
     pub value_error: f32,
-    /// Black's expected score over this search's evaluations, komi included.
+    /// Black's expected score over the same simulations, komi included.
     pub score: f32,
     /// Standard error of the score.
     pub score_error: f32,
@@ -59,6 +61,32 @@ pub struct SearchReport {
 }
 
 impl SearchReport {
+    /// What the table knows of the game's node, and what the workers counted.
+    pub(super) fn new(
+        table: &NodeTable,
+        root: NodeId,
+        game: &Game,
+        counters: &Counters,
+        ownership: Ownership,
+    ) -> SearchReport {
+        let node = table.node(root);
+        SearchReport {
+            to_move: game.to_move(),
+            visits: node.visits(),
+            playouts: counters.playouts,
+            value: node.value(),
+            value_error: value_error(node),
+            score: node.score(),
+            score_error: counters.score_error() as f32,
+            moves: move_reports(table, node),
+            ownership,
+            usage: table.usage(),
+            cycles: counters.cycles,
+            transpositions: counters.transpositions,
+            depth: counters.depth,
+        }
+    }
+
     /// The most visited move; a pass if there is none.
     pub fn best_move(&self) -> Move {
         self.moves.first().map_or(Move::Pass, |best| best.mv)
@@ -80,7 +108,7 @@ impl SearchReport {
 ///
 /// CITE: Agresti and Coull, "Approximate is better than 'exact' for interval estimation of binomial proportions"
 /// (1998), for the four results.
-pub(super) fn value_error(node: &Node) -> f32 {
+fn value_error(node: &Node) -> f32 {
     let (visits, count) = (node.visits() as f32, node.visits() as f32 + 4.0);
     let mean = node.value() * visits / count;
     let mean_square = (node.mean_square() * visits + 4.0) / count;
@@ -88,7 +116,7 @@ pub(super) fn value_error(node: &Node) -> f32 {
 }
 
 /// The moves at a node, the most visited first; equal ones in the order of RAVE games, then of creation.
-pub(super) fn move_reports(table: &NodeTable, root: &Node) -> Vec<MoveReport> {
+fn move_reports(table: &NodeTable, root: &Node) -> Vec<MoveReport> {
     let mut moves: Vec<MoveReport> = table
         .edges(root)
         .iter()

@@ -37,7 +37,7 @@ fn puct_search<E: Evaluator + Sync>(evaluator: E, threads: usize) -> Search<E> {
 
 fn run<E: Evaluator + Sync>(search: &mut Search<E>, game: &Game, playouts: u32, seed: u64) -> SearchReport {
     let limits = Limits::playouts(playouts);
-    let around = Surroundings { stop: &limits, elapsed: &|| Duration::ZERO, interrupted: &|| false };
+    let around = Surroundings::new(&limits, &|| Duration::ZERO, &|| false);
     search.run(game, seed, &around)
 }
 
@@ -406,8 +406,8 @@ fn solved_boards_are_played_right() {
 #[test]
 fn an_interruption_ends_the_search_at_once_but_not_without_a_move() {
     let mut search = search(HashEvaluator, 1);
-    let around =
-        Surroundings { stop: &Limits::default(), elapsed: &|| Duration::ZERO, interrupted: &|| true };
+    let limits = Limits::default();
+    let around = Surroundings::new(&limits, &|| Duration::ZERO, &|| true);
     let report = search.run(&empty(5), 1, &around);
     assert_eq!(report.playouts, BATCH);
     assert!(report.moves[0].visits > 0);
@@ -431,4 +431,29 @@ fn errors_shrink_with_visits() {
     // An unvisited move knows what the root knows; one visit leaves much open.
     let seldom = few.moves.iter().filter(|entry| entry.visits == 1).map(|entry| entry.value_error);
     assert!(seldom.fold(1.0, f32::min) > 0.3);
+}
+
+#[test]
+fn a_restriction_holds_and_reports_come_in_time() {
+    let game = empty(5);
+    let corner = Move::Play(Point::new(0, 0));
+    let allow = vec![MoveRule { color: Color::Black, moves: vec![corner], until: 1 }];
+    let restriction = Restriction { allow, ..Restriction::NONE };
+    let limits = Limits::playouts(2000);
+    // A clock that goes on by a millisecond at every look.
+    let clock = AtomicU32::new(0);
+    let elapsed = || Duration::from_millis(u64::from(clock.fetch_add(1, Ordering::Relaxed)));
+    let seen = Mutex::new(Vec::new());
+    let tell = |report: SearchReport| seen.lock().expect("lock").push(report);
+    let around = Surroundings {
+        progress: Some(Progress { every: Duration::from_millis(40), tell: &tell }),
+        restriction: &restriction,
+        ..Surroundings::new(&limits, &elapsed, &|| false)
+    };
+    let report = search(HashEvaluator, 1).run(&game, 1, &around);
+    assert_eq!((report.best_move(), report.moves[0].visits, report.moves[1].visits), (corner, 2000, 0));
+    let seen = seen.into_inner().expect("lock");
+    assert!(seen.len() > 2, "{}", seen.len());
+    assert!(seen.is_sorted_by_key(|report| report.visits) && seen[0].visits < seen[1].visits);
+    assert!(seen.iter().all(|report| report.best_move() == corner && report.playouts == report.visits));
 }

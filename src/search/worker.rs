@@ -3,7 +3,7 @@
 use super::node::{self, Edge, Node, NodeId};
 use super::params::{Formula, PuctParams, RaveParams};
 use super::select::{self, MoveStats, NodeStats, Puct, RaveStats};
-use super::{NodeTable, SearchParams};
+use super::{NodeTable, Restriction, SearchParams};
 use crate::board::{Color, Move};
 use crate::eval::{Evaluation, Evaluator, FirstPlays};
 use crate::game::{Game, Line};
@@ -41,8 +41,7 @@ impl Counters {
         self.depth = self.depth.max(other.depth);
     }
 
-    /// Mean score of the evaluations; 0 without any.
-    pub(super) fn score_mean(&self) -> f64 {
+    fn score_mean(&self) -> f64 {
         self.score_sum / f64::from(self.playouts.max(1))
     }
 
@@ -62,6 +61,7 @@ pub(super) struct Worker<'s, E> {
     line: Line<'s>,
     pub(super) evaluator: E,
     rng: Rng,
+    restriction: &'s Restriction,
     path: Vec<Step>,
     /// Who played where first after the node that is being updated, see [`Worker::update_rave`].
     plays: FirstPlays,
@@ -81,6 +81,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         game: &'s Game,
         evaluator: E,
         rng: Rng,
+        restriction: &'s Restriction,
     ) -> Worker<'s, E> {
         Worker {
             table,
@@ -89,6 +90,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
             line: Line::new(game),
             evaluator,
             rng,
+            restriction,
             path: Vec::new(),
             plays: FirstPlays::default(),
             counters: Counters::default(),
@@ -209,7 +211,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
     fn select_by_rave(&self, params: &RaveParams, node: &Node, edges: &[Edge]) -> Option<usize> {
         let sign = self.line.to_move().sign() as f32;
         let exploring = (node.visits() as f32).sqrt();
-        most_urgent(edges, |edge| {
+        self.most_urgent(edges, |edge| {
             let stats = self.stats(node, edge, sign);
             let (visits, value) = edge.rave();
             let prior = edge.prior().games();
@@ -241,7 +243,29 @@ impl<'s, E: Evaluator> Worker<'s, E> {
             is_root: self.path.is_empty(),
         };
         let puct = Puct::new(params, &stats);
-        most_urgent(edges, |edge| puct.urgency(&self.stats(node, edge, sign), edge.prior().probability()))
+        self.most_urgent(edges, |edge| {
+            puct.urgency(&self.stats(node, edge, sign), edge.prior().probability())
+        })
+    }
+
+    /// The place of the edge for which `urgency` is largest, among those that may be searched; the first of equals.
+    #[inline]
+    fn most_urgent(&self, edges: &[Edge], mut urgency: impl FnMut(&Edge) -> f32) -> Option<usize> {
+        let depth = self.path.len();
+        let is_restricted = self.restriction.applies_at(depth);
+        let mut best = None;
+        let mut best_urgency = f32::NEG_INFINITY;
+        for (index, edge) in edges.iter().enumerate() {
+            if is_restricted && !self.restriction.permits(self.line.to_move(), edge.mv(), depth) {
+                continue;
+            }
+            let urgency = urgency(edge);
+            if urgency > best_urgency {
+                best_urgency = urgency;
+                best = Some(index);
+            }
+        }
+        best
     }
 
     /// What is known about a move; its value, for the player on turn, is brought up to date on the way.
@@ -307,19 +331,4 @@ impl<'s, E: Evaluator> Worker<'s, E> {
             update(step.node, step.color, plays);
         }
     }
-}
-
-/// The place of the edge for which `urgency` is largest; the first of equals.
-#[inline]
-fn most_urgent(edges: &[Edge], mut urgency: impl FnMut(&Edge) -> f32) -> Option<usize> {
-    let mut best = None;
-    let mut best_urgency = f32::NEG_INFINITY;
-    for (index, edge) in edges.iter().enumerate() {
-        let urgency = urgency(edge);
-        if urgency > best_urgency {
-            best_urgency = urgency;
-            best = Some(index);
-        }
-    }
-    best
 }

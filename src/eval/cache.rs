@@ -1,0 +1,164 @@
+//! What a network said about positions, kept for the next time they are met.
+//!
+//! A search asks twice about most positions: for their value when they are reached, and for their moves when they
+//! are reached again; and a position that was forgotten with its node may come back a move later. The key is that
+//! of search nodes ([`graph_key`](crate::graph_key)), so two histories share an answer only if nothing that
+//! matters differs.
+
+use super::Evaluation;
+use crate::board::{Key, Move};
+use hashbrown::HashMap;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// A network's answer about one position, compactly.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CachedEvaluation {
+    /// Value and score.
+    pub evaluation: Evaluation,
+    /// Every legal move with its packed [`Prior`](super::Prior).
+    pub moves: Box<[(Move, u16)]>,
+    /// Owner of every point in the order of [`BoardSize::points`](crate::board::BoardSize::points), from −127
+    /// (White's) to 127 (Black's).
+    pub owners: Box<[i8]>,
+}
+
+impl CachedEvaluation {
+    /// Memory it takes, its place in the cache included.
+    fn bytes(&self) -> usize {
+        // Entry of the map, number in the queue, counters of the reference.
+        const PLACE: usize = 96;
+        PLACE + size_of::<CachedEvaluation>() + size_of_val(&*self.moves) + self.owners.len()
+    }
+}
+
+/// Positions whose keys end alike.
+#[derive(Debug, Default)]
+struct Shard {
+    answers: HashMap<u128, Arc<CachedEvaluation>>,
+    /// Keys, the oldest first.
+    order: VecDeque<u128>,
+    bytes: usize,
+}
+
+/// Shards: workers rarely wait for each other.
+const SHARDS: usize = 64;
+
+/// A bounded store of answers, shared by all workers; the oldest go first.
+#[derive(Debug)]
+pub struct EvaluationCache {
+    shards: Box<[Mutex<Shard>]>,
+    bytes_per_shard: usize,
+    hits: AtomicU64,
+    misses: AtomicU64,
+}
+
+impl EvaluationCache {
+    /// A cache of so many MiB at most.
+    pub fn new(mebibytes: usize) -> EvaluationCache {
+        EvaluationCache {
+            shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
+            bytes_per_shard: mebibytes.saturating_mul(1 << 20) / SHARDS,
+            hits: AtomicU64::new(0),
+            misses: AtomicU64::new(0),
+        }
+    }
+
+    fn shard(&self, key: Key) -> MutexGuard<'_, Shard> {
+        // What a panicking worker left behind is a cache still.
+        self.shards[key.0 as usize % SHARDS].lock().unwrap_or_else(|error| error.into_inner())
+    }
+
+    /// The answer about a position, if it is known.
+    pub fn get(&self, key: Key) -> Option<Arc<CachedEvaluation>> {
+        let known = self.shard(key).answers.get(&key.0).cloned();
+        let counter = if known.is_some() { &self.hits } else { &self.misses };
+        counter.fetch_add(1, Ordering::Relaxed);
+        known
+    }
+
+    /// Keeps an answer; older ones make room for it. The first answer about a position stays.
+    pub fn insert(&self, key: Key, answer: Arc<CachedEvaluation>) {
+        let bytes = answer.bytes();
+        let mut shard = self.shard(key);
+        let shard = &mut *shard;
+        if bytes > self.bytes_per_shard || shard.answers.contains_key(&key.0) {
+            return;
+        }
+        while shard.bytes + bytes > self.bytes_per_shard
+            && let Some(oldest) = shard.order.pop_front()
+        {
+            if let Some(gone) = shard.answers.remove(&oldest) {
+                shard.bytes -= gone.bytes();
+            }
+        }
+        shard.bytes += bytes;
+        shard.order.push_back(key.0);
+        shard.answers.insert(key.0, answer);
+    }
+
+    /// Forgets everything.
+    pub fn clear(&self) {
+        for shard in &self.shards {
+            *shard.lock().unwrap_or_else(|error| error.into_inner()) = Shard::default();
+        }
+    }
+
+    /// Questions answered from the cache, and questions that it could not answer.
+    pub fn hits_and_misses(&self) -> (u64, u64) {
+        (self.hits.load(Ordering::Relaxed), self.misses.load(Ordering::Relaxed))
+    }
+
+    /// Memory in use.
+    pub fn bytes(&self) -> usize {
+        let bytes = |shard: &Mutex<Shard>| shard.lock().unwrap_or_else(|error| error.into_inner()).bytes;
+        self.shards.iter().map(bytes).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(value: f32, moves: usize) -> Arc<CachedEvaluation> {
+        Arc::new(CachedEvaluation {
+            evaluation: Evaluation { value, score: 10.0 * value },
+            moves: vec![(Move::Pass, 0); moves].into(),
+            owners: vec![0; moves].into(),
+        })
+    }
+
+    #[test]
+    fn what_was_put_in_comes_out() {
+        let cache = EvaluationCache::new(1);
+        assert_eq!(cache.get(Key(1)), None);
+        cache.insert(Key(1), answer(0.5, 3));
+        cache.insert(Key(1), answer(0.25, 3));
+        assert_eq!(cache.get(Key(1)), Some(answer(0.5, 3)), "the first answer stays");
+        // Another position of the same shard.
+        assert_eq!(cache.get(Key(1 + SHARDS as u128)), None);
+        assert_eq!(cache.hits_and_misses(), (1, 2));
+        cache.clear();
+        assert_eq!((cache.get(Key(1)), cache.bytes()), (None, 0));
+    }
+
+    #[test]
+    fn the_oldest_make_room() {
+        let cache = EvaluationCache::new(1);
+        for number in 0..10_000 {
+            cache.insert(Key(number), answer(0.0, 100));
+            assert!(number % 97 != 0 || cache.bytes() <= 1 << 20);
+        }
+        assert!(cache.bytes() > 1 << 19, "it is used");
+        assert_eq!(cache.get(Key(0)), None);
+        assert!(cache.get(Key(9_999)).is_some());
+    }
+
+    #[test]
+    fn an_answer_larger_than_its_shard_is_not_kept() {
+        let cache = EvaluationCache::new(1);
+        cache.insert(Key(1), answer(0.0, 10_000));
+        assert_eq!((cache.get(Key(1)), cache.bytes()), (None, 0));
+    }
+}
