@@ -1,8 +1,26 @@
 //! Neural networks in KataGo's format: what they are shown, their files, and what they compute.
 //!
 //! Everything here is from the view of the player to move, as the networks are; what leaves the module says so or
-//! is turned to Black's view.
+//! is turned to Black's view ([`Prediction::for_black`]).
+//!
+//! *File → `read` → [`Network`]; position → [`Input`] → [`scalar`] → [`Output`] → [`Prediction`].*
 
+pub mod error;
 pub mod input;
+pub mod layer;
+pub mod model;
+pub mod output;
+pub mod prediction;
+pub mod random;
+mod read;
+pub mod scalar;
+mod tokens;
+pub mod write;
 
+pub use error::{ErrorKind, ReadError};
 pub use input::{GLOBAL_FEATURES, Input, SPATIAL_FEATURES};
+pub use layer::Activation;
+pub use model::{Block, Cost, NEWEST_VERSION, Network, OLDEST_VERSION};
+pub use output::{NotFinite, Output};
+pub use prediction::{Context, Prediction};
+pub use write::Encoding;

@@ -1,0 +1,393 @@
+//! A network: its layers, how they hang together, and what it costs.
+//!
+//! ```text
+//! Input ─ first convolution ─ + ─ blocks … ─ norm, activation ─┬─ policy head
+//!         global features ─ matrix ┘                           └─ value head
+//! ```
+//!
+//! CITE: Wu, "Accelerating self-play learning in Go" (2019), section 3 and appendix A, for the global pooling and
+//! the heads; KataGo's `docs/KataGoMethods.md` for the nested bottleneck blocks.
+
+use super::layer::{Activation, ActivationLayer, Bias, Conv, Layer, MatMul, Norm};
+
+/// The oldest version of networks that can be used.
+pub const OLDEST_VERSION: u32 = 8;
+
+/// The newest version of networks that can be used.
+pub const NEWEST_VERSION: u32 = 16;
+
+/// A network of one of the versions [`OLDEST_VERSION`] to [`NEWEST_VERSION`], with its weights.
+///
+/// Invariant: what one layer gives is what the next one takes; the reader refuses everything else.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Network {
+    pub(crate) name: String,
+    pub(crate) version: u32,
+    pub(crate) multipliers: Multipliers,
+    pub(crate) trunk: Trunk,
+    pub(crate) policy: PolicyHead,
+    pub(crate) value: ValueHead,
+}
+
+/// What the outputs of the value head are multiplied by, so that they are near 1 inside the network. From version
+/// 13 on the file says; all are above zero. Held as `f64`, so that their decimal text survives a round trip.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Multipliers {
+    /// Of an output that exists in training only.
+    pub(crate) td_score: f64,
+    pub(crate) score_mean: f64,
+    pub(crate) score_stdev: f64,
+    pub(crate) lead: f64,
+    pub(crate) variance_time: f64,
+    pub(crate) shortterm_value_error: f64,
+    pub(crate) shortterm_score_error: f64,
+}
+
+impl Multipliers {
+    /// What holds for files that do not say.
+    pub(crate) const DEFAULT: Multipliers = Multipliers {
+        td_score: 20.0,
+        score_mean: 20.0,
+        score_stdev: 20.0,
+        lead: 20.0,
+        variance_time: 40.0,
+        shortterm_value_error: 0.25,
+        shortterm_score_error: 30.0,
+    };
+
+    /// In the order of the file.
+    pub(crate) const fn to_array(self) -> [f64; 7] {
+        [
+            self.td_score,
+            self.score_mean,
+            self.score_stdev,
+            self.lead,
+            self.variance_time,
+            self.shortterm_value_error,
+            self.shortterm_score_error,
+        ]
+    }
+
+    pub(crate) const fn from_array(values: [f64; 7]) -> Multipliers {
+        let [
+            td_score,
+            score_mean,
+            score_stdev,
+            lead,
+            variance_time,
+            shortterm_value_error,
+            shortterm_score_error,
+        ] = values;
+        Multipliers {
+            td_score,
+            score_mean,
+            score_stdev,
+            lead,
+            variance_time,
+            shortterm_value_error,
+            shortterm_score_error,
+        }
+    }
+}
+
+/// From the features to the channels that the heads read.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Trunk {
+    pub(crate) name: String,
+    /// Channels between the blocks.
+    pub(crate) channels: usize,
+    /// The widths that the file states for all blocks together: middle, regular, dilated and pooled channels.
+    /// Every layer states its own, and that is what counts; these are kept to write the file again.
+    pub(crate) stated_widths: [usize; 4],
+    pub(crate) first_conv: Conv,
+    /// From the global features; its result is added to every point.
+    pub(crate) global_matmul: MatMul,
+    pub(crate) blocks: Vec<Block>,
+    pub(crate) last_norm: Norm,
+    pub(crate) last_activation: ActivationLayer,
+}
+
+/// Normalisation, activation, convolution: what blocks are made of.
+#[derive(Clone, PartialEq, Debug)]
+pub struct NormActConv {
+    pub(crate) norm: Norm,
+    pub(crate) activation: ActivationLayer,
+    pub(crate) conv: Conv,
+}
+
+/// A part of the trunk whose result is added to what it took.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Block {
+    /// Two convolutions.
+    Ordinary(Box<OrdinaryBlock>),
+    /// Two convolutions, between which all points hear of the whole board.
+    GlobalPooling(Box<GlobalPoolingBlock>),
+    /// A convolution to fewer channels, blocks on them, and a convolution back.
+    NestedBottleneck(Box<NestedBottleneckBlock>),
+}
+
+/// `x + second(first(x))`
+#[derive(Clone, PartialEq, Debug)]
+pub struct OrdinaryBlock {
+    pub(crate) name: String,
+    pub(crate) first: NormActConv,
+    pub(crate) second: NormActConv,
+}
+
+/// As an [`OrdinaryBlock`], but a second convolution beside the first is normalised, activated and pooled over the
+/// board, and a matrix makes of that a bias for what the first gives.
+#[derive(Clone, PartialEq, Debug)]
+pub struct GlobalPoolingBlock {
+    pub(crate) name: String,
+    pub(crate) first: NormActConv,
+    pub(crate) pooling: GlobalPooling,
+    pub(crate) second: NormActConv,
+}
+
+/// The side path of a [`GlobalPoolingBlock`] and of the policy head.
+#[derive(Clone, PartialEq, Debug)]
+pub struct GlobalPooling {
+    pub(crate) conv: Conv,
+    pub(crate) norm: Norm,
+    pub(crate) activation: ActivationLayer,
+    /// From the three pooled numbers of each channel: all means, all scaled means, all maxima.
+    pub(crate) matmul: MatMul,
+}
+
+/// `x + second(blocks(first(x)))`
+#[derive(Clone, PartialEq, Debug)]
+pub struct NestedBottleneckBlock {
+    pub(crate) name: String,
+    pub(crate) first: NormActConv,
+    pub(crate) blocks: Vec<Block>,
+    pub(crate) second: NormActConv,
+}
+
+/// From the trunk to the moves.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PolicyHead {
+    pub(crate) name: String,
+    pub(crate) conv: Conv,
+    pub(crate) pooling: GlobalPooling,
+    pub(crate) norm: Norm,
+    pub(crate) activation: ActivationLayer,
+    /// To the [`policy_channels`].
+    pub(crate) last_conv: Conv,
+    /// From the pooled channels to the [`policy_channels`] of a pass, or, from version 15 on, to what `pass`
+    /// then takes.
+    pub(crate) pass_matmul: MatMul,
+    pub(crate) pass: Option<PassLayers>,
+}
+
+/// The second half of the way to the logit of a pass, from version 15 on.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PassLayers {
+    pub(crate) bias: Bias,
+    pub(crate) activation: ActivationLayer,
+    pub(crate) matmul: MatMul,
+}
+
+/// From the trunk to the result, the score and who owns what.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ValueHead {
+    pub(crate) name: String,
+    pub(crate) conv: Conv,
+    pub(crate) norm: Norm,
+    pub(crate) activation: ActivationLayer,
+    /// From three pooled numbers of each channel: all means, all means scaled once, all means scaled twice.
+    pub(crate) matmul: MatMul,
+    pub(crate) bias: Bias,
+    pub(crate) second_activation: ActivationLayer,
+    /// To three logits: win, loss, no result.
+    pub(crate) value_matmul: MatMul,
+    pub(crate) value_bias: Bias,
+    /// To [`score_channels`] numbers.
+    pub(crate) score_matmul: MatMul,
+    pub(crate) score_bias: Bias,
+    pub(crate) ownership_conv: Conv,
+}
+
+/// How many logits a network of this version gives for every move: one, from 12 on also an optimistic one, in 16
+/// also two predictions of what the move is worth.
+pub const fn policy_channels(version: u32) -> usize {
+    match version {
+        ..12 => 1,
+        12..16 => 2,
+        16.. => 4,
+    }
+}
+
+/// How many numbers about the score a network of this version gives: mean, standard deviation, lead and time left,
+/// and from 9 on the short-term errors of value and score.
+pub const fn score_channels(version: u32) -> usize {
+    if version >= 9 { 6 } else { 4 }
+}
+
+impl Block {
+    /// Its name in the file.
+    pub fn name(&self) -> &str {
+        match self {
+            Block::Ordinary(block) => &block.name,
+            Block::GlobalPooling(block) => &block.name,
+            Block::NestedBottleneck(block) => &block.name,
+        }
+    }
+
+    /// The word that introduces it in a file.
+    pub const fn token(&self) -> &'static str {
+        match self {
+            Block::Ordinary(_) => "ordinary_block",
+            Block::GlobalPooling(_) => "gpool_block",
+            Block::NestedBottleneck(_) => "nested_bottleneck_block",
+        }
+    }
+
+    /// The blocks inside it.
+    pub fn inner(&self) -> &[Block] {
+        match self {
+            Block::Ordinary(_) | Block::GlobalPooling(_) => &[],
+            Block::NestedBottleneck(block) => &block.blocks,
+        }
+    }
+
+    /// Channels inside it: regular ones, and those that are pooled.
+    pub fn widths(&self) -> (usize, usize) {
+        match self {
+            Block::Ordinary(block) => (block.first.conv.outputs, 0),
+            Block::GlobalPooling(block) => (block.first.conv.outputs, block.pooling.conv.outputs),
+            Block::NestedBottleneck(block) => (block.first.conv.outputs, 0),
+        }
+    }
+
+    /// Calls `visit` with every layer, those of inner blocks included.
+    pub fn visit<'n>(&'n self, visit: &mut dyn FnMut(Layer<'n>)) {
+        match self {
+            Block::Ordinary(block) => {
+                block.first.visit(visit);
+                block.second.visit(visit);
+            }
+            Block::GlobalPooling(block) => {
+                block.first.visit(visit);
+                block.pooling.visit(visit);
+                block.second.visit(visit);
+            }
+            Block::NestedBottleneck(block) => {
+                block.first.visit(visit);
+                block.blocks.iter().for_each(|block| block.visit(visit));
+                block.second.visit(visit);
+            }
+        }
+    }
+}
+
+impl NormActConv {
+    fn visit<'n>(&'n self, visit: &mut dyn FnMut(Layer<'n>)) {
+        visit(Layer::Norm(&self.norm));
+        visit(Layer::Conv(&self.conv));
+    }
+}
+
+impl GlobalPooling {
+    fn visit<'n>(&'n self, visit: &mut dyn FnMut(Layer<'n>)) {
+        visit(Layer::Conv(&self.conv));
+        visit(Layer::Norm(&self.norm));
+        visit(Layer::MatMul(&self.matmul));
+    }
+}
+
+impl PolicyHead {
+    fn visit<'n>(&'n self, visit: &mut dyn FnMut(Layer<'n>)) {
+        visit(Layer::Conv(&self.conv));
+        self.pooling.visit(visit);
+        visit(Layer::Norm(&self.norm));
+        visit(Layer::Conv(&self.last_conv));
+        visit(Layer::MatMul(&self.pass_matmul));
+        if let Some(pass) = &self.pass {
+            visit(Layer::Bias(&pass.bias));
+            visit(Layer::MatMul(&pass.matmul));
+        }
+    }
+}
+
+impl ValueHead {
+    fn visit<'n>(&'n self, visit: &mut dyn FnMut(Layer<'n>)) {
+        visit(Layer::Conv(&self.conv));
+        visit(Layer::Norm(&self.norm));
+        visit(Layer::MatMul(&self.matmul));
+        visit(Layer::Bias(&self.bias));
+        visit(Layer::MatMul(&self.value_matmul));
+        visit(Layer::Bias(&self.value_bias));
+        visit(Layer::MatMul(&self.score_matmul));
+        visit(Layer::Bias(&self.score_bias));
+        visit(Layer::Conv(&self.ownership_conv));
+    }
+}
+
+/// What a network, or a part of it, consists of.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Cost {
+    /// Numbers in the file, running means and variances of normalisations included.
+    pub parameters: usize,
+    /// Multiplications with addition for every point of the board; see [`Layer::multiply_adds`].
+    pub multiply_adds: usize,
+}
+
+impl Cost {
+    /// The sum over what `visit` is called with.
+    pub fn of<'n>(visit_all: impl FnOnce(&mut dyn FnMut(Layer<'n>))) -> Cost {
+        let mut cost = Cost::default();
+        visit_all(&mut |layer| {
+            cost.parameters += layer.parameters();
+            cost.multiply_adds += layer.multiply_adds();
+        });
+        cost
+    }
+}
+
+impl Network {
+    /// The name that the file gives.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// From [`OLDEST_VERSION`] to [`NEWEST_VERSION`].
+    pub fn version(&self) -> u32 {
+        self.version
+    }
+
+    /// Channels between the blocks.
+    pub fn channels(&self) -> usize {
+        self.trunk.channels
+    }
+
+    /// The blocks of the trunk, from the input on.
+    pub fn blocks(&self) -> &[Block] {
+        &self.trunk.blocks
+    }
+
+    /// The activation at the end of the trunk; in all published networks that of the blocks, too.
+    pub fn activation(&self) -> Activation {
+        self.trunk.last_activation.activation
+    }
+
+    /// Channels inside the heads: of the policy, of its pooled side path, of the value, and of the vector behind.
+    pub fn head_widths(&self) -> [usize; 4] {
+        let (policy, value) = (&self.policy, &self.value);
+        [policy.conv.outputs, policy.pooling.conv.outputs, value.conv.outputs, value.matmul.outputs]
+    }
+
+    /// Calls `visit` with every layer that holds numbers, in the order of the file.
+    pub fn visit<'n>(&'n self, visit: &mut dyn FnMut(Layer<'n>)) {
+        visit(Layer::Conv(&self.trunk.first_conv));
+        visit(Layer::MatMul(&self.trunk.global_matmul));
+        self.trunk.blocks.iter().for_each(|block| block.visit(visit));
+        visit(Layer::Norm(&self.trunk.last_norm));
+        self.policy.visit(visit);
+        self.value.visit(visit);
+    }
+
+    /// All of it.
+    pub fn cost(&self) -> Cost {
+        Cost::of(|visit| self.visit(visit))
+    }
+}

@@ -1,0 +1,279 @@
+//! The forward pass as it is written in the papers: the oracle that faster ones are compared with.
+//!
+//! One position at a time, on a plane of exactly the board's size, so that nothing needs a mask: what lies outside
+//! is zero for convolutions and does not exist for pooling.
+
+use super::input::{GLOBAL_FEATURES, Input, SPATIAL_FEATURES};
+use super::layer::{Activation, Bias, Conv, MatMul, Norm};
+use super::model::{Block, GlobalPooling, Network, NormActConv, PolicyHead, Trunk, ValueHead};
+use super::output::{NotFinite, Output};
+
+/// Numbers for every point and channel, in the order `[y][x][channel]`.
+#[derive(Clone, Debug)]
+struct Plane {
+    width: usize,
+    height: usize,
+    channels: usize,
+    data: Vec<f32>,
+}
+
+impl Plane {
+    fn zero(width: usize, height: usize, channels: usize) -> Plane {
+        Plane { width, height, channels, data: vec![0.0; width * height * channels] }
+    }
+
+    fn area(&self) -> usize {
+        self.width * self.height
+    }
+
+    /// The channels of every point.
+    fn points(&self) -> impl Iterator<Item = &[f32]> {
+        self.data.chunks_exact(self.channels)
+    }
+
+    /// The channels of every point, to be written.
+    fn points_mut(&mut self) -> impl Iterator<Item = &mut [f32]> {
+        self.data.chunks_exact_mut(self.channels)
+    }
+
+    /// Adds the same vector to every point.
+    fn add_to_points(&mut self, vector: &[f32]) {
+        self.points_mut().for_each(|point| add(point, vector));
+    }
+}
+
+/// What `network` says about the position.
+///
+/// # Errors
+/// If a number of the result is not finite.
+///
+/// # Panics
+/// If `input` has not as many numbers as its size asks for.
+pub fn evaluate(network: &Network, input: &Input) -> Result<Output, NotFinite> {
+    let (width, height) = (input.width, input.height);
+    assert!(width > 0 && height > 0, "a board has points");
+    assert_eq!(input.spatial.len(), width * height * SPATIAL_FEATURES, "all features of all points");
+    let spatial = Plane { width, height, channels: SPATIAL_FEATURES, data: input.spatial.clone() };
+    let trunk = trunk(&network.trunk, &spatial, &input.global);
+    let mut output = Output::default();
+    policy(&network.policy, &trunk, &mut output);
+    value(&network.value, &trunk, &mut output);
+    output.checked()
+}
+
+fn trunk(trunk: &Trunk, spatial: &Plane, global: &[f32; GLOBAL_FEATURES]) -> Plane {
+    let mut x = conv(&trunk.first_conv, spatial);
+    x.add_to_points(&matmul(&trunk.global_matmul, global));
+    for it in &trunk.blocks {
+        x = block(it, x);
+    }
+    norm_act(&trunk.last_norm, trunk.last_activation.activation, x)
+}
+
+/// A block, what it took included.
+fn block(block: &Block, x: Plane) -> Plane {
+    let mut sum = x.clone();
+    let residual = match block {
+        Block::Ordinary(block) => {
+            let middle = norm_act_conv(&block.first, x);
+            norm_act_conv(&block.second, middle)
+        }
+        Block::GlobalPooling(block) => {
+            let x = norm_act(&block.first.norm, block.first.activation.activation, x);
+            let mut middle = conv(&block.first.conv, &x);
+            let pooled = pooled(&block.pooling, &x);
+            middle.add_to_points(&matmul(&block.pooling.matmul, &pooled));
+            norm_act_conv(&block.second, middle)
+        }
+        Block::NestedBottleneck(nested) => {
+            let mut middle = norm_act_conv(&nested.first, x);
+            for inner in &nested.blocks {
+                middle = self::block(inner, middle);
+            }
+            norm_act_conv(&nested.second, middle)
+        }
+    };
+    add(&mut sum.data, &residual.data);
+    sum
+}
+
+fn policy(head: &PolicyHead, trunk: &Plane, output: &mut Output) {
+    let mut x = conv(&head.conv, trunk);
+    let pooled = pooled(&head.pooling, trunk);
+    x.add_to_points(&matmul(&head.pooling.matmul, &pooled));
+    let x = norm_act(&head.norm, head.activation.activation, x);
+    let logits = conv(&head.last_conv, &x);
+    let mut passes = matmul(&head.pass_matmul, &pooled);
+    if let Some(pass) = &head.pass {
+        add_bias(&pass.bias, &mut passes);
+        activate(pass.activation.activation, &mut passes);
+        passes = matmul(&pass.matmul, &passes);
+    }
+    output.policy = logits.points().map(|point| point[0]).collect();
+    output.pass = passes[0];
+    output.optimistic_policy = (logits.channels > 1).then(|| logits.points().map(|point| point[1]).collect());
+    output.optimistic_pass = passes.get(1).copied();
+}
+
+fn value(head: &ValueHead, trunk: &Plane, output: &mut Output) {
+    let x = norm_act(&head.norm, head.activation.activation, conv(&head.conv, trunk));
+    let mut middle = matmul(&head.matmul, &value_pool(&x));
+    add_bias(&head.bias, &mut middle);
+    activate(head.second_activation.activation, &mut middle);
+    let mut value = matmul(&head.value_matmul, &middle);
+    add_bias(&head.value_bias, &mut value);
+    let mut scores = matmul(&head.score_matmul, &middle);
+    add_bias(&head.score_bias, &mut scores);
+    output.value = [value[0], value[1], value[2]];
+    [output.score_mean, output.score_stdev, output.lead, output.variance_time] =
+        [scores[0], scores[1], scores[2], scores[3]];
+    output.shortterm_errors = (scores.len() > 4).then(|| [scores[4], scores[5]]);
+    output.ownership = conv(&head.ownership_conv, &x).data;
+}
+
+fn norm_act_conv(part: &NormActConv, x: Plane) -> Plane {
+    conv(&part.conv, &norm_act(&part.norm, part.activation.activation, x))
+}
+
+/// What the pooled side path makes of `x`, before its matrix.
+fn pooled(pooling: &GlobalPooling, x: &Plane) -> Vec<f32> {
+    global_pool(&norm_act(&pooling.norm, pooling.activation.activation, conv(&pooling.conv, x)))
+}
+
+/// Every weight of the window times the point that lies under it.
+fn conv(conv: &Conv, x: &Plane) -> Plane {
+    debug_assert_eq!(conv.inputs, x.channels);
+    let mut result = Plane::zero(x.width, x.height, conv.outputs);
+    for (index, sum) in result.points_mut().enumerate() {
+        let (to_y, to_x) = (index / x.width, index % x.width);
+        for window_y in 0..conv.height {
+            for window_x in 0..conv.width {
+                // The middle of the window lies on the point.
+                let from_y = (to_y + window_y).wrapping_sub(conv.height / 2);
+                let from_x = (to_x + window_x).wrapping_sub(conv.width / 2);
+                if from_y >= x.height || from_x >= x.width {
+                    continue;
+                }
+                let from = &x.data[(from_y * x.width + from_x) * x.channels..][..x.channels];
+                let start = (window_y * conv.width + window_x) * conv.inputs * conv.outputs;
+                multiply_add(&conv.weights[start..][..conv.inputs * conv.outputs], from, sum);
+            }
+        }
+    }
+    result
+}
+
+/// Adds the product of a vector and a matrix `[input][output]` to `sum`.
+fn multiply_add(matrix: &[f32], vector: &[f32], sum: &mut [f32]) {
+    for (&factor, row) in vector.iter().zip(matrix.chunks_exact(sum.len())) {
+        for (sum, weight) in sum.iter_mut().zip(row) {
+            *sum += factor * weight;
+        }
+    }
+}
+
+fn matmul(matmul: &MatMul, vector: &[f32]) -> Vec<f32> {
+    debug_assert_eq!(matmul.inputs, vector.len());
+    let mut result = vec![0.0; matmul.outputs];
+    multiply_add(&matmul.weights, vector, &mut result);
+    result
+}
+
+fn add(to: &mut [f32], what: &[f32]) {
+    to.iter_mut().zip(what).for_each(|(to, what)| *to += what);
+}
+
+fn add_bias(bias: &Bias, vector: &mut [f32]) {
+    add(vector, &bias.weights);
+}
+
+fn activate(activation: Activation, vector: &mut [f32]) {
+    vector.iter_mut().for_each(|x| *x = activation.apply(*x));
+}
+
+fn norm_act(norm: &Norm, activation: Activation, mut x: Plane) -> Plane {
+    let affine = norm.folded();
+    for point in x.points_mut() {
+        for ((x, scale), bias) in point.iter_mut().zip(&affine.scale).zip(&affine.bias) {
+            *x = activation.apply(*x * scale + bias);
+        }
+    }
+    x
+}
+
+/// The mean of every channel.
+fn means(x: &Plane) -> Vec<f32> {
+    let mut sums = vec![0.0f64; x.channels];
+    for point in x.points() {
+        sums.iter_mut().zip(point).for_each(|(sum, &x)| *sum += f64::from(x));
+    }
+    sums.iter().map(|sum| (sum / x.area() as f64) as f32).collect()
+}
+
+/// How much larger a side of the board is than 14, in tens: what tells small boards from large ones in the pools.
+fn size_scale(x: &Plane) -> f32 {
+    ((x.area() as f32).sqrt() - 14.0) * 0.1
+}
+
+/// All means, all means times the size, all maxima.
+fn global_pool(x: &Plane) -> Vec<f32> {
+    let means = means(x);
+    let scale = size_scale(x);
+    let mut maxima = vec![f32::NEG_INFINITY; x.channels];
+    for point in x.points() {
+        maxima.iter_mut().zip(point).for_each(|(max, &x)| *max = max.max(x));
+    }
+    let scaled = means.iter().map(|mean| mean * scale).collect();
+    [means, scaled, maxima].concat()
+}
+
+/// All means, all means times the size, all means times the square of the size less its usual value.
+fn value_pool(x: &Plane) -> Vec<f32> {
+    let means = means(x);
+    let scale = size_scale(x);
+    let times = |factor: f32| means.iter().map(|mean| mean * factor).collect();
+    [means.clone(), times(scale), times(scale * scale - 0.1)].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A convolution of one channel.
+    fn single(height: usize, width: usize, weights: &[f32]) -> Conv {
+        Conv { name: "conv".to_owned(), height, width, inputs: 1, outputs: 1, weights: weights.to_vec() }
+    }
+
+    #[test]
+    fn convolution_looks_around_a_point_and_sees_nothing_outside() {
+        let x = Plane { width: 3, height: 2, channels: 1, data: vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0] };
+        // What lies to the right, and ten times what lies below.
+        let weights = [0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 10.0, 0.0];
+        assert_eq!(conv(&single(3, 3, &weights), &x).data, [42.0, 53.0, 60.0, 5.0, 6.0, 0.0]);
+        // A window larger than the board.
+        assert_eq!(conv(&single(5, 5, &[1.0; 25]), &x).data, [21.0; 6]);
+        assert_eq!(conv(&single(1, 3, &[1.0, 0.0, 0.0]), &x).data, [0.0, 1.0, 2.0, 0.0, 4.0, 5.0]);
+    }
+
+    #[test]
+    fn convolution_mixes_channels() {
+        let x = Plane { width: 1, height: 1, channels: 2, data: vec![2.0, 3.0] };
+        let weights = vec![1.0, 10.0, 100.0, 1000.0, 0.5, 0.25];
+        let mixed = Conv { name: String::new(), height: 1, width: 1, inputs: 2, outputs: 3, weights };
+        assert_eq!(conv(&mixed, &x).data, [2.0 + 3000.0, 20.0 + 1.5, 200.0 + 0.75]);
+    }
+
+    #[test]
+    fn pools() {
+        let x = Plane {
+            width: 2,
+            height: 2,
+            channels: 2,
+            data: vec![1.0, -1.0, 2.0, -2.0, 3.0, -3.0, 6.0, -6.0],
+        };
+        let scale = (2.0f32 - 14.0) * 0.1;
+        assert_eq!(global_pool(&x), [3.0, -3.0, 3.0 * scale, -3.0 * scale, 6.0, -1.0]);
+        let square = scale * scale - 0.1;
+        assert_eq!(value_pool(&x), [3.0, -3.0, 3.0 * scale, -3.0 * scale, 3.0 * square, -3.0 * square]);
+    }
+}

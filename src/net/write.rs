@@ -1,0 +1,224 @@
+//! Networks to files, byte for byte as KataGo writes them: a word a line, and a line end behind every block of
+//! weights.
+
+use super::layer::{ActivationLayer, Bias, Conv, MatMul, Norm};
+use super::model::{Block, GlobalPooling, Network, NormActConv, PolicyHead, ValueHead};
+use super::tokens::BINARY_MARK;
+use super::{GLOBAL_FEATURES, SPATIAL_FEATURES};
+use std::fmt::Display;
+use std::io::{self, Write};
+
+/// How weights are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Encoding {
+    /// As 32-bit numbers: `.bin`
+    Binary,
+    /// As the shortest decimals that read back as the same numbers: `.txt`
+    Text,
+}
+
+impl Network {
+    /// Writes the network, not packed. Reading it again gives the same network, and writing what was read gives
+    /// the same bytes if its numbers were written as here.
+    pub fn write(&self, encoding: Encoding, output: impl Write) -> io::Result<()> {
+        let mut writer = Writer { output, encoding, version: self.version };
+        writer.network(self)?;
+        writer.output.flush()
+    }
+}
+
+/// A decimal as Python, which writes KataGo's files, gives it: the shortest that reads back as the same number,
+/// with an exponent of at least two digits.
+fn decimal(number: f64) -> String {
+    let text = format!("{number:?}");
+    match text.split_once("e-") {
+        Some((digits, exponent)) => format!("{digits}e-{exponent:0>2}"),
+        None => text.replace('e', "e+"),
+    }
+}
+
+struct Writer<W> {
+    output: W,
+    encoding: Encoding,
+    version: u32,
+}
+
+impl<W: Write> Writer<W> {
+    fn line(&mut self, word: impl Display) -> io::Result<()> {
+        writeln!(self.output, "{word}")
+    }
+
+    fn lines<T: Display>(&mut self, words: impl IntoIterator<Item = T>) -> io::Result<()> {
+        words.into_iter().try_for_each(|word| self.line(word))
+    }
+
+    fn weights(&mut self, weights: &[f32]) -> io::Result<()> {
+        match self.encoding {
+            Encoding::Binary => {
+                self.output.write_all(BINARY_MARK)?;
+                // By the thousand, because `output` need not be buffered.
+                for chunk in weights.chunks(1 << 10) {
+                    let bytes: Vec<u8> = chunk.iter().flat_map(|weight| weight.to_le_bytes()).collect();
+                    self.output.write_all(&bytes)?;
+                }
+            }
+            Encoding::Text => {
+                for (index, weight) in weights.iter().enumerate() {
+                    write!(self.output, "{}{weight:?}", if index == 0 { "" } else { " " })?;
+                }
+            }
+        }
+        self.output.write_all(b"\n")
+    }
+
+    fn conv(&mut self, conv: &Conv) -> io::Result<()> {
+        self.line(&conv.name)?;
+        self.lines([conv.height, conv.width, conv.inputs, conv.outputs])?;
+        // Dilation.
+        self.lines([1, 1])?;
+        self.weights(&conv.weights)
+    }
+
+    fn matmul(&mut self, matmul: &MatMul) -> io::Result<()> {
+        self.line(&matmul.name)?;
+        self.lines([matmul.inputs, matmul.outputs])?;
+        self.weights(&matmul.weights)
+    }
+
+    fn bias(&mut self, bias: &Bias) -> io::Result<()> {
+        self.line(&bias.name)?;
+        self.line(bias.weights.len())?;
+        self.weights(&bias.weights)
+    }
+
+    fn norm(&mut self, norm: &Norm) -> io::Result<()> {
+        self.line(&norm.name)?;
+        self.line(norm.channels())?;
+        self.line(decimal(norm.epsilon))?;
+        self.lines([u8::from(norm.scale.is_some()), u8::from(norm.bias.is_some())])?;
+        self.weights(&norm.mean)?;
+        self.weights(&norm.variance)?;
+        [&norm.scale, &norm.bias].into_iter().flatten().try_for_each(|weights| self.weights(weights))
+    }
+
+    fn activation(&mut self, layer: &ActivationLayer) -> io::Result<()> {
+        self.line(&layer.name)?;
+        if self.version >= 11 {
+            self.line(layer.activation.token())?;
+        }
+        Ok(())
+    }
+
+    fn norm_act_conv(&mut self, part: &NormActConv) -> io::Result<()> {
+        self.norm(&part.norm)?;
+        self.activation(&part.activation)?;
+        self.conv(&part.conv)
+    }
+
+    fn pooling(&mut self, pooling: &GlobalPooling) -> io::Result<()> {
+        self.conv(&pooling.conv)?;
+        self.norm(&pooling.norm)?;
+        self.activation(&pooling.activation)?;
+        self.matmul(&pooling.matmul)
+    }
+
+    fn block(&mut self, block: &Block) -> io::Result<()> {
+        self.line(block.token())?;
+        self.line(block.name())?;
+        match block {
+            Block::Ordinary(block) => {
+                self.norm_act_conv(&block.first)?;
+                self.norm_act_conv(&block.second)
+            }
+            Block::GlobalPooling(block) => {
+                self.norm_act_conv(&block.first)?;
+                self.pooling(&block.pooling)?;
+                self.norm_act_conv(&block.second)
+            }
+            Block::NestedBottleneck(block) => {
+                self.line(block.blocks.len())?;
+                self.norm_act_conv(&block.first)?;
+                block.blocks.iter().try_for_each(|block| self.block(block))?;
+                self.norm_act_conv(&block.second)
+            }
+        }
+    }
+
+    fn network(&mut self, network: &Network) -> io::Result<()> {
+        self.line(&network.name)?;
+        self.line(network.version)?;
+        self.lines([SPATIAL_FEATURES, GLOBAL_FEATURES])?;
+        if self.version >= 13 {
+            self.lines(network.multipliers.to_array().map(decimal))?;
+        }
+        if self.version >= 15 {
+            // No encoder of facts about the players, and no options.
+            self.lines([0; 8])?;
+        }
+        let trunk = &network.trunk;
+        self.line(&trunk.name)?;
+        self.lines([trunk.blocks.len(), trunk.channels])?;
+        self.lines(trunk.stated_widths)?;
+        if self.version >= 15 {
+            // The usual kind of last norm, and no options.
+            self.lines([0; 6])?;
+        }
+        self.conv(&trunk.first_conv)?;
+        self.matmul(&trunk.global_matmul)?;
+        trunk.blocks.iter().try_for_each(|block| self.block(block))?;
+        self.norm(&trunk.last_norm)?;
+        self.activation(&trunk.last_activation)?;
+        self.policy_head(&network.policy)?;
+        self.value_head(&network.value)
+    }
+
+    fn policy_head(&mut self, head: &PolicyHead) -> io::Result<()> {
+        self.line(&head.name)?;
+        self.conv(&head.conv)?;
+        self.pooling(&head.pooling)?;
+        self.norm(&head.norm)?;
+        self.activation(&head.activation)?;
+        self.conv(&head.last_conv)?;
+        self.matmul(&head.pass_matmul)?;
+        if let Some(pass) = &head.pass {
+            self.bias(&pass.bias)?;
+            self.activation(&pass.activation)?;
+            self.matmul(&pass.matmul)?;
+        }
+        Ok(())
+    }
+
+    fn value_head(&mut self, head: &ValueHead) -> io::Result<()> {
+        self.line(&head.name)?;
+        self.conv(&head.conv)?;
+        self.norm(&head.norm)?;
+        self.activation(&head.activation)?;
+        self.matmul(&head.matmul)?;
+        self.bias(&head.bias)?;
+        self.activation(&head.second_activation)?;
+        self.matmul(&head.value_matmul)?;
+        self.bias(&head.value_bias)?;
+        self.matmul(&head.score_matmul)?;
+        self.bias(&head.score_bias)?;
+        self.conv(&head.ownership_conv)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimals_are_written_as_python_does() {
+        for (number, text) in [
+            (1e-20, "1e-20"),
+            (20.0, "20.0"),
+            (0.25, "0.25"),
+            (1e-5, "1e-05"),
+            (0.001, "0.001"),
+            (1.5e16, "1.5e+16"),
+        ] {
+            assert_eq!(decimal(number), text);
+        }
+    }
+}
