@@ -3,6 +3,7 @@
 mod bench;
 mod gtp;
 mod match_games;
+mod net;
 mod options;
 mod perft;
 mod statistics;
@@ -34,6 +35,8 @@ enum Subcommands {
     Bench(bench::Arguments),
     /// Count positions, plays, sequences of moves or whole games
     Perft(perft::Arguments),
+    /// Look at networks in KataGo's format, or make one
+    Net(net::Arguments),
 }
 
 /// Runs the command line of this process.
@@ -45,6 +48,7 @@ pub fn main() -> ExitCode {
         Some(Subcommands::Match(arguments)) => match_games::run(&arguments),
         Some(Subcommands::Bench(arguments)) => bench::run(&arguments),
         Some(Subcommands::Perft(arguments)) => perft::run(&arguments),
+        Some(Subcommands::Net(arguments)) => net::run(&arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,0 +1,114 @@
+//! `kosumi net info`: what a network consists of.
+
+use crate::net::{Block, Cost, Network};
+use anyhow::Context as _;
+use clap::Args;
+use std::fs;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+/// Say what a network consists of and what it costs
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// The network: .bin.gz, .txt.gz, .bin or .txt
+    file: PathBuf,
+}
+
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let path = arguments.file.display();
+    let network = Network::open(&arguments.file).with_context(|| path.to_string())?;
+    let bytes = fs::metadata(&arguments.file).with_context(|| path.to_string())?.len();
+    write!(io::stdout().lock(), "{}", report(&network, bytes))?;
+    Ok(())
+}
+
+/// Points of the board that people play on.
+const USUAL_POINTS: usize = 19 * 19;
+
+fn report(network: &Network, bytes: u64) -> String {
+    let Cost { parameters, multiply_adds } = network.cost();
+    let [policy, pooled, value, vector] = network.head_widths();
+    let millions = (multiply_adds * USUAL_POINTS) as f64 / 1e6;
+    let mut text = format!(
+        "name           {}\n\
+         version        {}\n\
+         blocks         {}\n\
+         channels       {}; policy head {policy} and {pooled} pooled, value head {value} and {vector}\n\
+         activation     {}\n\
+         parameters     {parameters}\n\
+         multiply-adds  {multiply_adds} a point, {millions:.1} million on 19x19\n\
+         file           {bytes} bytes\n\n",
+        network.name(),
+        network.version(),
+        network.blocks().len(),
+        network.channels(),
+        network.activation().name(),
+    );
+    let mut rows =
+        vec![["block", "kind", "channels", "pooled", "parameters", "multiply-adds"].map(str::to_owned)];
+    add_rows(network.blocks(), 0, &mut rows);
+    text.push_str(&table(&rows));
+    text
+}
+
+/// A row for every block; inner ones are indented.
+fn add_rows(blocks: &[Block], depth: usize, rows: &mut Vec<[String; 6]>) {
+    for block in blocks {
+        let cost = Cost::of(|visit| block.visit(visit));
+        let (channels, pooled) = block.widths();
+        rows.push([
+            format!("{:1$}{2}", "", 2 * depth, block.name()),
+            block.token().trim_end_matches("_block").replace('_', " "),
+            channels.to_string(),
+            if pooled == 0 { String::new() } else { pooled.to_string() },
+            cost.parameters.to_string(),
+            cost.multiply_adds.to_string(),
+        ]);
+        add_rows(block.inner(), depth + 1, rows);
+    }
+}
+
+/// Words to the left, numbers to the right.
+fn table(rows: &[[String; 6]]) -> String {
+    let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for row in rows {
+        let cells = row.iter().enumerate().map(|(column, cell)| match column {
+            0 | 1 => format!("{cell:0$}", width(column)),
+            _ => format!("{cell:>0$}", width(column)),
+        });
+        text.push_str(&cells.collect::<Vec<_>>().join("  "));
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::random::{self, BlockKind, Options};
+
+    #[test]
+    fn a_report() {
+        let blocks = vec![BlockKind::Ordinary, BlockKind::NestedPooling];
+        let network =
+            random::network(&Options { blocks, channels: 12, seed: 5, ..Options::default() }).unwrap();
+        let wanted = "\
+name           random-v8-b2c12-s5
+version        8
+blocks         2
+channels       12; policy head 4 and 5 pooled, value head 4 and 8
+activation     ReLU
+parameters     11483
+multiply-adds  10688 a point, 3.9 million on 19x19
+file           1234 bytes
+
+block                          kind               channels  pooled  parameters  multiply-adds
+model.blocks.0                 ordinary                 12                2676           2592
+model.blocks.1                 nested bottleneck         6                1498           1332
+  model.blocks.1.blockstack.0  gpool                     4       2         604            540
+  model.blocks.1.blockstack.1  ordinary                  6                 690            648
+";
+        assert_eq!(report(&network, 1234), wanted);
+    }
+}

@@ -1,0 +1,28 @@
+//! `kosumi net`: networks in KataGo's format.
+
+mod info;
+mod random;
+
+use clap::{Args, Subcommand};
+
+/// Look at networks in KataGo's format, or make one
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Say what a network consists of and what it costs
+    Info(info::Arguments),
+    /// Make a small network with random weights, to test programs that read the format
+    Random(random::Arguments),
+}
+
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    match &arguments.command {
+        Command::Info(arguments) => info::run(arguments),
+        Command::Random(arguments) => random::run(arguments),
+    }
+}
