@@ -546,21 +546,29 @@ impl PartialAnswer {
         if self.too_long {
             return Answer::TooLong;
         }
-        let (refused, text) = match self.text.strip_prefix('?') {
-            Some(text) => (true, text),
-            None => (false, self.text.strip_prefix('=').unwrap_or(&self.text)),
-        };
-        // An id is only possible where no blank has come yet.
-        let body = if text.starts_with(|character: char| character.is_ascii_digit()) {
-            split_id(text).map_or(text, |(_, rest)| rest)
-        } else {
-            text
-        };
-        let body = body.strip_prefix(' ').unwrap_or(body).trim_end();
-        // In a diagram the blanks at the start of the first line may matter; in a single value they do not.
-        let body = if body.contains('\n') { body } else { body.trim_start() };
-        if refused { Answer::Failure(body.to_owned()) } else { Answer::Success(body.to_owned()) }
+        match take_apart(&self.text) {
+            Ok(body) => Answer::Success(body),
+            Err(message) => Answer::Failure(message),
+        }
     }
+}
+
+/// What a controller makes of an answer without the empty line at its end: the body, or the message of a failure.
+pub(crate) fn take_apart(answer: &str) -> Result<String, String> {
+    let (refused, text) = match answer.strip_prefix('?') {
+        Some(text) => (true, text),
+        None => (false, answer.strip_prefix('=').unwrap_or(answer)),
+    };
+    // An id is only possible where no blank has come yet.
+    let body = if text.starts_with(|character: char| character.is_ascii_digit()) {
+        split_id(text).map_or(text, |(_, rest)| rest)
+    } else {
+        text
+    };
+    let body = body.strip_prefix(' ').unwrap_or(body).trim_end();
+    // In a diagram the blanks at the start of the first line may matter; in a single value they do not.
+    let body = if body.contains('\n') { body } else { body.trim_start() }.to_owned();
+    if refused { Err(body) } else { Ok(body) }
 }
 
 /// A line as the draft lets controllers see it: without control characters, and tabs as spaces.

@@ -19,6 +19,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+use crate::client::take_apart;
 use crate::command::{Command, Line, MAX_LINE_BYTES, split_id};
 use crate::lines::LineReader;
 use crate::response::{Failure, Response, header, push_lines};
@@ -70,7 +71,7 @@ pub struct InputWatch(Arc<Signals>);
 /// mutex of the queue.
 #[derive(Debug, Default)]
 struct Signals {
-    /// The command that is being handled, or was handled last. Written by `serve` only.
+    /// The command that is being handled, or was handled last. Written by `serve` or [`answer`] only.
     running: AtomicU64,
     /// Commands with a lower number have a line behind them. Written by the reader only.
     followed_below: AtomicU64,
@@ -106,6 +107,14 @@ impl InputWatch {
     #[must_use]
     pub fn ended(&self) -> bool {
         self.0.ended.load(Ordering::Relaxed)
+    }
+
+    /// Asks the running command to cut itself short, as the comment `# interrupt` does: for a program that holds
+    /// the engine itself and calls [`answer`]. Later commands are not touched.
+    pub fn interrupt(&self) {
+        let behind = self.0.running.load(Ordering::Relaxed) + 1;
+        self.0.interrupted_below.fetch_max(behind, Ordering::Relaxed);
+        self.0.followed_below.fetch_max(behind, Ordering::Relaxed);
     }
 }
 
@@ -265,6 +274,30 @@ where
     }
     drop(closing);
     queue.error().map_or(Ok(()), Err)
+}
+
+/// Lets a handler answer one line, for a program that holds the engine itself instead of talking to it through
+/// pipes: the body of the answer, or the message of a failure, as the controller at the other end of [`serve`]
+/// would read them. `None` for blank lines and comments, which get no answer.
+///
+/// Through the watch, another thread can [interrupt](InputWatch::interrupt) the command. That the command asked
+/// to [quit](Session::quit) means nothing here.
+pub fn answer<H>(line: &str, handler: &mut H, watch: &InputWatch) -> Option<Result<String, String>>
+where
+    H: Handler + ?Sized,
+{
+    if line.len() > MAX_LINE_BYTES {
+        return Some(Err("line too long".to_owned()));
+    }
+    let Line::Text(text) = Line::read(line.as_bytes()) else { return None };
+    watch.0.running.fetch_add(1, Ordering::Relaxed);
+    let command = Command::parse(&text).map_err(Failure::from);
+    let mut output = Vec::new();
+    let mut session =
+        Session { output: &mut output, watch, id: None, streaming: false, quitting: false, error: None };
+    let result = command.and_then(|command| handler.handle(&command, &mut session));
+    session.finish(&result);
+    Some(take_apart(String::from_utf8_lossy(&output).trim_end()))
 }
 
 /// A line that gets an answer.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use kosumi_gtp::{Command, Failure, Handler, InputWatch, Line, Response, Session, serve};
+use kosumi_gtp::{Command, Failure, Handler, InputWatch, Line, Response, Session, answer, serve};
 use proptest::prelude::*;
 
 /// An engine with a command for each thing that the server can do.
@@ -259,6 +259,43 @@ fn a_watch_outlives_its_session() {
     serve(&b"echo a\n"[..], io::sink(), &mut engine).unwrap();
     let watch = engine.watch.unwrap();
     assert!(watch.ended() && watch.input_pending() && !watch.interrupted());
+}
+
+#[test]
+fn an_engine_of_ones_own_answers_as_through_pipes() {
+    let (mut engine, watch) = (Engine::default(), InputWatch::default());
+    let mut ask = |line: &str| answer(line, &mut engine, &watch);
+    let body = |text: &str| Some(Ok(text.to_owned()));
+    let failure = |text: &str| Some(Err(text.to_owned()));
+    assert_eq!(ask("12 echo a  b # c\r\n"), body("a b"));
+    assert_eq!(ask("diagram"), body("\n  A B\n2 . .\n1 . ."));
+    assert_eq!(ask("stream end"), body("\ninfo one\ninfo two\ninfo three\nend"));
+    assert_eq!(ask("add 1"), failure("syntax error"));
+    assert_eq!(ask("nonsense"), failure("unknown command"));
+    assert_eq!(ask("12"), failure("syntax error"));
+    assert_eq!(ask(&"x".repeat(2_000_000)), failure("line too long"));
+    assert_eq!((ask(" # x"), ask("")), (None, None));
+    assert_eq!(ask("quit"), body(""));
+    assert_eq!(ask("echo still here"), body("still here"));
+}
+
+#[test]
+fn another_thread_can_interrupt() {
+    let (mut engine, watch) = (Engine::default(), InputWatch::default());
+    let theirs = watch.clone();
+    let (started, has_started) = std::sync::mpsc::channel();
+    let worker = thread::spawn(move || {
+        assert_eq!(answer("interrupted", &mut engine, &theirs), Some(Ok("false".into())));
+        started.send(()).unwrap();
+        answer("genmove b", &mut engine, &theirs)
+    });
+    has_started.recv().unwrap();
+    // Before the command has begun this says nothing about it, hence again and again.
+    while !worker.is_finished() {
+        watch.interrupt();
+        thread::sleep(Duration::from_millis(1));
+    }
+    assert_eq!(worker.join().unwrap(), Some(Ok("interrupted".into())));
 }
 
 fn check_any(input: &[u8]) -> Result<(), TestCaseError> {
