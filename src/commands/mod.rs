@@ -24,6 +24,7 @@ pub use text::vertex_move;
 use crate::board::BoardSize;
 use crate::engine::Engine;
 use kosumi_gtp::{Arguments, Command, Failure, Handler, Response, Session};
+use std::path::{Path, PathBuf};
 
 /// What a handler returns.
 type Answer = Result<Response, Failure>;
@@ -112,12 +113,21 @@ const fn row(name: &'static str, run: Run, arguments: &'static str, about: &'sta
 #[derive(Debug)]
 pub struct Commands {
     engine: Engine,
+    /// Where relative file names begin.
+    folder: PathBuf,
 }
 
 impl Commands {
     /// Commands for this engine.
     pub fn new(engine: Engine) -> Commands {
-        Commands { engine }
+        Commands { engine, folder: PathBuf::new() }
+    }
+
+    /// The same, but with names of files that begin in this folder instead of the process's: several engines in
+    /// one process can thus each have a folder of their own.
+    #[must_use]
+    pub fn in_folder(self, folder: &Path) -> Commands {
+        Commands { folder: folder.to_owned(), ..self }
     }
 
     /// The engine.

@@ -28,10 +28,11 @@ pub(super) fn genmove(
 pub(super) fn reg_genmove(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
-    _: &mut Session<'_>,
+    session: &mut Session<'_>,
 ) -> Answer {
     let color = color(arguments)?;
-    Ok(move_text(commands.engine.regression_move(color)).into())
+    let watch = session.watch();
+    Ok(move_text(commands.engine.regression_move(color, &|| watch.interrupted())).into())
 }
 
 pub(super) fn undo(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {

@@ -14,7 +14,7 @@ const FILE_BYTES_MAX: u64 = 64 << 20;
 /// turn, as GNU Go does. Size, komi and moves come from the file; the rules stay unless the file names known
 /// ones.
 pub(super) fn loadsgf(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
-    let path = arguments.word()?;
+    let path = commands.folder.join(arguments.word()?);
     let up_to = arguments.optional_integer::<u32>()?.map(|number| number as usize);
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(|_| Failure::cannot_load_file())?;
@@ -45,7 +45,8 @@ pub(super) fn printsgf(
     match arguments.optional_word() {
         None | Some("-") => Ok(text.into()),
         Some(path) => {
-            std::fs::write(path, text).map_err(|error| Failure::new(format!("cannot write: {error}")))?;
+            std::fs::write(commands.folder.join(path), text)
+                .map_err(|error| Failure::new(format!("cannot write: {error}")))?;
             Ok(Response::empty())
         }
     }

@@ -288,12 +288,12 @@ impl Engine {
 
     /// A move for a regression test: the game stays, chance does not depend on what was asked before, and the
     /// engine does not resign.
-    pub fn regression_move(&mut self, color: Color) -> Move {
+    pub fn regression_move(&mut self, color: Color, interrupted: &(dyn Fn() -> bool + Sync)) -> Move {
         let game = self.game.clone();
         let (resign, questions) = (self.settings.resign.take(), self.questions);
         self.search.clear();
         self.questions = 0;
-        let decision = self.generate(color, &|| false);
+        let decision = self.generate(color, interrupted);
         self.settings.resign = resign;
         self.questions = questions;
         self.game = game;
