@@ -23,6 +23,7 @@ pub mod html;
 pub mod net;
 pub mod perft;
 pub mod playout;
+pub mod regress;
 pub mod rng;
 pub mod rules;
 pub mod safety;

@@ -25,13 +25,14 @@ const ORDER: &[&str] = &[
     "search",
     "engine",
     "commands",
+    "regress",
     "cli",
 ];
 
 /// Text that only some modules may contain.
 const RESERVED: &[(&str, &[&str])] = &[
-    ("kosumi_gtp", &["commands", "cli"]),
-    ("time::Instant", &["engine", "cli"]),
+    ("kosumi_gtp", &["commands", "regress", "cli"]),
+    ("time::Instant", &["engine", "regress", "cli"]),
     ("SystemTime", &["engine", "cli"]),
     ("thread::sleep", &["engine", "cli"]),
     ("io::stdout", &["cli"]),

@@ -1,0 +1,241 @@
+//! Expected answers: what stands behind `#?`.
+//!
+//! ```text
+//! #? [B3|C2]     one of two
+//! #? [!D4]*      anything but D4; the engine is known to fail
+//! #? [A1]&       never counted
+//! #?             no error, whatever the answer
+//! ```
+//!
+//! The two tools that read such files differ; [`Matching`] chooses between them:
+//!
+//! | | [`Full`](Matching::Full), gogui-regress | [`Awk`](Matching::Awk), GNU Go's regress.awk |
+//! |---|---|---|
+//! | compared | the whole answer, blanks at its ends removed | its first line |
+//! | `[B1\|D17]` | `B1` or `D17` | what begins with `B1`, or ends with `D17` |
+//! | an answer `?` | never right, not even for `[!…]` | its text is the answer |
+//! | `.`, `^`, `$` | also at the lines within an answer | as always |
+//! | blanks within the brackets | at the ends removed | part of the pattern |
+//! | the line begins | anywhere | with `#?` |
+//!
+//! **Dialect.** Patterns are those of the crate `regex`: a common part of POSIX and Java, without backreferences
+//! and look-around, which are an error here, and matched in linear time. (GNU Go's 87 suites use classes,
+//! groups, `|`, `.` and escaped characters only.)
+
+use regex::{Regex, RegexBuilder};
+use serde::{Deserialize, Serialize};
+
+/// How an answer is compared with a pattern.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Matching {
+    /// All of the answer must match, as in gogui-regress.
+    #[default]
+    Full,
+    /// `^`, pattern, `$`, joined without a group, as in GNU Go's `regress.awk`.
+    Awk,
+}
+
+/// What is known about the engine the suite was written for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mark {
+    /// Expected to pass.
+    #[default]
+    None,
+    /// `*`: expected to fail.
+    KnownFailure,
+    /// `&`: the result does not count.
+    Ignored,
+}
+
+/// An expected answer.
+#[derive(Clone, Debug)]
+pub struct Expectation {
+    /// What stands between the brackets, the `!` included.
+    pub text: String,
+    /// What is known of the engine.
+    pub mark: Mark,
+    matching: Matching,
+    is_negated: bool,
+    regex: Regex,
+}
+
+/// What is wrong with an expected answer.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum PatternError {
+    /// There is no `[`.
+    #[error("an expected answer must stand in brackets: {0}")]
+    NoBracket(String),
+    /// Not a regular expression.
+    #[error("not a regular expression: {0}")]
+    Regex(String),
+}
+
+/// How an answer compares with what is expected.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reply<'a> {
+    /// An answer `=` with this body.
+    Success(&'a str),
+    /// An answer `?` with this message.
+    Failure(&'a str),
+}
+
+impl Expectation {
+    /// Reads what stands behind the `#?` of a line, blanks at the ends removed: the expectation, `None` if there
+    /// is none, and whether the closing bracket is missing. `regress.awk` does not mind that, and nine lines of
+    /// GNU Go's suites have it; gogui-regress gives up there.
+    ///
+    /// # Errors
+    /// If the opening bracket is missing, or what is within is no regular expression.
+    pub fn parse(text: &str, matching: Matching) -> Result<(Option<Expectation>, bool), PatternError> {
+        let text = text.trim();
+        if text.is_empty() {
+            return Ok((None, false));
+        }
+        let inner = text.strip_prefix('[').ok_or_else(|| PatternError::NoBracket(text.to_owned()))?;
+        // A pattern may itself end with `*`, so that marks count only behind the bracket. With several of
+        // them, the last one decides, as in `regress.awk`.
+        let unmarked = inner.trim_end_matches(|c: char| c == '*' || c == '&' || c.is_whitespace());
+        let (inner, is_closed) = match unmarked.strip_suffix(']') {
+            Some(inner) => (inner, true),
+            None => (inner, false),
+        };
+        let mark = match text.as_bytes().last() {
+            Some(b'*') if is_closed => Mark::KnownFailure,
+            Some(b'&') if is_closed => Mark::Ignored,
+            _ => Mark::None,
+        };
+        let inner = if matching == Matching::Full { inner.trim() } else { inner };
+        let (is_negated, pattern) = match inner.strip_prefix('!') {
+            Some(pattern) => (true, pattern),
+            None => (false, inner),
+        };
+        let regex = compile(pattern, matching).map_err(|error| PatternError::Regex(error.to_string()))?;
+        Ok((Some(Expectation { text: inner.to_owned(), mark, matching, is_negated, regex }), !is_closed))
+    }
+
+    /// Does the pattern match this text, whatever a `!` says?
+    pub fn matches(&self, text: &str) -> bool {
+        match self.matching {
+            Matching::Full => self.regex.is_match(text.trim()),
+            Matching::Awk => self.regex.is_match(text.split('\n').next().unwrap_or_default()),
+        }
+    }
+
+    /// Is the answer right?
+    pub fn accepts(&self, reply: Reply<'_>) -> bool {
+        match (reply, self.matching) {
+            (Reply::Failure(_), Matching::Full) => false,
+            (Reply::Failure(text), Matching::Awk) | (Reply::Success(text), _) => {
+                self.matches(text) != self.is_negated
+            }
+        }
+    }
+
+    /// Must the answer *not* match?
+    pub fn is_negated(&self) -> bool {
+        self.is_negated
+    }
+}
+
+fn compile(pattern: &str, matching: Matching) -> Result<Regex, regex::Error> {
+    // The pattern alone must be in order: `a)|(b` would otherwise fit into the group.
+    Regex::new(pattern)?;
+    match matching {
+        Matching::Full => RegexBuilder::new(&format!(r"\A(?:{pattern})\z"))
+            .multi_line(true)
+            .dot_matches_new_line(true)
+            .build(),
+        Matching::Awk => Regex::new(&format!("^{pattern}$")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str, matching: Matching) -> Expectation {
+        Expectation::parse(text, matching).unwrap().0.unwrap()
+    }
+
+    /// The answers that are right, of those offered.
+    fn accepted(text: &str, matching: Matching, offered: &str) -> String {
+        let expectation = read(text, matching);
+        let right = offered.split(' ').filter(|answer| expectation.accepts(Reply::Success(answer)));
+        right.collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn full_means_all_of_the_answer() {
+        for (pattern, offered, right) in [
+            ("[B1]", "B1 B12 AB1 b1", "B1"),
+            ("[B1|D17]", "B1 B12 D17 XD17 B1D17", "B1 D17"),
+            ("[!B1|D17]", "B1 B12 D17 PASS", "B12 PASS"),
+            ("[ B1 ]", "B1 B2", "B1"),
+            (r"[W\+100.5]", "W+100.5 W100.5 W+100x5", "W+100.5 W+100x5"),
+            ("[(A|B)[12]]", "A1 B2 A3", "A1 B2"),
+            ("[]", "A1", ""),
+        ] {
+            assert_eq!(accepted(pattern, Matching::Full, offered), right, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn awk_joins_without_a_group() {
+        for (pattern, offered, right) in [
+            ("[B1]", "B1 B12 AB1 b1", "B1"),
+            ("[B1|D17]", "B1 B12 D17 XD17 XB1 D17X", "B1 B12 D17 XD17"),
+            ("[B1|C1|D17]", "C1 AC1Z XB1", "C1 AC1Z"),
+            ("[!B1|D17]", "B1 B12 D17 PASS", "PASS"),
+            ("[(B1|D17)]", "B1 B12 XD17", "B1"),
+            ("[ B1 ]", "B1", ""),
+        ] {
+            assert_eq!(accepted(pattern, Matching::Awk, offered), right, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn refusals_and_lines() {
+        let (full, awk) = (read("[!B1]", Matching::Full), read("[!B1]", Matching::Awk));
+        assert!(!full.accepts(Reply::Failure("illegal move")) && awk.accepts(Reply::Failure("illegal move")));
+        let awk = read("[illegal move]", Matching::Awk);
+        assert!(awk.accepts(Reply::Failure("illegal move")));
+        let (full, awk) = (read("[A1.B2]", Matching::Full), read("[A1]", Matching::Awk));
+        assert!(full.accepts(Reply::Success("\n A1\nB2 \n")), "a dot is also a line break");
+        assert!(read("[A1$\n^B2]", Matching::Full).accepts(Reply::Success("A1\nB2")));
+        assert!(awk.accepts(Reply::Success("A1\nB2")), "the first line only");
+    }
+
+    #[test]
+    fn marks_and_brackets() {
+        for (text, inner, mark, is_open) in [
+            ("[A1]", "A1", Mark::None, false),
+            ("  [A1]* ", "A1", Mark::KnownFailure, false),
+            ("[A1] *", "A1", Mark::KnownFailure, false),
+            ("[A1]&", "A1", Mark::Ignored, false),
+            ("[A1]*&", "A1", Mark::Ignored, false),
+            ("[A1]&*", "A1", Mark::KnownFailure, false),
+            ("[A1*]", "A1*", Mark::None, false),
+            ("[[AB]1]", "[AB]1", Mark::None, false),
+            ("[!A1]*", "!A1", Mark::KnownFailure, false),
+            ("[undecided", "undecided", Mark::None, true),
+            ("[A1*", "A1*", Mark::None, true),
+        ] {
+            let (found, open) = Expectation::parse(text, Matching::Full).unwrap();
+            let found = found.unwrap();
+            assert_eq!((found.text.as_str(), found.mark, open), (inner, mark, is_open), "{text}");
+        }
+        assert!(Expectation::parse("  ", Matching::Full).unwrap().0.is_none());
+        for text in ["A1", "*", "A1]", "![A1]"] {
+            let error = Expectation::parse(text, Matching::Awk).unwrap_err();
+            assert_eq!(error, PatternError::NoBracket(text.into()));
+        }
+        for text in ["[(]", "[a)|(b]", "[*]", r"[(a)\1]", "[(?=a)]", "[[]"] {
+            for matching in [Matching::Full, Matching::Awk] {
+                let error = Expectation::parse(text, matching).unwrap_err();
+                assert!(matches!(error, PatternError::Regex(_)), "{text}");
+            }
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Lists of suites: `@name` stands for the suites that the file `name` lists, one a line.
+//!
+//! As in gogui-regress, blank lines and lines with `#` are left out, and an entry may be a list again. There,
+//! entries count from the folder in which the program runs; here they may also count from the list's own, which
+//! is tried first.
+
+use super::suite::read_text;
+use std::collections::HashSet;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Lists in lists deeper than this are a mistake.
+const DEPTH_MAX: usize = 32;
+/// More suites than anybody has.
+const SUITES_MAX: usize = 10_000;
+
+/// Why a list has no suites. Displayed as `file:line: what`, if the mistake is within a list.
+#[derive(Debug, thiserror::Error)]
+pub enum ListError {
+    /// A file is missing or cannot be read.
+    #[error("{place}{}: {error}", path.display())]
+    Io {
+        /// `list:line: ` where it is named; empty on the command line.
+        place: String,
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// A list that contains itself.
+    #[error("{place}{} contains itself", path.display())]
+    Cycle {
+        /// Where it is named.
+        place: String,
+        /// The list.
+        path: PathBuf,
+    },
+    /// Lists in lists in lists.
+    #[error("{place}lists are nested deeper than {DEPTH_MAX}")]
+    TooDeep {
+        /// Where the limit is passed.
+        place: String,
+    },
+    /// More than there can be.
+    #[error("more than {SUITES_MAX} suites")]
+    TooMany,
+}
+
+/// The suites of these names, in order, lists replaced by what they list. A file that comes twice is kept once,
+/// at its first place: its results would be the same.
+///
+/// # Errors
+/// If a file does not exist, or a list is not in order.
+pub fn expand(names: &[String]) -> Result<Vec<PathBuf>, ListError> {
+    let mut found = Found::default();
+    for name in names {
+        found.entry(name, None, "")?;
+    }
+    Ok(found.suites)
+}
+
+#[derive(Default)]
+struct Found {
+    suites: Vec<PathBuf>,
+    known: HashSet<PathBuf>,
+    /// The lists that are being read, outermost first.
+    open: Vec<PathBuf>,
+    /// Entries read so far: a list may be named any number of times.
+    entries: usize,
+}
+
+impl Found {
+    fn entry(&mut self, name: &str, folder: Option<&Path>, place: &str) -> Result<(), ListError> {
+        self.entries += 1;
+        if self.entries > SUITES_MAX {
+            return Err(ListError::TooMany);
+        }
+        let list = name.strip_prefix('@');
+        let name = Path::new(list.unwrap_or(name));
+        let path = folder.map(|folder| folder.join(name)).filter(|path| path.exists());
+        let path = path.unwrap_or_else(|| name.to_owned());
+        let failed = |error| ListError::Io { place: place.to_owned(), path: path.clone(), error };
+        let canonical = path.canonicalize().map_err(failed)?;
+        if canonical.is_dir() {
+            return Err(failed(io::ErrorKind::IsADirectory.into()));
+        }
+        if list.is_none() {
+            if self.known.insert(canonical) {
+                self.suites.push(path);
+            }
+            return Ok(());
+        }
+        if self.open.contains(&canonical) {
+            return Err(ListError::Cycle { place: place.to_owned(), path });
+        }
+        if self.open.len() >= DEPTH_MAX {
+            return Err(ListError::TooDeep { place: place.to_owned() });
+        }
+        let text = read_text(&path).map_err(failed)?;
+        self.open.push(canonical);
+        for (index, line) in text.lines().enumerate() {
+            let line = line.trim();
+            if !line.is_empty() && !line.starts_with('#') {
+                self.entry(line, path.parent(), &format!("{}:{}: ", path.display(), index + 1))?;
+            }
+        }
+        self.open.pop();
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    /// Files in a folder of their own.
+    struct Files(PathBuf);
+
+    impl Files {
+        fn new(name: &str, files: &[(&str, &str)]) -> Files {
+            let folder = std::env::temp_dir().join(format!("kosumi-list-{name}-{}", std::process::id()));
+            for (name, text) in files {
+                let path = folder.join(name);
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, text).unwrap();
+            }
+            Files(folder)
+        }
+
+        fn expand(&self, names: &[&str]) -> Result<String, String> {
+            let at = |name: &&str| match name.strip_prefix('@') {
+                Some(name) => format!("@{}", self.0.join(name).display()),
+                None => self.0.join(name).display().to_string(),
+            };
+            let suites =
+                expand(&names.iter().map(at).collect::<Vec<_>>()).map_err(|error| error.to_string())?;
+            let inside = suites.iter().map(|path| path.strip_prefix(&self.0).unwrap().display().to_string());
+            Ok(inside.collect::<Vec<_>>().join(" "))
+        }
+    }
+
+    impl Drop for Files {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn lists_are_replaced_by_their_entries() {
+        let files = Files::new(
+            "nested",
+            &[
+                ("a.tst", ""),
+                ("b.tst", ""),
+                ("in/c.tst", ""),
+                ("all", "# everything\r\n\r\n  a.tst  \r\n@in/more\nb.tst\n"),
+                ("in/more", "c.tst\n@few\n"),
+                ("in/few", "../a.tst"),
+            ],
+        );
+        assert_eq!(files.expand(&["@all"]).unwrap(), "a.tst in/c.tst b.tst");
+        assert_eq!(files.expand(&["b.tst", "@all", "a.tst"]).unwrap(), "b.tst a.tst in/c.tst");
+    }
+
+    #[test]
+    fn mistakes_are_named_with_their_place() {
+        let mut files = vec![
+            ("self".to_owned(), "\n@self\n".to_owned()),
+            ("x".to_owned(), "@y".to_owned()),
+            ("y".to_owned(), "\n\n@x".to_owned()),
+            ("gone".to_owned(), "# x\nno-such.tst".to_owned()),
+            // Every level names the next twice: 2^40 entries if nobody counts.
+            ("w40".to_owned(), String::new()),
+        ];
+        for level in 0..40 {
+            files.push((format!("d{level}"), format!("@d{}", level + 1)));
+            files.push((format!("w{level}"), format!("@w{0}\n@w{0}", level + 1)));
+        }
+        let files = Files::new(
+            "mistakes",
+            &files.iter().map(|file| (file.0.as_str(), file.1.as_str())).collect::<Vec<_>>(),
+        );
+        let error = |name: &str| files.expand(&[name]).unwrap_err();
+        assert!(error("@self").contains("self:2: "), "{}", error("@self"));
+        assert!(error("@self").contains("contains itself"));
+        assert!(error("@x").contains("y:3: ") && error("@x").contains("contains itself"));
+        assert!(error("@gone").contains("gone:2: no-such.tst: "), "{}", error("@gone"));
+        assert!(error("@none").contains("none: "));
+        assert!(error("@d0").contains("nested deeper"));
+        assert!(error("@w20").contains("more than"), "{}", error("@w20"));
+        assert!(files.expand(&["."]).is_err(), "a folder is no suite");
+    }
+}

@@ -1,0 +1,125 @@
+//! Splitting a suite into parts that different engines play at the same time.
+//!
+//! A part begins where a suite puts a new position on the board, and its engine is brought into the state that
+//! the suite's engine would be in by replaying what went before, questions left out. The rule that makes this
+//! safe for every engine:
+//!
+//! - of the commands before a part, those that ask are left out (they change nothing), and so are those that
+//!   move stones (the new position wipes that out);
+//! - all others that are known are sent, in their order: komi, rules, level, and also every `loadsgf`,
+//!   `boardsize` and `clear_board`, because a record may set komi and rules that a later one leaves as they are;
+//! - behind a command that is not known, numbered or not, the suite is not split any more.
+//!
+//! What cannot be replayed is what questions leave behind in an engine: caches and chance. Kosumi's answers do not
+//! depend on them with one thread and a fixed number of playouts; GNU Go's may, rarely. For such engines there is
+//! `--whole`. That results do not change with the number of workers is sure in any case: where a suite is split
+//! depends on nothing but the suite.
+
+use super::command::{Effect, effect};
+use super::suite::Step;
+use std::ops::Range;
+
+/// Most parts of a suite. Each costs the start of an engine (GNU Go: 10 ms) and the replay of its records.
+const PARTS_MOST: usize = 16;
+/// Fewest tests of a part, its last one excepted.
+const TESTS_LEAST: usize = 8;
+
+/// The parts of a suite, in order: ranges of steps that together are all steps.
+pub(super) fn split(steps: &[Step]) -> Vec<Range<usize>> {
+    let tests = |steps: &[Step]| steps.iter().filter(|step| step.is_test).count();
+    let enough = tests(steps).div_ceil(PARTS_MOST).max(TESTS_LEAST);
+    let known = steps.iter().take_while(|step| effect(step.name()) != Effect::Unknown).count();
+    let is_fresh = |step: &Step| effect(step.name()) == Effect::Fresh;
+    let mut parts = Vec::new();
+    let mut start = 0;
+    for index in 1..known.min(steps.len().saturating_sub(1)) {
+        // The first of several that belong together: `boardsize 9`, `clear_board`.
+        let is_boundary = is_fresh(&steps[index]) && !is_fresh(&steps[index - 1]);
+        if is_boundary && tests(&steps[start..index]) >= enough {
+            parts.push(start..index);
+            start = index;
+        }
+    }
+    if start < steps.len() {
+        parts.push(start..steps.len());
+    }
+    parts
+}
+
+/// The steps that make the state before step `end` in a new engine.
+///
+/// Behind commands that are not known, this is the best that can be done, not a certainty.
+pub(super) fn replay(steps: &[Step], end: usize) -> impl Iterator<Item = (usize, &Step)> {
+    let latest = steps[..end].iter().rposition(|step| effect(step.name()) == Effect::Fresh);
+    steps[..end].iter().enumerate().filter(move |(index, step)| match effect(step.name()) {
+        Effect::Nothing => false,
+        Effect::Position => latest.is_none_or(|latest| *index > latest),
+        Effect::Fresh | Effect::Parameter | Effect::Unknown => true,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::regress::{Matching, Suite};
+    use std::path::Path;
+
+    fn steps(text: &str) -> Vec<Step> {
+        Suite::parse(Path::new("x"), text, Matching::Full).unwrap().steps
+    }
+
+    /// A section: a new position, and tests with these numbers.
+    fn section(tests: Range<u32>) -> String {
+        let tests: String = tests.map(|number| format!("{number} reg_genmove black\n")).collect();
+        format!("boardsize 9\nclear_board\nplay b D4\n{tests}undo\n")
+    }
+
+    fn starts(steps: &[Step]) -> Vec<usize> {
+        split(steps).iter().map(|part| part.start).collect()
+    }
+
+    #[test]
+    fn parts_begin_with_a_new_position_and_have_enough_tests() {
+        let text: String = (0..5).map(|index| section(index * 6..index * 6 + 6)).collect();
+        // Sections of 10 steps and 6 tests: two make a part.
+        assert_eq!(starts(&steps(&text)), [0, 20, 40]);
+        assert_eq!(split(&steps(&text)).last().unwrap().end, 50);
+        assert_eq!(starts(&steps("")), [0_usize; 0]);
+        assert_eq!(starts(&steps("clear_board")), [0]);
+        let many: String = (0..1000).map(|index| section(index..index + 1)).collect();
+        let parts = split(&steps(&many));
+        assert!((14..=PARTS_MOST).contains(&parts.len()), "{}", parts.len());
+        assert!(parts.windows(2).all(|pair| pair[0].end == pair[1].start));
+    }
+
+    #[test]
+    fn nothing_is_split_behind_an_unknown_command() {
+        let known = section(0..8) + "10 komi 5\n" + &section(20..28);
+        assert_eq!(starts(&steps(&known)), [0, 13]);
+        for unknown in ["trymove black A1\n", "30 genmove black\n"] {
+            let text = section(0..8) + &section(10..18) + unknown + &section(40..48) + &section(50..58);
+            assert_eq!(starts(&steps(&text)), [0, 12], "{unknown}");
+        }
+    }
+
+    #[test]
+    fn replayed_is_what_outlives_the_position() {
+        let steps = steps(
+            "komi 5\nloadsgf a.sgf\nplay b A1\n1 reg_genmove b\nkata-set-rules aga\n2 play b B2\nfoo\n\
+             boardsize 9\nclear_board\nplay b C3\n3 level 4\n4 attack C3\nundo\n5 reg_genmove w\n",
+        );
+        let sent = |end| {
+            let sent: Vec<&str> = replay(&steps, end).map(|(_, step)| step.command.as_str()).collect();
+            sent.join(", ")
+        };
+        assert_eq!(sent(4), "komi 5, loadsgf a.sgf, play b A1");
+        assert_eq!(sent(7), "komi 5, loadsgf a.sgf, play b A1, kata-set-rules aga, play b B2, foo");
+        assert_eq!(
+            sent(13),
+            "komi 5, loadsgf a.sgf, kata-set-rules aga, foo, boardsize 9, clear_board, play b C3, level 4, undo"
+        );
+        assert_eq!(sent(0), "");
+        let steps = self::steps("play b A1\n1 reg_genmove b");
+        assert_eq!(replay(&steps, 2).count(), 1, "a suite need not begin with a new position");
+    }
+}

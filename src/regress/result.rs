@@ -1,0 +1,351 @@
+//! Results: of a test, of a suite, of a run; as values, and as the JSON that `--json` writes and `--compare` reads.
+
+use super::expect::{Mark, Matching};
+use super::follow::Position;
+use serde::{Deserialize, Serialize};
+use std::ops::AddAssign;
+
+/// What became of a test.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// Passed, as expected.
+    Pass,
+    /// Failed, unexpectedly: `FAIL` in the tools' output.
+    Fail,
+    /// Failed, as is known: `fail`.
+    ExpectedFail,
+    /// Passed, unexpectedly: `PASS`.
+    UnexpectedPass,
+    /// Answered, but marked as not counting.
+    Ignored,
+    /// The engine does not know the command. Says nothing about its play.
+    Unsupported,
+    /// The position could not be set up; not asked.
+    SetUp,
+    /// No answer in time.
+    TimedOut,
+    /// The engine crashed, or could not be started again after a crash.
+    Crashed,
+}
+
+impl Outcome {
+    /// Has the engine answered, and does the answer count?
+    pub fn is_answered(self) -> bool {
+        matches!(self, Outcome::Pass | Outcome::Fail | Outcome::ExpectedFail | Outcome::UnexpectedPass)
+    }
+
+    /// Was the answer right, expected or not?
+    pub fn is_right(self) -> bool {
+        matches!(self, Outcome::Pass | Outcome::UnexpectedPass)
+    }
+
+    /// The word for it, as GNU Go and gogui-regress write it where they have one.
+    pub fn word(self) -> &'static str {
+        match self {
+            Outcome::Pass => "pass",
+            Outcome::Fail => "FAIL",
+            Outcome::ExpectedFail => "fail",
+            Outcome::UnexpectedPass => "PASS",
+            Outcome::Ignored => "ignored",
+            Outcome::Unsupported => "unsupported",
+            Outcome::SetUp => "set-up refused",
+            Outcome::TimedOut => "timed out",
+            Outcome::Crashed => "crashed",
+        }
+    }
+}
+
+/// One test and its answer.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct TestResult {
+    /// Line in the suite, from 1.
+    pub line: usize,
+    /// Number of the test, if it has one.
+    pub number: Option<u32>,
+    /// The command.
+    pub command: String,
+    /// The expected answer as it stands between the brackets; `None` if any will do.
+    pub expected: Option<String>,
+    /// What the suite says about it.
+    pub mark: Mark,
+    /// What the engine said, or what happened instead.
+    pub answer: String,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// Time for the answer, in seconds.
+    pub seconds: f64,
+    /// Where the test was asked; kept for answers that are not right, if the board could be followed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub position: Option<Position>,
+}
+
+impl TestResult {
+    /// How the test is called within its suite: its number, or its line if it has none.
+    pub fn name(&self) -> String {
+        self.number.map_or_else(|| format!("line {}", self.line), |number| number.to_string())
+    }
+
+    /// What is expected, in words.
+    pub fn expectation(&self) -> &str {
+        self.expected.as_deref().unwrap_or("no error")
+    }
+}
+
+/// A set-up command that the engine refused, or did not survive.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct OtherError {
+    /// Line in the suite, from 1.
+    pub line: usize,
+    /// The command.
+    pub command: String,
+    /// What the engine said, or what happened instead.
+    pub message: String,
+    /// Was it refused? Otherwise the engine crashed or took too long.
+    pub is_refusal: bool,
+}
+
+/// A suite's results.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct SuiteResult {
+    /// Name that tells it from the others of the run.
+    pub name: String,
+    /// The file.
+    pub path: String,
+    /// Time of all its engines, in seconds; with several at once more than has passed.
+    pub seconds: f64,
+    /// Its tests, in order.
+    pub tests: Vec<TestResult>,
+    /// Set-up that went wrong, in order.
+    pub other_errors: Vec<OtherError>,
+}
+
+/// Which engine was asked, and how.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct EngineInfo {
+    /// What it calls itself.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// Its command line, or its settings if it is built in.
+    pub command: String,
+}
+
+/// The number that says which form of JSON it is.
+pub const FORMAT: u32 = 1;
+
+/// A run: some suites, one engine.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct RunResult {
+    /// [`FORMAT`].
+    pub format: u32,
+    /// The engine.
+    pub engine: EngineInfo,
+    /// How answers were compared.
+    pub matching: Matching,
+    /// Time from start to end, in seconds.
+    pub seconds: f64,
+    /// Engines at the same time.
+    pub jobs: usize,
+    /// Was every suite played by one engine from start to end?
+    pub whole: bool,
+    /// The suites, in order.
+    pub suites: Vec<SuiteResult>,
+}
+
+/// Why a file is not the result of a run.
+#[derive(Debug, thiserror::Error)]
+pub enum FormatError {
+    /// Not JSON, or not of this form.
+    #[error("not the results of a run: {0}")]
+    Json(#[from] serde_json::Error),
+    /// Written by a later version.
+    #[error("results of form {0}; this version reads form {FORMAT}")]
+    Version(u32),
+}
+
+impl RunResult {
+    /// Reads the JSON of a run.
+    ///
+    /// # Errors
+    /// If it is not one.
+    pub fn from_json(text: &str) -> Result<RunResult, FormatError> {
+        #[derive(Deserialize)]
+        struct Head {
+            format: u32,
+        }
+        let Head { format } = serde_json::from_str(text)?;
+        if format != FORMAT {
+            return Err(FormatError::Version(format));
+        }
+        Ok(serde_json::from_str(text)?)
+    }
+
+    /// The run as JSON, to be read by people too.
+    ///
+    /// # Errors
+    /// None that is known: all values can be written.
+    pub fn to_json(&self) -> Result<String, serde_json::Error> {
+        Ok(serde_json::to_string_pretty(self)? + "\n")
+    }
+
+    /// Sums over all suites.
+    pub fn tally(&self) -> Tally {
+        let mut total = Tally::default();
+        self.suites.iter().for_each(|suite| total += suite.tally());
+        total
+    }
+}
+
+/// How many tests ended how.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Tally {
+    /// All tests.
+    pub tests: usize,
+    /// Passed as expected.
+    pub pass: usize,
+    /// Unexpected failures.
+    pub fail: usize,
+    /// Expected failures.
+    pub expected_fail: usize,
+    /// Unexpected passes.
+    pub unexpected_pass: usize,
+    /// Not counted.
+    pub ignored: usize,
+    /// Commands that the engine does not know.
+    pub unsupported: usize,
+    /// Crashes, time-outs and positions that could not be set up.
+    pub errors: usize,
+    /// Set-up commands that went wrong; these are no tests.
+    pub other_errors: usize,
+}
+
+impl SuiteResult {
+    /// How many tests ended how.
+    pub fn tally(&self) -> Tally {
+        let mut tally =
+            Tally { tests: self.tests.len(), other_errors: self.other_errors.len(), ..Tally::default() };
+        for test in &self.tests {
+            *match test.outcome {
+                Outcome::Pass => &mut tally.pass,
+                Outcome::Fail => &mut tally.fail,
+                Outcome::ExpectedFail => &mut tally.expected_fail,
+                Outcome::UnexpectedPass => &mut tally.unexpected_pass,
+                Outcome::Ignored => &mut tally.ignored,
+                Outcome::Unsupported => &mut tally.unsupported,
+                Outcome::SetUp | Outcome::TimedOut | Outcome::Crashed => &mut tally.errors,
+            } += 1;
+        }
+        tally
+    }
+}
+
+impl Tally {
+    /// Tests whose answers count.
+    pub fn answered(&self) -> usize {
+        self.pass + self.fail + self.expected_fail + self.unexpected_pass
+    }
+
+    /// Right answers, expected or not.
+    pub fn right(&self) -> usize {
+        self.pass + self.unexpected_pass
+    }
+}
+
+impl AddAssign for Tally {
+    fn add_assign(&mut self, other: Tally) {
+        self.tests += other.tests;
+        self.pass += other.pass;
+        self.fail += other.fail;
+        self.expected_fail += other.expected_fail;
+        self.unexpected_pass += other.unexpected_pass;
+        self.ignored += other.ignored;
+        self.unsupported += other.unsupported;
+        self.errors += other.errors;
+        self.other_errors += other.other_errors;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn result(number: Option<u32>, outcome: Outcome) -> TestResult {
+        TestResult {
+            line: 3,
+            number,
+            command: "reg_genmove black".into(),
+            expected: Some("!A1|<B2>".into()),
+            mark: Mark::KnownFailure,
+            answer: "\u{1}\"A1\"\nB2".into(),
+            outcome,
+            seconds: 0.125,
+            position: Some(Position { board: vec!["X.".into(), ".O".into()], last: Some("B1".into()) }),
+        }
+    }
+
+    fn run() -> RunResult {
+        let tests = vec![
+            result(Some(1), Outcome::Pass),
+            result(Some(2), Outcome::Fail),
+            result(None, Outcome::Crashed),
+            result(Some(4), Outcome::SetUp),
+            result(Some(5), Outcome::UnexpectedPass),
+            result(Some(6), Outcome::Unsupported),
+            result(Some(7), Outcome::Ignored),
+            result(Some(8), Outcome::ExpectedFail),
+            result(Some(9), Outcome::TimedOut),
+        ];
+        let other_errors = vec![OtherError {
+            line: 9,
+            command: "loadsgf x".into(),
+            message: "cannot load file".into(),
+            is_refusal: true,
+        }];
+        RunResult {
+            format: FORMAT,
+            engine: EngineInfo { name: "é".into(), version: "1".into(), command: "x --y".into() },
+            matching: Matching::Awk,
+            seconds: 1.5,
+            jobs: 2,
+            whole: true,
+            suites: vec![
+                SuiteResult { name: "a".into(), path: "x/a.tst".into(), seconds: 2.5, tests, other_errors },
+                SuiteResult::default(),
+            ],
+        }
+    }
+
+    #[test]
+    fn json_gives_back_what_went_in() {
+        let json = run().to_json().unwrap();
+        assert_eq!(RunResult::from_json(&json).unwrap(), run());
+        assert!(
+            json.contains("\"outcome\": \"expected-fail\"") && json.contains("\"mark\": \"known-failure\"")
+        );
+        let later = json.replacen("\"format\": 1", "\"format\": 2", 1);
+        assert!(matches!(RunResult::from_json(&later), Err(FormatError::Version(2))));
+        for text in ["", "{}", "[]", "{\"format\": 1}"] {
+            assert!(matches!(RunResult::from_json(text), Err(FormatError::Json(_))), "{text}");
+        }
+    }
+
+    #[test]
+    fn every_test_is_counted_once() {
+        let tally = run().tally();
+        let expected = Tally {
+            tests: 9,
+            pass: 1,
+            fail: 1,
+            expected_fail: 1,
+            unexpected_pass: 1,
+            ignored: 1,
+            unsupported: 1,
+            errors: 3,
+            other_errors: 1,
+        };
+        assert_eq!(tally, expected);
+        assert_eq!((tally.answered(), tally.right()), (4, 2));
+        assert_eq!(run().suites[0].tests[2].name(), "line 3");
+    }
+}

@@ -1,0 +1,346 @@
+//! Playing suites: parts are dealt to workers, each part gets an engine of its own.
+
+use super::command::{Effect, effect, moves_stones};
+use super::engine::{Answer, Engines, Player, Trouble};
+use super::expect::{Mark, Reply};
+use super::follow::Follower;
+use super::parts::{replay, split};
+use super::result::{OtherError, Outcome, SuiteResult, TestResult};
+use super::suite::{Step, Suite};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// An engine that fails to come back this many times in a row is given up, for the rest of its part.
+const RESTARTS_MOST: usize = 3;
+
+/// How suites are played.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// How long an engine may think about one command.
+    pub timeout: Duration,
+    /// Engines at the same time, at least 1.
+    pub jobs: usize,
+    /// Play every suite with one engine from start to end, instead of in parts that may be played at the same time.
+    pub whole: bool,
+}
+
+/// Plays suites and returns their results in the same order. Each suite, or each part of one, gets a new engine;
+/// `parts.rs` says where suites are split and why that is safe.
+/// `on_test` is called after every test, by the worker that played it.
+pub fn play(
+    suites: &[Suite],
+    engines: &dyn Engines,
+    options: Options,
+    on_test: &(dyn Fn(&Suite, &TestResult) + Sync),
+) -> Vec<SuiteResult> {
+    let mut parts: Vec<(usize, Range<usize>)> = Vec::new();
+    for (index, suite) in suites.iter().enumerate() {
+        let all = std::iter::once(0..suite.steps.len()).filter(|all| !all.is_empty());
+        let ranges = if options.whole { all.collect() } else { split(&suite.steps) };
+        parts.extend(ranges.into_iter().map(|range| (index, range)));
+    }
+    // The largest first, so that no worker begins with one when the others are about to finish. Parts are taken
+    // from the end.
+    let tests = |(suite, range): &(usize, Range<usize>)| {
+        suites[*suite].steps[range.clone()].iter().filter(|step| step.is_test).count()
+    };
+    parts.reverse();
+    parts.sort_by_key(tests);
+    let waiting = Mutex::new(parts);
+    let done = Mutex::new(BTreeMap::new());
+    thread::scope(|scope| {
+        for _ in 0..options.jobs.max(1) {
+            scope.spawn(|| {
+                loop {
+                    let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).pop();
+                    let Some((index, range)) = next else { break };
+                    let suite = &suites[index];
+                    let key = (index, range.start);
+                    let played = Part::new(suite, engines, options.timeout, on_test).play(range);
+                    done.lock().unwrap_or_else(PoisonError::into_inner).insert(key, played);
+                }
+            });
+        }
+    });
+    let names = short_names(suites);
+    let blank = |(suite, name): (&Suite, String)| {
+        let path = suite.path.display().to_string();
+        SuiteResult { name, path, ..SuiteResult::default() }
+    };
+    let mut results: Vec<SuiteResult> = suites.iter().zip(names).map(blank).collect();
+    // In the order of the keys: the parts of a suite from first to last.
+    for ((index, _), part) in done.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        let result = &mut results[index];
+        result.seconds += part.seconds;
+        result.tests.extend(part.tests);
+        result.other_errors.extend(part.other_errors);
+    }
+    results
+}
+
+/// The name of each suite: that of its file, with as many folders before it as tell it from the others. It does
+/// not depend on where the program runs, so that runs can be compared.
+fn short_names(suites: &[Suite]) -> Vec<String> {
+    let name = |path: &Path, folders: usize| {
+        let stem = path.with_extension("");
+        let words: Vec<_> = stem.components().map(|word| word.as_os_str().to_string_lossy()).collect();
+        words[words.len().saturating_sub(folders + 1)..].join("/")
+    };
+    let absolute = |suite: &Suite| std::path::absolute(&suite.path).unwrap_or_else(|_| suite.path.clone());
+    let paths: Vec<_> = suites.iter().map(absolute).collect();
+    let longest = paths.iter().map(|path| path.components().count()).max().unwrap_or(0);
+    let is_alone = |path: &Path, folders: usize| {
+        paths.iter().filter(|other| name(other, folders) == name(path, folders)).count() == 1
+    };
+    let names = paths.iter().map(|path| {
+        let folders = (0..longest).find(|&folders| is_alone(path, folders)).unwrap_or(longest);
+        name(path, folders)
+    });
+    names.collect()
+}
+
+/// What of the engine's position is what the suite means it to be. A refused command may have spoilt it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct InOrder {
+    size: bool,
+    stones: bool,
+}
+
+const IN_ORDER: InOrder = InOrder { size: true, stones: true };
+
+/// A part being played.
+struct Part<'a> {
+    steps: &'a [Step],
+    folder: &'a Path,
+    suite: &'a Suite,
+    engines: &'a dyn Engines,
+    timeout: Duration,
+    on_test: &'a (dyn Fn(&Suite, &TestResult) + Sync),
+    /// `None` after a crash, until a new one is needed.
+    player: Option<Box<dyn Player>>,
+    /// Why there is no engine.
+    trouble: Trouble,
+    /// Steps that engines did not survive; they are not replayed.
+    fatal: Vec<usize>,
+    /// Starts in a row after which there was still no engine in the right state.
+    failed_starts: usize,
+    follower: Follower,
+    in_order: InOrder,
+    played: SuiteResult,
+}
+
+impl<'a> Part<'a> {
+    fn new(
+        suite: &'a Suite,
+        engines: &'a dyn Engines,
+        timeout: Duration,
+        on_test: &'a (dyn Fn(&Suite, &TestResult) + Sync),
+    ) -> Part<'a> {
+        Part {
+            steps: &suite.steps,
+            folder: suite.folder(),
+            suite,
+            engines,
+            timeout,
+            on_test,
+            player: None,
+            trouble: Trouble::Crashed("not started".into()),
+            fatal: Vec::new(),
+            failed_starts: 0,
+            follower: Follower::new(suite.folder()),
+            in_order: IN_ORDER,
+            played: SuiteResult::default(),
+        }
+    }
+
+    fn play(mut self, range: Range<usize>) -> SuiteResult {
+        let start = Instant::now();
+        self.restart(range.start);
+        for index in range {
+            self.step(index);
+        }
+        if let Some(mut player) = self.player.take() {
+            player.quit();
+        }
+        self.played.seconds = start.elapsed().as_secs_f64();
+        self.played
+    }
+
+    /// Starts engines until one is in the state before this step, unless there is one already.
+    fn restart(&mut self, index: usize) {
+        while self.player.is_none() && self.failed_starts < RESTARTS_MOST {
+            match self.try_restart(index) {
+                Ok(player) => {
+                    self.player = Some(player);
+                    self.failed_starts = 0;
+                }
+                Err(trouble) => {
+                    self.trouble = trouble;
+                    self.failed_starts += 1;
+                }
+            }
+        }
+    }
+
+    /// Starts an engine and replays what made the state before this step, in it and on our own board.
+    fn try_restart(&mut self, index: usize) -> Result<Box<dyn Player>, Trouble> {
+        let mut player = self.engines.start(self.folder).map_err(Trouble::Crashed)?;
+        self.follower = Follower::new(self.folder);
+        self.in_order = IN_ORDER;
+        for (at, step) in replay(self.steps, index) {
+            if self.fatal.contains(&at) {
+                self.spoil(step);
+                continue;
+            }
+            if self.is_pointless(step) {
+                continue;
+            }
+            match player.send(&step.command, self.timeout) {
+                Ok(answer) => self.note(step, &answer),
+                Err(trouble) => {
+                    self.fatal.push(at);
+                    return Err(trouble);
+                }
+            }
+        }
+        Ok(player)
+    }
+
+    fn step(&mut self, index: usize) {
+        let step = &self.steps[index];
+        self.restart(index);
+        if self.is_pointless(step) {
+            if step.is_test {
+                self.record(step, Outcome::SetUp, "the position could not be set up".into(), 0.0);
+            }
+            return;
+        }
+        let start = Instant::now();
+        let answer = match &mut self.player {
+            Some(player) => player.send(&step.command, self.timeout),
+            None => Err(Trouble::Crashed(format!("given up: {}", self.trouble))),
+        };
+        let seconds = start.elapsed().as_secs_f64();
+        match answer {
+            Ok(answer) => {
+                if step.is_test {
+                    let (Answer::Success(text) | Answer::Failure(text)) = &answer;
+                    self.record(step, judge(step, &answer), text.clone(), seconds);
+                } else if let Answer::Failure(message) = &answer {
+                    self.other_error(step, message.clone(), true);
+                }
+                self.note(step, &answer);
+            }
+            Err(trouble) => {
+                if self.player.take().is_some() {
+                    self.fatal.push(index);
+                }
+                if step.is_test {
+                    let outcome =
+                        if trouble == Trouble::TimedOut { Outcome::TimedOut } else { Outcome::Crashed };
+                    self.record(step, outcome, trouble.to_string(), seconds);
+                } else {
+                    self.other_error(step, trouble.to_string(), false);
+                }
+                self.spoil(step);
+                self.trouble = trouble;
+            }
+        }
+    }
+
+    /// Is this about a position that is not what it should be? To ask would tell nothing, and every further move
+    /// that is refused would be counted as an error of its own. What sets up the next position, or holds for all
+    /// positions, is sent all the same.
+    fn is_pointless(&self, step: &Step) -> bool {
+        self.in_order != IN_ORDER
+            && match effect(step.name()) {
+                Effect::Position => true,
+                Effect::Nothing | Effect::Unknown => step.is_test,
+                Effect::Fresh | Effect::Parameter => false,
+            }
+    }
+
+    /// Takes note of what an answer means for the position. A test may be refused on purpose.
+    fn note(&mut self, step: &Step, answer: &Answer) {
+        self.follower.note(&step.command, answer);
+        match (step.name(), answer) {
+            ("loadsgf" | "boardsize" | "rectangular_boardsize", Answer::Success(_)) => {
+                self.in_order = IN_ORDER;
+            }
+            ("clear_board", Answer::Success(_)) => self.in_order.stones = true,
+            (_, Answer::Failure(_)) if !step.is_test => self.spoil(step),
+            _ => {}
+        }
+    }
+
+    /// A command that was meant to change the position did not.
+    fn spoil(&mut self, step: &Step) {
+        if moves_stones(step.name()) {
+            self.in_order.stones = false;
+            self.follower.lose();
+            // Of what a record or `boardsize` was to bring, an empty board mends only the stones.
+            if effect(step.name()) == Effect::Fresh && step.name() != "clear_board" {
+                self.in_order.size = false;
+            }
+        }
+    }
+
+    fn record(&mut self, step: &Step, outcome: Outcome, answer: String, seconds: f64) {
+        let position = match outcome {
+            Outcome::Pass | Outcome::Ignored | Outcome::Unsupported => None,
+            _ => self.follower.position(),
+        };
+        let result = TestResult {
+            line: step.line,
+            number: step.number,
+            command: step.command.clone(),
+            expected: step.expectation.as_ref().map(|expectation| expectation.text.clone()),
+            mark: step.expectation.as_ref().map_or(Mark::None, |expectation| expectation.mark),
+            answer,
+            outcome,
+            seconds,
+            position,
+        };
+        (self.on_test)(self.suite, &result);
+        self.played.tests.push(result);
+    }
+
+    fn other_error(&mut self, step: &Step, message: String, is_refusal: bool) {
+        let (line, command) = (step.line, step.command.clone());
+        self.played.other_errors.push(OtherError { line, command, message, is_refusal });
+    }
+}
+
+/// What an answer makes of a test.
+fn judge(step: &Step, answer: &Answer) -> Outcome {
+    let reply = match answer {
+        Answer::Success(body) => Reply::Success(body),
+        Answer::Failure(message) => Reply::Failure(message),
+    };
+    let (mark, is_right) = match &step.expectation {
+        Some(expectation) => (expectation.mark, expectation.accepts(reply)),
+        None => (Mark::None, matches!(reply, Reply::Success(_))),
+    };
+    // The message of the protocol for a command that does not exist. That is no wrong answer, and no right one
+    // either, unless it is just what the test asks for.
+    if let Reply::Failure(message) = reply
+        && message.to_ascii_lowercase().contains("unknown command")
+    {
+        let asked_for =
+            step.expectation.as_ref().is_some_and(|expectation| is_right && expectation.matches(message));
+        if !asked_for {
+            return Outcome::Unsupported;
+        }
+    }
+    match (mark, is_right) {
+        (Mark::Ignored, _) => Outcome::Ignored,
+        (Mark::None, true) => Outcome::Pass,
+        (Mark::None, false) => Outcome::Fail,
+        (Mark::KnownFailure, true) => Outcome::UnexpectedPass,
+        (Mark::KnownFailure, false) => Outcome::ExpectedFail,
+    }
+}
