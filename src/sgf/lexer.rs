@@ -139,15 +139,23 @@ pub(super) fn converted(encoding: &'static Encoding, bytes: &[u8]) -> Cow<'stati
     Cow::Owned(text.into_owned().into_bytes())
 }
 
-/// Where the game begins: a `(` with a `;` behind it, or else with a property.
+/// So many bytes behind a `(` decide whether a game begins there.
+pub(super) const MAX_OPENING: usize = 1024;
+
+/// Does a game begin with a `(` that has this behind it: a `;`, or else a property?
+pub(super) fn opens_game(behind: &[u8]) -> bool {
+    let behind = behind.get(..MAX_OPENING).unwrap_or(behind).trim_ascii_start();
+    let name = behind.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+    match behind.first() {
+        Some(b';') => true,
+        Some(b'A'..=b'Z') => behind.get(name..).is_some_and(|rest| rest.trim_ascii_start().starts_with(b"[")),
+        _ => false,
+    }
+}
+
+/// Where the first game begins.
 pub(super) fn first_tree(bytes: &[u8]) -> Option<usize> {
-    let opens = || {
-        bytes.iter().enumerate().filter(|&(_, &byte)| byte == b'(').map(|(at, _)| {
-            let rest = bytes.get(at + 1..).unwrap_or_default();
-            (at, rest.iter().find(|byte| !byte.is_ascii_whitespace()).copied())
-        })
-    };
-    let with_node = opens().find(|&(_, next)| next == Some(b';'));
-    let with_property = || opens().find(|&(_, next)| next.is_some_and(|byte| byte.is_ascii_uppercase()));
-    with_node.or_else(with_property).map(|(at, _)| at)
+    let opens =
+        |&at: &usize| bytes.get(at) == Some(&b'(') && opens_game(bytes.get(at + 1..).unwrap_or_default());
+    (0..bytes.len()).find(opens)
 }

@@ -18,19 +18,24 @@
 
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used))]
 
+pub mod collection;
+pub mod facts;
 mod lexer;
+pub mod repetition;
+mod replay;
+pub mod sequence_key;
 #[cfg(test)]
 mod tests;
 mod tree;
 mod values;
 mod write;
 
+pub use replay::{Replayed, Step, Strictness};
 pub use tree::{Judgement, Mark, NodeId, NodeMut, Outlook, Property, Tree, TreeNode};
 pub use write::{Meta, write};
 
-use crate::board::{Board, BoardSize, ByColor, Cell, Color, Move, Point, PointMap, SetupError};
-use crate::game::{Game, IllegalMove};
-use crate::handicap::fixed_handicap;
+use crate::board::{BoardSize, Color, Move, Point};
+use crate::game::IllegalMove;
 use crate::rules::{Preset, Rules};
 use lexer::{Scanner, Token, Value, decode, first_tree, normalised, text};
 use std::fmt;
@@ -140,30 +145,21 @@ pub struct Record {
     pub black: Option<String>,
     /// White's name.
     pub white: Option<String>,
+    /// Black's grade as the file has it, as `9d`.
+    pub black_rank: Option<String>,
+    /// White's grade.
+    pub white_rank: Option<String>,
     /// The result as the file has it.
     pub result: Option<String>,
+    /// The date as the file has it.
+    pub date: Option<String>,
+    /// The character set that the file names.
+    pub charset: Option<String>,
+    /// The version of the format, as the file has it.
+    pub format: Option<String>,
     /// The main line; the first node is the root.
     pub nodes: Vec<Node>,
     /// Values that were passed over.
-    pub warnings: Vec<SgfError>,
-}
-
-/// How to take moves that the rules forbid.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Strictness {
-    /// As [`Game::play_tolerant`]; the replay ends with a warning before a move that cannot be played at all.
-    #[default]
-    Tolerant,
-    /// The first such move is an error, and so is everything else that would be a warning.
-    Strict,
-}
-
-/// What a replay reached.
-#[derive(Clone, Debug)]
-pub struct Replayed {
-    /// The game.
-    pub game: Game,
-    /// What went wrong; the game ends early if the last one is an unplayable move.
     pub warnings: Vec<SgfError>,
 }
 
@@ -183,7 +179,12 @@ impl Record {
             rules: None,
             black: None,
             white: None,
+            black_rank: None,
+            white_rank: None,
             result: None,
+            date: None,
+            charset: None,
+            format: None,
             nodes: Vec::new(),
             warnings: Vec::new(),
         };
@@ -304,7 +305,12 @@ impl Record {
             b"RU" => fact(&mut self.rules),
             b"PB" => fact(&mut self.black),
             b"PW" => fact(&mut self.white),
+            b"BR" => fact(&mut self.black_rank),
+            b"WR" => fact(&mut self.white_rank),
             b"RE" => fact(&mut self.result),
+            b"DT" => fact(&mut self.date),
+            b"CA" => fact(&mut self.charset),
+            b"FF" => fact(&mut self.format),
             _ => {}
         }
         Ok(0)
@@ -319,182 +325,10 @@ impl Record {
     pub fn move_count(&self) -> usize {
         self.nodes.iter().map(|node| node.moves.len()).sum()
     }
-
-    /// The game of the main line, whatever the rules think of its moves: [`Record::replay`] without warnings.
-    ///
-    /// # Errors
-    /// None today; a record that was parsed always leads to a game.
-    pub fn game(&self, rules: Rules, default_komi: f32, up_to: Option<usize>) -> Result<Game, SgfError> {
-        Ok(self.replay(rules, default_komi, up_to, Strictness::Tolerant)?.game)
-    }
-
-    /// Plays the main line. With `up_to`, as GTP's `loadsgf` has it, only up to the position *before* that move,
-    /// counted from 1, and it is then that move's player who is on turn; a number behind the end of the game
-    /// means the end.
-    ///
-    /// Set-up starts the game anew from the changed position, with prisoners kept. A handicap without stones
-    /// gets the fixed ones if White makes the first move.
-    ///
-    /// # Errors
-    /// With [`Strictness::Strict`] the first thing that is wrong.
-    pub fn replay(
-        &self,
-        rules: Rules,
-        default_komi: f32,
-        up_to: Option<usize>,
-        strictness: Strictness,
-    ) -> Result<Replayed, SgfError> {
-        self.replay_watched(rules, default_komi, up_to, strictness, |_, _| {})
-    }
-
-    /// As [`Record::replay`], and shows every position on the way: after the set-up of a node and its turn, if it
-    /// has any, and after every move, with the number of the node. The root is always shown before its moves.
-    ///
-    /// # Errors
-    /// As [`Record::replay`].
-    pub fn replay_watched(
-        &self,
-        rules: Rules,
-        default_komi: f32,
-        up_to: Option<usize>,
-        strictness: Strictness,
-        mut watch: impl FnMut(usize, &Game),
-    ) -> Result<Replayed, SgfError> {
-        let mut warnings = Vec::new();
-        let mut warn = |offset: usize, kind: SgfErrorKind| {
-            let error = SgfError { offset, kind };
-            match strictness {
-                Strictness::Strict => Err(error),
-                Strictness::Tolerant => {
-                    warnings.push(error);
-                    Ok(())
-                }
-            }
-        };
-        for warning in &self.warnings {
-            warn(warning.offset, warning.kind.clone())?;
-        }
-        let mut game = Game::new(self.size, rules, self.komi.unwrap_or(default_komi));
-        let with_handicap = self.with_handicap(&game, &mut warn)?;
-        let has_handicap = with_handicap.is_some();
-        game = with_handicap.unwrap_or(game);
-        let mut number = 0;
-        'nodes: for (index, node) in self.nodes.iter().enumerate() {
-            let is_done = index == 0 && has_handicap;
-            if !node.setup.is_empty() && !is_done {
-                game = set_up(&game, node, &mut warn)?;
-                if index == 0 && self.handicap >= 2 {
-                    game.set_handicap(self.handicap);
-                    game.set_to_move(Color::White);
-                }
-            }
-            if let Some(color) = node.to_move {
-                game.set_to_move(color);
-            }
-            if index == 0 || !node.setup.is_empty() || node.to_move.is_some() {
-                watch(index, &game);
-            }
-            for RecordedMove { color, mv, offset } in &node.moves {
-                if up_to.is_some_and(|last| number + 1 >= last) {
-                    game.set_to_move(*color);
-                    break 'nodes;
-                }
-                let mv = match mv {
-                    Ok(mv) => *mv,
-                    Err(text) => {
-                        warn(*offset, SgfErrorKind::BadPoint(text.clone()))?;
-                        break 'nodes;
-                    }
-                };
-                number += 1;
-                let played = match strictness {
-                    Strictness::Strict => game.play(*color, mv),
-                    Strictness::Tolerant => game.play_tolerant(*color, mv).map(|_| ()),
-                };
-                if let Err(reason) = played {
-                    warn(*offset, SgfErrorKind::IllegalMove { number, color: *color, mv, reason })?;
-                    break 'nodes;
-                }
-                watch(index, &game);
-            }
-        }
-        Ok(Replayed { game, warnings })
-    }
-
-    /// The game after the handicap stones, if the record has any: those set up in the root, if their number is
-    /// the handicap's, or fixed ones.
-    fn with_handicap(
-        &self,
-        game: &Game,
-        warn: &mut impl FnMut(usize, SgfErrorKind) -> Result<(), SgfError>,
-    ) -> Result<Option<Game>, SgfError> {
-        let Some(root) = self.nodes.first().filter(|_| self.handicap > 0) else { return Ok(None) };
-        if !root.setup.is_empty() {
-            let stones: Vec<Point> = root.setup.iter().map(|&(point, _)| point).collect();
-            let is_handicap = root.setup.iter().all(|&(_, color)| color == Some(Color::Black))
-                && stones.len() == self.handicap as usize;
-            return Ok(if is_handicap { game.with_handicap(&stones).ok() } else { None });
-        }
-        // Before the first move nothing may be set up elsewhere either.
-        let first = self.nodes.iter().find(|node| !node.moves.is_empty() || !node.setup.is_empty());
-        let white_begins = first.is_none_or(|node| {
-            node.setup.is_empty() && node.moves.first().is_some_and(|mv| mv.color == Color::White)
-        });
-        if self.handicap < 2 || !white_begins {
-            return Ok(None);
-        }
-        match fixed_handicap(self.size, self.handicap as usize) {
-            Some(points) => Ok(game.with_handicap(&points).ok()),
-            None => {
-                warn(root.offset, SgfErrorKind::NoHandicapPoints(self.handicap))?;
-                Ok(None)
-            }
-        }
-    }
 }
 
 fn fact_lines(slot: &mut Option<String>, bytes: &[u8]) {
     if slot.is_none() {
         *slot = Some(text(bytes, true)).filter(|text| !text.is_empty());
     }
-}
-
-/// A new game from the position that a node's set-up makes of the present one.
-fn set_up(
-    game: &Game,
-    node: &Node,
-    warn: &mut impl FnMut(usize, SgfErrorKind) -> Result<(), SgfError>,
-) -> Result<Game, SgfError> {
-    let size = game.size();
-    let mut cells = PointMap::filled(Cell::Border);
-    for point in size.points() {
-        cells[point] = game.board().cell(point);
-    }
-    for &(point, color) in &node.setup {
-        cells[point] = color.map_or(Cell::Empty, Cell::from);
-    }
-    let mut board = loop {
-        let stones = size.points().filter_map(|point| Some((point, cells[point].color()?)));
-        match Board::from_stones(size, stones) {
-            Ok(board) => break board,
-            Err(SetupError::NoLiberty(point)) => {
-                warn(node.offset, SgfErrorKind::NoLiberty(point))?;
-                let own = std::mem::replace(&mut cells[point], Cell::Empty);
-                let mut todo = vec![point];
-                while let Some(stone) = todo.pop() {
-                    for next in stone.adjacent() {
-                        if cells[next] == own {
-                            cells[next] = Cell::Empty;
-                            todo.push(next);
-                        }
-                    }
-                }
-            }
-        }
-    };
-    let lost = |color: Color| game.board().prisoners(color);
-    board.set_prisoners(ByColor::new(lost(Color::Black), lost(Color::White)));
-    let mut set_up = Game::from_board(board, game.to_move(), game.rules(), game.komi());
-    set_up.set_handicap(game.handicap());
-    Ok(set_up)
 }

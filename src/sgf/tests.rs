@@ -1,6 +1,9 @@
 //! Tests of reading and writing records.
 
 use super::*;
+use crate::board::Board;
+use crate::game::Game;
+use crate::handicap::fixed_handicap;
 use crate::rng::Rng;
 use crate::rules::HandicapBonus;
 use proptest::prelude::*;
