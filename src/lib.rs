@@ -24,6 +24,7 @@ pub mod net;
 pub mod perft;
 pub mod playout;
 pub mod regress;
+pub mod review;
 pub mod rng;
 pub mod rules;
 pub mod safety;

@@ -24,6 +24,7 @@ const ORDER: &[&str] = &[
     "eval",
     "search",
     "engine",
+    "review",
     "commands",
     "regress",
     "cli",

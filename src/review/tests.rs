@@ -1,0 +1,270 @@
+//! Reviews by an analyst who looks everything up in a table.
+
+use super::*;
+use crate::board::Board;
+use crate::rules::Rules;
+use crate::sgf::{Record, SgfErrorKind};
+
+fn course(text: &str) -> Course {
+    let record = Record::parse(text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    Course::of_record(&record, Rules::default(), 0.5).unwrap()
+}
+
+/// Steps as `node moves change (turn)`.
+fn steps(text: &str) -> String {
+    let line = |step: &Step| {
+        let change = match &step.change {
+            Change::SetUp(points) => {
+                let sign = |stone: &Option<Color>| {
+                    stone.map_or('-', |color| if color == Color::Black { 'X' } else { 'O' })
+                };
+                points
+                    .iter()
+                    .map(|(point, stone)| format!("{}{point}", sign(stone)))
+                    .collect::<Vec<_>>()
+                    .join(" ")
+            }
+            Change::Move { color, mv, lifted } => {
+                let lifted: String = lifted.iter().map(|point| format!(" takes {point}")).collect();
+                format!("{color} {mv}{lifted}")
+            }
+        };
+        format!("{} {} {change} ({})", step.node, step.moves, step.to_move)
+    };
+    course(text).steps().iter().map(line).collect::<Vec<_>>().join("; ")
+}
+
+#[test]
+fn courses() {
+    let rows = [
+        ("nothing", "(;SZ[3])", "0 0  (Black)"),
+        (
+            "moves",
+            "(;SZ[3];B[aa];W[];B[bb])",
+            "0 0  (Black); 1 1 Black A3 (White); 2 2 White pass (Black); 3 3 Black B2 (White)",
+        ),
+        (
+            "moves in the root",
+            "(;SZ[3]B[aa]W[bb])",
+            "0 0  (Black); 0 1 Black A3 (White); 0 2 White B2 (Black)",
+        ),
+        (
+            "one colour twice",
+            "(;SZ[3];B[aa];B[bb])",
+            "0 0  (Black); 1 1 Black A3 (Black); 2 2 Black B2 (White)",
+        ),
+        ("White begins", "(;SZ[3];W[aa])", "0 0  (White); 1 1 White A3 (Black)"),
+        ("a capture", "(;SZ[2]AB[aa]AW[ba];W[ab])", "0 0 XA2 OB2 (White); 1 1 White A1 takes A2 (Black)"),
+        (
+            "set-up later",
+            "(;SZ[3];B[aa];AE[aa]AW[bb];W[cc])",
+            "0 0  (Black); 1 1 Black A3 (White); 2 1 OB2 -A3 (White); 3 2 White C1 (Black)",
+        ),
+        (
+            "set-up of what is there",
+            "(;SZ[3];B[aa];AB[aa];B[cc])",
+            "0 0  (Black); 1 1 Black A3 (Black); 3 2 Black C1 (White)",
+        ),
+        ("turns", "(;SZ[3]PL[W];B[aa];PL[B];C[x])", "0 0  (Black); 1 1 Black A3 (Black)"),
+        ("a handicap", "(;SZ[9]HA[2];W[ee])", "0 0 XC3 XG7 (White); 1 1 White E5 (Black)"),
+        ("what cannot be played", "(;SZ[3];B[aa];W[aa];B[bb])", "0 0  (Black); 1 1 Black A3 (White)"),
+        ("one point", "(;SZ[1];B[];W[])", "0 0  (Black); 1 1 Black pass (White); 2 2 White pass (Black)"),
+    ];
+    for (name, text, expected) in rows {
+        assert_eq!(steps(text), expected, "{name}: {text}");
+    }
+    let broken = course("(;SZ[3];B[aa];W[aa])");
+    assert!(matches!(broken.warnings()[0].kind, SgfErrorKind::IllegalMove { number: 2, .. }));
+}
+
+#[test]
+fn the_way_back_meets_every_position() {
+    // Captures, set-up in the middle, a ko, one colour twice.
+    let text = "(;SZ[5]AB[ba][ab][cb]AW[ca][db];W[bb];B[cc];W[];B[dd];AW[ee]AE[dd];B[ed];W[aa]W[de])";
+    let record = Record::parse(text.as_bytes()).unwrap();
+    let mut forwards: Vec<Board> = Vec::new();
+    let watch = |_: usize, game: &Game| forwards.push(*game.board());
+    record.replay_watched(Rules::default(), 0.5, None, crate::sgf::Strictness::Tolerant, watch).unwrap();
+    let course = Course::of_record(&record, Rules::default(), 0.5).unwrap();
+    assert_eq!(course.steps().len(), forwards.len());
+    let mut expected = (0..forwards.len()).rev();
+    course.backwards(|index, game| {
+        assert_eq!(Some(index), expected.next());
+        assert_eq!(game.board().to_string(), forwards[index].to_string(), "step {index}");
+        assert_eq!(game.to_move(), course.steps()[index].to_move, "step {index}");
+    });
+    assert_eq!(expected.next(), None);
+}
+
+/// Black's win rate and lead in tenths of points by the drawing of a position, each with the same error, and the
+/// first choice there.
+struct Table {
+    rows: Vec<(&'static str, f32, f32, Move)>,
+    error: f32,
+    asked: Vec<String>,
+}
+
+impl Analyst for Table {
+    fn analyze(&mut self, game: &Game) -> Analysis {
+        let drawing = game.board().to_string().replace([' ', '\n'], "");
+        self.asked.push(drawing.clone());
+        let &(_, win_rate, score, best) =
+            self.rows.iter().find(|row| row.0 == drawing).unwrap_or_else(|| panic!("{drawing}"));
+        let estimate = |mean| Estimate { mean, error: self.error };
+        let candidate = Candidate {
+            mv: best,
+            visits: 10,
+            win_rate: estimate(win_rate),
+            score: estimate(score),
+            variation: vec![best, Move::Pass],
+        };
+        Analysis {
+            to_move: game.to_move(),
+            visits: 20,
+            win_rate: estimate(win_rate),
+            score: estimate(score),
+            candidates: vec![candidate],
+            ownership: vec![0.0; game.size().area()],
+        }
+    }
+}
+
+fn at(column: usize, row: usize) -> Move {
+    Move::Play(Point::new(column, row))
+}
+
+/// Black plays A1 instead of B1; then White plays C1, the first choice.
+fn table(after_b1: f32, after_a1: f32, error: f32) -> Table {
+    let rows = vec![
+        ("...", 0.7, 3.0, at(1, 0)),
+        (".X.", after_b1, 2.5, at(0, 0)),
+        ("X..", after_a1, -1.5, at(2, 0)),
+        ("X.O", 0.25, -4.0, at(1, 0)),
+    ];
+    Table { rows, error, asked: Vec::new() }
+}
+
+fn judged(mut table: Table) -> (Review, Table) {
+    let mut calls = Vec::new();
+    let review =
+        review(&course("(;SZ[3:1];B[aa];W[ca])"), &Scope::default(), &mut table, &mut |done, total| {
+            calls.push((done, total));
+        });
+    assert_eq!(calls, [(1, 3), (2, 3), (3, 3)]);
+    (review, table)
+}
+
+#[test]
+fn losses_compare_two_searches_of_the_same_kind() {
+    let (review, table) = judged(table(0.65, 0.40, 0.03));
+    // From the last position to the first, and the first choice's own position.
+    assert_eq!(table.asked, ["X.O", "X..", "...", ".X."]);
+    let black = review.judgements[1].as_ref().unwrap();
+    assert!(black.is_checked && !black.is_first_choice && !black.is_better);
+    assert!((black.loss.mean - 0.25).abs() < 1e-6 && (black.loss.error - 0.03 * 2f32.sqrt()).abs() < 1e-6);
+    assert!((black.score_loss.mean - 4.0).abs() < 1e-6);
+    assert_eq!(black.class, Class::Blunder);
+    assert_eq!(black.best.variation, [at(1, 0), at(0, 0), Move::Pass], "the longer look");
+    let white = review.judgements[2].as_ref().unwrap();
+    assert!(white.is_first_choice);
+    assert_eq!(
+        (white.loss, white.score_loss, white.class),
+        (Estimate::default(), Estimate::default(), Class::Good)
+    );
+    assert_eq!(review.worst, [1]);
+    assert_eq!(review.judgements[0], None);
+    let [black, white] = [Color::Black, Color::White].map(|color| &review.players[color]);
+    assert_eq!((black.moves, black.first_choices, black.classes), (1, 0, [0, 0, 0, 1]));
+    assert_eq!((white.moves, white.first_choices, white.classes), (1, 1, [1, 0, 0, 0]));
+    assert!((black.mean_loss - 0.25).abs() < 1e-6 && white.mean_loss == 0.0 && white.accuracy == 1.0);
+    assert!((black.accuracy - 2f32.powf(-2.5)).abs() < 1e-6);
+    assert_eq!(black.curve.len(), 1);
+    assert_eq!((black.curve[0].0, white.curve[0]), (1, (2, 1.0)));
+}
+
+#[test]
+fn chance_makes_no_blunders() {
+    // The same loss, but hardly anything was simulated.
+    let unsure = judged(table(0.65, 0.40, 0.1)).0;
+    assert_eq!(unsure.judgements[1].as_ref().unwrap().class, Class::Good);
+    assert!(unsure.worst.is_empty() && unsure.players[Color::Black].noise > 0.05);
+    // The first choice looked better than it is: a search of its own takes that back.
+    let lucky = judged(table(0.42, 0.40, 0.01)).0;
+    let judgement = lucky.judgements[1].as_ref().unwrap();
+    assert_eq!((judgement.class, judgement.is_checked), (Class::Good, true));
+    // The other way round: the move that was played is the better one. No loss is negative.
+    let found = judged(table(0.40, 0.55, 0.01)).0;
+    let judgement = found.judgements[1].as_ref().unwrap();
+    assert!(judgement.is_better && judgement.loss.mean == 0.0 && judgement.class == Class::Good);
+    assert_eq!(found.players[Color::Black].better, 1);
+}
+
+#[test]
+fn white_loses_when_black_gains() {
+    let rows = vec![("...", 0.5, 0.0, at(1, 0)), (".O.", 0.5, 0.0, at(0, 0)), ("O..", 0.62, 2.0, at(2, 0))];
+    let mut table = Table { rows, error: 0.001, asked: Vec::new() };
+    let review = review(&course("(;SZ[3:1];W[aa])"), &Scope::default(), &mut table, &mut |_, _| {});
+    let judgement = review.judgements[1].as_ref().unwrap();
+    assert!((judgement.loss.mean - 0.12).abs() < 1e-6 && (judgement.score_loss.mean - 2.0).abs() < 1e-6);
+    assert_eq!(judgement.class, Class::Mistake);
+    assert_eq!(review.players[Color::White].moves, 1);
+}
+
+#[test]
+fn thresholds() {
+    let table = Thresholds::default();
+    let class = |mean, error| table.class(Estimate { mean, error });
+    for (loss, expected) in [
+        (0.0, Class::Good),
+        (0.049, Class::Good),
+        (0.05, Class::Inaccuracy),
+        (0.1, Class::Mistake),
+        (0.2, Class::Blunder),
+        (1.0, Class::Blunder),
+    ] {
+        assert_eq!(class(loss, 0.0), expected, "{loss}");
+    }
+    assert_eq!((class(0.3, 0.15), class(0.3, 0.16)), (Class::Blunder, Class::Good));
+    assert!(Thresholds::new(0.1, 0.05, 0.2).is_none() && Thresholds::new(0.0, 0.1, 0.2).is_none());
+    assert!(Thresholds::new(0.1, 0.2, f32::NAN).is_none() && Thresholds::new(0.1, 0.2, 1.1).is_none());
+}
+
+#[test]
+fn only_what_is_in_scope_is_searched() {
+    let course = course("(;SZ[3:1];B[aa];W[ca])");
+    let scope = |from, to| Scope { from, to, ..Scope::default() };
+    for (from, to, asked, judged) in [
+        (1, 1, vec!["X..", "..."], vec![1]),
+        (2, 2, vec!["X.O", "X.."], vec![2]),
+        (2, 99, vec!["X.O", "X.."], vec![2]),
+        (9, 99, vec![], vec![]),
+    ] {
+        let mut table = table(0.4, 0.4, 0.01);
+        table.rows[0].1 = 0.4;
+        let review = review(&course, &scope(from, to), &mut table, &mut |_, _| {});
+        assert_eq!(table.asked, asked, "{from} to {to}");
+        let judgements = review.judgements.iter().enumerate().filter(|(_, judgement)| judgement.is_some());
+        assert_eq!(judgements.map(|(index, _)| index).collect::<Vec<_>>(), judged, "{from} to {to}");
+        assert_eq!(review.analyses.iter().flatten().count(), asked.len());
+    }
+}
+
+#[test]
+fn the_end_under_rules_that_count_every_stone_is_exact() {
+    let rules = Rules::preset("tromp-taylor").unwrap().rules;
+    let record = Record::parse(b"(;SZ[3]KM[0.5]AB[ab][bb][cb];W[];B[])").unwrap();
+    let course = Course::of_record(&record, rules, 7.5).unwrap();
+    let settings = crate::engine::EngineSettings { threads: 1, memory_mebibytes: 4, ..Default::default() };
+    let mut engine = Engine::new(settings);
+    let limits = Limits::playouts(50);
+    let mut analyst = EngineAnalyst { engine: &mut engine, limits, candidates: 3 };
+    let review = review(&course, &Scope::default(), &mut analyst, &mut |_, _| {});
+    let last = review.analyses[2].as_ref().unwrap();
+    assert_eq!((last.visits, last.win_rate, last.score.mean), (0, Estimate { mean: 1.0, error: 0.0 }, 8.5));
+    assert_eq!(last.ownership, [1.0; 9]);
+    let first = review.analyses[0].as_ref().unwrap();
+    assert!(first.visits >= 50 && first.candidates.len() <= 3 && first.win_rate.mean > 0.5);
+    assert!(
+        first.candidates.iter().all(|candidate| candidate.visits > 0 && candidate.score.error.is_finite())
+    );
+}
