@@ -1,11 +1,10 @@
 //! The key of a node in the search graph: two histories share it only if nothing that matters differs.
 //!
 //! The *state key* holds what the next moves depend on at once: stones, side to move, consecutive passes, the
-//! simple-ko point or the set of points that superko forbids here, rules and komi, and under territory scoring the
-//! difference in prisoners. Where the position could come
-//! back soon, what happened before matters to later superko bans too, and the key of the previous position is
-//! folded in: such nodes are shared only by the same sequence of moves. Everywhere else, the past is forgotten
-//! and transpositions meet.
+//! simple-ko point or the set of points that superko forbids here, rules and komi, who has taken the button, and
+//! under territory scoring the difference in prisoners. Where the position could come back soon, what happened
+//! before matters to later superko bans too, and the key of the previous position is folded in: such nodes are
+//! shared only by the same sequence of moves. Everywhere else, the past is forgotten and transpositions meet.
 //!
 //! CITE: David Wu, KataGo's graph hash with its repetition bound (`docs/GraphSearch.md`, 2022). Unlike there, a
 //! game under simple ko always forgets: nothing but the ko point depends on the past, and true cycles are ended
@@ -36,33 +35,54 @@ pub fn rules_salt(rules: Rules, komi: f32) -> Key {
     Key(u128::from(high) << 64 | u128::from(mix(high ^ code)))
 }
 
-/// The key of what the next moves and the result depend on at once. `banned` are the points that only superko
-/// forbids.
-pub fn state_key(
-    salt: Key,
-    rules: Rules,
-    board: &Board,
-    to_move: Color,
-    passes: u8,
-    banned: impl Iterator<Item = Point>,
-) -> Key {
-    let zobrist = board.zobrist();
-    let mut key = board.key() ^ salt ^ zobrist.side(to_move) ^ zobrist.passes(passes);
-    if rules.scoring == Scoring::Territory {
-        // The same stones are worth more to whoever has taken more prisoners on the way.
-        let lead = i64::from(board.prisoners(Color::White)) - i64::from(board.prisoners(Color::Black));
-        if lead != 0 {
-            let mixed = mix(lead as u64);
-            key ^= Key(u128::from(mixed) << 64 | u128::from(mix(mixed)));
+/// What the next moves and the result depend on at once.
+#[derive(Clone, Copy, Debug)]
+pub struct State<'b> {
+    /// What is constant in the game, see [`rules_salt`].
+    pub salt: Key,
+    /// The rules.
+    pub rules: Rules,
+    /// The stones.
+    pub board: &'b Board,
+    /// Whose turn it is.
+    pub to_move: Color,
+    /// Consecutive passes.
+    pub passes: u8,
+    /// Who has taken the button.
+    pub button: Option<Color>,
+}
+
+impl State<'_> {
+    /// The key of the state. `banned` are the points that only superko forbids.
+    pub fn key(self, banned: impl Iterator<Item = Point>) -> Key {
+        let zobrist = self.board.zobrist();
+        let mut key = self.board.key() ^ self.salt ^ zobrist.side(self.to_move) ^ zobrist.passes(self.passes);
+        if self.rules.scoring == Scoring::Territory {
+            // The same stones are worth more to whoever has taken more prisoners on the way.
+            let lost = |color| i64::from(self.board.prisoners(color));
+            let lead = lost(Color::White) - lost(Color::Black);
+            if lead != 0 {
+                key ^= mixed(lead as u64);
+            }
         }
+        if let Some(color) = self.button {
+            // Half a point, and who may still take it.
+            key ^= mixed(color as u64 | 1 << 62);
+        }
+        if self.rules.ko == KoRule::Simple
+            && let Some((point, color)) = self.board.ko()
+            && color == self.to_move
+        {
+            key ^= zobrist.ko(point);
+        }
+        banned.fold(key, |key, point| key ^ zobrist.banned(point))
     }
-    if rules.ko == KoRule::Simple
-        && let Some((point, color)) = board.ko()
-        && color == to_move
-    {
-        key ^= zobrist.ko(point);
-    }
-    banned.fold(key, |key, point| key ^ zobrist.banned(point))
+}
+
+/// 128 bits that depend on all bits of a number.
+fn mixed(number: u64) -> Key {
+    let high = mix(number);
+    Key(u128::from(high) << 64 | u128::from(mix(high)))
 }
 
 /// The node key after `mv` led from a node with key `previous` to `board` with the given state key.

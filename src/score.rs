@@ -20,8 +20,8 @@
 //! around eyes of four or more points (possible if the opponent has played inside) looks like life. The first
 //! and the second are gone when all neutral points that do not belong to a seki have been filled.
 
-use crate::board::{Board, ByColor, Cell, Color, Move, Point, PointMap, PointSet};
-use crate::game::Game;
+use crate::board::{Board, ByColor, Cell, Color, Point, PointMap, PointSet};
+use crate::game::{Button, Game};
 use crate::rules::{Scoring, Tax};
 
 /// Who holds each point: the stone's colour, or the only colour around an empty region.
@@ -118,6 +118,13 @@ pub fn area_score(board: &Board) -> i32 {
         .filter_map(|region| Some(region.owner()?.sign() * region.points.len() as i32))
         .sum();
     stones + surrounded
+}
+
+/// How many more stones Black has placed than White: with area scoring each is a point that territory scoring
+/// does not give (territory + prisoners = area − stones placed).
+pub fn surplus_moves(board: &Board) -> i32 {
+    let stones: i32 = board.stones().map(|(_, color)| color.sign()).sum();
+    stones + board.prisoners(Color::Black) as i32 - board.prisoners(Color::White) as i32
 }
 
 /// The board without the chains that have a stone in `dead`, and how many stones each colour loses by that.
@@ -272,8 +279,8 @@ pub struct FinalScore {
     /// Opponent's stones that each colour holds and counts: captured ones and dead ones. Zero under area
     /// scoring.
     pub captives: ByColor<u32>,
-    /// Who has the half point for the first pass of the game (the button), if the rules have it.
-    pub button: Option<Color>,
+    /// The half point for the first pass of the game.
+    pub button: Button,
     /// Points for White: komi.
     pub komi: f32,
     /// Points for White: compensation for handicap stones.
@@ -293,7 +300,7 @@ pub fn count(game: &Game, dead: &PointSet) -> FinalScore {
         territory: ByColor::default(),
         stones: ByColor::default(),
         captives: ByColor::default(),
-        button: None,
+        button: game.button(),
         komi: game.komi(),
         white_bonus: game.white_bonus(),
     };
@@ -308,14 +315,10 @@ pub fn count(game: &Game, dead: &PointSet) -> FinalScore {
             }
         }
     }
-    if rules.has_button && rules.scoring == Scoring::Area {
-        score.button =
-            game.records().iter().find(|record| record.mv == Move::Pass).map(|record| record.color);
-    }
     let points = |color: Color| {
         f64::from(score.territory[color]) + f64::from(score.stones[color]) + f64::from(score.captives[color])
     };
-    let button = score.button.map_or(0.0, |color| 0.5 * f64::from(color.sign()));
+    let button = f64::from(score.button.black_points());
     score.black_minus_white = (points(Color::Black) - points(Color::White) + button
         - f64::from(score.komi)
         - f64::from(score.white_bonus)) as f32;
@@ -348,8 +351,8 @@ pub fn format_score(score: f32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::board::BoardSize;
     use crate::board::text::parse_drawing;
+    use crate::board::{BoardSize, Move};
     use crate::rules::{HandicapBonus, Rules};
 
     fn board(drawing: &str) -> Board {
@@ -572,11 +575,15 @@ mod tests {
         game.play(Color::White, Move::Pass).unwrap();
         assert_eq!(final_score(&game, &PointSet::EMPTY), 25.0 - 7.0 - 0.5);
         game.play(Color::Black, Move::Pass).unwrap();
-        assert_eq!(count(&game, &PointSet::EMPTY).button, Some(Color::White), "only the first pass counts");
+        assert_eq!(
+            count(&game, &PointSet::EMPTY).button,
+            Button::Taken(Color::White),
+            "only the first pass counts"
+        );
         let without = game.with_rules(Rules::default(), 7.0);
         assert_eq!(final_score(&without, &PointSet::EMPTY), 18.0);
         let territory = game.with_rules(Rules { scoring: Scoring::Territory, ..button }, 7.0);
-        assert_eq!(count(&territory, &PointSet::EMPTY).button, None);
+        assert_eq!(count(&territory, &PointSet::EMPTY).button, Button::None);
     }
 
     #[test]

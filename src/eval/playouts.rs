@@ -92,7 +92,7 @@ impl<P: PlayoutPolicy + Clone + Send> Evaluator for Playouts<P> {
         if line.passes() >= 2 && !game.rules().friendly_pass {
             // The game is over and every stone on the board counts.
             self.course.first_plays.clear();
-            let score = score::area_score(line.board()) as f32 - komi;
+            let score = score::area_score(line.board()) as f32 - komi + line.button().black_points();
             return Evaluation { value: self.value(score, game.size().area()), score };
         }
         self.evaluate_by_playing(line, rng)
@@ -141,20 +141,10 @@ impl<P: PlayoutPolicy> Playouts<P> {
             (point, owner)
         });
         self.ownership.add(owners);
-        let mut score = area as f32 - komi;
+        let mut score = area as f32 - komi + line.button().black_points();
         if game.rules().scoring == Scoring::Territory {
-            score -= surplus_moves(line.board()) as f32;
+            score -= score::surplus_moves(line.board()) as f32;
         }
         Evaluation { value: self.value(score, size.area()), score }
     }
-}
-
-/// How many more stones Black has placed than White: with area scoring each is a point that territory scoring
-/// does not give (territory + prisoners = area − stones placed).
-fn surplus_moves(board: &Board) -> i32 {
-    let mut surplus = board.prisoners(Color::Black) as i32 - board.prisoners(Color::White) as i32;
-    for (_, color) in board.stones() {
-        surplus += color.sign();
-    }
-    surplus
 }

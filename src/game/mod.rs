@@ -3,10 +3,16 @@
 //! [`Game`] owns the record and can take every move back. [`Line`] plays moves on top of a game for a search,
 //! with the same rules and the same superko, and returns to the game's position at once.
 
+mod line;
+#[cfg(test)]
+mod tests;
+
+pub use line::Line;
+
 use crate::board::{Board, BoardSize, ByColor, Cell, Color, Key, Move, Point};
-use crate::graph_key::{self, Sharing};
+use crate::graph_key::{self, Sharing, State};
 use crate::history::{History, LineHistory};
-use crate::rules::{KoRule, Rules};
+use crate::rules::{KoRule, Rules, Scoring};
 use smallvec::SmallVec;
 
 /// Why a move is not legal.
@@ -44,10 +50,18 @@ pub struct Record {
 /// What a move overwrites.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Before {
-    to_move: Color,
-    passes: u8,
+    turn: Turn,
     ko: Option<(Point, Color)>,
     graph_key: Key,
+}
+
+/// What a position is, apart from its stones: whose turn it is and what was passed.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Turn {
+    to_move: Color,
+    /// Consecutive passes up to now; one that takes the button is none of them.
+    passes: u8,
+    button: Button,
 }
 
 impl Record {
@@ -55,11 +69,59 @@ impl Record {
     fn lifted_color(&self) -> Color {
         lifted_color(self.color, self.mv, &self.lifted)
     }
+
+    /// The position before the move, given the one after it.
+    fn board_before(&self, after: &Board) -> Board {
+        let mut before = *after;
+        if let Move::Play(point) = self.mv {
+            let removed = self.lifted_color();
+            let kept = after.stones().filter(|&(stone, _)| stone != point);
+            let restored = self.lifted.iter().filter(|&&stone| stone != point).map(|&stone| (stone, removed));
+            // The position was on the board before, so every chain has a liberty and the error cannot occur.
+            if let Ok(board) = Board::from_stones(after.size(), kept.chain(restored)) {
+                before = board;
+            }
+            let lost = self.lifted.len() as u32;
+            before.set_prisoners(ByColor::new(
+                after.prisoners(Color::Black) - if removed == Color::Black { lost } else { 0 },
+                after.prisoners(Color::White) - if removed == Color::White { lost } else { 0 },
+            ));
+        }
+        before.set_ko(self.before.ko);
+        before
+    }
 }
 
 fn lifted_color(mover: Color, mv: Move, lifted: &[Point]) -> Color {
     let suicide = mv.point().is_some_and(|point| lifted.contains(&point));
     if suicide { mover } else { mover.opponent() }
+}
+
+/// Half a point for the first pass of a game, as some area rules give it. Who takes it has made a move that does
+/// not bring the end of the game nearer.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Button {
+    /// The rules know none.
+    None,
+    /// Nobody has passed yet.
+    Free,
+    /// This player passed first.
+    Taken(Color),
+}
+
+impl Button {
+    /// The button at the start of a game.
+    pub fn new(rules: Rules) -> Button {
+        if rules.has_button && rules.scoring == Scoring::Area { Button::Free } else { Button::None }
+    }
+
+    /// What it is worth to Black, in points.
+    pub fn black_points(self) -> f32 {
+        match self {
+            Button::Taken(color) => 0.5 * color.sign() as f32,
+            Button::None | Button::Free => 0.0,
+        }
+    }
 }
 
 /// A game of Go from its first position to now.
@@ -72,9 +134,7 @@ pub struct Game {
     start: Board,
     start_to_move: Color,
     board: Board,
-    to_move: Color,
-    /// Consecutive passes up to now.
-    passes: u8,
+    turn: Turn,
     history: History,
     records: Vec<Record>,
     sharing: Sharing,
@@ -96,8 +156,7 @@ impl Game {
             start: board,
             start_to_move: to_move,
             board,
-            to_move,
-            passes: 0,
+            turn: Turn { to_move, passes: 0, button: Button::new(rules) },
             history: History::new(rules.ko, &board, to_move),
             records: Vec::new(),
             sharing: Sharing::default(),
@@ -159,8 +218,7 @@ impl Game {
     }
 
     fn first_graph_key(&self) -> Key {
-        let none = std::iter::empty();
-        graph_key::state_key(self.salt(), self.rules, &self.board, self.to_move, self.passes, none)
+        self.turn.state(self.salt(), self.rules, &self.board).key(std::iter::empty())
     }
 
     /// Columns and rows.
@@ -211,12 +269,12 @@ impl Game {
 
     /// Whose turn it is if the players alternate.
     pub fn to_move(&self) -> Color {
-        self.to_move
+        self.turn.to_move
     }
 
     /// Gives the turn to `color`, as a controller does that asks for two moves of the same colour in a row.
     pub fn set_to_move(&mut self, color: Color) {
-        if self.to_move == color {
+        if self.turn.to_move == color {
             return;
         }
         if self.records.is_empty() {
@@ -224,19 +282,24 @@ impl Game {
             self.start_to_move = color;
             *self = self.with_rules(self.rules, self.komi);
         } else {
-            self.to_move = color;
+            self.turn.to_move = color;
             self.graph_key = self.current_state_key();
         }
     }
 
-    /// Consecutive passes up to now.
+    /// Consecutive passes up to now; one that takes the button is none of them.
     pub fn passes(&self) -> u8 {
-        self.passes
+        self.turn.passes
+    }
+
+    /// The half point for the first pass.
+    pub fn button(&self) -> Button {
+        self.turn.button
     }
 
     /// Have both players passed in a row? The game may go on all the same: servers resume play after a dispute.
     pub fn is_over(&self) -> bool {
-        self.passes >= 2
+        self.turn.passes >= 2
     }
 
     /// The moves, oldest first.
@@ -311,26 +374,20 @@ impl Game {
     }
 
     fn execute(&mut self, color: Color, mv: Move) {
-        let before = Before {
-            to_move: self.to_move,
-            passes: self.passes,
-            ko: self.board.ko(),
-            graph_key: self.graph_key,
-        };
-        let lifted = advance(&mut self.board, &mut self.passes, color, mv);
-        self.to_move = color.opponent();
+        let before = Before { turn: self.turn, ko: self.board.ko(), graph_key: self.graph_key };
+        let lifted = advance(&mut self.board, &mut self.turn, color, mv);
         let removed = lifted_color(color, mv, &lifted);
         self.history.push(&self.board, color, mv, &lifted, removed);
         // The previous key takes part only if the same player would have been on turn in a search.
-        let previous = if before.to_move == color { before.graph_key } else { Key::default() };
+        let previous = if before.turn.to_move == color { before.graph_key } else { Key::default() };
         let state = self.current_state_key();
         self.graph_key = graph_key::next_key(self.sharing, self.rules.ko, previous, mv, &self.board, state);
         self.records.push(Record { color, mv, lifted, before });
     }
 
     fn current_state_key(&self) -> Key {
-        let banned = self.history.banned(None, &self.board, self.to_move, self.rules.suicide);
-        graph_key::state_key(self.salt(), self.rules, &self.board, self.to_move, self.passes, banned)
+        let banned = self.history.banned(None, &self.board, self.turn.to_move, self.rules.suicide);
+        self.turn.state(self.salt(), self.rules, &self.board).key(banned)
     }
 
     /// Takes the latest move back and returns it; `None` if there is none. Handicap stones stay.
@@ -338,25 +395,8 @@ impl Game {
         let record = self.records.pop()?;
         let removed = record.lifted_color();
         self.history.pop(&self.board, record.color, record.mv, &record.lifted, removed);
-        if let Move::Play(point) = record.mv {
-            let kept = self.board.stones().filter(|&(stone, _)| stone != point);
-            let restored =
-                record.lifted.iter().filter(|&&stone| stone != point).map(|&stone| (stone, removed));
-            let stones: Vec<(Point, Color)> = kept.chain(restored).collect();
-            let lost = record.lifted.len() as u32;
-            let prisoners = ByColor::new(
-                self.board.prisoners(Color::Black) - if removed == Color::Black { lost } else { 0 },
-                self.board.prisoners(Color::White) - if removed == Color::White { lost } else { 0 },
-            );
-            // The position was on the board before, so every chain has a liberty and the error cannot occur.
-            if let Ok(board) = Board::from_stones(self.size(), stones) {
-                self.board = board;
-            }
-            self.board.set_prisoners(prisoners);
-        }
-        self.board.set_ko(record.before.ko);
-        self.to_move = record.before.to_move;
-        self.passes = record.before.passes;
+        self.board = record.board_before(&self.board);
+        self.turn = record.before.turn;
         self.graph_key = record.before.graph_key;
         Some(record)
     }
@@ -372,18 +412,34 @@ impl Game {
     }
 }
 
+impl Turn {
+    /// The same, with everything else that makes up the state of a game.
+    fn state(self, salt: Key, rules: Rules, board: &Board) -> State<'_> {
+        let button = match self.button {
+            Button::None | Button::Free => None,
+            Button::Taken(color) => Some(color),
+        };
+        State { salt, rules, board, to_move: self.to_move, passes: self.passes, button }
+    }
+}
+
 /// Makes a move, legal or tolerated, on a position, and returns the stones that it lifts.
-fn advance(board: &mut Board, passes: &mut u8, color: Color, mv: Move) -> SmallVec<[Point; 4]> {
+fn advance(board: &mut Board, turn: &mut Turn, color: Color, mv: Move) -> SmallVec<[Point; 4]> {
     let mut lifted = SmallVec::new();
+    turn.to_move = color.opponent();
     match mv {
         Move::Play(point) => {
             collect_lifted(board, point, color, &mut lifted);
             board.play_unchecked(point, color);
-            *passes = 0;
+            turn.passes = 0;
         }
         Move::Pass => {
             board.pass();
-            *passes = passes.saturating_add(1);
+            if turn.button == Button::Free {
+                turn.button = Button::Taken(color);
+            } else {
+                turn.passes = turn.passes.saturating_add(1);
+            }
         }
     }
     lifted
@@ -431,115 +487,4 @@ fn check_play(
         return Err(IllegalMove::Superko);
     }
     Ok(())
-}
-
-/// Moves played on top of a game, for a search: same rules, same superko, no undo but back to the start.
-#[derive(Clone, Debug)]
-pub struct Line<'g> {
-    game: &'g Game,
-    /// The game's board in its canonical inner order: what a search does must not depend on the moves by which
-    /// the game came here.
-    root: Board,
-    salt: Key,
-    board: Board,
-    to_move: Color,
-    passes: u8,
-    history: LineHistory,
-    graph_key: Key,
-    moves: Vec<Move>,
-}
-
-impl<'g> Line<'g> {
-    /// The empty line.
-    pub fn new(game: &'g Game) -> Line<'g> {
-        let root = game.board.rebuilt();
-        Line {
-            game,
-            root,
-            salt: game.salt(),
-            board: root,
-            to_move: game.to_move,
-            passes: game.passes,
-            history: LineHistory::new(),
-            graph_key: game.graph_key,
-            moves: Vec::new(),
-        }
-    }
-
-    /// Back to the game's position.
-    pub fn reset(&mut self) {
-        self.board.copy_from(&self.root);
-        self.to_move = self.game.to_move;
-        self.passes = self.game.passes;
-        self.history.clear();
-        self.graph_key = self.game.graph_key;
-        self.moves.clear();
-    }
-
-    /// The game below the line.
-    pub fn game(&self) -> &'g Game {
-        self.game
-    }
-
-    /// The position at the end of the line.
-    pub fn board(&self) -> &Board {
-        &self.board
-    }
-
-    /// Whose turn it is.
-    pub fn to_move(&self) -> Color {
-        self.to_move
-    }
-
-    /// Consecutive passes up to now, those of the game included.
-    pub fn passes(&self) -> u8 {
-        self.passes
-    }
-
-    /// The moves of the line, oldest first.
-    pub fn moves(&self) -> &[Move] {
-        &self.moves
-    }
-
-    /// The two latest moves, newest first, those of the game included.
-    pub fn last_moves(&self) -> [Move; 2] {
-        match *self.moves {
-            [.., before, last] => [last, before],
-            [last] => [last, self.game.last_moves()[0]],
-            [] => self.game.last_moves(),
-        }
-    }
-
-    /// The key of the position's node in the search graph.
-    pub fn graph_key(&self) -> Key {
-        self.graph_key
-    }
-
-    /// May the player on turn place a stone on this point of the board?
-    ///
-    /// # Errors
-    /// What forbids it.
-    #[inline]
-    pub fn check(&self, point: Point) -> Result<(), IllegalMove> {
-        let line = Some(&self.history);
-        check_play(&self.board, &self.game.history, line, self.game.rules, point, self.to_move)
-    }
-
-    /// Plays a legal move for the player on turn. Debug builds assert that it is legal.
-    pub fn play(&mut self, mv: Move) {
-        let color = self.to_move;
-        if let Move::Play(point) = mv {
-            debug_assert_eq!(self.check(point), Ok(()), "{color} {point}\n{}", self.board);
-        }
-        let lifted = advance(&mut self.board, &mut self.passes, color, mv);
-        self.to_move = color.opponent();
-        self.moves.push(mv);
-        let rules = self.game.rules;
-        let removed = lifted_color(color, mv, &lifted);
-        self.history.push(rules.ko, &self.board, color, mv, &lifted, removed);
-        let banned = self.game.history.banned(Some(&self.history), &self.board, self.to_move, rules.suicide);
-        let state = graph_key::state_key(self.salt, rules, &self.board, self.to_move, self.passes, banned);
-        self.graph_key =
-            graph_key::next_key(self.game.sharing, rules.ko, self.graph_key, mv, &self.board, state);
-    }
 }

@@ -1,0 +1,170 @@
+//! Moves on top of a game, for a search.
+
+use super::{Button, Game, IllegalMove, Turn, advance, check_play, lifted_color};
+use crate::board::{Board, Color, Key, Move, Point};
+use crate::graph_key;
+use crate::history::LineHistory;
+use std::iter;
+
+/// Moves played on top of a game, for a search: same rules, same superko, no undo but back to the start.
+#[derive(Clone, Debug)]
+pub struct Line<'g> {
+    game: &'g Game,
+    /// The game's board in its canonical inner order: what a search does must not depend on the moves by which
+    /// the game came here.
+    root: Board,
+    salt: Key,
+    board: Board,
+    turn: Turn,
+    history: LineHistory,
+    graph_key: Key,
+    moves: Vec<Move>,
+}
+
+impl<'g> Line<'g> {
+    /// The empty line.
+    pub fn new(game: &'g Game) -> Line<'g> {
+        let root = game.board.rebuilt();
+        Line {
+            game,
+            root,
+            salt: game.salt(),
+            board: root,
+            turn: game.turn,
+            history: LineHistory::new(),
+            graph_key: game.graph_key,
+            moves: Vec::new(),
+        }
+    }
+
+    /// Back to the game's position.
+    pub fn reset(&mut self) {
+        self.board.copy_from(&self.root);
+        self.turn = self.game.turn;
+        self.history.clear();
+        self.graph_key = self.game.graph_key;
+        self.moves.clear();
+    }
+
+    /// The game below the line.
+    pub fn game(&self) -> &'g Game {
+        self.game
+    }
+
+    /// The position at the end of the line.
+    pub fn board(&self) -> &Board {
+        &self.board
+    }
+
+    /// Whose turn it is.
+    pub fn to_move(&self) -> Color {
+        self.turn.to_move
+    }
+
+    /// Consecutive passes up to now, those of the game included; one that takes the button is none of them.
+    pub fn passes(&self) -> u8 {
+        self.turn.passes
+    }
+
+    /// The half point for the first pass.
+    pub fn button(&self) -> Button {
+        self.turn.button
+    }
+
+    /// The moves of the line, oldest first.
+    pub fn moves(&self) -> &[Move] {
+        &self.moves
+    }
+
+    /// The two latest moves, newest first, those of the game included.
+    pub fn last_moves(&self) -> [Move; 2] {
+        match *self.moves {
+            [.., before, last] => [last, before],
+            [last] => [last, self.game.last_moves()[0]],
+            [] => self.game.last_moves(),
+        }
+    }
+
+    /// All moves with who made them, newest first: those of the line, then those of the game.
+    pub fn moves_backwards(&self) -> impl Iterator<Item = (Color, Move)> {
+        let colors = iter::successors(Some(self.turn.to_move.opponent()), |color| Some(color.opponent()));
+        let game = self.game.records.iter().rev().map(|record| (record.color, record.mv));
+        colors.zip(self.moves.iter().rev().copied()).chain(game)
+    }
+
+    /// Writes the positions one and two moves ago to the two boards, and returns how many of them there are: a
+    /// board for which there is no move is left as it was.
+    ///
+    /// The line keeps no boards: it plays its moves again. Who searches without asking pays nothing.
+    pub fn boards_before(&self, boards: &mut [Board; 2]) -> usize {
+        let [one, two] = boards;
+        let mut of_game = self.game.records.iter().rev();
+        let mut before = |after: &Board| Some(of_game.next()?.board_before(after));
+        match self.moves.as_slice() {
+            [earlier @ .., mv, _] => {
+                two.copy_from(&self.root);
+                let mut turn = self.game.turn;
+                let mut play = |board: &mut Board, mv: Move| {
+                    let color = turn.to_move;
+                    advance(board, &mut turn, color, mv);
+                };
+                earlier.iter().for_each(|&mv| play(two, mv));
+                one.copy_from(two);
+                play(one, *mv);
+                2
+            }
+            [_] => {
+                one.copy_from(&self.root);
+                before(one).map_or(1, |board| {
+                    two.copy_from(&board);
+                    2
+                })
+            }
+            [] => {
+                let Some(board) = before(&self.root) else { return 0 };
+                one.copy_from(&board);
+                before(one).map_or(1, |board| {
+                    two.copy_from(&board);
+                    2
+                })
+            }
+        }
+    }
+
+    /// The points where only superko stops the player on turn.
+    pub fn superko_banned(&self) -> impl Iterator<Item = Point> {
+        let suicide = self.game.rules.suicide;
+        self.game.history.banned(Some(&self.history), &self.board, self.turn.to_move, suicide)
+    }
+
+    /// The key of the position's node in the search graph.
+    pub fn graph_key(&self) -> Key {
+        self.graph_key
+    }
+
+    /// May the player on turn place a stone on this point of the board?
+    ///
+    /// # Errors
+    /// What forbids it.
+    #[inline]
+    pub fn check(&self, point: Point) -> Result<(), IllegalMove> {
+        let line = Some(&self.history);
+        check_play(&self.board, &self.game.history, line, self.game.rules, point, self.turn.to_move)
+    }
+
+    /// Plays a legal move for the player on turn. Debug builds assert that it is legal.
+    pub fn play(&mut self, mv: Move) {
+        let color = self.turn.to_move;
+        if let Move::Play(point) = mv {
+            debug_assert_eq!(self.check(point), Ok(()), "{color} {point}\n{}", self.board);
+        }
+        let lifted = advance(&mut self.board, &mut self.turn, color, mv);
+        self.moves.push(mv);
+        let rules = self.game.rules;
+        let removed = lifted_color(color, mv, &lifted);
+        self.history.push(rules.ko, &self.board, color, mv, &lifted, removed);
+        let state = self.turn.state(self.salt, rules, &self.board).key(self.superko_banned());
+        self.graph_key =
+            graph_key::next_key(self.game.sharing, rules.ko, self.graph_key, mv, &self.board, state);
+    }
+}

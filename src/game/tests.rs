@@ -1,0 +1,101 @@
+//! What a game and a line remember: moves, positions, the button.
+
+use super::*;
+use crate::rng::Rng;
+
+fn rules(name: &str) -> Rules {
+    Rules::preset(name).expect("preset").rules
+}
+
+/// A random legal move: now and then a pass.
+fn random_move(game: &Game, color: Color, rng: &mut Rng) -> Move {
+    let points = game.legal_points(color);
+    let choice = rng.below(points.len() as u32 + 1) as usize;
+    points.get(choice).map_or(Move::Pass, |&point| Move::Play(point))
+}
+
+#[test]
+fn the_button_is_taken_once_and_brings_the_end_no_nearer() {
+    let size = BoardSize::square(3).expect("size");
+    let mut game = Game::new(size, rules("aga-button"), 7.0);
+    assert_eq!((game.button(), game.passes()), (Button::Free, 0));
+    let mut keys = vec![game.graph_key()];
+    for (button, passes, over) in [
+        (Button::Taken(Color::Black), 0, false),
+        (Button::Taken(Color::Black), 1, false),
+        (Button::Taken(Color::Black), 2, true),
+    ] {
+        let mut line = Line::new(&game);
+        line.play(Move::Pass);
+        assert_eq!((line.button(), line.passes()), (button, passes));
+        let color = game.to_move();
+        game.play(color, Move::Pass).expect("passes are legal");
+        assert_eq!((game.button(), game.passes(), game.is_over()), (button, passes, over));
+        keys.push(game.graph_key());
+    }
+    assert_eq!(Button::Taken(Color::Black).black_points(), 0.5);
+    for key in keys.iter().rev() {
+        assert_eq!(game.graph_key(), *key);
+        game.undo();
+    }
+    assert_eq!(game.button(), Button::Free);
+    assert_eq!(Game::new(size, rules("aga"), 7.0).button(), Button::None);
+}
+
+#[test]
+fn who_has_the_button_parts_nodes() {
+    let size = BoardSize::square(3).expect("size");
+    // Under simple ko nothing else of the past is part of a key.
+    let key = |has_button: bool, first: Color| {
+        let rules = Rules { ko: KoRule::Simple, has_button, ..Rules::default() };
+        let mut game = Game::new(size, rules, 7.0);
+        game.play(first, Move::Pass).expect("legal");
+        game.play(Color::Black, Move::Play(Point::new(1, 1))).expect("legal");
+        game.graph_key()
+    };
+    assert_ne!(key(true, Color::Black), key(true, Color::White));
+    assert_eq!(key(false, Color::Black), key(false, Color::White));
+}
+
+#[test]
+fn earlier_positions_are_those_that_were_on_the_board() {
+    let mut rng = Rng::new(11);
+    for round in 0..60 {
+        let size = BoardSize::new(2 + round % 4, 2 + round / 4 % 4).expect("size");
+        let rules = Rules { suicide: round % 2 == 0, ..Rules::default() };
+        let mut game = Game::new(size, rules, 0.5);
+        let mut positions = vec![*game.board()];
+        let mut moves = Vec::new();
+        // The game's moves need not alternate.
+        for _ in 0..rng.below(12) {
+            let color = if rng.below(4) == 0 { game.to_move().opponent() } else { game.to_move() };
+            let mv = random_move(&game, color, &mut rng);
+            game.play(color, mv).expect("legal");
+            positions.push(*game.board());
+            moves.push((color, mv));
+        }
+        let mut shadow = game.clone();
+        let mut line = Line::new(&game);
+        for _ in 0..6 {
+            let mut boards = [Board::new(size); 2];
+            let count = line.boards_before(&mut boards);
+            assert_eq!(count, (positions.len() - 1).min(2));
+            for (back, board) in boards.iter().take(count).enumerate() {
+                let expected = &positions[positions.len() - 2 - back];
+                assert_eq!(board, expected, "{} moves before\n{}", back + 1, line.board());
+                board.check_consistency();
+                for color in Color::BOTH {
+                    assert_eq!(board.prisoners(color), expected.prisoners(color));
+                }
+            }
+            assert!(line.moves_backwards().eq(moves.iter().rev().copied()));
+            let color = shadow.to_move();
+            assert!(line.superko_banned().eq(shadow.superko_banned(color)));
+            let mv = random_move(&shadow, color, &mut rng);
+            shadow.play(color, mv).expect("legal");
+            line.play(mv);
+            positions.push(*shadow.board());
+            moves.push((color, mv));
+        }
+    }
+}
