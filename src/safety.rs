@@ -6,6 +6,7 @@
 //! seki, no life that needs an answer.
 
 use crate::board::{Board, Cell, Color, Point, PointMap, PointSet};
+use std::ops::Range;
 
 /// What one colour holds whatever happens.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -17,110 +18,184 @@ pub struct PassAlive {
     pub territory: PointSet,
 }
 
-/// Connected points without a stone of the owner.
-struct Region {
-    points: Vec<Point>,
-    /// Anchors of the owner's chains around it.
-    around: Vec<Point>,
-    /// Those for which it is vital: a liberty that the opponent cannot take away before all others are gone.
-    vital_for: Vec<Point>,
-    /// Are all chains around it still thought to be alive?
-    enclosed: bool,
-}
-
-impl Region {
-    fn new(board: &Board, color: Color, suicide: bool, points: Vec<Point>) -> Region {
-        let own = Cell::from(color);
-        let anchors = |point: Point| {
-            let mut anchors = [None; 4];
-            for (anchor, neighbour) in anchors.iter_mut().zip(point.adjacent()) {
-                if board.cell(neighbour) == own {
-                    *anchor = Some(board.anchor(neighbour));
-                }
-            }
-            anchors
-        };
-        let mut around: Vec<Point> = points.iter().flat_map(|&point| anchors(point)).flatten().collect();
-        around.sort_unstable();
-        around.dedup();
-        // The opponent can empty points of stones only by suicide; where that is forbidden, only the points
-        // that are empty now can ever be the last ones.
-        let mut vital_for = around.clone();
-        for &point in points.iter().filter(|&&point| suicide || board.cell(point) == Cell::Empty) {
-            let here = anchors(point);
-            vital_for.retain(|&anchor| here.contains(&Some(anchor)));
-        }
-        Region { points, around, vital_for, enclosed: true }
-    }
-}
-
-fn regions(board: &Board, color: Color, suicide: bool) -> Vec<Region> {
-    let own = Cell::from(color);
-    let outside = |point: Point| board.cell(point) == own || board.cell(point) == Cell::Border;
-    let mut seen = PointSet::EMPTY;
-    let mut regions = Vec::new();
-    for start in board.size().points() {
-        if outside(start) || !seen.insert(start) {
-            continue;
-        }
-        let mut points = vec![start];
-        let mut next = 0;
-        while next < points.len() {
-            for neighbour in points[next].adjacent() {
-                if !outside(neighbour) && seen.insert(neighbour) {
-                    points.push(neighbour);
-                }
-            }
-            next += 1;
-        }
-        regions.push(Region::new(board, color, suicide, points));
-    }
-    regions
-}
-
 /// The unconditionally alive chains of `color` and the points that are theirs; `suicide`: may the opponent
 /// remove chains of two or more stones of their own?
 pub fn pass_alive(board: &Board, color: Color, suicide: bool) -> PassAlive {
-    let mut regions = regions(board, color, suicide);
-    let mut vital: PointMap<u16> = PointMap::filled(0);
-    for region in &regions {
-        for &anchor in &region.vital_for {
-            vital[anchor] += 1;
+    let mut life = Life::default();
+    life.read(board, color, suicide);
+    PassAlive { chains: life.chains, territory: life.territory }
+}
+
+/// Connected points without a stone of the owner.
+#[derive(Clone, Debug)]
+struct Region {
+    /// Where its points lie in [`Life::points`].
+    points: Range<usize>,
+    /// Where the anchors of the owner's chains around it lie in [`Life::anchors`]. The region is vital for the
+    /// first `vital` of them: it has a liberty that the opponent cannot take away before all others are gone.
+    around: Range<usize>,
+    vital: usize,
+    /// Are all chains around it still thought to be alive?
+    enclosed: bool,
+    /// Are there stones of the opponent?
+    has_stones: bool,
+    /// Points without a neighbour of the owner.
+    inner: usize,
+}
+
+/// Reads life, and keeps its memory from one board to the next: see [`pass_alive`].
+#[derive(Clone, Debug)]
+pub struct Life {
+    /// The stones that can never be captured.
+    pub chains: PointSet,
+    /// Points around which only such stones stand and in which the opponent can never live.
+    pub territory: PointSet,
+    /// Empty points around which the owner has stones, alive or not, and the opponent none.
+    pub surrounded: PointSet,
+    regions: Vec<Region>,
+    points: Vec<Point>,
+    anchors: Vec<Point>,
+    /// For each chain, at its anchor, how many points of the present region touch it among those that count.
+    touching: PointMap<u16>,
+    /// For each chain, at its anchor, how many enclosed regions are vital for it.
+    vital: PointMap<u16>,
+}
+
+impl Default for Life {
+    fn default() -> Life {
+        Life {
+            chains: PointSet::EMPTY,
+            territory: PointSet::EMPTY,
+            surrounded: PointSet::EMPTY,
+            regions: Vec::new(),
+            points: Vec::new(),
+            anchors: Vec::new(),
+            touching: PointMap::filled(0),
+            vital: PointMap::filled(0),
         }
     }
-    let mut alive: Vec<Point> = board
-        .stones()
-        .filter(|&(point, stone)| stone == color && board.anchor(point) == point)
-        .map(|(p, _)| p)
-        .collect();
-    // Benson's fixpoint: a chain needs two vital regions, and a region all of its chains.
-    loop {
-        let before = alive.len();
-        alive.retain(|&anchor| vital[anchor] >= 2);
-        if alive.len() == before {
-            break;
-        }
-        let alive: PointSet = alive.iter().copied().collect();
-        for region in regions.iter_mut().filter(|region| region.enclosed) {
-            if !region.around.iter().all(|&anchor| alive.contains(anchor)) {
-                region.enclosed = false;
-                for &anchor in &region.vital_for {
-                    vital[anchor] -= 1;
-                }
+}
+
+impl Life {
+    /// Finds out what `color` holds; `suicide` as in [`pass_alive`].
+    pub fn read(&mut self, board: &Board, color: Color, suicide: bool) {
+        self.divide(board, color, suicide);
+        self.settle(board, color);
+        (self.territory, self.surrounded) = (PointSet::EMPTY, PointSet::EMPTY);
+        for region in self.regions.iter().filter(|region| !region.around.is_empty()) {
+            let points = self.points[region.points.clone()].iter().copied();
+            // The opponent's eyes must be points without a neighbour of the owner; one of them is not enough.
+            if region.enclosed && region.inner <= 1 {
+                self.territory.extend_from(points.clone());
+            }
+            if !region.has_stones {
+                self.surrounded.extend_from(points);
             }
         }
     }
-    let chains: PointSet = alive.iter().flat_map(|&anchor| board.chain(anchor)).collect();
-    let own = Cell::from(color);
-    // The opponent's eyes must be points without a neighbour of the owner; one of them is not enough.
-    let inner = |point: &&Point| !point.adjacent().iter().any(|&neighbour| board.cell(neighbour) == own);
-    let territory = regions
-        .iter()
-        .filter(|region| region.enclosed && !region.around.is_empty())
-        .filter(|region| region.points.iter().filter(inner).count() <= 1)
-        .flat_map(|region| region.points.iter().copied())
-        .collect();
-    PassAlive { chains, territory }
+
+    /// Divides what is not the owner's into regions.
+    fn divide(&mut self, board: &Board, color: Color, suicide: bool) {
+        let own = Cell::from(color);
+        self.regions.clear();
+        self.points.clear();
+        self.anchors.clear();
+        let mut seen = PointSet::EMPTY;
+        for start in board.size().points() {
+            if board.cell(start) == own || !seen.insert(start) {
+                continue;
+            }
+            let (first_point, first_anchor) = (self.points.len(), self.anchors.len());
+            self.points.push(start);
+            // The opponent can empty points of stones only by suicide; where that is forbidden, only the points
+            // that are empty now can ever be the last ones, and count.
+            let (mut counting, mut inner, mut has_stones) = (0, 0, false);
+            let mut next = first_point;
+            while next < self.points.len() {
+                let point = self.points[next];
+                next += 1;
+                let is_empty = board.cell(point) == Cell::Empty;
+                has_stones |= !is_empty;
+                let counts = suicide || is_empty;
+                counting += u16::from(counts);
+                let mut here = [None; 4];
+                for (index, neighbour) in point.adjacent().into_iter().enumerate() {
+                    let cell = board.cell(neighbour);
+                    if cell == own {
+                        let anchor = board.anchor(neighbour);
+                        if !here.contains(&Some(anchor)) {
+                            here[index] = Some(anchor);
+                        }
+                    } else if cell != Cell::Border && seen.insert(neighbour) {
+                        self.points.push(neighbour);
+                    }
+                }
+                inner += usize::from(here == [None; 4]);
+                for anchor in here.into_iter().flatten() {
+                    // One more than the number of points that count, so that zero says: not met yet.
+                    if self.touching[anchor] == 0 {
+                        self.touching[anchor] = 1;
+                        self.anchors.push(anchor);
+                    }
+                    self.touching[anchor] += u16::from(counts);
+                }
+            }
+            let around = &mut self.anchors[first_anchor..];
+            let mut vital = 0;
+            for index in 0..around.len() {
+                if std::mem::take(&mut self.touching[around[index]]) == counting + 1 {
+                    around.swap(vital, index);
+                    vital += 1;
+                }
+            }
+            self.regions.push(Region {
+                points: first_point..self.points.len(),
+                around: first_anchor..self.anchors.len(),
+                vital,
+                enclosed: true,
+                has_stones,
+                inner,
+            });
+        }
+    }
+
+    /// Benson's fixpoint: a chain needs two vital regions, and a region all of its chains.
+    fn settle(&mut self, board: &Board, color: Color) {
+        let mut alive = PointSet::EMPTY;
+        for (point, _) in
+            board.stones().filter(|&(point, stone)| stone == color && board.anchor(point) == point)
+        {
+            self.vital[point] = 0;
+            alive.insert(point);
+        }
+        for region in &self.regions {
+            for &anchor in &self.anchors[region.around.start..][..region.vital] {
+                self.vital[anchor] += 1;
+            }
+        }
+        loop {
+            let before = alive;
+            for anchor in before.iter().filter(|&anchor| self.vital[anchor] < 2) {
+                alive.remove(anchor);
+            }
+            if alive == before {
+                break;
+            }
+            for region in self.regions.iter_mut().filter(|region| region.enclosed) {
+                let around = &self.anchors[region.around.clone()];
+                if !around.iter().all(|&anchor| alive.contains(anchor)) {
+                    region.enclosed = false;
+                    for &anchor in &around[..region.vital] {
+                        self.vital[anchor] -= 1;
+                    }
+                }
+            }
+        }
+        self.chains = PointSet::EMPTY;
+        for anchor in alive.iter() {
+            self.chains.extend_from(board.chain(anchor));
+        }
+    }
 }
 
 #[cfg(test)]
