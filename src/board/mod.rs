@@ -29,7 +29,7 @@ pub use color::{ByColor, Cell, Color};
 pub use point::{BoardSize, MAX_AREA, MAX_SIDE, Move, Point, PointMap, PointSet, Symmetry};
 pub use zobrist::{Key, Zobrist};
 
-use liberties::PseudoLiberties;
+pub(crate) use liberties::PseudoLiberties;
 use neighbourhood::{ADJACENT, AROUND, DIAGONAL_HOLDS, REACH};
 use point::{GRID, border_code};
 use std::fmt;
@@ -341,9 +341,7 @@ impl Board {
     /// The one liberty of a chain in atari.
     #[inline]
     pub fn atari_liberty(&self, point: Point) -> Option<Point> {
-        let liberties = self.points[self.anchor(point).index()].liberties;
-        (liberties.is_single() && liberties.count() > 0)
-            .then(|| Point::from_index((liberties.sum() as u32 / liberties.count() as u32) as u16))
+        self.points[self.anchor(point).index()].liberties.single()
     }
 
     /// Up to `N` different liberties of the chain at an occupied point: how many were found, and which.

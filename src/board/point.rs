@@ -295,6 +295,15 @@ impl PointSet {
         }
     }
 
+    /// The points that are not in `other`.
+    #[must_use]
+    pub fn without(mut self, other: &PointSet) -> PointSet {
+        for (a, b) in self.0.iter_mut().zip(other.0) {
+            *a &= !b;
+        }
+        self
+    }
+
     /// The points in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = Point> + '_ {
         self.0.iter().enumerate().flat_map(|(index, &word)| {
@@ -327,9 +336,38 @@ impl FromIterator<Point> for PointSet {
 pub struct Symmetry(u8);
 
 impl Symmetry {
+    /// All eight.
+    pub const ALL: [Symmetry; 8] = {
+        let mut all = [Symmetry(0); 8];
+        let mut code = 0;
+        while code < 8 {
+            all[code as usize] = Symmetry(code);
+            code += 1;
+        }
+        all
+    };
+
     /// Those that map a board of this size onto itself: eight for squares, four otherwise.
     pub fn of(size: BoardSize) -> impl Iterator<Item = Symmetry> {
         (0..if size.is_square() { 8 } else { 4 }).map(Symmetry)
+    }
+
+    /// Its number: 0 to 7.
+    pub const fn code(self) -> u8 {
+        self.0
+    }
+
+    /// The one that undoes it.
+    #[must_use]
+    pub const fn inverse(self) -> Symmetry {
+        // Swapping comes last, so undoing a swap makes a mirror of columns one of rows.
+        if self.0 & 4 == 0 { self } else { Symmetry(4 | (self.0 & 1) << 1 | (self.0 & 2) >> 1) }
+    }
+
+    /// The size of the image of a board.
+    #[must_use]
+    pub const fn image_size(self, size: BoardSize) -> BoardSize {
+        if self.0 & 4 == 0 { size } else { BoardSize { columns: size.rows, rows: size.columns } }
     }
 
     /// Where `point` goes on a board of `size`.

@@ -19,6 +19,8 @@ pub struct Line<'g> {
     history: LineHistory,
     graph_key: Key,
     moves: Vec<Move>,
+    /// Who passed in which position in this line, the button's pass left out.
+    passed: Vec<(Color, Key)>,
 }
 
 impl<'g> Line<'g> {
@@ -34,6 +36,7 @@ impl<'g> Line<'g> {
             history: LineHistory::new(),
             graph_key: game.graph_key,
             moves: Vec::new(),
+            passed: Vec::new(),
         }
     }
 
@@ -44,6 +47,7 @@ impl<'g> Line<'g> {
         self.history.clear();
         self.graph_key = self.game.graph_key;
         self.moves.clear();
+        self.passed.clear();
     }
 
     /// The game below the line.
@@ -131,6 +135,11 @@ impl<'g> Line<'g> {
         }
     }
 
+    /// Has `color` passed before when these stones were on the board? A pass that took the button does not count.
+    pub fn has_passed_here(&self, color: Color) -> bool {
+        self.passed.iter().chain(&self.game.passed).any(|&entry| entry == (color, self.board.key()))
+    }
+
     /// The points where only superko stops the player on turn.
     pub fn superko_banned(&self) -> impl Iterator<Item = Point> {
         let suicide = self.game.rules.suicide;
@@ -160,6 +169,9 @@ impl<'g> Line<'g> {
         }
         let lifted = advance(&mut self.board, &mut self.turn, color, mv);
         self.moves.push(mv);
+        if self.turn.passes > 0 {
+            self.passed.push((color, self.board.key()));
+        }
         let rules = self.game.rules;
         let removed = lifted_color(color, mv, &lifted);
         self.history.push(rules.ko, &self.board, color, mv, &lifted, removed);

@@ -137,6 +137,8 @@ pub struct Game {
     turn: Turn,
     history: History,
     records: Vec<Record>,
+    /// Who passed in which position, the button's pass left out.
+    passed: Vec<(Color, Key)>,
     sharing: Sharing,
     graph_key: Key,
 }
@@ -159,6 +161,7 @@ impl Game {
             turn: Turn { to_move, passes: 0, button: Button::new(rules) },
             history: History::new(rules.ko, &board, to_move),
             records: Vec::new(),
+            passed: Vec::new(),
             sharing: Sharing::default(),
             graph_key: Key::default(),
         };
@@ -376,6 +379,9 @@ impl Game {
     fn execute(&mut self, color: Color, mv: Move) {
         let before = Before { turn: self.turn, ko: self.board.ko(), graph_key: self.graph_key };
         let lifted = advance(&mut self.board, &mut self.turn, color, mv);
+        if self.turn.passes > 0 {
+            self.passed.push((color, self.board.key()));
+        }
         let removed = lifted_color(color, mv, &lifted);
         self.history.push(&self.board, color, mv, &lifted, removed);
         // The previous key takes part only if the same player would have been on turn in a search.
@@ -393,6 +399,9 @@ impl Game {
     /// Takes the latest move back and returns it; `None` if there is none. Handicap stones stay.
     pub fn undo(&mut self) -> Option<Record> {
         let record = self.records.pop()?;
+        if self.turn.passes > 0 {
+            self.passed.pop();
+        }
         let removed = record.lifted_color();
         self.history.pop(&self.board, record.color, record.mv, &record.lifted, removed);
         self.board = record.board_before(&self.board);

@@ -1,5 +1,7 @@
 //! What a network is shown of a position.
 
+use crate::board::{BoardSize, Point, PointSet};
+
 /// Features of every point.
 pub const SPATIAL_FEATURES: usize = 22;
 
@@ -22,11 +24,32 @@ pub struct Input {
     pub global: [f32; GLOBAL_FEATURES],
 }
 
+/// Where a point stands in a network's inputs and outputs: row by row, from the **top** left.
+pub fn index(size: BoardSize, point: Point) -> usize {
+    (size.rows() - 1 - point.row()) * size.columns() + point.column()
+}
+
 impl Input {
     /// An input for a board of this size in which every feature is 0, even "on the board".
     pub fn zero(width: usize, height: usize) -> Input {
         let spatial = vec![0.0; width * height * SPATIAL_FEATURES];
         Input { width, height, spatial, global: [0.0; GLOBAL_FEATURES] }
+    }
+
+    /// Becomes an input for a board of this size in which every feature is 0; takes no memory if it was one for
+    /// a board that is not smaller.
+    pub fn clear(&mut self, size: BoardSize) {
+        (self.width, self.height) = (size.columns(), size.rows());
+        self.spatial.clear();
+        self.spatial.resize(size.area() * SPATIAL_FEATURES, 0.0);
+        self.global = [0.0; GLOBAL_FEATURES];
+    }
+
+    /// Sets one feature of all these points of a board of this size to 1.
+    pub fn mark(&mut self, size: BoardSize, feature: usize, points: &PointSet) {
+        for point in points.iter() {
+            self.spatial[index(size, point) * SPATIAL_FEATURES + feature] = 1.0;
+        }
     }
 
     /// All features of the point in column `x` and row `y`, counted from the top left.

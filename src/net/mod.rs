@@ -6,6 +6,7 @@
 //! *File → `read` → [`Network`]; position → [`Input`] → [`scalar`] → [`Output`] → [`Prediction`].*
 
 pub mod error;
+pub mod features;
 pub mod input;
 pub mod layer;
 pub mod model;
@@ -18,6 +19,7 @@ mod tokens;
 pub mod write;
 
 pub use error::{ErrorKind, ReadError};
+pub use features::Features;
 pub use input::{GLOBAL_FEATURES, Input, SPATIAL_FEATURES};
 pub use layer::Activation;
 pub use model::{Block, Cost, NEWEST_VERSION, Network, OLDEST_VERSION};
