@@ -1,0 +1,208 @@
+//! What KataGo computes with a published network, position by position: features, forward pass and what the
+//! numbers mean, on boards of many sizes, under many rules and komi.
+//!
+//! Network and answers are not part of this project: the tests look for them in `../shared` and say when they do
+//! nothing.
+
+use kosumi::board::{BoardSize, Color, Move, Point};
+use kosumi::game::{Game, Line};
+use kosumi::net::{Context, Features, Input, Network, Prediction, features, scalar};
+use kosumi::rules::{KoRule, Rules, Scoring};
+use rayon::prelude::*;
+use serde::Deserialize;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Every probability, every owner and the lead must agree this closely.
+const TOLERANCE: f64 = 1e-3;
+
+/// One position, and `kata-raw-nn 0` there.
+#[derive(Deserialize)]
+struct Row {
+    columns: usize,
+    rows: usize,
+    rules: String,
+    komi: f32,
+    moves: Vec<(char, String)>,
+    to_play: char,
+    raw: Raw,
+}
+
+/// As White sees it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Raw {
+    white_win: f64,
+    white_loss: f64,
+    no_result: f64,
+    white_lead: f64,
+    white_score_selfplay: f64,
+    /// `null` where a move is illegal.
+    policy: Vec<Vec<Option<f64>>>,
+    policy_pass: f64,
+    white_ownership: Vec<Vec<f64>>,
+}
+
+fn shared(path: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared").join(path);
+    path.exists().then_some(path)
+}
+
+fn rows() -> Option<Vec<Row>> {
+    let path = shared("oracle/katago-b6c96-raw.jsonl").or_else(|| {
+        eprintln!("skipped: no oracle in ../shared/oracle");
+        None
+    })?;
+    let text = fs::read_to_string(path).unwrap();
+    Some(text.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
+}
+
+fn network() -> Option<Network> {
+    let path = shared("models/g170-b6c96-s175395328-d26788732.bin.gz").or_else(|| {
+        eprintln!("skipped: no network in ../shared/models");
+        None
+    })?;
+    Some(Network::open(&path).unwrap())
+}
+
+fn color(letter: char) -> Color {
+    if letter == 'B' { Color::Black } else { Color::White }
+}
+
+fn point(size: BoardSize, text: &str) -> Option<Point> {
+    let column = "ABCDEFGHJKLMNOPQRSTUVWXYZ".find(&text[..1])?;
+    size.point(column, text[1..].parse::<usize>().ok()? - 1)
+}
+
+fn game(row: &Row) -> Game {
+    let size = BoardSize::new(row.columns, row.rows).unwrap();
+    let rules = Rules::preset(&row.rules).unwrap().rules;
+    let mut game = Game::new(size, rules, row.komi);
+    for (player, text) in &row.moves {
+        let mv = if text == "pass" { Move::Pass } else { Move::Play(point(size, text).unwrap()) };
+        game.play(color(*player), mv).unwrap();
+    }
+    game.set_to_move(color(row.to_play));
+    game
+}
+
+fn predict(network: &Network, game: &Game) -> Prediction {
+    let line = Line::new(game);
+    let (mut input, mut legal) = (Input::zero(1, 1), Vec::new());
+    Features::default().fill(&line, &mut input);
+    features::legal_points(&line, &mut legal);
+    let rules = game.rules();
+    let no_result = rules.ko == KoRule::Simple || rules.scoring == Scoring::Territory;
+    let context = Context { legal: &legal, no_result, optimism: 0.0 };
+    let output = scalar::evaluate(network, &input).unwrap();
+    Prediction::new(network, &output, context).unwrap()
+}
+
+/// The largest differences: policy, result, lead, mean score, ownership.
+fn differences(row: &Row, prediction: &Prediction) -> [f64; 5] {
+    let sign = if row.to_play == 'W' { 1.0 } else { -1.0 };
+    let (white_win, white_loss) = match row.to_play {
+        'W' => (prediction.win, prediction.loss),
+        _ => (prediction.loss, prediction.win),
+    };
+    let raw = &row.raw;
+    let most =
+        |pairs: &mut dyn Iterator<Item = (f64, f64)>| pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    let points = prediction.policy.iter().map(|&p| f64::from(p));
+    let wanted = raw.policy.iter().flatten().map(|p| p.unwrap_or(0.0));
+    let pass = (f64::from(prediction.pass), raw.policy_pass);
+    let results =
+        [(white_win, raw.white_win), (white_loss, raw.white_loss), (prediction.no_result, raw.no_result)];
+    let owners = prediction.ownership.iter().map(|&owner| sign * f64::from(owner));
+    [
+        most(&mut points.zip(wanted).chain([pass])),
+        most(&mut results.into_iter().map(|(a, b)| (f64::from(a), b))),
+        most(&mut [(sign * f64::from(prediction.lead), raw.white_lead)].into_iter()),
+        most(&mut [(sign * f64::from(prediction.score_mean), raw.white_score_selfplay)].into_iter()),
+        most(&mut owners.zip(raw.white_ownership.iter().flatten().copied())),
+    ]
+}
+
+#[test]
+fn every_position_is_seen_and_judged_as_katago_does() {
+    let (Some(rows), Some(network)) = (rows(), network()) else { return };
+    assert!(rows.len() > 100);
+    let found: Vec<(&Row, [f64; 5], bool)> = rows
+        .par_iter()
+        .map(|row| {
+            let game = game(row);
+            let prediction = predict(&network, &game);
+            assert_eq!(prediction.policy.len(), row.raw.policy.iter().flatten().count());
+            let legal =
+                game.size().points().map(|point| game.check(game.to_move(), Move::Play(point)).is_ok());
+            let legal_count = row.raw.policy.iter().flatten().flatten().count();
+            (row, differences(row, &prediction), legal.filter(|&legal| legal).count() == legal_count)
+        })
+        .collect();
+    let mut wrong = Vec::new();
+    let mut worst = [0.0; 5];
+    for (index, (row, differences, same_legal)) in found.iter().enumerate() {
+        if differences.iter().any(|&difference| difference > TOLERANCE) || !same_legal {
+            wrong.push(format!(
+                "{index}: {}×{} {} komi {}, {} moves: {differences:.5?}, legal {same_legal}",
+                row.columns,
+                row.rows,
+                row.rules,
+                row.komi,
+                row.moves.len()
+            ));
+        }
+        worst.iter_mut().zip(differences).for_each(|(worst, &difference)| *worst = difference.max(*worst));
+    }
+    eprintln!(
+        "{} positions; largest differences: policy, result, lead, score, ownership: {worst:.6?}",
+        rows.len()
+    );
+    assert!(wrong.is_empty(), "{} of {} differ\n{}", wrong.len(), rows.len(), wrong.join("\n"));
+}
+
+#[test]
+#[ignore = "a measurement: cargo test --release --test katago_oracle speed -- --ignored --nocapture"]
+fn speed() {
+    let Some(rows) = rows() else { return };
+    eprintln!("time of one extraction in microseconds: nothing known, the two positions before known");
+    for side in [9, 13, 19] {
+        let games: Vec<Game> = rows
+            .iter()
+            .filter(|row| row.columns == side && row.rows == side && row.moves.len() >= side * side / 6)
+            .map(game)
+            .collect();
+        let mut input = Input::zero(side, side);
+        let (mut cold, mut warm) = (Duration::ZERO, Duration::ZERO);
+        let (mut slowest, rounds) = (Duration::ZERO, 20);
+        for _ in 0..rounds {
+            for game in &games {
+                let mut earlier = game.clone();
+                let last = earlier.undo().expect("a move");
+                let mut fresh = Features::default();
+                let start = Instant::now();
+                fresh.fill(&Line::new(game), &mut input);
+                cold += start.elapsed();
+                slowest = slowest.max(start.elapsed());
+                let mut features = Features::default();
+                features.fill(&Line::new(&earlier), &mut input);
+                let mut line = Line::new(&earlier);
+                line.play(last.mv);
+                let start = Instant::now();
+                features.fill(&line, &mut input);
+                warm += start.elapsed();
+            }
+        }
+        let count = (rounds * games.len()) as f64;
+        let mean = |time: Duration| time.as_secs_f64() * 1e6 / count;
+        eprintln!(
+            "{side}×{side}: {:.1} (slowest {:.1}), {:.1}; {} positions of {:.0} moves",
+            mean(cold),
+            slowest.as_secs_f64() * 1e6,
+            mean(warm),
+            games.len(),
+            games.iter().map(|game| game.records().len()).sum::<usize>() as f64 / games.len() as f64
+        );
+    }
+}
