@@ -1,6 +1,5 @@
 use super::*;
 use crate::board::{BoardSize, Symmetry};
-use crate::playout::policy;
 use crate::rng::Rng;
 
 /// The definition, word for word, on copies of boards: no bounds, no order of moves, no log.
@@ -129,9 +128,10 @@ fn random_board(size: BoardSize, moves: u32, rng: &mut Rng) -> Board {
     let mut board = Board::new(size);
     let mut color = Color::Black;
     for _ in 0..moves {
-        let point = policy::pick(&board, rng, |point, _| {
-            !board.is_suicide(point, color) && !board.is_ko(point, color)
-        });
+        let first = rng.below(board.empties().len().max(1) as u32) as usize;
+        let (after, before) = board.empties().split_at(first.min(board.empties().len()));
+        let is_legal = |point: &Point| !board.is_suicide(*point, color) && !board.is_ko(*point, color);
+        let point = before.iter().chain(after).copied().find(is_legal);
         if let Some(point) = point {
             board.play_unchecked(point, color);
         }
