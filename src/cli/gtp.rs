@@ -1,5 +1,6 @@
 //! `kosumi gtp`.
 
+use super::model::ModelArguments;
 use super::options;
 use crate::board::BoardSize;
 use crate::commands::Commands;
@@ -67,9 +68,19 @@ pub(super) struct EngineArguments {
     /// Play lost games to their end
     #[arg(long)]
     never_resign: bool,
+    #[command(flatten)]
+    model: ModelArguments,
 }
 
 impl EngineArguments {
+    /// The engine that these options describe.
+    ///
+    /// # Errors
+    /// If the network cannot be used.
+    pub(super) fn engine(&self) -> anyhow::Result<Engine> {
+        Ok(Engine::with_network(self.settings(), self.model.load()?))
+    }
+
     pub(super) fn settings(&self) -> EngineSettings {
         let defaults = EngineSettings::default();
         EngineSettings {
@@ -91,7 +102,7 @@ impl EngineArguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let mut engine = Engine::new(arguments.engine.settings());
+    let mut engine = arguments.engine.engine()?;
     engine.set_size(arguments.boardsize);
     let mut commands = Commands::new(engine);
     kosumi_gtp::serve(io::stdin(), io::stdout(), &mut commands)?;

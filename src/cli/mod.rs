@@ -3,6 +3,7 @@
 mod bench;
 mod gtp;
 mod match_games;
+mod model;
 mod net;
 mod options;
 mod perft;

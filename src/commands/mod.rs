@@ -10,8 +10,10 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod admin;
+mod analyze;
 mod clock;
 mod handicap;
+mod network;
 mod play;
 mod record;
 mod rules;
@@ -74,6 +76,19 @@ pub const TABLE: &[Row] = &[
     row("reg_genmove", play::reg_genmove, "color", "chooses a move, always the same one, and does not play it"),
     row("undo", play::undo, "", "takes a move back"),
     row("gg-undo", play::gg_undo, "[moves]", "takes several moves back, or one"),
+    row("lz-analyze", analyze::lz_analyze, "[color] [interval] [key value...]",
+        "what the engine thinks, again and again until the next line comes; in ten-thousandths"),
+    row("kata-analyze", analyze::kata_analyze, "[color] [interval] [key value...]", "the same, in fractions"),
+    row("lz-genmove_analyze", analyze::lz_genmove_analyze, "[color] [interval] [key value...]",
+        "genmove, with what the engine thinks on the way"),
+    row("kata-genmove_analyze", analyze::kata_genmove_analyze, "[color] [interval] [key value...]",
+        "the same, in fractions"),
+    row("kata-search_analyze", analyze::kata_search_analyze, "[color] [interval] [key value...]",
+        "the same, and does not play the move"),
+    row("cgos-genmove_analyze", analyze::cgos_genmove_analyze, "color",
+        "genmove, with a line of JSON for spectators"),
+    row("kata-raw-nn", network::raw, "symmetry|all", "what the network says of the position, nothing searched"),
+    row("stop", analyze::stop, "", "ends an analysis, as every other line does"),
     row("set_random_seed", play::set_random_seed, "number", "decides all chance from here on"),
     row("get_random_seed", play::get_random_seed, "", "the number that decides chance"),
     row("clear_cache", play::clear_cache, "", "forgets what was learned by searching"),

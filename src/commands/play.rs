@@ -2,7 +2,7 @@
 
 use super::text::{color, move_text};
 use super::{Answer, Commands};
-use crate::engine::Decision;
+use crate::engine::{Decision, Thinking};
 use kosumi_gtp::{Arguments, Failure, Response, Session};
 
 pub(super) fn play(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
@@ -19,7 +19,7 @@ pub(super) fn genmove(
 ) -> Answer {
     let color = color(arguments)?;
     let watch = session.watch();
-    Ok(match commands.engine.genmove(color, &|| watch.interrupted()) {
+    Ok(match commands.engine.genmove(color, Thinking::new(&|| watch.interrupted())) {
         Decision::Play(mv) => move_text(mv).into(),
         Decision::Resign => "resign".into(),
     })

@@ -3,21 +3,27 @@
 //! The only room that reads a clock. Decides what the search must not know of: when to pass, when to resign,
 //! which stones are dead at the end.
 
+mod evaluator;
 mod status;
 #[cfg(test)]
 mod tests;
 
+pub use evaluator::EngineEvaluator;
 pub use status::FinalStatus;
 
-use crate::board::{BoardSize, ByColor, Color, Key, Move};
-use crate::eval::{Ownership, PlayoutSettings, Playouts};
-use crate::game::{Game, IllegalMove, Record};
+use crate::board::{BoardSize, ByColor, Color, Key, Move, Symmetry};
+use crate::eval::{NetworkSettings, Ownership, PlayoutSettings};
+use crate::game::{Game, IllegalMove, Line, Record};
 use crate::graph_key::Sharing;
-use crate::playout::{HeuristicPolicy, HeuristicRates};
+use crate::net::{Network, NotFinite, Prediction};
+use crate::playout::HeuristicRates;
 use crate::rng::mix;
 use crate::rules::{Rules, Scoring};
-use crate::search::{Limits, Search, SearchParams, SearchReport, Surroundings};
+use crate::search::{Limits, Reporting, Restriction, Search, SearchReport, Surroundings};
 use crate::time::{Budget, Clock, DEFAULT_RESERVE, Progress, TimeControl};
+use std::fmt;
+use std::sync::{Arc, mpsc};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// How an engine plays.
@@ -51,6 +57,8 @@ pub struct EngineSettings {
     pub playout: PlayoutSettings,
     /// How often the steps of the playout policy are taken.
     pub rates: HeuristicRates,
+    /// Evaluation by a network.
+    pub network: NetworkSettings,
 }
 
 /// Time for a move when nothing else limits it.
@@ -73,7 +81,45 @@ impl Default for EngineSettings {
             resign: Some(-0.9),
             playout: PlayoutSettings::default(),
             rates: HeuristicRates::default(),
+            network: NetworkSettings::default(),
         }
+    }
+}
+
+/// How the engine is to think.
+pub struct Thinking<'a> {
+    /// Asked now and then; true ends the thinking at once.
+    pub interrupted: &'a (dyn Fn() -> bool + Sync),
+    /// Moves that are not to be thought about.
+    pub restriction: Restriction,
+    /// Who wants to know how it gets on.
+    pub watcher: Option<Watcher<'a>>,
+}
+
+/// Who follows the engine's thoughts.
+pub struct Watcher<'a> {
+    /// Time between two reports.
+    pub every: Duration,
+    /// Called with the game and what has been found so far, on the thread that asked the engine to think.
+    pub tell: &'a mut dyn FnMut(&Game, &SearchReport),
+}
+
+impl<'a> Thinking<'a> {
+    /// Nobody watches, nothing is forbidden.
+    pub fn new(interrupted: &'a (dyn Fn() -> bool + Sync)) -> Thinking<'a> {
+        Thinking { interrupted, restriction: Restriction::NONE, watcher: None }
+    }
+}
+
+impl fmt::Debug for Thinking<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Thinking").field("restriction", &self.restriction).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Watcher<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Watcher").field("every", &self.every).finish_non_exhaustive()
     }
 }
 
@@ -90,15 +136,13 @@ pub enum Decision {
 const STATUS_TIME_MOST: Duration = Duration::from_millis(500);
 /// A point is settled if one side owns it at least so clearly, as a mean owner.
 const SETTLED_MEAN: f32 = 0.8;
-/// Visits without which the engine does not resign.
-const RESIGN_VISITS: u32 = 300;
 
 /// See the [module documentation](self).
 #[derive(Debug)]
 pub struct Engine {
     settings: EngineSettings,
     game: Game,
-    search: Search<Playouts>,
+    search: Search<EngineEvaluator>,
     clocks: ByColor<Clock>,
     /// Counts the moves asked for, so that each has its own sequence of chance.
     questions: u64,
@@ -107,18 +151,20 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// An engine with a 19×19 board.
+    /// An engine with a 19×19 board, which plays with playouts.
     pub fn new(settings: EngineSettings) -> Engine {
+        Engine::with_network(settings, None)
+    }
+
+    /// An engine with a 19×19 board, which plays with a network if it is given one.
+    pub fn with_network(settings: EngineSettings, network: Option<Arc<Network>>) -> Engine {
         let size = BoardSize::square(19).unwrap_or_else(|| unreachable!("19 is a size"));
         let komi = settings.komi.unwrap_or(settings.rules.usual_komi());
         let game = Game::new(size, settings.rules, komi).with_sharing(settings.sharing);
-        let evaluator = Playouts::new(HeuristicPolicy::new(settings.rates), settings.playout);
-        let search = Search::new(
-            evaluator,
-            SearchParams::for_playouts(size),
-            settings.memory_mebibytes,
-            settings.threads,
-        );
+        let evaluator = EngineEvaluator::new(&settings, network);
+        let params = evaluator.search_params(size);
+        let memory = evaluator::table_mebibytes(&settings, &evaluator);
+        let search = Search::new(evaluator, params, memory, settings.threads);
         let clocks = ByColor::new(Clock::new(TimeControl::None), Clock::new(TimeControl::None));
         Engine { settings, game, search, clocks, questions: 0, report: None, status: None }
     }
@@ -133,8 +179,17 @@ impl Engine {
         &self.game
     }
 
+    /// What the network says of the position, seen through a symmetry of the board; `None` without a network.
+    ///
+    /// # Errors
+    /// If the network answers with numbers that are not finite.
+    pub fn predict(&self, symmetry: Symmetry) -> Option<Result<Prediction, NotFinite>> {
+        let mut evaluator = self.search.evaluator().network()?.clone();
+        Some(evaluator.predict(&Line::new(&self.game), symmetry))
+    }
+
     /// The search, for its statistics.
-    pub fn search(&self) -> &Search<Playouts> {
+    pub fn search(&self) -> &Search<EngineEvaluator> {
         &self.search
     }
 
@@ -148,7 +203,7 @@ impl Engine {
         if game.size() != self.game.size() {
             self.search.clear();
         }
-        self.search.set_params(SearchParams::for_playouts(game.size()));
+        self.search.set_params(self.search.evaluator().search_params(game.size()));
         self.game = if game.sharing() == self.settings.sharing {
             game
         } else {
@@ -181,6 +236,7 @@ impl Engine {
     /// Forgets everything that was learned, and starts the sequence of chance anew.
     pub fn forget(&mut self) {
         self.search.clear();
+        self.search.evaluator().clear();
         self.report = None;
         self.status = None;
         self.questions = 0;
@@ -243,11 +299,11 @@ impl Engine {
     }
 
     /// Thinks about a move for `color` and plays it. The time it took goes off the player's clock.
-    pub fn genmove(&mut self, color: Color, interrupted: &(dyn Fn() -> bool + Sync)) -> Decision {
+    pub fn genmove(&mut self, color: Color, thinking: Thinking<'_>) -> Decision {
         let start = Instant::now();
-        let decision = self.generate(color, interrupted);
+        let decision = self.consider(color, thinking);
         if let Decision::Play(mv) = decision {
-            // Strict always: `generate` returns legal moves only.
+            // Strict always: `consider` returns legal moves only.
             let played = self.game.play(color, mv);
             debug_assert_eq!(played, Ok(()), "{color} {mv}");
         }
@@ -256,34 +312,59 @@ impl Engine {
     }
 
     /// Thinks about a move for `color`; the moves of the game stay as they are, and the turn is `color`'s.
-    pub fn generate(&mut self, color: Color, interrupted: &(dyn Fn() -> bool + Sync)) -> Decision {
-        let start = Instant::now();
+    pub fn consider(&mut self, color: Color, thinking: Thinking<'_>) -> Decision {
         self.game.set_to_move(color);
         let budget = self.budget(color);
         if self.should_answer_pass(color, budget) {
             return Decision::Play(Move::Pass);
         }
         let limits = self.limits(budget);
-        self.questions += 1;
-        let seed = mix(self.settings.seed).wrapping_add(self.questions);
-        let elapsed = || start.elapsed();
-        let around = Surroundings::new(&limits, &elapsed, interrupted);
-        let report = self.search.run(&self.game, seed, &around);
-        let decision = self.decide(color, &report);
+        let restriction = thinking.restriction.clone();
+        let report = self.think(&limits, thinking);
+        let decision = self.decide(color, &report, &restriction);
         self.report = Some(report);
         decision
     }
 
-    /// Searches the position for the player on turn, to these limits and whatever the clocks say, and neither
-    /// passes nor resigns instead. What was learned is kept for the next search.
-    pub fn analyze(&mut self, limits: &Limits, interrupted: &(dyn Fn() -> bool + Sync)) -> &SearchReport {
+    /// Searches the position for `color`, to these limits and whatever the clocks say, and neither passes nor
+    /// resigns instead. Whose turn it is stays, and what was learned is kept for the next search.
+    pub fn analyze(&mut self, color: Color, limits: &Limits, thinking: Thinking<'_>) -> &SearchReport {
+        let to_move = self.game.to_move();
+        self.game.set_to_move(color);
+        let report = self.think(limits, thinking);
+        self.game.set_to_move(to_move);
+        self.report.insert(report)
+    }
+
+    /// How often the engine has thought since the game began.
+    pub fn questions(&self) -> u64 {
+        self.questions
+    }
+
+    fn think(&mut self, limits: &Limits, thinking: Thinking<'_>) -> SearchReport {
         let start = Instant::now();
         self.questions += 1;
         let seed = mix(self.settings.seed).wrapping_add(self.questions);
+        let (search, game) = (&mut self.search, &self.game);
         let elapsed = || start.elapsed();
-        let around = Surroundings::new(limits, &elapsed, interrupted);
-        let report = self.search.run(&self.game, seed, &around);
-        self.report.insert(report)
+        let Thinking { interrupted, restriction, watcher } = thinking;
+        let around =
+            Surroundings { restriction: &restriction, ..Surroundings::new(limits, &elapsed, interrupted) };
+        let Some(watcher) = watcher else { return search.run(game, seed, &around) };
+        // Reports come from a worker; who watches stays on this thread.
+        thread::scope(|scope| {
+            let (sender, reports) = mpsc::channel();
+            let searching = scope.spawn(move || {
+                // If nobody listens any more, the search goes on.
+                let tell = move |report: SearchReport| sender.send(report).unwrap_or_default();
+                let reporting = Some(Reporting { every: watcher.every, tell: &tell });
+                search.run(game, seed, &Surroundings { reporting, ..around })
+            });
+            for report in reports {
+                (watcher.tell)(game, &report);
+            }
+            searching.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
     }
 
     /// A move for a regression test: the game stays, chance does not depend on what was asked before, and the
@@ -292,8 +373,9 @@ impl Engine {
         let game = self.game.clone();
         let (resign, questions) = (self.settings.resign.take(), self.questions);
         self.search.clear();
+        self.search.evaluator().clear();
         self.questions = 0;
-        let decision = self.generate(color, interrupted);
+        let decision = self.consider(color, Thinking::new(interrupted));
         self.settings.resign = resign;
         self.questions = questions;
         self.game = game;
@@ -336,11 +418,11 @@ impl Engine {
         self.final_status().score * color.sign() as f32
     }
 
-    fn decide(&mut self, color: Color, report: &SearchReport) -> Decision {
+    fn decide(&mut self, color: Color, report: &SearchReport, restriction: &Restriction) -> Decision {
         let own_value = report.value * color.sign() as f32;
         if let Some(threshold) = self.settings.resign
             && own_value < threshold
-            && report.visits >= RESIGN_VISITS
+            && report.visits >= self.search.evaluator().visits_for_resigning()
             && self.game.records().len() * 4 > self.game.size().area()
         {
             return Decision::Resign;
@@ -352,13 +434,16 @@ impl Engine {
                 return Decision::Play(Move::Pass);
             }
         }
-        let legal = report.moves.iter().find(|entry| self.game.check(color, entry.mv).is_ok());
+        let may_be_played = |mv| restriction.permits(color, mv, 0) && self.game.check(color, mv).is_ok();
+        let legal = report.moves.iter().find(|entry| may_be_played(entry.mv));
         Decision::Play(legal.map_or(Move::Pass, |entry| entry.mv))
     }
 
     /// Is the owner of every stone and of every point that matters clear? Single neutral points may be open.
     fn is_settled(&self, ownership: &Ownership) -> bool {
-        if ownership.count() < 100 || self.game.board().stone_count() * 3 < self.game.size().area() {
+        if ownership.count() < self.search.evaluator().evaluations_for_ownership()
+            || self.game.board().stone_count() * 3 < self.game.size().area()
+        {
             return false;
         }
         self.game.size().points().all(|point| ownership.mean(point).abs() >= SETTLED_MEAN)
@@ -372,10 +457,8 @@ impl Engine {
         {
             return status.clone();
         }
-        let status = status::final_status(
-            &self.game,
-            Playouts::new(HeuristicPolicy::new(self.settings.rates), self.settings.playout),
-        );
+        let evaluator = self.search.evaluator();
+        let status = status::final_status(&self.game, || evaluator.ownership_of(&self.game));
         self.status = Some((key, status.clone()));
         status
     }

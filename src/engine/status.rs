@@ -1,9 +1,8 @@
 //! Who owns what at the end of the game.
 
 use crate::board::{Board, Color, PointMap, PointSet};
-use crate::eval::{Evaluator, Ownership, Playouts};
-use crate::game::{Game, Line};
-use crate::rng::Rng;
+use crate::eval::Ownership;
+use crate::game::Game;
 use crate::safety;
 use crate::score;
 
@@ -23,8 +22,6 @@ pub struct FinalStatus {
     pub is_open: bool,
 }
 
-/// Playouts behind a [`FinalStatus`].
-const STATUS_PLAYOUTS: u32 = 500;
 /// A chain is dead if its points belong to the opponent in this share of the playouts, as a mean owner.
 const DEAD_MEAN: f32 = 0.35;
 /// A region inside one colour is that colour's if the playouts agree so clearly, as a mean owner.
@@ -35,7 +32,8 @@ const LIKELY_MEAN: f32 = 0.3;
 const DAME_MOST: usize = 4;
 
 /// Computes the status of a game. The same position always gets the same answer.
-pub(super) fn final_status(game: &Game, mut evaluator: Playouts) -> FinalStatus {
+/// `ownership` is asked only if stones can be dead.
+pub(super) fn final_status(game: &Game, ownership: impl FnOnce() -> Ownership) -> FinalStatus {
     let board = game.board();
     if !game.rules().friendly_pass {
         // All stones on the board count as alive.
@@ -47,14 +45,8 @@ pub(super) fn final_status(game: &Game, mut evaluator: Playouts) -> FinalStatus 
             is_open: false,
         };
     }
-    let mut rng = Rng::new(board.key().0 as u64);
-    let line = Line::new(game);
-    for _ in 0..STATUS_PLAYOUTS {
-        evaluator.evaluate_by_playing(&line, &mut rng);
-    }
-    let empty = Ownership::default();
-    let ownership = evaluator.ownership().unwrap_or(&empty);
-    let dead = dead_chains(board, ownership, game.rules().suicide);
+    let ownership = ownership();
+    let dead = dead_chains(board, &ownership, game.rules().suicide);
     let mut status = FinalStatus {
         score: score::final_score(game, &dead),
         dead,

@@ -27,7 +27,7 @@ fn with_board(mut engine: Engine, drawing: &str, to_move: Color) -> Engine {
 }
 
 fn genmove(engine: &mut Engine, color: Color) -> Move {
-    match engine.genmove(color, &|| false) {
+    match engine.genmove(color, Thinking::new(&|| false)) {
         Decision::Play(mv) => mv,
         Decision::Resign => panic!("resigned"),
     }

@@ -4,15 +4,17 @@
 //! evaluator's own business.
 
 pub mod cache;
+pub mod network;
 pub mod playouts;
 pub mod prior;
 pub mod stub;
 
 pub use cache::{CachedEvaluation, EvaluationCache};
+pub use network::{NetworkEvaluator, NetworkSettings, View};
 pub use playouts::{PlayoutSettings, Playouts};
 pub use prior::{Prior, PriorGames};
 
-use crate::board::{Color, Move, Point, PointMap};
+use crate::board::{BoardSize, Color, Move, Point, PointMap};
 use crate::game::Line;
 use crate::rng::Rng;
 
@@ -46,6 +48,11 @@ pub trait Evaluator: Clone + Send {
     /// `None` if the evaluator does not know.
     fn ownership(&self) -> Option<&Ownership> {
         None
+    }
+
+    /// Does an evaluation take about a millisecond or more? Then the search looks at its limits after each.
+    fn is_slow(&self) -> bool {
+        false
     }
 }
 
@@ -101,16 +108,19 @@ impl FirstPlays {
     }
 }
 
-/// For every point, how often it ended as Black's minus how often as White's.
+/// For every point, whose it is expected to be, summed over evaluations: Black's minus White's.
 #[derive(Clone, Debug)]
 pub struct Ownership {
+    /// In units of 1 / `unit`, so that the sum does not depend on the order of addition.
     sums: PointMap<i32>,
+    /// What an evaluation counts that is sure of Black. The same in all evaluations.
+    unit: i32,
     count: u32,
 }
 
 impl Default for Ownership {
     fn default() -> Ownership {
-        Ownership { sums: PointMap::filled(0), count: 0 }
+        Ownership { sums: PointMap::filled(0), unit: 1, count: 0 }
     }
 }
 
@@ -123,8 +133,22 @@ impl Ownership {
         }
     }
 
-    /// Adds what another worker counted.
-    pub fn merge(&mut self, size: crate::board::BoardSize, other: &Ownership) {
+    /// Counts one more evaluation that is not sure: `owners` in the order of [`BoardSize::points`], from −127 for
+    /// White to 127 for Black.
+    pub fn add_expected(&mut self, size: BoardSize, owners: &[i8]) {
+        // Sixteen million of them fit.
+        self.unit = i32::from(i8::MAX);
+        self.count += 1;
+        for (point, &owner) in size.points().zip(owners) {
+            self.sums[point] += i32::from(owner);
+        }
+    }
+
+    /// Adds what another worker counted with the same evaluator.
+    pub fn merge(&mut self, size: BoardSize, other: &Ownership) {
+        if other.count > 0 {
+            self.unit = other.unit;
+        }
         self.count += other.count;
         for point in size.points() {
             self.sums[point] += other.sums[point];
@@ -138,6 +162,6 @@ impl Ownership {
 
     /// Mean owner of a point in `[-1, 1]`, +1 for Black; 0 if nothing has been counted.
     pub fn mean(&self, point: Point) -> f32 {
-        if self.count == 0 { 0.0 } else { self.sums[point] as f32 / self.count as f32 }
+        if self.count == 0 { 0.0 } else { self.sums[point] as f32 / (self.count as f32 * self.unit as f32) }
     }
 }

@@ -112,6 +112,14 @@ impl<P: PlayoutPolicy + Clone + Send> Evaluator for Playouts<P> {
 }
 
 impl<P: PlayoutPolicy> Playouts<P> {
+    /// A copy that has evaluated nothing yet.
+    pub fn forgetful(&self) -> Playouts<P>
+    where
+        P: Clone,
+    {
+        Playouts::new(self.policy.clone(), self.settings)
+    }
+
     /// Plays the position to the end even if the game is over by two passes, and counts who owns what.
     pub fn evaluate_by_playing(&mut self, line: &Line<'_>, rng: &mut Rng) -> Evaluation {
         let game = line.game();

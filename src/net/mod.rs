@@ -7,6 +7,7 @@
 
 pub mod error;
 pub mod features;
+pub mod forward;
 pub mod input;
 pub mod layer;
 pub mod model;
@@ -20,6 +21,7 @@ pub mod write;
 
 pub use error::{ErrorKind, ReadError};
 pub use features::Features;
+pub use forward::Forward;
 pub use input::{GLOBAL_FEATURES, Input, SPATIAL_FEATURES};
 pub use layer::Activation;
 pub use model::{Block, Cost, NEWEST_VERSION, Network, OLDEST_VERSION};

@@ -28,7 +28,7 @@ pub use judge::{Class, Estimate, Judgement, Thresholds};
 pub use summary::{PlayerSummary, accuracy};
 
 use crate::board::{ByColor, Color, Move, Point};
-use crate::engine::Engine;
+use crate::engine::{Engine, Thinking};
 use crate::game::Game;
 use crate::score;
 use crate::search::{Limits, SearchReport};
@@ -88,7 +88,8 @@ impl Analyst for EngineAnalyst<'_> {
             return Analysis::counted(game);
         }
         self.engine.set_game(game.clone());
-        let report = self.engine.analyze(&self.limits, &|| false);
+        let to_move = self.engine.game().to_move();
+        let report = self.engine.analyze(to_move, &self.limits, Thinking::new(&|| false));
         Analysis::of_report(game, report, self.candidates)
     }
 }

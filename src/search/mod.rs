@@ -46,7 +46,7 @@ use worker::{Counters, Worker};
 
 static NO_RESTRICTION: Restriction = Restriction::NONE;
 
-/// What surrounds a search: limits, time, interruption, progress. But for `restriction`, none of it changes the
+/// What surrounds a search: limits, time, interruption, reports. But for `restriction`, none of it changes the
 /// result of a search that runs to a fixed number of simulations.
 #[derive(Clone, Copy)]
 pub struct Surroundings<'a> {
@@ -57,7 +57,7 @@ pub struct Surroundings<'a> {
     /// Asked now and then; true stops the search at once.
     pub interrupted: &'a (dyn Fn() -> bool + Sync),
     /// Told what has been found so far, now and then.
-    pub progress: Option<Progress<'a>>,
+    pub reporting: Option<Reporting<'a>>,
     /// Moves that are not to be searched.
     pub restriction: &'a Restriction,
 }
@@ -69,22 +69,22 @@ impl<'a> Surroundings<'a> {
         elapsed: &'a (dyn Fn() -> Duration + Sync),
         interrupted: &'a (dyn Fn() -> bool + Sync),
     ) -> Surroundings<'a> {
-        Surroundings { stop, elapsed, interrupted, progress: None, restriction: &NO_RESTRICTION }
+        Surroundings { stop, elapsed, interrupted, reporting: None, restriction: &NO_RESTRICTION }
     }
 }
 
 /// Who wants to know how a search gets on.
 #[derive(Clone, Copy)]
-pub struct Progress<'a> {
+pub struct Reporting<'a> {
     /// Time between two reports.
     pub every: Duration,
     /// Called by one of the workers. The ownership in the report is of this worker's evaluations alone.
     pub tell: &'a (dyn Fn(SearchReport) + Sync),
 }
 
-impl fmt::Debug for Progress<'_> {
+impl fmt::Debug for Reporting<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Progress").field("every", &self.every).finish_non_exhaustive()
+        f.debug_struct("Reporting").field("every", &self.every).finish_non_exhaustive()
     }
 }
 
@@ -134,6 +134,11 @@ impl<E: Evaluator + Sync> Search<E> {
         self.params
     }
 
+    /// The evaluator that every worker gets a copy of.
+    pub fn evaluator(&self) -> &E {
+        &self.evaluator
+    }
+
     /// Number of workers.
     pub fn threads(&self) -> usize {
         self.threads
@@ -157,8 +162,8 @@ impl<E: Evaluator + Sync> Search<E> {
             let rng = Rng::for_worker(seed, index);
             let worker =
                 Worker::new(table, self.params, root, game, self.evaluator.clone(), rng, around.restriction);
-            let progress = if index == 0 { around.progress } else { None };
-            shared.work(worker, game, root, around, progress);
+            let reporting = if index == 0 { around.reporting } else { None };
+            shared.work(worker, game, root, around, reporting);
         };
         match &self.pool {
             Some(pool) => {
@@ -207,12 +212,13 @@ impl Shared {
         game: &Game,
         root: NodeId,
         around: &Surroundings<'_>,
-        progress: Option<Progress<'_>>,
+        reporting: Option<Reporting<'_>>,
     ) {
-        let mut next_report = progress.map(|progress| progress.every);
+        let batch = if worker.evaluator.is_slow() { 1 } else { BATCH };
+        let mut next_report = reporting.map(|reporting| reporting.every);
         // The first batch is always played: even a search that is interrupted at once knows a move.
         loop {
-            for _ in 0..BATCH {
+            for _ in 0..batch {
                 self.playouts.fetch_add(1, Ordering::Relaxed);
                 worker.simulate();
                 // An exact number of simulations is asked for in tests and matches.
@@ -227,14 +233,14 @@ impl Shared {
             if self.stopped.load(Ordering::Relaxed) {
                 break;
             }
-            if let (Some(progress), Some(next)) = (progress, &mut next_report)
+            if let (Some(reporting), Some(next)) = (reporting, &mut next_report)
                 && (around.elapsed)() >= *next
             {
                 let ownership = worker.evaluator.ownership().cloned().unwrap_or_default();
                 let own = SearchReport::new(worker.table(), root, game, &worker.counters, ownership);
                 let playouts = self.playouts.load(Ordering::Relaxed);
-                (progress.tell)(SearchReport { playouts, ..own });
-                *next = (around.elapsed)() + progress.every;
+                (reporting.tell)(SearchReport { playouts, ..own });
+                *next = (around.elapsed)() + reporting.every;
             }
         }
         let mut results = self.results.lock().unwrap_or_else(|error| error.into_inner());

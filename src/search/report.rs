@@ -27,6 +27,8 @@ pub struct MoveReport {
     pub rave: (u32, f32),
     /// The move and the best answers to it.
     pub variation: Vec<Move>,
+    /// Simulations through each move of the variation.
+    pub variation_visits: Vec<u32>,
 }
 
 /// The result of a search.
@@ -122,12 +124,13 @@ fn move_reports(table: &NodeTable, root: &Node) -> Vec<MoveReport> {
         .iter()
         .map(|edge| {
             let (visits, seen) = edge.visits_and_seen();
-            let mut variation = vec![edge.mv()];
+            let mut variation = vec![(edge.mv(), visits)];
             // Its score and value may come from more simulations than went this way.
             let known = edge.child().map_or(root, |child| table.node(child));
             if let Some(child) = edge.child() {
                 follow(table, child, &mut variation);
             }
+            let (variation, variation_visits) = variation.into_iter().unzip();
             MoveReport {
                 mv: edge.mv(),
                 visits,
@@ -137,6 +140,7 @@ fn move_reports(table: &NodeTable, root: &Node) -> Vec<MoveReport> {
                 prior: edge.prior(),
                 rave: edge.rave(),
                 variation,
+                variation_visits,
             }
         })
         .collect();
@@ -145,12 +149,12 @@ fn move_reports(table: &NodeTable, root: &Node) -> Vec<MoveReport> {
 }
 
 /// Appends the most visited moves from a node on, at most so many that a cycle does no harm.
-fn follow(table: &NodeTable, mut id: NodeId, variation: &mut Vec<Move>) {
+fn follow(table: &NodeTable, mut id: NodeId, variation: &mut Vec<(Move, u32)>) {
     const LONGEST: usize = 40;
     while variation.len() < LONGEST {
         let best = table.edges(table.node(id)).iter().max_by_key(|edge| edge.visits());
         let Some(edge) = best.filter(|edge| edge.visits() > 0) else { return };
-        variation.push(edge.mv());
+        variation.push((edge.mv(), edge.visits()));
         let Some(child) = edge.child() else { return };
         id = child;
     }

@@ -446,7 +446,7 @@ fn a_restriction_holds_and_reports_come_in_time() {
     let seen = Mutex::new(Vec::new());
     let tell = |report: SearchReport| seen.lock().expect("lock").push(report);
     let around = Surroundings {
-        progress: Some(Progress { every: Duration::from_millis(40), tell: &tell }),
+        reporting: Some(Reporting { every: Duration::from_millis(40), tell: &tell }),
         restriction: &restriction,
         ..Surroundings::new(&limits, &elapsed, &|| false)
     };

@@ -1,0 +1,52 @@
+//! Which network the engine plays with.
+
+use crate::net::{Forward, Input, Network};
+use anyhow::Context;
+use clap::Args;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The name under which a network is found beside the program.
+const BESIDE: &str = "kosumi.bin.gz";
+
+/// The network
+#[derive(Debug, Args)]
+pub(super) struct ModelArguments {
+    /// Network in KataGo's format (.bin.gz, .txt.gz, versions 8 to 16) [default: kosumi.bin.gz beside the program,
+    /// if it is there]
+    #[arg(long, value_name = "FILE", env = "KOSUMI_MODEL")]
+    model: Option<PathBuf>,
+    /// Play without a network, by playouts alone
+    #[arg(long)]
+    no_model: bool,
+}
+
+impl ModelArguments {
+    /// The network, if there is one.
+    ///
+    /// # Errors
+    /// If the file that was named cannot be used.
+    pub(super) fn load(&self) -> anyhow::Result<Option<Arc<Network>>> {
+        if self.no_model {
+            return Ok(None);
+        }
+        match self.model.clone().or_else(beside_the_program) {
+            Some(path) => load(&path).map(Some),
+            None => Ok(None),
+        }
+    }
+}
+
+fn beside_the_program() -> Option<PathBuf> {
+    let path = std::env::current_exe().ok()?.parent()?.join(BESIDE);
+    path.is_file().then_some(path)
+}
+
+/// Reads a network and tries it once, so that one whose weights are broken is refused here and not in a game.
+pub(super) fn load(path: &Path) -> anyhow::Result<Arc<Network>> {
+    let network = Network::open(path).with_context(|| format!("{}", path.display()))?;
+    let mut input = Input::zero(5, 5);
+    input.spatial.iter_mut().step_by(crate::net::SPATIAL_FEATURES).for_each(|on_board| *on_board = 1.0);
+    Forward::new(&network).evaluate(&network, &input).with_context(|| format!("{}", path.display()))?;
+    Ok(Arc::new(network))
+}

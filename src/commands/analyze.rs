@@ -1,0 +1,410 @@
+//! Analysis: what the engine thinks while it thinks, in the words that controllers parse.
+//!
+//! Two dialects: that of Leela Zero, in ten-thousandths, and that of KataGo, in fractions. Both speak from the view
+//! of the player on turn. Controllers tell them apart by the name of the command, and take every `info` up to its
+//! `pv`, which ends with a move: hence the order of the fields, and `pass` in lower case.
+
+use super::text::{color_text, vertex_move};
+use super::{Answer, Commands};
+use crate::board::{BoardSize, Color, Move, Point};
+use crate::engine::{Decision, Thinking, Watcher};
+use crate::eval::Prior;
+use crate::game::Game;
+use crate::search::{Limits, MoveReport, MoveRule, Restriction, SearchReport};
+use kosumi_gtp::{Arguments, Failure, Response, Session, Vertex};
+use serde_json::json;
+use std::fmt::Write;
+use std::time::Duration;
+
+/// Whose words.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Dialect {
+    /// Integers: ten-thousandths.
+    LeelaZero,
+    /// Fractions, and more fields.
+    KataGo,
+}
+
+/// What a controller wants to know, and how often.
+struct Request {
+    color: Option<Color>,
+    every: Duration,
+    /// List at least so many moves, visited or not.
+    least_moves: usize,
+    most_moves: usize,
+    root_info: bool,
+    ownership: bool,
+    variation_visits: bool,
+    restriction: Restriction,
+}
+
+/// Time between two reports if the controller does not say.
+const USUAL_INTERVAL: Duration = Duration::from_secs(1);
+
+impl Request {
+    /// `[color] [interval] {key value…}`, the interval in hundredths of a second.
+    fn read(size: BoardSize, arguments: &mut Arguments<'_>) -> Result<Request, Failure> {
+        let mut request = Request {
+            color: arguments.try_color().map(own_color),
+            every: USUAL_INTERVAL,
+            least_moves: 0,
+            most_moves: usize::MAX,
+            root_info: false,
+            ownership: false,
+            variation_visits: false,
+            restriction: Restriction::NONE,
+        };
+        if let Some(interval) = arguments.try_float() {
+            request.every = hundredths(interval)?;
+        }
+        while let Some(key) = arguments.optional_word() {
+            match key {
+                "interval" => request.every = hundredths(arguments.float()?)?,
+                "minmoves" => request.least_moves = arguments.integer()?,
+                "maxmoves" => request.most_moves = arguments.integer::<usize>()?.max(1),
+                "rootInfo" => request.root_info = arguments.boolean()?,
+                "ownership" => request.ownership = arguments.boolean()?,
+                "pvVisits" => request.variation_visits = arguments.boolean()?,
+                // Known to KataGo; controllers ask for them and do without.
+                "movesOwnership"
+                | "ownershipStdev"
+                | "movesOwnershipStdev"
+                | "pvEdgeVisits"
+                | "noResultValue" => {
+                    arguments.boolean()?;
+                }
+                "avoid" => request.restriction.avoid.push(rule(size, arguments)?),
+                "allow" => request.restriction.allow.push(rule(size, arguments)?),
+                _ => return Err(Failure::new(format!("unknown key {key}"))),
+            }
+        }
+        Ok(request)
+    }
+}
+
+fn own_color(color: kosumi_gtp::Color) -> Color {
+    match color {
+        kosumi_gtp::Color::Black => Color::Black,
+        kosumi_gtp::Color::White => Color::White,
+    }
+}
+
+fn hundredths(interval: f64) -> Result<Duration, Failure> {
+    let time = Duration::try_from_secs_f64(interval / 100.0);
+    // Nobody reads faster, and reports cost time.
+    time.map(|time| time.max(Duration::from_millis(10))).map_err(|_| Failure::new("interval is not a time"))
+}
+
+/// `color vertex,vertex,… until`; `a1:c3` stands for a rectangle.
+fn rule(size: BoardSize, arguments: &mut Arguments<'_>) -> Result<MoveRule, Failure> {
+    let color = own_color(arguments.color()?);
+    let mut moves = Vec::new();
+    for text in arguments.word()?.split(',').filter(|text| !text.is_empty()) {
+        let vertex = |text: &str| {
+            let vertex = text.parse::<Vertex>().ok().and_then(|vertex| vertex_move(size, vertex));
+            vertex.ok_or_else(|| Failure::new(format!("{text} is not a vertex of the board")))
+        };
+        match text.split_once(':') {
+            None => moves.push(vertex(text)?),
+            Some((from, to)) => {
+                let (Move::Play(from), Move::Play(to)) = (vertex(from)?, vertex(to)?) else {
+                    return Err(Failure::new("a pass is not the corner of a rectangle"));
+                };
+                moves.extend(rectangle(size, from, to).map(Move::Play));
+            }
+        }
+    }
+    // Without a number the rule holds for the next move.
+    let until = arguments.try_integer::<usize>().unwrap_or(1);
+    Ok(MoveRule { color, moves, until })
+}
+
+fn rectangle(size: BoardSize, a: Point, b: Point) -> impl Iterator<Item = Point> {
+    let columns = a.column().min(b.column())..=a.column().max(b.column());
+    let rows = a.row().min(b.row())..=a.row().max(b.row());
+    size.points().filter(move |point| columns.contains(&point.column()) && rows.contains(&point.row()))
+}
+
+/// Values and scores from the view of one player.
+struct View {
+    sign: f32,
+}
+
+impl View {
+    fn of(color: Color) -> View {
+        View { sign: color.sign() as f32 }
+    }
+
+    /// Black's value as a probability of winning.
+    fn win_rate(&self, value: f32) -> f32 {
+        ((1.0 + self.sign * value) / 2.0).clamp(0.0, 1.0)
+    }
+
+    fn signed(&self, number: f32) -> f32 {
+        // A negative zero would be shown as "-0".
+        self.sign * number + 0.0
+    }
+
+    /// The win rate that a move has at least, nearly for sure: two standard errors below.
+    fn lower_bound(&self, entry: &MoveReport) -> f32 {
+        (self.win_rate(entry.value) - entry.value_error).max(0.0)
+    }
+}
+
+/// The moves to be listed, and for each the probability that it is the one to play.
+fn listed<'r>(request: &Request, report: &'r SearchReport) -> Vec<(&'r MoveReport, f32)> {
+    // Credits in games are made probabilities by their share of all wins.
+    let wins: f32 = report.moves.iter().map(|entry| f32::from(entry.prior.games().wins)).sum();
+    let prior = |entry: &MoveReport| match entry.prior {
+        Prior::Probability(probability) => probability,
+        Prior::Games(games) => f32::from(games.wins) / wins.max(1.0),
+    };
+    let to_move = report.to_move;
+    report
+        .moves
+        .iter()
+        .filter(|entry| request.restriction.permits(to_move, entry.mv, 0))
+        .enumerate()
+        .take_while(|(index, entry)| entry.visits > 0 || *index < request.least_moves)
+        .take(request.most_moves)
+        .map(|(_, entry)| (entry, prior(entry)))
+        .collect()
+}
+
+fn variation_text(moves: &[Move]) -> String {
+    moves.iter().map(Move::to_string).collect::<Vec<_>>().join(" ")
+}
+
+/// All that is to be said about a report, in one line; empty if there is nothing yet.
+fn info_line(dialect: Dialect, request: &Request, size: BoardSize, report: &SearchReport) -> String {
+    let view = View::of(report.to_move);
+    let score_deviation = report.score_error * (report.playouts as f32).sqrt();
+    let mut line = String::new();
+    for (order, (entry, prior)) in listed(request, report).into_iter().enumerate() {
+        let (mv, visits) = (entry.mv, entry.visits);
+        let (rate, bound) = (view.win_rate(entry.value), view.lower_bound(entry));
+        let separator = if order == 0 { "" } else { " " };
+        // Writing to a string cannot fail.
+        let _ = match dialect {
+            Dialect::LeelaZero => write!(
+                line,
+                "{separator}info move {mv} visits {visits} winrate {:.0} prior {:.0} lcb {:.0} order {order}",
+                1e4 * rate,
+                1e4 * prior,
+                1e4 * bound,
+            ),
+            Dialect::KataGo => {
+                let score = view.signed(entry.score);
+                write!(
+                    line,
+                    "{separator}info move {mv} visits {visits} edgeVisits {visits} utility {:.6} winrate {rate:.6} \
+                     scoreMean {score:.4} scoreStdev {score_deviation:.4} scoreLead {score:.4} \
+                     scoreSelfplay {score:.4} prior {prior:.6} lcb {bound:.6} utilityLcb {:.6} weight {visits} \
+                     order {order}",
+                    view.signed(entry.value),
+                    2.0 * bound - 1.0,
+                )
+            }
+        };
+        let _ = write!(line, " pv {}", variation_text(&entry.variation));
+        if request.variation_visits {
+            let visits: Vec<String> = entry.variation_visits.iter().map(u32::to_string).collect();
+            let _ = write!(line, " pvVisits {}", visits.join(" "));
+        }
+    }
+    if request.root_info && !line.is_empty() {
+        let score = view.signed(report.score);
+        let _ = write!(
+            line,
+            " rootInfo visits {} utility {:.6} winrate {:.6} scoreMean {score:.4} scoreStdev {score_deviation:.4} \
+             scoreLead {score:.4} scoreSelfplay {score:.4} weight {0}",
+            report.visits,
+            view.signed(report.value),
+            view.win_rate(report.value),
+        );
+    }
+    if request.ownership && !line.is_empty() {
+        line.push_str(" ownership");
+        for row in (0..size.rows()).rev() {
+            for column in 0..size.columns() {
+                let owner = view.signed(report.ownership.mean(Point::new(column, row)));
+                let _ = write!(line, " {owner:.4}");
+            }
+        }
+    }
+    line
+}
+
+/// Streams reports until the controller sends anything more.
+fn analyze(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    session: &mut Session<'_>,
+    dialect: Dialect,
+) -> Answer {
+    let size = commands.size();
+    let request = Request::read(size, arguments)?;
+    session.begin_stream()?;
+    let watch = session.watch();
+    let color = request.color.unwrap_or(commands.engine.game().to_move());
+    let mut tell = |_: &Game, report: &SearchReport| {
+        // If the controller is gone, the watch says so.
+        let _ = session.stream(&info_line(dialect, &request, size, report));
+    };
+    let thinking = Thinking {
+        interrupted: &|| watch.input_pending(),
+        restriction: request.restriction.clone(),
+        watcher: Some(Watcher { every: request.every, tell: &mut tell }),
+    };
+    commands.engine.analyze(color, &Limits::default(), thinking);
+    Ok(Response::empty())
+}
+
+/// Streams reports on the way to a move, and the move at the end.
+fn genmove_analyze(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    session: &mut Session<'_>,
+    dialect: Dialect,
+    plays: bool,
+) -> Answer {
+    let size = commands.size();
+    let request = Request::read(size, arguments)?;
+    session.begin_stream()?;
+    let watch = session.watch();
+    let color = request.color.unwrap_or(commands.engine.game().to_move());
+    let mut told = false;
+    let mut tell = |_: &Game, report: &SearchReport| {
+        told = true;
+        let _ = session.stream(&info_line(dialect, &request, size, report));
+    };
+    let thinking = Thinking {
+        interrupted: &|| watch.interrupted(),
+        restriction: request.restriction.clone(),
+        watcher: Some(Watcher { every: request.every, tell: &mut tell }),
+    };
+    let decision = match plays {
+        true => commands.engine.genmove(color, thinking),
+        false => commands.engine.consider(color, thinking),
+    };
+    // Whoever reads the last line before the move must find one, however short the search was.
+    if !told && let Some(report) = commands.engine.last_report() {
+        session.stream(&info_line(dialect, &request, size, report))?;
+    }
+    Ok(format!("play {}", decision_text(decision)).into())
+}
+
+/// A decision as the line `play …` has it: a pass in lower case.
+fn decision_text(decision: Decision) -> String {
+    match decision {
+        Decision::Play(mv) => mv.to_string(),
+        Decision::Resign => "resign".to_owned(),
+    }
+}
+
+pub(super) fn lz_analyze(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    session: &mut Session<'_>,
+) -> Answer {
+    analyze(commands, arguments, session, Dialect::LeelaZero)
+}
+
+pub(super) fn kata_analyze(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    session: &mut Session<'_>,
+) -> Answer {
+    analyze(commands, arguments, session, Dialect::KataGo)
+}
+
+pub(super) fn lz_genmove_analyze(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    session: &mut Session<'_>,
+) -> Answer {
+    genmove_analyze(commands, arguments, session, Dialect::LeelaZero, true)
+}
+
+pub(super) fn kata_genmove_analyze(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    session: &mut Session<'_>,
+) -> Answer {
+    genmove_analyze(commands, arguments, session, Dialect::KataGo, true)
+}
+
+pub(super) fn kata_search_analyze(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    session: &mut Session<'_>,
+) -> Answer {
+    genmove_analyze(commands, arguments, session, Dialect::KataGo, false)
+}
+
+/// One line of JSON for the spectators of CGOS, and the move.
+pub(super) fn cgos_genmove_analyze(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    session: &mut Session<'_>,
+) -> Answer {
+    let color = super::text::color(arguments)?;
+    let watch = session.watch();
+    let questions = commands.engine.questions();
+    let decision = commands.engine.genmove(color, Thinking::new(&|| watch.interrupted()));
+    let thought = commands.engine.questions() > questions;
+    if let Some(report) = commands.engine.last_report().filter(|_| thought) {
+        session.stream(&spectators_json(report).to_string())?;
+    } else {
+        session.begin_stream()?;
+    }
+    Ok(format!("play {}", decision_text(decision)).into())
+}
+
+/// Most moves that spectators are shown.
+const SPECTATORS_MOVES: usize = 10;
+
+fn spectators_json(report: &SearchReport) -> serde_json::Value {
+    let view = View::of(report.to_move);
+    let request = Request {
+        color: None,
+        every: USUAL_INTERVAL,
+        least_moves: 0,
+        most_moves: SPECTATORS_MOVES,
+        root_info: false,
+        ownership: false,
+        variation_visits: false,
+        restriction: Restriction::NONE,
+    };
+    let moves: Vec<_> = listed(&request, report)
+        .into_iter()
+        .map(|(entry, prior)| {
+            json!({
+                "move": entry.mv.to_string(),
+                "winrate": rounded(view.win_rate(entry.value)),
+                "score": rounded(view.signed(entry.score)),
+                "prior": rounded(prior),
+                "visits": entry.visits,
+                // The answer to the move, which has been named already.
+                "pv": variation_text(entry.variation.get(1..).unwrap_or_default()),
+            })
+        })
+        .collect();
+    json!({
+        "winrate": rounded(view.win_rate(report.value)),
+        "score": rounded(view.signed(report.score)),
+        "visits": report.visits,
+        "moves": moves,
+        "comment": format!("{} to move", color_text(report.to_move)),
+    })
+}
+
+/// To four places: what is more is noise.
+fn rounded(number: f32) -> f64 {
+    (f64::from(number) * 1e4).round() / 1e4
+}
+
+/// Ends an analysis, which every command does.
+pub(super) fn stop(_: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    Ok(Response::empty())
+}

@@ -1,0 +1,69 @@
+//! What the network says, as KataGo writes it: White's view, rows from the top.
+
+use super::{Answer, Commands};
+use crate::board::{BoardSize, Color, Move, Point, Symmetry};
+use crate::net::Prediction;
+use kosumi_gtp::{Arguments, Failure, Session};
+use std::fmt::Write;
+
+/// `kata-raw-nn symmetry|all`.
+pub(super) fn raw(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    let size = commands.size();
+    let all: Vec<Symmetry> = Symmetry::of(size).collect();
+    let wanted = match arguments.peek() {
+        Some("all") => 0..all.len(),
+        _ => {
+            let number: usize = arguments.integer()?;
+            if number >= all.len() {
+                return Err(Failure::new(format!("symmetries of this board are 0 to {}", all.len() - 1)));
+            }
+            number..number + 1
+        }
+    };
+    let mut text = String::new();
+    for number in wanted {
+        let prediction = commands.engine.predict(all[number]).ok_or_else(|| Failure::new("no network"))?;
+        let prediction = prediction.map_err(|error| Failure::new(error.to_string()))?;
+        write_raw(commands, number, &prediction, &mut text);
+    }
+    Ok(text.into())
+}
+
+/// One view; the prediction is Black's.
+fn write_raw(commands: &Commands, symmetry: usize, prediction: &Prediction, text: &mut String) {
+    let game = commands.engine.game();
+    let size = game.size();
+    // −1 stands for what networks of this version do not say.
+    let or_none = |number: Option<f32>| number.unwrap_or(-1.0);
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "symmetry {symmetry}");
+    let _ = writeln!(text, "whiteWin {:.6}", prediction.loss);
+    let _ = writeln!(text, "whiteLoss {:.6}", prediction.win);
+    let _ = writeln!(text, "noResult {:.6}", prediction.no_result);
+    let _ = writeln!(text, "whiteLead {:.3}", -prediction.lead);
+    let _ = writeln!(text, "whiteScoreSelfplay {:.3}", -prediction.score_mean);
+    let _ = writeln!(text, "whiteScoreSelfplaySq {:.3}", prediction.score_mean_square);
+    let _ = writeln!(text, "varTimeLeft {:.3}", or_none(prediction.variance_time));
+    let _ = writeln!(text, "shorttermWinlossError {:.3}", or_none(prediction.shortterm_value_error));
+    let _ = writeln!(text, "shorttermScoreError {:.3}", or_none(prediction.shortterm_score_error));
+    let to_move: Color = game.to_move();
+    write_rows(text, size, "policy", &|index, point| match game.check(to_move, Move::Play(point)) {
+        Ok(()) => format!("{:8.6}", prediction.policy[index]),
+        Err(_) => "     NAN".to_owned(),
+    });
+    let _ = writeln!(text, "policyPass {:8.6}", prediction.pass);
+    write_rows(text, size, "whiteOwnership", &|index, _| format!("{:9.7}", -prediction.ownership[index]));
+}
+
+/// A name, and a number for every point, row by row from the top.
+fn write_rows(text: &mut String, size: BoardSize, name: &str, number: &dyn Fn(usize, Point) -> String) {
+    let _ = writeln!(text, "{name}");
+    for row in (0..size.rows()).rev() {
+        for column in 0..size.columns() {
+            let index = (size.rows() - 1 - row) * size.columns() + column;
+            let separator = if column == 0 { "" } else { " " };
+            let _ = write!(text, "{separator}{}", number(index, Point::new(column, row)));
+        }
+        text.push('\n');
+    }
+}

@@ -1,0 +1,148 @@
+//! The evaluator of an engine: a network if it has one, otherwise playouts.
+
+use super::EngineSettings;
+use crate::board::{BoardSize, Move};
+use crate::eval::{Evaluation, Evaluator, FirstPlays, NetworkEvaluator, Ownership, Playouts, Prior};
+use crate::game::{Game, Line};
+use crate::net::Network;
+use crate::playout::HeuristicPolicy;
+use crate::rng::Rng;
+use crate::search::SearchParams;
+use std::sync::Arc;
+
+/// See the [module documentation](self).
+#[derive(Clone, Debug)]
+pub enum EngineEvaluator {
+    /// Plays positions to their end.
+    Playouts(Box<Playouts>),
+    /// Asks a network.
+    Network(Box<NetworkEvaluator>),
+}
+
+/// Playouts behind an ownership that is asked for outside a search.
+const OWNERSHIP_PLAYOUTS: u32 = 500;
+
+impl EngineEvaluator {
+    pub(super) fn new(settings: &EngineSettings, network: Option<Arc<Network>>) -> EngineEvaluator {
+        match network {
+            Some(network) => {
+                let mebibytes = cache_mebibytes(settings.memory_mebibytes);
+                let evaluator = NetworkEvaluator::new(network, settings.network, mebibytes);
+                EngineEvaluator::Network(Box::new(evaluator))
+            }
+            None => EngineEvaluator::Playouts(Box::new(playouts(settings))),
+        }
+    }
+
+    /// Parameters of a search with this evaluator.
+    pub(super) fn search_params(&self, size: BoardSize) -> SearchParams {
+        match self {
+            EngineEvaluator::Playouts(_) => SearchParams::for_playouts(size),
+            EngineEvaluator::Network(_) => SearchParams::for_network(size),
+        }
+    }
+
+    /// The network, if there is one.
+    pub fn network(&self) -> Option<&NetworkEvaluator> {
+        match self {
+            EngineEvaluator::Playouts(_) => None,
+            EngineEvaluator::Network(evaluator) => Some(evaluator),
+        }
+    }
+
+    /// Who will own what if play goes on from a game's position, passes or not. The same position always gets the
+    /// same answer.
+    pub(super) fn ownership_of(&self, game: &Game) -> Ownership {
+        match self {
+            EngineEvaluator::Playouts(playouts) => {
+                let mut playouts = playouts.forgetful();
+                let mut rng = Rng::new(game.board().key().0 as u64);
+                let line = Line::new(game);
+                for _ in 0..OWNERSHIP_PLAYOUTS {
+                    playouts.evaluate_by_playing(&line, &mut rng);
+                }
+                playouts.ownership().cloned().unwrap_or_default()
+            }
+            EngineEvaluator::Network(evaluator) => evaluator.clone().ownership_of(game),
+        }
+    }
+
+    /// Forgets what was learned about positions.
+    pub(super) fn clear(&self) {
+        if let EngineEvaluator::Network(evaluator) = self {
+            evaluator.cache().clear();
+        }
+    }
+
+    /// Evaluations that say enough about whose the points are.
+    pub(super) fn evaluations_for_ownership(&self) -> u32 {
+        match self {
+            EngineEvaluator::Playouts(_) => 100,
+            EngineEvaluator::Network(_) => 8,
+        }
+    }
+
+    /// Visits without which the engine does not resign.
+    pub(super) fn visits_for_resigning(&self) -> u32 {
+        match self {
+            EngineEvaluator::Playouts(_) => 300,
+            EngineEvaluator::Network(_) => 20,
+        }
+    }
+}
+
+fn playouts(settings: &EngineSettings) -> Playouts {
+    Playouts::new(HeuristicPolicy::new(settings.rates), settings.playout)
+}
+
+/// The cache's part of the memory: an answer takes about as much as a node with its moves.
+fn cache_mebibytes(memory: usize) -> usize {
+    (memory / 2).max(1)
+}
+
+/// The part of the memory that is left for nodes.
+pub(super) fn table_mebibytes(settings: &EngineSettings, evaluator: &EngineEvaluator) -> usize {
+    match evaluator {
+        EngineEvaluator::Playouts(_) => settings.memory_mebibytes,
+        EngineEvaluator::Network(_) => {
+            settings.memory_mebibytes.saturating_sub(cache_mebibytes(settings.memory_mebibytes)).max(1)
+        }
+    }
+}
+
+impl Evaluator for EngineEvaluator {
+    fn evaluate(&mut self, line: &Line<'_>, rng: &mut Rng) -> Evaluation {
+        match self {
+            EngineEvaluator::Playouts(evaluator) => evaluator.evaluate(line, rng),
+            EngineEvaluator::Network(evaluator) => evaluator.evaluate(line, rng),
+        }
+    }
+
+    fn expand(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
+        match self {
+            EngineEvaluator::Playouts(evaluator) => evaluator.expand(line, moves),
+            EngineEvaluator::Network(evaluator) => evaluator.expand(line, moves),
+        }
+    }
+
+    fn first_plays(&self) -> Option<&FirstPlays> {
+        match self {
+            EngineEvaluator::Playouts(evaluator) => evaluator.first_plays(),
+            EngineEvaluator::Network(evaluator) => evaluator.first_plays(),
+        }
+    }
+
+    fn ownership(&self) -> Option<&Ownership> {
+        match self {
+            EngineEvaluator::Playouts(evaluator) => evaluator.ownership(),
+            EngineEvaluator::Network(evaluator) => evaluator.ownership(),
+        }
+    }
+
+    fn is_slow(&self) -> bool {
+        match self {
+            EngineEvaluator::Playouts(evaluator) => evaluator.is_slow(),
+            EngineEvaluator::Network(evaluator) => evaluator.is_slow(),
+        }
+    }
+}

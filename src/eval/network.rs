@@ -1,0 +1,337 @@
+//! The evaluator that asks a network.
+//!
+//! A network answers for value and moves at once. The search asks for the value when it reaches a position and
+//! for the moves when it comes back, so answers are kept in a cache that all workers share.
+
+use super::cache::{CachedEvaluation, EvaluationCache};
+use super::{Evaluation, Evaluator, FirstPlays, Ownership, Playouts, Prior};
+use crate::board::{Key, Move, Symmetry};
+use crate::game::{Game, Line};
+use crate::net::features::{Features, legal_points};
+use crate::net::{Context, Forward, Input, Network, NotFinite, Prediction};
+use crate::rng::Rng;
+use crate::rules::KoRule;
+use crate::score;
+use std::sync::Arc;
+
+/// How a network's answers become values.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct NetworkSettings {
+    /// Share of the value, in `[0, 1]`, that depends on the expected score instead of on who wins, so that decided
+    /// games are played on well.
+    pub score_share: f32,
+    /// Share of the value, in `[0, 1]`, that comes from a playout; 0 plays none.
+    pub playout_share: f32,
+    /// Which of the symmetries of the board the network is shown.
+    pub view: View,
+}
+
+/// The view of a position that a network is shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum View {
+    /// As it is.
+    Plain,
+    /// One of the symmetries, which the position itself decides: over many positions what the network has
+    /// learned one-sidedly evens out, and the same position always gets the same answer.
+    #[default]
+    Varied,
+}
+
+impl Default for NetworkSettings {
+    fn default() -> NetworkSettings {
+        NetworkSettings { score_share: 0.1, playout_share: 0.0, view: View::Varied }
+    }
+}
+
+/// What all workers share.
+#[derive(Debug)]
+struct Shared {
+    network: Arc<Network>,
+    settings: NetworkSettings,
+    cache: EvaluationCache,
+}
+
+/// A network as an evaluator. Copies share the network and the cache.
+#[derive(Clone, Debug)]
+pub struct NetworkEvaluator {
+    shared: Arc<Shared>,
+    forward: Forward,
+    features: Features,
+    input: Input,
+    legal: Vec<bool>,
+    ownership: Ownership,
+    playouts: Option<Playouts>,
+}
+
+impl NetworkEvaluator {
+    /// An evaluator with a cache of `mebibytes` at most.
+    pub fn new(network: Arc<Network>, settings: NetworkSettings, mebibytes: usize) -> NetworkEvaluator {
+        let forward = Forward::new(&network);
+        NetworkEvaluator {
+            shared: Arc::new(Shared { network, settings, cache: EvaluationCache::new(mebibytes) }),
+            forward,
+            features: Features::default(),
+            input: Input::zero(1, 1),
+            legal: Vec::new(),
+            ownership: Ownership::default(),
+            playouts: (settings.playout_share > 0.0).then(Playouts::default),
+        }
+    }
+
+    /// The network.
+    pub fn network(&self) -> &Network {
+        &self.shared.network
+    }
+
+    /// The cache.
+    pub fn cache(&self) -> &EvaluationCache {
+        &self.shared.cache
+    }
+
+    /// What the network says of the position at the end of a line, seen through a symmetry of the board; rows from
+    /// the top as they are on the board, not as they were seen. Black's view.
+    ///
+    /// # Errors
+    /// If the network answers with numbers that are not finite.
+    pub fn predict(&mut self, line: &Line<'_>, symmetry: Symmetry) -> Result<Prediction, NotFinite> {
+        let rules = line.game().rules();
+        self.features.fill(line, &mut self.input);
+        legal_points(line, &mut self.legal);
+        let context = Context {
+            legal: &self.legal,
+            // Without superko a game may go round for ever; under territory scoring a long life is no result.
+            no_result: rules.ko == KoRule::Simple,
+            optimism: 0.0,
+        };
+        let output = self.forward.evaluate_seen(&self.shared.network, &self.input, symmetry)?;
+        Ok(Prediction::new(&self.shared.network, &output, context)?.for_black(line.to_move()))
+    }
+
+    /// The mean of what the network says of all symmetries of the position, after two passes too: owner of every
+    /// point in `[-1, 1]`, as an [`Ownership`] of so many evaluations.
+    pub fn ownership_of(&mut self, game: &Game) -> Ownership {
+        let mut ownership = Ownership::default();
+        let fresh = without_passes(&Line::new(game));
+        let line = Line::new(&fresh);
+        for symmetry in Symmetry::of(game.size()) {
+            if let Ok(prediction) = self.predict(&line, symmetry) {
+                let owners = compact(&prediction.ownership);
+                ownership.add_expected(game.size(), &points_order(game.size(), &owners));
+            }
+        }
+        ownership
+    }
+
+    /// The answer about a position, from the cache if it is there.
+    fn answer(&mut self, line: &Line<'_>) -> Arc<CachedEvaluation> {
+        let key = line.graph_key();
+        if let Some(known) = self.shared.cache.get(key) {
+            return known;
+        }
+        let answer = Arc::new(self.ask(line, key));
+        self.shared.cache.insert(key, answer.clone());
+        answer
+    }
+
+    fn ask(&mut self, line: &Line<'_>, key: Key) -> CachedEvaluation {
+        let game = line.game();
+        let size = game.size();
+        let symmetry = self.symmetry(line, key);
+        let Ok(prediction) = self.predict(line, symmetry) else {
+            // Broken weights: an even game and no preference, so that the engine still plays by the rules.
+            let even = 1.0 / (size.area() + 1) as f32;
+            let legal = size.points().filter(|&point| line.check(point).is_ok()).map(Move::Play);
+            let moves = legal.chain([Move::Pass]).map(|mv| (mv, Prior::Probability(even).pack()));
+            return CachedEvaluation {
+                evaluation: Evaluation { value: 0.0, score: 0.0 },
+                moves: moves.collect(),
+                owners: vec![0; size.area()].into(),
+            };
+        };
+        let at =
+            |point: crate::board::Point| (size.rows() - 1 - point.row()) * size.columns() + point.column();
+        let legal = size.points().filter(|&point| self.legal[at(point)]);
+        let priors = legal
+            .map(|point| (Move::Play(point), prediction.policy[at(point)]))
+            .chain([(Move::Pass, prediction.pass)]);
+        let moves = priors.map(|(mv, probability)| (mv, Prior::Probability(probability).pack())).collect();
+        let owners = points_order(size, &compact(&prediction.ownership));
+        let value = self.value(prediction.value(), prediction.score_mean, size.area());
+        CachedEvaluation {
+            evaluation: Evaluation { value, score: prediction.lead },
+            moves,
+            owners: owners.into(),
+        }
+    }
+
+    fn symmetry(&self, line: &Line<'_>, key: Key) -> Symmetry {
+        let all: smallvec::SmallVec<[Symmetry; 8]> = Symmetry::of(line.game().size()).collect();
+        match self.shared.settings.view {
+            View::Plain => all[0],
+            // The low bits choose the place in the cache and in the node table; these do not.
+            View::Varied => all[(key.0 >> 100) as usize % all.len()],
+        }
+    }
+
+    /// Result and score in one number: a lead counts for less the larger it is.
+    fn value(&self, result: f32, score: f32, area: usize) -> f32 {
+        let share = self.shared.settings.score_share;
+        let lead = (score / (2.0 * (area as f32).sqrt())).atan() * std::f32::consts::FRAC_2_PI;
+        (1.0 - share) * result + share * lead
+    }
+}
+
+/// The position at the end of a line as the start of a game. Where dead stones are removed by agreement, a position
+/// after two passes is worth what it would be worth if play went on.
+fn without_passes(line: &Line<'_>) -> Game {
+    let game = line.game();
+    Game::from_board(*line.board(), line.to_move(), game.rules(), game.komi() + game.white_bonus())
+}
+
+/// Owners in steps of 1/127.
+fn compact(owners: &[f32]) -> Vec<i8> {
+    owners.iter().map(|&owner| (owner * 127.0).round() as i8).collect()
+}
+
+/// From rows that run from the top to the order of [`BoardSize::points`](crate::board::BoardSize::points).
+fn points_order(size: crate::board::BoardSize, rows: &[i8]) -> Vec<i8> {
+    let at = |point: crate::board::Point| (size.rows() - 1 - point.row()) * size.columns() + point.column();
+    size.points().map(|point| rows[at(point)]).collect()
+}
+
+impl Evaluator for NetworkEvaluator {
+    fn evaluate(&mut self, line: &Line<'_>, rng: &mut Rng) -> Evaluation {
+        let game = line.game();
+        let size = game.size();
+        if line.passes() >= 2 {
+            if !game.rules().friendly_pass {
+                // The game is over and every stone on the board counts.
+                let score = score::area_score(line.board()) as f32 - game.komi() - game.white_bonus();
+                let result = if score == 0.0 { 0.0 } else { score.signum() };
+                return Evaluation { value: self.value(result, score, size.area()), score };
+            }
+            let fresh = without_passes(line);
+            return self.answer(&Line::new(&fresh)).evaluation;
+        }
+        let answer = self.answer(line);
+        self.ownership.add_expected(size, &answer.owners);
+        let Evaluation { value, score } = answer.evaluation;
+        let share = self.shared.settings.playout_share;
+        match &mut self.playouts {
+            Some(playouts) => {
+                let played = playouts.evaluate(line, rng);
+                Evaluation { value: (1.0 - share) * value + share * played.value, score }
+            }
+            None => Evaluation { value, score },
+        }
+    }
+
+    fn expand(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
+        let answer = self.answer(line);
+        moves.extend(answer.moves.iter().map(|&(mv, prior)| (mv, Prior::unpack(prior))));
+    }
+
+    fn first_plays(&self) -> Option<&FirstPlays> {
+        self.playouts.as_ref().and_then(Playouts::first_plays)
+    }
+
+    fn ownership(&self) -> Option<&Ownership> {
+        Some(&self.ownership)
+    }
+
+    fn is_slow(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::{BoardSize, Color, Point};
+    use crate::net::random;
+    use crate::rules::Rules;
+
+    fn evaluator(settings: NetworkSettings) -> NetworkEvaluator {
+        let network = random::network(&random::Options::default()).expect("a network");
+        NetworkEvaluator::new(Arc::new(network), settings, 1)
+    }
+
+    fn game() -> Game {
+        let rules = Rules { friendly_pass: false, ..Rules::default() };
+        let mut game = Game::new(BoardSize::new(5, 4).expect("a size"), rules, 6.5);
+        for (color, column, row) in [(Color::Black, 2, 1), (Color::White, 1, 2), (Color::Black, 3, 3)] {
+            game.play(color, Move::Play(Point::new(column, row))).expect("legal");
+        }
+        game
+    }
+
+    #[test]
+    fn moves_are_all_the_legal_ones_and_their_probabilities_sum_to_one() {
+        let mut evaluator = evaluator(NetworkSettings::default());
+        let game = game();
+        let line = Line::new(&game);
+        let mut moves = Vec::new();
+        evaluator.expand(&line, &mut moves);
+        assert_eq!(moves.len(), 5 * 4 - 3 + 1);
+        assert!(moves.iter().all(|&(mv, _)| game.check(game.to_move(), mv).is_ok()));
+        let sum: f32 = moves.iter().map(|(_, prior)| prior.probability()).sum();
+        assert!((sum - 1.0).abs() < 0.01, "{sum}");
+    }
+
+    #[test]
+    fn a_position_is_asked_about_once() {
+        let mut evaluator = evaluator(NetworkSettings::default());
+        let game = game();
+        let line = Line::new(&game);
+        let first = evaluator.evaluate(&line, &mut Rng::new(1));
+        evaluator.expand(&line, &mut Vec::new());
+        // Another worker has the same cache.
+        assert_eq!(evaluator.clone().evaluate(&line, &mut Rng::new(2)), first);
+        assert_eq!(evaluator.cache().hits_and_misses(), (2, 1));
+        assert_eq!(evaluator.ownership().map(Ownership::count), Some(1));
+    }
+
+    #[test]
+    fn the_network_is_asked_in_its_own_view_and_answers_in_blacks() {
+        let settings = NetworkSettings { score_share: 0.0, view: View::Plain, ..NetworkSettings::default() };
+        let mut evaluator = evaluator(settings);
+        let game = game();
+        assert_eq!(game.to_move(), Color::White);
+        let line = Line::new(&game);
+        let plain = Symmetry::of(game.size()).next().expect("the identity");
+        let prediction = evaluator.predict(&line, plain).expect("finite");
+        let evaluation = evaluator.evaluate(&line, &mut Rng::new(1));
+        assert_eq!(evaluation.value, prediction.win - prediction.loss);
+        // Without the turn of view it would be the opposite.
+        let raw = Prediction { win: prediction.loss, loss: prediction.win, ..prediction };
+        assert_eq!(raw.for_black(Color::White).value(), evaluation.value);
+    }
+
+    #[test]
+    fn a_finished_game_is_counted_exactly() {
+        let settings = NetworkSettings { score_share: 0.0, ..NetworkSettings::default() };
+        let mut evaluator = evaluator(settings);
+        let mut game = game();
+        for _ in 0..2 {
+            let color = game.to_move();
+            game.play(color, Move::Pass).expect("legal");
+        }
+        // Two black stones, one white one, and nothing enclosed.
+        let evaluation = evaluator.evaluate(&Line::new(&game), &mut Rng::new(1));
+        assert_eq!(evaluation, Evaluation { value: -1.0, score: 1.0 - 6.5 });
+        assert_eq!(evaluator.cache().hits_and_misses(), (0, 0));
+    }
+
+    #[test]
+    fn a_share_of_the_value_may_come_from_playouts() {
+        let game = game();
+        let line = Line::new(&game);
+        let value = |playout_share| {
+            let settings = NetworkSettings { playout_share, ..NetworkSettings::default() };
+            evaluator(settings).evaluate(&line, &mut Rng::new(3)).value
+        };
+        let (network, both, playout) = (value(0.0), value(0.5), value(1.0));
+        assert!((both - (network + playout) / 2.0).abs() < 1e-6, "{network} {both} {playout}");
+        assert!(playout.abs() > 0.9, "a playout is won or lost: {playout}");
+    }
+}
