@@ -6,7 +6,9 @@
 
 use kosumi::board::{BoardSize, Color, Move, Point};
 use kosumi::game::{Game, Line};
-use kosumi::net::{Context, Features, Input, Network, Prediction, features, scalar};
+use kosumi::net::{
+    Context, Features, Input, Kernel, Network, Prediction, Prepared, Scratch, features, scalar,
+};
 use kosumi::rules::{KoRule, Rules, Scoring};
 use rayon::prelude::*;
 use serde::Deserialize;
@@ -87,7 +89,8 @@ fn game(row: &Row) -> Game {
     game
 }
 
-fn predict(network: &Network, game: &Game) -> Prediction {
+/// With the plain forward pass, or with one of the kernels.
+fn predict(network: &Network, prepared: Option<&Prepared>, game: &Game) -> Prediction {
     let line = Line::new(game);
     let (mut input, mut legal) = (Input::zero(1, 1), Vec::new());
     Features::default().fill(&line, &mut input);
@@ -95,7 +98,11 @@ fn predict(network: &Network, game: &Game) -> Prediction {
     let rules = game.rules();
     let no_result = rules.ko == KoRule::Simple || rules.scoring == Scoring::Territory;
     let context = Context { legal: &legal, no_result, optimism: 0.0 };
-    let output = scalar::evaluate(network, &input).unwrap();
+    let output = match prepared {
+        Some(prepared) => prepared.evaluate_one(&input, &mut Scratch::default()),
+        None => scalar::evaluate(network, &input),
+    };
+    let output = output.unwrap();
     Prediction::new(network, &output, context).unwrap()
 }
 
@@ -128,11 +135,23 @@ fn differences(row: &Row, prediction: &Prediction) -> [f64; 5] {
 fn every_position_is_seen_and_judged_as_katago_does() {
     let (Some(rows), Some(network)) = (rows(), network()) else { return };
     assert!(rows.len() > 100);
+    compare(&rows, &network, None);
+}
+
+#[test]
+fn kernels_judge_every_position_as_katago_does() {
+    let (Some(rows), Some(network)) = (rows(), network()) else { return };
+    for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
+        compare(&rows, &network, Some(&Prepared::new(&network, kernel)));
+    }
+}
+
+fn compare(rows: &[Row], network: &Network, prepared: Option<&Prepared>) {
     let found: Vec<(&Row, [f64; 5], bool)> = rows
         .par_iter()
         .map(|row| {
             let game = game(row);
-            let prediction = predict(&network, &game);
+            let prediction = predict(network, prepared, &game);
             assert_eq!(prediction.policy.len(), row.raw.policy.iter().flatten().count());
             let legal =
                 game.size().points().map(|point| game.check(game.to_move(), Move::Play(point)).is_ok());
@@ -156,8 +175,9 @@ fn every_position_is_seen_and_judged_as_katago_does() {
         worst.iter_mut().zip(differences).for_each(|(worst, &difference)| *worst = difference.max(*worst));
     }
     eprintln!(
-        "{} positions; largest differences: policy, result, lead, score, ownership: {worst:.6?}",
-        rows.len()
+        "{} positions, {}; largest differences: policy, result, lead, score, ownership: {worst:.6?}",
+        rows.len(),
+        prepared.map_or("plain", |prepared| prepared.kernel().name())
     );
     assert!(wrong.is_empty(), "{} of {} differ\n{}", wrong.len(), rows.len(), wrong.join("\n"));
 }

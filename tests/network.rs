@@ -9,8 +9,8 @@ use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use kosumi::net::random::{self, BlockKind, Options};
 use kosumi::net::{
-    Activation, Context, Cost, Encoding, ErrorKind, Input, NEWEST_VERSION, Network, OLDEST_VERSION, Output,
-    Prediction, ReadError, scalar,
+    Activation, Context, Cost, Encoding, ErrorKind, Input, Kernel, NEWEST_VERSION, Network, OLDEST_VERSION,
+    Output, Prediction, Prepared, ReadError, Scratch, scalar,
 };
 use kosumi::rng::Rng;
 use proptest::prelude::*;
@@ -121,6 +121,49 @@ fn the_forward_pass_agrees_with_one_in_python() {
         }
     }
     assert!(worst > 0.0, "nothing was compared");
+}
+
+/// Compares two outputs number by number; the largest difference, relative to numbers above 1.
+fn difference(found: &Output, wanted: &Output) -> f32 {
+    let width = 1;
+    let (mut left, mut right) = (numbers(found, width), numbers(wanted, width));
+    for (numbers, output) in [(&mut left, found), (&mut right, wanted)] {
+        numbers.extend(
+            output.policy.iter().chain(output.optimistic_policy.iter().flatten()).chain(&output.ownership),
+        );
+    }
+    assert_eq!(left.len(), right.len());
+    left.iter()
+        .zip(&right)
+        .map(|(left, right)| (left - right).abs() / right.abs().max(1.0))
+        .fold(0.0, f32::max)
+}
+
+/// All kernels that this processor can run, with all listed networks, on boards of many sizes, one and three at a
+/// time, with the same memory.
+#[test]
+fn kernels_agree_with_the_plain_forward_pass() {
+    let sizes = [(19, 19), (9, 9), (1, 1), (25, 2), (13, 7), (2, 25), (4, 4), (5, 8)];
+    let mut scratch = Scratch::default();
+    for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
+        let mut worst = 0.0f32;
+        for (index, (name, options)) in listed_networks().enumerate() {
+            let network = random::network(&Options { channels: options.channels + 20, ..options }).unwrap();
+            let prepared = Prepared::new(&network, kernel);
+            let (width, height) = sizes[index % sizes.len()];
+            let inputs: Vec<Input> = (0..3).map(|seed| made_up_input(seed, width, height)).collect();
+            let wanted: Vec<Output> =
+                inputs.iter().map(|input| scalar::evaluate(&network, input).unwrap()).collect();
+            let together = prepared.evaluate(&inputs.iter().collect::<Vec<_>>(), &mut scratch).unwrap();
+            let alone = inputs.iter().flat_map(|input| prepared.evaluate(&[input], &mut scratch).unwrap());
+            for (found, wanted) in together.iter().cloned().chain(alone).zip(wanted.iter().cycle()) {
+                let difference = difference(&found, wanted);
+                assert!(difference < 2e-4, "{name} {width}x{height} {}: {difference}", kernel.name());
+                worst = worst.max(difference);
+            }
+        }
+        eprintln!("{}: {worst:e}", kernel.name());
+    }
 }
 
 prop_compose! {

@@ -47,6 +47,6 @@ pub(super) fn load(path: &Path) -> anyhow::Result<Arc<Network>> {
     let network = Network::open(path).with_context(|| format!("{}", path.display()))?;
     let mut input = Input::zero(5, 5);
     input.spatial.iter_mut().step_by(crate::net::SPATIAL_FEATURES).for_each(|on_board| *on_board = 1.0);
-    Forward::new(&network).evaluate(&network, &input).with_context(|| format!("{}", path.display()))?;
+    Forward::new(&network).evaluate(&input).with_context(|| format!("{}", path.display()))?;
     Ok(Arc::new(network))
 }

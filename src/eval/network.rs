@@ -103,7 +103,7 @@ impl NetworkEvaluator {
             no_result: rules.ko == KoRule::Simple,
             optimism: 0.0,
         };
-        let output = self.forward.evaluate_seen(&self.shared.network, &self.input, symmetry)?;
+        let output = self.forward.evaluate_seen(&self.input, symmetry)?;
         Ok(Prediction::new(&self.shared.network, &output, context)?.for_black(line.to_move()))
     }
 

@@ -1,45 +1,44 @@
 //! The forward pass that this machine does fastest, and views of a position through the symmetries of the board.
 
 use super::input::Input;
+use super::kernels::{Kernel, Prepared, Scratch};
 use super::model::Network;
 use super::output::{NotFinite, Output};
-use super::scalar;
 use crate::board::{BoardSize, Point, Symmetry};
+use std::sync::Arc;
 
 /// Evaluates positions with a network; keeps what costs time from one position to the next. Each worker has its
-/// own.
+/// own; copies share the weights.
 #[derive(Clone, Debug)]
 pub struct Forward {
+    prepared: Arc<Prepared>,
+    scratch: Scratch,
     /// The position as the network is shown it.
     seen: Input,
 }
 
 impl Forward {
-    /// What is needed for `network`.
-    pub fn new(_network: &Network) -> Forward {
-        Forward { seen: Input::zero(1, 1) }
+    /// Prepares `network` for the fastest kernel of this machine.
+    pub fn new(network: &Network) -> Forward {
+        let prepared = Arc::new(Prepared::new(network, Kernel::best()));
+        Forward { prepared, scratch: Scratch::default(), seen: Input::zero(1, 1) }
     }
 
-    /// What `network` says about the position.
+    /// What the network says about the position.
     ///
     /// # Errors
     /// If a number of the result is not finite.
-    pub fn evaluate(&mut self, network: &Network, input: &Input) -> Result<Output, NotFinite> {
-        scalar::evaluate(network, input)
+    pub fn evaluate(&mut self, input: &Input) -> Result<Output, NotFinite> {
+        self.prepared.evaluate_one(input, &mut self.scratch)
     }
 
-    /// What `network` says when it is shown the image of the position; the output's points are those of the board,
-    /// not of the image.
+    /// What the network says when it is shown the image of the position; the output's points are those of the
+    /// board, not of the image.
     ///
     /// # Errors
     /// If a number of the result is not finite.
-    pub fn evaluate_seen(
-        &mut self,
-        network: &Network,
-        input: &Input,
-        symmetry: Symmetry,
-    ) -> Result<Output, NotFinite> {
-        let Some(places) = places(input, symmetry) else { return self.evaluate(network, input) };
+    pub fn evaluate_seen(&mut self, input: &Input, symmetry: Symmetry) -> Result<Output, NotFinite> {
+        let Some(places) = places(input, symmetry) else { return self.evaluate(input) };
         let mut seen = std::mem::replace(&mut self.seen, Input::zero(0, 0));
         (seen.width, seen.height, seen.global) = (input.width, input.height, input.global);
         seen.spatial.resize(input.spatial.len(), 0.0);
@@ -47,7 +46,7 @@ impl Forward {
             let (x, y) = (from % input.width, from / input.width);
             seen.point_mut(to % input.width, to / input.width).copy_from_slice(input.point(x, y));
         }
-        let output = self.evaluate(network, &seen);
+        let output = self.evaluate(&seen);
         self.seen = seen;
         let mut output = output?;
         let back = |numbers: &[f32]| places.iter().map(|&place| numbers[place]).collect();
@@ -90,8 +89,8 @@ mod tests {
                 }
             }
             let mut forward = Forward::new(&network);
-            let seen = forward.evaluate_seen(&network, &input, symmetry).unwrap();
-            let expected = forward.evaluate(&network, &image).unwrap();
+            let seen = forward.evaluate_seen(&input, symmetry).unwrap();
+            let expected = forward.evaluate(&image).unwrap();
             for y in 0..5 {
                 for x in 0..5 {
                     let to = symmetry.apply(size, Point::new(x, 4 - y));
@@ -110,7 +109,7 @@ mod tests {
         let input = Input::zero(3, 5);
         let mut forward = Forward::new(&network);
         for symmetry in Symmetry::of(BoardSize::new(3, 5).unwrap()) {
-            let output = forward.evaluate_seen(&network, &input, symmetry).unwrap();
+            let output = forward.evaluate_seen(&input, symmetry).unwrap();
             assert_eq!((output.policy.len(), output.ownership.len()), (15, 15));
         }
     }

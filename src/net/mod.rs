@@ -3,12 +3,13 @@
 //! Everything here is from the view of the player to move, as the networks are; what leaves the module says so or
 //! is turned to Black's view ([`Prediction::for_black`]).
 //!
-//! *File → `read` → [`Network`]; position → [`Input`] → [`scalar`] → [`Output`] → [`Prediction`].*
+//! *File → `read` → [`Network`]; position → [`Input`] → [`scalar`] or, faster, [`kernels`] → [`Output`] → [`Prediction`].*
 
 pub mod error;
 pub mod features;
 pub mod forward;
 pub mod input;
+pub mod kernels;
 pub mod layer;
 pub mod model;
 pub mod output;
@@ -23,6 +24,7 @@ pub use error::{ErrorKind, ReadError};
 pub use features::Features;
 pub use forward::Forward;
 pub use input::{GLOBAL_FEATURES, Input, SPATIAL_FEATURES};
+pub use kernels::{Kernel, Prepared, Scratch};
 pub use layer::Activation;
 pub use model::{Block, Cost, NEWEST_VERSION, Network, OLDEST_VERSION};
 pub use output::{NotFinite, Output};

@@ -36,6 +36,18 @@ pub struct Output {
 pub struct NotFinite;
 
 impl Output {
+    /// Sets the logits of the result.
+    pub(crate) fn set_value(&mut self, value: &[f32]) {
+        self.value = [value[0], value[1], value[2]];
+    }
+
+    /// Sets what is about the score, in the order of files.
+    pub(crate) fn set_scores(&mut self, scores: &[f32]) {
+        [self.score_mean, self.score_stdev, self.lead, self.variance_time] =
+            [scores[0], scores[1], scores[2], scores[3]];
+        self.shortterm_errors = (scores.len() > 4).then(|| [scores[4], scores[5]]);
+    }
+
     /// Itself, if all its numbers are finite.
     pub fn checked(self) -> Result<Output, NotFinite> {
         let vectors = [Some(&self.policy), self.optimistic_policy.as_ref(), Some(&self.ownership)];

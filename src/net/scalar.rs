@@ -124,10 +124,8 @@ fn value(head: &ValueHead, trunk: &Plane, output: &mut Output) {
     add_bias(&head.value_bias, &mut value);
     let mut scores = matmul(&head.score_matmul, &middle);
     add_bias(&head.score_bias, &mut scores);
-    output.value = [value[0], value[1], value[2]];
-    [output.score_mean, output.score_stdev, output.lead, output.variance_time] =
-        [scores[0], scores[1], scores[2], scores[3]];
-    output.shortterm_errors = (scores.len() > 4).then(|| [scores[4], scores[5]]);
+    output.set_value(&value);
+    output.set_scores(&scores);
     output.ownership = conv(&head.ownership_conv, &x).data;
 }
 
@@ -172,22 +170,22 @@ fn multiply_add(matrix: &[f32], vector: &[f32], sum: &mut [f32]) {
     }
 }
 
-fn matmul(matmul: &MatMul, vector: &[f32]) -> Vec<f32> {
+pub(super) fn matmul(matmul: &MatMul, vector: &[f32]) -> Vec<f32> {
     debug_assert_eq!(matmul.inputs, vector.len());
     let mut result = vec![0.0; matmul.outputs];
     multiply_add(&matmul.weights, vector, &mut result);
     result
 }
 
-fn add(to: &mut [f32], what: &[f32]) {
+pub(super) fn add(to: &mut [f32], what: &[f32]) {
     to.iter_mut().zip(what).for_each(|(to, what)| *to += what);
 }
 
-fn add_bias(bias: &Bias, vector: &mut [f32]) {
+pub(super) fn add_bias(bias: &Bias, vector: &mut [f32]) {
     add(vector, &bias.weights);
 }
 
-fn activate(activation: Activation, vector: &mut [f32]) {
+pub(super) fn activate(activation: Activation, vector: &mut [f32]) {
     vector.iter_mut().for_each(|x| *x = activation.apply(*x));
 }
 
@@ -211,14 +209,14 @@ fn means(x: &Plane) -> Vec<f32> {
 }
 
 /// How much larger a side of the board is than 14, in tens: what tells small boards from large ones in the pools.
-fn size_scale(x: &Plane) -> f32 {
-    ((x.area() as f32).sqrt() - 14.0) * 0.1
+pub(super) fn size_scale(area: usize) -> f32 {
+    ((area as f32).sqrt() - 14.0) * 0.1
 }
 
 /// All means, all means times the size, all maxima.
 fn global_pool(x: &Plane) -> Vec<f32> {
     let means = means(x);
-    let scale = size_scale(x);
+    let scale = size_scale(x.area());
     let mut maxima = vec![f32::NEG_INFINITY; x.channels];
     for point in x.points() {
         maxima.iter_mut().zip(point).for_each(|(max, &x)| *max = max.max(x));
@@ -230,7 +228,7 @@ fn global_pool(x: &Plane) -> Vec<f32> {
 /// All means, all means times the size, all means times the square of the size less its usual value.
 fn value_pool(x: &Plane) -> Vec<f32> {
     let means = means(x);
-    let scale = size_scale(x);
+    let scale = size_scale(x.area());
     let times = |factor: f32| means.iter().map(|mean| mean * factor).collect();
     [means.clone(), times(scale), times(scale * scale - 0.1)].concat()
 }

@@ -1,0 +1,137 @@
+//! Products of matrices, the second of which is known beforehand and packed.
+
+use super::buffer::Buffer;
+use super::simd::Simd;
+
+/// Vectors beside each other in a panel of a packed matrix.
+pub(super) const PANEL_VECTORS: usize = 2;
+
+/// Rows of the product that are computed at a time. With two vectors in each, AVX2's 16 registers hold 12 sums, two
+/// vectors of the panel and one factor.
+const MOST_ROWS: usize = 6;
+
+/// A matrix `[inner][outer]` cut into panels of columns, in the order `[panel][inner][column]`: what a product
+/// reads lies in a row.
+#[derive(Clone, Debug)]
+pub(super) struct Packed {
+    pub(super) inner: usize,
+    /// A multiple of the panel's width; zeros where the matrix has no column.
+    pub(super) outer: usize,
+    data: Buffer,
+}
+
+impl Packed {
+    /// Packs `rows` of `outer` numbers each; `outer` must be a multiple of `panel`, the width of a panel.
+    pub(super) fn new(rows: &[f32], outer: usize, panel: usize) -> Packed {
+        let inner = rows.len() / outer;
+        let mut data = Buffer::zeroed(rows.len());
+        pack_into(rows, outer, panel, data.as_mut_slice());
+        Packed { inner, outer, data }
+    }
+
+    pub(super) fn data(&self) -> &[f32] {
+        &self.data.as_slice()[..self.inner * self.outer]
+    }
+}
+
+/// Writes `rows` of `outer` numbers each in the order of [`Packed`].
+pub(super) fn pack_into(rows: &[f32], outer: usize, panel: usize, to: &mut [f32]) {
+    debug_assert!(outer.is_multiple_of(panel));
+    let inner = rows.len() / outer;
+    for (row, numbers) in rows.chunks_exact(outer).enumerate() {
+        for (index, numbers) in numbers.chunks_exact(panel).enumerate() {
+            to[(index * inner + row) * panel..][..panel].copy_from_slice(numbers);
+        }
+    }
+}
+
+/// What to multiply: `c = a · b`.
+#[derive(Debug)]
+pub(super) struct Gemm<'g> {
+    /// Rows of `a` and of `c`.
+    pub(super) rows: usize,
+    /// Columns of `a` and rows of `b`.
+    pub(super) inner: usize,
+    /// Columns of `b` and of `c`.
+    pub(super) outer: usize,
+    /// `[rows][inner]`
+    pub(super) a: &'g [f32],
+    /// In the order of [`Packed`].
+    pub(super) b: &'g [f32],
+    /// `[rows][outer]`, overwritten.
+    pub(super) c: &'g mut [f32],
+}
+
+/// Computes a product.
+#[inline(always)]
+pub(super) fn gemm<S: Simd>(s: S, it: Gemm<'_>) {
+    let Gemm { rows, inner, outer, a, b, c } = it;
+    let panel = PANEL_VECTORS * S::LANES;
+    assert!(a.len() >= rows * inner && b.len() >= inner * outer && c.len() >= rows * outer);
+    assert!(outer.is_multiple_of(panel));
+    if rows == 0 {
+        return;
+    }
+    // As few blocks as possible, and all nearly as high as each other.
+    let blocks = rows.div_ceil(MOST_ROWS);
+    let (height, higher) = (rows / blocks, rows % blocks);
+    for column in (0..outer).step_by(panel) {
+        let mut row = 0;
+        for block in 0..blocks {
+            let height = height + usize::from(block < higher);
+            // SAFETY: `row + height <= rows` and `column + panel <= outer`, because the heights add up to `rows`
+            // and the widths to `outer`; the slices hold that much.
+            unsafe {
+                let a = a.as_ptr().add(row * inner);
+                let b = b.as_ptr().add(column * inner);
+                let c = c.as_mut_ptr().add(row * outer + column);
+                match height {
+                    1 => block_product::<S, 1>(s, inner, outer, a, b, c),
+                    2 => block_product::<S, 2>(s, inner, outer, a, b, c),
+                    3 => block_product::<S, 3>(s, inner, outer, a, b, c),
+                    4 => block_product::<S, 4>(s, inner, outer, a, b, c),
+                    5 => block_product::<S, 5>(s, inner, outer, a, b, c),
+                    _ => block_product::<S, 6>(s, inner, outer, a, b, c),
+                }
+            }
+            row += height;
+        }
+    }
+}
+
+/// `ROWS` rows times one panel, summed up in registers.
+///
+/// # Safety
+/// `a` holds `ROWS` rows of `inner` numbers, `b` has `inner` rows of a panel, and a panel can be written to each of
+/// `ROWS` rows of `c`, which are `outer` apart.
+#[inline(always)]
+unsafe fn block_product<S: Simd, const ROWS: usize>(
+    s: S,
+    inner: usize,
+    outer: usize,
+    a: *const f32,
+    b: *const f32,
+    c: *mut f32,
+) {
+    let mut sums = [[s.splat(0.0); PANEL_VECTORS]; ROWS];
+    for k in 0..inner {
+        // SAFETY: the caller's; `k` is less than `inner`.
+        unsafe {
+            let panel = b.add(k * PANEL_VECTORS * S::LANES);
+            let b0 = s.load_unchecked(panel);
+            let b1 = s.load_unchecked(panel.add(S::LANES));
+            for (row, sums) in sums.iter_mut().enumerate() {
+                let factor = s.splat(*a.add(row * inner + k));
+                sums[0] = s.mul_add(factor, b0, sums[0]);
+                sums[1] = s.mul_add(factor, b1, sums[1]);
+            }
+        }
+    }
+    for (row, sums) in sums.iter().enumerate() {
+        // SAFETY: the caller's.
+        unsafe {
+            s.store_unchecked(sums[0], c.add(row * outer));
+            s.store_unchecked(sums[1], c.add(row * outer + S::LANES));
+        }
+    }
+}

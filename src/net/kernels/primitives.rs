@@ -1,0 +1,107 @@
+//! The kernels, compiled for every instruction set.
+//!
+//! A [`Primitives`] is a table of functions that all do the same and differ in how fast they are. Everything above
+//! knows tables only, and everything below is generic over [`Simd`]; nothing but this file names instruction sets.
+
+use super::Kernel;
+use super::gemm::{self, Gemm, PANEL_VECTORS};
+use super::pointwise::{self, Extent, NormAct};
+use super::simd::{Portable, Simd};
+use super::sparse::{self, Sparse};
+use super::winograd::{self, Boards};
+
+/// Numbers, and how far apart points begin.
+pub(super) type Strided<'p> = (&'p [f32], usize);
+
+/// Numbers to be written, and how far apart points begin.
+pub(super) type StridedMut<'p> = (&'p mut [f32], usize);
+
+/// The functions for one instruction set. What they do is said where they are written generically.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Primitives {
+    /// What the number of channels must be a multiple of: the width of a panel of packed matrices.
+    pub(super) panel: usize,
+    pub(super) gemm: fn(Gemm<'_>),
+    pub(super) to_places: fn(&Boards, &[f32], &mut [f32]),
+    pub(super) from_places: fn(&Boards, &[f32], &mut [f32]),
+    pub(super) norm_act: fn(Extent, NormAct<'_>, Strided<'_>, StridedMut<'_>),
+    pub(super) add_norm_act: fn(Extent, NormAct<'_>, &mut [f32], &[f32], &mut [f32]),
+    pub(super) pool: fn(Extent, NormAct<'_>, Strided<'_>, &mut [f32], &mut [f32]),
+    pub(super) sparse: fn(&Sparse<'_>, &mut [f32]),
+}
+
+/// Makes a table: each function is the generic one, compiled with `$feature`s on, behind a function that may be
+/// called from everywhere.
+macro_rules! table {
+    ($(#[$feature:meta])* $set:ty, $token:expr) => {{
+        table!(@functions $(#[$feature])* $set, $token;
+            gemm(it: Gemm<'_>) = gemm::gemm;
+            to_places(boards: &Boards, plane: &[f32], places: &mut [f32]) = winograd::to_places;
+            from_places(boards: &Boards, places: &[f32], plane: &mut [f32]) = winograd::from_places;
+            norm_act(extent: Extent, norm: NormAct<'_>, from: Strided<'_>, to: StridedMut<'_>) = pointwise::norm_act;
+            add_norm_act(extent: Extent, norm: NormAct<'_>, x: &mut [f32], what: &[f32], to: &mut [f32])
+                = pointwise::add_norm_act;
+            pool(extent: Extent, norm: NormAct<'_>, from: Strided<'_>, means: &mut [f32], maxima: &mut [f32])
+                = pointwise::pool;
+            sparse(it: &Sparse<'_>, to: &mut [f32]) = sparse::sparse;
+        );
+        Primitives {
+            panel: PANEL_VECTORS * <$set as Simd>::LANES,
+            gemm,
+            to_places,
+            from_places,
+            norm_act,
+            add_norm_act,
+            pool,
+            sparse,
+        }
+    }};
+    (@functions $(#[$feature:meta])* $set:ty, $token:expr;) => {};
+    (@functions $(#[$feature:meta])* $set:ty, $token:expr;
+        $name:ident($($argument:ident: $type:ty),*) = $function:path; $($rest:tt)*) => {
+        fn $name($($argument: $type),*) {
+            $(#[$feature])*
+            fn compiled(s: $set, $($argument: $type),*) {
+                $function(s, $($argument),*);
+            }
+            // SAFETY: only `Primitives::of` hands this function out, after it has seen that the processor has what
+            // the table needs.
+            #[allow(unused_unsafe)]
+            unsafe { compiled($token, $($argument),*) }
+        }
+        table!(@functions $(#[$feature])* $set, $token; $($rest)*);
+    };
+}
+
+impl Primitives {
+    /// The table of a kernel.
+    ///
+    /// # Panics
+    /// If this processor cannot run it.
+    pub(super) fn of(kernel: Kernel) -> Primitives {
+        assert!(kernel.is_available(), "{} on a processor without it", kernel.name());
+        match kernel {
+            Kernel::Portable => table!(Portable, Portable),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx2 => {
+                use super::simd::Avx2;
+                table!(
+                    #[target_feature(enable = "avx2,fma")]
+                    Avx2,
+                    Avx2::token()
+                )
+            }
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512 => {
+                use super::simd::Avx512;
+                table!(
+                    #[target_feature(enable = "avx512f,avx2,fma")]
+                    Avx512,
+                    Avx512::token()
+                )
+            }
+            #[cfg(not(target_arch = "x86_64"))]
+            Kernel::Avx2 | Kernel::Avx512 => unreachable!("it is not available"),
+        }
+    }
+}

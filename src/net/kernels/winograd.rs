@@ -1,0 +1,318 @@
+//! Convolutions with a window of 3 × 3, by a transformation in which they are products of numbers.
+//!
+//! A tile of the result, 4 × 4 or 3 × 3 points, depends on a tile of the input that is 2 points larger each way.
+//! Both are seen as polynomials of two variables that are evaluated at 6 × 6 or 5 × 5 places; there, a convolution
+//! is a multiplication. A tile of 4 × 4 costs 36 multiplications instead of 144 for each pair of channels, one of
+//! 3 × 3 costs 25 instead of 81.
+//!
+//! CITE: Winograd, "Arithmetic complexity of computations" (1980); Lavin and Gray, "Fast algorithms for
+//! convolutional neural networks" (2016), section 4.
+
+use super::simd::Simd;
+
+/// A size of tiles.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum TileSize {
+    /// 3 × 3 points of the result.
+    Three,
+    /// 4 × 4 points of the result.
+    Four,
+}
+
+impl TileSize {
+    pub(super) const BOTH: [TileSize; 2] = [TileSize::Three, TileSize::Four];
+
+    /// Rows and columns of a tile of the result.
+    pub(super) const fn output(self) -> usize {
+        match self {
+            TileSize::Three => 3,
+            TileSize::Four => 4,
+        }
+    }
+
+    /// Rows and columns of a tile of the input, and of the places.
+    pub(super) const fn input(self) -> usize {
+        self.output() + 2
+    }
+
+    /// Places at which polynomials are evaluated.
+    pub(super) const fn places(self) -> usize {
+        self.input() * self.input()
+    }
+
+    /// Tiles that cover a board.
+    pub(super) const fn tiles(self, width: usize, height: usize) -> usize {
+        width.div_ceil(self.output()) * height.div_ceil(self.output())
+    }
+
+    /// The size with fewer multiplications for a board.
+    pub(super) fn best(width: usize, height: usize) -> TileSize {
+        let cost = |size: &TileSize| size.places() * size.tiles(width, height);
+        if cost(&TileSize::Three) < cost(&TileSize::Four) { TileSize::Three } else { TileSize::Four }
+    }
+
+    /// The window at the places: `window` is `[y][x]`, the result `[y][x]` with `input()` each way.
+    pub(super) fn transform_window(self, window: [f64; 9], result: &mut [f64]) {
+        // Row `i` evaluates a polynomial of degree 2 at 0, 1, −1, 2, (−2) and infinity, divided by what Lagrange's
+        // interpolation at that place divides by.
+        const THREE: [[f64; 3]; 5] = [
+            [1.0 / 2.0, 0.0, 0.0],
+            [-1.0 / 2.0, -1.0 / 2.0, -1.0 / 2.0],
+            [-1.0 / 6.0, 1.0 / 6.0, -1.0 / 6.0],
+            [1.0 / 6.0, 1.0 / 3.0, 2.0 / 3.0],
+            [0.0, 0.0, 1.0],
+        ];
+        const FOUR: [[f64; 3]; 6] = [
+            [1.0 / 4.0, 0.0, 0.0],
+            [-1.0 / 6.0, -1.0 / 6.0, -1.0 / 6.0],
+            [-1.0 / 6.0, 1.0 / 6.0, -1.0 / 6.0],
+            [1.0 / 24.0, 1.0 / 12.0, 1.0 / 6.0],
+            [1.0 / 24.0, -1.0 / 12.0, 1.0 / 6.0],
+            [0.0, 0.0, 1.0],
+        ];
+        let rows: &[[f64; 3]] = match self {
+            TileSize::Three => &THREE,
+            TileSize::Four => &FOUR,
+        };
+        for (y, row_y) in rows.iter().enumerate() {
+            for (x, row_x) in rows.iter().enumerate() {
+                let mut sum = 0.0;
+                for (index, weight) in window.iter().enumerate() {
+                    sum += row_y[index / 3] * weight * row_x[index % 3];
+                }
+                result[y * rows.len() + x] = sum;
+            }
+        }
+    }
+}
+
+/// A transformation of several boards of the same size between planes and tiles.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Boards {
+    pub(super) size: TileSize,
+    pub(super) width: usize,
+    pub(super) height: usize,
+    pub(super) count: usize,
+    /// Channels; a multiple of a vector.
+    pub(super) channels: usize,
+    /// The point of the plane, counted from the first of these boards, that stands for everything outside: zeros.
+    pub(super) outside: usize,
+}
+
+impl Boards {
+    /// Tiles of one board.
+    fn tiles_each(&self) -> usize {
+        self.size.tiles(self.width, self.height)
+    }
+
+    /// Tiles of all boards.
+    pub(super) fn tiles(&self) -> usize {
+        self.count * self.tiles_each()
+    }
+
+    /// Numbers in a plane with these boards only.
+    fn plane_len(&self) -> usize {
+        self.count * self.width * self.height * self.channels
+    }
+
+    /// Numbers at all places of all tiles.
+    pub(super) fn places_len(&self) -> usize {
+        self.size.places() * self.tiles() * self.channels
+    }
+
+    /// The upper left corner of a tile: the first point of its board, column and row.
+    fn corner(&self, tile: usize) -> (usize, usize, usize) {
+        let across = self.width.div_ceil(self.size.output());
+        let (board, tile) = (tile / self.tiles_each(), tile % self.tiles_each());
+        let (x, y) = (tile % across * self.size.output(), tile / across * self.size.output());
+        (board * self.width * self.height, x, y)
+    }
+}
+
+/// The two one-dimensional transformations of a size. Arrays are as long as the larger size needs.
+trait Transform {
+    const SIZE: TileSize;
+    /// Points to places; the transposed of what evaluates the result (see [`output`](Self::output)).
+    fn input<S: Simd>(s: S, d: [S::V; 6]) -> [S::V; 6];
+    /// Places to points.
+    fn output<S: Simd>(s: S, m: [S::V; 6]) -> [S::V; 4];
+}
+
+struct Three;
+
+impl Transform for Three {
+    const SIZE: TileSize = TileSize::Three;
+
+    #[inline(always)]
+    fn input<S: Simd>(s: S, d: [S::V; 6]) -> [S::V; 6] {
+        let two = s.splat(2.0);
+        let three_one = s.sub(d[3], d[1]);
+        [
+            // 2d₀ − d₁ − 2d₂ + d₃
+            s.mul_add(two, s.sub(d[0], d[2]), three_one),
+            // −2d₁ − d₂ + d₃
+            s.sub(s.sub(d[3], d[2]), s.mul(two, d[1])),
+            // 2d₁ − 3d₂ + d₃
+            s.add(s.mul_add(two, d[1], d[3]), s.mul(s.splat(-3.0), d[2])),
+            three_one,
+            // 2d₁ − d₂ − 2d₃ + d₄
+            s.sub(s.sub(d[4], d[2]), s.mul(two, three_one)),
+            d[5],
+        ]
+    }
+
+    #[inline(always)]
+    fn output<S: Simd>(s: S, m: [S::V; 6]) -> [S::V; 4] {
+        let (two, four) = (s.splat(2.0), s.splat(4.0));
+        let (sum, difference) = (s.add(m[1], m[2]), s.sub(m[1], m[2]));
+        [
+            s.add(s.add(m[0], sum), m[3]),
+            s.mul_add(two, m[3], difference),
+            s.add(s.mul_add(four, m[3], sum), m[4]),
+            m[5],
+        ]
+    }
+}
+
+struct Four;
+
+impl Transform for Four {
+    const SIZE: TileSize = TileSize::Four;
+
+    #[inline(always)]
+    fn input<S: Simd>(s: S, d: [S::V; 6]) -> [S::V; 6] {
+        let (two, four, minus_four, minus_five) = (s.splat(2.0), s.splat(4.0), s.splat(-4.0), s.splat(-5.0));
+        let even = s.mul_add(minus_four, d[2], d[4]);
+        let odd = s.mul_add(minus_four, d[1], d[3]);
+        let four_two = s.sub(d[4], d[2]);
+        let three_one = s.mul(two, s.sub(d[3], d[1]));
+        [
+            // 4d₀ − 5d₂ + d₄
+            s.mul_add(four, d[0], s.mul_add(minus_five, d[2], d[4])),
+            s.add(even, odd),
+            s.sub(even, odd),
+            s.add(four_two, three_one),
+            s.sub(four_two, three_one),
+            // 4d₁ − 5d₃ + d₅
+            s.mul_add(four, d[1], s.mul_add(minus_five, d[3], d[5])),
+        ]
+    }
+
+    #[inline(always)]
+    fn output<S: Simd>(s: S, m: [S::V; 6]) -> [S::V; 4] {
+        let (two, four, eight) = (s.splat(2.0), s.splat(4.0), s.splat(8.0));
+        let (sum, difference) = (s.add(m[1], m[2]), s.sub(m[1], m[2]));
+        let (far_sum, far_difference) = (s.add(m[3], m[4]), s.sub(m[3], m[4]));
+        [
+            s.add(s.add(m[0], sum), far_sum),
+            s.mul_add(two, far_difference, difference),
+            s.mul_add(four, far_sum, sum),
+            s.add(s.mul_add(eight, far_difference, difference), m[5]),
+        ]
+    }
+}
+
+/// From a plane `[board][y][x][channel]` to the places `[place][tile][channel]`.
+#[inline(always)]
+pub(super) fn to_places<S: Simd>(s: S, boards: &Boards, plane: &[f32], places: &mut [f32]) {
+    match boards.size {
+        TileSize::Three => to_places_of::<S, Three>(s, boards, plane, places),
+        TileSize::Four => to_places_of::<S, Four>(s, boards, plane, places),
+    }
+}
+
+#[inline(always)]
+#[expect(clippy::needless_range_loop, reason = "indices of rows and columns, in a formula")]
+fn to_places_of<S: Simd, T: Transform>(s: S, boards: &Boards, plane: &[f32], places: &mut [f32]) {
+    let &Boards { width, height, channels, .. } = boards;
+    let tiles = boards.tiles();
+    let outside = boards.outside * channels;
+    assert!(plane.len() >= boards.plane_len().max(outside + channels) && places.len() >= boards.places_len());
+    assert!(channels.is_multiple_of(S::LANES));
+    let side = T::SIZE.input();
+    for tile in 0..tiles {
+        let (first, left, top) = boards.corner(tile);
+        // Where the points of the tile lie. The window reaches one point to each side of it.
+        let mut from = [[outside; 6]; 6];
+        for (y, from) in from.iter_mut().enumerate().take(side) {
+            for (x, from) in from.iter_mut().enumerate().take(side) {
+                let (x, y) = ((left + x).wrapping_sub(1), (top + y).wrapping_sub(1));
+                if x < width && y < height {
+                    *from = (first + y * width + x) * channels;
+                }
+            }
+        }
+        for channel in (0..channels).step_by(S::LANES) {
+            let mut rows = [[s.splat(0.0); 6]; 6];
+            for y in 0..side {
+                let mut row = [s.splat(0.0); 6];
+                for x in 0..side {
+                    // SAFETY: `from` is the beginning of a point of the plane, and there is a whole vector from
+                    // `channel` on.
+                    row[x] = unsafe { s.load_unchecked(plane.as_ptr().add(from[y][x] + channel)) };
+                }
+                rows[y] = T::input(s, row);
+            }
+            for x in 0..side {
+                let mut column = [s.splat(0.0); 6];
+                for y in 0..side {
+                    column[y] = rows[y][x];
+                }
+                let column = T::input(s, column);
+                for (y, &value) in column.iter().enumerate().take(side) {
+                    let to = ((y * side + x) * tiles + tile) * channels + channel;
+                    // SAFETY: the place is less than `places()`, the tile less than `tiles`.
+                    unsafe { s.store_unchecked(value, places.as_mut_ptr().add(to)) };
+                }
+            }
+        }
+    }
+}
+
+/// From the places `[place][tile][channel]` to a plane `[board][y][x][channel]`.
+#[inline(always)]
+pub(super) fn from_places<S: Simd>(s: S, boards: &Boards, places: &[f32], plane: &mut [f32]) {
+    match boards.size {
+        TileSize::Three => from_places_of::<S, Three>(s, boards, places, plane),
+        TileSize::Four => from_places_of::<S, Four>(s, boards, places, plane),
+    }
+}
+
+#[inline(always)]
+#[expect(clippy::needless_range_loop, reason = "indices of rows and columns, in a formula")]
+fn from_places_of<S: Simd, T: Transform>(s: S, boards: &Boards, places: &[f32], plane: &mut [f32]) {
+    let &Boards { width, height, channels, .. } = boards;
+    let tiles = boards.tiles();
+    assert!(plane.len() >= boards.plane_len() && places.len() >= boards.places_len());
+    assert!(channels.is_multiple_of(S::LANES));
+    let (side, result_side) = (T::SIZE.input(), T::SIZE.output());
+    for tile in 0..tiles {
+        let (first, left, top) = boards.corner(tile);
+        for channel in (0..channels).step_by(S::LANES) {
+            let mut columns = [[s.splat(0.0); 4]; 6];
+            for x in 0..side {
+                let mut column = [s.splat(0.0); 6];
+                for y in 0..side {
+                    let from = ((y * side + x) * tiles + tile) * channels + channel;
+                    // SAFETY: the place is less than `places()`, the tile less than `tiles`.
+                    column[y] = unsafe { s.load_unchecked(places.as_ptr().add(from)) };
+                }
+                columns[x] = T::output(s, column);
+            }
+            for y in 0..result_side {
+                let mut row = [s.splat(0.0); 6];
+                for x in 0..side {
+                    row[x] = columns[x][y];
+                }
+                let row = T::output(s, row);
+                for (x, &value) in row.iter().enumerate().take(result_side) {
+                    if left + x < width && top + y < height {
+                        let to = (first + (top + y) * width + left + x) * channels + channel;
+                        // SAFETY: the point is on the board, and there is a whole vector from `channel` on.
+                        unsafe { s.store_unchecked(value, plane.as_mut_ptr().add(to)) };
+                    }
+                }
+            }
+        }
+    }
+}
