@@ -1,5 +1,6 @@
 //! `kosumi net`: networks in KataGo's format.
 
+mod eval;
 mod info;
 mod random;
 
@@ -16,6 +17,8 @@ pub(super) struct Arguments {
 enum Command {
     /// Say what a network consists of and what it costs
     Info(info::Arguments),
+    /// Say what a network thinks of one position
+    Eval(eval::Arguments),
     /// Make a small network with random weights, to test programs that read the format
     Random(random::Arguments),
 }
@@ -23,6 +26,7 @@ enum Command {
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     match &arguments.command {
         Command::Info(arguments) => info::run(arguments),
+        Command::Eval(arguments) => eval::run(arguments),
         Command::Random(arguments) => random::run(arguments),
     }
 }
