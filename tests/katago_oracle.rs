@@ -9,7 +9,7 @@ use kosumi::game::{Game, Line};
 use kosumi::net::{
     Context, Features, Input, Kernel, Network, Prediction, Prepared, Scratch, features, scalar,
 };
-use kosumi::rules::{KoRule, Rules, Scoring};
+use kosumi::rules::Rules;
 use rayon::prelude::*;
 use serde::Deserialize;
 use std::fs;
@@ -95,8 +95,7 @@ fn predict(network: &Network, prepared: Option<&Prepared>, game: &Game) -> Predi
     let (mut input, mut legal) = (Input::zero(1, 1), Vec::new());
     Features::default().fill(&line, &mut input);
     features::legal_points(&line, &mut legal);
-    let rules = game.rules();
-    let no_result = rules.ko == KoRule::Simple || rules.scoring == Scoring::Territory;
+    let no_result = features::can_have_no_result(game.rules());
     let context = Context { legal: &legal, no_result, optimism: 0.0 };
     let output = match prepared {
         Some(prepared) => prepared.evaluate_one(&input, &mut Scratch::default()),

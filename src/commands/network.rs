@@ -2,27 +2,25 @@
 
 use super::{Answer, Commands};
 use crate::board::{BoardSize, Color, Move, Point, Symmetry};
-use crate::net::Prediction;
+use crate::net::{Prediction, symmetry};
 use kosumi_gtp::{Arguments, Failure, Session};
 use std::fmt::Write;
 
 /// `kata-raw-nn symmetry|all`.
 pub(super) fn raw(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
-    let size = commands.size();
-    let all: Vec<Symmetry> = Symmetry::of(size).collect();
+    const COUNT: u8 = Symmetry::ALL.len() as u8;
     let wanted = match arguments.peek() {
-        Some("all") => 0..all.len(),
+        Some("all") => 0..COUNT,
         _ => {
-            let number: usize = arguments.integer()?;
-            if number >= all.len() {
-                return Err(Failure::new(format!("symmetries of this board are 0 to {}", all.len() - 1)));
-            }
-            number..number + 1
+            let number: u8 = arguments.integer()?;
+            number..number.saturating_add(1)
         }
     };
     let mut text = String::new();
     for number in wanted {
-        let prediction = commands.engine.predict(all[number]).ok_or_else(|| Failure::new("no network"))?;
+        let view = symmetry::by_katago_number(number)
+            .ok_or_else(|| Failure::new(format!("symmetries are 0 to {}", COUNT - 1)))?;
+        let prediction = commands.engine.predict(view).ok_or_else(|| Failure::new("no network"))?;
         let prediction = prediction.map_err(|error| Failure::new(error.to_string()))?;
         write_raw(commands, number, &prediction, &mut text);
     }
@@ -30,7 +28,7 @@ pub(super) fn raw(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mu
 }
 
 /// One view; the prediction is Black's.
-fn write_raw(commands: &Commands, symmetry: usize, prediction: &Prediction, text: &mut String) {
+fn write_raw(commands: &Commands, symmetry: u8, prediction: &Prediction, text: &mut String) {
     let game = commands.engine.game();
     let size = game.size();
     // −1 stands for what networks of this version do not say.

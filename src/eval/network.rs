@@ -6,11 +6,11 @@
 use super::cache::{CachedEvaluation, EvaluationCache};
 use super::{Evaluation, Evaluator, FirstPlays, Ownership, Playouts, Prior};
 use crate::board::{Key, Move, Symmetry};
-use crate::game::{Game, Line};
-use crate::net::features::{Features, legal_points};
+use crate::game::{Button, Game, Line};
+use crate::net::features::{Features, can_have_no_result, legal_points};
 use crate::net::{Context, Forward, Input, Network, NotFinite, Prediction};
 use crate::rng::Rng;
-use crate::rules::KoRule;
+use crate::rules::Rules;
 use crate::score;
 use std::sync::Arc;
 
@@ -94,15 +94,10 @@ impl NetworkEvaluator {
     /// # Errors
     /// If the network answers with numbers that are not finite.
     pub fn predict(&mut self, line: &Line<'_>, symmetry: Symmetry) -> Result<Prediction, NotFinite> {
-        let rules = line.game().rules();
         self.features.fill(line, &mut self.input);
         legal_points(line, &mut self.legal);
-        let context = Context {
-            legal: &self.legal,
-            // Without superko a game may go round for ever; under territory scoring a long life is no result.
-            no_result: rules.ko == KoRule::Simple,
-            optimism: 0.0,
-        };
+        let context =
+            Context { legal: &self.legal, no_result: can_have_no_result(line.game().rules()), optimism: 0.0 };
         let output = self.forward.evaluate_seen(&self.input, symmetry)?;
         Ok(Prediction::new(&self.shared.network, &output, context)?.for_black(line.to_move()))
     }
@@ -185,7 +180,9 @@ impl NetworkEvaluator {
 /// after two passes is worth what it would be worth if play went on.
 fn without_passes(line: &Line<'_>) -> Game {
     let game = line.game();
-    Game::from_board(*line.board(), line.to_move(), game.rules(), game.komi() + game.white_bonus())
+    let rules = Rules { has_button: line.button() == Button::Free, ..game.rules() };
+    let komi = game.komi() + game.white_bonus() - line.button().black_points();
+    Game::from_board(*line.board(), line.to_move(), rules, komi)
 }
 
 /// Owners in steps of 1/127.
@@ -206,7 +203,8 @@ impl Evaluator for NetworkEvaluator {
         if line.passes() >= 2 {
             if !game.rules().friendly_pass {
                 // The game is over and every stone on the board counts.
-                let score = score::area_score(line.board()) as f32 - game.komi() - game.white_bonus();
+                let komi = game.komi() + game.white_bonus() - line.button().black_points();
+                let score = score::area_score(line.board()) as f32 - komi;
                 let result = if score == 0.0 { 0.0 } else { score.signum() };
                 return Evaluation { value: self.value(result, score, size.area()), score };
             }

@@ -4,7 +4,8 @@ use super::input::Input;
 use super::kernels::{Kernel, Prepared, Scratch};
 use super::model::Network;
 use super::output::{NotFinite, Output};
-use crate::board::{BoardSize, Point, Symmetry};
+use super::symmetry;
+use crate::board::{BoardSize, Symmetry};
 use std::sync::Arc;
 
 /// Evaluates positions with a network; keeps what costs time from one position to the next. Each worker has its
@@ -38,38 +39,19 @@ impl Forward {
     /// # Errors
     /// If a number of the result is not finite.
     pub fn evaluate_seen(&mut self, input: &Input, symmetry: Symmetry) -> Result<Output, NotFinite> {
-        let Some(places) = places(input, symmetry) else { return self.evaluate(input) };
+        let Some(size) = BoardSize::new(input.width, input.height) else { return self.evaluate(input) };
         let mut seen = std::mem::replace(&mut self.seen, Input::zero(0, 0));
-        (seen.width, seen.height, seen.global) = (input.width, input.height, input.global);
-        seen.spatial.resize(input.spatial.len(), 0.0);
-        for (from, &to) in places.iter().enumerate() {
-            let (x, y) = (from % input.width, from / input.width);
-            seen.point_mut(to % input.width, to / input.width).copy_from_slice(input.point(x, y));
-        }
+        symmetry::image(input, symmetry, &mut seen);
         let output = self.evaluate(&seen);
         self.seen = seen;
-        let mut output = output?;
-        let back = |numbers: &[f32]| places.iter().map(|&place| numbers[place]).collect();
-        output.policy = back(&output.policy);
-        output.optimistic_policy = output.optimistic_policy.as_deref().map(back);
-        output.ownership = back(&output.ownership);
-        Ok(output)
+        Ok(symmetry::restore_output(size, symmetry, output?))
     }
-}
-
-/// Where each point goes, points being numbered row by row from the top; `None` if all stay.
-fn places(input: &Input, symmetry: Symmetry) -> Option<Vec<usize>> {
-    let size = BoardSize::new(input.width, input.height)?;
-    let number = |point: Point| (size.rows() - 1 - point.row()) * size.columns() + point.column();
-    let point =
-        |number: usize| Point::new(number % size.columns(), size.rows() - 1 - number / size.columns());
-    let places: Vec<usize> = (0..size.area()).map(|from| number(symmetry.apply(size, point(from)))).collect();
-    places.iter().enumerate().any(|(from, &to)| from != to).then_some(places)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::board::Point;
     use crate::net::random;
 
     #[test]
@@ -106,11 +88,17 @@ mod tests {
     #[test]
     fn rectangles_are_turned_too() {
         let network = random::network(&random::Options::default()).unwrap();
-        let input = Input::zero(3, 5);
+        let mut input = Input::zero(3, 5);
+        input.point_mut(2, 0)[1] = 1.0;
         let mut forward = Forward::new(&network);
-        for symmetry in Symmetry::of(BoardSize::new(3, 5).unwrap()) {
+        let plain = forward.evaluate(&input).unwrap();
+        let mut seen = Vec::new();
+        for symmetry in Symmetry::ALL {
             let output = forward.evaluate_seen(&input, symmetry).unwrap();
             assert_eq!((output.policy.len(), output.ownership.len()), (15, 15));
+            seen.push(output.policy);
         }
+        assert_eq!(seen[0], plain.policy);
+        assert!((1..8).all(|other| seen[other] != seen[0]), "a random network sees each image differently");
     }
 }

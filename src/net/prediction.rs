@@ -90,6 +90,35 @@ impl Prediction {
         errors.iter().flatten().chain(&single).chain(vectors).all(|x| x.is_finite())
     }
 
+    /// The mean of what one network predicts of one position; `None` if there are no predictions.
+    pub fn mean(predictions: &[Prediction]) -> Option<Prediction> {
+        let (first, others) = predictions.split_first()?;
+        let mut mean = first.clone();
+        for other in others {
+            let mut other = other.clone();
+            mean.numbers().zip(other.numbers()).for_each(|(sum, number)| *sum += *number);
+        }
+        mean.numbers().for_each(|number| *number /= predictions.len() as f32);
+        Some(mean)
+    }
+
+    /// Everything that it says.
+    fn numbers(&mut self) -> impl Iterator<Item = &mut f32> {
+        let always = [
+            &mut self.pass,
+            &mut self.win,
+            &mut self.loss,
+            &mut self.no_result,
+            &mut self.score_mean,
+            &mut self.score_mean_square,
+            &mut self.lead,
+        ];
+        let newer =
+            [&mut self.variance_time, &mut self.shortterm_value_error, &mut self.shortterm_score_error];
+        let points = self.policy.iter_mut().chain(&mut self.ownership);
+        always.into_iter().chain(newer.into_iter().flatten()).chain(points)
+    }
+
     /// The same from Black's view, if this is from the view of `to_play`.
     pub fn for_black(mut self, to_play: Color) -> Prediction {
         if to_play == Color::White {
@@ -274,6 +303,23 @@ mod tests {
         assert_eq!((black.lead, black.score_mean, black.value()), (-own.lead, -own.score_mean, -own.value()));
         assert_eq!(black.ownership[1], -own.ownership[1]);
         assert_eq!(black.policy, own.policy);
+    }
+
+    #[test]
+    fn means() {
+        let one = Prediction::new(&network(12), &output(), CONTEXT).unwrap();
+        let other_output = Output { value: [-1.0, 1.0, 0.0], lead: 1.0, pass: 3.0, ..output() };
+        let other = Prediction::new(&network(12), &other_output, CONTEXT).unwrap();
+        let mean = Prediction::mean(&[one.clone(), other.clone()]).unwrap();
+        let half = |a: f32, b: f32| f64::from(a + b) / 2.0;
+        near(mean.win, half(one.win, other.win));
+        near(mean.lead, half(one.lead, other.lead));
+        near(mean.pass, half(one.pass, other.pass));
+        near(mean.policy[2], half(one.policy[2], other.policy[2]));
+        near(mean.policy.iter().sum::<f32>() + mean.pass, 1.0);
+        assert_eq!((mean.ownership.clone(), mean.variance_time), (one.ownership.clone(), one.variance_time));
+        assert_eq!(Prediction::mean(&[one.clone()]), Some(one));
+        assert_eq!(Prediction::mean(&[]), None);
     }
 
     #[test]

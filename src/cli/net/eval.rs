@@ -2,9 +2,10 @@
 
 use crate::board::{BoardSize, Color, Move, Symmetry};
 use crate::cli::options;
+use crate::eval::{NetworkEvaluator, NetworkSettings};
 use crate::game::{Game, Line};
 use crate::net::input::index;
-use crate::net::{Network, Prediction, predict, symmetry};
+use crate::net::{Network, Prediction, symmetry};
 use crate::rules::Rules;
 use crate::sgf::{Record, Strictness};
 use anyhow::{Context as _, ensure};
@@ -13,6 +14,7 @@ use serde::Serialize;
 use std::fs;
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Say what a network thinks of one position
 #[derive(Debug, Args)]
@@ -63,15 +65,11 @@ fn images(text: &str) -> Result<Images, String> {
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let network = Network::open(&arguments.file).with_context(|| arguments.file.display().to_string())?;
     let game = game(arguments).with_context(|| arguments.sgf.display().to_string())?;
-    let line = Line::new(&game);
-    let prediction = match arguments.symmetry {
-        Images::One(symmetry) => predict(&network, &line, symmetry)?,
-        Images::All => {
-            let all = Symmetry::ALL.iter().map(|&symmetry| predict(&network, &line, symmetry));
-            Prediction::mean(&all.collect::<Result<Vec<_>, _>>()?).context("there are eight symmetries")?
-        }
+    let images = match &arguments.symmetry {
+        Images::One(symmetry) => std::slice::from_ref(symmetry),
+        Images::All => &Symmetry::ALL,
     };
-    let prediction = prediction.for_black(game.to_move());
+    let prediction = predict(network, &game, images)?;
     let mut out = io::stdout().lock();
     if arguments.json {
         serde_json::to_writer(&mut out, &Answer::new(&game, &prediction))?;
@@ -80,6 +78,14 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         write!(out, "{}", report(&game, &prediction))?;
     }
     Ok(())
+}
+
+/// What the network says of these images of the position, in the mean; Black's view.
+fn predict(network: Network, game: &Game, images: &[Symmetry]) -> anyhow::Result<Prediction> {
+    let mut evaluator = NetworkEvaluator::new(Arc::new(network), NetworkSettings::default(), 0);
+    let line = Line::new(game);
+    let predictions = images.iter().map(|&symmetry| evaluator.predict(&line, symmetry));
+    Prediction::mean(&predictions.collect::<Result<Vec<_>, _>>()?).context("no image was asked for")
 }
 
 /// The position that is asked about.
@@ -267,12 +273,11 @@ mod tests {
         let at = |column, row| Move::Play(game.size().point(column, row).unwrap());
         let middle = at(1, 1);
         game.play(Color::Black, middle).unwrap();
-        let own = predict(&network, &Line::new(&game), Symmetry::ALL[0]).unwrap();
-        let black = own.clone().for_black(game.to_move());
+        let black = predict(network, &game, &Symmetry::ALL[..1]).unwrap();
         let answer = serde_json::to_value(Answer::new(&game, &black)).unwrap();
         let number = |name: &str| answer[name].as_f64().unwrap() as f32;
-        assert_eq!(number("black_lead"), -own.lead);
-        assert_eq!(number("white_win"), own.win);
+        assert_eq!((number("black_lead"), number("black_win")), (black.lead, black.win));
+        assert_eq!(number("white_win"), black.loss);
         assert_eq!(answer["to_move"], "white");
         assert!(answer["policy"][0][1].is_null() && answer["policy"][1][1].is_number());
         assert_eq!(answer["black_ownership"].as_array().map(Vec::len), Some(2));
@@ -281,7 +286,7 @@ mod tests {
             text.starts_with("position    3x2 after move 1, White to move, chinese-kgs, komi 0.5\n"),
             "{text}"
         );
-        assert!(text.contains(&format!("lead        {:+.2}\n", -own.lead)), "{text}");
+        assert!(text.contains(&format!("lead        {:+.2}\n", black.lead)), "{text}");
         assert!(text.lines().any(|line| line.starts_with(" 2 ") && line.contains(" X ")), "{text}");
         assert!(text.contains("\n      A    B    C\n"), "{text}");
     }

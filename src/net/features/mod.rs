@@ -24,7 +24,7 @@ pub use ladders::{Caught, Ladders};
 use super::input::{Input, SPATIAL_FEATURES, index};
 use crate::board::{Board, BoardSize, Cell, Color, Move, PointMap};
 use crate::game::{Button, Line};
-use crate::rules::{KoRule, Scoring, Tax};
+use crate::rules::{KoRule, Rules, Scoring, Tax};
 use crate::score;
 
 /// The features of a point.
@@ -315,6 +315,11 @@ pub fn komi_wave(area: usize, komi: f32) -> f32 {
     } else {
         above - 2.0
     }
+}
+
+/// Can a game under these rules end without a result, as networks know it?
+pub fn can_have_no_result(rules: Rules) -> bool {
+    rules.ko == KoRule::Simple || rules.scoring == Scoring::Territory
 }
 
 /// For every point, in the order of a network's outputs: may the player to move play there?

@@ -3,7 +3,7 @@ use crate::board::{Point, Symmetry};
 use crate::game::Game;
 use crate::net::GLOBAL_FEATURES;
 use crate::rng::Rng;
-use crate::rules::{PRESETS, Rules};
+use crate::rules::PRESETS;
 
 fn rules(name: &str) -> Rules {
     Rules::preset(name).unwrap_or_else(|| panic!("{name}")).rules
