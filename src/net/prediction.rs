@@ -318,7 +318,7 @@ mod tests {
         near(mean.policy[2], half(one.policy[2], other.policy[2]));
         near(mean.policy.iter().sum::<f32>() + mean.pass, 1.0);
         assert_eq!((mean.ownership.clone(), mean.variance_time), (one.ownership.clone(), one.variance_time));
-        assert_eq!(Prediction::mean(&[one.clone()]), Some(one));
+        assert_eq!(Prediction::mean(std::slice::from_ref(&one)), Some(one));
         assert_eq!(Prediction::mean(&[]), None);
     }
 
