@@ -6,9 +6,11 @@ use crate::board::BoardSize;
 use crate::commands::Commands;
 use crate::engine::{Engine, EngineSettings};
 use crate::graph_key::Sharing;
+use crate::net::Network;
 use crate::rules::Rules;
 use clap::Args;
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Speak the Go Text Protocol on standard input and output
@@ -35,9 +37,9 @@ pub(super) struct EngineArguments {
     /// Search threads [default: as many as there are processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// Memory for search results, in MiB (fixed at the start)
-    #[arg(long, value_name = "MIB", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..))]
-    memory: u32,
+    /// Memory for search results, in MiB, fixed at the start [default: 512]
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u32).range(1..))]
+    memory: Option<u32>,
     /// Most visits of the position a move, those kept from the search before included
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     visits: Option<u32>,
@@ -78,16 +80,26 @@ impl EngineArguments {
     /// # Errors
     /// If the network cannot be used.
     pub(super) fn engine(&self) -> anyhow::Result<Engine> {
-        Ok(Engine::with_network(self.settings(), self.model.load()?))
+        Ok(Engine::with_network(self.settings_or(EngineSettings::default()), self.network()?))
     }
 
-    pub(super) fn settings(&self) -> EngineSettings {
-        let defaults = EngineSettings::default();
+    /// The network, if there is one.
+    ///
+    /// # Errors
+    /// If the file that was named cannot be used.
+    pub(super) fn network(&self) -> anyhow::Result<Option<Arc<Network>>> {
+        self.model.load()
+    }
+
+    /// The settings, with these where nothing is said; their limit on playouts, where no limit is.
+    pub(super) fn settings_or(&self, defaults: EngineSettings) -> EngineSettings {
+        let memory = self.memory.and_then(|memory| usize::try_from(memory).ok());
+        let is_unlimited = self.visits.is_none() && self.time.is_none();
         EngineSettings {
             threads: self.threads.map_or(defaults.threads, usize::from),
-            memory_mebibytes: usize::try_from(self.memory).unwrap_or(defaults.memory_mebibytes),
+            memory_mebibytes: memory.unwrap_or(defaults.memory_mebibytes),
             visits: self.visits,
-            playouts: self.playouts,
+            playouts: self.playouts.or(defaults.playouts.filter(|_| is_unlimited)),
             move_time: self.time,
             lag_reserve: self.lag.unwrap_or(defaults.lag_reserve),
             seed: self.seed,

@@ -7,6 +7,7 @@ mod model;
 mod net;
 mod options;
 mod perft;
+mod regress;
 mod statistics;
 
 use clap::{Parser, Subcommand};
@@ -32,6 +33,8 @@ enum Subcommands {
     Gtp(gtp::Arguments),
     /// Let two engines play against each other
     Match(Box<match_games::Arguments>),
+    /// Play regression suites and judge the answers
+    Regress(Box<regress::Arguments>),
     /// Measure speed, and print the signature of the search
     Bench(bench::Arguments),
     /// Count positions, plays, sequences of moves or whole games
@@ -47,6 +50,8 @@ pub fn main() -> ExitCode {
         None => gtp::run(&cli.gtp),
         Some(Subcommands::Gtp(arguments)) => gtp::run(&arguments),
         Some(Subcommands::Match(arguments)) => match_games::run(&arguments),
+        // Its exit code says how the tests went.
+        Some(Subcommands::Regress(arguments)) => return regress::run(&arguments),
         Some(Subcommands::Bench(arguments)) => bench::run(&arguments),
         Some(Subcommands::Perft(arguments)) => perft::run(&arguments),
         Some(Subcommands::Net(arguments)) => net::run(&arguments),

@@ -26,7 +26,7 @@ const QUERIES: &[&str] = &[
     "protocol_version", "name", "version", "known_command", "list_commands", "help", "echo", "cputime",
     "reg_genmove", "final_score", "final_status_list", "showboard", "get_komi", "get_handicap", "get_random_seed",
     "is_legal", "all_legal", "last_move", "move_history", "list_stones", "captures", "color", "kosumi-help",
-    "kata-get-rules", "kata-get-param", "kata-raw-nn", "gogui-analyze_commands", "go_safe",
+    "kata-get-rules", "kata-get-param", "kata-raw-nn", "gogui-analyze_commands", "go_safe", "stop",
     // GNU Go: its moves without playing them, reading, life and death, territory, numbers from within.
     "restricted_genmove", "gg_genmove", "top_moves", "top_moves_black", "top_moves_white", "all_move_values",
     "move_reasons", "move_probabilities", "move_uncertainty", "query_boardsize", "query_orientation",
