@@ -8,6 +8,7 @@ mod net;
 mod options;
 mod perft;
 mod regress;
+mod review;
 mod statistics;
 
 use clap::{Parser, Subcommand};
@@ -35,6 +36,8 @@ enum Subcommands {
     Match(Box<match_games::Arguments>),
     /// Play regression suites and judge the answers
     Regress(Box<regress::Arguments>),
+    /// Go through a game: what each move gained and lost
+    Review(Box<review::Arguments>),
     /// Measure speed, and print the signature of the search
     Bench(bench::Arguments),
     /// Count positions, plays, sequences of moves or whole games
@@ -52,6 +55,7 @@ pub fn main() -> ExitCode {
         Some(Subcommands::Match(arguments)) => match_games::run(&arguments),
         // Its exit code says how the tests went.
         Some(Subcommands::Regress(arguments)) => return regress::run(&arguments),
+        Some(Subcommands::Review(arguments)) => review::run(&arguments),
         Some(Subcommands::Bench(arguments)) => bench::run(&arguments),
         Some(Subcommands::Perft(arguments)) => perft::run(&arguments),
         Some(Subcommands::Net(arguments)) => net::run(&arguments),

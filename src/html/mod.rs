@@ -1,4 +1,4 @@
-//! Pages to look at: one self-contained file each, without scripts or links to elsewhere.
+//! Pages to look at: one self-contained file each, without links to elsewhere.
 //!
 //! A [`Page`] is a title and sections; [`Table`] keeps columns and cells apart from their markup; [`Diagram`]
 //! draws a board as SVG. Text from outside goes through [`escape`] on its way in, and nothing else does it.
@@ -35,6 +35,7 @@ pub fn escape(text: &str) -> String {
 #[derive(Clone, Debug)]
 pub struct Page {
     title: String,
+    head: String,
     style: String,
     body: String,
 }
@@ -42,7 +43,12 @@ pub struct Page {
 impl Page {
     /// An empty page with a title, which is also its heading.
     pub fn new(title: &str) -> Page {
-        Page { title: escape(title), style: STYLE.to_owned(), body: String::new() }
+        Page { title: escape(title), head: String::new(), style: STYLE.to_owned(), body: String::new() }
+    }
+
+    /// Adds an element to the head.
+    pub fn head(&mut self, markup: &str) {
+        let _ = writeln!(self.head, "{markup}");
     }
 
     /// Adds rules to the style, for what only this page has.
@@ -72,9 +78,10 @@ impl fmt::Display for Page {
             f,
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-             <title>{title}</title>\n<style>\n{style}</style>\n</head>\n<body>\n<h1>{title}</h1>\n{body}\
+             {head}<title>{title}</title>\n<style>\n{style}</style>\n</head>\n<body>\n<h1>{title}</h1>\n{body}\
              </body>\n</html>\n",
             title = self.title,
+            head = self.head,
             style = self.style,
             body = self.body,
         )

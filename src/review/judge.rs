@@ -33,14 +33,14 @@ impl Estimate {
     }
 }
 
-/// A loss is called sure at this many standard errors: about one in 40 moves as good as the first choice gets there
-/// by chance.
-const SURE_ERRORS: f32 = 2.0;
+/// A loss is called sure at this many standard errors: about one in 700 moves as good as the first choice gets there
+/// by chance, hardly one in a game.
+const SURE_ERRORS: f32 = 3.0;
 
 /// What a move is called.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Class {
-    /// Nothing to say, or nothing sure.
+    /// Nothing to say, or nothing sure; see [`Judgement::is_unclear`].
     Good,
     /// See [`Thresholds`].
     Inaccuracy,
@@ -118,6 +118,8 @@ pub struct Judgement {
     pub score_loss: Estimate,
     /// Its name.
     pub class: Class,
+    /// Would the loss have a bad name if it could not be chance?
+    pub is_unclear: bool,
     /// Is it, beyond chance and by as much as makes an inaccuracy, better than the first choice?
     pub is_better: bool,
 }
@@ -143,6 +145,7 @@ pub(super) fn judge(
             loss: Estimate::default(),
             score_loss: Estimate::default(),
             class: Class::Good,
+            is_unclear: false,
             is_better: false,
         });
     }
@@ -168,6 +171,7 @@ pub(super) fn judge(
         loss: gain.at_least_nothing(),
         score_loss: score_gain.at_least_nothing(),
         class: thresholds.class(gain.at_least_nothing()),
+        is_unclear: gain.mean >= thresholds.inaccuracy && !gain.is_sure(),
         is_better: is_checked && gain.mean <= -thresholds.inaccuracy && gain.is_sure(),
         best,
     })

@@ -14,7 +14,7 @@
 //! it, so this is sound; see the invariants of [`search`](crate::search).
 //!
 //! **Chance.** Values come with their standard error. A move is not called more than good unless its loss is at
-//! least twice the error of that loss. The error is that of chance alone: what the evaluator does not understand, it
+//! least three times the error of that loss. The error is that of chance alone: what the evaluator does not understand, it
 //! does not understand with great certainty.
 
 mod course;
@@ -99,7 +99,10 @@ impl Analysis {
     pub fn of_report(game: &Game, report: &SearchReport, candidates: usize) -> Analysis {
         let of_value = |value: f32, error: f32| Estimate { mean: (1.0 + value) / 2.0, error: error / 2.0 };
         let scatter = report.score_error * (report.playouts.max(1) as f32).sqrt();
-        let moves = report.moves.iter().filter(|entry| entry.visits > 0).take(candidates);
+        // Of a move with hardly any visits nothing is known. The most visited one has a visit at least.
+        let most = report.moves.first().map_or(0, |entry| entry.visits);
+        let least = (report.visits / 100).clamp(1, most.max(1));
+        let moves = report.moves.iter().filter(|entry| entry.visits >= least).take(candidates);
         Analysis {
             to_move: report.to_move,
             visits: report.visits,

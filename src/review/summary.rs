@@ -22,6 +22,8 @@ pub struct PlayerSummary {
     pub first_choices: usize,
     /// How many of each class, in the order of [`Class::ALL`].
     pub classes: [usize; 4],
+    /// How many of the good ones are unclear.
+    pub unclear: usize,
     /// How many were better than the first choice.
     pub better: usize,
     /// Mean loss of win rate, in `[0, 1]`.
@@ -60,6 +62,7 @@ impl PlayerSummary {
             moves: own.len(),
             first_choices: number(&|judgement| judgement.is_first_choice),
             classes: Class::ALL.map(|class| number(&|judgement| judgement.class == class)),
+            unclear: number(&|judgement| judgement.is_unclear),
             better: number(&|judgement| judgement.is_better),
             mean_loss: mean(|judgement| judgement.loss.mean),
             // The mean of a normal number with this deviation, if what is below 0 counts as 0.

@@ -186,12 +186,14 @@ fn losses_compare_two_searches_of_the_same_kind() {
 fn chance_makes_no_blunders() {
     // The same loss, but hardly anything was simulated.
     let unsure = judged(table(0.65, 0.40, 0.1)).0;
-    assert_eq!(unsure.judgements[1].as_ref().unwrap().class, Class::Good);
+    let judgement = unsure.judgements[1].as_ref().unwrap();
+    assert_eq!((judgement.class, judgement.is_unclear), (Class::Good, true));
+    assert_eq!((unsure.players[Color::Black].classes[0], unsure.players[Color::Black].unclear), (1, 1));
     assert!(unsure.worst.is_empty() && unsure.players[Color::Black].noise > 0.05);
     // The first choice looked better than it is: a search of its own takes that back.
     let lucky = judged(table(0.42, 0.40, 0.01)).0;
     let judgement = lucky.judgements[1].as_ref().unwrap();
-    assert_eq!((judgement.class, judgement.is_checked), (Class::Good, true));
+    assert_eq!((judgement.class, judgement.is_checked, judgement.is_unclear), (Class::Good, true, false));
     // The other way round: the move that was played is the better one. No loss is negative.
     let found = judged(table(0.40, 0.55, 0.01)).0;
     let judgement = found.judgements[1].as_ref().unwrap();
@@ -224,7 +226,7 @@ fn thresholds() {
     ] {
         assert_eq!(class(loss, 0.0), expected, "{loss}");
     }
-    assert_eq!((class(0.3, 0.15), class(0.3, 0.16)), (Class::Blunder, Class::Good));
+    assert_eq!((class(0.3, 0.1), class(0.3, 0.11)), (Class::Blunder, Class::Good));
     assert!(Thresholds::new(0.1, 0.05, 0.2).is_none() && Thresholds::new(0.0, 0.1, 0.2).is_none());
     assert!(Thresholds::new(0.1, 0.2, f32::NAN).is_none() && Thresholds::new(0.1, 0.2, 1.1).is_none());
 }

@@ -8,7 +8,7 @@
 //! it came in. Methods that take or give text add and remove the escapes.
 
 use super::lexer::{Scanner, Token, decode, first_tree, normalised, text};
-use super::values::{parse_size, vertex};
+use super::values::{parse_move, parse_size, vertex};
 use super::{SgfError, SgfErrorKind};
 use crate::board::{BoardSize, Color, Move, Point};
 use std::borrow::Cow;
@@ -267,6 +267,18 @@ impl Tree {
         id
     }
 
+    /// Takes a variation away, with everything behind it. Its nodes keep their numbers, but nothing leads to them.
+    pub fn remove_child(&mut self, parent: NodeId, child: NodeId) {
+        self.nodes[parent.index()].children.retain(|&other| other != child);
+    }
+
+    /// The move of a node, Black's if it has both.
+    pub fn played(&self, id: NodeId) -> Option<Move> {
+        let node = self.node(id);
+        let value = node.values("B").first().or_else(|| node.values("W").first())?;
+        parse_move(self.size, value.as_bytes())
+    }
+
     /// A node to write to.
     ///
     /// # Panics
@@ -366,16 +378,25 @@ impl NodeMut<'_> {
     /// A mark, instead of another one on the point.
     pub fn mark(self, point: Point, mark: Mark) -> Self {
         let value = vertex(self.size, point);
-        for name in Mark::NAMES {
-            if name != mark.name() && self.node.has(name) {
-                let values = self.node.slot(Cow::Borrowed(name));
-                values.retain(|other| *other != value);
-                if values.is_empty() {
-                    self.node.remove(name);
-                }
+        let others = Mark::NAMES.into_iter().filter(|&name| name != mark.name());
+        others.fold(self, |node, name| node.without(name, &value)).add(mark.name(), value)
+    }
+
+    /// Takes a mark away.
+    pub fn unmark(self, point: Point, mark: Mark) -> Self {
+        let value = vertex(self.size, point);
+        self.without(mark.name(), &value)
+    }
+
+    fn without(self, name: &'static str, value: &str) -> Self {
+        if self.node.has(name) {
+            let values = self.node.slot(Cow::Borrowed(name));
+            values.retain(|other| other != value);
+            if values.is_empty() {
+                self.node.remove(name);
             }
         }
-        self.add(mark.name(), value)
+        self
     }
 
     /// `LB`: a short text on a point, instead of another one there.

@@ -1,0 +1,166 @@
+"use strict";
+
+// Elements of SVG and HTML. Text only ever goes in as text.
+const SVG = "http://www.w3.org/2000/svg";
+
+function svg(name, attributes, parent, text) {
+  const element = document.createElementNS(SVG, name);
+  for (const key in attributes) element.setAttribute(key, attributes[key]);
+  if (text !== undefined) element.textContent = text;
+  if (parent) parent.append(element);
+  return element;
+}
+
+// The board, as wide as its element. Points are numbered row by row from the top left; one is UNIT wide.
+const UNIT = 40;
+const LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ";
+
+class Board {
+  constructor(root, columns, rows, stars) {
+    Object.assign(this, { root, columns, rows });
+    const width = (columns + 1.2) * UNIT, height = (rows + 1.2) * UNIT;
+    root.style.setProperty("--ratio", width / height);
+    // On a small board letters as large as on a large one would shout.
+    root.style.setProperty("--coordinate", `${Math.max(11, 16 * Math.min(1, (Math.max(columns, rows) + 5) / 24))}px`);
+    root.setAttribute("viewBox", `${-UNIT * 1.1} ${-UNIT * 1.1} ${width} ${height}`);
+    this.drawWood(width, height);
+    this.drawGrid(stars);
+    this.layers = {};
+    for (const name of ["shadows", "stones", "owners", "marks", "lines"]) {
+      this.layers[name] = svg("g", { class: name, "data-layer": name }, root);
+    }
+    this.shown = new Uint8Array(columns * rows);
+    this.elements = new Map();
+  }
+
+  x(point) { return (point % this.columns) * UNIT; }
+  y(point) { return Math.floor(point / this.columns) * UNIT; }
+
+  name(point) {
+    return point < 0 ? "pass" : LETTERS[point % this.columns] + (this.rows - Math.floor(point / this.columns));
+  }
+
+  // The point under a place of the window, or -1.
+  pointAt(x, y) {
+    const matrix = this.root.getScreenCTM();
+    if (!matrix) return -1;
+    const at = new DOMPoint(x, y).matrixTransform(matrix.inverse());
+    const column = Math.round(at.x / UNIT), row = Math.round(at.y / UNIT);
+    const inside = column >= 0 && row >= 0 && column < this.columns && row < this.rows;
+    return inside ? row * this.columns + column : -1;
+  }
+
+  drawWood(width, height) {
+    const defs = svg("defs", {}, this.root);
+    const gradient = (kind, id, attributes, stops) => {
+      const element = svg(kind, { id, ...attributes }, defs);
+      for (const [offset, name] of stops) svg("stop", { offset, class: name }, element);
+    };
+    gradient("linearGradient", "wood", { x1: 0, y1: 0, x2: 1, y2: 1 },
+      [[0, "wood-1"], [.5, "wood-2"], [1, "wood-3"]]);
+    const light = { cx: .36, cy: .3, r: .75, fx: .32, fy: .26 };
+    gradient("radialGradient", "stone-black", light, [[0, "black-1"], [.45, "black-2"], [1, "black-3"]]);
+    gradient("radialGradient", "stone-white", light, [[0, "white-1"], [.6, "white-2"], [1, "white-3"]]);
+    gradient("radialGradient", "stone-shadow", {}, [[.72, "shadow-1"], [1, "shadow-2"]]);
+    // Grain: long, slightly bent lines across the whole board.
+    const grain = svg("pattern", { id: "grain", width: 320, height: 90, patternUnits: "userSpaceOnUse",
+      patternTransform: "rotate(2)" }, defs);
+    for (const [y, bend, opacity] of [[8, 5, .5], [21, -4, .9], [33, 6, .4], [47, 3, 1], [60, -6, .6], [74, 4, .8]]) {
+      svg("path", { class: "grain", "stroke-opacity": opacity,
+        d: `M0 ${y}C80 ${y + bend} 110 ${y - bend} 160 ${y}S250 ${y + bend} 320 ${y}` }, grain);
+    }
+    const frame = { x: -UNIT * 1.1, y: -UNIT * 1.1, width, height, rx: 7 };
+    svg("rect", { ...frame, fill: "url(#wood)" }, this.root);
+    svg("rect", { ...frame, fill: "url(#grain)" }, this.root);
+  }
+
+  drawGrid(stars) {
+    const right = (this.columns - 1) * UNIT, bottom = (this.rows - 1) * UNIT;
+    let path = "";
+    for (let row = 1; row < this.rows - 1; row++) path += `M0 ${row * UNIT}H${right}`;
+    for (let column = 1; column < this.columns - 1; column++) path += `M${column * UNIT} 0V${bottom}`;
+    svg("path", { class: "grid", d: path }, this.root);
+    svg("path", { class: "grid edge", d: `M0 0H${right}V${bottom}H0z` }, this.root);
+    for (const star of stars) svg("circle", { class: "star", cx: this.x(star), cy: this.y(star), r: 4 }, this.root);
+    const coordinates = svg("g", { class: "coordinates", "aria-hidden": "true" }, this.root);
+    const gap = UNIT * .82;
+    for (let column = 0; column < this.columns; column++) {
+      for (const y of [-gap, bottom + gap]) svg("text", { x: column * UNIT, y }, coordinates, LETTERS[column]);
+    }
+    for (let row = 0; row < this.rows; row++) {
+      for (const x of [-gap, right + gap]) svg("text", { x, y: row * UNIT }, coordinates, this.rows - row);
+    }
+  }
+
+  // 1 is Black, 2 is White. Only what is different is drawn again.
+  showStones(stones) {
+    for (let point = 0; point < stones.length; point++) {
+      if (stones[point] === this.shown[point]) continue;
+      this.shown[point] = stones[point];
+      for (const element of this.elements.get(point) || []) element.remove();
+      this.elements.delete(point);
+      if (!stones[point]) continue;
+      const color = stones[point] === 1 ? "black" : "white", cx = this.x(point), cy = this.y(point);
+      this.elements.set(point, [
+        svg("circle", { cx: cx + 1.6, cy: cy + 2.6, r: 21.5, fill: "url(#stone-shadow)" }, this.layers.shadows),
+        svg("circle", { cx, cy, r: 19, class: color, fill: `url(#stone-${color})`, "data-stone": this.name(point) },
+          this.layers.stones),
+      ]);
+    }
+  }
+
+  // Mean owners in [-1, 1], 1 for Black; null shows none.
+  showOwners(owners) {
+    const layer = this.layers.owners;
+    layer.replaceChildren();
+    if (!owners) return;
+    owners.forEach((owner, point) => {
+      const side = 22 * Math.sqrt(Math.abs(owner));
+      if (Math.abs(owner) < .08) return;
+      svg("rect", { class: owner > 0 ? "black" : "white", x: this.x(point) - side / 2, y: this.y(point) - side / 2,
+        width: side, height: side, rx: 2, "fill-opacity": Math.min(1, .35 + Math.abs(owner) * .6) }, layer);
+    });
+  }
+
+  // What lies on the stones: the last move, numbers.
+  showMarks(last, numbers) {
+    const layer = this.layers.marks;
+    layer.replaceChildren();
+    for (const [point, number] of numbers || []) {
+      const on = this.shown[point] === 1 ? "on-black" : "on-white";
+      svg("text", { class: `number ${on}${point === last ? " last" : ""}${number > 99 ? " small" : ""}`,
+        x: this.x(point), y: this.y(point) }, layer, number);
+    }
+    if (last >= 0 && !numbers) {
+      const on = this.shown[last] === 1 ? "on-black" : "on-white";
+      svg("circle", { class: `last ${on}`, cx: this.x(last), cy: this.y(last), r: 9.5 }, layer);
+    }
+  }
+
+  // Candidates: [{ point, label, grade }], and the move of the game that comes next.
+  showCandidates(candidates, next) {
+    const layer = this.layers.lines;
+    layer.replaceChildren();
+    for (const { point, label, grade } of candidates) {
+      if (point < 0 || this.shown[point]) continue;
+      const group = svg("g", { class: `candidate ${grade}`, "data-candidate": this.name(point) }, layer);
+      svg("circle", { cx: this.x(point), cy: this.y(point), r: 17.5 }, group);
+      svg("text", { x: this.x(point), y: this.y(point) }, group, label);
+    }
+    if (next >= 0 && !this.shown[next]) {
+      svg("circle", { class: "next", cx: this.x(next), cy: this.y(next), r: 17.5 }, layer);
+    }
+  }
+
+  // A line of moves, played out: [{ point, color, number }], those that were taken left out.
+  showLine(moves) {
+    const layer = this.layers.lines;
+    layer.replaceChildren();
+    for (const { point, color, number } of moves) {
+      const name = color === 1 ? "black" : "white", cx = this.x(point), cy = this.y(point);
+      svg("circle", { cx, cy, r: 19, class: `${name} ghost`, fill: `url(#stone-${name})`,
+        "data-line": this.name(point) }, layer);
+      svg("text", { class: `number on-${name}`, x: cx, y: cy }, layer, number);
+    }
+  }
+}

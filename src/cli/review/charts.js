@@ -1,0 +1,98 @@
+// Curves over the steps of the game. Every curve is drawn for the width that its element has, so that text and lines
+// keep their size on any screen.
+class Chart {
+  // series: [{ name, values }] with null where nothing is known; options: height, top and bottom of the scale,
+  // ticks: [[value, text]], area: fill between the curve and this value, marks: [{ step, grade, value }],
+  // xTicks: [[step, text]], label: value -> text.
+  constructor(root, length, series, options, onJump) {
+    Object.assign(this, { root, length, series, options });
+    this.current = 0;
+    new ResizeObserver(() => this.draw()).observe(root);
+    if (onJump) this.listen(onJump);
+    this.draw();
+  }
+
+  x(step) { return this.left + (this.length > 1 ? step / (this.length - 1) : .5) * (this.right - this.left); }
+  y(value) {
+    const { top, bottom } = this.options, share = (top - value) / (top - bottom);
+    return this.up + Math.min(1, Math.max(0, share)) * (this.down - this.up);
+  }
+
+  listen(onJump) {
+    const jump = event => {
+      const box = this.root.getBoundingClientRect();
+      const share = (event.clientX - box.left - this.left) / (this.right - this.left);
+      onJump(Math.round(Math.min(1, Math.max(0, share)) * (this.length - 1)));
+    };
+    let isDown = false;
+    this.root.addEventListener("pointerdown", event => {
+      isDown = true;
+      try { this.root.setPointerCapture(event.pointerId); } catch { /* A pointer that is gone already. */ }
+      jump(event);
+    });
+    this.root.addEventListener("pointermove", event => { if (isDown) jump(event); });
+    for (const end of ["pointerup", "pointercancel"]) this.root.addEventListener(end, () => { isDown = false; });
+  }
+
+  draw() {
+    const width = this.root.clientWidth, { height, ticks, area, xTicks } = this.options;
+    if (!width) return;
+    this.root.replaceChildren();
+    this.root.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    this.root.setAttribute("height", height);
+    [this.left, this.right, this.up, this.down] = [38, width - 8, 8, height - (xTicks.length ? 20 : 8)];
+    svg("rect", { class: "ground", x: this.left, y: this.up, width: this.right - this.left,
+      height: this.down - this.up }, this.root);
+    const lines = this.series.map(series => this.lines(series.values));
+    if (area !== undefined) {
+      const base = this.y(area);
+      for (const line of lines[0]) {
+        const path = `M${line[0][0]} ${base}L${line.map(at => at.join(" ")).join("L")}L${line.at(-1)[0]} ${base}z`;
+        svg("path", { class: "area", d: path }, this.root);
+      }
+    }
+    for (const [value, text] of ticks) {
+      svg("path", { class: "tick", d: `M${this.left} ${this.y(value)}H${this.right}` }, this.root);
+      svg("text", { class: "y", x: this.left - 6, y: this.y(value) }, this.root, text);
+    }
+    for (const [step, text] of xTicks) {
+      svg("text", { class: "x", x: this.x(step), y: height - 7 }, this.root, text);
+    }
+    lines.forEach((parts, index) => {
+      for (const line of parts) {
+        svg("path", { class: `curve ${this.series[index].name}`, d: `M${line.map(at => at.join(" ")).join("L")}` },
+          this.root);
+      }
+    });
+    for (const { step, grade, value } of this.options.marks || []) {
+      svg("circle", { class: `mark ${grade}`, cx: this.x(step), cy: this.y(value), r: 4, "data-step": step }, this.root);
+    }
+    this.cursor = svg("g", { class: "cursor" }, this.root);
+    this.show(this.current);
+  }
+
+  // Stretches of known values as places.
+  lines(values) {
+    const found = [];
+    let line = null;
+    values.forEach((value, step) => {
+      if (value === null) { line = null; return; }
+      if (!line) found.push(line = []);
+      line.push([this.x(step).toFixed(1), this.y(value).toFixed(1)]);
+    });
+    return found;
+  }
+
+  show(step) {
+    this.current = step;
+    if (!this.cursor) return;
+    this.cursor.replaceChildren();
+    const x = this.x(step);
+    svg("path", { d: `M${x} ${this.up}V${this.down}`, "data-step": step }, this.cursor);
+    for (const { values } of this.series) {
+      if (values[step] !== null && values[step] !== undefined) {
+        svg("circle", { cx: x, cy: this.y(values[step]), r: 4.5 }, this.cursor);
+      }
+    }
+  }
+}

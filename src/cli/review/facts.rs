@@ -1,0 +1,193 @@
+//! What is said of the game and of the search besides numbers, and how numbers are said.
+
+use super::Arguments;
+use crate::board::{ByColor, Color, Move};
+use crate::review::{Change, Class, Course, Estimate, Judgement, Scope, Thresholds};
+use crate::rules::Rules;
+use crate::search::Limits;
+use crate::sgf::{Record, Tree};
+
+/// Facts about the game and its review.
+pub(super) struct Facts {
+    /// The players' names, with their ranks.
+    pub(super) players: ByColor<Option<String>>,
+    /// The result as the record has it.
+    pub(super) result: Option<String>,
+    /// Names and texts: event, place, date, …
+    pub(super) details: Vec<(&'static str, String)>,
+    pub(super) rules: Rules,
+    pub(super) komi: f32,
+    pub(super) handicap: u32,
+    /// What was spent on each position.
+    pub(super) effort: String,
+    pub(super) playouts: Option<u32>,
+    pub(super) seconds: Option<f64>,
+    pub(super) seed: u64,
+    pub(super) thresholds: Thresholds,
+    /// What the reader of the review should know of the record.
+    pub(super) warnings: Vec<String>,
+}
+
+/// More warnings than these are not told one by one.
+const WARNINGS_MOST: usize = 8;
+
+impl Facts {
+    pub(super) fn new(
+        tree: &Tree,
+        record: &Record,
+        course: &Course,
+        scope: &Scope,
+        limits: &Limits,
+        arguments: &Arguments,
+    ) -> Facts {
+        let fact = |name: &str| tree.node(tree.root()).text(name).map(|text| text.replace('\n', " "));
+        let player = |name: &Option<String>, rank: &str, color: Color| match (name.clone(), fact(rank)) {
+            (name, None) => name,
+            (name, Some(rank)) => Some(format!("{} {rank}", name.unwrap_or_else(|| color.to_string()))),
+        };
+        let start = course.start();
+        let details = [("Event", "EV"), ("Round", "RO"), ("Game", "GN"), ("Place", "PC"), ("Date", "DT")];
+        let details = details.into_iter().filter_map(|(name, property)| Some((name, fact(property)?)));
+        let mut warnings: Vec<String> = course.warnings().iter().map(ToString::to_string).collect();
+        if warnings.len() > WARNINGS_MOST {
+            warnings.drain(..warnings.len() - WARNINGS_MOST);
+            warnings.insert(0, "the record has many faults; these are the last ones".to_owned());
+        }
+        let (followed, all) = (course.move_count(), record.move_count());
+        if followed < all {
+            warnings.push(format!(
+                "the review ends after move {followed} of {all}: the next one cannot be played"
+            ));
+        }
+        if let Some(name) =
+            record.rules.as_ref().filter(|_| record.known_rules().is_none() && arguments.rules.is_none())
+        {
+            warnings.push(format!("the rules “{name}” are not known here; reviewed under {}", start.rules()));
+        }
+        let seconds = limits.hard.map(|time| time.as_secs_f64());
+        let count = limits.playouts.map(|count| format!("{} simulations", grouped(count)));
+        let time = seconds.map(|seconds| format!("{seconds} s"));
+        let spent: Vec<String> = count.into_iter().chain(time).collect();
+        Facts {
+            players: ByColor::new(
+                player(&record.black, "BR", Color::Black),
+                player(&record.white, "WR", Color::White),
+            ),
+            result: record.result.clone(),
+            details: details.collect(),
+            rules: start.rules(),
+            komi: start.komi(),
+            handicap: start.handicap(),
+            effort: format!("{} each", spent.join(" or ")),
+            playouts: limits.playouts,
+            seconds,
+            seed: arguments.seed,
+            thresholds: scope.thresholds,
+            warnings,
+        }
+    }
+
+    /// A player's name, or the colour's.
+    pub(super) fn name(&self, color: Color) -> String {
+        self.players[color].clone().unwrap_or_else(|| color.to_string())
+    }
+
+    /// Who played whom.
+    pub(super) fn title(&self) -> String {
+        match (&self.players[Color::Black], &self.players[Color::White]) {
+            (None, None) => "Game review".to_owned(),
+            _ => format!("{} – {}", self.name(Color::Black), self.name(Color::White)),
+        }
+    }
+}
+
+/// `12,345`.
+pub(super) fn grouped(number: u32) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A lead as SGF writes results: `B+3.5`.
+pub(super) fn lead(score: f32) -> String {
+    let rounded = (score * 10.0).round() / 10.0;
+    match rounded {
+        0.0 => "even".to_owned(),
+        _ => format!("{}+{:.1}", if rounded > 0.0 { "B" } else { "W" }, rounded.abs()),
+    }
+}
+
+/// A share and its standard error, in per cent.
+pub(super) fn percent(estimate: Estimate) -> String {
+    format!("{:.1} % ± {:.1}", 100.0 * estimate.mean, 100.0 * estimate.error)
+}
+
+/// Moves one after the other.
+pub(super) fn line(moves: &[Move]) -> String {
+    moves.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+}
+
+/// What is said of a move in one line.
+pub(super) fn sentence(course: &Course, index: usize, judgement: &Judgement) -> String {
+    let step = &course.steps()[index];
+    let Change::Move { color, mv, .. } = step.change else { return String::new() };
+    let best = &judgement.best;
+    let intro = format!("Move {}, {color} {mv}", step.moves);
+    let instead = format!("{}: {}, {}", best.mv, win_rate(best.win_rate), lead(best.score.mean));
+    if judgement.is_first_choice {
+        format!("{intro}: the first choice")
+    } else if judgement.is_better {
+        format!("{intro} !: better than the first choice {instead}")
+    } else if judgement.is_unclear {
+        let loss = percent(judgement.loss);
+        format!("{intro}: unclear, loses {loss} of win rate, which may be chance. First choice {instead}")
+    } else if judgement.class == Class::Good {
+        format!("{intro}: good. First choice {instead}")
+    } else {
+        format!(
+            "{intro} {}: {}, loses {} of win rate and {:.1} points. Better {instead}",
+            super::sign(judgement.class),
+            judgement.class.name(),
+            percent(judgement.loss),
+            judgement.score_loss.mean,
+        )
+    }
+}
+
+/// Black's win rate as words.
+pub(super) fn win_rate(estimate: Estimate) -> String {
+    format!("Black wins {:.1} %", 100.0 * estimate.mean)
+}
+
+/// What the names of moves mean and how sure they are, for people.
+pub(super) fn explanation(thresholds: &Thresholds) -> String {
+    let least = |class: Class| 100.0 * thresholds.least(class);
+    format!(
+        "A move is an inaccuracy (?!) if it loses {} % of win rate or more against the first choice of the search, a \
+         mistake (?) from {} % on, a blunder (??) from {} % on; it is marked ! if it is better than the first choice \
+         by {} % or more. All this only if the difference is at least three times its standard error (±); otherwise it is unclear. That is the \
+         error of chance alone: what the evaluator does not understand it can be sure of all the same.",
+        least(Class::Inaccuracy),
+        least(Class::Mistake),
+        least(Class::Blunder),
+        least(Class::Inaccuracy),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_as_words() {
+        assert_eq!([3.46, -0.5, 0.04, -0.04].map(lead), ["B+3.5", "W+0.5", "even", "even"]);
+        assert_eq!([7, 999, 1000, 1234567].map(grouped), ["7", "999", "1,000", "1,234,567"]);
+        assert_eq!(percent(Estimate { mean: 0.1234, error: 0.0049 }), "12.3 % ± 0.5");
+    }
+}

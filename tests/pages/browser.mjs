@@ -1,0 +1,90 @@
+// A browser without a network, and what every page is asked.
+
+import { chromium } from "playwright-core";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+const ARGUMENTS = [
+  "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+  "--disable-component-update", "--disable-sync",
+];
+
+let failures = 0;
+
+export function check(condition, message) {
+  if (!condition) {
+    failures += 1;
+    console.error(`FAIL ${message}`);
+  }
+}
+
+export function equal(found, expected, message) {
+  const [a, b] = [JSON.stringify(found), JSON.stringify(expected)];
+  check(a === b, `${message}: found ${a}, expected ${b}`);
+}
+
+export function finish() {
+  console.log(failures ? `${failures} failed` : "all well");
+  process.exitCode = failures ? 1 : 0;
+}
+
+// Opens a file in a browser of its own and calls `visit(page, context)`. Whatever the page asks the network for, and
+// whatever it complains of, is a failure.
+export async function open(executablePath, file, options, visit) {
+  const folder = mkdtempSync(join(tmpdir(), "kosumi-pages-"));
+  const context = await chromium.launchPersistentContext(folder, {
+    executablePath, headless: true, args: ARGUMENTS, ...options,
+  });
+  try {
+    const page = context.pages()[0] ?? await context.newPage();
+    const url = pathToFileURL(file).href;
+    page.on("request", request => check(request.url().split("#")[0] === url, `request of ${request.url()}`));
+    page.on("console", message => check(!["error", "warning"].includes(message.type()), `console: ${message.text()}`));
+    page.on("pageerror", error => check(false, `error in the page: ${error}`));
+    await page.goto(url + (options.hash ?? ""));
+    await visit(page, context);
+  } finally {
+    await context.close();
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+// Nothing may be wider than the window.
+export async function checkWidth(page, name) {
+  const [wide, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+  check(wide <= window, `${name}: the page is ${wide} wide, the window ${window}`);
+}
+
+// The least contrast of text against what is behind it, by the definition of WCAG 2.
+export async function checkContrast(page, name, selectors) {
+  const found = await page.evaluate(selectors => {
+    const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+    const rgba = color => {
+      canvas.clearRect(0, 0, 1, 1);
+      canvas.fillStyle = color;
+      canvas.fillRect(0, 0, 1, 1);
+      return Array.from(canvas.getImageData(0, 0, 1, 1).data);
+    };
+    const over = (front, back) => front.slice(0, 3).map((c, i) => (c * front[3] + back[i] * (255 - front[3])) / 255);
+    const background = element => {
+      const own = rgba(getComputedStyle(element).backgroundColor);
+      if (own[3] === 255) return own.slice(0, 3);
+      const behind = element.parentElement ? background(element.parentElement) : [255, 255, 255];
+      return own[3] === 0 ? behind : over(own, behind);
+    };
+    const luminance = rgb => {
+      const [r, g, b] = rgb.map(c => c / 255).map(c => c <= .04045 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4);
+      return .2126 * r + .7152 * g + .0722 * b;
+    };
+    return selectors.flatMap(selector => Array.from(document.querySelectorAll(selector), element => {
+      if (!element.getClientRects().length || element.disabled) return null;
+      const back = background(element);
+      const [a, b] = [luminance(over(rgba(getComputedStyle(element).color), back)), luminance(back)];
+      return [selector, Math.round(100 * (Math.max(a, b) + .05) / (Math.min(a, b) + .05)) / 100];
+    }).filter(Boolean));
+  }, selectors);
+  for (const [selector, contrast] of found) check(contrast >= 4.5, `${name}: contrast of ${selector} is ${contrast}`);
+  check(found.length >= selectors.length, `${name}: ${found.length} elements looked at`);
+}

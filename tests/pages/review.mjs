@@ -1,0 +1,185 @@
+// Goes through the page of a review: node review.mjs CHROMIUM PAGE EXPECTED FOLDER
+//
+// EXPECTED is JSON: `boards`, the stones after every step as [["D4", "black"], …]; `bad`, the steps of moves with a bad
+// name, the worst first; `comment`, [step, text] that must appear as text. Pictures are left in FOLDER.
+
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { check, checkContrast, checkWidth, equal, finish, open } from "./browser.mjs";
+
+const [chromium, file, expectedFile, folder] = process.argv.slice(2);
+const expected = JSON.parse(readFileSync(expectedFile, "utf8"));
+const last = expected.boards.length - 1;
+
+const stones = page => page.$$eval("#board [data-stone]", found =>
+  found.map(stone => [stone.dataset.stone, stone.getAttribute("class")]).sort((a, b) => a[0] < b[0] ? -1 : 1));
+const step = page => page.$eval("#slider", slider => Number(slider.value));
+const count = (page, selector) => page.$$eval(selector, found => found.length);
+const sorted = board => [...board].sort((a, b) => a[0] < b[0] ? -1 : 1);
+
+async function middle(page, selector) {
+  const box = await page.locator(selector).first().boundingBox();
+  return [box.x + box.width / 2, box.y + box.height / 2];
+}
+
+async function picture(page, name) {
+  const path = join(folder, `${name}.png`);
+  await page.screenshot({ path });
+  check(statSync(path).size > 20_000, `${name}: the picture is nearly empty`);
+}
+
+async function goThrough(page) {
+  equal(await step(page), 0, "the page begins at the start");
+  for (let at = 0; at <= last; at++) {
+    equal(await step(page), at, "step after a key");
+    equal(await stones(page), sorted(expected.boards[at]), `stones at step ${at}`);
+    const cursor = await page.$eval("#chart-rate .cursor path", path => Number(path.dataset.step));
+    equal(cursor, at, "the line in the curve");
+    await page.keyboard.press("ArrowRight");
+  }
+  equal(await step(page), last, "no step behind the last");
+  await page.keyboard.press("Home");
+  equal(await step(page), 0, "Home");
+  await page.keyboard.press("PageDown");
+  equal(await step(page), Math.min(10, last), "Page Down");
+  await page.keyboard.press("ArrowLeft");
+  equal(await step(page), Math.min(10, last) - 1, "back");
+  await page.keyboard.press("End");
+  equal(await step(page), last, "End");
+  equal(await stones(page), sorted(expected.boards[last]), "stones after a jump to the end");
+  await page.click('[data-go="first"]');
+  equal(await stones(page), sorted(expected.boards[0]), "stones after a jump to the start");
+}
+
+async function tools(page) {
+  const half = Math.floor(last / 2);
+  await page.$eval("#slider", (slider, value) => {
+    slider.value = value;
+    slider.dispatchEvent(new Event("input"));
+  }, half);
+  equal(await stones(page), sorted(expected.boards[half]), "stones after the slider");
+  equal(await count(page, "#board .owners rect"), 0, "owners are hidden at first");
+  await page.keyboard.press("o");
+  check(await count(page, "#board .owners rect") > 0, "owners are shown");
+  equal(await page.getAttribute("#toggle-ownership", "aria-pressed"), "true", "the button says so");
+  await picture(page, "desktop-ownership");
+  await page.click("#toggle-ownership");
+  equal(await count(page, "#board .owners rect"), 0, "owners are hidden again");
+  await page.keyboard.press("n");
+  check(await count(page, "#board text.number") > 0, "numbers are shown");
+  await page.keyboard.press("n");
+
+  // Curves: one of each, a mark for each bad move, and a click jumps.
+  for (const id of ["chart-rate", "chart-score"]) {
+    check(await count(page, `#${id} path.curve`) >= 1, `${id} has a curve`);
+    const marks = await page.$$eval(`#${id} .mark:not(.better)`, found => found.map(mark => Number(mark.dataset.step)));
+    equal(marks.sort((a, b) => a - b), [...expected.bad].sort((a, b) => a - b), `marks of ${id}`);
+    const box = await page.locator(`#${id}`).boundingBox();
+    await page.mouse.click(box.x + box.width - 10, box.y + box.height / 2);
+    equal(await step(page), last, `a click at the end of ${id}`);
+    await page.mouse.click(box.x + 39, box.y + box.height / 2);
+    equal(await step(page), 0, `a click at the start of ${id}`);
+  }
+
+  // Best moves and their lines.
+  check(await count(page, "#board .candidate") > 0, "best moves are on the board");
+  await page.hover("#candidates tbody tr");
+  check(await count(page, "#board [data-line]") > 0, "a line is shown while the mouse is on it");
+  await page.mouse.move(2, 2);
+  equal(await count(page, "#board [data-line]"), 0, "and goes with the mouse");
+  // Under the mouse the best move gives way to its line, so the place is clicked and not the element.
+  const [x, y] = await middle(page, "#board .candidate");
+  await page.mouse.click(x, y);
+  check(await page.isVisible("#preview"), "a click keeps the line");
+  await picture(page, "desktop-line");
+  await page.keyboard.press("Escape");
+  equal(await page.isVisible("#preview"), false, "Escape ends it");
+  equal(await stones(page), sorted(expected.boards[0]), "the stones are back");
+  await page.keyboard.press("c");
+  equal(await count(page, "#board .candidate"), 0, "best moves are hidden");
+  await page.keyboard.press("c");
+}
+
+async function badMoves(page) {
+  const links = await page.$$eval(".worst a", found => found.map(link => Number(link.hash.slice(1))));
+  equal(links, expected.bad.slice(0, 20), "the list of the worst moves");
+  for (const [index, at] of links.slice(0, 3).entries()) {
+    await page.click(`.worst li:nth-child(${index + 1}) a`);
+    equal(await step(page), at, "the list jumps");
+    check(await page.isVisible("#verdict-instead"), "a better move is offered");
+    await page.click("#verdict-instead");
+    equal(await step(page), at - 1, "its line begins before the move");
+    check(await count(page, "#board [data-line]") > 0, "and is on the board");
+    await page.click("#preview-close");
+  }
+  if (expected.bad.length) {
+    await page.keyboard.press("Home");
+    await page.keyboard.press("m");
+    equal(await step(page), Math.min(...expected.bad), "the next bad move");
+  }
+}
+
+async function text(page) {
+  const [at, comment] = expected.comment;
+  await page.evaluate(at => { location.hash = `#${at}`; }, at);
+  await page.waitForFunction(at => Number(document.getElementById("slider").value) === at, at);
+  equal(await page.textContent("#comment"), comment, "the comment is text");
+  equal(await page.evaluate(() => [window.broken === undefined, document.querySelectorAll("script").length]), [true, 2],
+    "no script of a comment runs");
+}
+
+const CONTRAST = [".details", ".eyebrow", "#verdict-title", ".badge", ".balance p", "#candidates td", "#candidates th",
+  "figcaption", ".worst a span", "dt", "dd", ".toggles button", ".letter", ".about p", ".counter"];
+const desktop = { viewport: { width: 1280, height: 900 } };
+const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
+
+for (const colorScheme of ["light", "dark"]) {
+  await open(chromium, file, { ...desktop, colorScheme }, async page => {
+    if (colorScheme === "light") {
+      await goThrough(page);
+      await tools(page);
+      await badMoves(page);
+      await text(page);
+    }
+    await checkWidth(page, `desktop, ${colorScheme}`);
+    for (const [name, at] of [["start", 0], ["middle", expected.bad[0] ?? Math.floor(last / 2)], ["end", last]]) {
+      await page.evaluate(at => { location.hash = `#${at}`; scrollTo(0, 0); }, at);
+      await page.waitForFunction(at => Number(document.getElementById("slider").value) === at, at);
+      await picture(page, `desktop-${colorScheme}-${name}`);
+      if (name === "middle") await checkContrast(page, `desktop, ${colorScheme}`, CONTRAST);
+    }
+    await page.screenshot({ path: join(folder, `desktop-${colorScheme}-whole.png`), fullPage: true });
+  });
+  await open(chromium, file, { ...phone, colorScheme, hash: `#${Math.min(3, last)}` }, async page => {
+    equal(await step(page), Math.min(3, last), "an address leads to its step");
+    await checkWidth(page, `phone, ${colorScheme}`);
+    await page.tap('[data-go="1"]');
+    equal(await step(page), Math.min(4, last), "a tap on forward");
+    const box = await page.locator("#board").boundingBox();
+    check(box.width > 350 && box.x >= 0 && box.x + box.width <= 390, `the board fills the phone: ${JSON.stringify(box)}`);
+    if (await count(page, "#board .candidate")) {
+      await page.touchscreen.tap(...await middle(page, "#board .candidate"));
+      check(await page.isVisible("#preview"), "a tap on a best move shows its line");
+      await picture(page, `phone-${colorScheme}-line`);
+      await page.tap("#preview-close");
+    }
+    await page.evaluate(() => {
+      const board = document.getElementById("board"), box = board.getBoundingClientRect();
+      const at = (type, x) => board.dispatchEvent(new PointerEvent(type, { pointerType: "touch", bubbles: true,
+        clientX: box.x + x, clientY: box.y + 100 }));
+      at("pointerdown", 300);
+      at("pointerup", 200);
+    });
+    equal(await step(page), Math.min(5, last), "a swipe to the left goes on");
+    await page.evaluate(at => { location.hash = `#${at}`; scrollTo(0, 0); }, expected.bad[0] ?? last);
+    await page.waitForTimeout(300);
+    await picture(page, `phone-${colorScheme}`);
+    await checkWidth(page, `phone, ${colorScheme}, later`);
+    await page.screenshot({ path: join(folder, `phone-${colorScheme}-whole.png`), fullPage: true });
+  });
+}
+await open(chromium, file, { ...desktop, javaScriptEnabled: false }, async page => {
+  check(await page.isVisible("noscript"), "without scripts the page says so");
+  equal(await count(page, ".worst a"), Math.min(20, expected.bad.length), "and has its lists");
+});
+finish();

@@ -1,0 +1,317 @@
+//! `kosumi review` from outside: what it writes, and what it does with records that are no good.
+
+use kosumi::sgf::{NodeId, Record, Tree};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// A folder of its own for a test, empty.
+fn folder(name: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("review-{name}"));
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// Runs `kosumi review` in a folder: one thread, few simulations.
+fn run(folder: &Path, arguments: &[&str]) -> Output {
+    let fixed = ["review", "--threads", "1", "--memory", "8", "--no-model"];
+    let playouts: &[&str] = if arguments.iter().any(|word| ["--playouts", "--time"].contains(word)) {
+        &[]
+    } else {
+        &["--playouts", "40"]
+    };
+    Command::new(env!("CARGO_BIN_EXE_kosumi"))
+        .args(fixed)
+        .args(playouts)
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .unwrap()
+}
+
+/// Reviews a record; returns what was written beside it by ending, and what was said.
+fn review(folder: &Path, record: &str, arguments: &[&str]) -> String {
+    fs::write(folder.join("game.sgf"), record).unwrap();
+    let output = run(folder, &[&["game.sgf"], arguments].concat());
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{record}\n{err}");
+    assert_eq!(err, "", "nothing on standard error without a terminal");
+    out.into_owned()
+}
+
+fn written(folder: &Path, ending: &str) -> String {
+    fs::read_to_string(folder.join(format!("game.review.{ending}"))).unwrap()
+}
+
+/// The properties of the main line that say what was played.
+fn main_line(tree: &Tree) -> Vec<Vec<(String, Vec<String>)>> {
+    let play = ["B", "W", "AB", "AW", "AE", "PL", "SZ", "KM", "HA", "PB", "PW", "RE", "BL", "XX"];
+    let of = |id: NodeId| {
+        let own = tree.node(id).properties().iter().filter(|property| play.contains(&&*property.name));
+        own.map(|property| (property.name.to_string(), property.values.clone())).collect()
+    };
+    tree.main_line().into_iter().map(of).collect()
+}
+
+/// White wastes moves; three comments, a variation, a clock, a property that nobody knows.
+const GAME: &str = "(;GM[1]FF[4]CA[UTF-8]SZ[7]KM[5.5]RU[Chinese]PB[A</title>]BR[1d]PW[B]RE[B+R]C[first]\
+    ;B[dd]BL[30.5]XX[a\\]b];W[aa]C[not </script><script>window.broken=1</script> here]\
+    ;B[cc];W[ga](;B[ee];W[ag];B[ce]C[last])(;B[ff]C[other];W[gg]))";
+
+#[test]
+fn the_record_stays_and_is_annotated() {
+    let folder = folder("record");
+    let arguments = ["--sgf", "--playouts", "1500", "--thresholds", "1,2,4"];
+    review(&folder, GAME, &arguments);
+    let first = written(&folder, "sgf");
+    let (original, annotated) =
+        (Tree::parse(GAME.as_bytes()).unwrap(), Tree::parse(first.as_bytes()).unwrap());
+    assert_eq!(main_line(&annotated), main_line(&original), "main line unchanged, move for move");
+    let (line, before) = (annotated.main_line(), original.main_line());
+    let root = annotated.node(line[0]).text("C").unwrap();
+    assert!(root.starts_with("first\n\n— Kosumi —\nReviewed by Kosumi"), "{root}");
+    for (number, (&id, &old)) in line.iter().zip(&before).enumerate() {
+        let node = annotated.node(id);
+        let comment = node.text("C").unwrap();
+        let own = original.node(old).text("C").unwrap_or_default();
+        assert!(comment.starts_with(&own), "{comment}");
+        assert!(node.has("V") && node.has("SBKV") && node.has("SBKS"), "{number}");
+        let rate: f64 = node.text("SBKV").unwrap().parse().unwrap();
+        assert!((0.0..=100.0).contains(&rate));
+        if number > 0 {
+            assert!(comment.contains(&format!("Move {number}, ")), "{comment}");
+        }
+    }
+    // White's first move is in the corner of an empty board: a bad move, with a better line beside it.
+    let bad = annotated.node(line[2]);
+    assert!(bad.has("BM") && bad.has("TR") && bad.has("HO"), "{first}");
+    let beside = annotated.node(line[1]).children();
+    let better =
+        beside.iter().find(|&&id| annotated.node(id).text("N").is_some_and(|name| name == "Kosumi: better"));
+    let better = annotated.node(*better.unwrap());
+    assert!(better.has("W") && better.text("W") == bad.text("TR"), "the mark is where the line begins");
+    assert!(!better.children().is_empty());
+    // The record's own variation is still there.
+    let branch = original.node(before[4]).children().len() + usize::from(annotated.node(line[5]).has("TR"));
+    assert_eq!(annotated.node(line[4]).children().len(), branch);
+    assert!(first.contains("B[ff]C[other];W[gg]"));
+
+    // The same again, and reviewing what has been reviewed changes nothing.
+    review(&folder, GAME, &arguments);
+    assert_eq!(written(&folder, "sgf"), first);
+    review(&folder, &first, &arguments);
+    assert_eq!(written(&folder, "sgf"), first);
+}
+
+fn number(value: &Value, name: &str) -> f64 {
+    value[name].as_f64().unwrap_or_else(|| panic!("{name} in {value}"))
+}
+
+fn check_estimate(value: &Value, range: std::ops::RangeInclusive<f64>) {
+    assert!(range.contains(&number(value, "mean")), "{value}");
+    assert!(number(value, "error") >= 0.0, "{value}");
+}
+
+fn check_candidate(value: &Value) {
+    assert!(value["move"].is_string() && value["visits"].is_u64(), "{value}");
+    assert_eq!(value["variation"][0], value["move"]);
+    check_estimate(&value["win_rate"], 0.0..=1.0);
+    check_estimate(&value["score"], -60.0..=60.0);
+}
+
+#[test]
+fn numbers_for_other_programs() {
+    let folder = folder("json");
+    let said = review(&folder, GAME, &["--json", "--playouts", "300", "--candidates", "3"]);
+    assert!(said.contains("written: game.review.json\n"), "{said}");
+    assert!(!folder.join("game.review.html").exists() && !folder.join("game.review.sgf").exists());
+    let text = written(&folder, "json");
+    let json: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((&json["format"], &json["version"]), (&"kosumi-review".into(), &1.into()));
+    let game = &json["game"];
+    assert_eq!((&game["columns"], &game["rows"], &game["komi"]), (&7.into(), &7.into(), &5.5.into()));
+    assert_eq!((&game["black"], &game["white"]), (&"A</title> 1d".into(), &"B".into()));
+    assert_eq!(game["rules"], "chinese");
+    assert_eq!(json["thresholds"]["blunder"], 0.2);
+    assert_eq!(json["search"]["playouts"], 300);
+    let positions = json["positions"].as_array().unwrap();
+    assert_eq!(positions.len(), 8);
+    let mut bad = Vec::new();
+    for (index, position) in positions.iter().enumerate() {
+        assert_eq!(
+            (&position["position"], &position["moves"], &position["node"]),
+            (&index.into(), &index.into(), &index.into())
+        );
+        assert_eq!(position["move"].is_null(), index == 0);
+        assert_eq!(position["judgement"].is_null(), index == 0);
+        let analysis = &position["analysis"];
+        assert!(analysis["visits"].as_u64().unwrap() >= 300);
+        check_estimate(&analysis["win_rate"], 0.0..=1.0);
+        check_estimate(&analysis["score"], -60.0..=60.0);
+        let candidates = analysis["candidates"].as_array().unwrap();
+        assert!((1..=3).contains(&candidates.len()));
+        candidates.iter().for_each(check_candidate);
+        let ownership = analysis["ownership"].as_array().unwrap();
+        assert_eq!(ownership.len(), 49);
+        assert!(ownership.iter().all(|owner| (-1.0..=1.0).contains(&owner.as_f64().unwrap())));
+        if index > 0 {
+            let judgement = &position["judgement"];
+            check_candidate(&judgement["best"]);
+            check_estimate(&judgement["loss"], 0.0..=1.0);
+            check_estimate(&judgement["score_loss"], 0.0..=100.0);
+            let is_first = judgement["is_first_choice"].as_bool().unwrap();
+            assert!(!is_first || judgement["loss"]["mean"] == 0.0 && judgement["class"] == "good");
+            assert!(
+                judgement["is_checked"].is_boolean() && judgement["is_better_than_first_choice"].is_boolean()
+            );
+            if judgement["class"] != "good" {
+                bad.push(index);
+                let (mean, error) = (number(&judgement["loss"], "mean"), number(&judgement["loss"], "error"));
+                assert!(mean >= 0.05 && mean >= 2.99 * error && judgement["is_checked"] == true);
+            }
+        }
+    }
+    let loss = |index: &usize| number(&positions[*index]["judgement"]["loss"], "mean");
+    bad.sort_by(|a, b| loss(b).total_cmp(&loss(a)));
+    assert!(!bad.is_empty(), "White's moves in the corners are bad");
+    assert_eq!(json["worst"], Value::from(bad));
+    // The ownership begins at the top: Black plays the middle, White the corner there.
+    for (color, moves) in [("black", 4), ("white", 3)] {
+        let player = &json["players"][color];
+        assert_eq!(player["moves"], moves);
+        let classes =
+            ["good", "inaccuracies", "mistakes", "blunders"].map(|name| player[name].as_u64().unwrap());
+        assert_eq!(classes.iter().sum::<u64>(), moves);
+        assert!((0.0..=1.0).contains(&number(player, "accuracy")) && number(player, "mean_loss") >= 0.0);
+        assert_eq!(player["accuracy_curve"].as_array().unwrap().len() as u64, moves);
+    }
+    assert_eq!(json["warnings"], Value::from(Vec::<Value>::new()));
+}
+
+#[test]
+fn nothing_of_a_record_becomes_markup() {
+    let folder = folder("markup");
+    review(&folder, GAME, &["--html"]);
+    let page = written(&folder, "html");
+    assert_eq!(page.matches("<script").count(), 2);
+    assert_eq!(page.matches("</script>").count(), 2);
+    assert!(page.contains("<title>A&lt;/title&gt; 1d – B</title>") && page.matches("</title>").count() == 2);
+    for way_out in ["http://", "https://", "src=", "@import", "url(//"] {
+        // Names of XML are no addresses.
+        let page = page.replace("http://www.w3.org/2000/svg", "");
+        assert!(!page.contains(way_out), "{way_out}");
+    }
+    assert!(page.contains("default-src 'none'"));
+    let marker = "type=\"application/json\" id=\"data\">";
+    let (_, behind) = page.split_once(marker).unwrap();
+    let data: Value = serde_json::from_str(behind.split('<').next().unwrap()).unwrap();
+    assert_eq!(data["steps"][2]["c"], "not </script><script>window.broken=1</script> here");
+    assert_eq!(data["steps"].as_array().unwrap().len(), 8);
+}
+
+#[test]
+fn records_of_all_kinds() {
+    let folder = folder("kinds");
+    let all = ["--sgf", "--html", "--json", "--playouts", "20"];
+    let rows = [
+        ("an empty game", "(;SZ[9])", 1, None),
+        ("set-up only", "(;SZ[5]AB[aa][bb]AW[cc]PL[W])", 1, None),
+        ("set-up later", "(;SZ[5];B[aa];AW[bb]AE[aa];B[cc])", 4, None),
+        ("passes", "(;SZ[5];B[];W[];B[cc];W[tt];B[])", 6, None),
+        ("one point", "(;SZ[1];B[];W[])", 3, None),
+        ("one row", "(;SZ[9:1];B[aa];W[ia])", 3, None),
+        ("a rectangle", "(;SZ[3:7]KM[0];B[ag];W[ca])", 3, None),
+        ("a handicap", "(;SZ[9]HA[2]AB[cc][gg];W[ee])", 2, None),
+        ("moves in the root", "(;SZ[5]B[aa];W[bb])", 3, None),
+        ("two moves in a node", "(;SZ[5];B[bb]W[cc];B[dd])", 4, None),
+        ("an occupied point", "(;SZ[5];B[bb];W[bb];B[dd])", 2, Some("the review ends after move 1 of 3")),
+        ("unknown rules", "(;SZ[5]RU[mahjong];B[bb])", 2, Some("are not known here")),
+        ("territory", "(;SZ[5]RU[Japanese];B[bb];W[];B[])", 4, None),
+        ("cut off", "(;SZ[5];B[bb];W[cc]C[oh", 3, None),
+    ];
+    for (name, text, positions, note) in rows {
+        let said = review(&folder, text, &all);
+        match note {
+            Some(note) => assert!(said.contains(note), "{name}: {said}"),
+            None => assert!(!said.contains("note:"), "{name}: {said}"),
+        }
+        let json: Value = serde_json::from_str(&written(&folder, "json")).unwrap();
+        assert_eq!(json["positions"].as_array().unwrap().len(), positions, "{name}");
+        assert!(
+            json["positions"].as_array().unwrap().iter().all(|position| position["analysis"].is_object())
+        );
+        let (before, after) = (Record::parse(text.as_bytes()).unwrap(), written(&folder, "sgf"));
+        let after = Record::parse(after.as_bytes()).unwrap();
+        let moves = |record: &Record| record.nodes.iter().map(|node| node.moves.len()).collect::<Vec<_>>();
+        assert_eq!((moves(&after), &after.warnings), (moves(&before), &before.warnings), "{name}");
+        assert!(written(&folder, "html").len() < 120_000, "{name}");
+    }
+}
+
+#[test]
+fn what_cannot_be_done_is_said_and_changes_nothing() {
+    let folder = folder("errors");
+    fs::write(folder.join("game.sgf"), "(;SZ[5];B[aa])(;SZ[3];W[bb])").unwrap();
+    fs::write(folder.join("broken.sgf"), "no record at all").unwrap();
+    fs::write(folder.join("chess.sgf"), "(;GM[3];B[aa])").unwrap();
+    let rows: [(&[&str], &str); 12] = [
+        (&["missing.sgf"], "missing.sgf: No such file"),
+        (&["broken.sgf"], "broken.sgf: no game record"),
+        (&["chess.sgf"], "not a game of Go"),
+        (&["game.sgf", "-o", "game"], "is the record itself"),
+        (&["game.sgf", "-o", "./../review-errors/game"], "is the record itself"),
+        (&["game.sgf", "-o", "no/folder/there"], "there is no folder no/folder"),
+        (&["game.sgf", "-o", ".."], "is no name for files"),
+        (&["game.sgf", "--game", "3"], "has no game 3; it has 2"),
+        (&["game.sgf", "--from", "2"], "the game has 1 moves"),
+        (&["game.sgf", "--from", "3", "--to", "2"], "--from 3 is behind --to 2"),
+        (&["game.sgf", "--thresholds", "5,4,3"], "not three ascending numbers"),
+        (&["game.sgf", "--komi", "nan"], "not a number"),
+    ];
+    for (arguments, expected) in rows {
+        let output = run(&folder, arguments);
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && error.contains(expected), "{arguments:?}: {error}");
+        let mut files: Vec<_> =
+            fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        files.sort();
+        assert_eq!(files, ["broken.sgf", "chess.sgf", "game.sgf"], "{arguments:?}");
+    }
+    assert_eq!(fs::read_to_string(folder.join("game.sgf")).unwrap(), "(;SZ[5];B[aa])(;SZ[3];W[bb])");
+}
+
+#[test]
+fn options_reach_their_aim() {
+    let folder = folder("options");
+    fs::write(folder.join("games.sgf"), "(;SZ[5];B[aa])\njunk\n(;SZ[3]KM[6.5];B[bb];W[aa];B[cc])").unwrap();
+    let output = run(
+        &folder,
+        &[
+            "games.sgf",
+            "--game",
+            "2",
+            "--json",
+            "--from",
+            "2",
+            "--to",
+            "2",
+            "--komi",
+            "-3",
+            "--rules",
+            "japanese",
+        ],
+    );
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let json: Value =
+        serde_json::from_str(&fs::read_to_string(folder.join("games-2.review.json")).unwrap()).unwrap();
+    assert_eq!((&json["game"]["komi"], &json["game"]["rules"]), (&(-3.0).into(), &"japanese".into()));
+    let is_searched = |position: &Value| position["analysis"].is_object();
+    let searched: Vec<bool> = json["positions"].as_array().unwrap().iter().map(is_searched).collect();
+    assert_eq!(searched, [false, true, true, false]);
+    let output = run(&folder, &["games.sgf", "--time", "0.01", "-o", "other"]);
+    assert!(output.status.success());
+    assert!(folder.join("other.sgf").exists() && folder.join("other.html").exists());
+    assert!(!folder.join("other.json").exists());
+}
