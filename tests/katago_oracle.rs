@@ -196,8 +196,13 @@ fn speed() {
         let mut features = Features::default();
         let (mut cold, mut warm) = (Vec::new(), Vec::new());
         for (index, game) in games.iter().enumerate() {
-            let mut earlier = game.clone();
-            let last = earlier.undo().expect("a move");
+            // As in a search: four moves below the root, after the position before has been looked at.
+            let mut root = game.clone();
+            let moves: Vec<Move> = (0..4).filter_map(|_| Some(root.undo()?.mv)).collect();
+            let mut line = Line::new(&root);
+            moves[1..].iter().rev().for_each(|&mv| line.play(mv));
+            let before = line.clone();
+            line.play(moves[0]);
             let other = &games[(index + 1) % games.len()];
             // The best of several, because other programs run too.
             let best =
@@ -210,11 +215,9 @@ fn speed() {
                 };
                 features = Features::default();
                 time(&Line::new(other), &mut features);
-                let cold = time(&Line::new(game), &mut features);
+                let cold = time(&line, &mut features);
                 features = Features::default();
-                let mut line = Line::new(&earlier);
-                time(&line, &mut features);
-                line.play(last.mv);
+                time(&before, &mut features);
                 [cold, time(&line, &mut features)]
             });
             let [best_cold, best_warm] = times.reduce(best).expect("several");
