@@ -33,3 +33,4 @@ pub mod search;
 pub mod sgf;
 pub mod tactics;
 pub mod time;
+pub mod training;

@@ -21,6 +21,7 @@ const ORDER: &[&str] = &[
     "perft",
     "net",
     "playout",
+    "training",
     "eval",
     "search",
     "engine",

@@ -1,6 +1,7 @@
 //! The command line: one file per subcommand.
 
 mod bench;
+mod features;
 mod gtp;
 mod match_games;
 mod model;
@@ -40,6 +41,8 @@ enum Subcommands {
     Review(Box<review::Arguments>),
     /// Measure speed, and print the signature of the search
     Bench(bench::Arguments),
+    /// Turn game records into positions for the training of networks
+    Features(Box<features::Arguments>),
     /// Count positions, plays, sequences of moves or whole games
     Perft(perft::Arguments),
     /// Look at networks in KataGo's format, or make one
@@ -57,6 +60,7 @@ pub fn main() -> ExitCode {
         Some(Subcommands::Regress(arguments)) => return regress::run(&arguments),
         Some(Subcommands::Review(arguments)) => review::run(&arguments),
         Some(Subcommands::Bench(arguments)) => bench::run(&arguments),
+        Some(Subcommands::Features(arguments)) => features::run(&arguments),
         Some(Subcommands::Perft(arguments)) => perft::run(&arguments),
         Some(Subcommands::Net(arguments)) => net::run(&arguments),
     };

@@ -1,0 +1,14 @@
+//! From games to what a network learns from: positions with their answers, packed into shards.
+//!
+//! Everything is from the view of the player to move, as the networks see it.
+
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used))]
+
+mod example;
+mod npz;
+mod sample;
+mod shard;
+
+pub use example::{Example, PackedInput, Targets};
+pub use sample::{Refusal, Sampling, Split, examples, result};
+pub use shard::{SHARD_VERSION, Shard};

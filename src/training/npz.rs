@@ -1,0 +1,105 @@
+//! Arrays in numpy's formats: `.npy`, and `.npz`, which is a zip archive of them.
+//!
+//! CITE: numpy, "NEP 1: A simple file format for NumPy arrays" (version 1.0 of the format).
+
+use std::io::{self, Seek, Write};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
+/// A type whose little-endian bytes numpy knows by a name.
+pub(super) trait Element: Copy {
+    /// numpy's name of the type.
+    const DESCRIPTION: &'static str;
+
+    /// Appends the value's bytes.
+    fn put(self, out: &mut Vec<u8>);
+}
+
+macro_rules! element {
+    ($type:ty, $name:literal) => {
+        impl Element for $type {
+            const DESCRIPTION: &'static str = $name;
+
+            fn put(self, out: &mut Vec<u8>) {
+                out.extend_from_slice(&self.to_le_bytes());
+            }
+        }
+    };
+}
+
+element!(u8, "|u1");
+element!(i8, "|i1");
+element!(u16, "<u2");
+element!(u32, "<u4");
+element!(f32, "<f4");
+
+/// An array as the content of a `.npy` file. `shape` must fit the number of elements.
+fn npy<T: Element>(shape: &[usize], elements: impl Iterator<Item = T>) -> Vec<u8> {
+    let shape_text: String = shape.iter().map(|length| format!("{length},")).collect();
+    let mut header =
+        format!("{{'descr': '{}', 'fortran_order': False, 'shape': ({shape_text}), }}", T::DESCRIPTION);
+    // The data begin at a multiple of 64 bytes, behind magic, version, length and a line end.
+    let before = 10;
+    let padding = (before + header.len() + 1).next_multiple_of(64) - (before + header.len() + 1);
+    header.extend(std::iter::repeat_n(' ', padding));
+    header.push('\n');
+    let mut out = b"\x93NUMPY\x01\x00".to_vec();
+    out.extend_from_slice(&(header.len() as u16).to_le_bytes());
+    out.extend_from_slice(header.as_bytes());
+    let start = out.len();
+    elements.for_each(|element| element.put(&mut out));
+    debug_assert_eq!(out.len() - start, shape.iter().product::<usize>() * size_of::<T>());
+    out
+}
+
+/// A `.npz` file being written.
+pub(super) struct NpzWriter<W: Write + Seek> {
+    zip: ZipWriter<W>,
+}
+
+impl<W: Write + Seek> NpzWriter<W> {
+    pub(super) fn new(file: W) -> NpzWriter<W> {
+        NpzWriter { zip: ZipWriter::new(file) }
+    }
+
+    /// Adds an array under a name.
+    pub(super) fn array<T: Element>(
+        &mut self,
+        name: &str,
+        shape: &[usize],
+        elements: impl Iterator<Item = T>,
+    ) -> io::Result<()> {
+        let options = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
+        self.zip.start_file(format!("{name}.npy"), options)?;
+        self.zip.write_all(&npy(shape, elements))
+    }
+
+    /// Ends the archive and hands the file back.
+    pub(super) fn finish(self) -> io::Result<W> {
+        Ok(self.zip.finish()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_array_as_numpy_writes_it() {
+        // numpy.save of numpy.array([[1, 2, 3], [4, 5, 65535]], "<u2"), but for the order of white space.
+        let bytes = npy(&[2, 3], [1u16, 2, 3, 4, 5, 65535].into_iter());
+        assert_eq!(&bytes[..10], b"\x93NUMPY\x01\x00\x76\x00");
+        assert_eq!(bytes.len(), 128 + 12);
+        let header = std::str::from_utf8(&bytes[10..128]).unwrap();
+        assert_eq!(header.trim_end(), "{'descr': '<u2', 'fortran_order': False, 'shape': (2,3,), }");
+        assert!(header.ends_with(" \n"));
+        assert_eq!(&bytes[128..], [1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 255, 255]);
+    }
+
+    #[test]
+    fn one_number_for_each_row() {
+        let bytes = npy(&[1], [-1.0f32].into_iter());
+        assert!(String::from_utf8_lossy(&bytes).contains("'shape': (1,), "));
+        assert_eq!(bytes[bytes.len() - 4..], (-1.0f32).to_le_bytes());
+    }
+}

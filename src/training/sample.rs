@@ -1,0 +1,277 @@
+//! Positions from game records.
+
+use super::example::{Example, PackedInput, Targets};
+use crate::board::{BoardSize, Color, Move};
+use crate::game::Game;
+use crate::net::Input;
+use crate::rng::Rng;
+use crate::rules::{Rules, Scoring};
+use crate::score::area_owner;
+use crate::sgf::facts::{Date, Ending, Outcome, Winner};
+use crate::sgf::{Record, Strictness};
+
+/// Games with fewer moves were hardly played.
+const FEWEST_MOVES: usize = 10;
+
+/// What a record is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Split {
+    /// To learn from.
+    Training,
+    /// Held back, to see what was learnt.
+    Validation,
+}
+
+impl Split {
+    /// Games dated in the year `held_back` or later are for validation, all others, and those without a date,
+    /// for training. The date is part of the game, so it stays on its side however often records are read, in
+    /// whatever order.
+    pub fn of(record: &Record, held_back: u16) -> Split {
+        let date = record.date.as_deref().and_then(Date::parse);
+        if date.is_some_and(|date| date.year >= held_back) { Split::Validation } else { Split::Training }
+    }
+}
+
+/// Why a record gives no positions.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, thiserror::Error)]
+pub enum Refusal {
+    /// It does not say who won.
+    #[error("no result")]
+    NoResult,
+    /// Hardly any moves.
+    #[error("too few moves")]
+    TooShort,
+    /// It has moves or stones that cannot be played.
+    #[error("moves that cannot be played")]
+    Unplayable,
+}
+
+/// Which positions of a game are taken, and how they are shown.
+#[derive(Clone, Debug)]
+pub struct Sampling {
+    /// Positions a game.
+    pub per_game: usize,
+    /// The rules that records were played under, if they do not say.
+    pub recorded: Rules,
+    /// The rules to show games under, each game under one of them by chance; as they were played, if empty.
+    ///
+    /// The komi is moved by a point between area and territory scoring, which keeps the winner the same in all but
+    /// rare games; a score that was counted under one is not told under the other.
+    pub shown: Vec<Rules>,
+    /// Decides every choice, together with the number of the game.
+    pub seed: u64,
+}
+
+/// The positions of a game, as `encode` shows them. `number` is the game's in its collection.
+///
+/// # Errors
+/// If the record is no use.
+pub fn examples(
+    record: &Record,
+    number: u32,
+    sampling: &Sampling,
+    encode: &mut impl FnMut(&Game) -> Input,
+) -> Result<Vec<Example>, Refusal> {
+    let (winner, score) = result(record).ok_or(Refusal::NoResult)?;
+    let played_under = record.known_rules().map_or(sampling.recorded, |preset| preset.rules);
+    let usual_komi = played_under.usual_komi();
+    let played = record
+        .replay(played_under, usual_komi, None, Strictness::Tolerant)
+        .ok()
+        .filter(|replayed| replayed.warnings.is_empty())
+        .ok_or(Refusal::Unplayable)?
+        .game;
+    let moves = played.records();
+    if moves.len() < FEWEST_MOVES.min(played.size().area() / 2) {
+        return Err(Refusal::TooShort);
+    }
+
+    let mut rng = Rng::for_worker(sampling.seed, number as usize);
+    let shown_under = match sampling.shown.len() {
+        0 => played_under,
+        count => sampling.shown[rng.below(count as u32) as usize],
+    };
+    let komi = played.komi() + komi_shift(played_under, shown_under);
+    let score = score.filter(|_| played_under.scoring == shown_under.scoring);
+    let owners = final_owners(&played);
+    let chosen = choose(&mut rng, moves.len(), sampling.per_game);
+
+    let mut game = Game::from_board(*played.start(), played.start_to_move(), shown_under, komi);
+    game.set_handicap(played.handicap());
+    let mut examples = Vec::with_capacity(chosen.len());
+    for (ply, played_move) in moves.iter().enumerate() {
+        if chosen.contains(&ply) {
+            game.set_to_move(played_move.color);
+            let us = played_move.color;
+            let share = |of: Color| winner.map_or(0.5, |winner| f32::from(u8::from(winner == of)));
+            let targets = Targets {
+                played: move_index(game.size(), played_move.mv),
+                policy: Vec::new(),
+                value: [share(us), share(us.opponent()), 0.0],
+                score: score.map(|score| score * us.sign() as f32),
+                ownership: owners
+                    .as_ref()
+                    .map(|owners| owners.iter().map(|&o| 127 * o * us.sign() as i8).collect()),
+            };
+            let input = PackedInput::pack(&encode(&game));
+            examples.push(Example { input, targets, ply: ply.min(u16::MAX as usize) as u16, game: number });
+        }
+        if game.play_tolerant(played_move.color, played_move.mv).is_err() {
+            return Err(Refusal::Unplayable);
+        }
+    }
+    Ok(examples)
+}
+
+/// Who won, nobody in a draw, and Black's points more than White's if the game was counted; `None` if the game has no
+/// result.
+pub fn result(record: &Record) -> Option<(Option<Color>, Option<f32>)> {
+    let outcome = record.result.as_deref().and_then(Outcome::parse)?;
+    let score = |sign: i32| match outcome.ending {
+        Ending::Score(points) => Some(sign as f32 * points),
+        _ => None,
+    };
+    match outcome.winner {
+        Winner::Player(color) => Some((Some(color), score(color.sign()))),
+        Winner::Nobody => Some((None, Some(0.0))),
+        Winner::Void | Winner::Unknown => None,
+    }
+}
+
+/// Area scoring gives Black a point more, as Black makes the first move and mostly the last: half the odd games.
+/// Rule sets make up for it with a point of komi (7.5 for 6.5).
+fn komi_shift(from: Rules, to: Rules) -> f32 {
+    match (from.scoring, to.scoring) {
+        (Scoring::Territory, Scoring::Area) => 1.0,
+        (Scoring::Area, Scoring::Territory) => -1.0,
+        _ => 0.0,
+    }
+}
+
+/// Different numbers below `from`, as many as there are up to `count`.
+fn choose(rng: &mut Rng, from: usize, count: usize) -> Vec<usize> {
+    let mut all: Vec<usize> = (0..from).collect();
+    let count = count.min(from);
+    for index in 0..count {
+        all.swap(index, index + rng.below((from - index) as u32) as usize);
+    }
+    all.truncate(count);
+    all
+}
+
+/// Number of a point, row by row from the top, or of a pass.
+fn move_index(size: BoardSize, mv: Move) -> u16 {
+    let index = match mv {
+        Move::Play(point) => (size.rows() - 1 - point.row()) * size.columns() + point.column(),
+        Move::Pass => size.area(),
+    };
+    index as u16
+}
+
+/// Who holds each point at the end, row by row from the top, +1 for Black; `None` unless the board alone says so:
+/// the game ended by passes, under area rules that count all stones as alive.
+fn final_owners(game: &Game) -> Option<Vec<i8>> {
+    let rules = game.rules();
+    if !game.is_over() || rules.friendly_pass || rules.scoring != Scoring::Area {
+        return None;
+    }
+    let owners = area_owner(game.board());
+    let size = game.size();
+    let rows = (0..size.rows()).rev();
+    let points = rows.flat_map(|row| (0..size.columns()).filter_map(move |column| size.point(column, row)));
+    Some(points.map(|point| owners[point].map_or(0, |owner: Color| owner.sign() as i8)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sampling(per_game: usize) -> Sampling {
+        let recorded = Rules::preset("japanese").unwrap().rules;
+        Sampling { per_game, recorded, shown: Vec::new(), seed: 1 }
+    }
+
+    fn record(sgf: &str) -> Record {
+        Record::parse(sgf.as_bytes()).unwrap()
+    }
+
+    /// Stones only, as they lie on the board: +1 for the player to move.
+    fn encode(game: &Game) -> Input {
+        let size = game.size();
+        let mut input = Input::zero(size.columns(), size.rows());
+        for (point, color) in game.board().stones() {
+            let feature = if color == game.to_move() { 1 } else { 2 };
+            input.point_mut(point.column(), size.rows() - 1 - point.row())[feature] = 1.0;
+        }
+        input.global[5] = game.komi();
+        input
+    }
+
+    /// Black walls off the left two columns, White has nothing but one stone at the right.
+    const COUNTED: &str =
+        "(;SZ[3]KM[0.5]RU[Tromp-Taylor]RE[B+0.5]DT[2015-12-31];B[ba];W[cb];B[bb];W[];B[bc];W[];B[])";
+
+    #[test]
+    fn answers_are_the_movers() {
+        let mut all = examples(&record(COUNTED), 7, &sampling(100), &mut encode).unwrap();
+        all.sort_by_key(|example| example.ply);
+        assert_eq!(all.len(), 7);
+        let played: Vec<u16> = all.iter().map(|example| example.targets.played).collect();
+        assert_eq!(played, [1, 5, 4, 9, 7, 9, 9]);
+        assert_eq!(all[0].targets.value, [1.0, 0.0, 0.0]);
+        assert_eq!(all[1].targets.value, [0.0, 1.0, 0.0]);
+        assert_eq!((all[0].targets.score, all[1].targets.score), (Some(0.5), Some(-0.5)));
+        let black =
+            [127, 127, 127, 127, 127, -127, 127, 127, 127].map(|o: i32| if o < 0 { -127 } else { 127 });
+        // The two empty points at the right touch both colours.
+        let black: Vec<i8> =
+            black.iter().enumerate().map(|(at, &o)| if at == 2 || at == 8 { 0 } else { o as i8 }).collect();
+        let white: Vec<i8> = black.iter().map(|&o| -o).collect();
+        assert_eq!(all[0].targets.ownership.as_ref(), Some(&black));
+        assert_eq!(all[1].targets.ownership.as_ref(), Some(&white));
+        // At the second move White sees Black's stone as the opponent's, at the top.
+        assert_eq!(all[1].input.unpack().point(1, 0)[..3], [0.0, 0.0, 1.0]);
+    }
+
+    #[test]
+    fn another_scoring_moves_komi_and_hides_the_score() {
+        let territory = Rules::preset("japanese").unwrap().rules;
+        let shown = Sampling { shown: vec![territory], ..sampling(1) };
+        let found = examples(&record(COUNTED), 7, &shown, &mut encode).unwrap();
+        assert_eq!(found[0].input.global[5], -0.5);
+        assert_eq!(found[0].targets.score, None);
+    }
+
+    #[test]
+    fn the_same_seed_takes_the_same_positions() {
+        let plies = |seed: u64| {
+            let sampling = Sampling { seed, ..sampling(3) };
+            let found = examples(&record(COUNTED), 7, &sampling, &mut encode).unwrap();
+            found.iter().map(|example| example.ply).collect::<Vec<_>>()
+        };
+        assert_eq!(plies(1), plies(1));
+        assert!((2..20).any(|seed| plies(seed) != plies(1)));
+    }
+
+    #[test]
+    fn what_is_no_use_is_refused() {
+        let cases = [
+            ("(;SZ[3];B[aa];W[bb];B[cc];W[ab];B[ba])", Refusal::NoResult),
+            ("(;SZ[3]RE[Void];B[aa];W[bb];B[cc];W[ab];B[ba])", Refusal::NoResult),
+            ("(;SZ[19]RE[B+R];B[aa];W[bb])", Refusal::TooShort),
+            ("(;SZ[3]RE[B+R];B[aa];W[aa];B[cc];W[ab];B[ba])", Refusal::Unplayable),
+        ];
+        for (sgf, refusal) in cases {
+            assert_eq!(examples(&record(sgf), 0, &sampling(9), &mut encode), Err(refusal), "{sgf}");
+        }
+    }
+
+    #[test]
+    fn games_are_held_back_by_date() {
+        let split = |date: &str| Split::of(&record(&format!("(;SZ[9]DT[{date}])")), 2016);
+        assert_eq!(split("2015-12-31"), Split::Training);
+        assert_eq!(split("2016-01-01"), Split::Validation);
+        assert_eq!(split("long ago"), Split::Training);
+        assert_eq!(Split::of(&record("(;SZ[9])"), 2016), Split::Training);
+    }
+}
