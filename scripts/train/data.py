@@ -1,0 +1,236 @@
+"""Shards of positions as `kosumi features` writes them: read, shuffled, turned, and made into batches.
+
+The format is described in `src/training/shard.rs`. A file next to a shard whose name ends in `.labels.npz` (written by
+`label.py`) adds what a stronger network says of the same positions.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Iterator
+
+import numpy as np
+import torch
+
+SHARD_VERSION = 1
+FEATURES = 22
+UNKNOWN_OWNER = -128
+POLICY_MOVES = 16
+LABELS = ".labels.npz"
+
+
+class ShardError(Exception):
+    """The file is no shard of a version that is read here."""
+
+
+def shard_files(folder: str | Path, prefix: str = "") -> list[Path]:
+    """All shards in a folder whose names begin so, in order of their names."""
+    files = Path(folder).glob(f"{prefix}*.npz")
+    return sorted(path for path in files if not path.name.endswith(LABELS))
+
+
+def labels_of(path: Path) -> Path:
+    return path.with_name(path.name.removesuffix(".npz") + LABELS)
+
+
+def read_groups(path: Path) -> dict[tuple[int, int], dict[str, np.ndarray]]:
+    """The arrays of a shard, and of its labels if there are any, by columns and rows of the board."""
+    groups: dict[tuple[int, int], dict[str, np.ndarray]] = {}
+    for file in (path, labels_of(path)):
+        if not file.exists():
+            continue
+        with np.load(file, allow_pickle=False) as arrays:
+            if "version" not in arrays.files or int(arrays["version"][0]) != SHARD_VERSION:
+                raise ShardError(f"{file}: not a shard of version {SHARD_VERSION}")
+            for name in arrays.files:
+                size, _, array = name.partition("/")
+                if array:
+                    columns, _, rows = size.partition("x")
+                    groups.setdefault((int(columns), int(rows)), {})[array] = arrays[name]
+    return groups
+
+
+@dataclasses.dataclass
+class Batch:
+    """n positions of one size, p points. Everything is from the view of the player to move."""
+
+    size: tuple[int, int]
+    # (n, 22, rows, columns), channels last.
+    spatial: torch.Tensor
+    # (n, 19)
+    globals_: torch.Tensor
+    # (n): the move that was played; p is a pass.
+    played: torch.Tensor
+    # (n, 3): win, loss, no result, as the game ended.
+    result: torch.Tensor
+    # (n): NaN where unknown.
+    score: torch.Tensor
+    # (n, p) in [-1, 1], NaN where unknown; none if none is known.
+    ownership: torch.Tensor | None
+    # What a teacher says, if anything: (n, 16) moves and their shares, (n, 3) value, (n, 3) score mean, spread and
+    # lead in points, (n, p) ownership in [-1, 1].
+    policy_move: torch.Tensor | None = None
+    policy_share: torch.Tensor | None = None
+    teacher_value: torch.Tensor | None = None
+    teacher_score: torch.Tensor | None = None
+    teacher_ownership: torch.Tensor | None = None
+
+    def __len__(self) -> int:
+        return len(self.played)
+
+
+def turned_points(columns: int, rows: int, symmetry: int) -> np.ndarray:
+    """For each point of the turned board, the point of the original that lands there."""
+    points = np.arange(columns * rows).reshape(rows, columns)
+    if symmetry & 1:
+        points = points[::-1]
+    if symmetry & 2:
+        points = points[:, ::-1]
+    if symmetry & 4:
+        points = points.T
+    return points.reshape(-1)
+
+
+def make_batch(
+    size: tuple[int, int], group: dict[str, np.ndarray], rows: np.ndarray, symmetry: int = 0
+) -> Batch:
+    """A batch of these rows of a group, turned. Turning by 4 needs a square board."""
+    columns, height = size
+    area = columns * height
+    source = turned_points(columns, height, symmetry)
+    # Where each original point lands; a pass stays a pass.
+    landed = np.empty(area + 1, np.int64)
+    landed[source] = np.arange(area)
+    landed[area] = area
+
+    bits = np.unpackbits(group["planes"][rows], axis=2)[:, :, :area]
+    # Points first, so that the tensor lies channels last.
+    planes = bits.transpose(0, 2, 1)[:, source, :].astype(np.float32)
+    spatial = torch.from_numpy(planes).view(len(rows), height, columns, FEATURES).permute(0, 3, 1, 2)
+
+    def owners(name: str) -> torch.Tensor | None:
+        if name not in group:
+            return None
+        found = group[name][rows][:, source].astype(np.float32)
+        found[found == UNKNOWN_OWNER] = np.nan
+        return torch.from_numpy(found / 127.0)
+
+    def floats(name: str) -> torch.Tensor | None:
+        return torch.from_numpy(group[name][rows].astype(np.float32)) if name in group else None
+
+    batch = Batch(
+        size,
+        spatial,
+        floats("global"),
+        torch.from_numpy(landed[group["played"][rows].astype(np.int64)]),
+        floats("value"),
+        floats("score"),
+        owners("ownership"),
+        teacher_value=floats("teacher_value"),
+        teacher_score=floats("teacher_score"),
+        teacher_ownership=owners("teacher_ownership"),
+    )
+    if "policy_move" in group:
+        batch.policy_move = torch.from_numpy(landed[group["policy_move"][rows].astype(np.int64)])
+        batch.policy_share = floats("policy_share") / 65535.0
+    return batch
+
+
+def add_unknown(group: dict[str, np.ndarray], names: set[str], size: tuple[int, int]) -> None:
+    """Gives a group the optional arrays that others have, with "unknown" in them."""
+    count, area = len(group["played"]), size[0] * size[1]
+    for name in names - set(group):
+        if name == "ownership":
+            group[name] = np.full((count, area), UNKNOWN_OWNER, np.int8)
+        elif name in ("policy_move", "policy_share"):
+            group[name] = np.zeros((count, POLICY_MOVES), np.uint16)
+        else:
+            raise ShardError(f"some shards have {name} and some have not")
+
+
+class Stream:
+    """Batches without end, decided by seed and step alone, so that a training can go on exactly where it stopped.
+
+    The shards are gone through in rounds, each in another order, some of them in memory at a time; what is in memory is
+    mixed. Shards that appear in the folder are part of the next round.
+    """
+
+    def __init__(self, folder: str | Path, batch: int, seed: int, window: int = 4, labelled: bool = False):
+        self.folder, self.batch, self.seed, self.window, self.labelled = Path(folder), batch, seed, window, labelled
+        # Place in the stream: round, the files of this round, window of the round, batches taken of the window.
+        self.round, self.files, self.part, self.taken = 0, self.list_files(), 0, 0
+        self.loaded: list[tuple[tuple[int, int], dict[str, np.ndarray], np.ndarray]] | None = None
+
+    def list_files(self) -> list[str]:
+        files = shard_files(self.folder, "training")
+        return [path.name for path in files if not self.labelled or labels_of(path).exists()]
+
+    def state(self) -> dict:
+        return {"round": self.round, "files": self.files, "part": self.part, "taken": self.taken}
+
+    def restore(self, state: dict) -> None:
+        self.round, self.files, self.part, self.taken = (
+            state[key] for key in ("round", "files", "part", "taken")
+        )
+        self.loaded = None
+        if any(not (self.folder / name).exists() for name in self.files):
+            # Other shards than those of that time: begin a round with what is there.
+            self.files, self.part, self.taken = self.list_files(), 0, 0
+            self.round += 1
+
+    def _load(self) -> None:
+        rng = np.random.default_rng((self.seed, self.round, self.part))
+        order = np.random.default_rng((self.seed, self.round)).permutation(len(self.files))
+        chosen = [self.files[i] for i in order[self.part * self.window : (self.part + 1) * self.window]]
+        sizes: dict[tuple[int, int], list[dict[str, np.ndarray]]] = {}
+        for name in chosen:
+            for size, group in read_groups(self.folder / name).items():
+                sizes.setdefault(size, []).append(group)
+        batches = []
+        for size, groups in sorted(sizes.items()):
+            if any("teacher_value" in group for group in groups):
+                # Labels are still being made for some: learn from those that have them.
+                groups = [group for group in groups if "teacher_value" in group]
+            names = set().union(*groups)
+            for group in groups:
+                add_unknown(group, names, size)
+            merged = {name: np.concatenate([group[name] for group in groups]) for name in sorted(names)}
+            count = len(merged["played"])
+            # What does not fill a batch is left for another round, whose order is another.
+            rows = rng.permutation(count)[: max(1, count // self.batch) * self.batch]
+            pieces = np.array_split(rows, max(1, count // self.batch))
+            batches += [(size, merged, piece) for piece in pieces]
+        mixed = rng.permutation(len(batches))
+        self.loaded = [batches[i] for i in mixed]
+
+    def __iter__(self) -> Iterator[Batch]:
+        while True:
+            if not self.files:
+                self.files = self.list_files()
+                if not self.files:
+                    kind = "labelled shards" if self.labelled else "shards"
+                    raise ShardError(f"no {kind} training*.npz in {self.folder}")
+            if self.loaded is None:
+                self._load()
+            if self.taken >= len(self.loaded):
+                self.part, self.taken, self.loaded = self.part + 1, 0, None
+                if self.part * self.window >= len(self.files):
+                    self.round, self.part, self.files = self.round + 1, 0, self.list_files()
+                continue
+            size, group, rows = self.loaded[self.taken]
+            rng = np.random.default_rng((self.seed, self.round, self.part, self.taken))
+            symmetry = int(rng.integers(8 if size[0] == size[1] else 4))
+            self.taken += 1
+            yield make_batch(size, group, rows, symmetry)
+
+
+def all_batches(folder: str | Path, prefix: str, batch: int, most: int) -> Iterator[Batch]:
+    """The first `most` positions of the shards, unturned, in order: for validation."""
+    left = most
+    for path in shard_files(folder, prefix):
+        for size, group in sorted(read_groups(path).items()):
+            count = min(left, len(group["played"]))
+            for start in range(0, count, batch):
+                yield make_batch(size, group, np.arange(start, min(count, start + batch)))
+            left -= count

@@ -1,0 +1,160 @@
+"""y = residual + conv(relu(x + bias)) with 3×3 weights, by `winograd.cpp` where there is a C++ compiler.
+
+Compiled for this machine at the first use (seconds) and kept in the user's cache. Without a compiler, on a GPU and in
+bf16 PyTorch computes the same.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+
+_SOURCE = Path(__file__).with_name("winograd.cpp")
+# CITE: Lavin & Gray 2015; the matrix G of F(4×4, 3×3).
+_G = torch.tensor(
+    [[1 / 4, 0, 0], [-1 / 6, -1 / 6, -1 / 6], [-1 / 6, 1 / 6, -1 / 6], [1 / 24, 1 / 12, 1 / 6], [1 / 24, -1 / 12, 1 / 6], [0, 0, 1]]
+)
+
+
+def _library() -> ctypes.CDLL | None:
+    if os.environ.get("KOSUMI_TRAIN_PLAIN"):
+        return None
+    compiler = [os.environ.get("CXX", "g++"), "-O3", "-march=native", "-ffast-math", "-std=c++17", "-fopenmp", "-fPIC"]
+    try:
+        cpu = next((line for line in open("/proc/cpuinfo") if line.startswith("flags")), "")
+    except OSError:
+        cpu = ""
+    key = hashlib.sha256(_SOURCE.read_bytes() + " ".join(compiler).encode() + cpu.encode()).hexdigest()[:16]
+    folder = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "kosumi-train"
+    path = folder / f"winograd-{key}.so"
+    try:
+        if not path.exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            part = path.with_name(f"{path.name}.{os.getpid()}")
+            subprocess.run([*compiler, "-shared", "-o", part, _SOURCE], check=True, capture_output=True, text=True)
+            os.replace(part, path)
+        return ctypes.CDLL(str(path))
+    except (OSError, subprocess.CalledProcessError) as error:
+        print(f"no fast convolutions: {getattr(error, 'stderr', None) or error}", file=sys.stderr)
+        return None
+
+
+_library_now = _library()
+
+
+def _pointer(tensor: torch.Tensor | None) -> ctypes.c_void_p:
+    return ctypes.c_void_p(None if tensor is None else tensor.data_ptr())
+
+
+def _sizes(*numbers: int) -> list[ctypes.c_int64]:
+    return [ctypes.c_int64(number) for number in numbers]
+
+
+class _Convolution(torch.autograd.Function):
+    @staticmethod
+    def forward(context, x, bias, weights, residual):
+        images, inputs, rows, columns = x.shape
+        outputs = weights.shape[2]
+        x = _by_points(x)
+        y = torch.empty((images, outputs, rows, columns), memory_format=torch.channels_last)
+        if residual is not None:
+            residual = residual.contiguous(memory_format=torch.channels_last)
+        bias_step = inputs if bias is not None and bias.shape[0] == images and images > 1 else 0
+        _library_now.winograd_forward(
+            *_sizes(images, rows, columns, inputs, outputs),
+            _pointer(x), *_sizes(x.stride(3)), _pointer(bias), *_sizes(bias_step), _pointer(weights),
+            _pointer(residual), _pointer(y),
+        )  # fmt: skip
+        context.save_for_backward(x, bias, weights)
+        context.bias_step = bias_step
+        context.has_residual = residual is not None
+        return y
+
+    @staticmethod
+    def backward(context, dy):
+        x, bias, weights = context.saved_tensors
+        images, inputs, rows, columns = x.shape
+        outputs = weights.shape[2]
+        gradient = dy.contiguous(memory_format=torch.channels_last)
+        dx = dbias = None
+        if context.needs_input_grad[0]:
+            dx = torch.empty((images, inputs, rows, columns), memory_format=torch.channels_last)
+            dbias = torch.zeros(images, inputs)
+        dweights = torch.zeros_like(weights)
+        turned = weights.transpose(1, 2).contiguous()
+        _library_now.winograd_backward(
+            *_sizes(images, rows, columns, inputs, outputs),
+            _pointer(x), *_sizes(x.stride(3)), _pointer(bias), *_sizes(context.bias_step), _pointer(turned),
+            _pointer(gradient), _pointer(dx), _pointer(dbias), _pointer(dweights),
+        )  # fmt: skip
+        if bias is None or dbias is None:
+            dbias = None
+        elif not context.bias_step:
+            dbias = dbias.sum(dim=0, keepdim=True)
+        return dx, dbias, dweights, dy if context.has_residual else None
+
+
+def _by_points(x: torch.Tensor) -> torch.Tensor:
+    """Channels of a point side by side, points at an even distance; as it is if it lies so."""
+    _, _, rows, columns = x.shape
+    step = x.stride(3)
+    if x.stride(1) == 1 and x.stride(2) == step * columns and x.stride(0) == step * columns * rows:
+        return x
+    return x.contiguous(memory_format=torch.channels_last)
+
+
+def is_fast(x: torch.Tensor, weight: torch.Tensor) -> bool:
+    """Can and should `winograd.cpp` compute this?"""
+    return (
+        _library_now is not None
+        and x.device.type == "cpu"
+        and x.dtype == torch.float32
+        and not torch.is_autocast_enabled("cpu")
+        and weight.shape[2:] == (3, 3)
+        and weight.shape[0] % 8 == 0
+        and weight.shape[1] % 8 == 0
+    )
+
+
+def convolution(
+    x: torch.Tensor,
+    bias: torch.Tensor | None,
+    weight: torch.Tensor,
+    residual: torch.Tensor | None = None,
+    mask: torch.Tensor | None = None,
+) -> torch.Tensor:
+    """residual + conv(relu(x + bias)), or residual + conv(x) without a bias, which is (1, channels) for all images or
+    (images, channels). With a mask (see model.py) the convolution's input is multiplied by it."""
+    if mask is None and is_fast(x, weight):
+        transformed = torch.einsum("ay,bx,oiyx->abio", _G, _G, weight).reshape(36, weight.shape[1], weight.shape[0])
+        return _Convolution.apply(x, bias, transformed.contiguous(), residual)
+    if bias is not None:
+        x = F.relu(x + bias[:, :, None, None], inplace=True)
+    if mask is not None:
+        x = x * mask
+    y = F.conv2d(x, weight, padding=weight.shape[2] // 2)
+    return y if residual is None else y + residual
+
+
+def prepare(threads: int) -> None:
+    """Number of threads, for PyTorch and for `winograd.cpp`, whose OpenMP is another; and memory that is kept."""
+    torch.set_num_threads(threads)
+    try:
+        # glibc gives tensors of some MB back to the system at once, and every new one costs thousands of page faults.
+        libc = ctypes.CDLL(None)
+        libc.mallopt(ctypes.c_int(-3), ctypes.c_int(32 << 20))
+        libc.mallopt(ctypes.c_int(-1), ctypes.c_int(1 << 30))
+    except (OSError, AttributeError):
+        pass
+    if _library_now is not None:
+        try:
+            ctypes.CDLL("libgomp.so.1").omp_set_num_threads(ctypes.c_int(threads))
+        except OSError:
+            pass

@@ -1,0 +1,249 @@
+"""KataGo's network files, version 8: read into and written from `model.Network`.
+
+A gzip stream of words separated by white space; `@BIN@` is followed by little-endian f32s. Convolutions are stored as
+[y][x][in][out], matrices as [in][out].
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import nn
+
+from model import GLOBAL_FEATURES, SPATIAL_FEATURES, Network, Norm, PoolingBlock, Shape
+
+VERSION = 8
+
+
+class FormatError(Exception):
+    """The file is not a network of this kind."""
+
+
+class _Words:
+    def __init__(self, data: bytes):
+        self.data = data
+        self.at = 0
+
+    def word(self) -> str:
+        data, at = self.data, self.at
+        while at < len(data) and data[at] <= 32:
+            at += 1
+        end = at
+        while end < len(data) and data[end] > 32:
+            end += 1
+        if end == at:
+            raise FormatError("the file ends too early")
+        self.at = end
+        return data[at:end].decode("ascii", "replace")
+
+    def number(self) -> int:
+        return int(self.word())
+
+    def floats(self, count: int) -> np.ndarray:
+        data, at = self.data, self.at
+        while at < len(data) and data[at] <= 32:
+            at += 1
+        if data[at : at + 5] != b"@BIN@":
+            self.at = at
+            return np.array([float(self.word()) for _ in range(count)], np.float32)
+        self.at = at + 5 + 4 * count
+        if self.at > len(data):
+            raise FormatError("the file ends within its numbers")
+        return np.frombuffer(data, "<f4", count, at + 5).copy()
+
+    def conv(self) -> np.ndarray:
+        """Weights as PyTorch has them: [out][in][y][x]."""
+        self.word()
+        height, width, inputs, outputs, dilation_y, dilation_x = (self.number() for _ in range(6))
+        if (dilation_y, dilation_x) != (1, 1):
+            raise FormatError("dilated convolutions are not supported")
+        weights = self.floats(height * width * inputs * outputs)
+        return weights.reshape(height, width, inputs, outputs).transpose(3, 2, 0, 1).copy()
+
+    def matrix(self) -> np.ndarray:
+        """Weights as PyTorch has them: [out][in]."""
+        self.word()
+        inputs, outputs = self.number(), self.number()
+        return self.floats(inputs * outputs).reshape(inputs, outputs).T.copy()
+
+    def bias(self) -> np.ndarray:
+        self.word()
+        return self.floats(self.number())
+
+    def norm(self) -> tuple[np.ndarray, np.ndarray]:
+        """Scale and bias that the normalisation comes to."""
+        self.word()
+        channels, epsilon, has_scale, has_bias = self.number(), float(self.word()), self.number(), self.number()
+        mean, variance = self.floats(channels), self.floats(channels)
+        scale = self.floats(channels) if has_scale else np.ones(channels, np.float32)
+        bias = self.floats(channels) if has_bias else np.zeros(channels, np.float32)
+        scale = scale / np.sqrt(variance + epsilon)
+        self.word()  # the activation behind it, by name only
+        return scale.astype(np.float32), (bias - mean * scale).astype(np.float32)
+
+
+def _set(target: nn.Parameter, values: np.ndarray) -> None:
+    if tuple(target.shape) != values.shape:
+        raise FormatError(f"{values.shape} numbers where {tuple(target.shape)} belong")
+    target.data.copy_(torch.from_numpy(values))
+
+
+def _set_norm(norm: Norm, folded: tuple[np.ndarray, np.ndarray]) -> None:
+    scale, bias = folded
+    if norm.scale is None and not np.allclose(scale, 1.0, atol=1e-6):
+        norm.scale = nn.Parameter(torch.ones(len(scale)))
+    if norm.scale is not None:
+        _set(norm.scale, scale)
+    _set(norm.bias, bias)
+
+
+def read(path: str | Path) -> tuple[str, Network]:
+    """Name and network of a file. Raises `FormatError` or `OSError`."""
+    data = gzip.open(path).read()
+    words = _Words(data)
+    name, version = words.word(), words.number()
+    if version != VERSION:
+        raise FormatError(f"version {version}; only {VERSION} is read")
+    if (words.number(), words.number()) != (SPATIAL_FEATURES, GLOBAL_FEATURES):
+        raise FormatError("the network takes other inputs")
+    words.word()
+    blocks, channels, middle, _, _, pooled = (words.number() for _ in range(6))
+    # The kinds of the blocks are known only as they come: the network is put together from what was read.
+    parts: dict[str, object] = {"conv1": words.conv(), "from_global": words.matrix()}
+    block_parts = []
+    for _ in range(blocks):
+        kind = words.word()
+        words.word()
+        part: dict[str, object] = {"norm1": words.norm(), "conv1": words.conv()}
+        if kind == "gpool_block":
+            part |= {"conv_pooled": words.conv(), "norm_pooled": words.norm(), "from_pool": words.matrix()}
+        elif kind != "ordinary_block":
+            raise FormatError(f"blocks of the kind {kind} are not supported")
+        part |= {"norm2": words.norm(), "conv2": words.conv()}
+        block_parts.append(part)
+    parts["trunk_norm"] = words.norm()
+    words.word()
+    parts |= {"p1": words.conv(), "g1": words.conv(), "g1_norm": words.norm(), "from_g1": words.matrix()}
+    parts |= {"p1_norm": words.norm(), "p2": words.conv(), "policy_pass": words.matrix()}
+    words.word()
+    parts |= {"v1": words.conv(), "v1_norm": words.norm()}
+    hidden = [words.matrix(), words.bias()]
+    words.word()
+    last = [words.matrix(), words.bias(), words.matrix(), words.bias()]
+    parts["ownership"] = words.conv()
+
+    gpool = tuple(i for i, part in enumerate(block_parts) if "conv_pooled" in part)
+    first = parts["conv1"].shape[2]
+    heads = parts["p1"].shape[0], parts["v1"].shape[0], len(hidden[1])
+    shape = Shape(channels, blocks, first, gpool, middle, pooled, *heads)
+    network = Network(shape)
+    for owner, found in [(network, parts), *zip(network.blocks, block_parts)]:
+        for key, values in found.items():
+            layer = getattr(owner, key)
+            if isinstance(layer, Norm):
+                _set_norm(layer, values)
+            else:
+                _set(layer.weight, values)
+    for layer, weight, bias in [
+        (network.v2, *hidden),
+        (network.v3, *last[:2]),
+        (network.score, *last[2:]),
+    ]:
+        _set(layer.weight, weight)
+        _set(layer.bias, bias)
+    return name, network
+
+
+class _Writer:
+    def __init__(self):
+        self.parts: list[bytes] = []
+
+    def words(self, *words: object) -> None:
+        self.parts.append("".join(f"{word}\n" for word in words).encode("ascii"))
+
+    def floats(self, values: np.ndarray) -> None:
+        values = np.ascontiguousarray(values, "<f4")
+        if not np.isfinite(values).all():
+            raise FormatError("a weight is not finite")
+        self.parts += [b"@BIN@", values.tobytes(), b"\n"]
+
+    def conv(self, name: str, layer: nn.Conv2d) -> None:
+        weight = layer.weight.detach().float().cpu().numpy()
+        outputs, inputs, height, width = weight.shape
+        self.words(name, height, width, inputs, outputs, 1, 1)
+        self.floats(weight.transpose(2, 3, 1, 0))
+
+    def matrix(self, name: str, layer: nn.Linear) -> None:
+        weight = layer.weight.detach().float().cpu().numpy()
+        self.words(name, weight.shape[1], weight.shape[0])
+        self.floats(weight.T)
+
+    def bias(self, name: str, layer: nn.Linear) -> None:
+        self.words(name, len(layer.bias))
+        self.floats(layer.bias.detach().float().cpu().numpy())
+
+    def norm(self, prefix: str, number: str, norm: Norm) -> None:
+        channels = len(norm.bias)
+        self.words(f"{prefix}/norm{number}", channels, "1e-20", int(norm.scale is not None), 1)
+        self.floats(np.zeros(channels))
+        self.floats(np.ones(channels))
+        for values in (norm.scale, norm.bias):
+            if values is not None:
+                self.floats(values.detach().float().cpu().numpy())
+        self.words(f"{prefix}/actv{number}")
+
+
+def write(path: str | Path, name: str, network: Network) -> None:
+    """Writes the file in one step: whoever reads `path` sees the old file or the new one, whole."""
+    shape = network.shape
+    out = _Writer()
+    out.words(name, VERSION, SPATIAL_FEATURES, GLOBAL_FEATURES, "trunk", shape.blocks, shape.channels)
+    out.words(shape.middle, shape.middle - shape.pooled, shape.pooled, shape.pooled)
+    out.conv("conv1", network.conv1)
+    out.matrix("ginputw", network.from_global)
+    for index, block in enumerate(network.blocks):
+        own = f"rconv{index + 1}"
+        pools = isinstance(block, PoolingBlock)
+        out.words("gpool_block" if pools else "ordinary_block", own)
+        out.norm(own, "1", block.norm1)
+        out.conv(f"{own}/w1a" if pools else f"{own}/w1", block.conv1)
+        if pools:
+            out.conv(f"{own}/w1b", block.conv_pooled)
+            out.norm(own, "1b", block.norm_pooled)
+            out.matrix(f"{own}/w1r", block.from_pool)
+        out.norm(own, "2", block.norm2)
+        out.conv(f"{own}/w2", block.conv2)
+    out.norm("trunk", "", network.trunk_norm)
+    out.words("policyhead")
+    out.conv("p1/w", network.p1)
+    out.conv("g1/w", network.g1)
+    out.norm("g1", "", network.g1_norm)
+    out.matrix("matmulg2w", network.from_g1)
+    out.norm("p1", "", network.p1_norm)
+    out.conv("p2/w", network.p2)
+    out.matrix("matmulpass", network.policy_pass)
+    out.words("valuehead")
+    out.conv("v1/w", network.v1)
+    out.norm("v1", "", network.v1_norm)
+    out.matrix("v2/w", network.v2)
+    out.bias("v2/b", network.v2)
+    out.words("v2/actv")
+    out.matrix("v3/w", network.v3)
+    out.bias("v3/b", network.v3)
+    out.matrix("sv3/w", network.score)
+    out.bias("sv3/b", network.score)
+    out.conv("vownership/w", network.ownership)
+
+    path = Path(path)
+    part = path.with_name(path.name + ".part")
+    with open(part, "wb") as file:
+        # No time of writing: the same network gives the same bytes.
+        with gzip.GzipFile("", "wb", 9, file, mtime=0) as packed:
+            packed.write(b"".join(out.parts))
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(part, path)

@@ -1,0 +1,127 @@
+"""What a network's answers cost, and what is measured of them."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import torch
+import torch.nn.functional as F
+
+from data import Batch
+from model import SCORE_SCALE, Answer
+
+
+@dataclasses.dataclass(frozen=True)
+class Weights:
+    """How much each part of the loss counts."""
+
+    # The teacher's moves, and the move that was played. Without a teacher the played move counts 1.
+    policy: float = 1.0
+    played: float = 0.3
+    value: float = 1.0
+    # The teacher's share in what the value is to be; the rest is the game's result.
+    teacher_value: float = 0.75
+    score: float = 0.5
+    ownership: float = 1.0
+
+
+def _with_grad_only(mask: torch.Tensor, losses: torch.Tensor) -> torch.Tensor:
+    """Mean over all rows of the losses where `mask` holds; 0 elsewhere."""
+    return torch.where(mask, losses, torch.zeros_like(losses)).mean()
+
+
+def legal_logits(answer: Answer, batch: Batch) -> torch.Tensor:
+    """The policy's logits, with the occupied points out of the running: programs that use the network know those."""
+    occupied = batch.spatial[:, 1:3].sum(dim=1).flatten(1) > 0
+    return torch.cat([answer.policy[:, :-1].masked_fill(occupied, -1e4), answer.policy[:, -1:]], dim=1)
+
+
+def losses(answer: Answer, batch: Batch, weights: Weights) -> dict[str, torch.Tensor]:
+    """Every part of the loss, each with its weight; their sum is to fall."""
+    log_policy = F.log_softmax(legal_logits(answer, batch).float(), dim=1)
+    played = F.nll_loss(log_policy, batch.played, reduction="none")
+    parts: dict[str, torch.Tensor] = {}
+    if batch.policy_share is not None:
+        total = batch.policy_share.sum(dim=1)
+        known = total > 0
+        soft = -(log_policy.gather(1, batch.policy_move) * batch.policy_share).sum(dim=1) / total.clamp(min=1e-6)
+        parts["policy"] = weights.policy * _with_grad_only(known, soft)
+        parts["played"] = torch.where(known, weights.played, 1.0).mul(played).mean()
+    else:
+        parts["played"] = played.mean()
+
+    wanted = batch.result
+    if batch.teacher_value is not None:
+        wanted = weights.teacher_value * batch.teacher_value + (1 - weights.teacher_value) * batch.result
+    parts["value"] = -weights.value * (F.log_softmax(answer.value.float(), dim=1) * wanted).sum(dim=1).mean()
+
+    score = answer.score.float()
+    spread = F.softplus(score[:, 1])
+    if batch.teacher_score is not None:
+        target = batch.teacher_score / SCORE_SCALE
+        answers = torch.stack([score[:, 0], spread, score[:, 2]], dim=1)
+        cost = F.smooth_l1_loss(answers, target, beta=0.5)
+    else:
+        known = ~torch.isnan(batch.score)
+        target = torch.where(known, batch.score, torch.zeros_like(batch.score)) / SCORE_SCALE
+        error = (target - score[:, 0]).abs()
+        cost = _with_grad_only(known, F.smooth_l1_loss(score[:, 0], target, reduction="none", beta=0.5))
+        cost = cost + _with_grad_only(known, F.smooth_l1_loss(score[:, 2], target, reduction="none", beta=0.5))
+        # The mean absolute error of a normal distribution is 0.8 of its spread.
+        spread_cost = F.smooth_l1_loss(spread, error.detach() / 0.8, reduction="none", beta=0.5)
+        cost = (cost + _with_grad_only(known, spread_cost)) / 3
+    # Nobody is asked how long the game will stay open; the number only must not run away.
+    parts["score"] = weights.score * cost + 1e-4 * score[:, 3].square().mean()
+
+    owners = batch.teacher_ownership if batch.teacher_ownership is not None else batch.ownership
+    if owners is not None:
+        known = ~torch.isnan(owners)
+        share = torch.where(known, owners + 1, torch.ones_like(owners)) / 2
+        # (1 + tanh x) / 2 is the logistic function of 2x.
+        cost = F.binary_cross_entropy_with_logits(2 * answer.ownership.float(), share, reduction="none")
+        parts["ownership"] = weights.ownership * _with_grad_only(known, cost)
+    return parts
+
+
+@torch.no_grad()
+def measures(answer: Answer, batch: Batch) -> dict[str, torch.Tensor]:
+    """What people ask about, each a sum over the rows for which it is known, behind `name`, and their number,
+    behind `name/count`."""
+    logits = legal_logits(answer, batch).float()
+    log_policy = F.log_softmax(logits, dim=1)
+    best = logits.topk(5, dim=1).indices
+    hit = best == batch.played[:, None]
+    value = F.softmax(answer.value.float(), dim=1)
+    expected = value[:, 0] - value[:, 1]
+    result = batch.result[:, 0] - batch.result[:, 1]
+    rows = {
+        "top1": (hit[:, 0].float(), None),
+        "top5": (hit.any(dim=1).float(), None),
+        "policy_loss": (F.nll_loss(log_policy, batch.played, reduction="none"), None),
+        "value_accuracy": ((expected * result > 0).float(), result != 0),
+        "value_loss": (-(F.log_softmax(answer.value.float(), dim=1) * batch.result).sum(dim=1), None),
+        "value_error": ((expected - result).square(), None),
+        "score_error": ((answer.score_mean().float() - batch.score).abs(), ~torch.isnan(batch.score)),
+    }
+    if batch.ownership is not None:
+        known = ~torch.isnan(batch.ownership[:, 0])
+        error = (torch.tanh(answer.ownership.float()) - batch.ownership).abs().mean(dim=1)
+        rows["ownership_error"] = (error, known)
+    if batch.teacher_value is not None:
+        known = batch.policy_share.sum(dim=1) > 0
+        share = batch.policy_share / batch.policy_share.sum(dim=1, keepdim=True).clamp(min=1e-6)
+        cross = -(log_policy.gather(1, batch.policy_move) * share).sum(dim=1)
+        entropy = -(share * share.clamp(min=1e-9).log()).sum(dim=1)
+        teacher = batch.teacher_value[:, 0] - batch.teacher_value[:, 1]
+        rows["teacher_top1"] = ((best[:, 0] == batch.policy_move[:, 0]).float(), known)
+        rows["teacher_policy"] = (cross - entropy, known)
+        rows["teacher_value"] = ((expected - teacher).square(), None)
+        rows["teacher_score"] = ((answer.score_mean().float() - batch.teacher_score[:, 0]).abs(), None)
+        error = (torch.tanh(answer.ownership.float()) - batch.teacher_ownership).abs().mean(dim=1)
+        rows["teacher_ownership"] = (error, None)
+    sums: dict[str, torch.Tensor] = {}
+    for name, (numbers, known) in rows.items():
+        known = torch.ones_like(numbers, dtype=torch.bool) if known is None else known
+        sums[name] = torch.where(known, numbers, torch.zeros_like(numbers)).sum()
+        sums[f"{name}/count"] = known.sum()
+    return sums

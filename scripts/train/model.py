@@ -1,0 +1,264 @@
+"""A network with the arithmetic of KataGo's file format, version 8.
+
+Tensors are (batch, channels, height, width), stored channels last. The network is shown a position from the view of
+the player to move, and answers from that view. Batches hold boards of one size; for boards of several sizes padded
+into one plane, give `mask` (1 on the board, 0 beside it).
+
+Where the file has a batch normalisation, this network has a plain scale (only where it is useful) and a bias, started
+so that the variance stays put ("Fixup", Zhang, Dauphin & Ma 2019, as KataGo's own g170 run did): on a CPU the passes over
+memory that batch statistics need cost more than they bring.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from fast import convolution
+
+SPATIAL_FEATURES = 22
+GLOBAL_FEATURES = 19
+
+# What the last layers' numbers are multiplied with: fixed in the format.
+SCORE_SCALE = 20.0
+TIME_SCALE = 40.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Shape:
+    """Sizes of a network. `gpool_blocks` are counted from 0."""
+
+    channels: int = 64
+    blocks: int = 4
+    # Side of the first convolution.
+    first: int = 3
+    gpool_blocks: tuple[int, ...] = (2,)
+    # Channels between the two convolutions of a block; of these, in a block with pooling, are pooled.
+    middle: int = 64
+    pooled: int = 24
+    policy: int = 24
+    value: int = 24
+    value_hidden: int = 48
+
+    @staticmethod
+    def named(name: str) -> "Shape":
+        """The shape that a name such as `b6c96` stands for: blocks and channels; `m48` sets the middle ones."""
+        import re
+
+        found = re.fullmatch(r"b(\d+)c(\d+)(?:m(\d+))?(?:g(\d+))?", name)
+        if not found:
+            raise ValueError(f"{name!r} is no shape like b6c96, b6c96m64 (middle) or b6c96g32 (pooled channels)")
+        blocks, channels = int(found[1]), int(found[2])
+        middle = int(found[3] or channels)
+        pooled = int(found[4] or max(8, middle // 3 // 8 * 8))
+        head = max(16, channels // 3 // 8 * 8)
+        gpool = tuple(range(2, blocks, 2)) if blocks > 2 else tuple(range(1, blocks))
+        return Shape(channels, blocks, 3, gpool, middle, pooled, head, head, 2 * head)
+
+    def multiply_adds(self) -> int:
+        """Multiplications a point of the board, the fully connected layers left out."""
+        total = self.first**2 * SPATIAL_FEATURES * self.channels
+        for block in range(self.blocks):
+            inner = self.middle - (self.pooled if block in self.gpool_blocks else 0)
+            total += 9 * self.channels * self.middle + 9 * inner * self.channels
+        total += self.channels * (2 * self.policy + self.value) + self.policy + self.value
+        return total
+
+
+class Norm(nn.Module):
+    """Scale and bias of each channel. Without `has_scale` the scale is 1."""
+
+    def __init__(self, channels: int, has_scale: bool):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(channels)) if has_scale else None
+        self.bias = nn.Parameter(torch.zeros(channels))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.scaled(x) + self.bias.view(1, -1, 1, 1)
+
+    # The scale alone, for those who add the bias elsewhere: of a tensor; of the rows of weights that lead here, which
+    # comes to the same in one pass over memory less; of a matrix's columns.
+
+    def scaled(self, x: torch.Tensor) -> torch.Tensor:
+        return x if self.scale is None else x * self.scale.view(1, -1, 1, 1)
+
+    def scaled_rows(self, weight: torch.Tensor) -> torch.Tensor:
+        return weight if self.scale is None else weight * self.scale.view(-1, 1, 1, 1)
+
+    def scaled_columns(self, x: torch.Tensor) -> torch.Tensor:
+        return x if self.scale is None else x * self.scale
+
+
+def conv(inputs: int, outputs: int, side: int) -> nn.Conv2d:
+    return nn.Conv2d(inputs, outputs, side, padding=side // 2, bias=False)
+
+
+def activate(x: torch.Tensor, mask: torch.Tensor | None) -> torch.Tensor:
+    x = F.relu(x, inplace=True)
+    return x if mask is None else x * mask
+
+
+@dataclasses.dataclass
+class Area:
+    """Points on the board, for the pooling layers: as it is for one size, or of every board of a padded batch."""
+
+    points: torch.Tensor | float
+    mask: torch.Tensor | None
+
+    def mean(self, x: torch.Tensor) -> torch.Tensor:
+        if self.mask is None:
+            return x.mean(dim=(2, 3))
+        return x.sum(dim=(2, 3)) / self.points
+
+    def width(self) -> torch.Tensor | float:
+        """(√area − 14) / 10, in which the pooling layers measure the board."""
+        root = math.sqrt(self.points) if self.mask is None else torch.sqrt(self.points)
+        return (root - 14.0) * 0.1
+
+    def pool(self, x: torch.Tensor) -> torch.Tensor:
+        """Mean, mean by width, and maximum of each channel. Off the board `x` is 0, and never below 0 on it."""
+        mean = self.mean(x)
+        return torch.cat([mean, mean * self.width(), x.amax(dim=(2, 3))], dim=1)
+
+    def value_pool(self, x: torch.Tensor) -> torch.Tensor:
+        """Mean, mean by width, and mean by the square of the width less 0.1."""
+        mean, width = self.mean(x), self.width()
+        return torch.cat([mean, mean * width, mean * (width * width - 0.1)], dim=1)
+
+
+class OrdinaryBlock(nn.Module):
+    def __init__(self, shape: Shape):
+        super().__init__()
+        self.norm1 = Norm(shape.channels, has_scale=False)
+        self.conv1 = conv(shape.channels, shape.middle, 3)
+        self.norm2 = Norm(shape.middle, has_scale=True)
+        self.conv2 = conv(shape.middle, shape.channels, 3)
+
+    def forward(self, x: torch.Tensor, area: Area) -> torch.Tensor:
+        inner = self.norm1.scaled(x)
+        inner = convolution(inner, self.norm1.bias[None], self.norm2.scaled_rows(self.conv1.weight), mask=area.mask)
+        return convolution(inner, self.norm2.bias[None], self.conv2.weight, residual=x, mask=area.mask)
+
+
+class PoolingBlock(nn.Module):
+    def __init__(self, shape: Shape):
+        super().__init__()
+        regular = shape.middle - shape.pooled
+        self.norm1 = Norm(shape.channels, has_scale=False)
+        self.conv1 = conv(shape.channels, regular, 3)
+        self.conv_pooled = conv(shape.channels, shape.pooled, 3)
+        self.norm_pooled = Norm(shape.pooled, has_scale=False)
+        self.from_pool = nn.Linear(3 * shape.pooled, regular, bias=False)
+        self.norm2 = Norm(regular, has_scale=True)
+        self.conv2 = conv(regular, shape.channels, 3)
+
+    def forward(self, x: torch.Tensor, area: Area) -> torch.Tensor:
+        # Both convolutions in one, as they read the same input.
+        weight = torch.cat([self.norm2.scaled_rows(self.conv1.weight), self.conv_pooled.weight])
+        both = convolution(self.norm1.scaled(x), self.norm1.bias[None], weight, mask=area.mask)
+        regular = len(self.conv1.weight)
+        pooled = area.pool(activate(self.norm_pooled(both[:, regular:]), area.mask))
+        # What the pool adds is the same on all points of a board: it joins the bias.
+        bias = self.norm2.scaled_columns(self.from_pool(pooled)) + self.norm2.bias
+        return convolution(both[:, :regular], bias, self.conv2.weight, residual=x, mask=area.mask)
+
+
+class Answer:
+    """What the network says of a batch. Shapes: n positions, p points in rows from the top."""
+
+    def __init__(self, policy, value, score, ownership):
+        # Logits of the p points, then of the pass: (n, p + 1).
+        self.policy = policy
+        # Logits of win, loss and no result: (n, 3).
+        self.value = value
+        # As they leave the last layer: mean, spread, lead and remaining variance time (n, 4).
+        self.score = score
+        # Before the tanh: (n, p).
+        self.ownership = ownership
+
+    def score_mean(self):
+        return self.score[:, 0] * SCORE_SCALE
+
+    def score_spread(self):
+        return F.softplus(self.score[:, 1]) * SCORE_SCALE
+
+    def lead(self):
+        return self.score[:, 2] * SCORE_SCALE
+
+
+class Network(nn.Module):
+    def __init__(self, shape: Shape):
+        super().__init__()
+        self.shape = shape
+        self.conv1 = conv(SPATIAL_FEATURES, shape.channels, shape.first)
+        self.from_global = nn.Linear(GLOBAL_FEATURES, shape.channels, bias=False)
+        self.blocks = nn.ModuleList(
+            (PoolingBlock if index in shape.gpool_blocks else OrdinaryBlock)(shape) for index in range(shape.blocks)
+        )
+        self.trunk_norm = Norm(shape.channels, has_scale=False)
+        self.p1 = conv(shape.channels, shape.policy, 1)
+        self.g1 = conv(shape.channels, shape.policy, 1)
+        self.g1_norm = Norm(shape.policy, has_scale=False)
+        self.from_g1 = nn.Linear(3 * shape.policy, shape.policy, bias=False)
+        self.p1_norm = Norm(shape.policy, has_scale=False)
+        self.p2 = conv(shape.policy, 1, 1)
+        self.policy_pass = nn.Linear(3 * shape.policy, 1, bias=False)
+        self.v1 = conv(shape.channels, shape.value, 1)
+        self.v1_norm = Norm(shape.value, has_scale=False)
+        self.v2 = nn.Linear(3 * shape.value, shape.value_hidden)
+        self.v3 = nn.Linear(shape.value_hidden, 3)
+        self.score = nn.Linear(shape.value_hidden, 4)
+        self.ownership = conv(shape.value, 1, 1)
+        self.start()
+        self.to(memory_format=torch.channels_last)
+
+    @torch.no_grad()
+    def start(self):
+        """Fixup: a new network computes almost nothing, and its first gradients are as large as later ones."""
+        depth = max(1, self.shape.blocks)
+        for module in self.modules():
+            if isinstance(module, (nn.Conv2d, nn.Linear)):
+                nn.init.normal_(module.weight, std=math.sqrt(2.0 / module.weight[0].numel()))
+                if getattr(module, "bias", None) is not None:
+                    nn.init.zeros_(module.bias)
+        self.from_global.weight.mul_(0.5)
+        for block in self.blocks:
+            block.conv1.weight.mul_(depth**-0.5)
+            nn.init.zeros_(block.conv2.weight)
+            if isinstance(block, PoolingBlock):
+                block.from_pool.weight.mul_(0.3)
+        self.from_g1.weight.mul_(0.3)
+        for last in (self.p2, self.policy_pass, self.v3, self.score, self.ownership):
+            last.weight.mul_(0.1)
+
+    def forward(self, spatial: torch.Tensor, globals_: torch.Tensor, mask: torch.Tensor | None = None) -> Answer:
+        """`spatial` (n, 22, height, width), `globals_` (n, 19), `mask` (n, 1, height, width) or none."""
+        count, _, height, width = spatial.shape
+        if mask is None:
+            area = Area(float(height * width), None)
+        else:
+            area = Area(mask.sum(dim=(2, 3)), mask)
+        x = self.conv1(spatial)
+        x = x + self.from_global(globals_)[:, :, None, None]
+        if mask is not None:
+            x = x * mask
+        for block in self.blocks:
+            x = block(x, area)
+        x = activate(self.trunk_norm(x), mask)
+
+        # The three 1×1 convolutions read the same input.
+        heads = F.conv2d(x, torch.cat([self.p1.weight, self.g1.weight, self.v1.weight]))
+        policy, pooled, value = heads.split([self.shape.policy, self.shape.policy, self.shape.value], dim=1)
+        pooled = area.pool(activate(self.g1_norm(pooled), mask))
+        policy = self.p1_norm(policy + self.from_g1(pooled)[:, :, None, None])
+        points = self.p2(activate(policy, mask)).reshape(count, -1)
+        policy = torch.cat([points, self.policy_pass(pooled)], dim=1)
+
+        value = activate(self.v1_norm(value), mask)
+        hidden = F.relu(self.v2(area.value_pool(value)))
+        ownership = self.ownership(value).reshape(count, -1)
+        return Answer(policy, self.v3(hidden), self.score(hidden), ownership)

@@ -1,0 +1,98 @@
+"""Optimisers: AdamW and Nesterov's momentum from PyTorch, and Muon."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+
+@torch.no_grad()
+def orthogonal(matrix: torch.Tensor, steps: int = 5) -> torch.Tensor:
+    """Roughly the orthogonal matrix nearest to this one, by Newton and Schulz's iteration.
+
+    CITE: Keller Jordan, "Muon: an optimizer for hidden layers in neural networks" (2024), its coefficients.
+    """
+    a, b, c = 3.4445, -4.7750, 2.0315
+    tall = matrix.shape[0] > matrix.shape[1]
+    x = matrix.T if tall else matrix
+    x = x / (x.norm() + 1e-7)
+    for _ in range(steps):
+        gram = x @ x.T
+        x = a * x + (b * gram + c * gram @ gram) @ x
+    return x.T if tall else x
+
+
+class Muon(torch.optim.Optimizer):
+    """Momentum whose step is made orthogonal for every weight matrix, and Adam for all other weights.
+
+    Parameters in groups with `muon=True` are matrices or convolutions (taken as matrices of outputs × the rest). Their
+    steps have the root mean square of Adam's (0.2), so one learning rate serves both.
+    CITE: Liu et al., "Muon is scalable for LLM training" (2025), for the scale and the weight decay.
+    """
+
+    def __init__(self, groups, lr: float, momentum: float = 0.95, betas=(0.9, 0.98), weight_decay: float = 0.0):
+        super().__init__(groups, dict(lr=lr, momentum=momentum, betas=betas, weight_decay=weight_decay, muon=False))
+
+    @torch.no_grad()
+    def step(self, closure=None):
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                if parameter.grad is None:
+                    continue
+                if group["weight_decay"]:
+                    parameter.mul_(1 - group["lr"] * group["weight_decay"])
+                if group["muon"]:
+                    self._muon(group, parameter)
+                else:
+                    self._adam(group, parameter)
+
+    def _muon(self, group, parameter):
+        state, gradient = self.state[parameter], parameter.grad
+        if "momentum" not in state:
+            state["momentum"] = torch.zeros_like(parameter)
+        momentum = state["momentum"].lerp_(gradient, 1 - group["momentum"])
+        update = gradient.lerp(momentum, group["momentum"])
+        matrix = update.reshape(len(update), -1)
+        scale = 0.2 * max(matrix.shape) ** 0.5
+        step = orthogonal(matrix).reshape(update.shape)
+        parameter.add_(step, alpha=-group["lr"] * scale)
+
+    def _adam(self, group, parameter):
+        state, gradient = self.state[parameter], parameter.grad
+        if "step" not in state:
+            state["step"] = 0
+            state["mean"], state["square"] = torch.zeros_like(parameter), torch.zeros_like(parameter)
+        state["step"] += 1
+        first, second = group["betas"]
+        mean = state["mean"].lerp_(gradient, 1 - first)
+        square = state["square"].mul_(second).addcmul_(gradient, gradient, value=1 - second)
+        correction = (1 - second ** state["step"]) ** 0.5 / (1 - first ** state["step"])
+        parameter.addcdiv_(mean, square.sqrt().add_(1e-10), value=-group["lr"] * correction)
+
+
+def make(network: nn.Module, kind: str, lr: float, weight_decay: float) -> torch.optim.Optimizer:
+    """The optimiser of a name. Only weights of two and more dimensions decay."""
+    matrices, last, others = [], [], []
+    # The layers that give the answers are not "hidden": their rows mean different things.
+    answers = ("p2.", "policy_pass.", "v3.", "score.", "ownership.", "from_global.")
+    for name, parameter in network.named_parameters():
+        if parameter.ndim < 2:
+            others.append(parameter)
+        elif name.startswith(answers):
+            last.append(parameter)
+        else:
+            matrices.append(parameter)
+    groups = [
+        dict(params=matrices, weight_decay=weight_decay, muon=True),
+        dict(params=last, weight_decay=weight_decay, muon=False),
+        dict(params=others, weight_decay=0.0, muon=False),
+    ]
+    if kind == "muon":
+        return Muon(groups, lr=lr)
+    for group in groups:
+        del group["muon"]
+    if kind == "adamw":
+        return torch.optim.AdamW(groups, lr=lr, betas=(0.9, 0.98), eps=1e-10)
+    if kind == "nesterov":
+        return torch.optim.SGD(groups, lr=lr, momentum=0.9, nesterov=True)
+    raise ValueError(f"no optimiser {kind!r}: muon, adamw, nesterov")

@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+"""Draws the curves of a training: plot.py RUN/log.jsonl curves.png (or .svg)."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+PANELS = [
+    ("moves: the played one is first", ["top1", "teacher_top1"], (0, None)),
+    ("policy: loss of the played move", ["loss/policy", "policy_loss"], (None, None)),
+    ("value: loss against the result", ["value_loss"], (None, None)),
+    ("value: right side wins", ["value_accuracy"], (0.5, 1)),
+    ("ownership: mean error", ["ownership_error", "teacher_ownership"], (0, None)),
+    ("all losses in training", ["loss", "loss/policy", "loss/played", "loss/value", "loss/score", "loss/ownership"], (0, None)),
+]
+
+
+def draw(log: Path, target: Path) -> None:
+    lines = []
+    for line in log.read_text().splitlines():
+        try:
+            lines.append(json.loads(line))
+        except json.JSONDecodeError:
+            pass  # a line that a kill cut short
+    figure, panels = plt.subplots(2, 3, figsize=(15, 8), constrained_layout=True)
+    for panel, (title, names, limits) in zip(panels.flat, PANELS):
+        for name in names:
+            groups: dict[str, list[tuple[float, float]]] = {}
+            for line in lines:
+                if name in line:
+                    source = "training" if line["kind"] == "training" else f"held back {line.get('size', '')}"
+                    groups.setdefault(source, []).append((line["positions"] / 1e6, line[name]))
+            for source, points in sorted(groups.items()):
+                if title.startswith("all") and source != "training":
+                    continue
+                style = dict(alpha=0.5, linewidth=1) if source == "training" else dict(marker=".")
+                panel.plot(*zip(*points), label=f"{name}, {source}", **style)
+        panel.set_title(title)
+        panel.set_xlabel("million positions")
+        panel.set_ylim(*limits)
+        panel.grid(alpha=0.3)
+        if panel.lines:
+            panel.legend(fontsize=7)
+    part = target.with_name("part-" + target.name)
+    figure.savefig(part)
+    plt.close(figure)
+    part.replace(target)
+
+
+if __name__ == "__main__":
+    draw(Path(sys.argv[1]), Path(sys.argv[2]))
