@@ -18,6 +18,8 @@ PANELS = [
     ("value: loss against the result", ["value_loss"], (None, None)),
     ("value: right side wins", ["value_accuracy"], (0.5, 1)),
     ("ownership: mean error", ["ownership_error", "teacher_ownership"], (0, None)),
+    ("score: mean error in points", ["score_error", "teacher_score"], (0, None)),
+    ("learning rate", ["rate"], (0, None)),
     ("all losses in training", ["loss", "loss/policy", "loss/played", "loss/value", "loss/score", "loss/ownership"], (0, None)),
 ]
 
@@ -29,7 +31,7 @@ def draw(log: Path, target: Path) -> None:
             lines.append(json.loads(line))
         except json.JSONDecodeError:
             pass  # a line that a kill cut short
-    figure, panels = plt.subplots(2, 3, figsize=(15, 8), constrained_layout=True)
+    figure, panels = plt.subplots(2, 4, figsize=(20, 8), constrained_layout=True)
     for panel, (title, names, limits) in zip(panels.flat, PANELS):
         for name in names:
             groups: dict[str, list[tuple[float, float]]] = {}

@@ -1,0 +1,190 @@
+//! The training of networks in miniature: games, shards, a few steps, export, and the same answers here as there.
+//!
+//! Needs Python with PyTorch and numpy (`KOSUMI_PYTHON`, or `python3`); without, the tests say so and pass.
+
+use kosumi::board::{BoardSize, Color, Move};
+use kosumi::game::{Game, Line};
+use kosumi::net::{Features, Input, Network, scalar};
+use kosumi::playout::{PlayoutPolicy, UniformPolicy};
+use kosumi::rng::Rng;
+use kosumi::rules::Rules;
+use kosumi::score::area_score;
+use kosumi::sgf::{self, Record};
+use kosumi::training::{Example, Sampling, Shard, examples};
+use std::env;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/train");
+
+/// How far the two programs' numbers may lie apart.
+const TOLERANCE: f64 = 1e-3;
+
+/// A folder of this test's own, removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path = env::temp_dir().join(format!("kosumi-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A Python that can train; `None`, with a message, if there is none.
+fn python() -> Option<String> {
+    let python = env::var("KOSUMI_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    let has_all = Command::new(&python).args(["-c", "import torch, numpy"]).output();
+    if has_all.is_ok_and(|output| output.status.success()) {
+        return Some(python);
+    }
+    eprintln!("skipped: {python} has no PyTorch and numpy (KOSUMI_PYTHON names another Python)");
+    None
+}
+
+/// Runs a command that must succeed, and returns what it printed.
+fn run(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(output.status.success(), "{command:?}\n{}{}", text(&output.stdout), text(&output.stderr));
+    text(&output.stdout)
+}
+
+fn python_script(python: &str, name: &str) -> Command {
+    let mut command = Command::new(python);
+    command.arg(Path::new(SCRIPTS).join(name)).env("OMP_NUM_THREADS", "1");
+    command
+}
+
+/// A random game to its end, as a record.
+fn random_game(size: BoardSize, rules: Rules, seed: u64, year: u32) -> String {
+    let mut rng = Rng::new(seed);
+    let mut game = Game::new(size, rules, 7.5);
+    while !game.is_over() && game.records().len() < 3 * size.area() {
+        let color = game.to_move();
+        let point = UniformPolicy.choose(game.board(), color, game.last_moves(), &mut rng);
+        let mv = point.map_or(Move::Pass, Move::Play);
+        if game.play(color, mv).is_err() {
+            // Superko, which playouts do not know.
+            game.play(color, Move::Pass).unwrap();
+        }
+    }
+    let score = area_score(game.board()) as f32 - 7.5;
+    let winner = if score > 0.0 { Color::Black } else { Color::White };
+    let letter = if winner == Color::Black { "B" } else { "W" };
+    let result = Some(format!("{letter}+{}", score.abs()));
+    let meta = sgf::Meta { result, date: Some(format!("{year}-05-06")), ..sgf::Meta::default() };
+    sgf::write(&game, &meta)
+}
+
+/// Every position of a record.
+fn all_positions(record: &str, rules: Rules) -> Vec<Example> {
+    let record = Record::parse(record.as_bytes()).unwrap();
+    let sampling = Sampling { per_game: usize::MAX, recorded: rules, shown: Vec::new(), seed: 1 };
+    let mut features = Features::default();
+    let mut encode = |game: &Game| {
+        let mut input = Input::zero(1, 1);
+        features.fill(&Line::new(game), &mut input);
+        input
+    };
+    examples(&record, 0, &sampling, &mut encode).unwrap()
+}
+
+fn numbers(answer: &serde_json::Value, name: &str) -> Vec<f64> {
+    answer[name].as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()
+}
+
+#[track_caller]
+fn assert_close(name: &str, ours: impl IntoIterator<Item = f32>, theirs: &[f64]) {
+    let ours: Vec<f64> = ours.into_iter().map(f64::from).collect();
+    assert_eq!(ours.len(), theirs.len(), "{name}");
+    for (ours, theirs) in ours.iter().zip(theirs) {
+        assert!((ours - theirs).abs() < TOLERANCE, "{name}: {ours} here, {theirs} in PyTorch");
+    }
+}
+
+#[test]
+fn the_pipeline_in_miniature() {
+    let Some(python) = python() else { return };
+    let folder = Folder::new("training");
+    let at = |name: &str| folder.0.join(name);
+    let rules = Rules::preset("cgos").unwrap().rules;
+
+    // Games of two sizes; every fifth is held back.
+    let mut records = String::new();
+    for seed in 0..40 {
+        let size = BoardSize::square(if seed % 2 == 0 { 7 } else { 5 }).unwrap();
+        records += &random_game(size, rules, seed, if seed % 5 == 4 { 2016 } else { 2012 });
+    }
+    fs::write(at("games.sgf"), &records).unwrap();
+    let shards = at("shards");
+    for split in ["training", "validation"] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kosumi"));
+        command.arg("features").arg(at("games.sgf")).args([
+            "--rules",
+            "cgos",
+            "--per-game",
+            "20",
+            "--split",
+            split,
+        ]);
+        let report = run(command.arg("--out").arg(&shards));
+        let used = if split == "training" { 32 } else { 8 };
+        assert!(report.contains(&format!("used        {used}\n")), "{report}");
+    }
+
+    // The loss falls: even random games have a rule, as the score follows from the stones.
+    let mut command = python_script(&python, "train.py");
+    command.arg("--data").arg(&shards).arg("--out").arg(at("run"));
+    let flags =
+        "--shape b2c16 --batch 16 --positions 3200 --warm-up 320 --validate 800 --average 800 --rate 0.005";
+    run(command.args(flags.split(' ')).args(["--threads", "1"]));
+    let log = fs::read_to_string(at("run/log.jsonl")).unwrap();
+    let lines: Vec<serde_json::Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let losses: Vec<f64> = lines
+        .iter()
+        .filter(|line| line["kind"] == "training")
+        .map(|line| line["loss"].as_f64().unwrap())
+        .collect();
+    let (first, last) = (losses[0], *losses.last().unwrap());
+    assert!(last < 0.95 * first, "the loss went from {first} to {last}");
+
+    // The same answers through the file.
+    let network = Network::open(&at("run/network.bin.gz")).unwrap();
+    for side in [7, 5] {
+        let size = BoardSize::square(side).unwrap();
+        let positions = all_positions(&random_game(size, rules, 77, 2020), rules);
+        let mut shard = Shard::new();
+        positions.iter().for_each(|example| shard.push(example.clone()));
+        shard.write(File::create(at("check.npz")).unwrap()).unwrap();
+        let mut command = python_script(&python, "answers.py");
+        let answers = run(command.arg(at("run/network.bin.gz")).arg(at("check.npz")));
+        assert_eq!(answers.lines().count(), positions.len());
+        for (example, answer) in positions.iter().zip(answers.lines()) {
+            let answer: serde_json::Value = serde_json::from_str(answer).unwrap();
+            let output = scalar::evaluate(&network, &example.input.unpack()).unwrap();
+            assert_close(
+                "policy",
+                output.policy.iter().copied().chain([output.pass]),
+                &numbers(&answer, "policy"),
+            );
+            assert_close("value", output.value, &numbers(&answer, "value"));
+            let score = [output.score_mean, output.score_stdev, output.lead, output.variance_time];
+            assert_close("score", score, &numbers(&answer, "score"));
+            assert_close("ownership", output.ownership.iter().copied(), &numbers(&answer, "ownership"));
+        }
+    }
+}
+
+#[test]
+fn the_parts_in_python() {
+    let Some(python) = python() else { return };
+    run(python_script(&python, "test_train.py").current_dir(SCRIPTS));
+}
