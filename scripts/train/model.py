@@ -54,8 +54,13 @@ class Shape:
             raise ValueError(f"{name!r} is no shape like b6c96, b6c96m64 (middle) or b6c96g32 (pooled channels)")
         blocks, channels = int(found[1]), int(found[2])
         middle = int(found[3] or channels)
-        pooled = int(found[4] or max(8, middle // 3 // 8 * 8))
-        head = max(16, channels // 3 // 8 * 8)
+
+        def third(width: int) -> int:
+            """A third, in steps of 8, as vectors of the processor have it."""
+            return round(width / 24) * 8
+
+        pooled = int(found[4] or max(8, third(middle)))
+        head = max(16, third(channels))
         gpool = tuple(range(2, blocks, 2)) if blocks > 2 else tuple(range(1, blocks))
         return Shape(channels, blocks, 3, gpool, middle, pooled, head, head, 2 * head)
 

@@ -6,7 +6,7 @@
     log.jsonl        its curves: every validation, and every tenth line of the training
 
 `train.py --start FOLDER` goes on from there. The optimiser's averages are left out: they are as large as the network
-each, and a warm-up of some thousand positions makes them anew (README.md has the measurement).
+each, and a warm-up of some thousand positions makes them anew.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ def main() -> None:
     state = torch.load(run / "state.pt", map_location="cpu", weights_only=True)
     target.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(run / "network.bin.gz", target / "network.bin.gz")
-    facts = {name: state[name] for name in ("positions", "steps", "cpu_seconds", "wall_seconds", "options")}
+    facts = {name: state[name] for name in ("positions", "steps", "cpu_seconds", "wall_seconds")}
+    facts["options"] = state.get("options", {})
     facts["round"] = state["stream"]["round"]
     facts["shape"] = {name: list(v) if isinstance(v, tuple) else v for name, v in state["shape"].items()}
     (target / "state.json").write_text(json.dumps(facts, indent=1) + "\n")
