@@ -82,6 +82,14 @@ impl EngineEvaluator {
         }
     }
 
+    /// Simulations for the opponent before the engine passes.
+    pub(super) fn simulations_before_passing(&self) -> u32 {
+        match self {
+            EngineEvaluator::Playouts(_) => 1000,
+            EngineEvaluator::Network(_) => 60,
+        }
+    }
+
     /// Visits without which the engine does not resign.
     pub(super) fn visits_for_resigning(&self) -> u32 {
         match self {

@@ -136,6 +136,8 @@ pub enum Decision {
 const STATUS_TIME_MOST: Duration = Duration::from_millis(500);
 /// A point is settled if one side owns it at least so clearly, as a mean owner.
 const SETTLED_MEAN: f32 = 0.8;
+/// So much of the expected result may be lost by passing; two searches of one position differ by less.
+const PASS_LOSS_MOST: f32 = 0.3;
 
 /// See the [module documentation](self).
 #[derive(Debug)]
@@ -319,9 +321,9 @@ impl Engine {
             return Decision::Play(Move::Pass);
         }
         let limits = self.limits(budget);
-        let restriction = thinking.restriction.clone();
+        let (restriction, interrupted) = (thinking.restriction.clone(), thinking.interrupted);
         let report = self.think(&limits, thinking);
-        let decision = self.decide(color, &report, &restriction);
+        let decision = self.decide(color, &report, &restriction, interrupted);
         self.report = Some(report);
         decision
     }
@@ -418,7 +420,13 @@ impl Engine {
         self.final_status().score * color.sign() as f32
     }
 
-    fn decide(&mut self, color: Color, report: &SearchReport, restriction: &Restriction) -> Decision {
+    fn decide(
+        &mut self,
+        color: Color,
+        report: &SearchReport,
+        restriction: &Restriction,
+        interrupted: &(dyn Fn() -> bool + Sync),
+    ) -> Decision {
         let own_value = report.value * color.sign() as f32;
         if let Some(threshold) = self.settings.resign
             && own_value < threshold
@@ -429,14 +437,40 @@ impl Engine {
         }
         // With dead stones removed at the end, a finished game is not played on.
         if self.game.rules().friendly_pass && self.is_settled(&report.ownership) {
-            let score = self.score_as_it_stands(color);
-            if score > 0.0 || self.game.rules().scoring == Scoring::Territory {
+            let is_enough =
+                self.score_as_it_stands(color) > 0.0 || self.game.rules().scoring == Scoring::Territory;
+            if is_enough && self.can_afford_to_pass(color, report, interrupted) {
                 return Decision::Play(Move::Pass);
             }
         }
         let may_be_played = |mv| restriction.permits(color, mv, 0) && self.game.check(color, mv).is_ok();
         let legal = report.moves.iter().find(|entry| may_be_played(entry.mv));
         Decision::Play(legal.map_or(Move::Pass, |entry| entry.mv))
+    }
+
+    /// Does the game still go as `report` expects it to if `color` passes? A search in which `color` always moves
+    /// first cannot tell: it takes a group for alive that dies if it is left alone. So the opponent gets a search
+    /// of the position after the pass.
+    fn can_afford_to_pass(
+        &mut self,
+        color: Color,
+        report: &SearchReport,
+        interrupted: &(dyn Fn() -> bool + Sync),
+    ) -> bool {
+        let start = Instant::now();
+        let mut after = self.game.clone();
+        if after.play(color, Move::Pass).is_err() || after.is_over() {
+            return true;
+        }
+        // Where only simulations are counted, the answer must not depend on time.
+        let is_timed = self.settings.playouts.is_none() && self.settings.visits.is_none();
+        let hard = is_timed.then_some(STATUS_TIME_MOST);
+        let playouts = self.search.evaluator().simulations_before_passing();
+        let limits = Limits { hard, ..Limits::playouts(playouts) };
+        let seed = mix(self.settings.seed).wrapping_add(self.questions);
+        let elapsed = || start.elapsed();
+        let answers = self.search.run(&after, seed, &Surroundings::new(&limits, &elapsed, interrupted));
+        (answers.value - report.value) * color.sign() as f32 >= -PASS_LOSS_MOST
     }
 
     /// Is the owner of every stone and of every point that matters clear? Single neutral points may be open.

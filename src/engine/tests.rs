@@ -74,6 +74,27 @@ fn a_won_game_is_ended_when_the_opponent_passes() {
 }
 
 #[test]
+fn a_group_that_needs_a_move_is_not_left_alone() {
+    // Black lives inside the bulky five with one move and is dead without it. As long as Black moves first in
+    // every playout, everything looks settled.
+    let drawing = "
+        X X X X O O
+        X . . X O O
+        X . . . X O
+        X X X X X O
+        O O O O O O
+        O . O O . O";
+    for seed in 1..=3 {
+        let mut engine = with_board(engine("chinese-kgs", 1000), drawing, Color::Black);
+        engine.set_seed(seed);
+        engine.set_komi(-10.5);
+        let two_eyes = [(1, 3), (2, 3), (2, 4)].map(|(column, row)| Move::Play(Point::new(column, row)));
+        let mv = genmove(&mut engine, Color::Black);
+        assert!(two_eyes.contains(&mv), "{mv}");
+    }
+}
+
+#[test]
 fn dead_stones_are_captured_first_where_all_stones_count() {
     // As it stands, Black has lost: the two stones must come off.
     let drawing = "
