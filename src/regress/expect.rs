@@ -50,7 +50,10 @@ pub enum Mark {
 }
 
 /// An expected answer.
-#[derive(Clone, Debug)]
+///
+/// Invariant: its pattern is a regular expression. It is kept as text, since the compiled form of a few bytes can
+/// take a mebibyte, and a suite may have any number of them.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Expectation {
     /// What stands between the brackets, the `!` included.
     pub text: String,
@@ -58,7 +61,24 @@ pub struct Expectation {
     pub mark: Mark,
     matching: Matching,
     is_negated: bool,
-    regex: Regex,
+}
+
+/// The compiled pattern of an expectation, to be asked more than once.
+#[derive(Clone, Debug)]
+pub struct Matcher {
+    regex: Option<Regex>,
+    matching: Matching,
+}
+
+impl Matcher {
+    /// Does the pattern match this text, whatever a `!` says?
+    pub fn matches(&self, text: &str) -> bool {
+        let text = match self.matching {
+            Matching::Full => text.trim(),
+            Matching::Awk => text.split('\n').next().unwrap_or_default(),
+        };
+        self.regex.as_ref().is_some_and(|regex| regex.is_match(text))
+    }
 }
 
 /// What is wrong with an expected answer.
@@ -111,16 +131,23 @@ impl Expectation {
             Some(pattern) => (true, pattern),
             None => (false, inner),
         };
-        let regex = compile(pattern, matching).map_err(|error| PatternError::Regex(error.to_string()))?;
-        Ok((Some(Expectation { text: inner.to_owned(), mark, matching, is_negated, regex }), !is_closed))
+        // The pattern alone must be in order, too: `a)|(b` would fit into the group that `compile` puts around it.
+        builder(pattern)
+            .build()
+            .and_then(|_| compile(pattern, matching))
+            .map_err(|error| PatternError::Regex(error.to_string()))?;
+        Ok((Some(Expectation { text: inner.to_owned(), mark, matching, is_negated }), !is_closed))
+    }
+
+    /// The pattern, ready for use.
+    pub fn matcher(&self) -> Matcher {
+        let pattern = if self.is_negated { self.text.get(1..).unwrap_or_default() } else { &self.text };
+        Matcher { regex: compile(pattern, self.matching).ok(), matching: self.matching }
     }
 
     /// Does the pattern match this text, whatever a `!` says?
     pub fn matches(&self, text: &str) -> bool {
-        match self.matching {
-            Matching::Full => self.regex.is_match(text.trim()),
-            Matching::Awk => self.regex.is_match(text.split('\n').next().unwrap_or_default()),
-        }
+        self.matcher().matches(text)
     }
 
     /// Is the answer right?
@@ -139,15 +166,21 @@ impl Expectation {
     }
 }
 
+/// Most memory of a compiled pattern. (GNU Go's suites need a few kilobytes each.)
+const COMPILED_BYTES_MAX: usize = 1 << 20;
+
+fn builder(pattern: &str) -> RegexBuilder {
+    let mut builder = RegexBuilder::new(pattern);
+    builder.size_limit(COMPILED_BYTES_MAX);
+    builder
+}
+
 fn compile(pattern: &str, matching: Matching) -> Result<Regex, regex::Error> {
-    // The pattern alone must be in order: `a)|(b` would otherwise fit into the group.
-    Regex::new(pattern)?;
     match matching {
-        Matching::Full => RegexBuilder::new(&format!(r"\A(?:{pattern})\z"))
-            .multi_line(true)
-            .dot_matches_new_line(true)
-            .build(),
-        Matching::Awk => Regex::new(&format!("^{pattern}$")),
+        Matching::Full => {
+            builder(&format!(r"\A(?:{pattern})\z")).multi_line(true).dot_matches_new_line(true).build()
+        }
+        Matching::Awk => builder(&format!("^{pattern}$")).build(),
     }
 }
 
@@ -231,7 +264,7 @@ mod tests {
             let error = Expectation::parse(text, Matching::Awk).unwrap_err();
             assert_eq!(error, PatternError::NoBracket(text.into()));
         }
-        for text in ["[(]", "[a)|(b]", "[*]", r"[(a)\1]", "[(?=a)]", "[[]"] {
+        for text in ["[(]", "[a)|(b]", "[*]", r"[(a)\1]", "[(?=a)]", "[[]", "[(a{9999}){9999}]"] {
             for matching in [Matching::Full, Matching::Awk] {
                 let error = Expectation::parse(text, matching).unwrap_err();
                 assert!(matches!(error, PatternError::Regex(_)), "{text}");

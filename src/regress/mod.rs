@@ -26,7 +26,7 @@ mod tests;
 
 pub use compare::{Change, Comparison};
 pub use engine::{Answer, Children, Engines, Player, Threads, Trouble};
-pub use expect::{Expectation, Mark, Matching, PatternError, Reply};
+pub use expect::{Expectation, Mark, Matcher, Matching, PatternError, Reply};
 pub use follow::Position;
 pub use list::{ListError, expand};
 pub use result::{

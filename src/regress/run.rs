@@ -17,6 +17,9 @@ use std::time::{Duration, Instant};
 /// An engine that fails to come back this many times in a row is given up, for the rest of its part.
 const RESTARTS_MOST: usize = 3;
 
+/// Most bytes of an answer that are kept. It is judged as a whole.
+const ANSWER_BYTES_KEPT: usize = 16 << 10;
+
 /// How suites are played.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
@@ -215,7 +218,7 @@ impl<'a> Part<'a> {
         self.restart(index);
         if self.is_pointless(step) {
             if step.is_test {
-                self.record(step, Outcome::SetUp, "the position could not be set up".into(), 0.0);
+                self.record(step, Outcome::SetUp, "the position could not be set up", 0.0);
             }
             return;
         }
@@ -229,9 +232,9 @@ impl<'a> Part<'a> {
             Ok(answer) => {
                 if step.is_test {
                     let (Answer::Success(text) | Answer::Failure(text)) = &answer;
-                    self.record(step, judge(step, &answer), text.clone(), seconds);
+                    self.record(step, judge(step, &answer), text, seconds);
                 } else if let Answer::Failure(message) = &answer {
-                    self.other_error(step, message.clone(), true);
+                    self.other_error(step, message, true);
                 }
                 self.note(step, &answer);
             }
@@ -242,9 +245,9 @@ impl<'a> Part<'a> {
                 if step.is_test {
                     let outcome =
                         if trouble == Trouble::TimedOut { Outcome::TimedOut } else { Outcome::Crashed };
-                    self.record(step, outcome, trouble.to_string(), seconds);
+                    self.record(step, outcome, &trouble.to_string(), seconds);
                 } else {
-                    self.other_error(step, trouble.to_string(), false);
+                    self.other_error(step, &trouble.to_string(), false);
                 }
                 self.spoil(step);
                 self.trouble = trouble;
@@ -289,7 +292,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    fn record(&mut self, step: &Step, outcome: Outcome, answer: String, seconds: f64) {
+    fn record(&mut self, step: &Step, outcome: Outcome, answer: &str, seconds: f64) {
         let position = match outcome {
             Outcome::Pass | Outcome::Ignored | Outcome::Unsupported => None,
             _ => self.follower.position(),
@@ -300,7 +303,7 @@ impl<'a> Part<'a> {
             command: step.command.clone(),
             expected: step.expectation.as_ref().map(|expectation| expectation.text.clone()),
             mark: step.expectation.as_ref().map_or(Mark::None, |expectation| expectation.mark),
-            answer,
+            answer: shortened(answer),
             outcome,
             seconds,
             position,
@@ -309,9 +312,17 @@ impl<'a> Part<'a> {
         self.played.tests.push(result);
     }
 
-    fn other_error(&mut self, step: &Step, message: String, is_refusal: bool) {
-        let (line, command) = (step.line, step.command.clone());
+    fn other_error(&mut self, step: &Step, message: &str, is_refusal: bool) {
+        let (line, command, message) = (step.line, step.command.clone(), shortened(message));
         self.played.other_errors.push(OtherError { line, command, message, is_refusal });
+    }
+}
+
+/// An answer as it is kept.
+fn shortened(answer: &str) -> String {
+    match answer.get(..answer.floor_char_boundary(ANSWER_BYTES_KEPT)) {
+        Some(start) if start.len() < answer.len() => format!("{start}\n[{} bytes in all]", answer.len()),
+        _ => answer.to_owned(),
     }
 }
 

@@ -20,7 +20,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// A larger file is no suite. (The largest of GNU Go's has 50 kB.)
-const FILE_BYTES_MAX: u64 = 16 << 20;
+const FILE_BYTES_MAX: u64 = 4 << 20;
 
 /// A suite: its commands in order.
 #[derive(Clone, Debug)]

@@ -77,6 +77,7 @@ impl Handler for Fake {
                 }
                 "refuse" => return Err(Failure::new("not now")),
                 "lines" => return Ok("A1\nB2".into()),
+                "long" => return Ok(("é".repeat(20_000) + "end").into()),
                 "move" => return Ok("B2".into()),
                 _ => return Ok(format!("{self:?}").split(", crashes").next().unwrap_or_default().into()),
             },
@@ -131,6 +132,15 @@ fn every_outcome() {
     assert_eq!(errors, [(26, "unknown command"), (27, "unknown command")]);
     assert_eq!((full.tests[1].answer.as_str(), full.tests[1].expected.as_deref()), ("B2", Some("C3")));
     assert!(full.tests[1].position.is_some() && full.tests[0].position.is_none());
+}
+
+#[test]
+fn long_answers_are_judged_whole_and_kept_in_part() {
+    let (engines, _) = fakes();
+    let result = play_one(&suite("1 reg_genmove long\n#? [é*end]\n", Matching::Full), &engines, OPTIONS);
+    assert_eq!(outcomes(&result), "1 pass");
+    let answer = &result.tests[0].answer;
+    assert!(answer.len() < 17_000 && answer.ends_with("é\n[40003 bytes in all]"), "{}", answer.len());
 }
 
 #[test]

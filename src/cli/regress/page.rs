@@ -204,7 +204,8 @@ fn diagram(test: &TestResult, board: &Board, matching: Matching) -> String {
 fn wanted(test: &TestResult, board: &Board, matching: Matching) -> Option<(Vec<Point>, bool)> {
     let pattern = format!("[{}]", test.expected.as_ref()?);
     let expectation = Expectation::parse(&pattern, matching).ok()?.0?;
-    let points = board.size().points().filter(|point| expectation.matches(&point.to_string()));
+    let matcher = expectation.matcher();
+    let points = board.size().points().filter(|point| matcher.matches(&point.to_string()));
     let points: Vec<Point> = points.take(MARKS_MOST + 1).collect();
     (points.len() <= MARKS_MOST).then_some((points, expectation.is_negated()))
 }
