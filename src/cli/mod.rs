@@ -55,7 +55,10 @@ pub fn main() -> ExitCode {
     let result = match cli.command {
         None => gtp::run(&cli.gtp),
         Some(Subcommands::Gtp(arguments)) => gtp::run(&arguments),
-        Some(Subcommands::Match(arguments)) => match_games::run(&arguments),
+        Some(Subcommands::Match(arguments)) => match match_games::run(&arguments) {
+            Ok(code) => return code,
+            Err(error) => Err(error),
+        },
         // Its exit code says how the tests went.
         Some(Subcommands::Regress(arguments)) => return regress::run(&arguments),
         Some(Subcommands::Review(arguments)) => review::run(&arguments),

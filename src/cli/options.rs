@@ -29,6 +29,12 @@ pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     time.filter(|time| !time.is_zero()).ok_or_else(|| "not a number of seconds above zero".to_owned())
 }
 
+/// A time in seconds, or none.
+pub(super) fn seconds_or_none(text: &str) -> Result<Duration, String> {
+    let time = text.parse::<f64>().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    time.ok_or_else(|| "not a number of seconds".to_owned())
+}
+
 /// A finite number of points.
 pub(super) fn points(text: &str) -> Result<f32, String> {
     text.parse::<f32>().ok().filter(|points| points.is_finite()).ok_or_else(|| "not a number".to_owned())

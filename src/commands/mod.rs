@@ -21,6 +21,7 @@ mod setup;
 mod status;
 mod text;
 
+pub(crate) use rules::to_json as rules_json;
 pub use text::vertex_move;
 
 use crate::board::BoardSize;

@@ -54,7 +54,8 @@ fn named(name: &str) -> Result<Rules, Failure> {
     Rules::preset(name).map(|preset| preset.rules).ok_or_else(|| Failure::new("unknown rules"))
 }
 
-fn to_json(rules: Rules) -> Value {
+/// The rules as `kata-get-rules` tells them and `kata-set-rules` reads them.
+pub(crate) fn to_json(rules: Rules) -> Value {
     json!({
         "ko": rules.ko.name(),
         "scoring": match rules.scoring {

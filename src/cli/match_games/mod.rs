@@ -1,244 +1,386 @@
 //! `kosumi match`: games between two engines, with our own board as the referee.
+//!
+//! ```text
+//!  Arguments ─> Conditions ─> Plan of game 1, 2, 3, …          schedule.rs: workers
+//!                                  │
+//!  contender.rs ─> Player ──> referee.rs ── adjudicate.rs     one game
+//!                                  │
+//!                       GameRecord, SGF ─> files.rs, journal.rs ─> summary.rs ─> text, report.rs, page.rs
+//! ```
+//!
+//! Everything that a game needs is decided by the settings and its number, so that a match can be interrupted at any
+//! moment and resumed: what the log does not have is played.
 
+mod adjudicate;
 mod clock;
+mod conditions;
+mod contender;
+mod files;
+mod journal;
+mod openings;
+mod opinion;
+mod page;
+mod player;
+mod progress;
 mod record;
 mod referee;
+mod report;
+mod schedule;
 mod summary;
+#[cfg(test)]
+mod tests;
 
 use super::options;
+use super::statistics::sprt::Sprt;
 use crate::board::BoardSize;
-use crate::game::Game;
 use crate::rules::Rules;
+use crate::time::TimeControl;
 use anyhow::{Context, bail};
 use clap::Args;
-use clock::TimeSettings;
-use record::{GameRecord, Side};
-use referee::{Conditions, Player};
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, IsTerminal, Write};
-use std::path::{Path, PathBuf};
-use std::sync::mpsc::{self, Sender};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
-use std::time::Duration;
+use conditions::{Board, Conditions, DeadStones, Opinions};
+use contender::Contender;
+use files::GameFiles;
+use journal::{Journal, Past};
+use openings::{Openings, Source};
+use player::{Control, Identity, Player, start_one};
+use progress::Progress;
+use referee::Played;
+use schedule::Event;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::{Duration, Instant};
 use summary::Summary;
 
 /// Let two engines play against each other
+///
+/// Kosumi's own board is the referee: every move is checked, superko included, and the score is counted by the rules of
+/// the match. Games come in pairs with the same opening and swapped colours: A has Black in games 1, 3, 5, ...
 #[derive(Debug, Args)]
-#[command(after_help = "\
-The engines are given as command lines, in quotes. Colours alternate: A has Black in games 1, 3, 5, ...
-Every move is checked. An illegal move, a refused command, a crash or too much time loses the game; the
-reason is shown, and such games are counted separately. After two passes all stones on the board count,
-unless the rules have dead stones removed: then those that both engines call dead are.
+#[command(after_long_help = "\
+Engines:
+  builtin                       Kosumi in this process; one thread and 128 MiB unless said otherwise
+  builtin:playouts=500,tree     the same with options of 'kosumi gtp', without their dashes
+  \"gnugo --mode gtp --level 10\"  any GTP engine, as a child process; no shell is involved
+Engines that know kata-set-rules are told the rules; others have to be started with them.
+
+Losing without Go: an illegal move, the refusal of a legal one, an answer that is no move, too much time, or the end of
+the process loses the game. Such forfeits are counted separately, and the engine is started anew. A game that cannot even
+begin (an engine does not start, or refuses board, komi, clock or opening) is annulled and tried again; after three
+attempts the match stops.
+
+Dead stones: under rules without removal (cgos, tromp-taylor) all stones count. Otherwise those that both engines list
+as dead are removed; where they differ, Kosumi judges by playouts, and the record says so.
+
+Stopping: ^C lets the games that are being played come to their end and counts them, as --sprt does: with several games
+at a time, dropping them would favour the results of short games. A second ^C gives them up. With --log, even 'kill -9'
+loses nothing but the games being played: the same command line with --resume goes on.
+
+Exit code: 0 the match is complete, or the SPRT has come to a verdict; 1 something failed; 2 the command line is wrong;
+130 interrupted before the end.
 
 Examples:
-  kosumi match --games 100 --size 9 --jobs 2 --sgf games --log match.jsonl \\
-      \"kosumi gtp --playouts 5000 --rules cgos\" \"gnugo --mode gtp --level 10 --chinese-rules\"
-  kosumi match --games 20 --size 13 --openings 4 --time 5 \"kosumi gtp\" \"kosumi gtp --tree\"")]
+  kosumi match builtin:playouts=1000 \"gnugo --mode gtp --level 10 --chinese-rules\" --games 100 --jobs 2 \\
+      --log match.jsonl --sgf games --html match.html
+  kosumi match builtin:playouts=400 builtin:playouts=400,tree --sizes 9,13 --games 4000 --sprt 0,20 --log sprt.jsonl
+  kosumi match \"./new gtp\" \"./old gtp\" --clock \"fischer 60 1\" --openings book.sgf --opening-depth 8
+  kosumi match \"./new gtp\" \"./old gtp\" --time 1 --rules japanese --komi 6.5 --size 19")]
 pub(super) struct Arguments {
-    /// Command line of the first engine
-    a: String,
-    /// Command line of the second engine
-    b: String,
-    /// Games to play
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
+    /// The first engine: a command line, or builtin[:OPTION,OPTION=VALUE,...]
+    #[arg(value_parser = Contender::parse)]
+    a: Contender,
+    /// The second engine
+    #[arg(value_parser = Contender::parse)]
+    b: Contender,
+    /// Games to play, or the most of them with --sprt
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     games: u32,
-    /// Size of the board: 9, or WIDTHxHEIGHT
-    #[arg(long, value_name = "SIZE", default_value = "9", value_parser = options::board_size)]
-    size: BoardSize,
-    /// Points for White [default: what is usual with the rules]
-    #[arg(long, value_name = "POINTS", allow_hyphen_values = true, value_parser = options::points)]
-    komi: Option<f32>,
-    /// Rules by which the referee decides; the engines are not told
+    /// Sizes of the board, as 9 or 9,13,19 or 9x7; games are spread evenly
+    #[arg(long, visible_alias = "size", value_name = "SIZES", default_value = "9", value_delimiter = ',',
+        value_parser = options::board_size)]
+    sizes: Vec<BoardSize>,
+    /// Points for White, for all sizes or each: 7.5 or 9:7,13:7.5 [default: what is usual with the rules]
+    #[arg(long, value_name = "POINTS", allow_hyphen_values = true, value_delimiter = ',', value_parser = komi)]
+    komi: Vec<(Option<BoardSize>, f32)>,
+    /// Rules by which the referee decides
     #[arg(long, value_name = "NAME", default_value = "cgos", value_parser = options::rules)]
     rules: Rules,
     /// Games at the same time, each with its own two engines
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: u16,
-    /// Time for every move, in whole seconds
-    #[arg(long, value_name = "SECONDS", conflicts_with = "time_settings",
-        value_parser = clap::value_parser!(u32).range(1..))]
-    time: Option<u32>,
-    /// Main time, byo-yomi time and byo-yomi stones, as in GTP: "300 30 10"
-    #[arg(long, value_name = "TIMES", value_parser = TimeSettings::parse)]
-    time_settings: Option<TimeSettings>,
-    /// How much more than its time an engine may take before it loses, in seconds
-    #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = options::seconds)]
+
+    /// Time for every move, in seconds
+    #[arg(long, value_name = "SECONDS", conflicts_with = "clock", value_parser = options::seconds,
+        help_heading = "Time")]
+    time: Option<Duration>,
+    /// A clock: "MAIN BYO STONES" in seconds, or "absolute 300", "byoyomi 300 30 5", "canadian 300 60 10",
+    /// "fischer 60 2", "fischer-capped 60 2 90 30"
+    #[arg(long, visible_alias = "time-settings", value_name = "CLOCK", value_parser = clock::parse,
+        help_heading = "Time")]
+    clock: Option<TimeControl>,
+    /// How much more than its time an engine may take before it loses, in seconds: pipes and a busy machine cost time,
+    /// too
+    #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = options::seconds_or_none,
+        help_heading = "Time")]
     margin: Duration,
     /// How long an engine may think about a move without a clock, in seconds
-    #[arg(long, value_name = "SECONDS", default_value = "600", value_parser = options::seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "600", value_parser = options::seconds,
+        help_heading = "Time")]
     patience: Duration,
-    /// Random moves at the beginning, the same in both games of a pair
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    openings: u32,
-    /// Number that decides the openings, and the engines' chance where they let it be decided
-    #[arg(long, value_name = "N", default_value_t = 1)]
+
+    /// First moves: builtin; a number of random ones; none; or a record, or folder of records
+    #[arg(long, value_name = "SOURCE", default_value = "builtin", value_parser = Source::parse,
+        help_heading = "Games")]
+    openings: Source,
+    /// How many moves of a record are its opening
+    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u16).range(1..),
+        help_heading = "Games")]
+    opening_depth: u16,
+    /// Number that decides openings, and the engines' chance where they let it be decided
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Games")]
     seed: u64,
+    /// Which stones are dead, under rules that have them removed
+    #[arg(long, value_name = "WHICH", value_enum, default_value_t = DeadStones::Agreed, help_heading = "Games")]
+    dead: DeadStones,
+    /// Whose opinions go into the records, as comments: win rate, score and expected moves
+    #[arg(long, value_name = "WHOSE", value_enum, default_value_t = Opinions::Builtin, help_heading = "Games")]
+    opinions: Opinions,
+
+    /// Stop as soon as pairs of games speak clearly for one of two differences in Elo: 0,10 or with the error rates,
+    /// 0,10,0.05,0.05
+    #[arg(long, value_name = "ELO0,ELO1", allow_hyphen_values = true, value_parser = Sprt::parse,
+        help_heading = "Results")]
+    sprt: Option<Sprt>,
     /// Write every game into this folder
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = "Results")]
     sgf: Option<PathBuf>,
     /// Write a line of JSON for every finished game into this file, at once
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Results")]
     log: Option<PathBuf>,
-    /// Go on with the match in the log: skip the games that are in it
-    #[arg(long, requires = "log")]
+    /// Go on with the match in the log: play the games that are not in it
+    #[arg(long, requires = "log", help_heading = "Results")]
     resume: bool,
+    /// Write the results as JSON
+    #[arg(long, value_name = "FILE", help_heading = "Results")]
+    json: Option<PathBuf>,
+    /// Write the results as a page with tables, plots and links to the records
+    #[arg(long, value_name = "FILE", help_heading = "Results")]
+    html: Option<PathBuf>,
+}
+
+/// `POINTS`, or `SIZE:POINTS`.
+fn komi(text: &str) -> Result<(Option<BoardSize>, f32), String> {
+    match text.split_once(':') {
+        Some((size, points)) => Ok((Some(options::board_size(size)?), options::points(points)?)),
+        None => Ok((None, options::points(text)?)),
+    }
 }
 
 impl Arguments {
-    fn conditions(&self) -> Conditions {
-        Conditions {
-            command_lines: [self.a.clone(), self.b.clone()],
-            size: self.size,
-            komi: self.komi.unwrap_or_else(|| self.rules.usual_komi()),
+    fn conditions(&self) -> anyhow::Result<Conditions> {
+        if (1..self.sizes.len()).any(|index| self.sizes[..index].contains(&self.sizes[index])) {
+            bail!("a size is given twice");
+        }
+        let sizes = self.komi.iter().filter_map(|(size, _)| *size);
+        if let Some(size) = sizes.into_iter().find(|size| !self.sizes.contains(size)) {
+            bail!("a komi is given for {}, which is not played", options::size_text(size));
+        }
+        let komi = |size: BoardSize| {
+            let of = |wanted: Option<BoardSize>| self.komi.iter().rev().find(|(size, _)| *size == wanted);
+            of(Some(size)).or(of(None)).map_or(self.rules.usual_komi(), |(_, komi)| *komi)
+        };
+        let boards: Vec<Board> = self.sizes.iter().map(|&size| Board { size, komi: komi(size) }).collect();
+        let depth = usize::from(self.opening_depth);
+        Ok(Conditions {
+            contenders: [self.a.clone(), self.b.clone()],
+            openings: Openings::load(&self.openings, depth, &boards, self.rules, self.seed)?,
+            boards,
             rules: self.rules,
-            time: self.time_settings.or(self.time.map(TimeSettings::per_move)),
+            time: self.clock.or(self.time.map(|time| TimeControl::PerMove { time })),
             margin: self.margin,
             patience: self.patience,
-            opening: self.openings,
+            source: self.openings.clone(),
             seed: self.seed,
-        }
+            dead: self.dead,
+            opinions: self.opinions,
+            sprt: self.sprt,
+        })
     }
 }
 
-pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let conditions = arguments.conditions();
-    let (mut log, past) = match &arguments.log {
-        Some(path) => {
-            let (file, past) = open_log(path, arguments.resume, &conditions)?;
-            (Some(file), past)
-        }
-        None => (None, Vec::new()),
-    };
-    if let Some(folder) = &arguments.sgf {
-        fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
-    }
-    let names = names(&conditions)?;
-    let mut summary = Summary::new(names.clone());
-    past.iter().for_each(|record| summary.add(record));
-    let missing = (1..=arguments.games).filter(|&game| past.iter().all(|record| record.game != game));
-    // The last first, as they are taken from the end.
-    let waiting = Mutex::new(missing.rev().collect::<Vec<u32>>());
+/// How often the match looks around while no game ends.
+const TICK: Duration = Duration::from_millis(200);
+/// How long games that are given up may take to notice.
+const GIVE_UP_TIME: Duration = Duration::from_secs(3);
+/// As shells have it for whoever was stopped by ^C.
+const INTERRUPTED: u8 = 130;
 
-    let mut out = io::stdout().lock();
-    thread::scope(|scope| -> anyhow::Result<()> {
-        let (sender, results) = mpsc::channel();
-        for _ in 0..arguments.jobs {
-            let (sender, waiting, conditions) = (sender.clone(), &waiting, &conditions);
-            scope.spawn(move || work(conditions, waiting, &sender));
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    let conditions = Arc::new(arguments.conditions()?);
+    for path in [&arguments.json, &arguments.html].into_iter().flatten() {
+        files::check_target(path)?;
+    }
+    let (mut journal, past) = match &arguments.log {
+        Some(path) => {
+            let (journal, past) = Journal::open(path, arguments.resume, &conditions.settings())?;
+            (Some(journal), past)
         }
-        drop(sender);
-        let show_progress = io::stderr().is_terminal();
-        let finish = || -> anyhow::Result<()> {
-            for finished in results {
-                let (record, game) = finished?;
-                if let Some(log) = &mut log {
-                    writeln!(log, "{}", serde_json::to_string(&record)?)?;
-                    log.flush()?;
-                }
-                if let Some(folder) = &arguments.sgf {
-                    let path = folder.join(format!("game-{:04}.sgf", record.game));
-                    let text = record.sgf(&game, [&names[0], &names[1]]);
-                    fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
-                }
-                summary.add(&record);
-                if show_progress {
-                    write!(io::stderr(), "\r\x1b[K")?;
-                }
-                writeln!(out, "{record}")?;
-                out.flush()?;
-                if show_progress {
-                    write!(io::stderr(), "{}", summary.progress(arguments.games))?;
+        None => (None, Past::default()),
+    };
+    let files = match &arguments.sgf {
+        Some(folder) => Some(GameFiles::open(folder, arguments.resume)?),
+        None => None,
+    };
+    let control = Arc::new(Control::default());
+    catch_interrupts(&control)?;
+
+    let is_missing = |game: &u32| past.games.iter().all(|record| record.number != *game);
+    let missing: Vec<u32> = (1..=arguments.games).filter(is_missing).collect();
+    let mut table = Summary::new(Default::default(), &conditions);
+    past.games.iter().for_each(|record| table.add(record));
+    let is_over = missing.is_empty() || table.is_decided();
+    // Engines are not needed to show a match that is over.
+    let players = match &past.header {
+        Some(_) if is_over => None,
+        _ => Some([start_one(&conditions, &control, 0)?, start_one(&conditions, &control, 1)?]),
+    };
+    let engines = engines(players.as_ref(), &past)?;
+    if let Some(journal) = &mut journal {
+        journal.begin(engines.clone(), conditions.settings())?;
+    }
+    table.names = [0, 1].map(|index| format!("{} ({})", engines[index], conditions.contenders[index].text));
+    table.annulled = past.annulled;
+    if let Some(files) = &files {
+        files.warn_of_missing(&past)?;
+    }
+
+    let mut playing = Match {
+        progress: Progress::new(arguments.games, table.games.len()),
+        summary: table,
+        control: Arc::clone(&control),
+        journal,
+        files,
+    };
+    if let (Some(players), false) = (players, is_over) {
+        playing.play(&conditions, missing, arguments.jobs, players)?;
+    }
+    playing.progress.finish();
+
+    let summary = &playing.summary;
+    write!(io::stdout(), "{summary}")?;
+    io::stdout().flush()?;
+    if let Some(path) = &arguments.json {
+        files::write_at_once(path, &report::json(summary, &conditions))?;
+    }
+    if let Some(path) = &arguments.html {
+        let records = arguments.sgf.as_deref().map(|folder| files::relative(path, folder)).transpose()?;
+        files::write_at_once(path, &page::html(summary, &conditions, records.as_deref()))?;
+    }
+    let is_complete = summary.is_decided() || (1..=arguments.games).all(|game| summary.games.contains_key(&game));
+    Ok(if is_complete { ExitCode::SUCCESS } else { ExitCode::from(INTERRUPTED) })
+}
+
+/// Who plays, by their own words. On resuming they have to be who they were.
+fn engines(players: Option<&[Player; 2]>, past: &Past) -> anyhow::Result<[Identity; 2]> {
+    let before = past.header.as_ref().map(|header| &header.engines);
+    let now = players.map(|players| players.each_ref().map(|player| player.identity.clone()));
+    match (before, now) {
+        (Some(before), Some(now)) => {
+            for (name, before, now) in [("A", &before[0], &now[0]), ("B", &before[1], &now[1])] {
+                if before != now {
+                    bail!("the log is of another match: {name} was {before}, is {now}");
                 }
             }
-            Ok(())
-        };
-        let result = finish();
-        // Whatever went wrong, no further game is begun.
-        waiting.lock().unwrap_or_else(PoisonError::into_inner).clear();
-        if show_progress {
-            let _ = write!(io::stderr(), "\r\x1b[K");
+            Ok(now)
         }
-        result
-    })?;
-    write!(out, "{summary}")?;
-    Ok(())
+        (Some(before), None) => Ok(before.clone()),
+        (None, Some(now)) => Ok(now),
+        (None, None) => Ok(Default::default()),
+    }
 }
 
-/// What a worker sends: a finished game, or why it cannot go on.
-type Finished = anyhow::Result<(GameRecord, Game)>;
+/// The first ^C stops the match when the games being played are over, the second at once.
+fn catch_interrupts(control: &Arc<Control>) -> anyhow::Result<()> {
+    let control = Arc::clone(control);
+    let handler = move || {
+        if control.stop.swap(true, Ordering::Relaxed) {
+            control.abort.store(true, Ordering::Relaxed);
+        } else {
+            let _ = writeln!(
+                io::stderr(),
+                "\ninterrupted: the games being played are finished first; ^C again gives them up"
+            );
+        }
+    };
+    ctrlc::set_handler(handler).context("cannot wait for ^C")
+}
 
-/// Plays games until none is left.
-fn work(conditions: &Conditions, waiting: &Mutex<Vec<u32>>, sender: &Sender<Finished>) {
-    let mut engines: Option<[Player; 2]> = None;
-    loop {
-        let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let Some(game) = next else { break };
-        let mut players = match engines.take().map_or_else(|| start(conditions), Ok) {
-            Ok(players) => players,
-            Err(error) => {
-                let _ = sender.send(Err(error));
+/// A match under way.
+struct Match {
+    progress: Progress,
+    summary: Summary,
+    control: Arc<Control>,
+    journal: Option<Journal>,
+    files: Option<GameFiles>,
+}
+
+impl Match {
+    fn play(
+        &mut self,
+        conditions: &Arc<Conditions>,
+        games: Vec<u32>,
+        jobs: u16,
+        players: [Player; 2],
+    ) -> anyhow::Result<()> {
+        let events = schedule::start(conditions, &self.control, games, jobs, players)?;
+        let mut failure = None;
+        let mut given_up: Option<Instant> = None;
+        loop {
+            let result = match events.recv_timeout(TICK) {
+                Ok(Event::Finished(played)) => self.finished(&played),
+                Ok(Event::Annulled { number, reason }) => self.annulled(number, &reason),
+                Ok(Event::Failed(error)) => Err(error),
+                Err(RecvTimeoutError::Timeout) => Ok(()),
+                // No worker is left.
+                Err(RecvTimeoutError::Disconnected) => break,
+            };
+            if let Err(error) = result {
+                // Games that cannot be kept need not be played to their end.
+                self.control.abort.store(true, Ordering::Relaxed);
+                failure.get_or_insert(error);
+            }
+            if self.summary.is_decided() {
+                self.control.stop.store(true, Ordering::Relaxed);
+            }
+            if self.control.is_aborted() && given_up.get_or_insert_with(Instant::now).elapsed() > GIVE_UP_TIME {
                 break;
             }
-        };
-        let [a, b] = &mut players;
-        let (record, game, is_fit) = referee::play(conditions, game, [a, b]);
-        // The others are dropped, and killed by that.
-        engines = is_fit.then_some(players);
-        if sender.send(Ok((record, game))).is_err() {
-            break;
         }
+        failure.map_or(Ok(()), Err)
     }
-    engines.into_iter().flatten().for_each(Player::quit);
-}
 
-fn start(conditions: &Conditions) -> anyhow::Result<[Player; 2]> {
-    let start = |side: Side| {
-        let command_line = &conditions.command_lines[side as usize];
-        Player::start(command_line).with_context(|| format!("cannot start {side}: {command_line}"))
-    };
-    Ok([start(Side::A)?, start(Side::B)?])
-}
-
-/// Names and versions of the engines; also finds out at once if one cannot be started.
-fn names(conditions: &Conditions) -> anyhow::Result<[String; 2]> {
-    let players = start(conditions)?;
-    let names = [players[0].name.clone(), players[1].name.clone()];
-    players.into_iter().for_each(Player::quit);
-    Ok(names)
-}
-
-/// Opens the log for writing, and reads the games that are in it.
-fn open_log(path: &Path, resume: bool, conditions: &Conditions) -> anyhow::Result<(File, Vec<GameRecord>)> {
-    let about = || format!("cannot use the log {}", path.display());
-    let text = match fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-        Err(error) => return Err(error).with_context(about),
-    };
-    if !text.is_empty() && !resume {
-        bail!("{} exists; --resume goes on with it", path.display());
-    }
-    let mut past: Vec<GameRecord> = Vec::new();
-    for line in text.lines() {
-        // A line that was cut off stands for a game that is to be played again.
-        let Ok(record) = serde_json::from_str::<GameRecord>(line) else { continue };
-        let [a, b] = &conditions.command_lines;
-        let same = record.a == *a
-            && record.b == *b
-            && record.size == options::size_text(conditions.size)
-            && record.komi == conditions.komi
-            && record.rules == conditions.rules.to_string();
-        if !same {
-            bail!("{} is the log of another match", path.display());
+    /// Keeps a game: first the record, then the line of the log, which thus never speaks of a record that is not there.
+    fn finished(&mut self, played: &Played) -> anyhow::Result<()> {
+        let record = &played.record;
+        if let Some(files) = &self.files {
+            files.write(record.number, &played.sgf)?;
         }
-        if past.iter().all(|other| other.game != record.game) {
-            past.push(record);
+        if let Some(journal) = &mut self.journal {
+            journal.add(record)?;
         }
+        self.summary.add(record);
+        let standing = self.summary.standing();
+        self.progress.game(&record.to_string(), &standing, self.summary.games.len())
     }
-    let mut file = OpenOptions::new().create(true).append(true).open(path).with_context(about)?;
-    if !text.is_empty() && !text.ends_with('\n') {
-        writeln!(file).with_context(about)?;
+
+    fn annulled(&mut self, number: u32, reason: &str) -> anyhow::Result<()> {
+        if let Some(journal) = &mut self.journal {
+            journal.add_annulled(number, reason)?;
+        }
+        self.summary.annulled += 1;
+        self.progress.remark(&format!("game {number:>4}  annulled: {reason}"))
     }
-    Ok((file, past))
 }

@@ -1,171 +1,77 @@
 //! One game between two engines under the eyes of a third party: our own [`Game`], strict.
+//!
+//! Whose fault it is when a game does not come to its end:
+//!
+//! * **Lost** is a game by whoever makes an illegal move, refuses to move, answers what is no move, oversteps the time,
+//!   or ends its process, at any time after the first move was asked for.
+//! * **The refusal of a legal move** is lost by the one who refuses, never by the mover: the rules of the match are the
+//!   referee's, and a game that is not counted would be a way out of lost positions. If the engines simply play by
+//!   different rules, these games show up as forfeits by refusal; the summary also has the score without them.
+//! * **Annulled** is a game that could not begin: an engine does not start, or refuses the board, the komi, the clock or
+//!   the opening. Nobody has played yet. It is tried again, see [`super::schedule`].
 
-use super::clock::{Clock, TimeSettings};
-use super::record::{Ending, GameRecord, Side};
-use crate::board::{BoardSize, Color, Move, Point, PointSet};
-use crate::cli::options;
-use crate::commands::vertex_move;
+use super::adjudicate;
+use super::clock::GameClock;
+use super::conditions::{Conditions, Plan};
+use super::player::{Choice, Control, Fault, Player, play_command};
+use super::record::{Ending, GameRecord, Judgement, MoveNote, Side};
+use crate::board::Color;
 use crate::game::Game;
-use crate::rng::Rng;
-use crate::rules::Rules;
 use crate::score;
-use kosumi_gtp::{Client, ClientError, Vertex};
 use std::time::{Duration, Instant};
 
-/// How long an engine may take for anything but thinking.
-const PATIENCE: Duration = Duration::from_secs(60);
-
-/// What is the same in all games of a match.
+/// A finished game.
 #[derive(Clone, Debug)]
-pub(super) struct Conditions {
-    pub(super) command_lines: [String; 2],
-    pub(super) size: BoardSize,
-    pub(super) komi: f32,
-    pub(super) rules: Rules,
-    pub(super) time: Option<TimeSettings>,
-    /// How much more than its time an engine may take.
-    pub(super) margin: Duration,
-    /// How long an engine may think when there is no clock.
-    pub(super) patience: Duration,
-    /// Random moves at the beginning.
-    pub(super) opening: u32,
-    pub(super) seed: u64,
+pub(super) struct Played {
+    pub(super) record: GameRecord,
+    /// The game as SGF.
+    pub(super) sgf: String,
 }
 
-impl Conditions {
-    /// The opening of a game: the same for both games of a pair, in which the colours are swapped.
-    fn opening(&self, game: u32) -> Vec<Move> {
-        let mut rng = Rng::new(crate::rng::mix(self.seed).wrapping_add(u64::from((game - 1) / 2)));
-        let mut played = Game::new(self.size, self.rules, self.komi);
-        let lowest_line = if self.size.columns().min(self.size.rows()) > 4 { 2 } else { 1 };
-        for _ in 0..self.opening {
-            let color = played.to_move();
-            let mut points = played.legal_points(color);
-            points.retain(|&point| self.size.line(point) >= lowest_line);
-            // A move in one's own eye, or into atari, would decide the game and not vary it.
-            points.retain(|&point| played.board().has_empty_neighbour(point));
-            if points.is_empty() {
-                break;
-            }
-            let point = points[rng.below(points.len() as u32) as usize];
-            if played.play(color, Move::Play(point)).is_err() {
-                break;
-            }
-        }
-        played.records().iter().map(|record| record.mv).collect()
-    }
+/// Why there is no game.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum NoGame {
+    /// An engine could not be brought to the start.
+    Annulled(String),
+    /// The match was given up.
+    Aborted,
 }
 
-/// An engine that takes part.
-#[derive(Debug)]
-pub(super) struct Player {
-    client: Client,
-    /// Its name and version.
-    pub(super) name: String,
-    can_be_seeded: bool,
-}
+/// The most moves of a game for each point of the board. Under superko games end by themselves, but not soon.
+const MOVES_PER_POINT: usize = 3;
 
-impl Player {
-    pub(super) fn start(command_line: &str) -> Result<Player, ClientError> {
-        let mut client = Client::spawn(command_line)?;
-        let name = client.send("name", PATIENCE)?;
-        let version = client.send("version", PATIENCE).unwrap_or_default();
-        let known = client.send("known_command set_random_seed", PATIENCE);
-        let can_be_seeded = known.is_ok_and(|answer| answer.trim() == "true");
-        Ok(Player { client, name: format!("{name} {version}").trim().to_owned(), can_be_seeded })
-    }
-
-    pub(super) fn quit(mut self) {
-        // An engine that does not quit is killed.
-        let _ = self.client.quit(Duration::from_secs(5));
-    }
-
-    fn set_up(&mut self, conditions: &Conditions, game: u32) -> Result<(), ClientError> {
-        let size = conditions.size;
-        let size_command = if size.is_square() {
-            format!("boardsize {}", size.columns())
-        } else {
-            format!("rectangular_boardsize {} {}", size.columns(), size.rows())
-        };
-        self.client.send(&size_command, PATIENCE)?;
-        self.client.send("clear_board", PATIENCE)?;
-        self.client.send(&format!("komi {}", conditions.komi), PATIENCE)?;
-        if let Some(TimeSettings { main, byo, stones }) = conditions.time {
-            self.client.send(&format!("time_settings {main} {byo} {stones}"), PATIENCE)?;
-        }
-        if self.can_be_seeded {
-            // Another one for every game, and the same whoever plays it: some engines take 31 bits only.
-            let seed = crate::rng::mix(conditions.seed ^ crate::rng::mix(u64::from(game))) >> 34;
-            self.client.send(&format!("set_random_seed {seed}"), PATIENCE)?;
-        }
-        Ok(())
-    }
-
-    /// The stones that the engine calls dead; none if it does not say.
-    fn dead(&mut self, size: BoardSize) -> PointSet {
-        let answer = self.client.send("final_status_list dead", PATIENCE).unwrap_or_default();
-        let points = answer.split_whitespace().filter_map(|word| word.parse::<Vertex>().ok());
-        points.filter_map(|vertex| vertex_move(size, vertex).and_then(Move::point)).collect()
-    }
-}
-
-/// A game lost without Go.
-struct Forfeit {
-    side: Side,
-    ending: Ending,
-    detail: String,
-}
-
-impl Forfeit {
-    fn new(side: Side, command: &str, error: ClientError) -> Forfeit {
-        let ending = match &error {
-            ClientError::Refused(_) => Ending::Refused,
-            ClientError::TimedOut => Ending::Time,
-            ClientError::Exited { .. } | ClientError::Io(_) => Ending::Crash,
-            ClientError::Garbage(_) => Ending::Nonsense,
-        };
-        Forfeit { side, ending, detail: format!("{side}, {command}: {error}") }
-    }
-}
-
-/// What an engine answered to `genmove`.
-enum Choice {
-    Move(Move),
-    Resign,
-}
-
-/// A game being played.
-struct Playing<'a> {
-    conditions: &'a Conditions,
-    players: [&'a mut Player; 2],
-    black: Side,
-    game: Game,
-    clocks: Option<[Clock; 2]>,
-    seconds: [f64; 2],
-    chosen: [u32; 2],
-    refused: [u32; 2],
-}
-
-/// Plays one game. True if both engines are fit for another one.
+/// Plays one game. Also says of each engine whether it is fit for another one: after a fault it has to be started anew.
 pub(super) fn play(
     conditions: &Conditions,
-    number: u32,
+    plan: &Plan,
     players: [&mut Player; 2],
-) -> (GameRecord, Game, bool) {
-    let clock = conditions.time.map(Clock::new);
+    control: &Control,
+) -> (Result<Played, NoGame>, [bool; 2]) {
+    let clock = conditions.time.map(|time| GameClock::new(time, conditions.margin));
     let mut playing = Playing {
         conditions,
+        plan,
+        control,
         players,
-        black: if number % 2 == 1 { Side::A } else { Side::B },
-        game: Game::new(conditions.size, conditions.rules, conditions.komi),
+        date: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        game: Game::new(plan.board.size, conditions.rules, plan.board.komi),
         clocks: clock.map(|clock| [clock, clock]),
-        seconds: [0.0; 2],
+        notes: Vec::new(),
         chosen: [0; 2],
-        refused: [0; 2],
+        seconds: [0.0; 2],
+        slowest: [0.0; 2],
+        overstep: [0.0; 2],
+        final_scores: [None, None],
+        is_fit: [true; 2],
     };
-    let opening = conditions.opening(number);
-    let outcome = playing.run(number, &opening);
-    playing.finish(number, opening.len(), outcome)
+    let result = playing.run().map(|outcome| playing.finish(outcome));
+    (result, playing.is_fit)
+}
+
+/// Why a game stops before its end.
+enum Stop {
+    Forfeit { side: Side, ending: Ending, detail: String },
+    NoGame(NoGame),
 }
 
 /// Who won, by what, and how.
@@ -174,189 +80,239 @@ struct Outcome {
     result: String,
     ending: Ending,
     detail: String,
+    judgement: Option<Judgement>,
+}
+
+/// A game being played.
+struct Playing<'a> {
+    conditions: &'a Conditions,
+    plan: &'a Plan,
+    control: &'a Control,
+    players: [&'a mut Player; 2],
+    date: String,
+    game: Game,
+    clocks: Option<[GameClock; 2]>,
+    notes: Vec<MoveNote>,
+    chosen: [u32; 2],
+    seconds: [f64; 2],
+    slowest: [f64; 2],
+    overstep: [f64; 2],
+    final_scores: [Option<String>; 2],
+    is_fit: [bool; 2],
 }
 
 impl Playing<'_> {
     fn color(&self, side: Side) -> Color {
-        if side == self.black { Color::Black } else { Color::White }
+        if side == self.plan.black { Color::Black } else { Color::White }
     }
 
     fn side(&self, color: Color) -> Side {
-        if color == Color::Black { self.black } else { self.black.other() }
+        if color == Color::Black { self.plan.black } else { self.plan.black.other() }
     }
 
     fn player(&mut self, side: Side) -> &mut Player {
         self.players[side as usize]
     }
 
-    fn run(&mut self, number: u32, opening: &[Move]) -> Outcome {
-        match self.run_to_end(number, opening) {
-            Ok(outcome) => outcome,
-            Err(forfeit) => {
-                let winner = forfeit.side.other();
-                let letter = color_letter(self.color(winner));
-                let by = if forfeit.ending == Ending::Time { "T" } else { "F" };
-                Outcome {
+    fn run(&mut self) -> Result<Outcome, NoGame> {
+        self.set_up()?;
+        match self.play_to_the_end() {
+            Ok(outcome) => Ok(outcome),
+            Err(Stop::Forfeit { side, ending, detail }) => {
+                // Whatever it was, the engine's board is not ours any more.
+                self.is_fit[side as usize] = false;
+                let winner = side.other();
+                let by = if ending == Ending::Time { "T" } else { "F" };
+                Ok(Outcome {
                     winner: Some(winner),
-                    result: format!("{letter}+{by}"),
-                    ending: forfeit.ending,
-                    detail: forfeit.detail,
-                }
+                    result: format!("{}+{by}", color_letter(self.color(winner))),
+                    ending,
+                    detail,
+                    judgement: None,
+                })
             }
+            Err(Stop::NoGame(reason)) => Err(reason),
         }
     }
 
-    fn run_to_end(&mut self, number: u32, opening: &[Move]) -> Result<Outcome, Forfeit> {
-        let conditions = self.conditions;
+    /// Brings both engines to the end of the opening.
+    fn set_up(&mut self) -> Result<(), NoGame> {
+        let (conditions, plan, control) = (self.conditions, self.plan, self.control);
         for side in Side::BOTH {
-            let result = self.player(side).set_up(conditions, number);
-            result.map_err(|error| Forfeit::new(side, "setting up", error))?;
+            if let Err(reason) = self.player(side).set_up(conditions, plan, control) {
+                return Err(self.annulled(side, &reason));
+            }
         }
-        for &mv in opening {
+        for &mv in &plan.opening.moves {
             let color = self.game.to_move();
             for side in Side::BOTH {
-                self.tell(side, color, mv)?;
+                if let Err(fault) = self.player(side).tell(color, mv, control) {
+                    return Err(self.annulled(side, &format!("{}: {fault}", play_command(color, mv))));
+                }
             }
-            // The opening was made of legal moves.
-            let _ = self.game.play(color, mv);
+            if let Err(reason) = self.game.play(color, mv) {
+                return Err(NoGame::Annulled(format!("the opening {}: {mv}: {reason}", plan.opening.name)));
+            }
         }
-        let move_limit = 3 * conditions.size.area();
+        Ok(())
+    }
+
+    fn annulled(&mut self, side: Side, reason: &str) -> NoGame {
+        self.is_fit[side as usize] = false;
+        if self.control.is_aborted() {
+            NoGame::Aborted
+        } else {
+            NoGame::Annulled(format!("{side}, {reason}"))
+        }
+    }
+
+    fn play_to_the_end(&mut self) -> Result<Outcome, Stop> {
+        let move_limit = MOVES_PER_POINT * self.plan.board.size.area();
         while !self.game.is_over() {
             if self.game.records().len() >= move_limit {
-                return Ok(self.scored(Ending::MoveLimit));
+                return self.scored(Ending::MoveLimit);
             }
             let color = self.game.to_move();
             let side = self.side(color);
             let mv = match self.ask(side, color)? {
+                Choice::Play(mv) => mv,
                 Choice::Resign => {
                     return Ok(Outcome {
                         winner: Some(side.other()),
                         result: format!("{}+R", color_letter(color.opponent())),
                         ending: Ending::Resign,
                         detail: String::new(),
+                        judgement: None,
                     });
                 }
-                Choice::Move(mv) => mv,
+                Choice::OffBoard(vertex) => {
+                    let detail = format!("{side}, {color} {vertex}: not on the board");
+                    return Err(Stop::Forfeit { side, ending: Ending::IllegalMove, detail });
+                }
             };
-            self.game.play(color, mv).map_err(|reason| Forfeit {
+            self.game.play(color, mv).map_err(|reason| Stop::Forfeit {
                 side,
                 ending: Ending::IllegalMove,
                 detail: format!("{side}, {color} {mv}: {reason}"),
             })?;
-            self.tell(side.other(), color, mv)?;
+            let (other, control) = (side.other(), self.control);
+            let told = self.player(other).tell(color, mv, control);
+            told.map_err(|fault| self.stop(other, &play_command(color, mv), &fault))?;
         }
-        Ok(self.scored(Ending::Score))
+        self.scored(Ending::Score)
     }
 
-    /// Tells an engine about a move. To refuse one that the referee accepts loses the game.
-    fn tell(&mut self, side: Side, color: Color, mv: Move) -> Result<(), Forfeit> {
-        let command = format!("play {} {mv}", color_letter(color).to_ascii_lowercase());
-        let result = self.player(side).client.send(&command, PATIENCE);
-        if matches!(result, Err(ClientError::Refused(_))) {
-            self.refused[side as usize] += 1;
-        }
-        result.map(|_| ()).map_err(|error| Forfeit::new(side, &command, error))
+    /// What a fault of an engine means for the game.
+    fn stop(&mut self, side: Side, command: &str, fault: &Fault) -> Stop {
+        let ending = match fault {
+            Fault::Refused(_) => Ending::Refused,
+            Fault::TimedOut => Ending::Time,
+            Fault::Ended(_) => Ending::Crash,
+            Fault::Nonsense(_) => Ending::Nonsense,
+            Fault::Aborted => return Stop::NoGame(NoGame::Aborted),
+        };
+        Stop::Forfeit { side, ending, detail: format!("{side}, {command}: {fault}") }
     }
 
-    fn ask(&mut self, side: Side, color: Color) -> Result<Choice, Forfeit> {
-        let letter = color_letter(color).to_ascii_lowercase();
-        let clock = self.clocks.map(|clocks| clocks[side as usize]);
+    /// Asks for a move; the clock runs from the question to the answer.
+    fn ask(&mut self, side: Side, color: Color) -> Result<Choice, Stop> {
+        let index = side as usize;
+        let (size, control) = (self.plan.board.size, self.control);
+        let clock = self.clocks.map(|clocks| clocks[index]);
         if let Some(clock) = clock {
-            let (time, stones) = clock.time_left();
-            let command = format!("time_left {letter} {time} {stones}");
-            let result = self.player(side).client.send(&command, PATIENCE);
-            // Not every engine knows the command, and none needs it to play.
-            if let Err(error) = result
-                && !matches!(error, ClientError::Refused(_))
-            {
-                return Err(Forfeit::new(side, &command, error));
-            }
+            let shown = self.player(side).show_clock(color, &clock, control);
+            shown.map_err(|fault| self.stop(side, "time_left", &fault))?;
         }
-        let margin = self.conditions.margin;
-        let timeout = clock.map_or(self.conditions.patience, |clock| clock.left() + margin);
-        let command = format!("genmove {letter}");
+        let timeout = clock.map_or(self.conditions.patience, |clock| clock.deadline());
         let start = Instant::now();
-        let result = self.player(side).client.send(&command, timeout);
+        let answer = self.player(side).choose(color, size, timeout, control);
         let used = start.elapsed();
-        self.seconds[side as usize] += used.as_secs_f64();
-        self.chosen[side as usize] += 1;
-        let answer = result.map_err(|error| Forfeit::new(side, &command, error))?;
-        if let Some(clocks) = &mut self.clocks
-            && !clocks[side as usize].spend(used, margin)
-        {
-            let detail = format!("{side}, {command}: {:.1} s used", used.as_secs_f64());
-            return Err(Forfeit { side, ending: Ending::Time, detail });
-        }
-        if answer.trim().eq_ignore_ascii_case("resign") {
-            return Ok(Choice::Resign);
-        }
-        let vertex = answer.trim().parse::<Vertex>().map_err(|_| Forfeit {
-            side,
-            ending: Ending::Nonsense,
-            detail: format!("{side}, {command}: answered {answer:?}"),
-        })?;
-        let mv = vertex_move(self.conditions.size, vertex).ok_or_else(|| Forfeit {
-            side,
-            ending: Ending::IllegalMove,
-            detail: format!("{side}, {command}: {vertex} is not on the board"),
-        })?;
-        Ok(Choice::Move(mv))
+        let seconds = used.as_secs_f64();
+        self.seconds[index] += seconds;
+        self.slowest[index] = self.slowest[index].max(seconds);
+        self.chosen[index] += 1;
+        let (choice, opinion) = answer.map_err(|fault| self.stop(side, "genmove", &fault))?;
+        let overstep = match &mut self.clocks {
+            Some(clocks) => clocks[index].spend(used),
+            None => (used <= self.conditions.patience).then_some(Duration::ZERO),
+        };
+        let Some(overstep) = overstep else {
+            let detail = format!("{side}, genmove: {seconds:.2} s used");
+            return Err(Stop::Forfeit { side, ending: Ending::Time, detail });
+        };
+        self.overstep[index] = self.overstep[index].max(overstep.as_secs_f64());
+        let left = self.clocks.map(|clocks| clocks[index].left());
+        self.notes.push(MoveNote { seconds, left, opinion });
+        Ok(choice)
     }
 
-    fn scored(&mut self, ending: Ending) -> Outcome {
-        let mut dead = PointSet::EMPTY;
-        if self.conditions.rules.friendly_pass && ending == Ending::Score {
-            let size = self.conditions.size;
-            let [a, b] = Side::BOTH.map(|side| self.player(side).dead(size));
-            let board = self.game.board();
-            let is_dead = |point: Point| a.contains(point) && b.contains(point);
-            // A chain is dead as a whole or not at all.
-            for (point, _) in board.stones() {
-                if board.anchor(point) == point && board.chain(point).all(is_dead) {
-                    board.chain(point).for_each(|stone| {
-                        dead.insert(stone);
-                    });
+    /// The end of a game that was played out. Whatever an engine does now, it cannot lose the game by it.
+    fn scored(&mut self, ending: Ending) -> Result<Outcome, Stop> {
+        let (size, control) = (self.plan.board.size, self.control);
+        let is_cut_off = ending == Ending::MoveLimit;
+        let game = self.game.clone();
+        let scored = adjudicate::score(&game, self.conditions.dead, is_cut_off, || {
+            let mut named = [None, None];
+            for side in Side::BOTH {
+                match self.player(side).dead(size, control) {
+                    Ok(dead) => named[side as usize] = dead,
+                    Err(Fault::Aborted) => return Err(Stop::NoGame(NoGame::Aborted)),
+                    Err(_) => self.is_fit[side as usize] = false,
                 }
             }
+            Ok(named)
+        });
+        let (score, judgement) = scored?;
+        for side in Side::BOTH {
+            if !self.is_fit[side as usize] {
+                continue;
+            }
+            match self.player(side).ask_at_the_end("final_score", control) {
+                Ok(answer) => self.final_scores[side as usize] = answer,
+                Err(Fault::Aborted) => return Err(Stop::NoGame(NoGame::Aborted)),
+                Err(_) => self.is_fit[side as usize] = false,
+            }
         }
-        let score = score::final_score(&self.game, &dead);
         let winner = match score {
             score if score > 0.0 => Some(Color::Black),
             score if score < 0.0 => Some(Color::White),
             _ => None,
         };
-        Outcome {
+        Ok(Outcome {
             winner: winner.map(|color| self.side(color)),
             result: score::format_score(score),
             ending,
             detail: String::new(),
-        }
+            judgement: Some(judgement),
+        })
     }
 
-    fn finish(mut self, number: u32, opening: usize, outcome: Outcome) -> (GameRecord, Game, bool) {
-        let conditions = self.conditions;
-        let [a, b] = conditions.command_lines.clone();
+    fn finish(&mut self, outcome: Outcome) -> Played {
         let record = GameRecord {
-            game: number,
-            a,
-            b,
-            size: options::size_text(conditions.size),
-            komi: conditions.komi,
-            rules: conditions.rules.to_string(),
-            black: self.black,
+            number: self.plan.number,
+            date: self.date.clone(),
+            size: self.plan.board.size_text(),
+            komi: self.plan.board.komi,
+            black: self.plan.black,
+            opening: self.plan.opening.name.clone(),
+            opening_moves: self.plan.opening.moves.len(),
             result: outcome.result,
             winner: outcome.winner,
             ending: outcome.ending,
             detail: outcome.detail,
-            opening,
+            judgement: outcome.judgement,
+            final_scores: self.final_scores.clone(),
             moves: self.game.records().iter().map(|record| record.mv.to_string()).collect(),
-            seconds: self.seconds,
             chosen: self.chosen,
-            refused: self.refused,
-            garbage: Side::BOTH.map(|side| self.player(side).client.take_garbage().len()),
+            seconds: self.seconds,
+            slowest: self.slowest,
+            overstep: self.overstep,
+            lag: Side::BOTH.map(|side| self.player(side).lag()),
+            stray: Side::BOTH.map(|side| self.player(side).take_stray()),
         };
-        let is_fit = !matches!(outcome.ending, Ending::Crash | Ending::Time | Ending::Nonsense);
-        (record, self.game, is_fit)
+        let names = Side::BOTH.map(|side| self.player(side).identity.to_string());
+        let sgf = record.sgf(&self.game, &self.notes, [&names[0], &names[1]], self.conditions);
+        Played { record, sgf }
     }
 }
 

@@ -1,0 +1,202 @@
+//! What is decided before a match begins: who plays, on which boards, by which rules, and what each game starts from.
+
+use super::clock;
+use super::contender::Contender;
+use super::openings::{Opening, Openings, Source};
+use super::record::Side;
+use crate::board::BoardSize;
+use crate::cli::options;
+use crate::cli::statistics::sprt::Sprt;
+use crate::rng::mix;
+use crate::rules::Rules;
+use crate::time::TimeControl;
+use clap::ValueEnum;
+use serde_json::{Map, Value, json};
+use std::time::Duration;
+
+/// A board that games are played on.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Board {
+    pub(super) size: BoardSize,
+    pub(super) komi: f32,
+}
+
+impl Board {
+    pub(super) fn size_text(self) -> String {
+        options::size_text(self.size)
+    }
+}
+
+/// Which stones are dead after two passes, under rules that have dead stones removed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(super) enum DeadStones {
+    /// Those that both engines call dead; if their answers differ, Kosumi judges
+    Agreed,
+    /// Kosumi judges by playouts, whatever the engines say
+    Judge,
+    /// None: all stones on the board count
+    None,
+}
+
+/// Whose opinions go into the records of games, as comments.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(super) enum Opinions {
+    /// Those of every engine that can tell them
+    All,
+    /// Those of the built-in engine
+    Builtin,
+    /// Nobody's
+    None,
+}
+
+/// What is the same in all games of a match.
+#[derive(Clone, Debug)]
+pub(super) struct Conditions {
+    pub(super) contenders: [Contender; 2],
+    /// Games are spread evenly over these.
+    pub(super) boards: Vec<Board>,
+    pub(super) rules: Rules,
+    pub(super) time: Option<TimeControl>,
+    /// How much more than its time an engine may take.
+    pub(super) margin: Duration,
+    /// How long an engine may think when there is no clock.
+    pub(super) patience: Duration,
+    pub(super) source: Source,
+    pub(super) openings: Openings,
+    pub(super) seed: u64,
+    pub(super) dead: DeadStones,
+    pub(super) opinions: Opinions,
+    /// Decides when the match may stop early.
+    pub(super) sprt: Option<Sprt>,
+}
+
+/// What a game starts from.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Plan {
+    /// Its number in the match, from 1.
+    pub(super) number: u32,
+    pub(super) board: Board,
+    pub(super) black: Side,
+    pub(super) opening: Opening,
+    /// Decides the engines' chance where they let it be decided.
+    pub(super) seed: u64,
+}
+
+/// The pair that a game belongs to, from 0: games 1 and 2 are pair 0.
+pub(super) fn pair(game: u32) -> u32 {
+    (game - 1) / 2
+}
+
+impl Conditions {
+    /// The plan of a game. Both games of a pair have the same board and the same opening, and swapped colours; one
+    /// pair after the other goes to the next board.
+    pub(super) fn plan(&self, game: u32) -> Plan {
+        let pair = pair(game);
+        let boards = self.boards.len() as u32;
+        let index = (pair % boards) as usize;
+        Plan {
+            number: game,
+            board: self.boards[index],
+            black: if game % 2 == 1 { Side::A } else { Side::B },
+            opening: self.openings.get(&self.boards, index, pair / boards, self.rules),
+            seed: mix(self.seed ^ mix(u64::from(game))),
+        }
+    }
+
+    /// Everything that decides what is played and how it is judged, as the log keeps it. How many games there are and
+    /// how many at a time is not among it: a match may be made longer, and moved to another machine.
+    pub(super) fn settings(&self) -> Map<String, Value> {
+        let boards = self.boards.iter().map(|board| json!({"size": board.size_text(), "komi": board.komi}));
+        let openings = match &self.source {
+            Source::None => "none".to_owned(),
+            Source::BuiltIn => "builtin".to_owned(),
+            Source::Random(moves) => format!("{moves} random moves"),
+            Source::Records(path) => path.display().to_string(),
+        };
+        let settings = json!({
+            "a": self.contenders[0].text,
+            "b": self.contenders[1].text,
+            "boards": boards.collect::<Vec<_>>(),
+            "rules": self.rules.to_string(),
+            "time": self.time.map(clock::text),
+            "margin": self.margin.as_secs_f64(),
+            "patience": self.patience.as_secs_f64(),
+            "openings": openings,
+            "openings-digest": self.openings.digest(),
+            "seed": self.seed,
+            "dead-stones": self.dead.to_possible_value().map(|value| value.get_name().to_owned()),
+            "sprt": self.sprt,
+        });
+        match settings {
+            Value::Object(map) => map,
+            _ => Map::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    /// Conditions for tests: 9×9 if not said otherwise, and no clock.
+    pub(in super::super) fn conditions(sizes: &[usize], source: Source) -> Conditions {
+        let rules = Rules::preset("cgos").unwrap().rules;
+        let board = |&side: &usize| Board { size: BoardSize::square(side).unwrap(), komi: 7.5 };
+        let boards: Vec<Board> = sizes.iter().map(board).collect();
+        let contender = |text: &str| Contender::parse(text).unwrap();
+        Conditions {
+            contenders: [contender("builtin:playouts=20"), contender("builtin:playouts=10")],
+            openings: Openings::load(&source, 6, &boards, rules, 1).unwrap(),
+            boards,
+            rules,
+            time: None,
+            margin: Duration::from_secs(1),
+            patience: Duration::from_secs(60),
+            source,
+            seed: 1,
+            dead: DeadStones::Agreed,
+            opinions: Opinions::Builtin,
+            sprt: None,
+        }
+    }
+
+    #[test]
+    fn games_of_a_pair_differ_in_colours_only() {
+        let conditions = conditions(&[9, 13, 19], Source::BuiltIn);
+        let mut sizes: BTreeMap<String, u32> = BTreeMap::new();
+        for first in (1..=60).step_by(2) {
+            let (one, other) = (conditions.plan(first), conditions.plan(first + 1));
+            assert_eq!((one.black, other.black), (Side::A, Side::B));
+            assert_eq!((&one.opening, one.board), (&other.opening, other.board));
+            assert_ne!(one.seed, other.seed);
+            *sizes.entry(one.board.size_text()).or_default() += 2;
+        }
+        assert_eq!(sizes.values().collect::<Vec<_>>(), [&20, &20, &20], "spread evenly");
+    }
+
+    #[test]
+    fn every_setting_is_told() {
+        let usual = conditions(&[9], Source::BuiltIn);
+        let contenders = [Contender::parse("builtin").unwrap(), usual.contenders[1].clone()];
+        let boards = vec![Board { komi: 6.5, ..usual.boards[0] }];
+        let openings = conditions(&[9], Source::Random(2)).openings;
+        let changed: [(&str, Conditions); 10] = [
+            ("a", Conditions { contenders, ..usual.clone() }),
+            ("boards", Conditions { boards, ..usual.clone() }),
+            ("rules", Conditions { rules: Rules::default(), ..usual.clone() }),
+            ("time", Conditions { time: Some(clock::parse("absolute 5").unwrap()), ..usual.clone() }),
+            ("margin", Conditions { margin: Duration::ZERO, ..usual.clone() }),
+            ("patience", Conditions { patience: Duration::ZERO, ..usual.clone() }),
+            ("openings-digest", Conditions { openings, ..usual.clone() }),
+            ("seed", Conditions { seed: 2, ..usual.clone() }),
+            ("dead-stones", Conditions { dead: DeadStones::None, ..usual.clone() }),
+            ("sprt", Conditions { sprt: Sprt::parse("0,5").ok(), ..usual.clone() }),
+        ];
+        for (key, conditions) in changed {
+            let (old, new) = (usual.settings(), conditions.settings());
+            let different: Vec<&String> = old.keys().filter(|&key| old.get(key) != new.get(key)).collect();
+            assert_eq!(different, [key]);
+        }
+    }
+}

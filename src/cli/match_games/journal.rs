@@ -1,0 +1,304 @@
+//! The log of a match: a line of JSON about the match, then one for every game, written and synchronised to the disk as
+//! soon as the game is over.
+//!
+//! Invariants, whatever the moment at which the process or the machine stops (`tests::a_torn_line_is_no_game`, and
+//! `tests/match_resume.rs`):
+//!
+//! * every complete line is a finished game, whose SGF file, if files are written, was complete before;
+//! * only the last line can be torn: it ends without a line break, and is cut off when the match is resumed;
+//! * no number occurs twice, because a second process cannot open the log while the first holds its lock, which goes
+//!   with the process.
+
+use super::player::Identity;
+use super::record::GameRecord;
+use anyhow::{Context, bail};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+/// A line of the log.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Line {
+    /// The first one.
+    Match(Header),
+    Game(Box<GameRecord>),
+    /// A game that could not begin; it is played later.
+    Annulled { number: u32, reason: String },
+}
+
+/// What the games of a log have in common.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub(super) struct Header {
+    /// Of this format.
+    version: u32,
+    pub(super) engines: [Identity; 2],
+    /// Everything that must be the same when the match is resumed.
+    pub(super) settings: Map<String, Value>,
+}
+
+const VERSION: u32 = 1;
+/// How often a lock is tried, and the time between.
+const LOCK_ATTEMPTS: u32 = 10;
+const LOCK_PAUSE: Duration = Duration::from_millis(50);
+/// What every log begins with.
+const FIRST_BYTES: &[u8] = b"{\"match\":";
+
+/// What an existing log says.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(super) struct Past {
+    pub(super) header: Option<Header>,
+    /// In the order in which they ended.
+    pub(super) games: Vec<GameRecord>,
+    pub(super) annulled: u32,
+}
+
+/// An open log.
+#[derive(Debug)]
+pub(super) struct Journal {
+    file: File,
+    has_header: bool,
+}
+
+impl Journal {
+    /// Opens a log, and reads what is in it. `settings` are those of the match to be played: those of the log have to be
+    /// the same. A log that has games in it is only opened to be resumed.
+    pub(super) fn open(
+        path: &Path,
+        resume: bool,
+        settings: &Map<String, Value>,
+    ) -> anyhow::Result<(Journal, Past)> {
+        let about = || format!("cannot use the log {}", path.display());
+        let mut file = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .read(true)
+            .write(true)
+            .open(path)
+            .with_context(about)?;
+        if !lock(&file) {
+            bail!("{} is being written by another match", path.display());
+        }
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).with_context(about)?;
+        let (past, complete) = read(&bytes).with_context(|| format!("{} is damaged", path.display()))?;
+        if past.header.is_some() && !resume {
+            bail!("{} exists; --resume goes on with it", path.display());
+        }
+        // The first line may be torn anywhere, too.
+        let common = bytes.len().min(FIRST_BYTES.len());
+        if bytes[..common] != FIRST_BYTES[..common] {
+            bail!("{} is not the log of a match", path.display());
+        }
+        if let Some(header) = &past.header {
+            let different = differences(&header.settings, settings);
+            if !different.is_empty() {
+                bail!("{} is the log of another match: {}", path.display(), different.join("; "));
+            }
+        }
+        file.set_len(complete as u64).with_context(about)?;
+        file.seek(SeekFrom::End(0)).with_context(about)?;
+        let mut journal = Journal { file, has_header: past.header.is_some() };
+        if complete > 0 && bytes[complete - 1] != b'\n' {
+            journal.file.write_all(b"\n").with_context(about)?;
+        }
+        Ok((journal, past))
+    }
+
+    /// Says who plays and how, if the log does not yet.
+    pub(super) fn begin(&mut self, engines: [Identity; 2], settings: Map<String, Value>) -> anyhow::Result<()> {
+        if !self.has_header {
+            self.write(&Line::Match(Header { version: VERSION, engines, settings }))?;
+            self.has_header = true;
+        }
+        Ok(())
+    }
+
+    /// Adds a finished game. When this returns, it is on the disk.
+    pub(super) fn add(&mut self, record: &GameRecord) -> anyhow::Result<()> {
+        self.write(&Line::Game(Box::new(record.clone())))
+    }
+
+    /// Adds that a game could not begin.
+    pub(super) fn add_annulled(&mut self, number: u32, reason: &str) -> anyhow::Result<()> {
+        self.write(&Line::Annulled { number, reason: reason.to_owned() })
+    }
+
+    fn write(&mut self, line: &Line) -> anyhow::Result<()> {
+        let mut text = serde_json::to_string(line)?;
+        text.push('\n');
+        // One call: what is torn is torn at the end.
+        self.file.write_all(text.as_bytes()).context("cannot write the log")?;
+        self.file.sync_data().context("cannot write the log")
+    }
+}
+
+/// Takes the lock of a log; false if another process has it. A process that has just been killed may have it a moment
+/// longer: in a child that it was about to start.
+fn lock(file: &File) -> bool {
+    for _ in 0..LOCK_ATTEMPTS {
+        match file.try_lock() {
+            // Some file systems have no locks.
+            Ok(()) | Err(TryLockError::Error(_)) => return true,
+            Err(TryLockError::WouldBlock) => thread::sleep(LOCK_PAUSE),
+        }
+    }
+    false
+}
+
+/// Reads a log, and says how many of its bytes are complete lines. A last line without a line break counts if it can be
+/// read: then only the break is missing.
+fn read(bytes: &[u8]) -> anyhow::Result<(Past, usize)> {
+    let mut past = Past::default();
+    let mut seen = BTreeSet::new();
+    let mut complete = 0;
+    for (index, piece) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
+        let number = index + 1;
+        let line = match serde_json::from_slice::<Line>(piece) {
+            Ok(line) => line,
+            Err(_) if !piece.ends_with(b"\n") => break,
+            Err(error) => bail!("line {number}: {error}"),
+        };
+        complete += piece.len();
+        match line {
+            Line::Match(header) if index == 0 && header.version == VERSION => past.header = Some(header),
+            Line::Match(_) => bail!("line {number}: another match begins, or one of another version"),
+            _ if index == 0 => bail!("line 1: the settings of the match are missing"),
+            Line::Game(record) => {
+                if !seen.insert(record.number) {
+                    bail!("line {number}: game {} is there twice", record.number);
+                }
+                past.games.push(*record);
+            }
+            Line::Annulled { .. } => past.annulled += 1,
+        }
+    }
+    Ok((past, complete))
+}
+
+/// What differs between the settings of a log and those of now.
+fn differences(old: &Map<String, Value>, new: &Map<String, Value>) -> Vec<String> {
+    let keys: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+    let text = |value: Option<&Value>| match value {
+        None | Some(Value::Null) => "nothing".to_owned(),
+        Some(Value::String(text)) => text.clone(),
+        Some(value) => value.to_string(),
+    };
+    let different = keys.into_iter().filter(|&key| old.get(key) != new.get(key));
+    different.map(|key| format!("{key} was {}, is {}", text(old.get(key)), text(new.get(key)))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::match_games::record::tests::record;
+    use serde_json::json;
+    use std::fs;
+    use std::path::PathBuf;
+
+    struct Scratch(PathBuf);
+
+    impl Scratch {
+        fn new(name: &str) -> Scratch {
+            let path = std::env::temp_dir().join(format!("kosumi-journal-{name}-{}", std::process::id()));
+            let _ = fs::remove_file(&path);
+            Scratch(path)
+        }
+    }
+
+    impl Drop for Scratch {
+        fn drop(&mut self) {
+            let _ = fs::remove_file(&self.0);
+        }
+    }
+
+    fn settings(seed: u32) -> Map<String, Value> {
+        json!({"seed": seed, "rules": "cgos"}).as_object().unwrap().clone()
+    }
+
+    fn engines() -> [Identity; 2] {
+        ["1", "2"].map(|version| Identity { name: "Test".into(), version: version.into() })
+    }
+
+    fn write(path: &Path, games: &[u32]) {
+        let (mut journal, _) = Journal::open(path, true, &settings(1)).unwrap();
+        journal.begin(engines(), settings(1)).unwrap();
+        games.iter().for_each(|&number| journal.add(&record(number)).unwrap());
+    }
+
+    fn numbers(path: &Path) -> Vec<u32> {
+        let (_, past) = Journal::open(path, true, &settings(1)).unwrap();
+        past.games.iter().map(|game| game.number).collect()
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let scratch = Scratch::new("read");
+        write(&scratch.0, &[2, 1]);
+        write(&scratch.0, &[3]);
+        let (mut journal, past) = Journal::open(&scratch.0, true, &settings(1)).unwrap();
+        assert_eq!(past.games, [2, 1, 3].map(record));
+        assert_eq!(past.header.unwrap().engines, engines());
+        journal.add_annulled(4, "no engine").unwrap();
+        drop(journal);
+        assert_eq!(Journal::open(&scratch.0, true, &settings(1)).unwrap().1.annulled, 1);
+    }
+
+    #[test]
+    fn a_torn_line_is_no_game() {
+        let scratch = Scratch::new("torn");
+        write(&scratch.0, &[1, 2, 3]);
+        let whole = fs::read(&scratch.0).unwrap();
+        let ends: Vec<usize> = (0..whole.len()).filter(|&at| whole[at] == b'\n').collect();
+        // Cut off anywhere, what is left are the games whose lines are there but for the line break.
+        for length in (0..whole.len()).step_by(7).chain(ends.iter().flat_map(|&end| [end - 1, end, end + 1])) {
+            fs::write(&scratch.0, &whole[..length]).unwrap();
+            let games = ends[1..].iter().filter(|&&end| length >= end).count() as u32;
+            assert_eq!(numbers(&scratch.0), (1..=games).collect::<Vec<_>>(), "{length}");
+            // And the match goes on behind them.
+            write(&scratch.0, &[9]);
+            let expected: Vec<u32> = (1..=games).chain([9]).collect();
+            assert_eq!(numbers(&scratch.0), expected, "{length}");
+        }
+    }
+
+    #[test]
+    fn other_files_are_left_alone() {
+        let scratch = Scratch::new("other");
+        let refused = |resume, seed| {
+            let before = fs::read(&scratch.0).unwrap();
+            let error = Journal::open(&scratch.0, resume, &settings(seed)).unwrap_err();
+            assert_eq!(fs::read(&scratch.0).unwrap(), before);
+            format!("{error:#}")
+        };
+        for text in ["a shopping list", "a\nb\n", "{\"game\":{}}\n"] {
+            fs::write(&scratch.0, text).unwrap();
+            refused(true, 1);
+        }
+        fs::remove_file(&scratch.0).unwrap();
+        write(&scratch.0, &[1]);
+        assert!(refused(false, 1).contains("--resume"));
+        assert!(refused(true, 2).contains("seed was 1, is 2"), "{}", refused(true, 2));
+        let twice = fs::read_to_string(&scratch.0).unwrap();
+        let line = twice.lines().nth(1).unwrap();
+        fs::write(&scratch.0, format!("{twice}{line}\n")).unwrap();
+        assert!(refused(true, 1).contains("line 3: game 1 is there twice"));
+        fs::write(&scratch.0, format!("{}\nxx\n{line}\n", twice.lines().next().unwrap())).unwrap();
+        assert!(refused(true, 1).contains("line 2"));
+    }
+
+    #[test]
+    fn one_match_at_a_time() {
+        let scratch = Scratch::new("lock");
+        let first = Journal::open(&scratch.0, true, &settings(1)).unwrap();
+        let second = Journal::open(&scratch.0, true, &settings(1)).unwrap_err();
+        assert!(second.to_string().contains("another match"), "{second}");
+        drop(first);
+        assert!(Journal::open(&scratch.0, true, &settings(1)).is_ok());
+    }
+}

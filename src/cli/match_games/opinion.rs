@@ -1,0 +1,94 @@
+//! What an engine thinks of its move, from the report before it.
+
+use std::fmt;
+
+/// All from the view of the player who made the move.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Opinion {
+    /// Probability of winning.
+    pub(super) winrate: f64,
+    /// Points ahead.
+    pub(super) score: Option<f64>,
+    pub(super) visits: Option<u64>,
+    /// The move and the best answers.
+    pub(super) variation: Vec<String>,
+}
+
+/// The longest variation that is kept.
+const LONGEST: usize = 12;
+
+impl Opinion {
+    /// Reads the answer of `kata-genmove_analyze` (fractions) or `lz-genmove_analyze` (ten-thousandths): the first move
+    /// of the last line of `info`. `None` if it has none with a win rate.
+    pub(super) fn read(answer: &str, fractions: bool) -> Option<Opinion> {
+        let line = answer.lines().rev().find(|line| line.trim_start().starts_with("info "))?;
+        let mut words = line.split_whitespace().skip(1).peekable();
+        let (mut winrate, mut score, mut visits) = (None, None, None);
+        let mut variation = Vec::new();
+        while let Some(key) = words.next() {
+            let number = |text: Option<&str>| text?.parse::<f64>().ok().filter(|number| number.is_finite());
+            match key {
+                "winrate" => winrate = number(words.next()),
+                "scoreLead" => score = number(words.next()),
+                // Older than scoreLead, and the same.
+                "scoreMean" => score = score.or(number(words.next())),
+                "visits" => visits = words.next().and_then(|text| text.parse().ok()),
+                "pv" => {
+                    // It ends with the report on the move.
+                    let is_move = |word: &&str| word.parse::<kosumi_gtp::Vertex>().is_ok();
+                    while let Some(mv) = words.next_if(is_move) {
+                        if variation.len() < LONGEST {
+                            variation.push(mv.to_owned());
+                        }
+                    }
+                    break;
+                }
+                "info" | "rootInfo" | "ownership" => break,
+                _ => {
+                    words.next();
+                }
+            }
+        }
+        let winrate = winrate? / if fractions { 1.0 } else { 10_000.0 };
+        (0.0..=1.0).contains(&winrate).then_some(Opinion { winrate, score, visits, variation })
+    }
+}
+
+impl fmt::Display for Opinion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.1} %", 100.0 * self.winrate)?;
+        if let Some(score) = self.score {
+            write!(f, ", {score:+.1} points")?;
+        }
+        if let Some(visits) = self.visits {
+            write!(f, ", {visits} visits")?;
+        }
+        if !self.variation.is_empty() {
+            write!(f, "\n{}", self.variation.join(" "))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_dialects() {
+        let kata = "info move E5 visits 3 winrate 0.1 pv E5\n\
+            info move E5 visits 120 utility 0.1 winrate 0.5432 scoreMean 1 scoreLead 1.25 prior 0.2 order 0 \
+            pv E5 C4 pass info move C3 visits 4 winrate 0.4 pv C3 rootInfo visits 130\nplay E5";
+        let opinion = Opinion::read(kata, true).unwrap();
+        assert_eq!(opinion.to_string(), "54.3 %, +1.2 points, 120 visits\nE5 C4 pass");
+        let leela = "info move D4 visits 836 winrate 4656 prior 839 lcb 4640 order 0 pv D4 Q16\n\nplay D4";
+        assert_eq!(Opinion::read(leela, false).unwrap().to_string(), "46.6 %, 836 visits\nD4 Q16");
+    }
+
+    #[test]
+    fn what_is_no_report_is_none() {
+        for answer in ["", "play D4", "info", "info winrate", "info winrate x pv D4", "info move D4 winrate 7 pv D4"] {
+            assert_eq!(Opinion::read(answer, true), None, "{answer}");
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! A match as users run it: interrupted in every way, resumed, and complete in the end.
+
+#![cfg(unix)]
+
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::thread;
+use std::time::Duration;
+
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Scratch {
+        let path = std::env::temp_dir().join(format!("kosumi-match-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        Scratch(path)
+    }
+
+    fn log(&self) -> PathBuf {
+        self.0.join("log.jsonl")
+    }
+
+    /// Games in the log, in its order.
+    fn games(&self) -> Vec<Value> {
+        let text = fs::read_to_string(self.log()).unwrap_or_default();
+        // While the match runs, the last line may be half written.
+        let lines = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+        lines.filter_map(|line| serde_json::from_str::<Value>(line).unwrap().get("game").cloned()).collect()
+    }
+
+    fn numbers(&self) -> Vec<u64> {
+        self.games().iter().map(|game| game["number"].as_u64().unwrap()).collect()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// `kosumi match` on a small board, with logs and records in the folder.
+fn command(folder: &Path, a: &str, b: &str, options: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kosumi"));
+    command.current_dir(folder);
+    command.args(["match", a, b, "--size", "5", "--log", "log.jsonl", "--sgf", "games"]);
+    command.args(options.split_whitespace());
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+const QUICK: &str = "builtin:playouts=30";
+const QUICKER: &str = "builtin:playouts=15";
+
+fn run(mut command: Command) -> Output {
+    command.output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Waits until the match has logged so many games; false if it ended before.
+fn wait_for(child: &mut Child, scratch: &Scratch, games: usize) -> bool {
+    while scratch.games().len() < games {
+        if child.try_wait().unwrap().is_some() {
+            return false;
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    true
+}
+
+fn records(scratch: &Scratch) -> BTreeSet<String> {
+    let entries = fs::read_dir(scratch.0.join("games")).unwrap();
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+#[test]
+fn a_killed_match_goes_on_and_loses_nothing() {
+    let scratch = Scratch::new("kill");
+    const GAMES: usize = 24;
+    // The engines of one side are processes: they have to go when the match is killed.
+    let kosumi = format!("{} gtp --threads 1 --memory 8 --playouts 15", env!("CARGO_BIN_EXE_kosumi"));
+    let options = format!("--games {GAMES} --jobs 2 --resume");
+    let mut last = 0;
+    for step in [1, 6, 11, 16, 21] {
+        let mut child = command(&scratch.0, QUICK, &kosumi, &options).spawn().unwrap();
+        let is_running = wait_for(&mut child, &scratch, step);
+        // SIGKILL.
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(is_running, "it ended by itself");
+        let numbers = scratch.numbers();
+        assert!(numbers.len() >= last, "{numbers:?}");
+        last = numbers.len();
+        if step == 11 {
+            // The machine stopped in the middle of a line.
+            let log = fs::read(scratch.log()).unwrap();
+            fs::write(scratch.log(), &log[..log.len() - 40]).unwrap();
+            last -= 1;
+        }
+    }
+    let output = run(command(&scratch.0, QUICK, &kosumi, &format!("{options} --json all.json --html all.html")));
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let games = scratch.games();
+    let numbers: BTreeSet<u64> = games.iter().map(|game| game["number"].as_u64().unwrap()).collect();
+    assert_eq!((games.len(), numbers.len()), (GAMES, GAMES), "none is lost, none is there twice");
+    assert_eq!((numbers.first(), numbers.last()), (Some(&1), Some(&(GAMES as u64))));
+    // The records are those of the log: complete, with its results.
+    let files = records(&scratch);
+    for game in &games {
+        let name = format!("game-{:04}.sgf", game["number"].as_u64().unwrap());
+        let record = fs::read(scratch.0.join("games").join(&name)).unwrap();
+        let record = kosumi::sgf::Record::parse(&record).unwrap();
+        assert_eq!(record.result.as_deref(), game["result"].as_str(), "{name}");
+        assert_eq!(record.move_count(), game["moves"].as_array().unwrap().len(), "{name}");
+        assert!(files.contains(&name));
+    }
+    assert_eq!(files.iter().filter(|name| name.ends_with(".sgf")).count(), GAMES);
+    // Both games of a pair begin with the same moves, and the colours are swapped.
+    let by_number = |number: u64| games.iter().find(|game| game["number"] == number).unwrap();
+    for first in (1..GAMES as u64).step_by(2) {
+        let (one, other) = (by_number(first), by_number(first + 1));
+        let opening = one["opening-moves"].as_u64().unwrap() as usize;
+        assert!(opening > 0);
+        let moves = |game: &Value| game["moves"].as_array().unwrap()[..opening].to_vec();
+        assert_eq!((moves(one), &one["opening"]), (moves(other), &other["opening"]));
+        assert_eq!((&one["black"], &other["black"]), (&Value::from("A"), &Value::from("B")));
+    }
+    let all: Value = serde_json::from_str(&fs::read_to_string(scratch.0.join("all.json")).unwrap()).unwrap();
+    assert_eq!(all["all"]["games"], GAMES);
+    assert!(fs::read_to_string(scratch.0.join("all.html")).unwrap().contains("games/game-0024.sgf"));
+    // Once more: nothing is left to play, and the result is the same.
+    let again = run(command(&scratch.0, QUICK, &kosumi, &options));
+    assert!(again.status.success());
+    assert_eq!(scratch.games().len(), GAMES);
+    let table = |output: &Output| text(&output.stdout).split("\nA: ").nth(1).map(str::to_owned);
+    assert_eq!(text(&again.stdout).strip_prefix("A: "), table(&output).as_deref());
+}
+
+#[test]
+fn other_settings_are_refused() {
+    let scratch = Scratch::new("settings");
+    let first = run(command(&scratch.0, QUICK, QUICKER, "--games 2"));
+    assert!(first.status.success(), "{}", text(&first.stderr));
+    let log = fs::read(scratch.log()).unwrap();
+    for (a, options, message) in [
+        (QUICK, "--games 4", "--resume"),
+        ("builtin:playouts=31", "--games 4 --resume", "a was builtin:playouts=30"),
+        (QUICK, "--games 4 --resume --komi 5", "komi"),
+        (QUICK, "--games 4 --resume --seed 2", "seed was 1, is 2"),
+        (QUICK, "--games 4 --resume --sprt 0,10", "sprt was nothing"),
+    ] {
+        let output = run(command(&scratch.0, a, QUICKER, options));
+        assert_eq!(output.status.code(), Some(1), "{options}");
+        assert!(text(&output.stderr).contains(message), "{options}: {}", text(&output.stderr));
+        assert_eq!(fs::read(scratch.log()).unwrap(), log, "{options}");
+    }
+    // A match may be made longer.
+    let longer = run(command(&scratch.0, QUICK, QUICKER, "--games 3 --jobs 2 --resume"));
+    assert!(longer.status.success(), "{}", text(&longer.stderr));
+    assert_eq!(scratch.numbers(), [1, 2, 3]);
+    let wrong = run(command(&scratch.0, QUICK, QUICKER, "--games x"));
+    assert_eq!(wrong.status.code(), Some(2));
+}
+
+#[test]
+fn an_interrupted_match_finishes_its_games() {
+    let scratch = Scratch::new("interrupt");
+    let slow = "builtin:playouts=1500";
+    let mut child = command(&scratch.0, slow, slow, "--games 1000 --jobs 2").spawn().unwrap();
+    assert!(wait_for(&mut child, &scratch, 2));
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("finished first"));
+    let numbers = scratch.numbers();
+    // Two were being played, and at most another two had begun before the signal came.
+    assert!((3..=6).contains(&numbers.len()), "{numbers:?}");
+    // Whatever was begun is counted: there is no gap.
+    let sorted: BTreeSet<u64> = numbers.iter().copied().collect();
+    assert_eq!(sorted.into_iter().collect::<Vec<_>>(), (1..=numbers.len() as u64).collect::<Vec<_>>());
+    assert!(text(&output.stdout).contains(&format!("all games   {:>6}", numbers.len())), "{}", text(&output.stdout));
+}
+
+#[test]
+fn a_second_interrupt_gives_up() {
+    let scratch = Scratch::new("abort");
+    // Ten minutes a move: nobody waits for that.
+    let slow = format!("{} gtp --threads 1 --memory 8 --time 600", env!("CARGO_BIN_EXE_kosumi"));
+    let mut child = command(&scratch.0, &slow, &slow, "--games 10 --jobs 2").spawn().unwrap();
+    // The log begins before the games do.
+    while !fs::read_to_string(scratch.log()).unwrap_or_default().contains("\"match\"") {
+        assert!(child.try_wait().unwrap().is_none());
+        thread::sleep(Duration::from_millis(5));
+    }
+    let pid = rustix::process::Pid::from_child(&child);
+    for _ in 0..2 {
+        rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+        thread::sleep(Duration::from_millis(300));
+    }
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
+    assert_eq!(scratch.numbers(), Vec::<u64>::new());
+    assert!(text(&output.stdout).contains("no games"));
+}
+
+#[test]
+fn a_test_stops_when_it_knows() {
+    let scratch = Scratch::new("sprt");
+    let options = "--games 400 --jobs 2 --sprt 0,400 --json sprt.json";
+    let output = run(command(&scratch.0, "builtin:playouts=300", "builtin:playouts=2", options));
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let value: Value = serde_json::from_str(&fs::read_to_string(scratch.0.join("sprt.json")).unwrap()).unwrap();
+    let sprt = &value["sprt"];
+    let pairs = sprt["verdict-after-pairs"].as_u64().unwrap();
+    assert!(sprt["verdict"] == "H1" && (8..60).contains(&pairs), "{sprt}");
+    // The games begun are counted, and no others were begun.
+    let games = scratch.numbers().len() as u64;
+    assert!((2 * pairs..=2 * pairs + 3).contains(&games), "{games} games, {pairs} pairs");
+    assert_eq!(value["all"]["games"], games);
+    // Resuming finds the same verdict and plays nothing.
+    let again = run(command(&scratch.0, "builtin:playouts=300", "builtin:playouts=2", &format!("{options} --resume")));
+    assert!(again.status.success());
+    assert_eq!(scratch.numbers().len() as u64, games);
+}
+
+#[test]
+fn a_match_that_cannot_begin_says_why() {
+    let scratch = Scratch::new("begin");
+    for (engine, message) in [
+        ("/no/such/engine", "cannot start A"),
+        ("true", "name"),
+        ("sh -c 'while read -r c; do case $c in boardsize*) printf \"? no\\n\\n\";; *) printf \"= \\n\\n\";; esac; done'", "boardsize 5: refused: no"),
+    ] {
+        let _ = fs::remove_file(scratch.log());
+        let output = run(command(&scratch.0, engine, QUICK, "--games 4"));
+        assert_eq!(output.status.code(), Some(1), "{engine}");
+        assert!(text(&output.stderr).contains(message), "{engine}: {}", text(&output.stderr));
+        assert_eq!(scratch.numbers(), Vec::<u64>::new());
+    }
+}
