@@ -105,7 +105,8 @@ fn a_killed_match_goes_on_and_loses_nothing() {
             last -= 1;
         }
     }
-    let output = run(command(&scratch.0, QUICK, &kosumi, &format!("{options} --json all.json --html all.html")));
+    let output =
+        run(command(&scratch.0, QUICK, &kosumi, &format!("{options} --json all.json --html all.html")));
     assert!(output.status.success(), "{}", text(&output.stderr));
     let games = scratch.games();
     let numbers: BTreeSet<u64> = games.iter().map(|game| game["number"].as_u64().unwrap()).collect();
@@ -186,7 +187,11 @@ fn an_interrupted_match_finishes_its_games() {
     // Whatever was begun is counted: there is no gap.
     let sorted: BTreeSet<u64> = numbers.iter().copied().collect();
     assert_eq!(sorted.into_iter().collect::<Vec<_>>(), (1..=numbers.len() as u64).collect::<Vec<_>>());
-    assert!(text(&output.stdout).contains(&format!("all games   {:>6}", numbers.len())), "{}", text(&output.stdout));
+    assert!(
+        text(&output.stdout).contains(&format!("all games   {:>6}", numbers.len())),
+        "{}",
+        text(&output.stdout)
+    );
 }
 
 #[test]
@@ -217,7 +222,8 @@ fn a_test_stops_when_it_knows() {
     let options = "--games 400 --jobs 2 --sprt 0,400 --json sprt.json";
     let output = run(command(&scratch.0, "builtin:playouts=300", "builtin:playouts=2", options));
     assert!(output.status.success(), "{}", text(&output.stderr));
-    let value: Value = serde_json::from_str(&fs::read_to_string(scratch.0.join("sprt.json")).unwrap()).unwrap();
+    let value: Value =
+        serde_json::from_str(&fs::read_to_string(scratch.0.join("sprt.json")).unwrap()).unwrap();
     let sprt = &value["sprt"];
     let pairs = sprt["verdict-after-pairs"].as_u64().unwrap();
     assert!(sprt["verdict"] == "H1" && (8..60).contains(&pairs), "{sprt}");
@@ -226,7 +232,12 @@ fn a_test_stops_when_it_knows() {
     assert!((2 * pairs..=2 * pairs + 3).contains(&games), "{games} games, {pairs} pairs");
     assert_eq!(value["all"]["games"], games);
     // Resuming finds the same verdict and plays nothing.
-    let again = run(command(&scratch.0, "builtin:playouts=300", "builtin:playouts=2", &format!("{options} --resume")));
+    let again = run(command(
+        &scratch.0,
+        "builtin:playouts=300",
+        "builtin:playouts=2",
+        &format!("{options} --resume"),
+    ));
     assert!(again.status.success());
     assert_eq!(scratch.numbers().len() as u64, games);
 }
@@ -237,7 +248,10 @@ fn a_match_that_cannot_begin_says_why() {
     for (engine, message) in [
         ("/no/such/engine", "cannot start A"),
         ("true", "name"),
-        ("sh -c 'while read -r c; do case $c in boardsize*) printf \"? no\\n\\n\";; *) printf \"= \\n\\n\";; esac; done'", "boardsize 5: refused: no"),
+        (
+            "sh -c 'while read -r c; do case $c in boardsize*) printf \"? no\\n\\n\";; *) printf \"= \\n\\n\";; esac; done'",
+            "boardsize 5: refused: no",
+        ),
     ] {
         let _ = fs::remove_file(scratch.log());
         let output = run(command(&scratch.0, engine, QUICK, "--games 4"));

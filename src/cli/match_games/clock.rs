@@ -160,7 +160,9 @@ impl Dialect {
             (Dialect::Kata, _) => format!("kata-time_settings {}", text(control)),
             (Dialect::Kgs, _) => format!("kgs-time_settings {}", text(control)),
             (Dialect::Plain, TimeControl::None) => "time_settings 0 1 0".to_owned(),
-            (Dialect::Plain, TimeControl::Absolute { main }) => format!("time_settings {} 0 0", seconds(main)),
+            (Dialect::Plain, TimeControl::Absolute { main }) => {
+                format!("time_settings {} 0 0", seconds(main))
+            }
             (Dialect::Plain, TimeControl::PerMove { time }) => format!("time_settings 0 {} 1", seconds(time)),
             (Dialect::Plain, TimeControl::Canadian { main, period, stones }) => {
                 format!("time_settings {} {} {stones}", seconds(main), seconds(period))
@@ -183,7 +185,11 @@ impl Dialect {
         let (time, stones) = match control {
             TimeControl::PerMove { .. } => (left, 1),
             TimeControl::Fischer { increment, .. } if self == Dialect::Plain => {
-                if left > increment { (left.saturating_sub(increment), 0) } else { (left, 1) }
+                if left > increment {
+                    (left.saturating_sub(increment), 0)
+                } else {
+                    (left, 1)
+                }
             }
             TimeControl::ByoYomi { .. } if self == Dialect::Plain => (left, count.min(1)),
             _ => (left, count),
@@ -228,7 +234,18 @@ mod tests {
             let control = parse(words).unwrap();
             assert_eq!(parse(&text(control)), Ok(control), "{words}");
         }
-        let bad = ["", "1 2", "0 0 0", "0 5 0", "1 -2 3", "1 2 0.5", "sundial 5", "absolute 0", "none", "byoyomi 0 0 5"];
+        let bad = [
+            "",
+            "1 2",
+            "0 0 0",
+            "0 5 0",
+            "1 -2 3",
+            "1 2 0.5",
+            "sundial 5",
+            "absolute 0",
+            "none",
+            "byoyomi 0 0 5",
+        ];
         for words in bad {
             assert!(parse(words).is_err(), "{words}");
         }
@@ -248,7 +265,10 @@ mod tests {
                 if available.is_zero() {
                     continue;
                 }
-                assert!(clock.clone().spend(available + Duration::from_nanos(1)).is_none(), "{words}, {spent}");
+                assert!(
+                    clock.clone().spend(available + Duration::from_nanos(1)).is_none(),
+                    "{words}, {spent}"
+                );
                 assert_eq!(clock.spend(available), Some(Duration::ZERO), "{words}, {spent}");
             }
         }

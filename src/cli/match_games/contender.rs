@@ -3,11 +3,13 @@
 use crate::cli::gtp::EngineArguments;
 use crate::commands::Commands;
 use crate::engine::{Engine, EngineSettings};
+use crate::net::Network;
 use crate::regress::{Engines, Threads};
 use clap::Parser;
 use kosumi_gtp::{Client, split_command_line};
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
 
 use super::player::Link;
 
@@ -30,8 +32,15 @@ pub(super) struct Contender {
 
 #[derive(Clone, Debug)]
 enum Kind {
-    BuiltIn(EngineSettings),
-    Child { program: String, arguments: Vec<String> },
+    /// All games share the network.
+    BuiltIn {
+        settings: EngineSettings,
+        network: Option<Arc<Network>>,
+    },
+    Child {
+        program: String,
+        arguments: Vec<String>,
+    },
 }
 
 /// The options of `kosumi gtp`, read from words.
@@ -42,10 +51,9 @@ struct BuiltIn {
     engine: EngineArguments,
 }
 
-/// Threads and memory of the built-in engine where its options do not say: several play at once in a match, and what
-/// one thread finds does not depend on how busy the machine is.
-const THREADS: &str = "1";
-const MEMORY_MEBIBYTES: &str = "128";
+/// Memory of the built-in engine where its options do not say. Several play at once in a match. For the same reason it
+/// has one thread; and what one thread finds does not depend on how busy the machine is.
+const MEMORY_MEBIBYTES: usize = 128;
 
 impl Contender {
     pub(super) fn parse(text: &str) -> Result<Contender, String> {
@@ -55,7 +63,7 @@ impl Contender {
             None => None,
         };
         let kind = match options {
-            Some(options) => Kind::BuiltIn(settings(options)?),
+            Some(options) => built_in(options)?,
             None => {
                 let mut words = split_command_line(text).map_err(|error| error.to_string())?.into_iter();
                 Kind::Child { program: words.next().unwrap_or_default(), arguments: words.collect() }
@@ -65,13 +73,13 @@ impl Contender {
     }
 
     pub(super) fn is_built_in(&self) -> bool {
-        matches!(self.kind, Kind::BuiltIn(_))
+        matches!(self.kind, Kind::BuiltIn { .. })
     }
 
     /// The seed among the options of the built-in engine; every game's seed is mixed with it.
     pub(super) fn seed(&self) -> u64 {
         match &self.kind {
-            Kind::BuiltIn(settings) => settings.seed,
+            Kind::BuiltIn { settings, .. } => settings.seed,
             Kind::Child { .. } => 0,
         }
     }
@@ -79,9 +87,10 @@ impl Contender {
     /// Starts it.
     pub(super) fn start(&self) -> anyhow::Result<Link> {
         match &self.kind {
-            Kind::BuiltIn(settings) => {
-                let settings = *settings;
-                let engines = Threads { make: move |_: &Path| Commands::new(Engine::new(settings)) };
+            Kind::BuiltIn { settings, network } => {
+                let (settings, network) = (*settings, network.clone());
+                let make = move |_: &Path| Commands::new(Engine::with_network(settings, network.clone()));
+                let engines = Threads { make };
                 let player = engines.start(Path::new("")).map_err(anyhow::Error::msg)?;
                 Ok(Link::Local(player))
             }
@@ -98,18 +107,20 @@ impl Contender {
     }
 }
 
-/// The settings that the options behind `builtin:` mean.
-fn settings(options: &str) -> Result<EngineSettings, String> {
+/// What the options behind `builtin:` mean.
+fn built_in(options: &str) -> Result<Kind, String> {
     let options: Vec<&str> = options.split(',').map(str::trim).filter(|option| !option.is_empty()).collect();
-    let is_given = |name: &str| options.iter().any(|option| option.split('=').next() == Some(name));
-    let mut words: Vec<String> = options.iter().map(|option| format!("--{option}")).collect();
-    for (name, value) in [("threads", THREADS), ("memory", MEMORY_MEBIBYTES)] {
-        if !is_given(name) {
-            words.push(format!("--{name}={value}"));
-        }
-    }
+    let words = options.iter().map(|option| format!("--{option}"));
     match BuiltIn::try_parse_from(words) {
-        Ok(parsed) => Ok(parsed.engine.settings()),
+        Ok(parsed) => {
+            let network = parsed.engine.network().map_err(|error| format!("{error:#}"))?;
+            let defaults = EngineSettings {
+                threads: 1,
+                memory_mebibytes: MEMORY_MEBIBYTES,
+                ..EngineSettings::default()
+            };
+            Ok(Kind::BuiltIn { settings: parsed.engine.settings_or(defaults), network })
+        }
         Err(error) => {
             let text = error.render().to_string();
             let first = text.lines().next().unwrap_or_default();
@@ -125,15 +136,19 @@ mod tests {
 
     #[test]
     fn the_built_in_engine() {
-        let Kind::BuiltIn(plain) = Contender::parse("builtin").unwrap().kind else { panic!("a child") };
+        let settings = |text: &str| match Contender::parse(text).unwrap().kind {
+            Kind::BuiltIn { settings, .. } => settings,
+            Kind::Child { .. } => panic!("a child: {text}"),
+        };
+        let plain = settings("builtin");
         assert_eq!((plain.threads, plain.memory_mebibytes, plain.seed), (1, 128, 1));
         let options = "builtin:playouts=500, seed=3,threads=2,tree";
         let contender = Contender::parse(options).unwrap();
         assert!(contender.is_built_in() && contender.seed() == 3 && contender.text == options);
-        let Kind::BuiltIn(settings) = contender.kind else { panic!("a child") };
+        let settings = settings(options);
         assert_eq!((settings.playouts, settings.threads), (Some(500), 2));
         assert_eq!(settings.sharing, Sharing::Tree);
-        for bad in ["builtin:playout=5", "builtin:playouts=x", "builtin:playouts", "builtin:--tree", "builtin:help"] {
+        for bad in ["builtin:playout=5", "builtin:playouts=x", "builtin:playouts", "builtin:model=/no/such"] {
             let message = Contender::parse(bad).unwrap_err();
             assert!(!message.is_empty() && !message.contains('\n'), "{bad}: {message}");
         }
@@ -143,7 +158,10 @@ mod tests {
     fn command_lines() {
         let contender = Contender::parse("kosumi gtp --playouts '5'").unwrap();
         let Kind::Child { program, arguments } = contender.kind else { panic!("built in") };
-        assert_eq!((program.as_str(), arguments), ("kosumi", vec!["gtp".into(), "--playouts".into(), "5".into()]));
+        assert_eq!(
+            (program.as_str(), arguments),
+            ("kosumi", vec!["gtp".into(), "--playouts".into(), "5".into()])
+        );
         assert!(!Contender::parse("builtin-engine").unwrap().is_built_in());
         assert!(Contender::parse("").is_err() && Contender::parse("a 'b").is_err());
     }

@@ -33,11 +33,15 @@ pub(super) fn check_target(path: &Path) -> anyhow::Result<()> {
 /// The way from a file to a folder, for links.
 pub(super) fn relative(file: &Path, folder: &Path) -> anyhow::Result<PathBuf> {
     let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let absolute = |path: &Path| path.canonicalize().with_context(|| format!("cannot find {}", path.display()));
+    let absolute =
+        |path: &Path| path.canonicalize().with_context(|| format!("cannot find {}", path.display()));
     let (from, to) = (absolute(parent)?, absolute(folder)?);
     let common = from.components().zip(to.components()).take_while(|(a, b)| a == b).count();
     let up = from.components().skip(common).map(|_| "..");
-    Ok(up.map(PathBuf::from).chain(to.components().skip(common).map(|part| part.as_os_str().into())).collect())
+    Ok(up
+        .map(PathBuf::from)
+        .chain(to.components().skip(common).map(|part| part.as_os_str().into()))
+        .collect())
 }
 
 /// The folder with the records of a match.

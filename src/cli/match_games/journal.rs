@@ -29,7 +29,10 @@ enum Line {
     Match(Header),
     Game(Box<GameRecord>),
     /// A game that could not begin; it is played later.
-    Annulled { number: u32, reason: String },
+    Annulled {
+        number: u32,
+        reason: String,
+    },
 }
 
 /// What the games of a log have in common.
@@ -111,7 +114,11 @@ impl Journal {
     }
 
     /// Says who plays and how, if the log does not yet.
-    pub(super) fn begin(&mut self, engines: [Identity; 2], settings: Map<String, Value>) -> anyhow::Result<()> {
+    pub(super) fn begin(
+        &mut self,
+        engines: [Identity; 2],
+        settings: Map<String, Value>,
+    ) -> anyhow::Result<()> {
         if !self.has_header {
             self.write(&Line::Match(Header { version: VERSION, engines, settings }))?;
             self.has_header = true;
@@ -256,7 +263,8 @@ mod tests {
         let whole = fs::read(&scratch.0).unwrap();
         let ends: Vec<usize> = (0..whole.len()).filter(|&at| whole[at] == b'\n').collect();
         // Cut off anywhere, what is left are the games whose lines are there but for the line break.
-        for length in (0..whole.len()).step_by(7).chain(ends.iter().flat_map(|&end| [end - 1, end, end + 1])) {
+        for length in (0..whole.len()).step_by(7).chain(ends.iter().flat_map(|&end| [end - 1, end, end + 1]))
+        {
             fs::write(&scratch.0, &whole[..length]).unwrap();
             let games = ends[1..].iter().filter(|&&end| length >= end).count() as u32;
             assert_eq!(numbers(&scratch.0), (1..=games).collect::<Vec<_>>(), "{length}");

@@ -279,7 +279,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         let records = arguments.sgf.as_deref().map(|folder| files::relative(path, folder)).transpose()?;
         files::write_at_once(path, &page::html(summary, &conditions, records.as_deref()))?;
     }
-    let is_complete = summary.is_decided() || (1..=arguments.games).all(|game| summary.games.contains_key(&game));
+    let is_complete =
+        summary.is_decided() || (1..=arguments.games).all(|game| summary.games.contains_key(&game));
     Ok(if is_complete { ExitCode::SUCCESS } else { ExitCode::from(INTERRUPTED) })
 }
 
@@ -355,7 +356,8 @@ impl Match {
             if self.summary.is_decided() {
                 self.control.stop.store(true, Ordering::Relaxed);
             }
-            if self.control.is_aborted() && given_up.get_or_insert_with(Instant::now).elapsed() > GIVE_UP_TIME {
+            if self.control.is_aborted() && given_up.get_or_insert_with(Instant::now).elapsed() > GIVE_UP_TIME
+            {
                 break;
             }
         }

@@ -87,7 +87,9 @@ mod tests {
 
     #[test]
     fn what_is_no_report_is_none() {
-        for answer in ["", "play D4", "info", "info winrate", "info winrate x pv D4", "info move D4 winrate 7 pv D4"] {
+        for answer in
+            ["", "play D4", "info", "info winrate", "info winrate x pv D4", "info move D4 winrate 7 pv D4"]
+        {
             assert_eq!(Opinion::read(answer, true), None, "{answer}");
         }
     }

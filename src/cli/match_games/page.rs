@@ -84,7 +84,13 @@ fn percent(rate: Estimate) -> String {
 fn elo(rate: Estimate) -> String {
     let elo = rate.elo();
     let text = |elo: f64| {
-        if elo.is_finite() { format!("{elo:+.0}") } else if elo > 0.0 { "∞".to_owned() } else { "−∞".to_owned() }
+        if elo.is_finite() {
+            format!("{elo:+.0}")
+        } else if elo > 0.0 {
+            "∞".to_owned()
+        } else {
+            "−∞".to_owned()
+        }
     };
     format!("{} ({} to {})", text(elo.value), text(elo.low), text(elo.high)).replace('-', "−")
 }
@@ -113,7 +119,9 @@ fn facts(page: &mut Page, summary: &Summary, conditions: &Conditions) {
     if let (Some(first), Some(last)) = (dates.iter().min(), dates.iter().max()) {
         row("Games begun", &format!("{first} to {last}"));
     }
-    page.markup(format_args!("<div class=\"table\"><table class=\"facts\"><tbody>{rows}</tbody></table></div>"));
+    page.markup(format_args!(
+        "<div class=\"table\"><table class=\"facts\"><tbody>{rows}</tbody></table></div>"
+    ));
 }
 
 fn results(page: &mut Page, summary: &Summary) {
@@ -148,7 +156,16 @@ fn results(page: &mut Page, summary: &Summary) {
     push("all games", summary.all.all, Some(&summary.all), true);
     page.markup(table);
     if let Some(rate) = summary.all.pairs.rate() {
-        let mut table = Table::new(&["points in a pair", "# 0", "# ½", "# 1", "# 1½", "# 2", "A scores (95 %)", "Elo of A"]);
+        let mut table = Table::new(&[
+            "points in a pair",
+            "# 0",
+            "# ½",
+            "# 1",
+            "# 1½",
+            "# 2",
+            "A scores (95 %)",
+            "Elo of A",
+        ]);
         let counts = summary.all.pairs.0.map(TableCell::number);
         let cells = [TableCell::from(format!("{} pairs", summary.all.pairs.count()))];
         table.row(cells.into_iter().chain(counts).chain([percent(rate).into(), elo(rate).into()]));
@@ -182,8 +199,10 @@ fn course(summary: &Summary) -> String {
     let count = rates.len();
     // Every point would be more than anybody sees.
     let step = count.div_ceil(400).max(1);
-    let shown: Vec<(usize, Estimate)> =
-        (0..count).filter(|index| index % step == 0 || index + 1 == count).map(|index| (index, rates[index])).collect();
+    let shown: Vec<(usize, Estimate)> = (0..count)
+        .filter(|index| index % step == 0 || index + 1 == count)
+        .map(|index| (index, rates[index]))
+        .collect();
     let x = |index: usize| LEFT + (WIDE - LEFT - 8.0) * index as f64 / (count - 1).max(1) as f64;
     let y = |share: f64| 8.0 + (HIGH - LOW - 8.0) * (1.0 - share);
     let path = |of: &dyn Fn(&Estimate) -> f64, points: &mut dyn Iterator<Item = &(usize, Estimate)>| {
@@ -257,8 +276,11 @@ fn conduct(page: &mut Page, summary: &Summary) {
         (summary.disputed, "with disputed dead stones, judged by Kosumi"),
         (summary.annulled, "attempts to begin a game annulled"),
     ];
-    let others: Vec<String> =
-        others.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+    let others: Vec<String> = others
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
     if !others.is_empty() {
         page.paragraph(&format!("{}.", others.join("; ")));
     }
@@ -270,7 +292,8 @@ fn lengths(page: &mut Page, summary: &Summary) {
     let (Some(&least), Some(&most)) = (lengths.iter().min(), lengths.iter().max()) else { return };
     page.heading("Length of games");
     // About two dozen bars of a round width.
-    let width = [1, 2, 5, 10, 20, 50, 100].into_iter().find(|width| (most - least) / width < 24).unwrap_or(100);
+    let width =
+        [1, 2, 5, 10, 20, 50, 100].into_iter().find(|width| (most - least) / width < 24).unwrap_or(100);
     let first = least / width;
     let mut bars = vec![0u32; most / width - first + 1];
     lengths.iter().for_each(|length| bars[length / width - first] += 1);
@@ -302,7 +325,9 @@ fn lengths(page: &mut Page, summary: &Summary) {
     let mean = lengths.iter().sum::<usize>() as f64 / lengths.len() as f64;
     let from = if width == 1 { "" } else { ", in steps of " };
     let step = if width == 1 { String::new() } else { width.to_string() };
-    page.paragraph(&format!("Moves, openings included: {least} to {most}, {mean:.1} in the mean{from}{step}."));
+    page.paragraph(&format!(
+        "Moves, openings included: {least} to {most}, {mean:.1} in the mean{from}{step}."
+    ));
 }
 
 /// The last positions of the latest games.
@@ -346,8 +371,9 @@ fn result(game: &GameRecord) -> String {
 
 fn games(page: &mut Page, summary: &Summary, records: Option<&Path>) {
     page.heading("Games");
-    let mut table =
-        Table::new(&["#", "board", "Black", "result", "winner", "by", "# moves", "# A, s", "# B, s", "opening", "remarks"]);
+    let mut table = Table::new(&[
+        "#", "board", "Black", "result", "winner", "by", "# moves", "# A, s", "# B, s", "opening", "remarks",
+    ]);
     for game in summary.games.values() {
         let number = match records {
             Some(folder) => {
@@ -359,7 +385,8 @@ fn games(page: &mut Page, summary: &Summary, records: Option<&Path>) {
         let mut remarks: Vec<String> = Vec::new();
         remarks.extend(Some(game.detail.clone()).filter(|detail| !detail.is_empty()));
         for side in Side::BOTH {
-            if let Some(score) = game.final_scores[side as usize].as_ref().filter(|_| game.disputed_by(side)) {
+            if let Some(score) = game.final_scores[side as usize].as_ref().filter(|_| game.disputed_by(side))
+            {
                 remarks.push(format!("{side} says {score}"));
             }
         }
@@ -418,7 +445,9 @@ mod tests {
         assert_eq!(text.matches("<svg class=\"diagram\"").count(), DIAGRAMS);
         assert_eq!(text.matches("<svg class=\"plot\"").count(), 2);
         assert!(!text.contains("NaN") && !text.contains("inf"), "numbers");
-        for (open, close) in [("<svg", "</svg>"), ("<table", "</table>"), ("<tr", "</tr>"), ("<div", "</div>")] {
+        for (open, close) in
+            [("<svg", "</svg>"), ("<table", "</table>"), ("<tr", "</tr>"), ("<div", "</div>")]
+        {
             assert_eq!(text.matches(open).count(), text.matches(close).count(), "{open}");
         }
     }

@@ -165,7 +165,8 @@ impl Player {
             Err(fault) => Err(anyhow::anyhow!("{command}: {fault}")),
         };
         let identity = Identity { name: ask("name")?, version: ask("version")? };
-        let commands: BTreeSet<String> = ask("list_commands")?.split_whitespace().map(str::to_owned).collect();
+        let commands: BTreeSet<String> =
+            ask("list_commands")?.split_whitespace().map(str::to_owned).collect();
         if commands.contains("kata-list_time_settings") {
             let kinds = ask("kata-list_time_settings")?;
             player.time_kinds = kinds;
@@ -328,6 +329,11 @@ impl Player {
         let shown = || text.chars().take(60).collect::<String>();
         let vertex =
             text.parse::<Vertex>().map_err(|_| Fault::Nonsense(format!("answered {:?}", shown())))?;
+        // A pass may be decided on other grounds than the search, whose report is then not about it.
+        let is_about = |opinion: &Opinion| {
+            opinion.variation.first().is_none_or(|first| first.parse::<Vertex>() == Ok(vertex))
+        };
+        let opinion = opinion.filter(is_about);
         Ok((vertex_move(size, vertex).map_or(Choice::OffBoard(vertex), Choice::Play), opinion))
     }
 
@@ -335,7 +341,11 @@ impl Player {
     ///
     /// # Errors
     /// If it is of no more use.
-    pub(super) fn ask_at_the_end(&mut self, command: &str, control: &Control) -> Result<Option<String>, Fault> {
+    pub(super) fn ask_at_the_end(
+        &mut self,
+        command: &str,
+        control: &Control,
+    ) -> Result<Option<String>, Fault> {
         let name = command.split(' ').next().unwrap_or_default();
         // Engines that do not list their commands are asked all the same.
         if !self.commands.is_empty() && !self.commands.contains(name) {

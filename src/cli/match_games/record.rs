@@ -192,7 +192,8 @@ impl fmt::Display for GameRecord {
             f.write_str("  dead stones disputed")?;
         }
         for side in Side::BOTH {
-            if let Some(score) = self.final_scores[side as usize].as_ref().filter(|_| self.disputed_by(side)) {
+            if let Some(score) = self.final_scores[side as usize].as_ref().filter(|_| self.disputed_by(side))
+            {
                 write!(f, "  {side} says {score}")?;
             }
         }
@@ -275,7 +276,8 @@ impl GameRecord {
             Some(Judgement::Agreed | Judgement::AllAlive) | None => {}
         }
         for side in Side::BOTH {
-            if let Some(score) = self.final_scores[side as usize].as_ref().filter(|_| self.disputed_by(side)) {
+            if let Some(score) = self.final_scores[side as usize].as_ref().filter(|_| self.disputed_by(side))
+            {
                 lines.push(format!("{side} says {score}"));
             }
         }
@@ -345,8 +347,12 @@ pub(super) mod tests {
             let mv = crate::commands::vertex_move(game.size(), vertex).unwrap_or(Move::Pass);
             game.play(game.to_move(), mv).unwrap();
         }
-        let opinion =
-            Opinion { winrate: 0.625, score: Some(1.5), visits: Some(99), variation: vec!["C4".into(), "pass".into()] };
+        let opinion = Opinion {
+            winrate: 0.625,
+            score: Some(1.5),
+            visits: Some(99),
+            variation: vec!["C4".into(), "pass".into()],
+        };
         let notes = [
             MoveNote { seconds: 1.5, left: Some((58.5, None)), opinion: Some(opinion) },
             MoveNote { seconds: 70.0, left: Some((10.0, Some(3))), opinion: None },
@@ -355,9 +361,21 @@ pub(super) mod tests {
         ];
         let text = played.sgf(&game, &notes, ["Kosumi 1", "other]"], &conditions);
         for part in [
-            "PB[Kosumi 1]", "PW[other\\]]", "RE[B+2.5]", "DT[2026-11-21]", "KM[7.5]", "RU[cgos]", "ON[none]", "RO[1]",
-            "TM[60]", "OT[3x10 byo-yomi]", "C[Game 1: score", "C[1.500 s; 62.5 %, +1.5 points, 99 visits\nC4 pass]",
-            "WL[58.5]", "BL[10]", "OB[3]",
+            "PB[Kosumi 1]",
+            "PW[other\\]]",
+            "RE[B+2.5]",
+            "DT[2026-11-21]",
+            "KM[7.5]",
+            "RU[cgos]",
+            "ON[none]",
+            "RO[1]",
+            "TM[60]",
+            "OT[3x10 byo-yomi]",
+            "C[Game 1: score",
+            "C[1.500 s; 62.5 %, +1.5 points, 99 visits\nC4 pass]",
+            "WL[58.5]",
+            "BL[10]",
+            "OB[3]",
         ] {
             assert!(text.contains(part), "{part} in {text}");
         }

@@ -2,7 +2,7 @@
 
 use super::conditions::Conditions;
 use super::record::{Ending, Side};
-use super::summary::{Conduct, Sums, Summary};
+use super::summary::{Conduct, Summary, Sums};
 use crate::cli::statistics::Estimate;
 use serde_json::{Value, json};
 

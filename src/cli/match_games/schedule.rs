@@ -13,7 +13,10 @@ use std::time::Duration;
 pub(super) enum Event {
     Finished(Box<Played>),
     /// A game could not begin; it will be tried again.
-    Annulled { number: u32, reason: String },
+    Annulled {
+        number: u32,
+        reason: String,
+    },
     /// A worker cannot go on.
     Failed(anyhow::Error),
 }

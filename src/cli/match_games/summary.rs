@@ -319,14 +319,19 @@ impl Summary {
             format!("{:.3} s a move, slowest {:.2} s", conduct.seconds_a_move(), conduct.slowest),
             format!("lag {:.1} ms", 1000.0 * conduct.lag()),
             format!("{} resignations", conduct.resignations),
-            if kinds.is_empty() { "no forfeits".to_owned() } else { format!("forfeits: {}", kinds.join(", ")) },
+            if kinds.is_empty() {
+                "no forfeits".to_owned()
+            } else {
+                format!("forfeits: {}", kinds.join(", "))
+            },
         ];
         if conduct.overstep > 0.0 {
             parts.insert(1, format!("clock overstepped by up to {:.2} s", conduct.overstep));
         }
-        for (count, what) in
-            [(conduct.other_scores as usize, "other scores than the referee"), (conduct.stray_lines, "stray lines")]
-        {
+        for (count, what) in [
+            (conduct.other_scores as usize, "other scores than the referee"),
+            (conduct.stray_lines, "stray lines"),
+        ] {
             if count > 0 {
                 parts.push(format!("{count} {what}"));
             }
@@ -399,7 +404,9 @@ mod tests {
         let crash = GameRecord { ending: Ending::Crash, ..won_by(7, Some(Side::A)) };
         summary.add(&GameRecord { final_scores: [None, Some("W+9".into())], stray: [0, 3], ..crash });
         let text = summary.to_string();
-        for part in ["A: A 1", "no forfeits", "crash 1", "3 stray lines", "3 pairs", "SPRT of Elo 0 against 10"] {
+        for part in
+            ["A: A 1", "no forfeits", "crash 1", "3 stray lines", "3 pairs", "SPRT of Elo 0 against 10"]
+        {
             assert!(text.contains(part), "{part} in\n{text}");
         }
         assert_eq!(summary.conduct[0].forfeits() + summary.conduct[0].resignations, 0);

@@ -29,7 +29,8 @@ fn player(moves: &str, said: &[(&str, Result<Answer, Trouble>)], conditions: &Co
     let mut moves: Vec<String> = moves.split_whitespace().rev().map(str::to_owned).collect();
     let said: Vec<_> = said.iter().map(|(command, answer)| ((*command).to_owned(), answer.clone())).collect();
     let script = move |command: &str| {
-        if let Some((_, answer)) = said.iter().find(|(beginning, _)| command.starts_with(beginning.as_str())) {
+        if let Some((_, answer)) = said.iter().find(|(beginning, _)| command.starts_with(beginning.as_str()))
+        {
             return Some(answer.clone());
         }
         match command.split(' ').next() {
@@ -43,13 +44,10 @@ fn player(moves: &str, said: &[(&str, Result<Answer, Trouble>)], conditions: &Co
 
 fn plan(conditions: &Conditions, number: u32, opening: &str) -> Plan {
     let board = conditions.boards[0];
-    let moves = opening.split_whitespace().map(|word| {
-        crate::commands::vertex_move(board.size, word.parse().unwrap()).unwrap()
-    });
-    Plan {
-        opening: Opening { name: "test".into(), moves: moves.collect() },
-        ..conditions.plan(number)
-    }
+    let moves = opening
+        .split_whitespace()
+        .map(|word| crate::commands::vertex_move(board.size, word.parse().unwrap()).unwrap());
+    Plan { opening: Opening { name: "test".into(), moves: moves.collect() }, ..conditions.plan(number) }
 }
 
 fn small() -> Conditions {
@@ -57,7 +55,11 @@ fn small() -> Conditions {
 }
 
 /// Plays game 1, in which A is Black.
-fn play(conditions: &Conditions, opening: &str, mut players: [Player; 2]) -> (Result<Played, NoGame>, [bool; 2]) {
+fn play(
+    conditions: &Conditions,
+    opening: &str,
+    mut players: [Player; 2],
+) -> (Result<Played, NoGame>, [bool; 2]) {
     let [a, b] = &mut players;
     referee::play(conditions, &plan(conditions, 1, opening), [a, b], &Control::default())
 }
@@ -105,8 +107,16 @@ fn forfeits() {
         ("", &[("genmove", Err(Trouble::TimedOut))][..], Ending::Time),
     ] {
         let by = if ending == Ending::Time { "T" } else { "F" };
-        assert_eq!(outcome((moves, said), ("C4", &[])), (format!("W+{by}"), Some(Side::B), ending), "{moves}");
-        assert_eq!(outcome(("C5 C4", &[]), (moves, said)), (format!("B+{by}"), Some(Side::A), ending), "{moves}");
+        assert_eq!(
+            outcome((moves, said), ("C4", &[])),
+            (format!("W+{by}"), Some(Side::B), ending),
+            "{moves}"
+        );
+        assert_eq!(
+            outcome(("C5 C4", &[]), (moves, said)),
+            (format!("B+{by}"), Some(Side::A), ending),
+            "{moves}"
+        );
     }
     // Suicide is illegal under these rules: B1 A2 leave A1 without a liberty.
     assert_eq!(outcome(("B1 A2", &[]), ("E5 A1", &[])).2, Ending::IllegalMove);
@@ -148,7 +158,8 @@ fn games_that_cannot_begin_are_annulled() {
     }
     // What an engine need not know may be refused.
     let knows = ("list_commands", Ok(Answer::Success("kata-set-rules\nset_random_seed".into())));
-    let said = [knows, ("kata-set-rules", refused()), ("set_random_seed", refused()), ("time_left", refused())];
+    let said =
+        [knows, ("kata-set-rules", refused()), ("set_random_seed", refused()), ("time_left", refused())];
     let conditions = Conditions { time: Some(clock::parse("absolute 60").unwrap()), ..conditions };
     let players = [player("", &said, &conditions), player("", &[], &conditions)];
     assert_eq!(play(&conditions, "", players).0.unwrap().record.ending, Ending::Score);

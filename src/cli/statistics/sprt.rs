@@ -42,8 +42,10 @@ const FEWEST_UNITS: u32 = 8;
 impl Sprt {
     /// `elo0,elo1`, or with `,alpha,beta` behind it.
     pub(in crate::cli) fn parse(text: &str) -> Result<Sprt, String> {
-        let numbers: Option<Vec<f64>> =
-            text.split(',').map(|word| word.trim().parse().ok().filter(|number: &f64| number.is_finite())).collect();
+        let numbers: Option<Vec<f64>> = text
+            .split(',')
+            .map(|word| word.trim().parse().ok().filter(|number: &f64| number.is_finite()))
+            .collect();
         let sprt = match numbers.as_deref() {
             Some(&[elo0, elo1]) => Sprt { elo0, elo1, alpha: 0.05, beta: 0.05 },
             Some(&[elo0, elo1, alpha, beta]) => Sprt { elo0, elo1, alpha, beta },
@@ -79,8 +81,7 @@ impl Sprt {
         let [s0, s1] = [self.elo0, self.elo1].map(expected);
         let [x0, x1] = [s0, s1].map(|mean| multiplier(&results, mean));
         // The likeliest probabilities with a given mean are the observed ones over 1 + x (score − mean).
-        let log_ratio =
-            |score: f64| ((1.0 + x0 * (score - s0)) / (1.0 + x1 * (score - s1))).ln();
+        let log_ratio = |score: f64| ((1.0 + x0 * (score - s0)) / (1.0 + x1 * (score - s1))).ln();
         results.iter().map(|&(score, units)| units * log_ratio(score)).sum()
     }
 
@@ -142,7 +143,9 @@ mod tests {
     fn words() {
         assert_eq!(Sprt::parse("0,5"), Ok(sprt(0.0, 5.0)));
         assert_eq!(Sprt::parse("-3, 1, 0.1, 0.2"), Ok(Sprt { alpha: 0.1, beta: 0.2, ..sprt(-3.0, 1.0) }));
-        for bad in ["", "5", "5,0", "0,5,0.1", "0,5,0,0.1", "0,5,0.5,0.5", "0,nan", "0,5000", "0,5,0.05,0.05,1"] {
+        for bad in
+            ["", "5", "5,0", "0,5,0.1", "0,5,0,0.1", "0,5,0.5,0.5", "0,nan", "0,5000", "0,5,0.05,0.05,1"]
+        {
             assert!(Sprt::parse(bad).is_err(), "{bad}");
         }
     }
@@ -242,7 +245,10 @@ mod tests {
             // Lopsided openings make pairs alike: fewer of them are needed. Wald's approximation for independent
             // games: (1 − 2α) ln((1−α)/α) / (2 · 4 · (s1 − s0)² / 2) pairs, about 93.
             let expected_length = if opening == 0.0 { 70.0..130.0 } else { 30.0..70.0 };
-            assert!(expected_length.contains(&length0) && expected_length.contains(&length1), "{length0} {length1}");
+            assert!(
+                expected_length.contains(&length0) && expected_length.contains(&length1),
+                "{length0} {length1}"
+            );
         }
     }
 }

@@ -59,26 +59,53 @@ const BUILT_IN: &[(usize, &[&str])] = &[
         9,
         &[
             "E5", "E5 C4", "E5 C5", "E5 C3", "E4 E6", "E4 D6", "E4 C5", "E4 E7", "D4 F6", "D4 F5", "D4 G5",
-            "D5 G4", "C4 F6", "C4 E6", "C4 G5", "C4 G6", "C3 F5", "C3 E5", "E5 C4 F3", "E5 C4 C6", "E5 C4 G4",
-            "E5 C5 D3", "E5 C5 E3", "E4 E6 F7", "E4 D6 C7", "D4 F6 G4", "D4 F5 F7", "C4 E6 F4",
+            "D5 G4", "C4 F6", "C4 E6", "C4 G5", "C4 G6", "C3 F5", "C3 E5", "E5 C4 F3", "E5 C4 C6",
+            "E5 C4 G4", "E5 C5 D3", "E5 C5 E3", "E4 E6 F7", "E4 D6 C7", "D4 F6 G4", "D4 F5 F7", "C4 E6 F4",
         ],
     ),
     (
         13,
         &[
-            "G7 D4 K10", "D4 K10", "D4 K10 K4 D10", "D4 K10 K4 C10", "D4 K10 K3 D10", "D4 K11 K4 D10",
-            "D3 K11 K4 D10", "C4 K10 K4 D11", "C3 K10 K4 D10", "D4 L11 K4 D10", "D4 K4 K10 D10",
-            "C4 K4 K10 C10", "D4 K10 L4 D10 K3", "D4 K10 K4 D10 F3", "D4 K10 K4 D10 C11", "D4 K10 K4 D10 G10",
+            "G7 D4 K10",
+            "D4 K10",
+            "D4 K10 K4 D10",
+            "D4 K10 K4 C10",
+            "D4 K10 K3 D10",
+            "D4 K11 K4 D10",
+            "D3 K11 K4 D10",
+            "C4 K10 K4 D11",
+            "C3 K10 K4 D10",
+            "D4 L11 K4 D10",
+            "D4 K4 K10 D10",
+            "C4 K4 K10 C10",
+            "D4 K10 L4 D10 K3",
+            "D4 K10 K4 D10 F3",
+            "D4 K10 K4 D10 C11",
+            "D4 K10 K4 D10 G10",
             "D4 K4 K11 D10 G3",
         ],
     ),
     (
         19,
         &[
-            "Q16 D4 Q4 D16", "Q16 D4 Q3 D16", "Q16 D4 R4 D16", "Q16 D4 R3 D16", "Q16 D4 Q4 D17",
-            "Q16 D4 Q4 C16", "Q17 D4 Q3 D16", "R16 D4 Q3 D16", "Q16 D4 Q3 D17", "R16 D4 R4 D16",
-            "Q16 D16 D4 Q4", "Q16 D16 C4 Q4", "Q16 D4 Q4 D16 F17", "Q16 D4 Q4 D16 C14", "Q16 D4 Q4 D16 R14",
-            "Q16 D4 Q3 D16 O3", "Q16 D4 Q3 D17 R5", "R16 D4 R4 D16 R10",
+            "Q16 D4 Q4 D16",
+            "Q16 D4 Q3 D16",
+            "Q16 D4 R4 D16",
+            "Q16 D4 R3 D16",
+            "Q16 D4 Q4 D17",
+            "Q16 D4 Q4 C16",
+            "Q17 D4 Q3 D16",
+            "R16 D4 Q3 D16",
+            "Q16 D4 Q3 D17",
+            "R16 D4 R4 D16",
+            "Q16 D16 D4 Q4",
+            "Q16 D16 C4 Q4",
+            "Q16 D4 Q4 D16 F17",
+            "Q16 D4 Q4 D16 C14",
+            "Q16 D4 Q4 D16 R14",
+            "Q16 D4 Q3 D16 O3",
+            "Q16 D4 Q3 D17 R5",
+            "R16 D4 R4 D16 R10",
         ],
     ),
 ];
@@ -224,7 +251,8 @@ fn random(size: BoardSize, moves: u32, rules: Rules, rng: &mut Rng) -> Vec<Move>
             _ if number < 4 => side / 2 - 1,
             _ => 3,
         };
-        let is_free = |&point: &Point| game.board().stones().all(|(stone, _)| distance(point, stone) >= reach);
+        let is_free =
+            |&point: &Point| game.board().stones().all(|(stone, _)| distance(point, stone) >= reach);
         let points: Vec<Point> =
             game.legal_points(color).into_iter().filter(is_open).filter(is_free).collect();
         if points.is_empty() {

@@ -38,7 +38,10 @@ fn built_in_openings_are_legal_and_no_two_are_mirror_images() {
             assert_eq!(opening.moves.len(), text.split(' ').count(), "{text}");
             let game = played(size, opening);
             assert_eq!(game.board().stone_count(), opening.moves.len());
-            assert!(seen.insert((game.board().canonical_key(), game.to_move())), "{side}: {text} is there twice");
+            assert!(
+                seen.insert((game.board().canonical_key(), game.to_move())),
+                "{side}: {text} is there twice"
+            );
         }
     }
 }
