@@ -140,8 +140,9 @@ fn a_killed_match_goes_on_and_loses_nothing() {
     let again = run(command(&scratch.0, QUICK, &kosumi, &options));
     assert!(again.status.success());
     assert_eq!(scratch.games().len(), GAMES);
-    let table = |output: &Output| text(&output.stdout).split("\nA: ").nth(1).map(str::to_owned);
-    assert_eq!(text(&again.stdout).strip_prefix("A: "), table(&output).as_deref());
+    let shown = text(&output.stdout);
+    let (_, table) = shown.split_once("\nA: ").unwrap();
+    assert_eq!(text(&again.stdout).strip_prefix("A: "), Some(table));
 }
 
 #[test]
