@@ -34,7 +34,7 @@ pub(super) enum DeadStones {
     Agreed,
     /// Kosumi judges by playouts, whatever the engines say
     Judge,
-    /// None: all stones on the board count
+    /// All stones on the board count
     None,
 }
 

@@ -62,32 +62,34 @@ use summary::Summary;
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Engines:
-  builtin                       Kosumi in this process; one thread and 128 MiB unless said otherwise
-  builtin:playouts=500,tree     the same with options of 'kosumi gtp', without their dashes
-  \"gnugo --mode gtp --level 10\"  any GTP engine, as a child process; no shell is involved
+  builtin                        Kosumi in this process; one thread, 128 MiB
+  builtin:playouts=500,tree      the same with options of 'kosumi gtp', without dashes
+  \"gnugo --mode gtp --level 10\"  any GTP engine as a child process; no shell is involved
 Engines that know kata-set-rules are told the rules; others have to be started with them.
 
-Losing without Go: an illegal move, the refusal of a legal one, an answer that is no move, too much time, or the end of
-the process loses the game. Such forfeits are counted separately, and the engine is started anew. A game that cannot even
-begin (an engine does not start, or refuses board, komi, clock or opening) is annulled and tried again; after three
-attempts the match stops.
+Losing without Go: an illegal move, the refusal of a legal one, an answer that is no move, too much time, or the end of \
+the process loses the game. Such forfeits are counted separately, and the engine is started anew. A game that cannot \
+even begin (an engine does not start, or refuses board, komi, clock or opening) is annulled and tried again; after \
+three attempts the match stops.
 
-Dead stones: under rules without removal (cgos, tromp-taylor) all stones count. Otherwise those that both engines list
+Dead stones: under rules without removal (cgos, tromp-taylor) all stones count. Otherwise those that both engines list \
 as dead are removed; where they differ, Kosumi judges by playouts, and the record says so.
 
-Stopping: ^C lets the games that are being played come to their end and counts them, as --sprt does: with several games
-at a time, dropping them would favour the results of short games. A second ^C gives them up. With --log, even 'kill -9'
-loses nothing but the games being played: the same command line with --resume goes on.
+Stopping: ^C lets the games that are being played come to their end and counts them, as --sprt does: with several \
+games at a time, dropping them would favour the results of short games. A second ^C gives them up. With --log, even \
+'kill -9' loses nothing but the games being played: the same command line with --resume goes on.
 
-Exit code: 0 the match is complete, or the SPRT has come to a verdict; 1 something failed; 2 the command line is wrong;
-130 interrupted before the end.
+Exit code: 0 the match is complete, or the SPRT has come to a verdict; 1 something failed; 2 the command line is \
+wrong; 130 interrupted before the end.
 
 Examples:
-  kosumi match builtin:playouts=1000 \"gnugo --mode gtp --level 10 --chinese-rules\" --games 100 --jobs 2 \\
+  kosumi match builtin:playouts=1000 \"gnugo --mode gtp --chinese-rules\" --jobs 2 \\
       --log match.jsonl --sgf games --html match.html
-  kosumi match builtin:playouts=400 builtin:playouts=400,tree --sizes 9,13 --games 4000 --sprt 0,20 --log sprt.jsonl
-  kosumi match \"./new gtp\" \"./old gtp\" --clock \"fischer 60 1\" --openings book.sgf --opening-depth 8
-  kosumi match \"./new gtp\" \"./old gtp\" --time 1 --rules japanese --komi 6.5 --size 19")]
+  kosumi match builtin:playouts=400 builtin:playouts=400,tree \\
+      --sizes 9,13 --games 4000 --sprt 0,20 --log sprt.jsonl
+  kosumi match \"./new gtp\" \"./old gtp\" --clock \"fischer 60 1\" \\
+      --openings book.sgf --opening-depth 8
+  kosumi match \"./new gtp\" \"./old gtp\" --time 1 --rules japanese --size 19")]
 pub(super) struct Arguments {
     /// The first engine: a command line, or builtin[:OPTION,OPTION=VALUE,...]
     #[arg(value_parser = Contender::parse)]

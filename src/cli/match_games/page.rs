@@ -22,8 +22,10 @@ const STYLE: &str = "\
 .plot .band { fill: var(--link); opacity: .18; }
 .plot .course { stroke: var(--link); stroke-width: 2; fill: none; }
 .plot .bar { fill: var(--link); }
-.facts td:first-child { color: var(--faint); }
 .facts td { white-space: normal; vertical-align: top; overflow-wrap: anywhere; }
+.facts td:first-child { color: var(--faint); white-space: nowrap; overflow-wrap: normal; }
+.table + .table { margin-top: 1rem; }
+@media (max-width: 40rem) { .plot text { font-size: 22px; } }
 .headline { font-size: 1.25rem; margin: .4rem 0; }
 ";
 
@@ -185,8 +187,8 @@ fn mean_length(sums: &Sums, tally: Tally) -> String {
 /// Width and height of plots, and the room for axes.
 const WIDE: f64 = 720.0;
 const HIGH: f64 = 240.0;
-const LEFT: f64 = 44.0;
-const LOW: f64 = 22.0;
+const LEFT: f64 = 70.0;
+const LOW: f64 = 30.0;
 
 /// The score after each game with its interval, as SVG.
 fn course(summary: &Summary) -> String {
@@ -303,16 +305,16 @@ fn lengths(page: &mut Page, summary: &Summary) {
         "<svg class=\"plot\" role=\"img\" viewBox=\"0 0 {WIDE} 160\"><title>Length of games in moves</title>"
     );
     for (index, &count) in bars.iter().enumerate() {
-        let (x, high) = (8.0 + index as f64 * room, 110.0 * f64::from(count) / f64::from(highest));
+        let (x, high) = (8.0 + index as f64 * room, 100.0 * f64::from(count) / f64::from(highest));
         let bar_width = (room - 2.0).max(1.0);
         let _ = write!(
             svg,
             "<rect class=\"bar\" x=\"{x:.1}\" y=\"{:.1}\" width=\"{bar_width:.1}\" height=\"{high:.1}\"/>",
-            135.0 - high,
+            128.0 - high,
         );
         let middle = x + bar_width / 2.0;
         if count > 0 && bars.len() <= 24 {
-            let y = 130.0 - high;
+            let y = 123.0 - high;
             let _ = write!(svg, "<text x=\"{middle:.1}\" y=\"{y:.1}\" text-anchor=\"middle\">{count}</text>");
         }
         if index % bars.len().div_ceil(12) == 0 {
