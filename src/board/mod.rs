@@ -275,14 +275,18 @@ impl Board {
         self.zobrist
     }
 
-    /// The smallest key among the board's symmetric images: equal for all of them.
-    pub fn canonical_key(&self) -> Key {
-        let images = Symmetry::of(self.size).map(|symmetry| {
+    /// The keys of the board's images, in the order of [`Symmetry::of`].
+    pub fn symmetric_keys(&self) -> impl Iterator<Item = Key> + '_ {
+        Symmetry::of(self.size).map(|symmetry| {
             self.stones().fold(self.zobrist.size(self.size), |key, (point, color)| {
                 key ^ self.zobrist.stone(symmetry.apply(self.size, point), color)
             })
-        });
-        images.min().unwrap_or(self.key)
+        })
+    }
+
+    /// The smallest key among the board's symmetric images: equal for all of them.
+    pub fn canonical_key(&self) -> Key {
+        self.symmetric_keys().min().unwrap_or(self.key)
     }
 
     /// The key computed from the stones, without the one kept up to date: they are always equal.

@@ -10,6 +10,7 @@ mod options;
 mod perft;
 mod regress;
 mod review;
+mod sgf;
 mod statistics;
 
 use clap::{Parser, Subcommand};
@@ -45,6 +46,8 @@ enum Subcommands {
     Features(Box<features::Arguments>),
     /// Count positions, plays, sequences of moves or whole games
     Perft(perft::Arguments),
+    /// Collections of game records: statistics, selections, legality
+    Sgf(sgf::Arguments),
     /// Look at networks in KataGo's format, or make one
     Net(net::Arguments),
 }
@@ -65,6 +68,7 @@ pub fn main() -> ExitCode {
         Some(Subcommands::Bench(arguments)) => bench::run(&arguments),
         Some(Subcommands::Features(arguments)) => features::run(&arguments),
         Some(Subcommands::Perft(arguments)) => perft::run(&arguments),
+        Some(Subcommands::Sgf(arguments)) => sgf::run(&arguments),
         Some(Subcommands::Net(arguments)) => net::run(&arguments),
     };
     match result {

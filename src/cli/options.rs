@@ -1,7 +1,7 @@
 //! Words of the command line that become values.
 
 use crate::board::{BoardSize, MAX_SIDE};
-use crate::rules::{PRESETS, Rules};
+use crate::rules::{KoRule, PRESETS, Rules};
 use std::time::Duration;
 
 /// `19` or `9x13`.
@@ -21,6 +21,11 @@ pub(super) fn size_text(size: BoardSize) -> String {
 pub(super) fn rules(name: &str) -> Result<Rules, String> {
     let names = || PRESETS.iter().map(|preset| preset.names[0]).collect::<Vec<_>>().join(", ");
     Rules::preset(name).map(|preset| preset.rules).ok_or_else(|| format!("known names: {}", names()))
+}
+
+/// The ko rule of a name.
+pub(super) fn ko_rule(name: &str) -> Result<KoRule, String> {
+    KoRule::parse(name).ok_or_else(|| "simple, positional, situational or natural-situational".to_owned())
 }
 
 /// A time above zero, in seconds.

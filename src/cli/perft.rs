@@ -27,7 +27,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "NAME", default_value = "cgos", value_parser = options::rules)]
     rules: Rules,
     /// Ko rule, instead of that of the rules: simple, positional, situational or natural-situational
-    #[arg(long, value_name = "RULE", value_parser = ko_rule)]
+    #[arg(long, value_name = "RULE", value_parser = options::ko_rule)]
     ko: Option<KoRule>,
     /// Allow suicide of two or more stones, whatever the rules say
     #[arg(long)]
@@ -52,10 +52,6 @@ enum What {
 /// Points on the largest board for which everything is gone through.
 const EDGES_MOST: usize = 16;
 const GAMES_MOST: usize = 6;
-
-fn ko_rule(name: &str) -> Result<KoRule, String> {
-    KoRule::parse(name).ok_or_else(|| "simple, positional, situational or natural-situational".to_owned())
-}
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let mut rules = arguments.rules;

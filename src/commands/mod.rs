@@ -22,6 +22,7 @@ mod status;
 mod text;
 
 pub(crate) use rules::to_json as rules_json;
+pub use status::diagram;
 pub use text::vertex_move;
 
 use crate::board::BoardSize;

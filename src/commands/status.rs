@@ -96,7 +96,7 @@ pub(super) fn showboard(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut 
 
 /// The position with coordinates, and beside it what a diagram cannot show. Begins with a line break, so that the
 /// first row is not moved to the right by the mark of the answer.
-fn diagram(game: &Game) -> String {
+pub fn diagram(game: &Game) -> String {
     let size = game.size();
     let letters = column_letters(size);
     let last = game.records().last().and_then(|record| record.mv.point());

@@ -110,10 +110,36 @@ pub(super) fn decode(bytes: &[u8]) -> Cow<'_, str> {
 
 /// The file in a form in which bytes below 128 are always characters of their own.
 pub(super) fn normalised(bytes: &[u8]) -> Cow<'_, [u8]> {
+    match conversion(bytes) {
+        Some((encoding, start)) => converted(encoding, bytes.get(start..).unwrap_or_default()),
+        None => Cow::Borrowed(bytes),
+    }
+}
+
+/// The byte of a file that an offset into its text stands for. The two differ where the file has to be converted
+/// to UTF-8 before it can be read, see the [module documentation](super).
+pub fn source_offset(bytes: &[u8], offset: usize) -> usize {
+    let Some((encoding, start)) = conversion(bytes) else { return offset };
+    let mut decoder = encoding.new_decoder_without_bom_handling();
+    let mut converted = 0;
+    let mut character = [0; 16];
+    for (at, byte) in bytes.iter().enumerate().skip(start) {
+        // One byte leads to no more than a few characters, so the output has room.
+        let (_, _, written, _) = decoder.decode_to_utf8(std::slice::from_ref(byte), &mut character, false);
+        converted += written;
+        if converted > offset {
+            return at;
+        }
+    }
+    bytes.len()
+}
+
+/// The character set that the file has to be converted from, and where its text begins.
+fn conversion(bytes: &[u8]) -> Option<(&'static Encoding, usize)> {
     match Encoding::for_bom(bytes) {
         // The mark is passed over like everything else in front of a game.
-        Some((encoding, _)) if encoding == UTF_8 => return Cow::Borrowed(bytes),
-        Some((encoding, length)) => return converted(encoding, bytes.get(length..).unwrap_or_default()),
+        Some((encoding, _)) if encoding == UTF_8 => return None,
+        Some(found) => return Some(found),
         None => {}
     }
     let mut scanner = Scanner { bytes, at: 0 };
@@ -123,15 +149,14 @@ pub(super) fn normalised(bytes: &[u8]) -> Cow<'_, [u8]> {
             Token::Name(name, _) => named = name == *b"CA",
             Token::Value(value) if named => {
                 let encoding = Encoding::for_label(value.bytes).unwrap_or(UTF_8);
-                let plain = encoding == UTF_8 || encoding == WINDOWS_1252;
-                return if plain { Cow::Borrowed(bytes) } else { converted(encoding, bytes) };
+                return (encoding != UTF_8 && encoding != WINDOWS_1252).then_some((encoding, 0));
             }
             // The character set stands in the root, and that is short but for a comment.
             _ if scanner.at > 1 << 16 => break,
             _ => {}
         }
     }
-    Cow::Borrowed(bytes)
+    None
 }
 
 pub(super) fn converted(encoding: &'static Encoding, bytes: &[u8]) -> Cow<'static, [u8]> {

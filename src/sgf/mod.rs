@@ -12,7 +12,8 @@
 //! file; and `tt`, `KM[]`, `HA[0]` and the character set would have to be dealt with here anyway.
 //!
 //! **Places** in errors are byte offsets into the file, or, where the file names another character set than UTF-8
-//! and Latin-1, into its text after conversion to UTF-8 (in some sets `]` and `\` can be half a character).
+//! and Latin-1, into its text after conversion to UTF-8 (in some sets `]` and `\` can be half a character);
+//! [`source_offset`] goes back from there to the file.
 //!
 //! CITE: "SGF FF\[4\] specification", red-bean.com/sgf.
 
@@ -30,6 +31,7 @@ mod tree;
 mod values;
 mod write;
 
+pub use lexer::source_offset;
 pub use replay::{Replayed, Step, Strictness};
 pub use tree::{Judgement, Mark, NodeId, NodeMut, Outlook, Property, Tree, TreeNode};
 pub use write::{Meta, write};

@@ -22,9 +22,10 @@ pub enum Cycle {
     TripleKo,
     /// Four kos or more.
     ManyKos,
-    /// One player adds a stone to another, the opponent takes both, and the player takes the capturing stone.
+    /// One player adds a stone to another, the opponent takes both, and the player takes the capturing stone;
+    /// perhaps with kos beside it.
     SendingTwo,
-    /// Both players give up two stones in turn (chosei).
+    /// Both players give up two stones in turn (chosei); perhaps with kos beside it.
     EternalLife,
     /// Somebody's own stones were removed on the way.
     Suicide,
@@ -61,47 +62,40 @@ impl Cycle {
         }
     }
 
-    /// The cycle that these moves make.
-    fn of(plies: &[Ply]) -> Cycle {
-        if plies.iter().any(|ply| ply.is_suicide) {
-            return Cycle::Suicide;
-        }
-        if let Some(kos) = count_kos(plies) {
-            return match kos {
-                1 if plies.len() == 2 => Cycle::SimpleKo,
+    /// The cycle that these moves make, and the number of kos in it.
+    fn of(plies: &[Ply]) -> (Cycle, usize) {
+        let mut kos: Vec<(Point, Point)> = plies.iter().filter_map(Ply::ko).collect();
+        kos.sort_unstable();
+        // Each ko is taken as often as it is retaken. What is taken once only is something else.
+        let is_ko = |taken: &(Point, Point)| {
+            let times = kos.partition_point(|ko| ko <= taken) - kos.partition_point(|ko| ko < taken);
+            times % 2 == 0
+        };
+        let count = kos.chunk_by(PartialEq::eq).filter(|same| same.len() % 2 == 0).count();
+        // What was taken besides, capture by capture.
+        let taken = |color: Color| {
+            let captures = plies.iter().filter(move |ply| ply.color == color && ply.lifted > 0);
+            captures
+                .filter(|ply| !ply.ko().is_some_and(|taken| is_ko(&taken)))
+                .map(|ply| ply.lifted)
+                .collect::<Vec<_>>()
+        };
+        let cycle = match (taken(Color::Black).as_slice(), taken(Color::White).as_slice()) {
+            _ if plies.iter().any(|ply| ply.is_suicide) => Cycle::Suicide,
+            ([], []) if plies.len() == 2 => Cycle::SimpleKo,
+            ([], []) => match count {
+                0 => Cycle::Other,
                 1 => Cycle::KoAfterPasses,
                 2 => Cycle::DoubleKo,
                 3 => Cycle::TripleKo,
                 _ => Cycle::ManyKos,
-            };
-        }
-        let taken = |color: Color| {
-            let captures = plies.iter().filter(move |ply| ply.color == color && ply.lifted > 0);
-            captures.map(|ply| ply.lifted).collect::<Vec<_>>()
-        };
-        match (taken(Color::Black).as_slice(), taken(Color::White).as_slice()) {
+            },
             ([2], [1]) | ([1], [2]) => Cycle::SendingTwo,
             ([2], [2]) => Cycle::EternalLife,
             _ => Cycle::Other,
-        }
+        };
+        (cycle, count)
     }
-}
-
-/// If every play of a cycle takes a ko: how many kos are there?
-fn count_kos(plies: &[Ply]) -> Option<usize> {
-    let mut kos = Vec::new();
-    for ply in plies {
-        let Move::Play(point) = ply.mv else { continue };
-        let taken = ply.first_lifted.filter(|_| ply.lifted == 1)?;
-        kos.push((point.min(taken), point.max(taken)));
-    }
-    kos.sort_unstable();
-    // Each ko is taken as often as it is retaken.
-    if kos.chunk_by(PartialEq::eq).any(|same| same.len() % 2 == 1) {
-        return None;
-    }
-    kos.dedup();
-    Some(kos.len())
 }
 
 /// Which superko rules forbid a move.
@@ -128,6 +122,8 @@ pub struct Repetition {
     pub captured: ByColor<usize>,
     /// What came round.
     pub cycle: Cycle,
+    /// Kos that were taken and retaken on the way.
+    pub kos: usize,
     /// What the rules say.
     pub forbidden: Forbidden,
     /// Did the play before this one repeat a position too, in a cycle of the same length? Then it is the same
@@ -143,6 +139,14 @@ struct Ply {
     lifted: usize,
     first_lifted: Option<Point>,
     is_suicide: bool,
+}
+
+impl Ply {
+    /// If it took one stone: its point and the stone's, which are those of a ko if the stone is put back by taking.
+    fn ko(&self) -> Option<(Point, Point)> {
+        let (point, taken) = (self.mv.point()?, self.first_lifted.filter(|_| self.lifted == 1)?);
+        Some((point.min(taken), point.max(taken)))
+    }
 }
 
 /// Finds the repetitions of a game that is played before its eyes.
@@ -224,12 +228,14 @@ impl Repetitions {
         let taken = |color: Color| {
             plies.iter().filter(|ply| ply.color == color && !ply.is_suicide).map(|ply| ply.lifted).sum()
         };
+        let (cycle, kos) = Cycle::of(plies);
         Some(Repetition {
             length,
             passes: plies.iter().filter(|ply| ply.mv == Move::Pass).count(),
             is_alternating: plies.windows(2).all(|pair| pair[0].color != pair[1].color),
             captured: ByColor::new(taken(Color::Black), taken(Color::White)),
-            cycle: Cycle::of(plies),
+            cycle,
+            kos,
             forbidden,
             continues: self.latest == Some(length),
         })

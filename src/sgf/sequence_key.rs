@@ -16,17 +16,11 @@ pub struct SequenceKey {
 impl SequenceKey {
     /// A game begins at a position, or goes on from one that was set up.
     pub fn start(&mut self, board: &Board, to_move: Color) {
-        let (size, zobrist) = (board.size(), board.zobrist());
-        let first = self.keys.is_empty();
-        for (index, symmetry) in Symmetry::of(size).enumerate() {
-            let stones =
-                board.stones().fold(zobrist.size(size) ^ zobrist.side(to_move), |key, (point, color)| {
-                    key ^ zobrist.stone(symmetry.apply(size, point), color)
-                });
-            if first {
-                self.keys.push(stones);
-            } else if let Some(key) = self.keys.get_mut(index) {
-                *key = fold(*key, stones);
+        let side = board.zobrist().side(to_move);
+        for (index, position) in board.symmetric_keys().enumerate() {
+            match self.keys.get_mut(index) {
+                Some(key) => *key = fold(*key, position ^ side),
+                None => self.keys.push(position ^ side),
             }
         }
     }

@@ -96,6 +96,21 @@ fn character_sets() {
 }
 
 #[test]
+fn places_in_converted_text_lead_back_to_the_file() {
+    let place = |bytes: &[u8]| {
+        let record = Record::parse(bytes).unwrap();
+        source_offset(bytes, record.nodes[0].moves[0].offset)
+    };
+    assert_eq!(place(b"(;PB[\xe9]B[aa])"), 9, "no conversion");
+    assert_eq!(place(b"(;CA[Shift_JIS]PB[\x83\x5c\x83\x5c]B[aa])"), 25);
+    assert_eq!(place(b"(;CA[windows-1251]PB[\xcf\xcf]B[aa])"), 26);
+    let utf16: Vec<u8> = "\u{feff}(;PB[\u{e9}]B[aa])".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    // The second half of the character, of two bytes, completes it.
+    assert_eq!(place(&utf16), 2 + 2 * 9 + 1);
+    assert_eq!(source_offset(b"(;CA[GBK])", 99), 10);
+}
+
+#[test]
 fn errors_have_a_place() {
     let error = |text: &str| Record::parse(text.as_bytes()).unwrap_err();
     let rows = [

@@ -81,6 +81,16 @@ fn eternal_life() {
     );
 }
 
+/// The shape that real games come to most: two stones each in the corner, and a ko on which both wait.
+#[test]
+fn eternal_life_and_a_ko() {
+    let position = "(;SZ[9:4]AB[fa][ga][ab][bb][gb][bc][cc][fc][cd][ed][fd]\
+                    AW[ba][ea][cb][db][fb][hb][dc][ec][gc][bd][dd]";
+    let record = format!("{position};B[eb];W[aa];B[ca];W[fb];B[da];W[ba])");
+    assert_eq!(summary(&record), "6: eternal-life 6/0 PSK SSK -");
+    assert_eq!(repetitions(&record)[0].1.kos, 1);
+}
+
 #[test]
 fn triple_ko() {
     let moves = ";B[db];W[bc];B[fb];W[dc];B[bb];W[fc]";

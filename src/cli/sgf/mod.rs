@@ -1,0 +1,103 @@
+//! `kosumi sgf`: large collections of game records.
+
+mod decode;
+mod examine;
+mod filter;
+mod input;
+mod pipeline;
+mod replay;
+mod stats;
+#[cfg(test)]
+mod tests;
+
+use clap::{Args, Subcommand};
+use input::Problem;
+use pipeline::Seen;
+use std::fmt;
+use std::path::PathBuf;
+
+/// Collections of game records: statistics, selections, legality
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Files may hold one game or millions, plain or compressed (.gz, .zst) or in .zip archives; folders are read with all
+folders below them, and \"-\" is the standard input. Memory stays the same whatever the size. What cannot be read is
+reported with file and byte, and passed over.
+
+Examples:
+  kosumi sgf stats games/
+  kosumi sgf filter games.sgf.zst --moves 100.. --result resign -o resigned.zip
+  kosumi sgf replay games.zip --rules japanese")]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// What a collection holds: sizes, results, players, repetitions, duplicates, illegal moves
+    Stats(stats::Arguments),
+    /// Take games that meet conditions out of a collection, byte for byte
+    Filter(Box<filter::Arguments>),
+    /// Replay every game on the board and report what the rules forbid
+    Replay(replay::Arguments),
+}
+
+/// What is read, and how.
+#[derive(Debug, Args)]
+struct Input {
+    /// Files, folders, archives; "-" for the standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Threads that work, besides the one that reads [default: all processors]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// How many entries of a list to show: unreadable records, illegal moves, repetitions
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    list: usize,
+    /// Show no progress
+    #[arg(long)]
+    quiet: bool,
+}
+
+impl Input {
+    fn workers(&self) -> usize {
+        let all = || std::thread::available_parallelism().map_or(1, usize::from);
+        self.threads.map_or_else(all, usize::from)
+    }
+}
+
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    match &arguments.command {
+        Command::Stats(arguments) => stats::run(arguments),
+        Command::Filter(arguments) => filter::run(arguments),
+        Command::Replay(arguments) => replay::run(arguments),
+    }
+}
+
+impl Seen {
+    /// Bad records are passed over, but a file that could not be read makes the command fail in the end.
+    fn check_files(&self) -> anyhow::Result<()> {
+        if self.bad_files > 0 {
+            anyhow::bail!("{} could not be read, or not to the end", counted(self.bad_files, "file"));
+        }
+        Ok(())
+    }
+}
+
+/// `1 game`, `2 games`.
+fn counted(number: u64, word: &str) -> String {
+    format!("{number} {word}{}", if number == 1 { "" } else { "s" })
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.source)?;
+        if let Some(game) = self.game {
+            write!(f, "game {game}, ")?;
+        }
+        if self.game.is_some() || self.offset > 0 {
+            write!(f, "byte {}: ", self.offset)?;
+        }
+        f.write_str(&self.reason)
+    }
+}
