@@ -10,7 +10,7 @@ use crate::rng::Rng;
 use crate::search::SearchParams;
 use std::sync::Arc;
 
-/// See the [module documentation](self).
+/// What the engine asks: a network if it has one, otherwise playouts.
 #[derive(Clone, Debug)]
 pub enum EngineEvaluator {
     /// Plays positions to their end.
