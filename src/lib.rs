@@ -30,6 +30,7 @@ pub mod rules;
 pub mod safety;
 pub mod score;
 pub mod search;
+pub mod selfplay;
 pub mod sgf;
 pub mod tactics;
 pub mod time;

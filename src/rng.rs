@@ -40,6 +40,12 @@ impl Rng {
         ((u64::from(self.next_u64() as u32) * u64::from(bound)) >> 32) as u32
     }
 
+    /// A number in `[0, 1)`.
+    #[inline]
+    pub fn unit(&mut self) -> f64 {
+        (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
     /// True with a probability of `per_mille` in a thousand.
     #[inline]
     pub fn chance(&mut self, per_mille: u32) -> bool {

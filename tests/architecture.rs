@@ -25,6 +25,7 @@ const ORDER: &[&str] = &[
     "eval",
     "search",
     "engine",
+    "selfplay",
     "review",
     "commands",
     "regress",

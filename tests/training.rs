@@ -13,8 +13,9 @@ use kosumi::sgf::{self, Record};
 use kosumi::training::{Example, Sampling, Shard, examples};
 use std::env;
 use std::fs::{self, File};
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/train");
 
@@ -87,7 +88,7 @@ fn random_game(size: BoardSize, rules: Rules, seed: u64, year: u32) -> String {
 /// Every position of a record.
 fn all_positions(record: &str, rules: Rules) -> Vec<Example> {
     let record = Record::parse(record.as_bytes()).unwrap();
-    let sampling = Sampling { per_game: usize::MAX, recorded: rules, shown: Vec::new(), seed: 1 };
+    let sampling = Sampling { per_game: usize::MAX, recorded: rules, shown: Vec::new(), strays: 0, seed: 1 };
     let mut features = Features::default();
     let mut encode = |game: &Game| {
         let mut input = Input::zero(1, 1);
@@ -181,6 +182,69 @@ fn the_pipeline_in_miniature() {
             assert_close("ownership", output.ownership.iter().copied(), &numbers(&answer, "ownership"));
         }
     }
+}
+
+/// Self-play by a tiny network, training on it, and a game with what came out.
+#[test]
+fn from_self_play_to_play() {
+    let Some(python) = python() else { return };
+    let folder = Folder::new("selfplay-training");
+    let at = |name: &str| folder.0.join(name);
+    let kosumi = || Command::new(env!("CARGO_BIN_EXE_kosumi"));
+    run(kosumi().args(["net", "random", "--channels", "8", "--output"]).arg(at("first.bin.gz")));
+    let shards = at("shards");
+    for (split, games) in [("--taken=1000", "12"), ("--validation", "3")] {
+        let mut command = kosumi();
+        command.args([
+            "selfplay",
+            "--sizes",
+            "7",
+            "--visits",
+            "4",
+            "--threads",
+            "2",
+            "--games",
+            games,
+            split,
+        ]);
+        let out = if split == "--validation" { at("validation") } else { shards.clone() };
+        run(command.arg("--model").arg(at("first.bin.gz")).arg("--out").arg(out));
+    }
+    fs::rename(
+        at("validation").join("validation-selfplay-00000.npz"),
+        shards.join("validation-selfplay-00000.npz"),
+    )
+    .unwrap();
+
+    let mut command = python_script(&python, "train.py");
+    command.arg("--data").arg(&shards).arg("--out").arg(at("run"));
+    let flags =
+        "--shape b2c16 --batch 16 --positions 640 --warm-up 160 --validate 320 --average 320 --threads 1";
+    run(command.args(flags.split(' ')));
+    let log = fs::read_to_string(at("run/log.jsonl")).unwrap();
+    assert!(log.contains("\"size\": \"7x7\""), "{log}");
+
+    let mut engine = kosumi();
+    engine.args([
+        "gtp",
+        "--threads",
+        "1",
+        "--playouts",
+        "20",
+        "--memory",
+        "8",
+        "--boardsize",
+        "7",
+        "--model",
+    ]);
+    let mut engine =
+        engine.arg(at("run/network.bin.gz")).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let moves: String = (0..6).flat_map(|_| ["genmove b\n", "genmove w\n"]).collect();
+    engine.stdin.take().unwrap().write_all((moves + "kata-raw-nn 0\nquit\n").as_bytes()).unwrap();
+    let output = engine.wait_with_output().unwrap();
+    let answers = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && !answers.contains('?'), "{answers}");
+    assert!(answers.matches("= ").count() >= 12 && answers.contains("whiteWin"), "{answers}");
 }
 
 #[test]

@@ -16,6 +16,7 @@ import torch
 SHARD_VERSION = 1
 FEATURES = 22
 UNKNOWN_OWNER = -128
+NO_MOVE = 65535
 POLICY_MOVES = 16
 LABELS = ".labels.npz"
 
@@ -60,9 +61,10 @@ class Batch:
     spatial: torch.Tensor
     # (n, 19)
     globals_: torch.Tensor
-    # (n): the move that was played; p is a pass.
+    # (n): the move that was played; p is a pass, or any move where `has_played` (n) says that none was.
     played: torch.Tensor
-    # (n, 3): win, loss, no result, as the game ended.
+    has_played: torch.Tensor
+    # (n, 3): win, loss, no result, as the game ended; all 0 if that is unknown.
     result: torch.Tensor
     # (n): NaN where unknown.
     score: torch.Tensor
@@ -119,11 +121,14 @@ def make_batch(
     def floats(name: str) -> torch.Tensor | None:
         return torch.from_numpy(group[name][rows].astype(np.float32)) if name in group else None
 
+    played = group["played"][rows].astype(np.int64)
+    has_played = played != NO_MOVE
     batch = Batch(
         size,
         spatial,
         floats("global"),
-        torch.from_numpy(landed[group["played"][rows].astype(np.int64)]),
+        torch.from_numpy(landed[np.where(has_played, played, area)]),
+        torch.from_numpy(has_played),
         floats("value"),
         floats("score"),
         owners("ownership"),
@@ -226,11 +231,11 @@ class Stream:
 
 
 def all_batches(folder: str | Path, prefix: str, batch: int, most: int) -> Iterator[Batch]:
-    """The first `most` positions of the shards, unturned, in order: for validation."""
-    left = most
+    """The first `most` positions of each size in the shards, unturned, in order: for validation."""
+    taken: dict[tuple[int, int], int] = {}
     for path in shard_files(folder, prefix):
         for size, group in sorted(read_groups(path).items()):
-            count = min(left, len(group["played"]))
+            count = min(most - taken.get(size, 0), len(group["played"]))
+            taken[size] = taken.get(size, 0) + count
             for start in range(0, count, batch):
                 yield make_batch(size, group, np.arange(start, min(count, start + batch)))
-            left -= count

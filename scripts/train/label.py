@@ -69,6 +69,7 @@ def main() -> None:
     parser.add_argument("network", type=Path, help="the teacher, in KataGo's format, version 8")
     parser.add_argument("shards", type=Path, help="folder of shards")
     parser.add_argument("--only", default="", help="only shards whose names begin so")
+    parser.add_argument("--most", type=int, help="stop after so many shards")
     parser.add_argument("--batch", type=int, default=32, help="positions at a time [%(default)s]")
     parser.add_argument("--threads", type=int, help="CPU threads [all]")
     parser.add_argument("--nice", type=int, default=0, help="lower the priority by this much")
@@ -79,9 +80,8 @@ def main() -> None:
     _, network = katago_file.read(options.network)
     network.eval()
     done, start, cpu = 0, time.monotonic(), time.process_time()
-    for path in shard_files(options.shards, options.only):
-        if labels_of(path).exists():
-            continue
+    missing = [path for path in shard_files(options.shards, options.only) if not labels_of(path).exists()]
+    for path in missing[: options.most]:
         done += label(network, path, options.batch)
         seconds, cpu_seconds = time.monotonic() - start, time.process_time() - cpu
         print(f"{path.name}: {done} positions, {done / seconds:.0f}/s, {done / cpu_seconds:.0f} per CPU second")

@@ -46,13 +46,14 @@ def losses(answer: Answer, batch: Batch, weights: Weights) -> dict[str, torch.Te
         known = total > 0
         soft = -(log_policy.gather(1, batch.policy_move) * batch.policy_share).sum(dim=1) / total.clamp(min=1e-6)
         parts["policy"] = weights.policy * _with_grad_only(known, soft)
-        parts["played"] = torch.where(known, weights.played, 1.0).mul(played).mean()
+        parts["played"] = _with_grad_only(batch.has_played, torch.where(known, weights.played, 1.0).mul(played))
     else:
-        parts["played"] = played.mean()
+        parts["played"] = _with_grad_only(batch.has_played, played)
 
     wanted = batch.result
     if batch.teacher_value is not None:
-        wanted = weights.teacher_value * batch.teacher_value + (1 - weights.teacher_value) * batch.result
+        mixed = weights.teacher_value * batch.teacher_value + (1 - weights.teacher_value) * batch.result
+        wanted = torch.where(batch.result.sum(dim=1, keepdim=True) > 0, mixed, batch.teacher_value)
     parts["value"] = -weights.value * (F.log_softmax(answer.value.float(), dim=1) * wanted).sum(dim=1).mean()
 
     score = answer.score.float()
@@ -94,13 +95,14 @@ def measures(answer: Answer, batch: Batch) -> dict[str, torch.Tensor]:
     value = F.softmax(answer.value.float(), dim=1)
     expected = value[:, 0] - value[:, 1]
     result = batch.result[:, 0] - batch.result[:, 1]
+    ended = batch.result.sum(dim=1) > 0
     rows = {
-        "top1": (hit[:, 0].float(), None),
-        "top5": (hit.any(dim=1).float(), None),
-        "policy_loss": (F.nll_loss(log_policy, batch.played, reduction="none"), None),
+        "top1": (hit[:, 0].float(), batch.has_played),
+        "top5": (hit.any(dim=1).float(), batch.has_played),
+        "policy_loss": (F.nll_loss(log_policy, batch.played, reduction="none"), batch.has_played),
         "value_accuracy": ((expected * result > 0).float(), result != 0),
-        "value_loss": (-(F.log_softmax(answer.value.float(), dim=1) * batch.result).sum(dim=1), None),
-        "value_error": ((expected - result).square(), None),
+        "value_loss": (-(F.log_softmax(answer.value.float(), dim=1) * batch.result).sum(dim=1), ended),
+        "value_error": ((expected - result).square(), ended),
         "score_error": ((answer.score_mean().float() - batch.score).abs(), ~torch.isnan(batch.score)),
     }
     if batch.ownership is not None:

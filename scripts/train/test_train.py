@@ -17,6 +17,7 @@ import fast
 import katago_file
 from data import make_batch, turned_points
 from grow import grown
+from losses import Weights, losses, measures
 from model import Network, Shape
 from optimiser import orthogonal
 
@@ -133,6 +134,42 @@ class Batches(unittest.TestCase):
                 np.testing.assert_allclose(batch.ownership.numpy(), expected, rtol=1e-6)
                 seen.add(tuple(source))
             self.assertEqual(len(seen), symmetries)
+
+
+class Losses(unittest.TestCase):
+    def unknown(self) -> dict[str, np.ndarray]:
+        """A position off the path of a game: no move, no result, no owners."""
+        shard = group(2, 5, 5)
+        shard["played"][1], shard["value"][1], shard["ownership"][1] = 65535, 0, -128
+        return shard
+
+    def parts(self, shard: dict[str, np.ndarray], rows: list[int]) -> dict[str, float]:
+        batch = make_batch((5, 5), shard, np.array(rows))
+        with torch.inference_mode():
+            answer = network()(batch.spatial, batch.globals_)
+            parts = losses(answer, batch, Weights())
+            counts = measures(answer, batch)
+        self.assertEqual(int(counts["top1/count"]), rows.count(0))
+        self.assertEqual(int(counts["value_loss/count"]), rows.count(0))
+        return {name: float(part) for name, part in parts.items()}
+
+    def test_what_is_unknown_costs_nothing(self):
+        known, both = self.parts(self.unknown(), [0]), self.parts(self.unknown(), [0, 1])
+        for name in ("played", "value", "ownership"):
+            self.assertGreater(known[name], 0)
+            self.assertAlmostEqual(both[name], known[name] / 2, places=5)
+
+    def test_a_teacher_knows_what_no_game_says(self):
+        shard = self.unknown()
+        shard["policy_move"] = np.tile(np.arange(16, dtype=np.uint16), (2, 1))
+        shard["policy_share"] = np.full((2, 16), 4095, np.uint16)
+        shard["teacher_value"] = np.tile(np.array([0.7, 0.3, 0], np.float32), (2, 1))
+        shard["teacher_score"] = np.tile(np.array([3, 5, 2], np.float32), (2, 1))
+        shard["teacher_ownership"] = np.full((2, 25), 99, np.int8)
+        parts = self.parts(shard, [1])
+        self.assertEqual(parts["played"], 0)
+        for name in ("policy", "value", "score", "ownership"):
+            self.assertGreater(parts[name], 0)
 
 
 class Optimisers(unittest.TestCase):

@@ -53,7 +53,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--labelled", action="store_true", help="take only shards that a teacher labelled (label.py)")
     parser.add_argument("--checkpoint-minutes", type=float, default=5, help="[%(default)s]")
     parser.add_argument("--validate", type=int, default=50_000, help="positions between validations [%(default)s]")
-    parser.add_argument("--validation-positions", type=int, default=4096, help="the first so many [%(default)s]")
+    parser.add_argument("--validation-positions", type=int, default=4096, help="the first so many of each size [%(default)s]")
     parser.add_argument("--threads", type=int, help="CPU threads [all]")
     parser.add_argument("--nice", type=int, default=0, help="lower the priority by this much")
     parser.add_argument("--busy", type=float, default=1.0, help="share of the time to compute; sleeps for the rest")

@@ -3,6 +3,7 @@
 mod records;
 
 use super::options;
+use super::shard_files::ShardFiles;
 use crate::board::Color;
 use crate::game::{Game, Line};
 use crate::net::{Features, Input};
@@ -10,14 +11,13 @@ use crate::rng::Rng;
 use crate::rules::Rules;
 use crate::sgf::Record;
 use crate::training::{self, Example, Refusal, Sampling, Shard, Split};
-use anyhow::{Context, bail};
+use anyhow::bail;
 use clap::{Args, ValueEnum};
 use rayon::prelude::*;
 use records::Records;
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{self, BufWriter, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
 use std::time::Instant;
 
 /// Turn game records into positions for the training of networks
@@ -53,6 +53,10 @@ pub(super) struct Arguments {
     /// Show games under these rules instead of their own, each game under one of them; komi is adapted
     #[arg(long, value_name = "NAME", value_parser = options::rules)]
     shown: Vec<Rules>,
+    /// So many of a thousand positions are followed by one with one or two random moves more, of which nothing is
+    /// known: for a stronger network to label (scripts/train/label.py)
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1000))]
+    strays: u32,
     /// Pass over the first games
     #[arg(long, value_name = "N", default_value_t = 0)]
     skip: u64,
@@ -116,8 +120,6 @@ struct Counts {
     results: [u64; 3],
     counted: u64,
     positions: u64,
-    shards: u32,
-    bytes: u64,
 }
 
 /// What became of one game.
@@ -130,19 +132,23 @@ enum Fate {
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let out = Output::new(&arguments.out, arguments.split.prefix())?;
+    let mut out = ShardFiles::new(&arguments.out, arguments.split.prefix())?;
+    if let Some(first) = out.first() {
+        bail!("{} is there already: give another folder, or remove the shards", first.display());
+    }
     let pool = rayon::ThreadPoolBuilder::new().num_threads(arguments.threads).build()?;
-    let counts = pool.install(|| write_shards(arguments, out))?;
-    report(&counts, &mut io::stdout().lock())?;
+    let counts = pool.install(|| write_shards(arguments, &mut out))?;
+    report(&counts, &out, &mut io::stdout().lock())?;
     Ok(())
 }
 
-fn write_shards(arguments: &Arguments, mut out: Output) -> anyhow::Result<Counts> {
+fn write_shards(arguments: &Arguments, out: &mut ShardFiles) -> anyhow::Result<Counts> {
     let begun = Instant::now();
     let sampling = Sampling {
         per_game: arguments.per_game,
         recorded: arguments.rules,
         shown: arguments.shown.clone(),
+        strays: arguments.strays,
         seed: arguments.seed,
     };
     let mut counts = Counts::default();
@@ -169,17 +175,17 @@ fn write_shards(arguments: &Arguments, mut out: Output) -> anyhow::Result<Counts
                 shard.push(example);
                 counts.positions += 1;
                 if shard.len() >= arguments.shard as usize {
-                    out.write(&mut shard, &mut rng, &mut counts)?;
+                    out.write(&mut shard, &mut rng)?;
                 }
             }
         }
-        progress(&counts, begun);
+        progress(&counts, out, begun);
         if arguments.positions.is_some_and(|most| counts.positions >= most) {
             break;
         }
     }
     if !shard.is_empty() {
-        out.write(&mut shard, &mut rng, &mut counts)?;
+        out.write(&mut shard, &mut rng)?;
     }
     if io::stderr().is_terminal() {
         eprintln_quietly("");
@@ -232,48 +238,10 @@ impl Counts {
     }
 }
 
-/// The numbered files of a folder.
-struct Output {
-    folder: PathBuf,
-    prefix: &'static str,
-}
-
-impl Output {
-    fn new(folder: &Path, prefix: &'static str) -> anyhow::Result<Output> {
-        fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
-        let output = Output { folder: folder.to_owned(), prefix };
-        let first = output.path(0);
-        if first.exists() {
-            bail!("{} is there already: give another folder, or remove the shards", first.display());
-        }
-        Ok(output)
-    }
-
-    fn path(&self, number: u32) -> PathBuf {
-        self.folder.join(format!("{}-{number:05}.npz", self.prefix))
-    }
-
-    /// Writes a shard and empties it. A file under its final name is whole: programs may read while this runs.
-    fn write(&mut self, shard: &mut Shard, rng: &mut Rng, counts: &mut Counts) -> anyhow::Result<()> {
-        let path = self.path(counts.shards);
-        let part = path.with_extension("part");
-        let wrong = || format!("cannot write {}", path.display());
-        shard.shuffle(rng);
-        let file = BufWriter::new(File::create(&part).with_context(wrong)?);
-        let file = shard.write(file).and_then(|file| Ok(file.into_inner()?)).with_context(wrong)?;
-        file.sync_all().with_context(wrong)?;
-        counts.bytes += file.metadata().with_context(wrong)?.len();
-        fs::rename(&part, &path).with_context(wrong)?;
-        counts.shards += 1;
-        *shard = Shard::new();
-        Ok(())
-    }
-}
-
-fn progress(counts: &Counts, begun: Instant) {
+fn progress(counts: &Counts, out: &ShardFiles, begun: Instant) {
     if io::stderr().is_terminal() {
         let speed = counts.positions as f64 / begun.elapsed().as_secs_f64().max(1e-9);
-        let Counts { read, positions, shards, .. } = counts;
+        let (Counts { read, positions, .. }, shards) = (counts, out.count());
         eprintln_quietly(&format!(
             "\r{read} games, {positions} positions, {shards} shards, {speed:.0}/s \x1b[K"
         ));
@@ -286,7 +254,7 @@ fn eprintln_quietly(text: &str) {
     let _ = if text.is_empty() { writeln!(err) } else { err.write_all(text.as_bytes()) };
 }
 
-fn report(counts: &Counts, out: &mut impl Write) -> io::Result<()> {
+fn report(counts: &Counts, files: &ShardFiles, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "games read    {}", counts.read)?;
     writeln!(out, "  used        {}", counts.used)?;
     writeln!(out, "  other split {}", counts.other_split)?;
@@ -301,5 +269,5 @@ fn report(counts: &Counts, out: &mut impl Write) -> io::Result<()> {
         counts.counted
     )?;
     writeln!(out, "positions     {}", counts.positions)?;
-    writeln!(out, "shards        {} ({} bytes)", counts.shards, counts.bytes)
+    writeln!(out, "shards        {} ({} bytes)", files.count(), files.bytes())
 }

@@ -3,6 +3,7 @@
 mod bench;
 mod features;
 mod gtp;
+mod line_log;
 mod match_games;
 mod model;
 mod net;
@@ -10,7 +11,9 @@ mod options;
 mod perft;
 mod regress;
 mod review;
+mod selfplay;
 mod sgf;
+mod shard_files;
 mod statistics;
 
 use clap::{Parser, Subcommand};
@@ -44,6 +47,8 @@ enum Subcommands {
     Bench(bench::Arguments),
     /// Turn game records into positions for the training of networks
     Features(Box<features::Arguments>),
+    /// Play games against itself for networks to learn from
+    Selfplay(Box<selfplay::Arguments>),
     /// Count positions, plays, sequences of moves or whole games
     Perft(perft::Arguments),
     /// Collections of game records: statistics, selections, legality
@@ -67,6 +72,7 @@ pub fn main() -> ExitCode {
         Some(Subcommands::Review(arguments)) => review::run(&arguments),
         Some(Subcommands::Bench(arguments)) => bench::run(&arguments),
         Some(Subcommands::Features(arguments)) => features::run(&arguments),
+        Some(Subcommands::Selfplay(arguments)) => selfplay::run(&arguments),
         Some(Subcommands::Perft(arguments)) => perft::run(&arguments),
         Some(Subcommands::Sgf(arguments)) => sgf::run(&arguments),
         Some(Subcommands::Net(arguments)) => net::run(&arguments),

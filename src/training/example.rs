@@ -58,17 +58,23 @@ impl PackedInput {
 /// What is right in a position, from the view of the player to move.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Targets {
-    /// The move that was played: a point, row by row from the top, or the number of points for a pass.
-    pub played: u16,
+    /// The move that was played, if one was: a point, row by row from the top, or the number of points for a pass.
+    pub played: Option<u16>,
     /// Moves and their shares, which sum to 1, if more is known than what was played: a search's visits, or
     /// another network's policy. The largest come first.
     pub policy: Vec<(u16, f32)>,
-    /// Shares of win, loss and no result, which sum to 1. A draw is half a win and half a loss.
+    /// Shares of win, loss and no result, which sum to 1; all 0 if nobody knows. A draw is half a win and half a loss.
     pub value: [f32; 3],
     /// Points ahead at the end, komi included, if the game was counted.
     pub score: Option<f32>,
     /// Who holds each point at the end, row by row from the top, from −127 (the opponent) to 127, if known.
     pub ownership: Option<Vec<i8>>,
+}
+
+impl Targets {
+    /// Nothing is known.
+    pub const UNKNOWN: Targets =
+        Targets { played: None, policy: Vec::new(), value: [0.0; 3], score: None, ownership: None };
 }
 
 /// A position with its answers.

@@ -8,7 +8,10 @@ mod example;
 mod npz;
 mod sample;
 mod shard;
+mod stray;
 
 pub use example::{Example, PackedInput, Targets};
 pub use sample::{Refusal, Sampling, Split, examples, result};
+pub(crate) use sample::{move_index, move_of, owner_rows};
 pub use shard::{SHARD_VERSION, Shard};
+pub use stray::Strays;

@@ -1,14 +1,16 @@
 //! Positions from game records.
 
 use super::example::{Example, PackedInput, Targets};
-use crate::board::{BoardSize, Color, Move};
+use super::stray::Strays;
+use crate::board::{BoardSize, Color, Move, Point};
 use crate::game::Game;
 use crate::net::Input;
 use crate::rng::Rng;
 use crate::rules::{Rules, Scoring};
-use crate::score::area_owner;
+use crate::score::{Owners, area_owner};
 use crate::sgf::facts::{Date, Ending, Outcome, Winner};
 use crate::sgf::{Record, Strictness};
+use std::cmp::Ordering;
 
 /// Games with fewer moves were hardly played.
 const FEWEST_MOVES: usize = 10;
@@ -58,6 +60,9 @@ pub struct Sampling {
     /// The komi is moved by a point between area and territory scoring, which keeps the winner the same in all but
     /// rare games; a score that was counted under one is not told under the other.
     pub shown: Vec<Rules>,
+    /// How many of a thousand positions are followed by one off the game's path (see [`Strays`]), of which nothing
+    /// is known: neither a move nor a result.
+    pub strays: u32,
     /// Decides every choice, together with the number of the game.
     pub seed: u64,
 }
@@ -95,6 +100,7 @@ pub fn examples(
     let score = score.filter(|_| played_under.scoring == shown_under.scoring);
     let owners = final_owners(&played);
     let chosen = choose(&mut rng, moves.len(), sampling.per_game);
+    let mut strays = Strays::default();
 
     let mut game = Game::from_board(*played.start(), played.start_to_move(), shown_under, komi);
     game.set_handicap(played.handicap());
@@ -105,7 +111,7 @@ pub fn examples(
             let us = played_move.color;
             let share = |of: Color| winner.map_or(0.5, |winner| f32::from(u8::from(winner == of)));
             let targets = Targets {
-                played: move_index(game.size(), played_move.mv),
+                played: Some(move_index(game.size(), played_move.mv)),
                 policy: Vec::new(),
                 value: [share(us), share(us.opponent()), 0.0],
                 score: score.map(|score| score * us.sign() as f32),
@@ -114,7 +120,14 @@ pub fn examples(
                     .map(|owners| owners.iter().map(|&o| 127 * o * us.sign() as i8).collect()),
             };
             let input = PackedInput::pack(&encode(&game));
-            examples.push(Example { input, targets, ply: ply.min(u16::MAX as usize) as u16, game: number });
+            let ply = ply.min(u16::MAX as usize) as u16;
+            examples.push(Example { input, targets, ply, game: number });
+            if rng.chance(sampling.strays)
+                && let Some((stray, _)) = strays.stray(&game, &mut rng)
+            {
+                let input = PackedInput::pack(&encode(&stray));
+                examples.push(Example { input, targets: Targets::UNKNOWN, ply, game: number });
+            }
         }
         if game.play_tolerant(played_move.color, played_move.mv).is_err() {
             return Err(Refusal::Unplayable);
@@ -160,7 +173,7 @@ fn choose(rng: &mut Rng, from: usize, count: usize) -> Vec<usize> {
 }
 
 /// Number of a point, row by row from the top, or of a pass.
-fn move_index(size: BoardSize, mv: Move) -> u16 {
+pub(crate) fn move_index(size: BoardSize, mv: Move) -> u16 {
     let index = match mv {
         Move::Play(point) => (size.rows() - 1 - point.row()) * size.columns() + point.column(),
         Move::Pass => size.area(),
@@ -175,11 +188,31 @@ fn final_owners(game: &Game) -> Option<Vec<i8>> {
     if !game.is_over() || rules.friendly_pass || rules.scoring != Scoring::Area {
         return None;
     }
-    let owners = area_owner(game.board());
-    let size = game.size();
+    Some(owner_rows(game.size(), &area_owner(game.board())))
+}
+
+/// Owners row by row from the top: +1 for Black, −1 for White, 0 for nobody.
+pub(crate) fn owner_rows(size: BoardSize, owners: &Owners) -> Vec<i8> {
+    points_from_the_top(size).map(|point| owners[point].map_or(0, |owner| owner.sign() as i8)).collect()
+}
+
+/// All points in the order in which shards count them.
+fn points_from_the_top(size: BoardSize) -> impl Iterator<Item = Point> {
     let rows = (0..size.rows()).rev();
-    let points = rows.flat_map(|row| (0..size.columns()).filter_map(move |column| size.point(column, row)));
-    Some(points.map(|point| owners[point].map_or(0, |owner: Color| owner.sign() as i8)).collect())
+    rows.flat_map(move |row| (0..size.columns()).filter_map(move |column| size.point(column, row)))
+}
+
+/// The move of a number, see [`move_index`]; `None` if there is no such point.
+pub(crate) fn move_of(size: BoardSize, index: u16) -> Option<Move> {
+    let index = usize::from(index);
+    match index.cmp(&size.area()) {
+        Ordering::Greater => None,
+        Ordering::Equal => Some(Move::Pass),
+        Ordering::Less => {
+            let (row, column) = (size.rows() - 1 - index / size.columns(), index % size.columns());
+            size.point(column, row).map(Move::Play)
+        }
+    }
 }
 
 #[cfg(test)]
@@ -188,7 +221,7 @@ mod tests {
 
     fn sampling(per_game: usize) -> Sampling {
         let recorded = Rules::preset("japanese").unwrap().rules;
-        Sampling { per_game, recorded, shown: Vec::new(), seed: 1 }
+        Sampling { per_game, recorded, shown: Vec::new(), strays: 0, seed: 1 }
     }
 
     fn record(sgf: &str) -> Record {
@@ -216,7 +249,7 @@ mod tests {
         let mut all = examples(&record(COUNTED), 7, &sampling(100), &mut encode).unwrap();
         all.sort_by_key(|example| example.ply);
         assert_eq!(all.len(), 7);
-        let played: Vec<u16> = all.iter().map(|example| example.targets.played).collect();
+        let played: Vec<u16> = all.iter().filter_map(|example| example.targets.played).collect();
         assert_eq!(played, [1, 5, 4, 9, 7, 9, 9]);
         assert_eq!(all[0].targets.value, [1.0, 0.0, 0.0]);
         assert_eq!(all[1].targets.value, [0.0, 1.0, 0.0]);
@@ -251,6 +284,41 @@ mod tests {
         };
         assert_eq!(plies(1), plies(1));
         assert!((2..20).any(|seed| plies(seed) != plies(1)));
+    }
+
+    #[test]
+    fn strays_follow_their_positions_and_promise_nothing() {
+        let all =
+            examples(&record(COUNTED), 7, &Sampling { strays: 1000, ..sampling(100) }, &mut encode).unwrap();
+        // The last positions may have no room for another move.
+        assert!(all.len() > 10, "{}", all.len());
+        let stones = |example: &Example| {
+            let input = example.input.unpack();
+            input
+                .spatial
+                .chunks(crate::net::SPATIAL_FEATURES)
+                .filter(|point| point[1] + point[2] > 0.0)
+                .count()
+        };
+        for pair in all.windows(2) {
+            if pair[1].targets.played.is_none() {
+                assert_eq!(pair[1].targets, Targets::UNKNOWN);
+                assert_eq!(pair[0].ply, pair[1].ply);
+                assert!(pair[0].targets.played.is_some());
+                assert_ne!(pair[0].input, pair[1].input);
+                assert!(stones(&pair[1]) + 2 > stones(&pair[0]));
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_of_moves_and_back() {
+        let size = BoardSize::new(5, 3).unwrap();
+        for index in 0..=15 {
+            assert_eq!(move_index(size, move_of(size, index).unwrap()), index);
+        }
+        assert_eq!(move_of(size, 4), Some(Move::Play(Point::new(4, 2))));
+        assert_eq!(move_of(size, 16), None);
     }
 
     #[test]

@@ -8,10 +8,10 @@
 //! | `version` | u32 | 1 | [`SHARD_VERSION`], once a file |
 //! | `…/planes` | u8 | n, 22, ⌈p/8⌉ | the features of the points, a bit each, as [`PackedInput`] has them |
 //! | `…/global` | f32 | n, 19 | the features of the position |
-//! | `…/played` | u16 | n | the move that was played: a point, or p for a pass |
+//! | `…/played` | u16 | n | the move that was played: a point, p for a pass, or 65,535 for none |
 //! | `…/policy_move` | u16 | n, 16 | moves of which more is known, the best first … |
 //! | `…/policy_share` | u16 | n, 16 | … and their shares in 65,535ths; all 0 if nothing more is known |
-//! | `…/value` | f32 | n, 3 | win, loss, no result |
+//! | `…/value` | f32 | n, 3 | win, loss, no result; all 0 if unknown |
 //! | `…/score` | f32 | n | points ahead at the end; NaN if unknown |
 //! | `…/ownership` | i8 | n, p | holder of each point at the end, −127 to 127; −128 throughout if unknown |
 //! | `…/ply` | u16 | n | moves played before |
@@ -33,6 +33,9 @@ pub const SHARD_VERSION: u32 = 1;
 
 /// Moves of a policy that are kept.
 const POLICY_MOVES: usize = 16;
+
+/// "None" among the moves played.
+const NO_MOVE: u16 = u16::MAX;
 
 /// "Unknown" in the ownership.
 const UNKNOWN_OWNER: i8 = i8::MIN;
@@ -105,7 +108,7 @@ fn write_group<W: Write + Seek>(
     let planes = each().flat_map(|example| example.input.planes.iter().copied());
     out.array(&name("planes"), &[n, SPATIAL_FEATURES, bytes], planes)?;
     out.array(&name("global"), &[n, GLOBAL_FEATURES], each().flat_map(|example| example.input.global))?;
-    out.array(&name("played"), &[n], targets().map(|targets| targets.played))?;
+    out.array(&name("played"), &[n], targets().map(|targets| targets.played.unwrap_or(NO_MOVE)))?;
     if targets().any(|targets| !targets.policy.is_empty()) {
         let padded = |policy: &[(u16, f32)]| {
             let mut moves = [(0, 0); POLICY_MOVES];

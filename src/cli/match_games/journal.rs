@@ -11,15 +11,12 @@
 
 use super::player::Identity;
 use super::record::GameRecord;
+use crate::cli::line_log::{LineLog, complete_lines, differences};
 use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
-use std::thread;
-use std::time::Duration;
 
 /// A line of the log.
 #[derive(Debug, Serialize, Deserialize)]
@@ -46,9 +43,6 @@ pub(super) struct Header {
 }
 
 const VERSION: u32 = 1;
-/// How often a lock is tried, and the time between.
-const LOCK_ATTEMPTS: u32 = 10;
-const LOCK_PAUSE: Duration = Duration::from_millis(50);
 /// What every log begins with.
 const FIRST_BYTES: &[u8] = b"{\"match\":";
 
@@ -64,7 +58,7 @@ pub(super) struct Past {
 /// An open log.
 #[derive(Debug)]
 pub(super) struct Journal {
-    file: File,
+    log: LineLog,
     has_header: bool,
 }
 
@@ -76,19 +70,7 @@ impl Journal {
         resume: bool,
         settings: &Map<String, Value>,
     ) -> anyhow::Result<(Journal, Past)> {
-        let about = || format!("cannot use the log {}", path.display());
-        let mut file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .read(true)
-            .write(true)
-            .open(path)
-            .with_context(about)?;
-        if !lock(&file) {
-            bail!("{} is being written by another match", path.display());
-        }
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).with_context(about)?;
+        let (mut log, bytes) = LineLog::open(path, "match")?;
         let (past, complete) = read(&bytes).with_context(|| format!("{} is damaged", path.display()))?;
         if past.header.is_some() && !resume {
             bail!("{} exists; --resume goes on with it", path.display());
@@ -104,12 +86,9 @@ impl Journal {
                 bail!("{} is the log of another match: {}", path.display(), different.join("; "));
             }
         }
-        file.set_len(complete as u64).with_context(about)?;
-        file.seek(SeekFrom::End(0)).with_context(about)?;
-        let mut journal = Journal { file, has_header: past.header.is_some() };
-        if complete > 0 && bytes[complete - 1] != b'\n' {
-            journal.file.write_all(b"\n").with_context(about)?;
-        }
+        log.go_on_behind(&bytes[..complete])
+            .with_context(|| format!("cannot use the log {}", path.display()))?;
+        let journal = Journal { log, has_header: past.header.is_some() };
         Ok((journal, past))
     }
 
@@ -120,7 +99,7 @@ impl Journal {
         settings: Map<String, Value>,
     ) -> anyhow::Result<()> {
         if !self.has_header {
-            self.write(&Line::Match(Header { version: VERSION, engines, settings }))?;
+            self.log.write(&Line::Match(Header { version: VERSION, engines, settings }))?;
             self.has_header = true;
         }
         Ok(())
@@ -128,34 +107,13 @@ impl Journal {
 
     /// Adds a finished game. When this returns, it is on the disk.
     pub(super) fn add(&mut self, record: &GameRecord) -> anyhow::Result<()> {
-        self.write(&Line::Game(Box::new(record.clone())))
+        self.log.write(&Line::Game(Box::new(record.clone())))
     }
 
     /// Adds that a game could not begin.
     pub(super) fn add_annulled(&mut self, number: u32, reason: &str) -> anyhow::Result<()> {
-        self.write(&Line::Annulled { number, reason: reason.to_owned() })
+        self.log.write(&Line::Annulled { number, reason: reason.to_owned() })
     }
-
-    fn write(&mut self, line: &Line) -> anyhow::Result<()> {
-        let mut text = serde_json::to_string(line)?;
-        text.push('\n');
-        // One call: what is torn is torn at the end.
-        self.file.write_all(text.as_bytes()).context("cannot write the log")?;
-        self.file.sync_data().context("cannot write the log")
-    }
-}
-
-/// Takes the lock of a log; false if another process has it. A process that has just been killed may have it a moment
-/// longer: in a child that it was about to start.
-fn lock(file: &File) -> bool {
-    for _ in 0..LOCK_ATTEMPTS {
-        match file.try_lock() {
-            // Some file systems have no locks.
-            Ok(()) | Err(TryLockError::Error(_)) => return true,
-            Err(TryLockError::WouldBlock) => thread::sleep(LOCK_PAUSE),
-        }
-    }
-    false
 }
 
 /// Reads a log, and says how many of its bytes are complete lines. A last line without a line break counts if it can be
@@ -163,15 +121,9 @@ fn lock(file: &File) -> bool {
 fn read(bytes: &[u8]) -> anyhow::Result<(Past, usize)> {
     let mut past = Past::default();
     let mut seen = BTreeSet::new();
-    let mut complete = 0;
-    for (index, piece) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
+    let (lines, complete) = complete_lines::<Line>(bytes)?;
+    for (index, line) in lines.into_iter().enumerate() {
         let number = index + 1;
-        let line = match serde_json::from_slice::<Line>(piece) {
-            Ok(line) => line,
-            Err(_) if !piece.ends_with(b"\n") => break,
-            Err(error) => bail!("line {number}: {error}"),
-        };
-        complete += piece.len();
         match line {
             Line::Match(header) if index == 0 && header.version == VERSION => past.header = Some(header),
             Line::Match(_) => bail!("line {number}: another match begins, or one of another version"),
@@ -186,18 +138,6 @@ fn read(bytes: &[u8]) -> anyhow::Result<(Past, usize)> {
         }
     }
     Ok((past, complete))
-}
-
-/// What differs between the settings of a log and those of now.
-fn differences(old: &Map<String, Value>, new: &Map<String, Value>) -> Vec<String> {
-    let keys: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
-    let text = |value: Option<&Value>| match value {
-        None | Some(Value::Null) => "nothing".to_owned(),
-        Some(Value::String(text)) => text.clone(),
-        Some(value) => value.to_string(),
-    };
-    let different = keys.into_iter().filter(|&key| old.get(key) != new.get(key));
-    different.map(|key| format!("{key} was {}, is {}", text(old.get(key)), text(new.get(key)))).collect()
 }
 
 #[cfg(test)]

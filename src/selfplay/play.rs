@@ -1,0 +1,257 @@
+//! Playing a game.
+
+use super::record::{Ending, PlayedGame, StrayTurn, Thought, Turn};
+use super::{COOLEST, LONGEST, Settings};
+use crate::board::{BoardSize, Move, Symmetry};
+use crate::engine::{Engine, EngineSettings, Thinking};
+use crate::game::Game;
+use crate::net::{Network, NotFinite, Prediction};
+use crate::rng::Rng;
+use crate::search::{Limits, SearchReport};
+use crate::training::{Strays, move_index, move_of, owner_rows};
+use std::sync::Arc;
+
+/// Memory of an engine: games are played with few visits, several at a time.
+const MEMORY_MEBIBYTES: usize = 32;
+/// Turns that are not learnt from get the visits divided by this.
+const FAST: u32 = 8;
+/// Fewest visits of a search.
+const FEWEST_VISITS: u32 = 2;
+
+/// Without a network there must be a search.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("without a search (0 visits) a network must say what to play")]
+pub struct NoNetwork;
+
+/// Plays games against itself, one after the other.
+#[derive(Debug)]
+pub struct Player {
+    settings: Settings,
+    engine: Engine,
+    has_network: bool,
+    strays: Strays,
+}
+
+/// Moves with their shares, Black's expected result, and Black's lead in points.
+struct Opinion {
+    policy: Vec<(Move, f32)>,
+    value: f32,
+    lead: f32,
+}
+
+impl Player {
+    /// A player, with a network or with playouts alone.
+    ///
+    /// # Errors
+    /// If there is neither a network nor a search.
+    pub fn new(settings: Settings, network: Option<Arc<Network>>) -> Result<Player, NoNetwork> {
+        let has_network = network.is_some();
+        if settings.visits == 0 && !has_network {
+            return Err(NoNetwork);
+        }
+        let engine = EngineSettings {
+            threads: 1,
+            memory_mebibytes: MEMORY_MEBIBYTES,
+            resign: None,
+            ..EngineSettings::default()
+        };
+        let engine = Engine::with_network(engine, network);
+        Ok(Player { settings, engine, has_network, strays: Strays::default() })
+    }
+
+    /// Plays the game of a number.
+    ///
+    /// # Errors
+    /// If the network answers with numbers that are not finite.
+    pub fn play(&mut self, number: u32) -> Result<PlayedGame, NotFinite> {
+        let mut rng = Rng::for_worker(self.settings.seed, number as usize);
+        let (size, rules) = self.settings.draw(&mut rng);
+        self.engine.set_game(Game::new(size, rules, rules.usual_komi()));
+        self.engine.forget();
+        self.engine.set_seed(rng.next_u64());
+
+        let opening = self.opening(size, &mut rng)?;
+        let fair = self.engine.game().komi() + self.first_sight(&mut rng)?.lead;
+        let komi = self.settings.komi(fair, size.area(), &mut rng);
+        self.engine.set_komi(komi);
+
+        let mut turns = Vec::new();
+        let mut strays = Vec::new();
+        if self.settings.visits == 0 {
+            // At first sight the opening's positions are worth as much as others, now that komi is known.
+            self.think_about(&opening, &mut turns, &mut rng)?;
+        } else {
+            turns.extend(opening.iter().map(|&mv| Turn { mv, thought: None }));
+        }
+        while !self.engine.game().is_over() && turns.len() < LONGEST * size.area() {
+            let is_taken = rng.chance(self.settings.taken);
+            let opinion = self.think(is_taken, &mut rng)?;
+            let mv = pick(&opinion.policy, self.temperature(size, turns.len()), &mut rng);
+            let thought = is_taken.then(|| Thought::new(size, &opinion.policy, opinion.value));
+            if is_taken && rng.chance(self.settings.strays) {
+                strays.extend(self.astray(turns.len() as u16, &mut rng)?);
+            }
+            turns.push(Turn { mv: move_index(size, mv), thought });
+            self.play_move(mv);
+        }
+        let opening = opening.len() as u16;
+        let rules = rules.to_string();
+        let (columns, rows) = (size.columns() as u8, size.rows() as u8);
+        let ending = self.ending();
+        Ok(PlayedGame { number, size: (columns, rows), rules, komi, opening, turns, strays, ending })
+    }
+
+    /// Plays the opening, and returns its moves.
+    fn opening(&mut self, size: BoardSize, rng: &mut Rng) -> Result<Vec<u16>, NotFinite> {
+        let longest = (2.0 * self.settings.opening.max(0.0) * size.area() as f32).round() as u32;
+        let mut moves = Vec::new();
+        for _ in 0..rng.below(longest.saturating_add(1)) {
+            let game = self.engine.game();
+            let is_random = !self.has_network || rng.chance(self.settings.strays);
+            let random = if is_random { self.strays.point(game, rng).map(Move::Play) } else { None };
+            let mv = match random {
+                Some(mv) => mv,
+                None if !self.has_network => break,
+                None => pick(&self.first_sight(rng)?.policy, 1.0, rng),
+            };
+            if mv == Move::Pass {
+                break;
+            }
+            moves.push(move_index(size, mv));
+            self.play_move(mv);
+        }
+        Ok(moves)
+    }
+
+    /// Goes through moves that have been played, and thinks about the positions before them.
+    fn think_about(&mut self, moves: &[u16], turns: &mut Vec<Turn>, rng: &mut Rng) -> Result<(), NotFinite> {
+        while self.engine.undo() {}
+        let size = self.engine.game().size();
+        for &mv in moves {
+            let thought = match rng.chance(self.settings.taken) {
+                true => {
+                    let opinion = self.first_sight(rng)?;
+                    Some(Thought::new(size, &opinion.policy, opinion.value))
+                }
+                false => None,
+            };
+            turns.push(Turn { mv, thought });
+            if let Some(mv) = move_of(size, mv) {
+                self.play_move(mv);
+            }
+        }
+        Ok(())
+    }
+
+    /// A position off the path, thought about; `None` if there is none, or if the game would be over there.
+    fn astray(&mut self, ply: u16, rng: &mut Rng) -> Result<Option<StrayTurn>, NotFinite> {
+        let game = self.engine.game().clone();
+        let size = game.size();
+        let Some((stray, moves)) = self.strays.stray(&game, rng) else { return Ok(None) };
+        self.engine.set_game(stray);
+        let opinion = self.think(true, rng);
+        self.engine.set_game(game);
+        let opinion = opinion?;
+        let moves = moves.into_iter().map(|mv| move_index(size, mv)).collect();
+        Ok(Some(StrayTurn { ply, moves, thought: Thought::new(size, &opinion.policy, opinion.value) }))
+    }
+
+    fn play_move(&mut self, mv: Move) {
+        let color = self.engine.game().to_move();
+        let played = self.engine.play(color, mv);
+        debug_assert!(played.is_ok(), "{color} {mv}");
+    }
+
+    /// An opinion for a position that is learnt from, or a quick one.
+    fn think(&mut self, is_taken: bool, rng: &mut Rng) -> Result<Opinion, NotFinite> {
+        let visits = if is_taken { self.settings.visits } else { self.settings.visits / FAST };
+        if self.has_network && (visits < FEWEST_VISITS || self.settings.visits == 0) {
+            return self.first_sight(rng);
+        }
+        Ok(self.search(visits.max(FEWEST_VISITS)))
+    }
+
+    /// What the network says, or without one a short search.
+    fn first_sight(&mut self, rng: &mut Rng) -> Result<Opinion, NotFinite> {
+        let size = self.engine.game().size();
+        let symmetries = if size.is_square() { 8 } else { 4 };
+        let symmetry = Symmetry::ALL[rng.below(symmetries) as usize];
+        match self.engine.predict(symmetry) {
+            Some(prediction) => Ok(Opinion::predicted(size, &prediction?)),
+            None => Ok(self.search(self.settings.visits.max(FEWEST_VISITS))),
+        }
+    }
+
+    fn search(&mut self, visits: u32) -> Opinion {
+        let color = self.engine.game().to_move();
+        let limits = Limits { visits: Some(visits), ..Limits::default() };
+        Opinion::found(self.engine.analyze(color, &limits, Thinking::new(&|| false)))
+    }
+
+    fn temperature(&self, size: BoardSize, ply: usize) -> f32 {
+        let halvings = ply as f32 / size.columns().max(size.rows()) as f32;
+        (self.settings.temperature * (-halvings).exp2()).max(COOLEST)
+    }
+
+    /// The score and the owners; `None` if the game is not over.
+    fn ending(&mut self) -> Option<Ending> {
+        if !self.engine.game().is_over() {
+            return None;
+        }
+        let size = self.engine.game().size();
+        let status = self.engine.final_status();
+        let letter = |owner: i8| match owner {
+            1.. => '#',
+            0 => '.',
+            _ => 'O',
+        };
+        let owners = owner_rows(size, &status.owner).into_iter().map(letter).collect();
+        Some(Ending { score: status.score, owners })
+    }
+}
+
+impl Opinion {
+    fn predicted(size: BoardSize, prediction: &Prediction) -> Opinion {
+        let points = (0u16..).zip(&prediction.policy);
+        let mut policy: Vec<_> = points
+            .filter(|&(_, &share)| share > 0.0)
+            .filter_map(|(index, &share)| Some((move_of(size, index)?, share)))
+            .collect();
+        policy.push((Move::Pass, prediction.pass));
+        Opinion { policy, value: prediction.value(), lead: prediction.lead }
+    }
+
+    /// Moves count by their visits, or, if none has any, by what was known before.
+    fn found(report: &SearchReport) -> Opinion {
+        let share = |visits: bool| {
+            let moves = report.moves.iter();
+            moves.map(move |entry| {
+                (entry.mv, if visits { entry.visits as f32 } else { entry.prior.probability() })
+            })
+        };
+        let is_visited = report.moves.iter().any(|entry| entry.visits > 0);
+        Opinion { policy: share(is_visited).collect(), value: report.value, lead: report.score }
+    }
+}
+
+/// Draws a move: the shares to the power of one over the temperature. A pass is never drawn but only chosen as the best
+/// move, since two of them end the game.
+fn pick(policy: &[(Move, f32)], temperature: f32, rng: &mut Rng) -> Move {
+    let Some(&(best, most)) = policy.iter().max_by(|a, b| a.1.total_cmp(&b.1)) else { return Move::Pass };
+    if best == Move::Pass || most <= 0.0 {
+        return best;
+    }
+    let weight = |&(mv, share): &(Move, f32)| match mv {
+        Move::Pass => 0.0,
+        Move::Play(_) => f64::from((share / most).powf(1.0 / temperature)),
+    };
+    let total: f64 = policy.iter().map(weight).sum();
+    let mut left = rng.unit() * total;
+    for entry in policy {
+        left -= weight(entry);
+        if left < 0.0 && weight(entry) > 0.0 {
+            return entry.0;
+        }
+    }
+    best
+}

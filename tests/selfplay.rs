@@ -1,0 +1,148 @@
+//! `kosumi selfplay` as a program: killed, gone on with, and the same whatever happened in between.
+
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+/// A folder that is removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("kosumi-selfplay-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        Folder(path)
+    }
+
+    fn command(&self, games: u32, options: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kosumi"));
+        command.args(["selfplay", "--no-model", "--sizes", "5,4x6:2", "--visits", "20", "--shard", "150"]);
+        command.arg("--out").arg(&self.0).args(["--games", &games.to_string()]);
+        command.args(options.split_whitespace());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    fn run(&self, games: u32, options: &str) -> String {
+        let output = self.command(games, options).output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout)
+    }
+
+    /// The bytes of all files whose names end so.
+    fn files(&self, end: &str) -> BTreeMap<String, Vec<u8>> {
+        let Ok(entries) = fs::read_dir(&self.0) else { return BTreeMap::new() };
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let wanted = names.filter(|name| name.ends_with(end));
+        wanted.map(|name| (name.clone(), fs::read(self.0.join(name)).unwrap())).collect()
+    }
+
+    /// The games of all logs by number; what is torn is none.
+    fn games(&self) -> BTreeMap<u64, Value> {
+        let mut games = BTreeMap::new();
+        for bytes in self.files(".jsonl").values() {
+            for line in bytes.split_inclusive(|&byte| byte == b'\n').filter(|line| line.ends_with(b"\n")) {
+                let line: Value = serde_json::from_slice(line).unwrap();
+                if let Some(game) = line.get("game") {
+                    let twice = games.insert(game["number"].as_u64().unwrap(), game.clone());
+                    assert!(twice.is_none(), "{game}");
+                }
+            }
+        }
+        games
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn a_killed_run_goes_on_and_loses_nothing() {
+    const GAMES: u32 = 24;
+    let (whole, halves) = (Folder::new("whole"), Folder::new("halves"));
+    whole.run(GAMES, "--threads 1");
+    assert!(whole.files(".npz").len() > 2, "{:?}", whole.files(".npz").keys());
+
+    for step in [2, 9, 15] {
+        let mut child = halves.command(GAMES, "--threads 1").spawn().unwrap();
+        while halves.games().len() < step {
+            assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
+            thread::sleep(Duration::from_millis(2));
+        }
+        // SIGKILL.
+        child.kill().unwrap();
+        child.wait().unwrap();
+        if step == 9 {
+            // The machine stopped in the middle of a line.
+            let (name, bytes) = halves.files(".jsonl").pop_last().unwrap();
+            fs::write(halves.0.join(name), &bytes[..bytes.len() - 30]).unwrap();
+        }
+    }
+    halves.run(GAMES, "--threads 1");
+    assert_eq!(halves.games(), whole.games());
+    // With one thread games end in the order of their numbers, so that the files are the same, too.
+    for end in [".jsonl", ".npz"] {
+        assert!(halves.files(end) == whole.files(end), "{end}");
+    }
+}
+
+#[test]
+fn threads_change_nothing_but_the_order_and_more_games_can_be_asked_for() {
+    let (one, two) = (Folder::new("one"), Folder::new("two"));
+    one.run(8, "--threads 1");
+    let report = one.run(12, "--threads 1 --sgf");
+    assert!(report.contains("games      12 of 12, 4 of them now"), "{report}");
+    two.run(12, "--threads 2 --sgf");
+    assert_eq!(one.games(), two.games());
+    assert_eq!(one.games().len(), 12);
+    // Every game of the last chapters is in SGF; those before had none asked for.
+    let records = |folder: &Folder| -> usize {
+        let all = folder.files(".sgf").into_values().map(|bytes| String::from_utf8(bytes).unwrap());
+        all.map(|text| text.matches("(;").count()).sum()
+    };
+    assert_eq!(records(&two), 12);
+    assert!((4..=12).contains(&records(&one)));
+}
+
+#[test]
+fn other_settings_and_other_files_are_refused() {
+    let folder = Folder::new("refused");
+    folder.run(2, "--threads 1");
+    let complaint = |options: &str, games| {
+        let output = folder.command(games, options).output().unwrap();
+        assert!(!output.status.success(), "{options}");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    let before = folder.files("");
+    assert!(complaint("--seed 2", 4).contains("seed was 1, is 2"));
+    assert!(complaint("--komi-spread x", 4).contains("not a number"));
+    assert_eq!(folder.files(""), before);
+    let (name, bytes) = folder.files(".jsonl").pop_first().unwrap();
+    let log: &Path = &folder.0.join(name);
+    for text in [&b"a shopping list\n"[..], &[&bytes[..], b"{}\n"].concat()] {
+        fs::write(log, text).unwrap();
+        assert!(complaint("", 4).contains("games-00000.jsonl"));
+        assert_eq!(fs::read(log).unwrap(), text);
+    }
+    let numbers: BTreeSet<u64> = (0..2).collect();
+    fs::write(log, bytes).unwrap();
+    assert_eq!(folder.games().into_keys().collect::<BTreeSet<_>>(), numbers);
+}
+
+#[test]
+fn without_a_search_there_must_be_a_network() {
+    let folder = Folder::new("nobody");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kosumi"));
+    command.args(["selfplay", "--no-model", "--visits", "0", "--games", "1"]).arg("--out").arg(&folder.0);
+    let output = command.output().unwrap();
+    assert!(!output.status.success());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("network"), "{output:?}");
+}
