@@ -53,8 +53,8 @@ fn command(folder: &Path, a: &str, b: &str, options: &str) -> Command {
     command
 }
 
-const QUICK: &str = "builtin:playouts=30";
-const QUICKER: &str = "builtin:playouts=15";
+const QUICK: &str = "builtin:no-model,playouts=30";
+const QUICKER: &str = "builtin:no-model,playouts=15";
 
 fn run(mut command: Command) -> Output {
     command.output().unwrap()
@@ -85,7 +85,8 @@ fn a_killed_match_goes_on_and_loses_nothing() {
     let scratch = Scratch::new("kill");
     const GAMES: usize = 24;
     // The engines of one side are processes: they have to go when the match is killed.
-    let kosumi = format!("{} gtp --threads 1 --memory 8 --playouts 15", env!("CARGO_BIN_EXE_kosumi"));
+    let kosumi =
+        format!("{} gtp --no-model --threads 1 --memory 8 --playouts 15", env!("CARGO_BIN_EXE_kosumi"));
     let options = format!("--games {GAMES} --jobs 2 --resume");
     let mut last = 0;
     for step in [1, 6, 11, 16, 21] {
@@ -153,7 +154,7 @@ fn other_settings_are_refused() {
     let log = fs::read(scratch.log()).unwrap();
     for (a, options, message) in [
         (QUICK, "--games 4", "--resume"),
-        ("builtin:playouts=31", "--games 4 --resume", "a was builtin:playouts=30"),
+        ("builtin:no-model,playouts=31", "--games 4 --resume", "a was builtin:no-model,playouts=30"),
         (QUICK, "--games 4 --resume --komi 5", "komi"),
         (QUICK, "--games 4 --resume --seed 2", "seed was 1, is 2"),
         (QUICK, "--games 4 --resume --sprt 0,10", "sprt was nothing"),
@@ -174,7 +175,7 @@ fn other_settings_are_refused() {
 #[test]
 fn an_interrupted_match_finishes_its_games() {
     let scratch = Scratch::new("interrupt");
-    let slow = "builtin:playouts=1500";
+    let slow = "builtin:no-model,playouts=1500";
     let mut child = command(&scratch.0, slow, slow, "--games 1000 --jobs 2").spawn().unwrap();
     assert!(wait_for(&mut child, &scratch, 2));
     let pid = rustix::process::Pid::from_child(&child);
@@ -199,7 +200,7 @@ fn an_interrupted_match_finishes_its_games() {
 fn a_second_interrupt_gives_up() {
     let scratch = Scratch::new("abort");
     // Ten minutes a move: nobody waits for that.
-    let slow = format!("{} gtp --threads 1 --memory 8 --time 600", env!("CARGO_BIN_EXE_kosumi"));
+    let slow = format!("{} gtp --no-model --threads 1 --memory 8 --time 600", env!("CARGO_BIN_EXE_kosumi"));
     let mut child = command(&scratch.0, &slow, &slow, "--games 10 --jobs 2").spawn().unwrap();
     // The log begins before the games do.
     while !fs::read_to_string(scratch.log()).unwrap_or_default().contains("\"match\"") {
@@ -221,7 +222,8 @@ fn a_second_interrupt_gives_up() {
 fn a_test_stops_when_it_knows() {
     let scratch = Scratch::new("sprt");
     let options = "--games 400 --jobs 2 --sprt 0,400 --json sprt.json";
-    let output = run(command(&scratch.0, "builtin:playouts=300", "builtin:playouts=2", options));
+    let output =
+        run(command(&scratch.0, "builtin:no-model,playouts=300", "builtin:no-model,playouts=2", options));
     assert!(output.status.success(), "{}", text(&output.stderr));
     let value: Value =
         serde_json::from_str(&fs::read_to_string(scratch.0.join("sprt.json")).unwrap()).unwrap();
@@ -235,8 +237,8 @@ fn a_test_stops_when_it_knows() {
     // Resuming finds the same verdict and plays nothing.
     let again = run(command(
         &scratch.0,
-        "builtin:playouts=300",
-        "builtin:playouts=2",
+        "builtin:no-model,playouts=300",
+        "builtin:no-model,playouts=2",
         &format!("{options} --resume"),
     ));
     assert!(again.status.success());

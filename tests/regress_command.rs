@@ -76,10 +76,12 @@ fn answers(run: &RunResult) -> Vec<(String, Option<u32>, Outcome, String)> {
 fn built_in_or_not_split_or_not_the_answers_are_the_same() {
     let folder = Folder::new("same");
     folder.write("long.tst", &long_suite()).write("game.sgf", GAME).write("all", "# all\nlong.tst\n");
-    let child = format!("'{}' gtp --threads 1 --playouts 50 --memory 4", env!("CARGO_BIN_EXE_kosumi"));
-    let (code, out, err) = folder.run(&["@all", "--playouts", "50", "--memory", "4", "--json", "a.json"]);
+    let child =
+        format!("'{}' gtp --no-model --threads 1 --playouts 50 --memory 4", env!("CARGO_BIN_EXE_kosumi"));
+    let (code, out, err) =
+        folder.run(&["@all", "--no-model", "--playouts", "50", "--memory", "4", "--json", "a.json"]);
     assert_eq!((code, err.as_str()), (0, ""), "{out}");
-    folder.run(&["long.tst", "--playouts", "50", "--whole", "--jobs", "1", "--json", "b.json"]);
+    folder.run(&["long.tst", "--no-model", "--playouts", "50", "--whole", "--jobs", "1", "--json", "b.json"]);
     let (code, out, _) = folder.run(&["long.tst", "--engine", &child, "--json", "c.json"]);
     assert_eq!(code, 0, "{out}");
     let [a, b, c] = ["a.json", "b.json", "c.json"].map(|name| folder.results(name));

@@ -13,7 +13,7 @@ const BESIDE: &str = "kosumi.bin.gz";
 #[derive(Debug, Args)]
 pub(super) struct ModelArguments {
     /// Network in KataGo's format (.bin.gz, .txt.gz, versions 8 to 16) [default: kosumi.bin.gz beside the program,
-    /// if it is there]
+    /// if it is there, otherwise the built-in network]
     #[arg(long, value_name = "FILE", env = "KOSUMI_MODEL")]
     model: Option<PathBuf>,
     /// Play without a network, by playouts alone
@@ -32,7 +32,7 @@ impl ModelArguments {
         }
         match self.model.clone().or_else(beside_the_program) {
             Some(path) => load(&path).map(Some),
-            None => Ok(None),
+            None => Ok(Some(Arc::new(Network::built_in().context("the built-in network")?))),
         }
     }
 }

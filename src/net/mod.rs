@@ -5,6 +5,7 @@
 //!
 //! *File → `read` → [`Network`]; position → [`Input`] → [`scalar`] or, faster, [`kernels`] → [`Output`] → [`Prediction`].*
 
+mod built_in;
 pub mod error;
 pub mod features;
 pub mod forward;

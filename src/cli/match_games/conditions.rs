@@ -146,7 +146,10 @@ pub(super) mod tests {
         let boards: Vec<Board> = sizes.iter().map(board).collect();
         let contender = |text: &str| Contender::parse(text).unwrap();
         Conditions {
-            contenders: [contender("builtin:playouts=20"), contender("builtin:playouts=10")],
+            contenders: [
+                contender("builtin:no-model,playouts=20"),
+                contender("builtin:no-model,playouts=10"),
+            ],
             openings: Openings::load(&source, 6, &boards, rules, 1).unwrap(),
             boards,
             rules,
@@ -178,7 +181,7 @@ pub(super) mod tests {
     #[test]
     fn every_setting_is_told() {
         let usual = conditions(&[9], Source::BuiltIn);
-        let contenders = [Contender::parse("builtin").unwrap(), usual.contenders[1].clone()];
+        let contenders = [Contender::parse("builtin:no-model").unwrap(), usual.contenders[1].clone()];
         let boards = vec![Board { komi: 6.5, ..usual.boards[0] }];
         let openings = conditions(&[9], Source::Random(2)).openings;
         let changed: [(&str, Conditions); 10] = [

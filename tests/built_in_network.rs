@@ -1,0 +1,81 @@
+//! The network that Kosumi plays with if it is given none.
+
+use kosumi::board::{BoardSize, Color, Move, Point, Symmetry};
+use kosumi::eval::{NetworkEvaluator, NetworkSettings};
+use kosumi::game::{Game, Line};
+use kosumi::net::{Network, Prediction};
+use kosumi::rules::Rules;
+use std::io::Write;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+fn evaluator() -> NetworkEvaluator {
+    NetworkEvaluator::new(Arc::new(Network::built_in().unwrap()), NetworkSettings::default(), 1)
+}
+
+fn predict(evaluator: &mut NetworkEvaluator, game: &Game) -> Prediction {
+    evaluator.predict(&Line::new(game), Symmetry::ALL[0]).unwrap()
+}
+
+/// Column and row, from 0 at the lower left, of the likeliest move.
+fn best(game: &Game, prediction: &Prediction) -> (usize, usize) {
+    let index =
+        (0..prediction.policy.len()).max_by(|&a, &b| prediction.policy[a].total_cmp(&prediction.policy[b]));
+    let (index, columns) = (index.unwrap(), game.size().columns());
+    (index % columns, game.size().rows() - 1 - index / columns)
+}
+
+#[test]
+fn its_first_move_is_not_on_the_first_line() {
+    let mut evaluator = evaluator();
+    for side in [7, 9, 13, 19] {
+        let game = Game::new(BoardSize::square(side).unwrap(), Rules::default(), 7.5);
+        let (column, row) = best(&game, &predict(&mut evaluator, &game));
+        let first_line = [0, side - 1];
+        assert!(!first_line.contains(&column) && !first_line.contains(&row), "{side}: {column}, {row}");
+    }
+}
+
+#[test]
+fn it_sees_whose_the_points_are_and_who_has_more() {
+    let mut evaluator = evaluator();
+    // Two walls, Black's at the left, White's beside it. It is Black's turn, and komi 7.5.
+    for (black_column, black_wins) in [(2, false), (6, true)] {
+        let mut game = Game::new(BoardSize::square(9).unwrap(), Rules::default(), 7.5);
+        for row in 0..9 {
+            game.play(Color::Black, Move::Play(Point::new(black_column, row))).unwrap();
+            game.play(Color::White, Move::Play(Point::new(black_column + 1, row))).unwrap();
+        }
+        let prediction = predict(&mut evaluator, &game);
+        for (index, &owner) in prediction.ownership.iter().enumerate() {
+            let is_blacks = index % 9 <= black_column;
+            assert!(if is_blacks { owner > 0.5 } else { owner < -0.5 }, "{index}: {owner}");
+        }
+        assert_eq!(prediction.value() > 0.0, black_wins, "{}", prediction.value());
+    }
+}
+
+/// What `kosumi gtp` says when it is asked for its network's answer.
+fn raw_answer(words: &[&str], variable: Option<&str>) -> (bool, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kosumi"));
+    command.args(["gtp", "--threads", "1", "--memory", "8", "--boardsize", "5"]).args(words);
+    command.env_remove("KOSUMI_MODEL").envs(variable.map(|path| ("KOSUMI_MODEL", path)));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    // A program that refuses its options does not listen.
+    let _ = child.stdin.take().unwrap().write_all(b"kata-raw-nn 0\nquit\n");
+    let output = child.wait_with_output().unwrap();
+    (output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[test]
+fn it_is_there_unless_told_otherwise() {
+    let (ok, answer) = raw_answer(&[], None);
+    assert!(ok && answer.starts_with("=") && answer.contains("whiteWin"), "{answer}");
+    let (ok, answer) = raw_answer(&["--no-model"], None);
+    assert!(ok && answer.starts_with('?'), "{answer}");
+    // A network that is named and cannot be used is an error, not a reason to play with another.
+    assert!(!raw_answer(&["--model", "/no/such/network"], None).0);
+    assert!(!raw_answer(&[], Some("/no/such/network")).0);
+    assert!(raw_answer(&["--no-model"], Some("/no/such/network")).0);
+}
