@@ -91,3 +91,35 @@ loadsgf sgf/unsure-capture-01.sgf
 loadsgf sgf/unsure-capture-04.sgf
 50 reg_genmove w
 #? [(C6|D6)]
+
+# Black to move: E4 is worth 6 points more than any other move.
+#
+#      A B C D E F G
+#    7 O O O X . X .
+#    6 O O O X X X X
+#    5 O O O X X O O
+#    4 . O O O . O X
+#    3 O O O X X O .
+#    2 . O O O O . O
+#    1 O O O O O O .
+#
+# Black to move, komi -25.5.
+loadsgf sgf/capture-04.sgf
+60 reg_genmove b
+#? [E4]
+
+# White to move: D2 is worth 10 points more than any other move.
+#
+#      A B C D E F G
+#    7 O . O . O O O
+#    6 O O O O O O O
+#    5 O O O O O O O
+#    4 O O X O X X X
+#    3 O . X X X X .
+#    2 O O O . O X X
+#    1 . X X X O X .
+#
+# White to move, komi -15.5.
+loadsgf sgf/capture-05.sgf
+70 reg_genmove w
+#? [D2]
