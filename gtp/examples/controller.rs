@@ -1,0 +1,64 @@
+//! A controller: lets an engine play a few moves against itself.
+//!
+//! `cargo run --example controller -- gnugo --mode gtp`, or any other engine.
+//!
+//! - Every answer has a deadline; an engine that hangs, crashes or talks nonsense ends as an error that says so, with
+//!   the last lines of its standard error.
+//! - [`Client::post`] sends without waiting, and [`Client::receive`] takes the answers in order.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use kosumi_gtp::{Client, ClientError};
+
+/// For commands that are answered at once.
+const SHORT: Duration = Duration::from_secs(10);
+/// For moves.
+const LONG: Duration = Duration::from_secs(120);
+const MOVES: usize = 10;
+
+fn play(command_line: &[String]) -> Result<(), ClientError> {
+    let mut command = std::process::Command::new(&command_line[0]);
+    command.args(&command_line[1..]);
+    let mut engine = Client::spawn_command(command)?;
+    println!("{} {}", engine.send("name", SHORT)?, engine.send("version", SHORT)?);
+
+    // Three commands at once, then their answers in order. A refusal concerns only the command it answers.
+    let setup = ["boardsize 9", "clear_board", "komi 6.5"];
+    for line in setup {
+        engine.post(line)?;
+    }
+    for line in setup {
+        match engine.receive(SHORT) {
+            Ok(_) => {}
+            Err(ClientError::Refused(message)) => println!("{line}: {message}"),
+            Err(error) => return Err(error),
+        }
+    }
+
+    for number in 0..MOVES {
+        let color = ["black", "white"][number % 2];
+        let answer = engine.send(&format!("genmove {color}"), LONG)?;
+        println!("{color} plays {answer}");
+        if answer.eq_ignore_ascii_case("resign") {
+            break;
+        }
+    }
+    engine.quit(SHORT)?;
+    Ok(())
+}
+
+fn main() -> ExitCode {
+    let command_line: Vec<String> = std::env::args().skip(1).collect();
+    if command_line.is_empty() {
+        eprintln!("the command line of an engine, please: gnugo --mode gtp");
+        return ExitCode::from(2);
+    }
+    match play(&command_line) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
