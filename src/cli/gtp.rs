@@ -3,13 +3,13 @@
 use super::model::ModelArguments;
 use super::options;
 use crate::board::BoardSize;
-use crate::commands::Commands;
+use crate::commands::{Commands, LiveGraphics};
 use crate::engine::{Engine, EngineSettings};
 use crate::graph_key::Sharing;
 use crate::net::Network;
 use crate::rules::Rules;
 use clap::Args;
-use std::io;
+use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -29,6 +29,9 @@ pub(super) struct Arguments {
     /// Size of the board at the start: 19, or WIDTHxHEIGHT
     #[arg(long, value_name = "SIZE", default_value = "19", value_parser = options::board_size)]
     boardsize: BoardSize,
+    /// Draw searches for GoGui on the standard error: none, visits, winrates, variation or ownership
+    #[arg(long, value_name = "WHAT", default_value = "none", value_parser = options::live_graphics)]
+    live_graphics: LiveGraphics,
 }
 
 /// How the engine plays
@@ -70,6 +73,9 @@ pub(super) struct EngineArguments {
     /// Play lost games to their end
     #[arg(long)]
     never_resign: bool,
+    /// Take dead stones off the board before passing, where area counts
+    #[arg(long)]
+    capture_dead: bool,
     #[command(flatten)]
     model: ModelArguments,
 }
@@ -108,6 +114,7 @@ impl EngineArguments {
             rules: self.rules,
             komi: self.komi,
             resign: if self.never_resign { None } else { defaults.resign },
+            capture_dead: self.capture_dead,
             ..defaults
         }
     }
@@ -116,7 +123,9 @@ impl EngineArguments {
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let mut engine = arguments.engine.engine()?;
     engine.set_size(arguments.boardsize);
-    let mut commands = Commands::new(engine);
+    // Whoever closed the standard error does not look.
+    let draw = |picture: &str| io::stderr().write_all(picture.as_bytes()).unwrap_or_default();
+    let mut commands = Commands::new(engine).with_live_graphics(arguments.live_graphics, Box::new(draw));
     kosumi_gtp::serve(io::stdin(), io::stdout(), &mut commands)?;
     Ok(())
 }

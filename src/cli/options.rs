@@ -1,6 +1,7 @@
 //! Words of the command line that become values.
 
 use crate::board::{BoardSize, MAX_SIDE};
+use crate::commands::LiveGraphics;
 use crate::rules::{KoRule, PRESETS, Rules};
 use std::time::Duration;
 
@@ -26,6 +27,12 @@ pub(super) fn rules(name: &str) -> Result<Rules, String> {
 /// The ko rule of a name.
 pub(super) fn ko_rule(name: &str) -> Result<KoRule, String> {
     KoRule::parse(name).ok_or_else(|| "simple, positional, situational or natural-situational".to_owned())
+}
+
+/// What is drawn of searches, by name.
+pub(super) fn live_graphics(name: &str) -> Result<LiveGraphics, String> {
+    let names = || LiveGraphics::NAMES.map(|(known, _)| known).join(", ");
+    LiveGraphics::parse(name).ok_or_else(|| format!("known words: {}", names()))
 }
 
 /// A time above zero, in seconds.

@@ -126,21 +126,21 @@ fn rectangle(size: BoardSize, a: Point, b: Point) -> impl Iterator<Item = Point>
 }
 
 /// Values and scores from the view of one player.
-struct View {
+pub(super) struct View {
     sign: f32,
 }
 
 impl View {
-    fn of(color: Color) -> View {
+    pub(super) fn of(color: Color) -> View {
         View { sign: color.sign() as f32 }
     }
 
     /// Black's value as a probability of winning.
-    fn win_rate(&self, value: f32) -> f32 {
+    pub(super) fn win_rate(&self, value: f32) -> f32 {
         ((1.0 + self.sign * value) / 2.0).clamp(0.0, 1.0)
     }
 
-    fn signed(&self, number: f32) -> f32 {
+    pub(super) fn signed(&self, number: f32) -> f32 {
         // A negative zero would be shown as "-0".
         self.sign * number + 0.0
     }
@@ -153,25 +153,33 @@ impl View {
 
 /// The moves to be listed, and for each the probability that it is the one to play.
 fn listed<'r>(request: &Request, report: &'r SearchReport) -> Vec<(&'r MoveReport, f32)> {
-    // Credits in games are made probabilities by their share of all wins.
-    let wins: f32 = report.moves.iter().map(|entry| f32::from(entry.prior.games().wins)).sum();
-    let prior = |entry: &MoveReport| match entry.prior {
-        Prior::Probability(probability) => probability,
-        Prior::Games(games) => f32::from(games.wins) / wins.max(1.0),
-    };
+    let shares = prior_shares(report.moves.iter().map(|entry| entry.prior));
     let to_move = report.to_move;
     report
         .moves
         .iter()
-        .filter(|entry| request.restriction.permits(to_move, entry.mv, 0))
+        .zip(shares)
+        .filter(|(entry, _)| request.restriction.permits(to_move, entry.mv, 0))
         .enumerate()
-        .take_while(|(index, entry)| entry.visits > 0 || *index < request.least_moves)
+        .take_while(|(index, (entry, _))| entry.visits > 0 || *index < request.least_moves)
         .take(request.most_moves)
-        .map(|(_, entry)| (entry, prior(entry)))
+        .map(|(_, listed)| listed)
         .collect()
 }
 
-fn variation_text(moves: &[Move]) -> String {
+/// For each prior the probability that its move is the one to play. Credits in games are made probabilities by their
+/// share of all wins.
+pub(super) fn prior_shares(priors: impl Iterator<Item = Prior>) -> Vec<f32> {
+    let priors: Vec<Prior> = priors.collect();
+    let wins: f32 = priors.iter().map(|prior| f32::from(prior.games().wins)).sum();
+    let share = |prior: &Prior| match prior {
+        Prior::Probability(probability) => *probability,
+        Prior::Games(games) => f32::from(games.wins) / wins.max(1.0),
+    };
+    priors.iter().map(share).collect()
+}
+
+pub(super) fn variation_text(moves: &[Move]) -> String {
     moves.iter().map(Move::to_string).collect::<Vec<_>>().join(" ")
 }
 
@@ -354,7 +362,7 @@ pub(super) fn cgos_genmove_analyze(
     let decision = commands.engine.genmove(color, Thinking::new(&|| watch.interrupted()));
     let thought = commands.engine.questions() > questions;
     if let Some(report) = commands.engine.last_report().filter(|_| thought) {
-        session.stream(&spectators_json(report).to_string())?;
+        session.stream(&spectators_json(commands.size(), report).to_string())?;
     } else {
         session.begin_stream()?;
     }
@@ -364,7 +372,7 @@ pub(super) fn cgos_genmove_analyze(
 /// Most moves that spectators are shown.
 const SPECTATORS_MOVES: usize = 10;
 
-fn spectators_json(report: &SearchReport) -> serde_json::Value {
+fn spectators_json(size: BoardSize, report: &SearchReport) -> serde_json::Value {
     let view = View::of(report.to_move);
     let request = Request {
         color: None,
@@ -395,8 +403,23 @@ fn spectators_json(report: &SearchReport) -> serde_json::Value {
         "score": rounded(view.signed(report.score)),
         "visits": report.visits,
         "moves": moves,
+        "ownership": spectators_ownership(size, report),
         "comment": format!("{} to move", color_text(report.to_move)),
     })
+}
+
+/// Who is expected to own what, a letter a point and row by row from the top: from `A`, surely the opponent's, to
+/// `+`, surely the own.
+fn spectators_ownership(size: BoardSize, report: &SearchReport) -> String {
+    const LETTERS: &[u8; 63] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+";
+    let view = View::of(report.to_move);
+    let letter = |point| {
+        let share = (view.signed(report.ownership.mean(point)) + 1.0) / 2.0;
+        let last = LETTERS.len() - 1;
+        char::from(LETTERS[((share * last as f32).round() as usize).min(last)])
+    };
+    let rows = (0..size.rows()).rev();
+    rows.flat_map(|row| (0..size.columns()).map(move |column| letter(Point::new(column, row)))).collect()
 }
 
 /// To four places: what is more is noise.

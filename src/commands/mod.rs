@@ -12,15 +12,21 @@
 mod admin;
 mod analyze;
 mod clock;
+mod gogui;
+mod graphics;
 mod handicap;
+mod kgs;
 mod network;
+mod parameters;
 mod play;
 mod record;
 mod rules;
 mod setup;
+mod show;
 mod status;
 mod text;
 
+pub use graphics::LiveGraphics;
 pub(crate) use rules::to_json as rules_json;
 pub use status::diagram;
 pub use text::vertex_move;
@@ -61,11 +67,16 @@ pub const TABLE: &[Row] = &[
     row("echo", admin::echo, "text...", "the text"),
     #[cfg(unix)]
     row("cputime", admin::cputime, "", "seconds of processor time used so far"),
+    #[cfg(unix)]
+    row("gomill-cpu_time", admin::cputime, "", "the same"),
 
     row("boardsize", setup::boardsize, "columns [rows]", "an empty board of this size"),
     row("rectangular_boardsize", setup::boardsize, "columns rows", "an empty board of this size"),
     row("clear_board", setup::clear_board, "", "an empty board; size, komi and rules stay"),
     row("komi", setup::komi, "points", "points for White"),
+    row("gogui-setup", gogui::setup, "[color vertex...]", "stones to begin with, on an empty board"),
+    row("gogui-setup_player", gogui::setup_player, "color", "who moves first in the position that was set up"),
+    row("set_position", gogui::set_position, "[color vertex...]", "a game that begins with these stones"),
     row("get_komi", setup::get_komi, "", "points for White"),
     row("fixed_handicap", handicap::fixed_handicap, "stones", "handicap stones at their usual points"),
     row("place_free_handicap", handicap::place_free_handicap, "stones",
@@ -74,8 +85,11 @@ pub const TABLE: &[Row] = &[
     row("get_handicap", handicap::get_handicap, "", "number of handicap stones"),
 
     row("play", play::play, "color vertex", "plays a move"),
+    row("gogui-play_sequence", gogui::play_sequence, "[color vertex...]", "plays all these moves, or none"),
     row("genmove", play::genmove, "color", "chooses a move and plays it"),
     row("reg_genmove", play::reg_genmove, "color", "chooses a move, always the same one, and does not play it"),
+    row("gg_genmove", play::gg_genmove, "color [seed]", "the same, with other chance"),
+    row("restricted_genmove", play::restricted_genmove, "color vertex...", "the same, one of these moves"),
     row("undo", play::undo, "", "takes a move back"),
     row("gg-undo", play::gg_undo, "[moves]", "takes several moves back, or one"),
     row("lz-analyze", analyze::lz_analyze, "[color] [interval] [key value...]",
@@ -94,7 +108,11 @@ pub const TABLE: &[Row] = &[
     row("set_random_seed", play::set_random_seed, "number", "decides all chance from here on"),
     row("get_random_seed", play::get_random_seed, "", "the number that decides chance"),
     row("clear_cache", play::clear_cache, "", "forgets what was learned by searching"),
-    row("kgs-game_over", play::game_over, "", "nothing; the position stays"),
+    row("kgs-genmove_cleanup", kgs::genmove_cleanup, "color",
+        "the same, and does not pass before the opponent's dead stones are taken"),
+    row("kgs-chat", kgs::chat, "game|private name text...", "an answer to somebody's words"),
+    row("kgs-game_over", kgs::game_over, "", "nothing; the position stays"),
+    row("cgos-gameover", kgs::game_over, "[result]", "nothing; the position stays"),
 
     row("time_settings", clock::time_settings, "main byo-yomi stones", "how the game is timed, in seconds"),
     row("kgs-time_settings", clock::named_time_settings, "kind [numbers...]",
@@ -115,11 +133,49 @@ pub const TABLE: &[Row] = &[
     row("last_move", status::last_move, "", "colour and vertex of the latest move"),
     row("move_history", status::move_history, "", "all moves, the latest first"),
     row("list_stones", status::list_stones, "color", "all stones of a player"),
+    row("final_status", show::final_status, "vertex",
+        "alive, dead, seki, black_territory, white_territory or dame"),
+    row("unconditional_status", show::unconditional_status, "vertex",
+        "the same if it is so whatever happens, otherwise undecided"),
+    row("estimate_score", show::estimate_score, "", "the score as the engine expects it, with bounds for White"),
     row("final_score", status::final_score, "", "the result if the game ended here"),
     row("loadsgf", record::loadsgf, "file [move]", "the position of a record before this move, or its last one"),
     row("printsgf", record::printsgf, "[file]", "the game as SGF, in the answer or to a file"),
     row("final_status_list", status::final_status_list, "status",
         "chains that are alive, dead or seki, or points of black_territory or white_territory"),
+
+    row("kosumi-ownership", show::ownership, "", "whose every point is expected to be, 1 for Black to -1 for White"),
+    row("kosumi-network_ownership", show::network_ownership, "", "the same by the network alone"),
+    row("kosumi-territory", show::territory, "", "picture: territory, dead stones and seki"),
+    row("kosumi-life_and_death", show::life_and_death, "",
+        "board of colors: green lives whatever happens, red is dead, yellow seki, gray sure territory"),
+    row("kosumi-priors", show::priors, "", "points with what is known of moves before any search, in thousandths"),
+    row("heatmap", show::heatmap, "", "the same as a board, and for passing"),
+    row("kosumi-search", show::search, "[color]", "thinks as for a move, plays nothing, answers with a picture"),
+    row("kosumi-root", show::root, "", "picture: win rates of the moves of the latest search"),
+    row("kosumi-root_visits", show::root_visits, "", "board: how often the latest search tried each move"),
+    row("kosumi-root_winrates", show::root_win_rates, "", "board: win rates of the latest search"),
+    row("kosumi-best_moves", show::best_moves, "", "points of the best moves of the latest search with their rank"),
+    row("top_moves", show::top_moves, "", "the best moves of the latest search with their share of the visits"),
+    row("kosumi-variation", show::variation, "[vertex]",
+        "the moves the latest search expects, all of them or from this one on"),
+    row("kosumi-statistics", show::statistics, "", "the latest search in numbers"),
+    row("gomill-explain_last_move", show::explain_last_move, "", "the latest search in a line"),
+    row("kosumi-keys", show::keys, "", "hash keys of the position"),
+    row("kosumi-superko_banned", show::superko_banned, "[color]", "points that only a repetition forbids"),
+    row("kosumi-liberties", show::liberties, "", "board: number of liberties of every stone"),
+
+    row("gogui-analyze_commands", gogui::analyze_commands, "", "what GoGui can show: type/label/command"),
+    row("gogui-interrupt", gogui::interrupt, "", "nothing; says that the line \"# interrupt\" ends thinking"),
+    row("gogui-title", gogui::title, "", "text for the title of a window"),
+    row("gogui-version", gogui::version, "[version]", "nothing"),
+    row("kosumi-param", parameters::gogui, "[key value]", "shows all settings, or changes one"),
+    row("kosumi-param_rules", parameters::gogui_rules, "[key value]", "shows the rules, or changes one"),
+    row("kata-list-params", parameters::list, "", "names of all settings"),
+    row("kata-get-param", parameters::get, "key", "a setting"),
+    row("kata-set-param", parameters::set, "key value", "changes a setting"),
+    row("kata-get-params", parameters::get_all, "", "all settings, as JSON"),
+    row("kata-set-params", parameters::set_all, "json", "changes several settings, or none"),
 ];
 
 const fn row(name: &'static str, run: Run, arguments: &'static str, about: &'static str) -> Row {
@@ -132,12 +188,14 @@ pub struct Commands {
     engine: Engine,
     /// Where relative file names begin.
     folder: PathBuf,
+    /// Where searches are drawn.
+    easel: graphics::Easel,
 }
 
 impl Commands {
     /// Commands for this engine.
     pub fn new(engine: Engine) -> Commands {
-        Commands { engine, folder: PathBuf::new() }
+        Commands { engine, folder: PathBuf::new(), easel: graphics::Easel::default() }
     }
 
     /// The same, but with names of files that begin in this folder instead of the process's: several engines in
@@ -145,6 +203,13 @@ impl Commands {
     #[must_use]
     pub fn in_folder(self, folder: &Path) -> Commands {
         Commands { folder: folder.to_owned(), ..self }
+    }
+
+    /// The same, with GoGui's live graphics of this kind (which a command can change) given to `sink`, a picture at
+    /// a time, while the engine thinks about a move. GoGui reads them from the standard error.
+    #[must_use]
+    pub fn with_live_graphics(self, kind: LiveGraphics, sink: Box<dyn FnMut(&str) + Send>) -> Commands {
+        Commands { easel: graphics::Easel::new(kind, sink), ..self }
     }
 
     /// The engine.

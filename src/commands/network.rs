@@ -1,7 +1,8 @@
 //! What the network says, as KataGo writes it: White's view, rows from the top.
 
+use super::text::rows_text;
 use super::{Answer, Commands};
-use crate::board::{BoardSize, Color, Move, Point, Symmetry};
+use crate::board::{Color, Move, Point, Symmetry};
 use crate::net::{Prediction, symmetry};
 use kosumi_gtp::{Arguments, Failure, Session};
 use std::fmt::Write;
@@ -45,23 +46,14 @@ fn write_raw(commands: &Commands, symmetry: u8, prediction: &Prediction, text: &
     let _ = writeln!(text, "shorttermWinlossError {:.3}", or_none(prediction.shortterm_value_error));
     let _ = writeln!(text, "shorttermScoreError {:.3}", or_none(prediction.shortterm_score_error));
     let to_move: Color = game.to_move();
-    write_rows(text, size, "policy", &|index, point| match game.check(to_move, Move::Play(point)) {
-        Ok(()) => format!("{:8.6}", prediction.policy[index]),
+    // Predictions begin at the top left.
+    let index = |point: Point| (size.rows() - 1 - point.row()) * size.columns() + point.column();
+    let policy = rows_text(size, |point| match game.check(to_move, Move::Play(point)) {
+        Ok(()) => format!("{:8.6}", prediction.policy[index(point)]),
         Err(_) => "     NAN".to_owned(),
     });
+    let _ = writeln!(text, "policy\n{policy}");
     let _ = writeln!(text, "policyPass {:8.6}", prediction.pass);
-    write_rows(text, size, "whiteOwnership", &|index, _| format!("{:9.7}", -prediction.ownership[index]));
-}
-
-/// A name, and a number for every point, row by row from the top.
-fn write_rows(text: &mut String, size: BoardSize, name: &str, number: &dyn Fn(usize, Point) -> String) {
-    let _ = writeln!(text, "{name}");
-    for row in (0..size.rows()).rev() {
-        for column in 0..size.columns() {
-            let index = (size.rows() - 1 - row) * size.columns() + column;
-            let separator = if column == 0 { "" } else { " " };
-            let _ = write!(text, "{separator}{}", number(index, Point::new(column, row)));
-        }
-        text.push('\n');
-    }
+    let ownership = rows_text(size, |point| format!("{:9.7}", -prediction.ownership[index(point)]));
+    let _ = writeln!(text, "whiteOwnership\n{ownership}");
 }

@@ -1,8 +1,10 @@
 //! Moves.
 
-use super::text::{color, move_text};
+use super::text::{color, move_text, vertex_move};
 use super::{Answer, Commands};
-use crate::engine::{Decision, Thinking};
+use crate::board::{Color, Move};
+use crate::engine::{Decision, EngineSettings, Thinking};
+use crate::search::{MoveRule, Restriction};
 use kosumi_gtp::{Arguments, Failure, Response, Session};
 
 pub(super) fn play(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
@@ -19,10 +21,17 @@ pub(super) fn genmove(
 ) -> Answer {
     let color = color(arguments)?;
     let watch = session.watch();
-    Ok(match commands.engine.genmove(color, Thinking::new(&|| watch.interrupted())) {
+    let decision =
+        commands.with_pictures(&|| watch.interrupted(), |engine, thinking| engine.genmove(color, thinking));
+    Ok(decision_text(decision))
+}
+
+/// A decision as the answer to a `genmove` has it.
+pub(super) fn decision_text(decision: Decision) -> Response {
+    match decision {
         Decision::Play(mv) => move_text(mv).into(),
         Decision::Resign => "resign".into(),
-    })
+    }
 }
 
 pub(super) fn reg_genmove(
@@ -31,8 +40,55 @@ pub(super) fn reg_genmove(
     session: &mut Session<'_>,
 ) -> Answer {
     let color = color(arguments)?;
+    regression_move(commands, color, Restriction::NONE, session)
+}
+
+/// GNU Go's `gg_genmove color [seed]`: the same, with other chance.
+pub(super) fn gg_genmove(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    session: &mut Session<'_>,
+) -> Answer {
+    let color = color(arguments)?;
+    let seed = arguments.optional_integer::<i128>()?;
+    let usual = *commands.engine.settings();
+    // Any integer will do; a negative one keeps its bits.
+    let seed = seed.map_or(usual.seed, |seed| seed as u64);
+    commands.engine.change_settings(EngineSettings { seed, ..usual });
+    let answer = regression_move(commands, color, Restriction::NONE, session);
+    commands.engine.change_settings(usual);
+    answer
+}
+
+/// GNU Go's `restricted_genmove color vertex...`: the same, with a choice of these moves only.
+pub(super) fn restricted_genmove(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    session: &mut Session<'_>,
+) -> Answer {
+    let color = color(arguments)?;
+    let size = commands.size();
+    let vertices = arguments.vertices()?;
+    let moves: Vec<Move> = vertices.into_iter().filter_map(|vertex| vertex_move(size, vertex)).collect();
+    if moves.is_empty() {
+        return Err(Failure::syntax_error());
+    }
+    let rule = MoveRule { color, moves, until: 1 };
+    let restriction = Restriction { allow: vec![rule], ..Restriction::NONE };
+    regression_move(commands, color, restriction, session)
+}
+
+fn regression_move(
+    commands: &mut Commands,
+    color: Color,
+    restriction: Restriction,
+    session: &mut Session<'_>,
+) -> Answer {
     let watch = session.watch();
-    Ok(move_text(commands.engine.regression_move(color, &|| watch.interrupted())).into())
+    let mv = commands.with_pictures(&|| watch.interrupted(), |engine, thinking| {
+        engine.regression_move(color, Thinking { restriction, ..thinking })
+    });
+    Ok(move_text(mv).into())
 }
 
 pub(super) fn undo(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
@@ -71,10 +127,5 @@ pub(super) fn get_random_seed(commands: &mut Commands, _: &mut Arguments<'_>, _:
 
 pub(super) fn clear_cache(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
     commands.engine.forget();
-    Ok(Response::empty())
-}
-
-pub(super) fn game_over(_: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
-    // The server may resume the game, so nothing is cleared.
     Ok(Response::empty())
 }

@@ -50,7 +50,7 @@ pub(super) fn kgs_rules(
     Ok(Response::empty())
 }
 
-fn named(name: &str) -> Result<Rules, Failure> {
+pub(super) fn named(name: &str) -> Result<Rules, Failure> {
     Rules::preset(name).map(|preset| preset.rules).ok_or_else(|| Failure::new("unknown rules"))
 }
 
@@ -94,7 +94,7 @@ fn from_json(text: &str) -> Result<Rules, Failure> {
     Ok(rules)
 }
 
-fn with_rule(rules: Rules, key: &str, value: &str) -> Result<Rules, Failure> {
+pub(super) fn with_rule(rules: Rules, key: &str, value: &str) -> Result<Rules, Failure> {
     let unknown = || Failure::new(format!("unknown value of {key}"));
     let flag = || value.to_ascii_lowercase().parse::<bool>().map_err(|_| unknown());
     let mut rules = rules;

@@ -2,7 +2,7 @@
 
 use super::Commands;
 use crate::board::{BoardSize, Color, Move, Point};
-use kosumi_gtp::{ArgumentError, Arguments, Vertex};
+use kosumi_gtp::{ArgumentError, Arguments, Failure, Vertex};
 
 /// A player.
 pub(super) fn color(arguments: &mut Arguments<'_>) -> Result<Color, ArgumentError> {
@@ -38,7 +38,23 @@ pub(super) fn points_text(points: impl IntoIterator<Item = Point>) -> String {
     points.into_iter().map(|point| point.to_string()).collect::<Vec<_>>().join(" ")
 }
 
+/// A text for every point, row by row from the top, as GoGui and KataGo have boards.
+pub(super) fn rows_text(size: BoardSize, cell: impl Fn(Point) -> String) -> String {
+    let row = |row: usize| {
+        let cells: Vec<String> = (0..size.columns()).map(|column| cell(Point::new(column, row))).collect();
+        cells.join(" ")
+    };
+    (0..size.rows()).rev().map(row).collect::<Vec<_>>().join("\n")
+}
+
 impl Commands {
+    /// A vertex that must be a point of the board.
+    pub(super) fn point(&self, arguments: &mut Arguments<'_>) -> Result<Point, Failure> {
+        let vertex = arguments.vertex()?;
+        let point = vertex_move(self.size(), vertex).and_then(Move::point);
+        point.ok_or_else(|| Failure::new(format!("{vertex} is not a point of the board")))
+    }
+
     /// A player and a move; the move is `None` if it is not on the board.
     pub(super) fn color_and_move(
         &self,

@@ -3,7 +3,9 @@
 //! The only room that reads a clock. Decides what the search must not know of: when to pass, when to resign,
 //! which stones are dead at the end.
 
+mod cleanup;
 mod evaluator;
+mod opinion;
 mod status;
 #[cfg(test)]
 mod tests;
@@ -53,6 +55,8 @@ pub struct EngineSettings {
     pub komi: Option<f32>,
     /// Resign when the own expected result is below this, in `[-1, 1]`; `None`: never.
     pub resign: Option<f32>,
+    /// Take the opponent's dead stones off the board before passing, where area counts.
+    pub capture_dead: bool,
     /// Evaluation by playouts.
     pub playout: PlayoutSettings,
     /// How often the steps of the playout policy are taken.
@@ -79,6 +83,7 @@ impl Default for EngineSettings {
             rules: Rules::default(),
             komi: None,
             resign: Some(-0.9),
+            capture_dead: false,
             playout: PlayoutSettings::default(),
             rates: HeuristicRates::default(),
             network: NetworkSettings::default(),
@@ -149,6 +154,8 @@ pub struct Engine {
     /// Counts the moves asked for, so that each has its own sequence of chance.
     questions: u64,
     report: Option<SearchReport>,
+    /// The position of the report.
+    searched: Key,
     status: Option<(Key, FinalStatus)>,
 }
 
@@ -168,12 +175,45 @@ impl Engine {
         let memory = evaluator::table_mebibytes(&settings, &evaluator);
         let search = Search::new(evaluator, params, memory, settings.threads);
         let clocks = ByColor::new(Clock::new(TimeControl::None), Clock::new(TimeControl::None));
-        Engine { settings, game, search, clocks, questions: 0, report: None, status: None }
+        Engine {
+            settings,
+            game,
+            search,
+            clocks,
+            questions: 0,
+            report: None,
+            searched: Key::default(),
+            status: None,
+        }
     }
 
     /// The settings.
     pub fn settings(&self) -> &EngineSettings {
         &self.settings
+    }
+
+    /// Changes how the engine plays from here on. What it was built with stays: memory, evaluator and all that
+    /// belongs to it; and so do the rules and the komi of the game.
+    pub fn change_settings(&mut self, wanted: EngineSettings) {
+        let built = self.settings;
+        self.settings = EngineSettings {
+            memory_mebibytes: built.memory_mebibytes,
+            playout: built.playout,
+            rates: built.rates,
+            network: built.network,
+            ..wanted
+        };
+        if wanted.threads != built.threads {
+            self.search.set_threads(wanted.threads);
+        }
+        if wanted.sharing != built.sharing {
+            self.game = self.game.clone().with_sharing(wanted.sharing);
+        }
+    }
+
+    /// The limits of a search for a move where no clock is to be watched.
+    pub fn limits_without_clock(&self) -> Limits {
+        self.limits(None)
     }
 
     /// The game.
@@ -294,6 +334,21 @@ impl Engine {
         }
     }
 
+    /// Follows several moves of the record, or none of them.
+    ///
+    /// # Errors
+    /// The number of the first move that is refused, counted from 0, and why it is; nothing has changed then.
+    pub fn play_all(&mut self, moves: &[(Color, Move)]) -> Result<(), (usize, IllegalMove)> {
+        let before = self.game.clone();
+        for (index, &(color, mv)) in moves.iter().enumerate() {
+            if let Err(objection) = self.play(color, mv) {
+                self.game = before;
+                return Err((index, objection));
+            }
+        }
+        Ok(())
+    }
+
     /// Takes the latest move back; false if there is none.
     pub fn undo(&mut self) -> bool {
         self.status = None;
@@ -302,10 +357,15 @@ impl Engine {
 
     /// Thinks about a move for `color` and plays it. The time it took goes off the player's clock.
     pub fn genmove(&mut self, color: Color, thinking: Thinking<'_>) -> Decision {
+        self.decide_and_play(color, |engine| engine.consider(color, thinking))
+    }
+
+    /// Plays what is decided. The time it takes goes off the player's clock.
+    fn decide_and_play(&mut self, color: Color, decide: impl FnOnce(&mut Engine) -> Decision) -> Decision {
         let start = Instant::now();
-        let decision = self.consider(color, thinking);
+        let decision = decide(self);
         if let Decision::Play(mv) = decision {
-            // Strict always: `consider` returns legal moves only.
+            // Strict always: only legal moves are decided on.
             let played = self.game.play(color, mv);
             debug_assert_eq!(played, Ok(()), "{color} {mv}");
         }
@@ -315,9 +375,22 @@ impl Engine {
 
     /// Thinks about a move for `color`; the moves of the game stay as they are, and the turn is `color`'s.
     pub fn consider(&mut self, color: Color, thinking: Thinking<'_>) -> Decision {
+        let interrupted = thinking.interrupted;
+        let is_free = !thinking.restriction.applies_at(0);
+        let decision = self.consider_passing(color, thinking);
+        let takes_first = self.settings.capture_dead && self.game.rules().scoring == Scoring::Area;
+        if takes_first && is_free && decision == Decision::Play(Move::Pass) {
+            return Decision::Play(self.instead_of_passing(color, interrupted));
+        }
+        decision
+    }
+
+    /// The same, whether dead stones are to be taken before a pass or not.
+    fn consider_passing(&mut self, color: Color, thinking: Thinking<'_>) -> Decision {
         self.game.set_to_move(color);
         let budget = self.budget(color);
-        if self.should_answer_pass(color, budget) {
+        let may_pass = thinking.restriction.permits(color, Move::Pass, 0);
+        if may_pass && self.should_answer_pass(color, budget) {
             return Decision::Play(Move::Pass);
         }
         let limits = self.limits(budget);
@@ -338,6 +411,11 @@ impl Engine {
         self.report.insert(report)
     }
 
+    /// Gives the turn to a player.
+    pub fn set_to_move(&mut self, color: Color) {
+        self.game.set_to_move(color);
+    }
+
     /// How often the engine has thought since the game began.
     pub fn questions(&self) -> u64 {
         self.questions
@@ -346,6 +424,7 @@ impl Engine {
     fn think(&mut self, limits: &Limits, thinking: Thinking<'_>) -> SearchReport {
         let start = Instant::now();
         self.questions += 1;
+        self.searched = self.game.graph_key();
         let seed = mix(self.settings.seed).wrapping_add(self.questions);
         let (search, game) = (&mut self.search, &self.game);
         let elapsed = || start.elapsed();
@@ -371,13 +450,13 @@ impl Engine {
 
     /// A move for a regression test: the game stays, chance does not depend on what was asked before, and the
     /// engine does not resign.
-    pub fn regression_move(&mut self, color: Color, interrupted: &(dyn Fn() -> bool + Sync)) -> Move {
+    pub fn regression_move(&mut self, color: Color, thinking: Thinking<'_>) -> Move {
         let game = self.game.clone();
         let (resign, questions) = (self.settings.resign.take(), self.questions);
         self.search.clear();
         self.search.evaluator().clear();
         self.questions = 0;
-        let decision = self.consider(color, Thinking::new(interrupted));
+        let decision = self.consider(color, thinking);
         self.settings.resign = resign;
         self.questions = questions;
         self.game = game;
@@ -436,7 +515,8 @@ impl Engine {
             return Decision::Resign;
         }
         // With dead stones removed at the end, a finished game is not played on.
-        if self.game.rules().friendly_pass && self.is_settled(&report.ownership) {
+        let may_pass = restriction.permits(color, Move::Pass, 0);
+        if may_pass && self.game.rules().friendly_pass && self.is_settled(&report.ownership) {
             let is_enough =
                 self.score_as_it_stands(color) > 0.0 || self.game.rules().scoring == Scoring::Territory;
             if is_enough && self.can_afford_to_pass(color, report, interrupted) {

@@ -142,7 +142,7 @@ fn own_moves_are_strict_even_where_the_record_was_not() {
     assert_eq!(engine.play(Color::Black, take), Ok(None));
     assert_eq!(engine.game().check(Color::White, back), Err(IllegalMove::Superko));
     for _ in 0..3 {
-        let answer = engine.regression_move(Color::White, &|| false);
+        let answer = engine.regression_move(Color::White, Thinking::new(&|| false));
         assert_eq!(engine.game().check(Color::White, answer), Ok(()));
     }
     assert_eq!(engine.play(Color::White, back), Ok(Some(IllegalMove::Superko)), "tolerant");
@@ -174,10 +174,10 @@ fn a_regression_move_changes_nothing() {
     engine.set_size(BoardSize::square(5).expect("size"));
     genmove(&mut engine, Color::Black);
     let key = engine.game().graph_key();
-    let first = engine.regression_move(Color::Black, &|| false);
+    let first = engine.regression_move(Color::Black, Thinking::new(&|| false));
     assert_eq!(engine.game().graph_key(), key);
     assert_eq!(engine.game().to_move(), Color::White);
-    assert_eq!(engine.regression_move(Color::Black, &|| false), first);
+    assert_eq!(engine.regression_move(Color::Black, Thinking::new(&|| false)), first);
 }
 
 #[test]

@@ -59,6 +59,15 @@ impl Prior {
         }
     }
 
+    /// A number that orders moves by what is known of them: the probability, or the games won.
+    #[inline]
+    pub fn merit(self) -> f32 {
+        match self {
+            Prior::Games(games) => f32::from(games.wins),
+            Prior::Probability(probability) => probability,
+        }
+    }
+
     /// The probability; 0 for games.
     #[inline]
     pub fn probability(self) -> f32 {

@@ -110,13 +110,20 @@ pub struct Search<E> {
 impl<E: Evaluator + Sync> Search<E> {
     /// A search with `threads` workers (at least 1) and a node table of `mebibytes`.
     pub fn new(evaluator: E, params: SearchParams, mebibytes: usize, threads: usize) -> Search<E> {
-        let threads = threads.max(1);
-        // One worker runs on the calling thread. If no threads can be had, one worker has to do.
-        let pool = (threads > 1)
+        let table = NodeTable::new(mebibytes);
+        let mut search = Search { params, table, evaluator, pool: None, threads: 1 };
+        search.set_threads(threads);
+        search
+    }
+
+    /// Changes the number of workers (at least 1); what was learned stays. If no threads can be had, one worker
+    /// has to do.
+    pub fn set_threads(&mut self, threads: usize) {
+        // One worker runs on the calling thread.
+        self.pool = (threads > 1)
             .then(|| rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok())
             .flatten();
-        let threads = if pool.is_some() { threads } else { 1 };
-        Search { params, table: NodeTable::new(mebibytes), evaluator, pool, threads }
+        self.threads = if self.pool.is_some() { threads } else { 1 };
     }
 
     /// Forgets all that was learned.

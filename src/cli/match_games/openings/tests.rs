@@ -1,5 +1,5 @@
 use super::*;
-use crate::engine::{Engine, EngineSettings};
+use crate::engine::{Engine, EngineSettings, Thinking};
 use std::collections::HashSet;
 
 fn boards(sizes: &[usize]) -> Vec<Board> {
@@ -134,7 +134,7 @@ fn the_built_in_openings_are_even() {
             for &mv in &opening.moves {
                 engine.play(engine.game().to_move(), mv).unwrap();
             }
-            engine.regression_move(engine.game().to_move(), &|| false);
+            engine.regression_move(engine.game().to_move(), Thinking::new(&|| false));
             let black = (1.0 + engine.last_report().unwrap().value) / 2.0;
             assert!((0.4..=0.6).contains(&black), "{side} {text}: {black}");
         }

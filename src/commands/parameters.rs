@@ -1,0 +1,313 @@
+//! Settings that can be changed while the engine runs: for GoGui's dialogs and for `kata-set-param`.
+//!
+//! One table, one row per parameter. Names that KataGo has are KataGo's. A value that makes no sense is refused and
+//! changes nothing.
+
+use super::graphics::LiveGraphics;
+use super::{Answer, Commands, rules};
+use crate::engine::EngineSettings;
+use crate::graph_key::Sharing;
+use crate::rules::PRESETS;
+use kosumi_gtp::{Arguments, Failure, Response, Session};
+use serde_json::{Map, Value};
+use std::time::Duration;
+
+/// What can be changed.
+#[derive(Clone, Copy)]
+struct Adjustable {
+    engine: EngineSettings,
+    live_graphics: LiveGraphics,
+}
+
+/// What a value looks like.
+#[derive(Clone, Copy)]
+enum Kind {
+    Text,
+    Flag,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+}
+
+/// A setting.
+struct Parameter {
+    name: &'static str,
+    kind: Kind,
+    get: fn(&Adjustable) -> String,
+    /// `None` if the value makes no sense.
+    set: fn(&mut Adjustable, &str) -> Option<()>,
+}
+
+/// The value of a limit that is not set.
+const NO_LIMIT: &str = "none";
+
+const TABLE: &[Parameter] = &[
+    Parameter {
+        name: "maxVisits",
+        kind: Kind::Text,
+        get: |all| limit_text(all.engine.visits),
+        set: |all, text| put(&mut all.engine.visits, limit(text, count)),
+    },
+    Parameter {
+        name: "maxPlayouts",
+        kind: Kind::Text,
+        get: |all| limit_text(all.engine.playouts),
+        set: |all, text| put(&mut all.engine.playouts, limit(text, count)),
+    },
+    Parameter {
+        name: "maxTime",
+        kind: Kind::Text,
+        get: |all| limit_text(all.engine.move_time.map(|time| time.as_secs_f64())),
+        set: |all, text| put(&mut all.engine.move_time, limit(text, duration)),
+    },
+    Parameter {
+        name: "lagBuffer",
+        kind: Kind::Text,
+        get: |all| all.engine.lag_reserve.as_secs_f64().to_string(),
+        set: |all, text| put(&mut all.engine.lag_reserve, duration(text)),
+    },
+    Parameter {
+        name: "numSearchThreads",
+        kind: Kind::Text,
+        get: |all| all.engine.threads.to_string(),
+        set: |all, text| put(&mut all.engine.threads, text.parse().ok().filter(|n| (1..=1024).contains(n))),
+    },
+    Parameter {
+        name: "resignThreshold",
+        kind: Kind::Text,
+        get: |all| limit_text(all.engine.resign),
+        set: |all, text| {
+            let value = |text: &str| text.parse().ok().filter(|number| (-1.0..=1.0).contains(number));
+            put(&mut all.engine.resign, limit(text, value))
+        },
+    },
+    Parameter {
+        name: "captureDeadStones",
+        kind: Kind::Flag,
+        get: |all| all.engine.capture_dead.to_string(),
+        set: |all, text| put(&mut all.engine.capture_dead, flag(text)),
+    },
+    Parameter {
+        name: "strict",
+        kind: Kind::Flag,
+        get: |all| all.engine.strict.to_string(),
+        set: |all, text| put(&mut all.engine.strict, flag(text)),
+    },
+    Parameter {
+        name: "sharing",
+        kind: Kind::Choice(&["graph", "tree"]),
+        get: |all| if all.engine.sharing == Sharing::Tree { "tree" } else { "graph" }.to_owned(),
+        set: |all, text| {
+            put(&mut all.engine.sharing, Some(if text == "tree" { Sharing::Tree } else { Sharing::Graph }))
+        },
+    },
+    Parameter {
+        name: "liveGraphics",
+        kind: Kind::Choice(&["none", "visits", "winrates", "variation", "ownership"]),
+        get: |all| all.live_graphics.name().to_owned(),
+        set: |all, text| put(&mut all.live_graphics, LiveGraphics::parse(text)),
+    },
+];
+
+/// Puts a value in its place, if there is one.
+fn put<T>(place: &mut T, value: Option<T>) -> Option<()> {
+    *place = value?;
+    Some(())
+}
+
+/// A number above zero.
+fn count(text: &str) -> Option<u32> {
+    text.parse().ok().filter(|&count| count > 0)
+}
+
+fn limit_text(limit: Option<impl ToString>) -> String {
+    limit.map_or_else(|| NO_LIMIT.to_owned(), |limit| limit.to_string())
+}
+
+/// A limit, or that there is none; `None` if the text is neither.
+fn limit<T>(text: &str, read: impl FnOnce(&str) -> Option<T>) -> Option<Option<T>> {
+    if text == NO_LIMIT { Some(None) } else { read(text).map(Some) }
+}
+
+fn duration(seconds: &str) -> Option<Duration> {
+    seconds.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+}
+
+/// GoGui has numbers, KataGo words.
+fn flag(text: &str) -> Option<bool> {
+    match text.to_ascii_lowercase().as_str() {
+        "1" | "true" => Some(true),
+        "0" | "false" => Some(false),
+        _ => None,
+    }
+}
+
+impl Parameter {
+    /// Sets the value.
+    fn change(&self, all: &mut Adjustable, text: &str) -> Result<(), Failure> {
+        // GoGui puts into quotation marks what is empty or has blanks in it.
+        let text = text.trim_matches('"');
+        let is_known = !matches!(self.kind, Kind::Choice(words) if !words.contains(&text));
+        let changed = if is_known { (self.set)(all, text) } else { None };
+        changed.ok_or_else(|| match self.kind {
+            Kind::Choice(words) => Failure::new(format!("{} is one of {}", self.name, words.join(", "))),
+            Kind::Flag => Failure::new(format!("{} is true or false", self.name)),
+            Kind::Text => Failure::new(format!("{text} is no value of {}", self.name)),
+        })
+    }
+}
+
+fn find(name: &str) -> Result<&'static Parameter, Failure> {
+    let known = TABLE.iter().find(|parameter| parameter.name.eq_ignore_ascii_case(name));
+    known.ok_or_else(|| Failure::new(format!("unknown parameter {name}")))
+}
+
+impl Commands {
+    fn adjustable(&self) -> Adjustable {
+        Adjustable { engine: *self.engine.settings(), live_graphics: self.easel.kind }
+    }
+
+    fn adjust(&mut self, wanted: Adjustable) {
+        self.engine.change_settings(wanted.engine);
+        self.easel.kind = wanted.live_graphics;
+    }
+}
+
+/// A line of GoGui's dialogs.
+fn dialog_line(name: &str, kind: Kind, value: &str) -> String {
+    match kind {
+        Kind::Text => format!("[string] {name} {value}"),
+        Kind::Flag => format!("[bool] {name} {}", u8::from(value == "true")),
+        Kind::Choice(words) => format!("[list/{}] {name} {value}", words.join("/")),
+    }
+}
+
+/// `kosumi-param [key value]`, as GoGui's dialogs want it.
+pub(super) fn gogui(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    let mut all = commands.adjustable();
+    let Some(name) = arguments.optional_word() else {
+        let lines = TABLE.iter().map(|known| dialog_line(known.name, known.kind, &(known.get)(&all)));
+        return Ok(Response::lines(lines));
+    };
+    find(name)?.change(&mut all, &arguments.rest())?;
+    commands.adjust(all);
+    Ok(Response::empty())
+}
+
+/// `kata-get-param name`.
+pub(super) fn get(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    Ok((find(arguments.word()?)?.get)(&commands.adjustable()).into())
+}
+
+/// `kata-set-param name value`.
+pub(super) fn set(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    let parameter = find(arguments.word()?)?;
+    let value = arguments.word()?;
+    let mut all = commands.adjustable();
+    parameter.change(&mut all, value)?;
+    commands.adjust(all);
+    Ok(Response::empty())
+}
+
+/// `kata-list-params`.
+pub(super) fn list(_: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    Ok(Response::list(TABLE.iter().map(|parameter| parameter.name)))
+}
+
+/// `kata-get-params`: all of them as JSON.
+pub(super) fn get_all(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    let all = commands.adjustable();
+    let fields = TABLE.iter().map(|parameter| (parameter.name.to_owned(), (parameter.get)(&all).into()));
+    Ok(Value::Object(fields.collect::<Map<_, _>>()).to_string().into())
+}
+
+/// `kata-set-params json`: several, or none if one of them cannot be set.
+pub(super) fn set_all(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    let text = arguments.rest();
+    let Ok(Value::Object(fields)) = serde_json::from_str(&text) else { return Err(Failure::syntax_error()) };
+    let mut all = commands.adjustable();
+    for (name, value) in &fields {
+        let text = match value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        find(name)?.change(&mut all, &text)?;
+    }
+    commands.adjust(all);
+    Ok(Response::empty())
+}
+
+/// The rules one by one, for the dialog; the names and values of `kata-set-rule`.
+const RULES: &[(&str, Kind)] = &[
+    ("ko", Kind::Choice(&["SIMPLE", "POSITIONAL", "SITUATIONAL", "NATURAL_SITUATIONAL"])),
+    ("scoring", Kind::Choice(&["AREA", "TERRITORY"])),
+    ("tax", Kind::Choice(&["NONE", "SEKI", "ALL"])),
+    ("suicide", Kind::Flag),
+    ("hasButton", Kind::Flag),
+    ("whiteHandicapBonus", Kind::Choice(&["0", "N", "N-1"])),
+    ("friendlyPassOk", Kind::Flag),
+];
+
+/// `kosumi-param_rules [key value]`: a rule set by name, or one of its rules.
+pub(super) fn gogui_rules(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> Answer {
+    let rules = commands.engine.game().rules();
+    let Some(key) = arguments.optional_word() else {
+        let name = rules.as_preset().map_or("other", |preset| preset.names[0]);
+        let names: Vec<&str> = PRESETS.iter().map(|preset| preset.names[0]).chain(["other"]).collect();
+        let mut lines = vec![format!("[list/{}] rules {name}", names.join("/"))];
+        let values = rules::to_json(rules);
+        for &(key, kind) in RULES {
+            let value =
+                values.get(key).map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+            lines.push(dialog_line(key, kind, &value.unwrap_or_default()));
+        }
+        return Ok(Response::lines(lines));
+    };
+    let value = arguments.word()?;
+    let is_flag = RULES.iter().any(|(name, kind)| *name == key && matches!(kind, Kind::Flag));
+    let value = match flag(value) {
+        Some(value) if is_flag => value.to_string(),
+        _ => value.to_owned(),
+    };
+    let changed = if key == "rules" { rules::named(&value)? } else { rules::with_rule(rules, key, &value)? };
+    commands.engine.set_rules(changed);
+    Ok(Response::empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_value_reads_back() {
+        let all = Adjustable { engine: EngineSettings::default(), live_graphics: LiveGraphics::None };
+        for parameter in TABLE {
+            let mut changed = all;
+            let value = (parameter.get)(&all);
+            assert!(parameter.change(&mut changed, &value).is_ok(), "{} {value}", parameter.name);
+            assert_eq!((parameter.get)(&changed), value);
+            assert!(parameter.change(&mut changed, "nonsense").is_err(), "{}", parameter.name);
+            assert!(parameter.change(&mut changed, "").is_err(), "{}", parameter.name);
+            assert_eq!(changed.engine, all.engine, "{}", parameter.name);
+        }
+    }
+
+    #[test]
+    fn the_dialog_offers_exactly_the_rules_there_are() {
+        for preset in PRESETS {
+            let values = rules::to_json(preset.rules);
+            for (key, kind) in RULES {
+                let value = &values[*key];
+                match kind {
+                    Kind::Choice(words) => assert!(words.contains(&value.as_str().unwrap()), "{key} {value}"),
+                    Kind::Flag => assert!(value.is_boolean()),
+                    Kind::Text => panic!("{key}"),
+                }
+            }
+            assert_eq!(values.as_object().unwrap().len(), RULES.len());
+        }
+    }
+}
