@@ -1,0 +1,210 @@
+//! What clients make of the answers: each is read as the client's own parser reads it.
+
+use kosumi::board::BoardSize;
+use kosumi::commands::Commands;
+use kosumi::engine::{Engine, EngineSettings};
+use kosumi::net::{Network, random};
+use kosumi_gtp::InputWatch;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+
+/// Sends lines to an engine and reads its answers.
+struct Engines(Commands);
+
+impl Engines {
+    fn new(side: usize, playouts: u32, network: Option<Arc<Network>>) -> Engines {
+        let settings = EngineSettings {
+            threads: 1,
+            memory_mebibytes: 4,
+            playouts: Some(playouts),
+            ..EngineSettings::default()
+        };
+        let mut engine = Engine::with_network(settings, network);
+        engine.set_size(BoardSize::square(side).unwrap());
+        Engines(Commands::new(engine))
+    }
+
+    fn ask(&mut self, line: &str) -> Result<String, String> {
+        kosumi_gtp::answer(line, &mut self.0, &InputWatch::default()).unwrap()
+    }
+
+    fn must(&mut self, line: &str) -> String {
+        self.ask(line).unwrap_or_else(|error| panic!("{line}: {error}"))
+    }
+}
+
+/// GoGui: words between blanks; quotation marks hold an empty one together.
+fn words(text: &str) -> Vec<&str> {
+    text.split_ascii_whitespace().map(|word| if word == "\"\"" { "" } else { word }).collect()
+}
+
+/// GoGui: a point of a square board.
+fn is_point(text: &str, side: usize) -> bool {
+    let mut letters = text.chars();
+    let column = letters.next().map(|letter| letter.to_ascii_uppercase());
+    let column = column.and_then(|letter| "ABCDEFGHJKLMNOPQRSTUVWXYZ".find(letter));
+    let row = letters.as_str().parse::<usize>();
+    column.is_some_and(|column| column < side) && row.is_ok_and(|row| (1..=side).contains(&row))
+}
+
+fn is_point_or_pass(text: &str, side: usize) -> bool {
+    text.eq_ignore_ascii_case("pass") || is_point(text, side)
+}
+
+/// GoGui: rows of at least as many words as the board has columns, from the top.
+fn board(text: &str, side: usize) -> Result<Vec<&str>, String> {
+    let rows: Vec<Vec<&str>> = text.lines().filter(|line| !line.trim().is_empty()).map(words).collect();
+    if rows.len() != side || rows.iter().any(|row| row.len() != side) {
+        return Err("not a board".to_owned());
+    }
+    Ok(rows.concat())
+}
+
+fn is_color(text: &str) -> bool {
+    const KNOWN: [&str; 10] =
+        ["black", "blue", "cyan", "green", "gray", "magenta", "pink", "red", "white", "yellow"];
+    let is_hex = |digits: &str| digits.len() == 6 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    text.is_empty() || KNOWN.contains(&text) || text.strip_prefix('#').is_some_and(is_hex)
+}
+
+/// A line of GoGui's graphics: a verb and what it takes.
+fn is_picture_line(line: &str, side: usize) -> bool {
+    let words = words(line);
+    let Some((verb, rest)) = words.split_first() else { return false };
+    let pairs = |second: &dyn Fn(&str) -> bool| {
+        rest.len().is_multiple_of(2) && rest.chunks(2).all(|pair| is_point(pair[0], side) && second(pair[1]))
+    };
+    match *verb {
+        "BLACK" | "WHITE" | "MARK" | "CIRCLE" | "SQUARE" | "TRIANGLE" => {
+            !rest.is_empty() && rest.iter().all(|word| is_point(word, side))
+        }
+        "LABEL" => pairs(&|label| !label.is_empty()),
+        "INFLUENCE" => pairs(&|number| number.parse::<f64>().is_ok_and(|number| number.abs() <= 1.0)),
+        "COLOR" => is_color(rest[0]) && rest[1..].iter().all(|word| is_point(word, side)),
+        "VAR" => {
+            rest.len().is_multiple_of(2)
+                && rest.chunks(2).all(|pair| ["b", "w"].contains(&pair[0]) && is_point_or_pass(pair[1], side))
+        }
+        "TEXT" => !rest.is_empty(),
+        _ => false,
+    }
+}
+
+/// Does GoGui understand an answer to a command of this type?
+fn gogui_reads(kind: &str, answer: &str, side: usize) -> Result<(), String> {
+    let is_good = match kind {
+        "none" | "string" | "hstring" => true,
+        "sboard" => board(answer, side)?.iter().all(|word| word.len() <= 6),
+        "cboard" => board(answer, side)?.iter().all(|word| is_color(word)),
+        "dboard" => {
+            let is_share = |word: &&str| word.parse::<f64>().is_ok_and(|number| number.abs() <= 1.0);
+            board(answer, side)?.iter().all(is_share)
+        }
+        "plist" => words(answer).iter().all(|word| is_point_or_pass(word, side)),
+        "pspairs" => {
+            let words = words(answer);
+            words.len().is_multiple_of(2)
+                && words
+                    .chunks(2)
+                    .all(|pair| is_point(pair[0], side) && !pair[1].is_empty() && pair[1].len() <= 4)
+        }
+        "var" => words(answer).iter().all(|word| ["b", "w"].contains(word) || is_point_or_pass(word, side)),
+        "gfx" => answer.lines().all(|line| is_picture_line(line, side)),
+        "param" => answer.lines().all(|line| {
+            let Some((kind, rest)) = line.strip_prefix('[').and_then(|line| line.split_once("] ")) else {
+                return false;
+            };
+            let Some((key, value)) = rest.split_once(' ') else { return false };
+            !key.is_empty()
+                && match kind {
+                    "string" => true,
+                    "bool" => ["0", "1"].contains(&value),
+                    _ => kind
+                        .strip_prefix("list/")
+                        .is_some_and(|list| list.split('/').any(|word| word == value)),
+                }
+        }),
+        _ => return Err(format!("no such type: {kind}")),
+    };
+    if is_good { Ok(()) } else { Err("GoGui does not understand it".to_owned()) }
+}
+
+#[test]
+fn gogui_understands_what_it_is_told_to_show() {
+    let side = 7;
+    let network = Arc::new(random::network(&random::Options::default()).unwrap());
+    let mut engine = Engines::new(side, 60, Some(network));
+    let listed = engine.must("gogui-analyze_commands");
+    let positions: [&[&str]; 3] = [
+        &[],
+        &["gogui-play_sequence b d4 w c3 b d3 w c4 b d5 w c5 b e2"],
+        &["set_position b a2 b b1 b b2 b d1 b d2 b c2 w e5 w g7 b f7", "final_score"],
+    ];
+    for position in positions {
+        engine.must("clear_board");
+        for line in position {
+            engine.must(line);
+        }
+        engine.must("kosumi-search w");
+        let searched = engine.must("kosumi-best_moves");
+        let searched = words(&searched)[0].to_owned();
+        for line in listed.lines() {
+            let [kind, label, command] = line.split('/').collect::<Vec<_>>()[..] else { panic!("{line}") };
+            assert!(!label.is_empty());
+            let before = engine.must("showboard");
+            // In the last place, where it hides nothing from the others.
+            if command == "clear_cache" {
+                continue;
+            }
+            for color in ["B", "w"] {
+                let sent = command.replace("%c", color).replace("%m", color).replace("%p", &searched);
+                let answer = engine.must(&sent);
+                gogui_reads(kind, &answer, side)
+                    .unwrap_or_else(|error| panic!("{sent} ({kind}): {error}:\n{answer}"));
+            }
+            assert_eq!(engine.must("showboard"), before, "{command} changes the position");
+        }
+    }
+}
+
+/// Every line of the dialogs can be sent back, and changes nothing then.
+#[test]
+fn gogui_can_send_back_what_its_dialogs_show() {
+    let mut engine = Engines::new(5, 10, None);
+    for command in ["kosumi-param", "kosumi-param_rules"] {
+        let shown = engine.must(command);
+        for line in shown.lines() {
+            let (_, setting) = line.split_once("] ").unwrap();
+            engine.must(&format!("{command} {setting}"));
+        }
+        assert_eq!(engine.must(command), shown);
+    }
+}
+
+/// Is there a node, and has `npm ci` been run? Otherwise what is missing.
+fn node_with(folder: &Path, package: &str) -> Result<(), String> {
+    let node = Command::new("node").arg("--version").output();
+    if !node.is_ok_and(|output| output.status.success()) {
+        return Err("there is no node".to_owned());
+    }
+    if !folder.join("node_modules").join(package).is_dir() {
+        return Err(format!("npm ci has not been run in {}", folder.display()));
+    }
+    Ok(())
+}
+
+/// `tests/clients/sabaki.mjs` drives the program with the library by which Sabaki talks to engines.
+#[test]
+#[allow(clippy::print_stderr)]
+fn sabakis_library_drives_the_program() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients");
+    if let Err(missing) = node_with(&folder, "@sabaki/gtp") {
+        eprintln!("skipped: {missing}");
+        return;
+    }
+    let program = env!("CARGO_BIN_EXE_kosumi");
+    let went = Command::new("node").arg(folder.join("sabaki.mjs")).arg(program).output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&went.stdout), String::from_utf8_lossy(&went.stderr));
+    assert!(went.status.success() && out.contains("all well"), "{out}{err}");
+}
