@@ -12,6 +12,12 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
+# Letters as letters: drawn ones make a file ten times as large.
+matplotlib.rcParams["svg.fonttype"] = "none"
+
+# Points a curve; more are thinned out.
+MOST_POINTS = 150
+
 PANELS = [
     ("moves: the played one is first", ["top1", "teacher_top1"], (0, None)),
     ("policy: loss of the played move", ["loss/policy", "policy_loss"], (None, None)),
@@ -42,6 +48,7 @@ def draw(log: Path, target: Path) -> None:
             for source, points in sorted(groups.items()):
                 if title.startswith("all") and source != "training":
                     continue
+                points = points[:: -(-len(points) // MOST_POINTS)]
                 style = dict(alpha=0.5, linewidth=1) if source == "training" else dict(marker=".")
                 panel.plot(*zip(*points), label=f"{name}, {source}", **style)
         panel.set_title(title)
