@@ -113,6 +113,7 @@ impl EngineArguments {
             strict: self.strict,
             rules: self.rules,
             komi: self.komi,
+            network: self.model.settings_or(defaults.network),
             resign: if self.never_resign { None } else { defaults.resign },
             capture_dead: self.capture_dead,
             ..defaults

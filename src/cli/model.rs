@@ -1,6 +1,8 @@
 //! Which network the engine plays with.
 
-use crate::net::{Forward, Input, Network};
+use super::options;
+use crate::eval::NetworkSettings;
+use crate::net::{Forward, Input, Kernel, Network};
 use anyhow::Context;
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -19,9 +21,18 @@ pub(super) struct ModelArguments {
     /// Play without a network, by playouts alone
     #[arg(long)]
     no_model: bool,
+    /// Instructions that a network is computed with: portable, avx2, avx512, amx-bf16 [default: the fastest that the
+    /// processor has]
+    #[arg(long, value_name = "NAME", env = "KOSUMI_KERNEL", value_parser = options::kernel)]
+    kernel: Option<Kernel>,
 }
 
 impl ModelArguments {
+    /// How a network is asked; what no option says as in `defaults`.
+    pub(super) fn settings_or(&self, defaults: NetworkSettings) -> NetworkSettings {
+        NetworkSettings { kernel: self.kernel.or(defaults.kernel), ..defaults }
+    }
+
     /// The network, if there is one.
     ///
     /// # Errors

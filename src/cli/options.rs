@@ -2,6 +2,7 @@
 
 use crate::board::{BoardSize, MAX_SIDE};
 use crate::commands::LiveGraphics;
+use crate::net::{Kernel, UnknownKernel};
 use crate::rules::{KoRule, PRESETS, Rules};
 use std::time::Duration;
 
@@ -16,6 +17,12 @@ pub(super) fn board_size(text: &str) -> Result<BoardSize, String> {
 /// The size as [`board_size`] reads it.
 pub(super) fn size_text(size: BoardSize) -> String {
     format!("{}x{}", size.columns(), size.rows())
+}
+
+/// The kernel of a name, if this processor can run it.
+pub(super) fn kernel(name: &str) -> Result<Kernel, String> {
+    let kernel: Kernel = name.parse().map_err(|error: UnknownKernel| error.to_string())?;
+    if kernel.is_available() { Ok(kernel) } else { Err("this processor cannot run it".to_owned()) }
 }
 
 /// The rules of a name.

@@ -8,7 +8,7 @@ use super::{Evaluation, Evaluator, FirstPlays, Ownership, Playouts, Prior};
 use crate::board::{Key, Move, Symmetry};
 use crate::game::{Button, Game, Line};
 use crate::net::features::{Features, can_have_no_result, legal_points};
-use crate::net::{Context, Forward, Input, Network, NotFinite, Prediction};
+use crate::net::{Context, Forward, Input, Kernel, Network, NotFinite, Prediction};
 use crate::rng::Rng;
 use crate::rules::Rules;
 use crate::score;
@@ -24,6 +24,8 @@ pub struct NetworkSettings {
     pub playout_share: f32,
     /// Which of the symmetries of the board the network is shown.
     pub view: View,
+    /// The kernel that computes it; `None` is the fastest one of this processor.
+    pub kernel: Option<Kernel>,
 }
 
 /// The view of a position that a network is shown.
@@ -39,7 +41,7 @@ pub enum View {
 
 impl Default for NetworkSettings {
     fn default() -> NetworkSettings {
-        NetworkSettings { score_share: 0.1, playout_share: 0.0, view: View::Varied }
+        NetworkSettings { score_share: 0.1, playout_share: 0.0, view: View::Varied, kernel: None }
     }
 }
 
@@ -65,8 +67,11 @@ pub struct NetworkEvaluator {
 
 impl NetworkEvaluator {
     /// An evaluator with a cache of `mebibytes` at most.
+    ///
+    /// # Panics
+    /// If this processor cannot run the kernel of the settings.
     pub fn new(network: Arc<Network>, settings: NetworkSettings, mebibytes: usize) -> NetworkEvaluator {
-        let forward = Forward::new(&network);
+        let forward = Forward::with_kernel(&network, settings.kernel);
         NetworkEvaluator {
             shared: Arc::new(Shared { network, settings, cache: EvaluationCache::new(mebibytes) }),
             forward,

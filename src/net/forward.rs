@@ -21,7 +21,16 @@ pub struct Forward {
 impl Forward {
     /// Prepares `network` for the fastest kernel of this machine.
     pub fn new(network: &Network) -> Forward {
-        let prepared = Arc::new(Prepared::new(network, Kernel::best()));
+        Forward::with_kernel(network, None)
+    }
+
+    /// Prepares `network` for a kernel, or the fastest one of this machine.
+    ///
+    /// # Panics
+    /// If this machine cannot run the kernel.
+    pub fn with_kernel(network: &Network, kernel: Option<Kernel>) -> Forward {
+        let prepared = kernel.map_or_else(|| Prepared::fastest(network), |it| Prepared::new(network, it));
+        let prepared = Arc::new(prepared);
         Forward { prepared, scratch: Scratch::default(), seen: Input::zero(1, 1) }
     }
 

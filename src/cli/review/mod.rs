@@ -185,6 +185,7 @@ fn reviewed(
         memory_mebibytes: usize::try_from(arguments.memory).unwrap_or(defaults.memory_mebibytes),
         seed: arguments.seed,
         rules,
+        network: arguments.model.settings_or(defaults.network),
         ..defaults
     };
     let network = arguments.model.load()?;

@@ -4,6 +4,7 @@ use super::buffer::Buffer;
 use super::gemm::{Gemm, Packed, pack_into};
 use super::primitives::Primitives;
 use super::sparse::{SetInputs, Sparse};
+use super::tiles::{TileConvolution, TileWorkspace};
 use super::winograd::{Boards, TileSize};
 use crate::net::layer::Conv;
 use std::sync::OnceLock;
@@ -25,6 +26,8 @@ enum Kind {
     Pointwise(Packed),
     /// 3 × 3. The weights at the places are computed when a board first asks for that size of tiles.
     Winograd { weights: Vec<f32>, places: [OnceLock<Buffer>; TileSize::BOTH.len()] },
+    /// Any window, in 16 bits.
+    Tiles(TileConvolution),
     /// Any other window, seldom seen.
     Window { weights: Vec<f32>, width: usize, height: usize },
 }
@@ -34,6 +37,7 @@ enum Kind {
 pub(super) struct Workspace {
     places: Buffer,
     products: Buffer,
+    tiles: TileWorkspace,
     set: SetInputs,
     zeros: Vec<f32>,
 }
@@ -75,13 +79,13 @@ pub(super) struct Joined {
 }
 
 impl Joined {
-    /// Joins them. The inputs are filled up to a multiple of `input_panel`, the outputs of each to one of `panel`,
+    /// Joins them. The inputs are filled up to a multiple of `input_align`, the outputs of each to one of `align`,
     /// and smaller windows to the size of the largest, all with zeros.
-    pub(super) fn new(convs: &[&Conv], input_panel: usize, panel: usize) -> Joined {
+    pub(super) fn new(convs: &[&Conv], input_align: usize, align: usize) -> Joined {
         let width = convs.iter().map(|conv| conv.width).max().unwrap_or(1);
         let height = convs.iter().map(|conv| conv.height).max().unwrap_or(1);
-        let inputs = convs[0].inputs.next_multiple_of(input_panel);
-        let outputs = convs.iter().map(|conv| conv.outputs.next_multiple_of(panel)).sum();
+        let inputs = convs[0].inputs.next_multiple_of(input_align);
+        let outputs = convs.iter().map(|conv| conv.outputs.next_multiple_of(align)).sum();
         let mut weights = vec![0.0; height * width * inputs * outputs];
         let mut column = 0;
         for conv in convs {
@@ -91,21 +95,24 @@ impl Joined {
                 let place = (top + place / conv.width) * width + left + place % conv.width;
                 weights[(place * inputs + input) * outputs + column..][..conv.outputs].copy_from_slice(row);
             }
-            column += conv.outputs.next_multiple_of(panel);
+            column += conv.outputs.next_multiple_of(align);
         }
         Joined { width, height, inputs, outputs, weights }
     }
 }
 
 impl Convolution {
-    /// Several convolutions of the same input as one; their outputs lie behind each other, each filled up to a
-    /// multiple of `panel`.
-    pub(super) fn new(convs: &[&Conv], panel: usize) -> Convolution {
-        let Joined { width, height, inputs, outputs, weights } = Joined::new(convs, panel, panel);
+    /// Several convolutions of the same input as one; their outputs lie behind each other, each filled up to what
+    /// the kernel needs.
+    pub(super) fn new(convs: &[&Conv], primitives: &Primitives) -> Convolution {
+        let &Primitives { align, panel, ref tiles, .. } = primitives;
+        let joined = Joined::new(convs, align, align);
+        let &Joined { width, height, inputs, outputs, .. } = &joined;
         let kind = match (width, height) {
-            (1, 1) => Kind::Pointwise(Packed::new(&weights, outputs, panel)),
-            (3, 3) => Kind::Winograd { weights, places: Default::default() },
-            (width, height) => Kind::Window { weights, width, height },
+            _ if tiles.is_some() => Kind::Tiles(TileConvolution::new(&joined)),
+            (1, 1) => Kind::Pointwise(Packed::new(&joined.weights, outputs, panel)),
+            (3, 3) => Kind::Winograd { weights: joined.weights, places: Default::default() },
+            _ => Kind::Window { weights: joined.weights, width, height },
         };
         Convolution { inputs, outputs, kind }
     }
@@ -138,6 +145,10 @@ impl Convolution {
                 let index = usize::from(size == TileSize::Four);
                 let places = places[index].get_or_init(|| self.at_places(weights, size, primitives.panel));
                 self.winograd(primitives, batch, size, places.as_slice(), (from, to), workspace);
+            }
+            Kind::Tiles(convolution) => {
+                let unit = primitives.tiles.as_ref().expect("only made where there is a unit");
+                convolution.run(unit, batch, from, to, &mut workspace.tiles);
             }
             Kind::Window { weights, width, height } => {
                 let Workspace { set, zeros, .. } = workspace;
@@ -217,6 +228,101 @@ impl Convolution {
             }
             (primitives.from_places)(&outputs, products, &mut to[first * self.outputs..]);
             done += count;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::kernels::Kernel;
+    use crate::rng::Rng;
+
+    /// Whole numbers from −3 to 3, which 16 bits hold exactly.
+    fn numbers(rng: &mut Rng, count: usize) -> Vec<f32> {
+        (0..count).map(|_| rng.below(7) as f32 - 3.0).collect()
+    }
+
+    /// What a convolution gives for one output of one point, by its definition.
+    fn definition(
+        conv: &Conv,
+        batch: Batch,
+        plane: &[f32],
+        (board, y, x): (usize, usize, usize),
+        output: usize,
+    ) -> f32 {
+        let mut sum = 0.0;
+        for (index, weight) in
+            conv.weights.iter().enumerate().filter(|(index, _)| index % conv.outputs == output)
+        {
+            let input = index / conv.outputs % conv.inputs;
+            let place = index / conv.outputs / conv.inputs;
+            let from_x = (x + place % conv.width).wrapping_sub(conv.width / 2);
+            let from_y = (y + place / conv.width).wrapping_sub(conv.height / 2);
+            if from_x < batch.width && from_y < batch.height {
+                sum += weight
+                    * plane[((board * batch.height + from_y) * batch.width + from_x) * conv.inputs + input];
+            }
+        }
+        sum
+    }
+
+    /// Two convolutions of the same input, with different windows and odd numbers of channels, joined, on several
+    /// boards of several sizes, by all kernels. Memory is used again and is full of other numbers.
+    #[test]
+    fn convolutions_are_what_their_definition_says() {
+        let mut rng = Rng::new(3);
+        let kernels = Kernel::ALL.into_iter().chain([Kernel::EmulatedBf16]);
+        let mut workspace = Workspace::default();
+        for kernel in kernels.filter(|kernel| kernel.is_available()) {
+            let primitives = Primitives::of(kernel);
+            for (width, height, inputs, size) in [
+                (1, 1, 3, (4, 3, 3)),
+                (3, 3, 5, (9, 9, 2)),
+                (3, 3, 33, (7, 6, 1)),
+                (3, 3, 2, (1, 5, 3)),
+                (5, 3, 2, (6, 4, 2)),
+                (5, 5, 3, (3, 2, 2)),
+            ] {
+                let mut conv = |width, height, outputs| Conv {
+                    name: String::new(),
+                    height,
+                    width,
+                    inputs,
+                    outputs,
+                    weights: numbers(&mut rng, height * width * inputs * outputs),
+                };
+                let convs = [conv(width, height, 7), conv(width.min(3), 1, 35)];
+                let batch = Batch { width: size.0, height: size.1, count: size.2 };
+                let plane = numbers(&mut rng, batch.points() * inputs);
+                let joined = Convolution::new(&[&convs[0], &convs[1]], &primitives);
+                let padded = inputs.next_multiple_of(primitives.align);
+                let mut from = vec![f32::NAN; batch.plane_len(padded)];
+                for (to, from) in from.chunks_mut(padded).zip(plane.chunks(inputs)) {
+                    to.fill(0.0);
+                    to[..inputs].copy_from_slice(from);
+                }
+                let mut to = vec![f32::NAN; batch.plane_len(joined.outputs())];
+                joined.run(&primitives, batch, &mut from, &mut to, &mut workspace);
+                let second = 7usize.next_multiple_of(primitives.align);
+                for point in 0..batch.points() {
+                    let place =
+                        (point / batch.area(), point / batch.width % batch.height, point % batch.width);
+                    let to = &to[point * joined.outputs()..][..joined.outputs()];
+                    for (conv, first) in convs.iter().zip([0, second]) {
+                        for output in 0..conv.outputs {
+                            let wanted = definition(conv, batch, &plane, place, output);
+                            let difference = (to[first + output] - wanted).abs();
+                            // Winograd's transformation has thirds; tiles are exact.
+                            let tolerance = if kernel.is_rounded() { 0.0 } else { 2e-3 };
+                            assert!(difference <= tolerance, "{}: {difference} of {wanted}", kernel.name());
+                        }
+                        let filling =
+                            first + conv.outputs..first + conv.outputs.next_multiple_of(primitives.align);
+                        assert!(to[filling].iter().all(|&x| x == 0.0), "what fills up is zero");
+                    }
+                }
+            }
         }
     }
 }

@@ -2,11 +2,12 @@
 //!
 //! [`Prepared`] holds a network's weights in the order in which they are read, and evaluates positions: one or
 //! several of the same size at a time. Its kernels differ in the instructions that they use and agree with
-//! [`scalar`](super::scalar) to a few parts in 10⁵.
+//! [`scalar`](super::scalar) to a few parts in 10⁵, or, where numbers are rounded to 16 bits, in 10².
 //!
 //! Planes lie in memory as `[position][y][x][channel]`, with as many channels as two vectors divide. Convolutions of
 //! 3 × 3 go through Winograd's transformation (`winograd.rs`), those of 1 × 1 are products of matrices (`gemm.rs`),
-//! and the first one adds up the weights of the features that are set (`sparse.rs`). Normalisations and activations
+//! and the first one adds up the weights of the features that are set (`sparse.rs`); where there is a unit for
+//! matrices, it does the two former (`tiles.rs`). Normalisations and activations
 //! pass over planes in between (`pointwise.rs`).
 //!
 //! `unsafe` is allowed in this module alone, for two things: calling functions that are compiled for instructions
@@ -14,6 +15,8 @@
 
 #![allow(unsafe_code)]
 
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+mod amx;
 mod buffer;
 mod convolution;
 mod forward;
@@ -23,10 +26,13 @@ mod prepared;
 mod primitives;
 mod simd;
 mod sparse;
+mod tiles;
 mod winograd;
 
 pub use forward::Scratch;
 pub use prepared::Prepared;
+
+use std::str::FromStr;
 
 /// A way to compute the forward pass.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -37,28 +43,35 @@ pub enum Kernel {
     Avx2,
     /// 512-bit vectors of x86-64.
     Avx512,
+    /// Tiles of 16-bit numbers, by Intel's matrix extensions under Linux, and 512-bit vectors.
+    AmxBf16,
+    /// What `AmxBf16` computes, in plain Rust, to see on any processor how exact it is. Far slower than all others,
+    /// and never chosen.
+    EmulatedBf16,
 }
 
 impl Kernel {
-    /// All kernels, from the slowest to the fastest.
-    pub const ALL: [Kernel; 3] = [Kernel::Portable, Kernel::Avx2, Kernel::Avx512];
+    /// All kernels that are meant to be used, from the slowest to the fastest.
+    pub const ALL: [Kernel; 4] = [Kernel::Portable, Kernel::Avx2, Kernel::Avx512, Kernel::AmxBf16];
 
     /// Can this processor run it?
     pub fn is_available(self) -> bool {
         match self {
-            Kernel::Portable => true,
+            Kernel::Portable | Kernel::EmulatedBf16 => true,
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx512 => is_x86_feature_detected!("avx512f") && Kernel::Avx2.is_available(),
-            #[cfg(not(target_arch = "x86_64"))]
-            Kernel::Avx2 | Kernel::Avx512 => false,
+            #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+            Kernel::AmxBf16 => Kernel::Avx512.is_available() && amx::is_available(),
+            #[allow(unreachable_patterns, reason = "on processors that have them all, none is left")]
+            Kernel::Avx2 | Kernel::Avx512 | Kernel::AmxBf16 => false,
         }
     }
 
-    /// The fastest one that this processor can run.
-    pub fn best() -> Kernel {
-        Kernel::ALL.into_iter().rfind(|kernel| kernel.is_available()).unwrap_or(Kernel::Portable)
+    /// Are its numbers rounded to 16 bits on the way?
+    pub const fn is_rounded(self) -> bool {
+        matches!(self, Kernel::AmxBf16 | Kernel::EmulatedBf16)
     }
 
     /// Its name, for people and the command line.
@@ -67,6 +80,26 @@ impl Kernel {
             Kernel::Portable => "portable",
             Kernel::Avx2 => "avx2",
             Kernel::Avx512 => "avx512",
+            Kernel::AmxBf16 => "amx-bf16",
+            Kernel::EmulatedBf16 => "emulated-bf16",
         }
+    }
+}
+
+/// A name that no kernel has.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("no kernel is called {name:?}; there are {}", Kernel::ALL.map(Kernel::name).join(", "))]
+pub struct UnknownKernel {
+    name: String,
+}
+
+impl FromStr for Kernel {
+    type Err = UnknownKernel;
+
+    /// The kernel of a [name](Kernel::name), whether this processor can run it or not.
+    fn from_str(name: &str) -> Result<Kernel, UnknownKernel> {
+        let mut all = Kernel::ALL.into_iter().chain([Kernel::EmulatedBf16]);
+        let kernel = all.find(|kernel| kernel.name() == name);
+        kernel.ok_or_else(|| UnknownKernel { name: name.to_owned() })
     }
 }

@@ -2,10 +2,15 @@
 
 use super::Kernel;
 use super::convolution::{Convolution, Joined};
+use super::forward::Scratch;
 use super::pointwise::NormAct;
 use super::primitives::Primitives;
+use crate::net::input::Input;
 use crate::net::layer::{Activation, ActivationLayer, Bias, Conv, MatMul, Norm};
 use crate::net::model::{Block, GlobalPooling, Network, NormActConv};
+use crate::net::output::Output;
+use crate::net::prediction::{Context, Prediction};
+use crate::net::scalar;
 
 /// A network, prepared for a processor. It is not changed by evaluating, and threads can share it.
 #[derive(Debug)]
@@ -20,7 +25,7 @@ pub struct Prepared {
     pub(super) heads: Heads,
 }
 
-/// A normalisation and the activation behind it, filled up to a multiple of a panel. There, zero stays zero.
+/// A normalisation and the activation behind it, filled up with zeros. There, zero stays zero.
 #[derive(Debug)]
 pub(super) struct PreparedNorm {
     scale: Vec<f32>,
@@ -90,18 +95,53 @@ impl Prepared {
     /// If this processor cannot run the kernel; see [`Kernel::is_available`].
     pub fn new(network: &Network, kernel: Kernel) -> Prepared {
         let primitives = Primitives::of(kernel);
-        let maker = Maker { panel: primitives.panel };
+        let maker = Maker { primitives };
         let trunk = &network.trunk;
         Prepared {
             kernel,
             primitives,
             // The features are not filled up.
-            first_conv: Joined::new(&[&trunk.first_conv], 1, maker.panel),
+            first_conv: Joined::new(&[&trunk.first_conv], 1, primitives.align),
             global_matmul: trunk.global_matmul.clone(),
             blocks: maker.blocks(&trunk.blocks),
             last_norm: maker.norm(&trunk.last_norm, &trunk.last_activation),
             heads: maker.heads(network),
         }
+    }
+
+    /// Prepares `network` for the fastest kernel of this processor. One that rounds must first agree with the plain
+    /// forward pass about a position, or the next one is taken.
+    pub fn fastest(network: &Network) -> Prepared {
+        let kernels = Kernel::ALL.into_iter().rev().filter(|kernel| kernel.is_available());
+        let mut prepared = kernels.map(|kernel| Prepared::new(network, kernel));
+        let good = prepared.find(|prepared| !prepared.kernel.is_rounded() || prepared.agrees_with(network));
+        good.expect("the portable kernel runs everywhere and does not round")
+    }
+
+    /// Does it say nearly the same as `network` about a small board with some stones?
+    fn agrees_with(&self, network: &Network) -> bool {
+        // Far more than rounding to 16 bits has ever made of a probability or an owner.
+        const TOLERANCE: f32 = 0.1;
+        let side = 5;
+        let mut input = Input::zero(side, side);
+        for point in 0..side * side {
+            let features = input.point_mut(point % side, point / side);
+            features[0] = 1.0;
+            if point % 3 > 0 {
+                // A stone of either side with two liberties.
+                features[point % 3] = 1.0;
+                features[4] = 1.0;
+            }
+        }
+        let context = Context { legal: &[true; 25], no_result: true, optimism: 0.0 };
+        let meaning = |output: Output| Prediction::new(network, &output, context);
+        let wanted = scalar::evaluate(network, &input).and_then(meaning);
+        let found = self.evaluate_one(&input, &mut Scratch::default()).and_then(meaning);
+        // What is not finite will be refused by every kernel.
+        let (Ok(wanted), Ok(found)) = (wanted, found) else { return true };
+        let numbers =
+            |it: &Prediction| [&it.policy[..], &it.ownership[..], &[it.pass, it.win, it.loss]].concat();
+        numbers(&wanted).iter().zip(numbers(&found)).all(|(wanted, found)| (wanted - found).abs() < TOLERANCE)
     }
 
     /// The kernel that it was prepared for.
@@ -131,13 +171,13 @@ impl PreparedNorm {
 }
 
 struct Maker {
-    panel: usize,
+    primitives: Primitives,
 }
 
 impl Maker {
     fn norm(&self, norm: &Norm, activation: &ActivationLayer) -> PreparedNorm {
         let mut affine = norm.folded();
-        let channels = norm.channels().next_multiple_of(self.panel);
+        let channels = norm.channels().next_multiple_of(self.primitives.align);
         affine.scale.resize(channels, 0.0);
         affine.bias.resize(channels, 0.0);
         PreparedNorm { scale: affine.scale, bias: affine.bias, activation: activation.activation }
@@ -148,7 +188,7 @@ impl Maker {
     }
 
     fn conv(&self, convs: &[&Conv]) -> Convolution {
-        Convolution::new(convs, self.panel)
+        Convolution::new(convs, &self.primitives)
     }
 
     fn pooling(&self, pooling: &GlobalPooling) -> PreparedPooling {
@@ -207,5 +247,22 @@ impl Maker {
             score: (value.score_matmul.clone(), value.score_bias.clone()),
             ownership_conv: self.conv(&[&value.ownership_conv]),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::random::{Options, network};
+
+    #[test]
+    fn a_kernel_that_computes_something_else_is_noticed() {
+        let [one, other] = [1, 2].map(|seed| network(&Options { seed, ..Options::default() }).unwrap());
+        for kernel in [Kernel::Portable, Kernel::EmulatedBf16] {
+            let prepared = Prepared::new(&one, kernel);
+            assert!(prepared.agrees_with(&one), "{}", kernel.name());
+            assert!(!prepared.agrees_with(&other), "{}", kernel.name());
+        }
+        assert!(Prepared::fastest(&one).agrees_with(&one));
     }
 }

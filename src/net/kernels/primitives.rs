@@ -8,6 +8,7 @@ use super::gemm::{self, Gemm, PANEL_VECTORS};
 use super::pointwise::{self, Extent, NormAct};
 use super::simd::{Portable, Simd};
 use super::sparse::{self, Sparse};
+use super::tiles::{self, TileUnit};
 use super::winograd::{self, Boards};
 
 /// Numbers, and how far apart points begin.
@@ -19,8 +20,12 @@ pub(super) type StridedMut<'p> = (&'p mut [f32], usize);
 /// The functions for one instruction set. What they do is said where they are written generically.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Primitives {
-    /// What the number of channels must be a multiple of: the width of a panel of packed matrices.
+    /// The width of a panel of packed matrices.
     pub(super) panel: usize,
+    /// What the number of channels must be a multiple of: panels, and tiles if there are any.
+    pub(super) align: usize,
+    /// For convolutions in 16 bits.
+    pub(super) tiles: Option<TileUnit>,
     pub(super) gemm: fn(Gemm<'_>),
     pub(super) to_places: fn(&Boards, &[f32], &mut [f32]),
     pub(super) from_places: fn(&Boards, &[f32], &mut [f32]),
@@ -47,6 +52,8 @@ macro_rules! table {
         );
         Primitives {
             panel: PANEL_VECTORS * <$set as Simd>::LANES,
+            align: PANEL_VECTORS * <$set as Simd>::LANES,
+            tiles: None,
             gemm,
             to_places,
             from_places,
@@ -80,8 +87,14 @@ impl Primitives {
     /// If this processor cannot run it.
     pub(super) fn of(kernel: Kernel) -> Primitives {
         assert!(kernel.is_available(), "{} on a processor without it", kernel.name());
+        let with_tiles = |primitives: Primitives, unit| Primitives {
+            align: tiles::CHANNELS.next_multiple_of(primitives.panel),
+            tiles: Some(unit),
+            ..primitives
+        };
         match kernel {
             Kernel::Portable => table!(Portable, Portable),
+            Kernel::EmulatedBf16 => with_tiles(Primitives::of(Kernel::Portable), tiles::EMULATED),
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx2 => {
                 use super::simd::Avx2;
@@ -100,8 +113,10 @@ impl Primitives {
                     Avx512::token()
                 )
             }
-            #[cfg(not(target_arch = "x86_64"))]
-            Kernel::Avx2 | Kernel::Avx512 => unreachable!("it is not available"),
+            #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+            Kernel::AmxBf16 => with_tiles(Primitives::of(Kernel::Avx512), super::amx::UNIT),
+            #[allow(unreachable_patterns, reason = "on processors that have them all, none is left")]
+            Kernel::Avx2 | Kernel::Avx512 | Kernel::AmxBf16 => unreachable!("it is not available"),
         }
     }
 }
