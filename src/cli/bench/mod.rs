@@ -1,5 +1,7 @@
 //! `kosumi bench`: a number that changes when the search does, and how fast everything is.
 
+mod network;
+
 use crate::board::{Board, BoardSize, Color, Move, Point};
 use crate::eval::Playouts;
 use crate::game::Game;
@@ -28,14 +30,19 @@ Speeds are of this machine, from the empty board:
 
 Examples:
   kosumi bench                   signature and speeds, about 30 s
-  kosumi bench --signature       the signature alone, a few seconds")]
+  kosumi bench --signature       the signature alone, a few seconds
+  kosumi bench --model FILE      evaluations of a network per second, with all kernels that the processor can run,
+                                 about 20 s
+  kosumi bench --model FILE --size 19 --kernel avx2 --batch 1,2,4,8")]
 pub(super) struct Arguments {
     /// Print the signature only
     #[arg(long)]
     signature: bool,
-    /// Time for every measurement, in seconds
-    #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = super::options::seconds)]
-    seconds: Duration,
+    #[command(flatten)]
+    network: network::Arguments,
+    /// Time for every measurement, in seconds [default: 2; for networks 0.5]
+    #[arg(long, value_name = "SECONDS", value_parser = super::options::seconds)]
+    seconds: Option<Duration>,
     /// Threads to compare with one thread
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u16).range(2..=1024))]
     threads: u16,
@@ -60,12 +67,17 @@ const SEED: u64 = 1;
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
+    let threads = usize::from(arguments.threads);
+    if let Some(path) = &arguments.network.model {
+        let time = arguments.seconds.unwrap_or(Duration::from_millis(500));
+        return network::run(path, &arguments.network, time, threads, &mut out);
+    }
+    let time = arguments.seconds.unwrap_or(Duration::from_secs(2));
     writeln!(out, "Bench: {}", signature()?)?;
     if arguments.signature {
         return Ok(());
     }
     out.flush()?;
-    let (time, threads) = (arguments.seconds, usize::from(arguments.threads));
     writeln!(out, "\nsize   uniform playouts/s  moves   heuristic playouts/s  moves")?;
     for side in SIDES {
         let uniform = playouts(side, UniformPolicy, time)?;
