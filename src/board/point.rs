@@ -364,6 +364,14 @@ impl Symmetry {
         if self.0 & 4 == 0 { self } else { Symmetry(4 | (self.0 & 1) << 1 | (self.0 & 2) >> 1) }
     }
 
+    /// This one, and then another one.
+    #[must_use]
+    pub const fn then(self, next: Symmetry) -> Symmetry {
+        // Behind a swap, a mirror of columns is one of what were rows.
+        let mirrors = if self.0 & 4 == 0 { next.0 } else { (next.0 & 1) << 1 | (next.0 & 2) >> 1 };
+        Symmetry(self.0 ^ (mirrors & 3 | next.0 & 4))
+    }
+
     /// The size of the image of a board.
     #[must_use]
     pub const fn image_size(self, size: BoardSize) -> BoardSize {

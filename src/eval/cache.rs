@@ -6,7 +6,7 @@
 //! matters differs.
 
 use super::Evaluation;
-use crate::board::{Key, Move};
+use crate::board::{Key, Move, Symmetry};
 use hashbrown::HashMap;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,6 +22,9 @@ pub struct CachedEvaluation {
     /// Owner of every point in the order of [`BoardSize::points`](crate::board::BoardSize::points), from −127
     /// (White's) to 127 (Black's).
     pub owners: Box<[i8]>,
+    /// The symmetry that leads from the position to the image under whose key the answer is kept; the first of all,
+    /// which changes nothing, if images share no answers.
+    pub way: Symmetry,
 }
 
 impl CachedEvaluation {
@@ -126,6 +129,7 @@ mod tests {
             evaluation: Evaluation { value, score: 10.0 * value },
             moves: vec![(Move::Pass, 0); moves].into(),
             owners: vec![0; moves].into(),
+            way: Symmetry::ALL[0],
         })
     }
 

@@ -4,6 +4,7 @@
 //! evaluator's own business.
 
 pub mod cache;
+mod images;
 pub mod network;
 pub mod playouts;
 pub mod prior;

@@ -4,6 +4,7 @@
 //! for the moves when it comes back, so answers are kept in a cache that all workers share.
 
 use super::cache::{CachedEvaluation, EvaluationCache};
+use super::images;
 use super::{Evaluation, Evaluator, FirstPlays, Ownership, Playouts, Prior};
 use crate::board::{Key, Move, Symmetry};
 use crate::game::{Button, Game, Line};
@@ -24,6 +25,8 @@ pub struct NetworkSettings {
     pub playout_share: f32,
     /// Which of the symmetries of the board the network is shown.
     pub view: View,
+    /// Do positions that are images of each other share an answer?
+    pub share_images: bool,
     /// The kernel that computes it; `None` is the fastest one of this processor.
     pub kernel: Option<Kernel>,
 }
@@ -41,7 +44,13 @@ pub enum View {
 
 impl Default for NetworkSettings {
     fn default() -> NetworkSettings {
-        NetworkSettings { score_share: 0.1, playout_share: 0.0, view: View::Varied, kernel: None }
+        NetworkSettings {
+            score_share: 0.1,
+            playout_share: 0.0,
+            view: View::Varied,
+            share_images: true,
+            kernel: None,
+        }
     }
 }
 
@@ -124,19 +133,26 @@ impl NetworkEvaluator {
 
     /// The answer about a position, from the cache if it is there.
     fn answer(&mut self, line: &Line<'_>) -> Arc<CachedEvaluation> {
-        let key = line.graph_key();
-        if let Some(known) = self.shared.cache.get(key) {
-            return known;
+        let (key, way) = match self.shared.settings.share_images {
+            true => images::common_key(line),
+            false => (line.graph_key(), Symmetry::ALL[0]),
+        };
+        match self.shared.cache.get(key) {
+            Some(known) if known.way == way => known,
+            Some(known) => Arc::new(images::image(&known, line.game().size(), known.way.then(way.inverse()))),
+            None => {
+                let answer = Arc::new(self.ask(line, key, way));
+                self.shared.cache.insert(key, answer.clone());
+                answer
+            }
         }
-        let answer = Arc::new(self.ask(line, key));
-        self.shared.cache.insert(key, answer.clone());
-        answer
     }
 
-    fn ask(&mut self, line: &Line<'_>, key: Key) -> CachedEvaluation {
+    fn ask(&mut self, line: &Line<'_>, key: Key, way: Symmetry) -> CachedEvaluation {
         let game = line.game();
         let size = game.size();
-        let symmetry = self.symmetry(line, key);
+        // All images are shown the network as the same one.
+        let symmetry = way.then(self.symmetry(line, key));
         let Ok(prediction) = self.predict(line, symmetry) else {
             // Broken weights: an even game and no preference, so that the engine still plays by the rules.
             let even = 1.0 / (size.area() + 1) as f32;
@@ -146,6 +162,7 @@ impl NetworkEvaluator {
                 evaluation: Evaluation { value: 0.0, score: 0.0 },
                 moves: moves.collect(),
                 owners: vec![0; size.area()].into(),
+                way,
             };
         };
         let at =
@@ -161,6 +178,7 @@ impl NetworkEvaluator {
             evaluation: Evaluation { value, score: prediction.lead },
             moves,
             owners: owners.into(),
+            way,
         }
     }
 
@@ -323,6 +341,48 @@ mod tests {
         let evaluation = evaluator.evaluate(&Line::new(&game), &mut Rng::new(1));
         assert_eq!(evaluation, Evaluation { value: -1.0, score: 1.0 - 6.5 });
         assert_eq!(evaluator.cache().hits_and_misses(), (0, 0));
+    }
+
+    #[test]
+    fn images_share_an_answer_that_is_turned_to_each_of_them() {
+        let size = BoardSize::square(5).expect("a size");
+        // What recent moves and ladders were differs in no image.
+        let seen = |symmetry: Symmetry| {
+            let mut game = Game::new(size, Rules::default(), 6.5);
+            for (column, row) in [(2, 1), (1, 2), (3, 3)] {
+                let point = symmetry.apply(size, Point::new(column, row));
+                game.play(game.to_move(), Move::Play(point)).expect("legal");
+            }
+            game
+        };
+        let settings = NetworkSettings { share_images: true, ..NetworkSettings::default() };
+        let mut shared = evaluator(settings);
+        for symmetry in Symmetry::ALL {
+            let game = seen(symmetry);
+            let line = Line::new(&game);
+            let mut moves = [Vec::new(), Vec::new()];
+            // An evaluator that has seen no other image asks its network.
+            let mut fresh = evaluator(settings);
+            let evaluations = [&mut shared, &mut fresh].map(|it| it.evaluate(&line, &mut Rng::new(1)));
+            shared.expand(&line, &mut moves[0]);
+            fresh.expand(&line, &mut moves[1]);
+            assert_eq!(evaluations[0], evaluations[1]);
+            for (shared, fresh) in moves[0].iter().zip(&moves[1]) {
+                // Probabilities of an image are summed up in another order.
+                assert!((shared.1.probability() - fresh.1.probability()).abs() < 1e-4);
+                assert_eq!(shared.0, fresh.0);
+            }
+            assert_eq!(moves[0].len(), moves[1].len());
+            let owners = shared.answer(&line).owners.clone();
+            assert_eq!(owners, fresh.answer(&line).owners);
+        }
+        assert_eq!(shared.cache().hits_and_misses().1, 1);
+
+        let mut apart = evaluator(NetworkSettings { share_images: false, ..settings });
+        for symmetry in Symmetry::ALL {
+            apart.evaluate(&Line::new(&seen(symmetry)), &mut Rng::new(1));
+        }
+        assert_eq!(apart.cache().hits_and_misses(), (0, 8));
     }
 
     #[test]

@@ -151,6 +151,13 @@ impl<'g> Line<'g> {
         self.graph_key
     }
 
+    /// Has the past been forgotten, and does no ko forbid a point? Then the [key](Self::graph_key) is the board's,
+    /// and what is the same for all images of the board.
+    pub fn is_free_of_history(&self) -> bool {
+        let state = self.turn.state(self.salt, self.game.rules, &self.board);
+        self.board.ko().is_none() && self.graph_key == state.key(iter::empty())
+    }
+
     /// May the player on turn place a stone on this point of the board?
     ///
     /// # Errors

@@ -1,0 +1,175 @@
+//! Positions that are images of each other, turned or mirrored: they share an answer.
+//!
+//! All images are known by the key of one of them. An answer is kept as it was given, with the way to that one; who
+//! asks for another image gets it turned.
+
+use super::CachedEvaluation;
+use crate::board::{BoardSize, Key, Move, Symmetry};
+use crate::game::Line;
+
+const IDENTITY: Symmetry = Symmetry::ALL[0];
+
+/// The key that a position has in common with all its images, and the symmetry that leads to the image whose key it
+/// is. Where the past or a ko matters, the key of the position itself.
+pub(super) fn common_key(line: &Line<'_>) -> (Key, Symmetry) {
+    if !line.is_free_of_history() {
+        return (line.graph_key(), IDENTITY);
+    }
+    let board = line.board();
+    let size = board.size();
+    let mut stones = [Key::default(); Symmetry::ALL.len()];
+    for (point, color) in board.stones() {
+        for symmetry in Symmetry::of(size) {
+            let image = symmetry.apply(size, point);
+            stones[usize::from(symmetry.code())] ^= board.zobrist().stone(image, color);
+        }
+    }
+    // All that is not stones is the same for all images.
+    let rest = line.graph_key() ^ stones[0];
+    let keys = Symmetry::of(size).map(|symmetry| (rest ^ stones[usize::from(symmetry.code())], symmetry));
+    keys.min_by_key(|&(key, _)| key).unwrap_or((line.graph_key(), IDENTITY))
+}
+
+/// What an answer about a position says about its image.
+pub(super) fn image(answer: &CachedEvaluation, size: BoardSize, symmetry: Symmetry) -> CachedEvaluation {
+    let to = |point| symmetry.apply(size, point);
+    let mut moves = answer.moves.clone();
+    for (mv, _) in &mut moves {
+        if let Move::Play(point) = mv {
+            *point = to(*point);
+        }
+    }
+    // As if the image had been asked about: points in their order, then the pass.
+    moves.sort_unstable_by_key(|(mv, _)| mv.point().map_or(usize::MAX, |point| point.index()));
+    let mut owners = answer.owners.clone();
+    let back = symmetry.inverse();
+    let from = |point| back.apply(symmetry.image_size(size), point);
+    for (owner, point) in owners.iter_mut().zip(size.points()) {
+        *owner = answer.owners[place(size, from(point))];
+    }
+    CachedEvaluation { evaluation: answer.evaluation, moves, owners, way: answer.way }
+}
+
+/// The place of a point in the order of [`BoardSize::points`].
+fn place(size: BoardSize, point: crate::board::Point) -> usize {
+    point.row() * size.columns() + point.column()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::Point;
+    use crate::game::Game;
+    use crate::rules::{KoRule, Rules};
+    use std::collections::HashSet;
+
+    /// The game of these moves (column and row, both from 0), seen through a symmetry.
+    fn game(size: BoardSize, rules: Rules, moves: &[(usize, usize)], symmetry: Symmetry) -> Game {
+        let mut game = Game::new(size, rules, 6.5);
+        for &(column, row) in moves {
+            let image = symmetry.apply(size, Point::new(column, row));
+            game.play(game.to_move(), Move::Play(image)).expect("legal");
+        }
+        game
+    }
+
+    const MOVES: [(usize, usize); 5] = [(1, 2), (4, 3), (2, 2), (0, 4), (3, 0)];
+
+    #[test]
+    fn one_symmetry_and_then_another() {
+        let size = BoardSize::new(4, 3).unwrap();
+        for first in Symmetry::ALL {
+            let between = first.image_size(size);
+            for second in Symmetry::ALL {
+                let both = first.then(second);
+                assert_eq!(both.image_size(size), second.image_size(between));
+                for point in size.points() {
+                    assert_eq!(both.apply(size, point), second.apply(between, first.apply(size, point)));
+                }
+            }
+            assert_eq!(first.then(first.inverse()), IDENTITY);
+        }
+    }
+
+    #[test]
+    fn images_have_one_key_and_other_positions_have_others() {
+        for (columns, rows) in [(5, 5), (5, 6), (9, 9)] {
+            let size = BoardSize::new(columns, rows).unwrap();
+            let mut keys = HashSet::new();
+            for count in 0..=MOVES.len() {
+                for symmetry in Symmetry::of(size) {
+                    let game = game(size, Rules::default(), &MOVES[..count], symmetry);
+                    keys.insert(common_key(&Line::new(&game)).0);
+                }
+                assert_eq!(keys.len(), count + 1, "{columns}x{rows} after {count} moves");
+            }
+            // A wide board is no image of itself turned by a quarter.
+            let turned = MOVES.map(|(column, row)| (row, column));
+            let game = game(size, Rules::default(), &turned, IDENTITY);
+            assert_eq!(keys.contains(&common_key(&Line::new(&game)).0), size.is_square());
+        }
+    }
+
+    #[test]
+    fn the_way_leads_to_the_image_whose_key_it_is() {
+        let size = BoardSize::square(9).unwrap();
+        for symmetry in Symmetry::of(size) {
+            let seen = game(size, Rules::default(), &MOVES, symmetry);
+            let (key, way) = common_key(&Line::new(&seen));
+            let image = game(size, Rules::default(), &MOVES, symmetry.then(way));
+            assert_eq!(Line::new(&image).graph_key(), key);
+        }
+    }
+
+    #[test]
+    fn a_ko_and_a_past_that_may_come_back_are_not_shared() {
+        let size = BoardSize::square(9).unwrap();
+        // Black takes a ko with the last move.
+        let ko = [(1, 0), (2, 0), (0, 1), (3, 1), (1, 2), (2, 2), (8, 8), (1, 1), (2, 1)];
+        for rule in [KoRule::Simple, KoRule::Positional] {
+            let rules = Rules { ko: rule, ..Rules::default() };
+            let keys = |moves: &[(usize, usize)]| -> HashSet<Key> {
+                let keys = Symmetry::of(size).map(|symmetry| {
+                    let game = game(size, rules, moves, symmetry);
+                    let line = Line::new(&game);
+                    let (key, way) = common_key(&line);
+                    assert!(way == IDENTITY || line.is_free_of_history());
+                    key
+                });
+                keys.collect()
+            };
+            assert_eq!(keys(&ko[..8]).len(), if rule == KoRule::Simple { 1 } else { 8 }, "before the ko");
+            assert_eq!(keys(&ko).len(), 8, "in the ko");
+        }
+    }
+
+    #[test]
+    fn an_answer_is_turned_with_its_board() {
+        let size = BoardSize::new(3, 3).unwrap();
+        let points: Vec<Point> = size.points().collect();
+        // Each point has its number, and one cannot be played.
+        let moves =
+            points.iter().enumerate().skip(1).map(|(number, &point)| (Move::Play(point), number as u16));
+        let answer = CachedEvaluation {
+            evaluation: crate::eval::Evaluation { value: 0.5, score: 1.0 },
+            moves: moves.chain([(Move::Pass, 99)]).collect(),
+            owners: (0..9).collect(),
+            way: IDENTITY,
+        };
+        for symmetry in Symmetry::ALL {
+            let image = image(&answer, size, symmetry);
+            assert_eq!(image.evaluation, answer.evaluation);
+            for (number, &point) in points.iter().enumerate() {
+                let to = symmetry.apply(size, point);
+                let of_move =
+                    image.moves.iter().find(|(mv, _)| *mv == Move::Play(to)).map(|&(_, prior)| prior);
+                assert_eq!(of_move, (number > 0).then_some(number as u16));
+                let place = points.iter().position(|&point| point == to).unwrap();
+                assert_eq!(image.owners[place], number as i8);
+            }
+            assert_eq!(image.moves.last(), Some(&(Move::Pass, 99)));
+            let order: Vec<_> = image.moves.iter().filter_map(|(mv, _)| mv.point()).collect();
+            assert!(order.is_sorted_by_key(|point| points.iter().position(|other| other == point)));
+        }
+    }
+}
