@@ -4,16 +4,17 @@ use kosumi::board::BoardSize;
 use kosumi::commands::Commands;
 use kosumi::engine::{Engine, EngineSettings};
 use kosumi::net::{Network, random};
-use kosumi_gtp::InputWatch;
-use std::path::Path;
+use kosumi_gtp::{Client, InputWatch};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Sends lines to an engine and reads its answers.
-struct Engines(Commands);
+struct Kosumi(Commands);
 
-impl Engines {
-    fn new(side: usize, playouts: u32, network: Option<Arc<Network>>) -> Engines {
+impl Kosumi {
+    fn new(side: usize, playouts: u32, network: Option<Arc<Network>>) -> Kosumi {
         let settings = EngineSettings {
             threads: 1,
             memory_mebibytes: 4,
@@ -22,7 +23,7 @@ impl Engines {
         };
         let mut engine = Engine::with_network(settings, network);
         engine.set_size(BoardSize::square(side).unwrap());
-        Engines(Commands::new(engine))
+        Kosumi(Commands::new(engine))
     }
 
     fn ask(&mut self, line: &str) -> Result<String, String> {
@@ -134,7 +135,7 @@ fn gogui_reads(kind: &str, answer: &str, side: usize) -> Result<(), String> {
 fn gogui_understands_what_it_is_told_to_show() {
     let side = 7;
     let network = Arc::new(random::network(&random::Options::default()).unwrap());
-    let mut engine = Engines::new(side, 60, Some(network));
+    let mut engine = Kosumi::new(side, 60, Some(network));
     let listed = engine.must("gogui-analyze_commands");
     let positions: [&[&str]; 3] = [
         &[],
@@ -171,7 +172,7 @@ fn gogui_understands_what_it_is_told_to_show() {
 /// Every line of the dialogs can be sent back, and changes nothing then.
 #[test]
 fn gogui_can_send_back_what_its_dialogs_show() {
-    let mut engine = Engines::new(5, 10, None);
+    let mut engine = Kosumi::new(5, 10, None);
     for command in ["kosumi-param", "kosumi-param_rules"] {
         let shown = engine.must(command);
         for line in shown.lines() {
@@ -207,4 +208,116 @@ fn sabakis_library_drives_the_program() {
     let went = Command::new("node").arg(folder.join("sabaki.mjs")).arg(program).output().unwrap();
     let (out, err) = (String::from_utf8_lossy(&went.stdout), String::from_utf8_lossy(&went.stderr));
     assert!(went.status.success() && out.contains("all well"), "{out}{err}");
+}
+
+/// GNU Go, where it is installed.
+fn gnugo(seed: u32) -> Option<Client> {
+    let named = std::env::var_os("GNUGO").map(PathBuf::from);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let in_path = std::env::split_paths(&path).map(|folder| folder.join("gnugo")).collect::<Vec<_>>();
+    let usual = PathBuf::from("/usr/games/gnugo");
+    let program = named.into_iter().chain(in_path).chain([usual]).find(|file| file.is_file())?;
+    let mut command = Command::new(program);
+    command.args(["--mode", "gtp", "--level", "1", "--chinese-rules", "--seed", &seed.to_string()]);
+    Client::spawn_command(command).ok()
+}
+
+/// Whose orders are given, and how.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Style {
+    GoGui,
+    Kgs,
+}
+
+/// A game against GNU Go with everything that a client asks for on the way. No command may be refused.
+fn whole_game(style: Style, seed: u32, opponent: &mut Client) {
+    const SIDE: usize = 7;
+    const PATIENCE: Duration = Duration::from_secs(120);
+    let mut kosumi = Kosumi::new(SIDE, 150, None);
+    let before: &[&str] = match style {
+        Style::GoGui => &[
+            "protocol_version",
+            "name",
+            "list_commands",
+            "gogui-analyze_commands",
+            "boardsize 7",
+            "clear_board",
+            "komi 6.5",
+            "time_settings 600 0 0",
+        ],
+        Style::Kgs => &[
+            "list_commands",
+            "boardsize 19",
+            "kgs-time_settings canadian 60 300 25",
+            "boardsize 7",
+            "clear_board",
+            "kgs-rules chinese",
+            "komi 6.5",
+            "kgs-time_settings byoyomi 60 10 5",
+        ],
+    };
+    before.iter().for_each(|line| drop(kosumi.must(line)));
+    for line in ["boardsize 7", "clear_board", "komi 6.5"] {
+        opponent.send(line, PATIENCE).unwrap();
+    }
+    let (own, other) = if seed.is_multiple_of(2) { ("b", "w") } else { ("w", "b") };
+    let mut last_was_pass = false;
+    for number in 0..200 {
+        let is_own = (number % 2 == 0) == (own == "b");
+        let vertex = if is_own {
+            if style == Style::Kgs {
+                kosumi.must(&format!("time_left {own} 10 {}", 1 + number % 5));
+            }
+            kosumi.must(&format!("genmove {own}"))
+        } else {
+            opponent.send(&format!("genmove {other}"), PATIENCE).unwrap()
+        };
+        if vertex.eq_ignore_ascii_case("resign") {
+            kosumi.must("kgs-game_over");
+            return;
+        }
+        if is_own {
+            opponent.send(&format!("play {own} {vertex}"), PATIENCE).unwrap();
+        } else {
+            let color = other.to_uppercase();
+            kosumi.must(&format!("play {color} {vertex}"));
+            if style == Style::GoGui {
+                // The user looks around and goes back and forth.
+                kosumi.must("undo");
+                kosumi.must(&format!("gogui-play_sequence {color} {vertex}"));
+                kosumi.must("kosumi-superko_banned b");
+            }
+        }
+        let is_pass = vertex.eq_ignore_ascii_case("pass");
+        if is_pass && last_was_pass {
+            break;
+        }
+        last_was_pass = is_pass;
+    }
+    kosumi.must("final_status_list dead");
+    kosumi.must("final_score");
+    // The list is disputed: a pass is taken back, and Kosumi goes on alone until nothing dead is left.
+    kosumi.must("undo");
+    for moves in 0.. {
+        assert!(moves < 200, "{style:?} {seed}: no end");
+        if kosumi.must(&format!("kgs-genmove_cleanup {own}")) == "PASS" {
+            break;
+        }
+        kosumi.must(&format!("play {other} pass"));
+    }
+    let stones = kosumi.must(&format!("list_stones {other}"));
+    let dead = kosumi.must("final_status_list dead");
+    assert!(words(&dead).iter().all(|point| !words(&stones).contains(point)), "{style:?} {seed}: {dead}");
+    kosumi.must("kgs-game_over");
+}
+
+#[test]
+#[allow(clippy::print_stderr)]
+fn whole_games_have_no_refusals() {
+    for (style, seed) in [(Style::GoGui, 1), (Style::Kgs, 2), (Style::GoGui, 4), (Style::Kgs, 3)] {
+        match gnugo(seed) {
+            Some(mut opponent) => whole_game(style, seed, &mut opponent),
+            None => return eprintln!("skipped: there is no gnugo"),
+        }
+    }
 }
