@@ -16,6 +16,10 @@ pub enum KoRule {
 }
 
 impl KoRule {
+    /// All of them.
+    pub const ALL: [KoRule; 4] =
+        [KoRule::Simple, KoRule::Positional, KoRule::Situational, KoRule::NaturalSituational];
+
     /// The name in `kata-set-rules`.
     pub const fn name(self) -> &'static str {
         match self {
@@ -47,6 +51,19 @@ pub enum Scoring {
     Territory,
 }
 
+impl Scoring {
+    /// All of them.
+    pub const ALL: [Scoring; 2] = [Scoring::Area, Scoring::Territory];
+
+    /// The name in `kata-set-rules`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Scoring::Area => "AREA",
+            Scoring::Territory => "TERRITORY",
+        }
+    }
+}
+
 /// Which surrounded points do not count.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Tax {
@@ -56,6 +73,20 @@ pub enum Tax {
     Seki,
     /// Those in seki do not, and two of every living group.
     All,
+}
+
+impl Tax {
+    /// All of them.
+    pub const ALL: [Tax; 3] = [Tax::None, Tax::Seki, Tax::All];
+
+    /// The name in `kata-set-rules`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Tax::None => "NONE",
+            Tax::Seki => "SEKI",
+            Tax::All => "ALL",
+        }
+    }
 }
 
 /// What White gets for a handicap of N stones.
@@ -70,6 +101,18 @@ pub enum HandicapBonus {
 }
 
 impl HandicapBonus {
+    /// All of them.
+    pub const ALL: [HandicapBonus; 3] = [HandicapBonus::None, HandicapBonus::Full, HandicapBonus::LessOne];
+
+    /// The name in `kata-set-rules`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            HandicapBonus::None => "0",
+            HandicapBonus::Full => "N",
+            HandicapBonus::LessOne => "N-1",
+        }
+    }
+
     /// Points for White at a handicap of `stones`.
     pub fn points(self, stones: u32) -> u32 {
         match self {
@@ -231,6 +274,74 @@ impl Rules {
     }
 }
 
+impl Rules {
+    /// The rules in one word: the name if they have one, otherwise a code as KataGo writes it into its records,
+    /// as `koSIMPLEscoreAREAtaxALLsui1whbNfpok1`. [`Rules::parse`] reads both.
+    pub fn code_name(self) -> String {
+        if let Some(preset) = self.as_preset() {
+            return preset.names[0].to_owned();
+        }
+        let mut text = format!(
+            "ko{}score{}tax{}sui{}",
+            self.ko.name(),
+            self.scoring.name(),
+            self.tax.name(),
+            u8::from(self.suicide)
+        );
+        if self.has_button {
+            text.push_str("button1");
+        }
+        if self.handicap_bonus != HandicapBonus::None {
+            text.push_str("whb");
+            text.push_str(self.handicap_bonus.name());
+        }
+        if self.friendly_pass {
+            text.push_str("fpok1");
+        }
+        text
+    }
+
+    /// The rules of a name or a code; see [`Rules::code_name`].
+    pub fn parse(text: &str) -> Option<Rules> {
+        Rules::preset(text).map(|preset| preset.rules).or_else(|| Rules::parse_code(text.trim()))
+    }
+
+    fn parse_code(text: &str) -> Option<Rules> {
+        /// What stands at the front, taken off: the longest of the names, because some begin with others.
+        fn take<T: Copy>(rest: &mut &str, values: &[T], name: impl Fn(T) -> &'static str) -> Option<T> {
+            let fitting = values.iter().copied().filter(|&value| rest.starts_with(name(value)));
+            let found = fitting.max_by_key(|&value| name(value).len())?;
+            *rest = &rest[name(found).len()..];
+            Some(found)
+        }
+        const FLAGS: [bool; 2] = [false, true];
+        let flag = |set| if set { "1" } else { "0" };
+        let mut rules = Rules {
+            ko: KoRule::Simple,
+            suicide: false,
+            scoring: Scoring::Area,
+            tax: Tax::None,
+            has_button: false,
+            handicap_bonus: HandicapBonus::None,
+            friendly_pass: false,
+        };
+        let rest = &mut text.strip_prefix("ko")?;
+        rules.ko = take(rest, &KoRule::ALL, KoRule::name)?;
+        while !rest.is_empty() {
+            let keys = ["score", "tax", "sui", "button", "whb", "fpok"];
+            match take(rest, &keys, |key| key)? {
+                "score" => rules.scoring = take(rest, &Scoring::ALL, Scoring::name)?,
+                "tax" => rules.tax = take(rest, &Tax::ALL, Tax::name)?,
+                "sui" => rules.suicide = take(rest, &FLAGS, flag)?,
+                "button" => rules.has_button = take(rest, &FLAGS, flag)?,
+                "whb" => rules.handicap_bonus = take(rest, &HandicapBonus::ALL, HandicapBonus::name)?,
+                _ => rules.friendly_pass = take(rest, &FLAGS, flag)?,
+            }
+        }
+        Some(rules)
+    }
+}
+
 impl Default for Rules {
     /// `chinese-kgs`: a move that is legal here is legal under every other preset.
     fn default() -> Rules {
@@ -271,6 +382,30 @@ mod tests {
         for (i, preset) in PRESETS.iter().enumerate() {
             assert!(PRESETS[..i].iter().all(|other| other.rules != preset.rules), "{:?}", preset.names);
             assert!(PRESETS[..i].iter().all(|other| other.rules.code() != preset.rules.code()));
+        }
+    }
+
+    #[test]
+    fn codes_read_back() {
+        for code in 0..4 * 2 * 3 * 3 * 8 {
+            let bit = |divisor: usize| code / divisor % 2 == 1;
+            let rules = Rules {
+                ko: KoRule::ALL[code % 4],
+                scoring: Scoring::ALL[code / 4 % 2],
+                tax: Tax::ALL[code / 8 % 3],
+                handicap_bonus: HandicapBonus::ALL[code / 24 % 3],
+                suicide: bit(72),
+                has_button: bit(144),
+                friendly_pass: bit(288),
+            };
+            assert_eq!(Rules::parse(&rules.code_name()), Some(rules), "{}", rules.code_name());
+        }
+        // As KataGo writes it.
+        let text = "koPOSITIONALscoreAREAtaxNONEsui0whbN-1fpok1";
+        let rules = Rules { handicap_bonus: HandicapBonus::LessOne, ..Rules::default() };
+        assert_eq!(Rules::parse(text), Some(rules));
+        for text in ["", "ko", "koSIMPLEx", "koSIMPLEsui2", "koSIMPLEscore", "koé"] {
+            assert_eq!(Rules::parse(text), None, "{text}");
         }
     }
 

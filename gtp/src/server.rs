@@ -44,6 +44,14 @@ pub trait Handler {
     ///
     /// The failure to answer with; [`Failure::unknown_command`] for names that mean nothing to the engine.
     fn handle(&mut self, command: &Command, session: &mut Session<'_>) -> Result<Response, Failure>;
+
+    /// Called when everything that has arrived is answered: time to think ahead. Nothing can be written now, and
+    /// the next command waits until this returns, so it must do so soon after [`InputWatch::input_pending`].
+    ///
+    /// Does nothing unless an engine has a use for the time.
+    fn idle(&mut self, watch: &InputWatch) {
+        let _ = watch;
+    }
 }
 
 /// The controller is gone: what was to be written could not be. Handlers can pass it on with `?`; nobody
@@ -246,7 +254,11 @@ where
     thread::Builder::new().name("gtp-input".to_owned()).spawn(move || reader.run(input))?;
 
     let closing = CloseOnDrop(&queue);
-    while let Some(entry) = queue.pop() {
+    loop {
+        if queue.is_waiting() {
+            handler.idle(&watch);
+        }
+        let Some(entry) = queue.pop() else { break };
         watch.0.running.fetch_add(1, Ordering::Relaxed);
         let (id, command) = match entry {
             Entry::Text(text) => match Command::parse(&text) {
@@ -369,6 +381,12 @@ impl Queue {
         state.bytes -= entry.bytes();
         self.changed.notify_all();
         Some(entry)
+    }
+
+    /// Is there nothing to take, though there may be later?
+    fn is_waiting(&self) -> bool {
+        let state = self.lock();
+        state.entries.is_empty() && !state.ended
     }
 
     fn end(&self, error: Option<io::Error>) {

@@ -15,6 +15,7 @@ mod selfplay;
 mod sgf;
 mod shard_files;
 mod statistics;
+mod whole_file;
 
 use clap::{Parser, Subcommand};
 use std::io::{self, Write};

@@ -54,6 +54,12 @@ pub(super) fn seconds_or_none(text: &str) -> Result<Duration, String> {
     time.ok_or_else(|| "not a number of seconds".to_owned())
 }
 
+/// From 0 to 50 percent.
+pub(super) fn percent_up_to_half(text: &str) -> Result<f32, String> {
+    let percent = text.parse::<f32>().ok().filter(|percent| (0.0..=50.0).contains(percent));
+    percent.ok_or_else(|| "not a number from 0 to 50".to_owned())
+}
+
 /// A finite number of points.
 pub(super) fn points(text: &str) -> Result<f32, String> {
     text.parse::<f32>().ok().filter(|points| points.is_finite()).ok_or_else(|| "not a number".to_owned())

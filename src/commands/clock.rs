@@ -12,7 +12,7 @@ pub(super) fn time_settings(
 ) -> Answer {
     // Whole numbers by the protocol, but fractions of seconds do no harm.
     let (main, period) = (arguments.float()?, arguments.float()?);
-    let stones = arguments.integer::<u32>()?;
+    let stones = count(arguments.integer::<i128>()?);
     commands.engine.set_time_control(TimeControl::gtp(main, period, stones));
     Ok(Response::empty())
 }
@@ -41,7 +41,12 @@ pub(super) fn time_left(
     let color = color(arguments)?;
     let time = arguments.float()?;
     // Some controllers leave the stones out.
-    let stones_or_periods = arguments.optional_integer::<u32>()?.unwrap_or(0);
+    let stones_or_periods = arguments.optional_integer::<i128>()?.map_or(0, count);
     commands.engine.set_time_left(color, seconds(time), stones_or_periods);
     Ok(Response::empty())
+}
+
+/// Stones or periods; some controllers count below zero where main time turns into overtime.
+fn count(number: i128) -> u32 {
+    number.clamp(0, i128::from(u32::MAX)) as u32
 }

@@ -19,8 +19,14 @@ pub(super) fn genmove_cleanup(
     Ok(decision_text(decision))
 }
 
-pub(super) fn game_over(_: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
-    // The server may resume the game, so nothing is cleared.
+/// `kgs-game_over` and `cgos-gameover [result]`.
+pub(super) fn game_over(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> Answer {
+    // The server may resume the game, so nothing is cleared. A result is one word.
+    commands.engine.end_game(arguments.optional_word());
     Ok(Response::empty())
 }
 

@@ -33,7 +33,7 @@ pub use text::vertex_move;
 
 use crate::board::BoardSize;
 use crate::engine::Engine;
-use kosumi_gtp::{Arguments, Command, Failure, Handler, Response, Session};
+use kosumi_gtp::{Arguments, Command, Failure, Handler, InputWatch, Response, Session};
 use std::path::{Path, PathBuf};
 
 /// What a handler returns.
@@ -111,8 +111,8 @@ pub const TABLE: &[Row] = &[
     row("kgs-genmove_cleanup", kgs::genmove_cleanup, "color",
         "the same, and does not pass before the opponent's dead stones are taken"),
     row("kgs-chat", kgs::chat, "game|private name text...", "an answer to somebody's words"),
-    row("kgs-game_over", kgs::game_over, "", "nothing; the position stays"),
-    row("cgos-gameover", kgs::game_over, "[result]", "nothing; the position stays"),
+    row("kgs-game_over", kgs::game_over, "", "the game is over; the position stays"),
+    row("cgos-gameover", kgs::game_over, "[result]", "the same, with its result"),
 
     row("time_settings", clock::time_settings, "main byo-yomi stones", "how the game is timed, in seconds"),
     row("kgs-time_settings", clock::named_time_settings, "kind [numbers...]",
@@ -139,8 +139,11 @@ pub const TABLE: &[Row] = &[
         "the same if it is so whatever happens, otherwise undecided"),
     row("estimate_score", show::estimate_score, "", "the score as the engine expects it, with bounds for White"),
     row("final_score", status::final_score, "", "the result if the game ended here"),
-    row("loadsgf", record::loadsgf, "file [move]", "the position of a record before this move, or its last one"),
-    row("printsgf", record::printsgf, "[file]", "the game as SGF, in the answer or to a file"),
+    row("loadsgf", record::loadsgf, "file [move|vertex]",
+        "the position of a record before this move or the first one there, or its last one"),
+    row("printsgf", record::printsgf, "[file] [remarks]",
+        "the game as SGF, in the answer or to a file; remarks: none, brief (the usual) or variation"),
+    row("savesgf", record::savesgf, "file [remarks]", "the game as SGF, to a file"),
     row("final_status_list", status::final_status_list, "status",
         "chains that are alive, dead or seki, or points of black_territory or white_territory"),
 
@@ -217,6 +220,11 @@ impl Commands {
         &self.engine
     }
 
+    /// The engine, to be changed between commands.
+    pub fn engine_mut(&mut self) -> &mut Engine {
+        &mut self.engine
+    }
+
     fn size(&self) -> BoardSize {
         self.engine.game().size()
     }
@@ -226,6 +234,10 @@ impl Handler for Commands {
     fn handle(&mut self, command: &Command, session: &mut Session<'_>) -> Answer {
         let row = find(&command.name).ok_or_else(Failure::unknown_command)?;
         (row.run)(self, &mut command.arguments(), session)
+    }
+
+    fn idle(&mut self, watch: &InputWatch) {
+        self.engine.ponder(&|| watch.input_pending());
     }
 }
 

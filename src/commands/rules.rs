@@ -58,22 +58,11 @@ pub(super) fn named(name: &str) -> Result<Rules, Failure> {
 pub(crate) fn to_json(rules: Rules) -> Value {
     json!({
         "ko": rules.ko.name(),
-        "scoring": match rules.scoring {
-            Scoring::Area => "AREA",
-            Scoring::Territory => "TERRITORY",
-        },
-        "tax": match rules.tax {
-            Tax::None => "NONE",
-            Tax::Seki => "SEKI",
-            Tax::All => "ALL",
-        },
+        "scoring": rules.scoring.name(),
+        "tax": rules.tax.name(),
         "suicide": rules.suicide,
         "hasButton": rules.has_button,
-        "whiteHandicapBonus": match rules.handicap_bonus {
-            HandicapBonus::None => "0",
-            HandicapBonus::Full => "N",
-            HandicapBonus::LessOne => "N-1",
-        },
+        "whiteHandicapBonus": rules.handicap_bonus.name(),
         "friendlyPassOk": rules.friendly_pass,
     })
 }

@@ -17,7 +17,7 @@ impl Engine {
     /// left.
     pub fn genmove_cleanup(&mut self, color: Color, thinking: Thinking<'_>) -> Decision {
         self.decide_and_play(color, |engine| {
-            engine.game.set_to_move(color);
+            engine.set_to_move(color);
             match engine.dead_stones(color.opponent()) {
                 dead if dead.is_empty() => engine.consider(color, thinking),
                 dead => Decision::Play(engine.taking_move(color, &dead, thinking.interrupted)),

@@ -6,138 +6,35 @@
 mod cleanup;
 mod evaluator;
 mod opinion;
+mod pace;
+mod record;
+mod settings;
 mod status;
 #[cfg(test)]
 mod tests;
+mod thinking;
 
 pub use evaluator::EngineEvaluator;
+pub use record::{Remarks, Revision};
+pub use settings::{DEFAULT_MOVE_TIME, EngineSettings};
 pub use status::FinalStatus;
+pub use thinking::{Decision, Thinking, Watcher};
 
 use crate::board::{BoardSize, ByColor, Color, Key, Move, Symmetry};
-use crate::eval::{NetworkSettings, Ownership, PlayoutSettings};
+use crate::eval::Ownership;
 use crate::game::{Game, IllegalMove, Line, Record};
-use crate::graph_key::Sharing;
 use crate::net::{Network, NotFinite, Prediction};
-use crate::playout::HeuristicRates;
 use crate::rng::mix;
 use crate::rules::{Rules, Scoring};
 use crate::search::{Limits, Reporting, Restriction, Search, SearchReport, Surroundings};
-use crate::time::{Budget, Clock, DEFAULT_RESERVE, Progress, TimeControl};
-use std::fmt;
+use crate::time::{Clock, TimeControl};
+use pace::Pace;
+use record::{Diary, Thought};
 use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How an engine plays.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct EngineSettings {
-    /// Workers, at least 1.
-    pub threads: usize,
-    /// Memory of the node table.
-    pub memory_mebibytes: usize,
-    /// Most visits of the root, reused ones included.
-    pub visits: Option<u32>,
-    /// Most simulations a move.
-    pub playouts: Option<u32>,
-    /// Most time a move; without any limit and without a clock, [`DEFAULT_MOVE_TIME`].
-    pub move_time: Option<Duration>,
-    /// Kept back from the clock for every move: what passes between the engine's clock and the server's.
-    pub lag_reserve: Duration,
-    /// Decides all chance.
-    pub seed: u64,
-    /// Graph or tree.
-    pub sharing: Sharing,
-    /// Refuse moves of the opponent that break the rules, instead of following the record.
-    pub strict: bool,
-    /// Rules at the start.
-    pub rules: Rules,
-    /// Komi at the start; `None` for the one usual with the rules.
-    pub komi: Option<f32>,
-    /// Resign when the own expected result is below this, in `[-1, 1]`; `None`: never.
-    pub resign: Option<f32>,
-    /// Take the opponent's dead stones off the board before passing, where area counts.
-    pub capture_dead: bool,
-    /// Evaluation by playouts.
-    pub playout: PlayoutSettings,
-    /// How often the steps of the playout policy are taken.
-    pub rates: HeuristicRates,
-    /// Evaluation by a network.
-    pub network: NetworkSettings,
-}
-
-/// Time for a move when nothing else limits it.
-pub const DEFAULT_MOVE_TIME: Duration = Duration::from_secs(5);
-
-impl Default for EngineSettings {
-    fn default() -> EngineSettings {
-        EngineSettings {
-            threads: std::thread::available_parallelism().map_or(1, usize::from),
-            memory_mebibytes: 512,
-            visits: None,
-            playouts: None,
-            move_time: None,
-            lag_reserve: DEFAULT_RESERVE,
-            seed: 1,
-            sharing: Sharing::Graph,
-            strict: false,
-            rules: Rules::default(),
-            komi: None,
-            resign: Some(-0.9),
-            capture_dead: false,
-            playout: PlayoutSettings::default(),
-            rates: HeuristicRates::default(),
-            network: NetworkSettings::default(),
-        }
-    }
-}
-
-/// How the engine is to think.
-pub struct Thinking<'a> {
-    /// Asked now and then; true ends the thinking at once.
-    pub interrupted: &'a (dyn Fn() -> bool + Sync),
-    /// Moves that are not to be thought about.
-    pub restriction: Restriction,
-    /// Who wants to know how it gets on.
-    pub watcher: Option<Watcher<'a>>,
-}
-
-/// Who follows the engine's thoughts.
-pub struct Watcher<'a> {
-    /// Time between two reports.
-    pub every: Duration,
-    /// Called with the game and what has been found so far, on the thread that asked the engine to think.
-    pub tell: &'a mut dyn FnMut(&Game, &SearchReport),
-}
-
-impl<'a> Thinking<'a> {
-    /// Nobody watches, nothing is forbidden.
-    pub fn new(interrupted: &'a (dyn Fn() -> bool + Sync)) -> Thinking<'a> {
-        Thinking { interrupted, restriction: Restriction::NONE, watcher: None }
-    }
-}
-
-impl fmt::Debug for Thinking<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Thinking").field("restriction", &self.restriction).finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for Watcher<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Watcher").field("every", &self.every).finish_non_exhaustive()
-    }
-}
-
-/// What the engine wants to do.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Decision {
-    /// Make this move.
-    Play(Move),
-    /// Give the game up.
-    Resign,
-}
-
-/// They may take as long as this; with less time for a move the engine plays on instead of asking.
+/// The search behind a pass may take as long as this.
 const STATUS_TIME_MOST: Duration = Duration::from_millis(500);
 /// A point is settled if one side owns it at least so clearly, as a mean owner.
 const SETTLED_MEAN: f32 = 0.8;
@@ -157,6 +54,9 @@ pub struct Engine {
     /// The position of the report.
     searched: Key,
     status: Option<(Key, FinalStatus)>,
+    /// What there is to say about the game besides its moves.
+    diary: Diary,
+    pace: Pace,
 }
 
 impl Engine {
@@ -184,6 +84,8 @@ impl Engine {
             report: None,
             searched: Key::default(),
             status: None,
+            diary: Diary::default(),
+            pace: Pace::default(),
         }
     }
 
@@ -253,6 +155,8 @@ impl Engine {
         };
         self.report = None;
         self.status = None;
+        self.diary.begin();
+        self.pace.begin();
     }
 
     /// An empty board of another size; komi and rules stay.
@@ -266,6 +170,8 @@ impl Engine {
     /// An empty board; size, komi and rules stay.
     pub fn clear(&mut self) {
         self.game = self.game.cleared();
+        self.diary.begin();
+        self.pace.begin();
         self.start_new_game();
     }
 
@@ -287,11 +193,13 @@ impl Engine {
     /// Sets the komi; the moves stay.
     pub fn set_komi(&mut self, komi: f32) {
         self.game = self.game.with_rules(self.game.rules(), komi);
+        self.diary.note_change();
     }
 
     /// Sets the rules; the moves stay.
     pub fn set_rules(&mut self, rules: Rules) {
         self.game = self.game.with_rules(rules, self.game.komi());
+        self.diary.note_change();
     }
 
     /// Sets the seed of all chance from here on.
@@ -308,12 +216,19 @@ impl Engine {
     /// Sets both players' clocks to the start of a game with this control.
     pub fn set_time_control(&mut self, control: TimeControl) {
         self.clocks = ByColor::new(Clock::new(control), Clock::new(control));
+        self.diary.note_change();
     }
 
     /// Sets what is left on a player's clock, as GTP's `time_left` tells it: `stones_or_periods` is 0 during the
     /// main time.
     pub fn set_time_left(&mut self, color: Color, time: Duration, stones_or_periods: u32) {
         self.clocks[color].set_time_left(time, stones_or_periods);
+        // If nobody announced how the game is timed, this says it of both.
+        let (control, opponent) = (self.clocks[color].control(), color.opponent());
+        if self.clocks[opponent].control() == TimeControl::None {
+            self.clocks[opponent] = Clock::new(control);
+        }
+        self.diary.note_time();
     }
 
     /// A player's clock.
@@ -327,11 +242,13 @@ impl Engine {
     /// # Errors
     /// If the move is refused; nothing has changed then.
     pub fn play(&mut self, color: Color, mv: Move) -> Result<Option<IllegalMove>, IllegalMove> {
-        if self.settings.strict {
+        let objection = if self.settings.strict {
             self.game.play(color, mv).map(|()| None)
         } else {
             self.game.play_tolerant(color, mv)
-        }
+        }?;
+        self.diary.note_move(self.game.records().len(), None);
+        Ok(objection)
     }
 
     /// Follows several moves of the record, or none of them.
@@ -339,10 +256,10 @@ impl Engine {
     /// # Errors
     /// The number of the first move that is refused, counted from 0, and why it is; nothing has changed then.
     pub fn play_all(&mut self, moves: &[(Color, Move)]) -> Result<(), (usize, IllegalMove)> {
-        let before = self.game.clone();
+        let before = (self.game.clone(), self.diary.clone());
         for (index, &(color, mv)) in moves.iter().enumerate() {
             if let Err(objection) = self.play(color, mv) {
-                self.game = before;
+                (self.game, self.diary) = before;
                 return Err((index, objection));
             }
         }
@@ -352,7 +269,11 @@ impl Engine {
     /// Takes the latest move back; false if there is none.
     pub fn undo(&mut self) -> bool {
         self.status = None;
-        self.game.undo().is_some()
+        let is_undone = self.game.undo().is_some();
+        if is_undone {
+            self.diary.note_undo(self.game.records().len());
+        }
+        is_undone
     }
 
     /// Thinks about a move for `color` and plays it. The time it took goes off the player's clock.
@@ -362,14 +283,28 @@ impl Engine {
 
     /// Plays what is decided. The time it takes goes off the player's clock.
     fn decide_and_play(&mut self, color: Color, decide: impl FnOnce(&mut Engine) -> Decision) -> Decision {
-        let start = Instant::now();
+        let start = self.pace.begin_move();
+        let questions = self.questions;
+        let hard = self.budget(color).map(|budget| budget.hard);
         let decision = decide(self);
-        if let Decision::Play(mv) = decision {
-            // Strict always: only legal moves are decided on.
-            let played = self.game.play(color, mv);
-            debug_assert_eq!(played, Ok(()), "{color} {mv}");
+        if let Some(hard) = hard {
+            self.pace.note_overrun(start.elapsed().saturating_sub(hard));
+        }
+        match decision {
+            Decision::Play(mv) => {
+                // Strict always: only legal moves are decided on.
+                let played = self.game.play(color, mv);
+                debug_assert_eq!(played, Ok(()), "{color} {mv}");
+                // A pass may be decided without a search; the report is an old one then.
+                let thought = self.report.as_ref().filter(|_| self.questions > questions);
+                let thought = thought.map(|report| Thought::new(report, mv));
+                self.diary.note_own_move(self.game.records().len(), color, thought);
+                self.pace.made_move(self.diary.revision());
+            }
+            Decision::Resign => self.diary.note_resignation(color),
         }
         self.clocks[color].spend(start.elapsed());
+        self.pace.end_move();
         decision
     }
 
@@ -387,16 +322,18 @@ impl Engine {
 
     /// The same, whether dead stones are to be taken before a pass or not.
     fn consider_passing(&mut self, color: Color, thinking: Thinking<'_>) -> Decision {
-        self.game.set_to_move(color);
+        self.set_to_move(color);
+        let start = self.pace.began().unwrap_or_else(Instant::now);
         let budget = self.budget(color);
+        let deadline = budget.and_then(|budget| start.checked_add(budget.hard));
         let may_pass = thinking.restriction.permits(color, Move::Pass, 0);
-        if may_pass && self.should_answer_pass(color, budget) {
+        if may_pass && self.should_answer_pass(color, deadline) {
             return Decision::Play(Move::Pass);
         }
         let limits = self.limits(budget);
         let (restriction, interrupted) = (thinking.restriction.clone(), thinking.interrupted);
         let report = self.think(&limits, thinking);
-        let decision = self.decide(color, &report, &restriction, interrupted);
+        let decision = self.decide(color, &report, &restriction, deadline, interrupted);
         self.report = Some(report);
         decision
     }
@@ -413,7 +350,10 @@ impl Engine {
 
     /// Gives the turn to a player.
     pub fn set_to_move(&mut self, color: Color) {
-        self.game.set_to_move(color);
+        if self.game.to_move() != color {
+            self.game.set_to_move(color);
+            self.diary.note_change();
+        }
     }
 
     /// How often the engine has thought since the game began.
@@ -451,7 +391,8 @@ impl Engine {
     /// A move for a regression test: the game stays, chance does not depend on what was asked before, and the
     /// engine does not resign.
     pub fn regression_move(&mut self, color: Color, thinking: Thinking<'_>) -> Move {
-        let game = self.game.clone();
+        let (game, diary) = (self.game.clone(), self.diary.clone());
+        self.pace.begin();
         let (resign, questions) = (self.settings.resign.take(), self.questions);
         self.search.clear();
         self.search.evaluator().clear();
@@ -459,39 +400,18 @@ impl Engine {
         let decision = self.consider(color, thinking);
         self.settings.resign = resign;
         self.questions = questions;
-        self.game = game;
+        (self.game, self.diary) = (game, diary);
         match decision {
             Decision::Play(mv) => mv,
             Decision::Resign => Move::Pass,
         }
     }
 
-    /// What the clock gives for the next move; `None` without a clock.
-    fn budget(&self, color: Color) -> Option<Budget> {
-        let progress = Progress { area: self.game.size().area(), moves: self.game.records().len() };
-        let clock = &self.clocks[color];
-        clock.budget(progress, clock.fitting_reserve(progress.area, self.settings.lag_reserve))
-    }
-
-    fn limits(&self, budget: Option<Budget>) -> Limits {
-        let settings = &self.settings;
-        let unlimited = settings.visits.is_none() && settings.playouts.is_none() && budget.is_none();
-        let move_time = settings.move_time.or(unlimited.then_some(DEFAULT_MOVE_TIME));
-        let least = |a: Option<Duration>, b: Option<Duration>| a.into_iter().chain(b).min();
-        let soft = least(move_time, budget.map(|budget| budget.soft));
-        let hard = least(move_time, budget.map(|budget| budget.hard));
-        let counts = Limits { visits: settings.visits, playouts: settings.playouts, ..Limits::default() };
-        Limits { soft, hard, when_settled: soft.is_some(), ..counts }
-    }
-
     /// After the opponent's pass: does passing too win the game as it stands?
-    fn should_answer_pass(&mut self, color: Color, budget: Option<Budget>) -> bool {
+    fn should_answer_pass(&mut self, color: Color, deadline: Option<Instant>) -> bool {
         let passed = |last: &Record| last.mv == Move::Pass && last.color == color.opponent();
-        let in_a_hurry = budget.is_some_and(|budget| budget.hard < STATUS_TIME_MOST);
         let opponent_passed = self.game.records().last().is_some_and(passed);
-        opponent_passed
-            && !(self.game.rules().friendly_pass && in_a_hurry)
-            && self.score_as_it_stands(color) > 0.0
+        opponent_passed && self.has_time_for_status(deadline) && self.score_as_it_stands(color) > 0.0
     }
 
     /// The player's score if the game ended now, by the rules in force.
@@ -504,28 +424,38 @@ impl Engine {
         color: Color,
         report: &SearchReport,
         restriction: &Restriction,
+        deadline: Option<Instant>,
         interrupted: &(dyn Fn() -> bool + Sync),
     ) -> Decision {
-        let own_value = report.value * color.sign() as f32;
-        if let Some(threshold) = self.settings.resign
-            && own_value < threshold
-            && report.visits >= self.search.evaluator().visits_for_resigning()
-            && self.game.records().len() * 4 > self.game.size().area()
-        {
+        if self.should_resign(color, report) {
             return Decision::Resign;
         }
         // With dead stones removed at the end, a finished game is not played on.
         let may_pass = restriction.permits(color, Move::Pass, 0);
-        if may_pass && self.game.rules().friendly_pass && self.is_settled(&report.ownership) {
+        if may_pass
+            && self.game.rules().friendly_pass
+            && self.is_settled(&report.ownership)
+            && self.has_time_for_status(deadline)
+        {
             let is_enough =
                 self.score_as_it_stands(color) > 0.0 || self.game.rules().scoring == Scoring::Territory;
-            if is_enough && self.can_afford_to_pass(color, report, interrupted) {
+            if is_enough && self.can_afford_to_pass(color, report, deadline, interrupted) {
                 return Decision::Play(Move::Pass);
             }
         }
         let may_be_played = |mv| restriction.permits(color, mv, 0) && self.game.check(color, mv).is_ok();
         let legal = report.moves.iter().find(|entry| may_be_played(entry.mv));
         Decision::Play(legal.map_or(Move::Pass, |entry| entry.mv))
+    }
+
+    /// Is the game lost, and was it at the last few moves too? One search may be wrong. In the opening it is always
+    /// played on.
+    fn should_resign(&mut self, color: Color, report: &SearchReport) -> bool {
+        let Some(threshold) = self.settings.resign else { return false };
+        let is_lost = report.value * (color.sign() as f32) < threshold
+            && report.visits >= self.search.evaluator().visits_for_resigning()
+            && self.game.records().len() * 4 > self.game.size().area();
+        self.pace.note_prospect(color, is_lost) >= self.settings.resign_after.max(1)
     }
 
     /// Does the game still go as `report` expects it to if `color` passes? A search in which `color` always moves
@@ -535,16 +465,18 @@ impl Engine {
         &mut self,
         color: Color,
         report: &SearchReport,
+        deadline: Option<Instant>,
         interrupted: &(dyn Fn() -> bool + Sync),
     ) -> bool {
         let start = Instant::now();
+        let left = deadline.map(|deadline| deadline.saturating_duration_since(start));
         let mut after = self.game.clone();
         if after.play(color, Move::Pass).is_err() || after.is_over() {
             return true;
         }
         // Where only simulations are counted, the answer must not depend on time.
         let is_timed = self.settings.playouts.is_none() && self.settings.visits.is_none();
-        let hard = is_timed.then_some(STATUS_TIME_MOST);
+        let hard = [is_timed.then_some(STATUS_TIME_MOST), left].into_iter().flatten().min();
         let playouts = self.search.evaluator().simulations_before_passing();
         let limits = Limits { hard, ..Limits::playouts(playouts) };
         let seed = mix(self.settings.seed).wrapping_add(self.questions);
@@ -571,9 +503,15 @@ impl Engine {
         {
             return status.clone();
         }
+        let start = Instant::now();
         let evaluator = self.search.evaluator();
         let status = status::final_status(&self.game, || evaluator.ownership_of(&self.game));
+        self.pace.note_status(start.elapsed());
         self.status = Some((key, status.clone()));
+        if self.game.is_over() {
+            // Now the result is known.
+            self.diary.note_time();
+        }
         status
     }
 }

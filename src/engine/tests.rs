@@ -2,8 +2,10 @@
 
 use super::*;
 use crate::board::{Board, Point};
+use crate::rng::Rng;
 use crate::rules::KoRule;
 use crate::score;
+use crate::sgf::{Meta, Record};
 
 fn engine(rules: &str, playouts: u32) -> Engine {
     let rules = Rules::preset(rules).expect("a preset").rules;
@@ -203,4 +205,195 @@ fn changing_the_ko_rule_keeps_the_moves() {
     let (key, records) = (engine.game().board().key(), engine.game().records().len());
     engine.set_rules(Rules { ko: KoRule::Simple, ..engine.game().rules() });
     assert_eq!((engine.game().board().key(), engine.game().records().len()), (key, records));
+}
+
+/// One of the things that a controller may do to a game.
+fn disturb(engine: &mut Engine, rng: &mut Rng) {
+    let size = engine.game().size();
+    let color = if rng.chance(128) { Color::Black } else { Color::White };
+    let points: Vec<Point> = size.points().collect();
+    let any = |rng: &mut Rng| points[rng.below(points.len() as u32) as usize];
+    match rng.below(40) {
+        0 => {
+            engine.undo();
+        }
+        1 => engine.set_komi(rng.below(4000) as f32 / 4.0 - 500.0),
+        2 => {
+            let rules = crate::rules::PRESETS[rng.below(crate::rules::PRESETS.len() as u32) as usize].rules;
+            engine.set_rules(Rules { suicide: rng.chance(128), ..rules });
+        }
+        3 => {
+            // A position with prisoners, as the set-up within a record leaves it.
+            let mut board = *engine.game().board();
+            board.pass();
+            let (rules, komi) = (engine.game().rules(), engine.game().komi());
+            engine.set_game(Game::from_board(board, color, rules, komi));
+        }
+        4 => {
+            let stones: Vec<Point> = (0..2 + rng.below(3)).map(|_| any(rng)).collect();
+            if let Ok(game) = engine.game().cleared().with_handicap(&stones) {
+                engine.set_game(game);
+            }
+        }
+        5 => engine.set_time_left(color, Duration::from_millis(rng.below(90_000).into()), rng.below(4)),
+        6 => {
+            let main = Duration::from_secs(rng.below(3).into());
+            let (period, count) = (Duration::from_secs(9), 1 + rng.below(4));
+            engine.set_time_control(match rng.below(4) {
+                0 => TimeControl::ByoYomi { main, period, periods: count },
+                1 => TimeControl::Canadian { main, period, stones: count },
+                2 => TimeControl::Fischer { main, increment: period, cap: Some(period * 9), max_move: None },
+                _ => TimeControl::None,
+            });
+        }
+        7 => engine.end_game(Some("B+2.5")),
+        8 => {
+            let _ = engine.consider(color, Thinking::new(&|| true));
+        }
+        9 => {
+            let _ = engine.genmove(color, Thinking::new(&|| true));
+        }
+        10 | 11 => {
+            let _ = engine.play(color, Move::Pass);
+        }
+        // Mostly in turn, and moves that repeat positions or kill themselves among them.
+        12..16 => {
+            let _ = engine.play(color, Move::Play(any(rng)));
+        }
+        _ => {
+            let to_move = engine.game().to_move();
+            let _ = engine.play(to_move, Move::Play(any(rng)));
+        }
+    }
+}
+
+/// Everything that a game depends on, as text.
+fn state(engine: &Engine) -> String {
+    let game = engine.game();
+    let about = |color| {
+        let clock = engine.clock(color);
+        (
+            game.legal_points(color),
+            game.superko_banned(color),
+            game.board().prisoners(color),
+            // Records have milliseconds.
+            (clock.control(), (clock.left().as_secs_f64() * 1e3).round(), clock.stones_or_periods()),
+        )
+    };
+    let moves: Vec<_> = game.records().iter().map(|record| (record.color, record.mv)).collect();
+    format!(
+        "{}{:?}\n{:?}",
+        game.board(),
+        (game.rules(), game.komi(), game.handicap(), game.to_move(), game.passes(), game.button(), moves),
+        (game.graph_key(), game.start().key(), game.start_to_move(), Color::BOTH.map(about), engine.result()),
+    )
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig { failure_persistence: None, cases: 40, ..Default::default() })]
+
+    #[test]
+    fn a_saved_game_goes_on_as_the_same(seed in proptest::prelude::any::<u64>()) {
+        let mut rng = Rng::new(seed);
+        let settings = EngineSettings { threads: 1, memory_mebibytes: 1, playouts: Some(1), ..EngineSettings::default() };
+        let mut engine = Engine::new(settings);
+        let side = |rng: &mut Rng| 1 + rng.below(4) as usize;
+        engine.set_size(BoardSize::new(side(&mut rng), side(&mut rng)).unwrap());
+        let mut other = Engine::new(settings);
+        for _ in 0..60 {
+            disturb(&mut engine, &mut rng);
+            let text = engine.record(Remarks::Variation, &Meta::default()).to_string();
+            let record = Record::parse(text.as_bytes()).unwrap();
+            let warnings = other.restore(&record).unwrap();
+            proptest::prop_assert_eq!(warnings, []);
+            proptest::prop_assert_eq!(state(&other), state(&engine), "{}", text);
+            // And the record of the record is the same.
+            let again = other.record(Remarks::Variation, &Meta::default()).to_string();
+            proptest::prop_assert_eq!(again, text);
+        }
+    }
+}
+
+#[test]
+fn pondering_learns_and_stays_out_of_the_way() {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    let asked = AtomicU32::new(0);
+    // So often is asked whether a command has come.
+    let patience = |most| {
+        asked.store(0, Ordering::Relaxed);
+        let asked = &asked;
+        move || asked.fetch_add(1, Ordering::Relaxed) >= most
+    };
+    let mut engine = engine("chinese-kgs", 50);
+    engine.settings.ponder = true;
+    engine.set_size(BoardSize::square(5).unwrap());
+    let nodes = |engine: &Engine| engine.search().table().usage().nodes;
+    engine.ponder(&patience(20));
+    assert_eq!(nodes(&engine), 0, "the game has not begun");
+
+    let answer = genmove(&mut engine, Color::Black);
+    let (before, record) = (nodes(&engine), engine.record(Remarks::Brief, &Meta::default()));
+    engine.ponder(&patience(20));
+    assert!(nodes(&engine) > before, "after the engine's own move");
+    assert_eq!(engine.record(Remarks::Brief, &Meta::default()), record);
+    engine.set_time_left(Color::White, Duration::from_secs(9), 0);
+    let before = nodes(&engine);
+    engine.ponder(&patience(200));
+    assert!(nodes(&engine) > before, "clocks do not change the position");
+
+    // The opponent plays the expected move, and finds it known.
+    let expected = engine.search.run(
+        &engine.game,
+        1,
+        &Surroundings::new(&Limits::playouts(1), &|| Duration::ZERO, &|| true),
+    );
+    let reply = expected.best_move();
+    assert_ne!(reply, answer);
+    engine.play(Color::White, reply).unwrap();
+    let before = nodes(&engine);
+    engine.ponder(&patience(20));
+    assert_eq!(nodes(&engine), before, "the engine is on turn");
+    genmove(&mut engine, Color::Black);
+    let report = engine.last_report().unwrap();
+    assert!(report.visits > report.playouts, "{} {}", report.visits, report.playouts);
+
+    // A test of one position leaves no time to another.
+    engine.regression_move(Color::White, Thinking::new(&|| false));
+    let before = nodes(&engine);
+    engine.ponder(&patience(20));
+    assert_eq!(nodes(&engine), before);
+}
+
+#[test]
+fn lost_games_are_given_up_when_they_stay_lost() {
+    let mut engine = engine("cgos", 400);
+    engine.set_komi(200.0);
+    engine.settings.resign = Some(-0.9);
+    engine.set_size(BoardSize::square(5).unwrap());
+    let mut moves = 0;
+    while engine.genmove(Color::Black, Thinking::new(&|| false)) != Decision::Resign {
+        moves += 1;
+        assert!(moves < 25);
+    }
+    // Moves 1 to 7 are the opening of 25 points.
+    assert_eq!(moves, 9, "two of three moves were played on, and then there were enough");
+    assert_eq!(engine.result().as_deref(), Some("W+R"));
+    let text = engine.record(Remarks::Brief, &Meta::default()).to_string();
+    assert!(text.contains("RE[W+R]") && text.contains("PB[Kosumi") && !text.contains("PW["), "{text}");
+    engine.undo();
+    assert_eq!(engine.result(), None);
+}
+
+#[test]
+fn comments_tell_what_was_thought() {
+    let mut engine = engine("chinese-kgs", 50);
+    engine.set_size(BoardSize::square(5).unwrap());
+    engine.play(Color::Black, Move::Play(Point::new(2, 2))).unwrap();
+    let mv = genmove(&mut engine, Color::White);
+    let text = |remarks| engine.record(remarks, &Meta::default()).to_string();
+    assert!(!text(Remarks::None).contains("C["));
+    let brief = text(Remarks::Brief);
+    assert_eq!(brief.matches("C[White ").count(), 1, "{brief}");
+    assert!(brief.contains(" %, ") && brief.contains("+") && brief.contains(" visits]"), "{brief}");
+    assert!(text(Remarks::Variation).contains(&format!(" visits\n{mv}")));
 }

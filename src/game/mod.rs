@@ -53,6 +53,7 @@ struct Before {
     turn: Turn,
     ko: Option<(Point, Color)>,
     graph_key: Key,
+    move_key: Key,
 }
 
 /// What a position is, apart from its stones: whose turn it is and what was passed.
@@ -141,6 +142,9 @@ pub struct Game {
     passed: Vec<(Color, Key)>,
     sharing: Sharing,
     graph_key: Key,
+    /// The key if it is the turn of the player who follows: a function of the moves alone, whoever was given the
+    /// turn in between.
+    move_key: Key,
 }
 
 impl Game {
@@ -164,8 +168,9 @@ impl Game {
             passed: Vec::new(),
             sharing: Sharing::default(),
             graph_key: Key::default(),
+            move_key: Key::default(),
         };
-        game.graph_key = game.first_graph_key();
+        game.set_first_key();
         game
     }
 
@@ -181,7 +186,7 @@ impl Game {
         let mut game = Game::from_board(self.start, self.start_to_move, rules, komi);
         game.handicap = self.handicap;
         game.sharing = self.sharing;
-        game.graph_key = game.first_graph_key();
+        game.set_first_key();
         for record in &self.records {
             // The moves were accepted once; other rules do not undo what happened.
             game.execute(record.color, record.mv);
@@ -220,8 +225,19 @@ impl Game {
         graph_key::rules_salt(self.rules, self.komi + self.white_bonus())
     }
 
-    fn first_graph_key(&self) -> Key {
-        self.turn.state(self.salt(), self.rules, &self.board).key(std::iter::empty())
+    fn set_first_key(&mut self) {
+        self.move_key = self.turn.state(self.salt(), self.rules, &self.board).key(std::iter::empty());
+        self.graph_key = self.move_key;
+    }
+
+    /// Who is on turn after the latest move if nobody was given the turn.
+    fn follower(&self) -> Color {
+        self.records.last().map_or(self.start_to_move, |record| record.color.opponent())
+    }
+
+    /// The key of the position if the turn is given to `color`.
+    fn key_for(&self, color: Color) -> Key {
+        if color == self.follower() { self.move_key } else { self.state_key(color) }
     }
 
     /// Columns and rows.
@@ -286,7 +302,7 @@ impl Game {
             *self = self.with_rules(self.rules, self.komi);
         } else {
             self.turn.to_move = color;
-            self.graph_key = self.current_state_key();
+            self.graph_key = self.key_for(color);
         }
     }
 
@@ -377,23 +393,27 @@ impl Game {
     }
 
     fn execute(&mut self, color: Color, mv: Move) {
-        let before = Before { turn: self.turn, ko: self.board.ko(), graph_key: self.graph_key };
+        let Game { graph_key, move_key, turn, .. } = *self;
+        let before = Before { turn, ko: self.board.ko(), graph_key, move_key };
+        // Out of turn, the turn changed hands first, whether somebody said so or not.
+        let previous = self.key_for(color);
         let lifted = advance(&mut self.board, &mut self.turn, color, mv);
         if self.turn.passes > 0 {
             self.passed.push((color, self.board.key()));
         }
         let removed = lifted_color(color, mv, &lifted);
         self.history.push(&self.board, color, mv, &lifted, removed);
-        // The previous key takes part only if the same player would have been on turn in a search.
-        let previous = if before.turn.to_move == color { before.graph_key } else { Key::default() };
-        let state = self.current_state_key();
-        self.graph_key = graph_key::next_key(self.sharing, self.rules.ko, previous, mv, &self.board, state);
+        let state = self.state_key(self.turn.to_move);
+        self.move_key = graph_key::next_key(self.sharing, self.rules.ko, previous, mv, &self.board, state);
+        self.graph_key = self.move_key;
         self.records.push(Record { color, mv, lifted, before });
     }
 
-    fn current_state_key(&self) -> Key {
-        let banned = self.history.banned(None, &self.board, self.turn.to_move, self.rules.suicide);
-        self.turn.state(self.salt(), self.rules, &self.board).key(banned)
+    /// The key of the position if it is `color`'s turn.
+    fn state_key(&self, color: Color) -> Key {
+        let banned = self.history.banned(None, &self.board, color, self.rules.suicide);
+        let turn = Turn { to_move: color, ..self.turn };
+        turn.state(self.salt(), self.rules, &self.board).key(banned)
     }
 
     /// Takes the latest move back and returns it; `None` if there is none. Handicap stones stay.
@@ -406,7 +426,7 @@ impl Game {
         self.history.pop(&self.board, record.color, record.mv, &record.lifted, removed);
         self.board = record.board_before(&self.board);
         self.turn = record.before.turn;
-        self.graph_key = record.before.graph_key;
+        (self.graph_key, self.move_key) = (record.before.graph_key, record.before.move_key);
         Some(record)
     }
 

@@ -36,12 +36,12 @@ pub use replay::{Replayed, Step, Strictness};
 pub use tree::{Judgement, Mark, NodeId, NodeMut, Outlook, Property, Tree, TreeNode};
 pub use write::{Meta, write};
 
-use crate::board::{BoardSize, Color, Move, Point};
+use crate::board::{BoardSize, ByColor, Color, Move, Point};
 use crate::game::IllegalMove;
 use crate::rules::{Preset, Rules};
 use lexer::{Scanner, Token, Value, decode, first_tree, normalised, text};
 use std::fmt;
-use values::{parse_color, parse_komi, parse_move, parse_points, parse_size};
+use values::{parse_color, parse_komi, parse_move, parse_number, parse_points, parse_prisoners, parse_size};
 
 /// Longer lines than this are refused: no game has so many nodes.
 const MAX_NODES: usize = 20_000;
@@ -128,6 +128,10 @@ pub struct Node {
     pub moves: Vec<RecordedMove>,
     /// Comment.
     pub comment: Option<String>,
+    /// Seconds that the players have left.
+    pub time_left: ByColor<Option<f64>>,
+    /// Stones or periods that they have left in overtime.
+    pub overtime_left: ByColor<Option<u32>>,
     /// Where it begins.
     pub offset: usize,
 }
@@ -155,6 +159,14 @@ pub struct Record {
     pub result: Option<String>,
     /// The date as the file has it.
     pub date: Option<String>,
+    /// The program that wrote the file.
+    pub program: Option<String>,
+    /// Seconds of main time for each player.
+    pub main_time: Option<f64>,
+    /// What follows the main time, as the file has it.
+    pub overtime: Option<String>,
+    /// Stones that the players had lost before the first position: a property of our own.
+    pub prisoners: ByColor<u32>,
     /// The character set that the file names.
     pub charset: Option<String>,
     /// The version of the format, as the file has it.
@@ -185,6 +197,10 @@ impl Record {
             white_rank: None,
             result: None,
             date: None,
+            program: None,
+            main_time: None,
+            overtime: None,
+            prisoners: ByColor::default(),
             charset: None,
             format: None,
             nodes: Vec::new(),
@@ -300,7 +316,9 @@ impl Record {
             b"GM" if is_root && decode(bytes).trim().parse::<u32>().is_ok_and(|game| game != 1) => {
                 return Err(SgfErrorKind::NotGo);
             }
-            b"KM" if self.komi.is_none() => self.komi = parse_komi(bytes),
+            b"KM" if self.komi.is_none() => {
+                self.komi = if self.is_own() { parse_number(bytes) } else { parse_komi(bytes) };
+            }
             b"HA" if self.handicap == 0 => {
                 self.handicap = decode(bytes).trim().parse().ok().filter(|&n| n <= 625).unwrap_or(0);
             }
@@ -311,6 +329,14 @@ impl Record {
             b"WR" => fact(&mut self.white_rank),
             b"RE" => fact(&mut self.result),
             b"DT" => fact(&mut self.date),
+            b"AP" => fact(&mut self.program),
+            b"TM" if self.main_time.is_none() => self.main_time = parse_number(bytes),
+            b"OT" => fact(&mut self.overtime),
+            b"BL" => node.time_left[Color::Black] = parse_number(bytes),
+            b"WL" => node.time_left[Color::White] = parse_number(bytes),
+            b"OB" => node.overtime_left[Color::Black] = parse_number(bytes),
+            b"OW" => node.overtime_left[Color::White] = parse_number(bytes),
+            b"KP" if is_root => self.prisoners = parse_prisoners(bytes).unwrap_or_default(),
             b"CA" => fact(&mut self.charset),
             b"FF" => fact(&mut self.format),
             _ => {}
@@ -321,6 +347,16 @@ impl Record {
     /// The rules that the file names, if they are known here.
     pub fn known_rules(&self) -> Option<&'static Preset> {
         Rules::preset(self.rules.as_deref()?)
+    }
+
+    /// Was it written here? Then it means what it says.
+    pub fn is_own(&self) -> bool {
+        self.program.as_ref().is_some_and(|program| program.starts_with("Kosumi:"))
+    }
+
+    /// The rules that the file names or describes, if they can be had here.
+    pub fn rules(&self) -> Option<Rules> {
+        Rules::parse(self.rules.as_deref()?)
     }
 
     /// Number of moves in the main line, passes included.

@@ -126,10 +126,16 @@ impl Record {
         for warning in &self.warnings {
             warn(warning.offset, warning.kind.clone())?;
         }
-        let mut game = Game::new(self.size, rules, self.komi.unwrap_or(default_komi));
+        let mut empty = Board::new(self.size);
+        empty.set_prisoners(self.prisoners);
+        let mut game = Game::from_board(empty, Color::Black, rules, self.komi.unwrap_or(default_komi));
         let with_handicap = self.with_handicap(&game, &mut warn)?;
         let has_handicap = with_handicap.is_some();
         game = with_handicap.unwrap_or(game);
+        if !has_handicap && let Some(stones) = self.handicap_as_moves() {
+            game.set_handicap(stones);
+            game.set_to_move(Color::Black);
+        }
         let mut number = 0;
         'nodes: for (index, node) in self.nodes.iter().enumerate() {
             let is_done = index == 0 && has_handicap;
@@ -184,6 +190,10 @@ impl Record {
         warn: &mut impl FnMut(usize, SgfErrorKind) -> Result<(), SgfError>,
     ) -> Result<Option<Game>, SgfError> {
         let Some(root) = self.nodes.first().filter(|_| self.handicap > 0) else { return Ok(None) };
+        if !root.setup.is_empty() && self.prisoners != ByColor::default() {
+            // A position from the middle of a game, whose prisoners count.
+            return Ok(None);
+        }
         if !root.setup.is_empty() {
             let stones: Vec<Point> = root.setup.iter().map(|&(point, _)| point).collect();
             let is_handicap = root.setup.iter().all(|&(_, color)| color == Some(Color::Black))
@@ -205,6 +215,23 @@ impl Record {
                 Ok(None)
             }
         }
+    }
+}
+
+impl Record {
+    /// The handicap if its stones are the first moves, as KGS writes it where they were placed freely. They stay
+    /// moves, and are compensated.
+    fn handicap_as_moves(&self) -> Option<u32> {
+        if self.handicap < 2 {
+            return None;
+        }
+        let nodes = self.nodes.iter().take_while(|node| node.setup.is_empty());
+        let moves = nodes.flat_map(|node| &node.moves);
+        let is_stone = |recorded: &&RecordedMove| {
+            recorded.color == Color::Black && recorded.mv.as_ref().is_ok_and(|mv| mv.point().is_some())
+        };
+        let stones = moves.take_while(is_stone).count();
+        (stones == self.handicap as usize).then_some(self.handicap)
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::SgfErrorKind;
 use super::lexer::{Value, decode};
-use crate::board::{BoardSize, Color, Move, Point};
+use crate::board::{BoardSize, ByColor, Color, Move, Point};
+use std::str::FromStr;
 
 /// A coordinate: `a` to `z`, then `A` to `Z`.
 pub(super) fn coordinate(byte: u8) -> Option<usize> {
@@ -78,6 +79,22 @@ pub(super) fn parse_size(value: Value<'_>) -> Result<BoardSize, SgfErrorKind> {
         return Err(SgfErrorKind::BadSize);
     }
     BoardSize::new(columns as usize, rows as usize).ok_or(SgfErrorKind::UnsupportedSize(columns, rows))
+}
+
+/// A number that makes sense: not infinite, and not too large for its type.
+pub(super) fn parse_number<T: FromStr + ToString>(bytes: &[u8]) -> Option<T> {
+    let number: T = decode(bytes).trim().parse().ok()?;
+    // What is not finite has letters only.
+    number.to_string().bytes().any(|byte| byte.is_ascii_digit()).then_some(number)
+}
+
+/// Lost stones, Black's and White's: `3:2`.
+pub(super) fn parse_prisoners(bytes: &[u8]) -> Option<ByColor<u32>> {
+    let text = decode(bytes);
+    let (black, white) = text.split_once(':')?;
+    // More than any game has, and far from an overflow.
+    let count = |text: &str| text.trim().parse().ok().filter(|&count: &u32| count <= 1 << 24);
+    Some(ByColor::new(count(black)?, count(white)?))
 }
 
 /// Komi in points. Some servers write it in hundredths, of points or of stones.

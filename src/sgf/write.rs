@@ -2,7 +2,7 @@
 
 use super::tree::{NodeId, Property, Tree};
 use crate::board::{BoardSize, Color};
-use crate::game::Game;
+use crate::game::{Game, Record};
 use std::fmt;
 
 /// What a written record says besides the game.
@@ -51,11 +51,16 @@ impl Tree {
         let root = tree.root();
         let mut node = tree.at(root).number("KM", game.komi());
         // A handicap without any stone would be read as one of fixed points.
-        let has_handicap = game.handicap() > 0 && game.start().stone_count() > 0;
-        if has_handicap {
+        let has_stones = game.start().stone_count() > 0;
+        let has_handicap = game.handicap() > 0 && has_stones;
+        if has_handicap || is_handicap_of_moves(game) {
             node = node.number("HA", game.handicap());
         }
-        node = node.line("RU", &game.rules().to_string());
+        let lost = |color| game.start().prisoners(color);
+        if lost(Color::Black) + lost(Color::White) > 0 {
+            node = node.line("KP", &format!("{}:{}", lost(Color::Black), lost(Color::White)));
+        }
+        node = node.line("RU", &game.rules().code_name());
         let facts = [("PB", &meta.black), ("PW", &meta.white), ("RE", &meta.result), ("DT", &meta.date)];
         for (name, fact) in facts {
             node = node.line(name, fact.as_deref().unwrap_or_default());
@@ -81,6 +86,13 @@ impl Tree {
         }
         tree
     }
+}
+
+/// Are the first moves the handicap stones, and no more of them than those?
+fn is_handicap_of_moves(game: &Game) -> bool {
+    let is_stone = |record: &&Record| record.color == Color::Black && record.mv.point().is_some();
+    let stones = game.records().iter().take_while(is_stone).count();
+    game.start().stone_count() == 0 && stones >= 2 && stones == game.handicap() as usize
 }
 
 /// A line of the file is broken before the next node once it is as long as this.

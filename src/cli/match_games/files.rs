@@ -1,24 +1,15 @@
-//! Files that are there as a whole or not at all.
+//! The files of a match.
 
 use super::journal::Past;
+use crate::cli::whole_file;
 use anyhow::{Context, bail};
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Writes a file so that nobody ever sees a part of it: under another name first, which it gives up once it is on the
-/// disk.
+/// Writes a file that is there as a whole or not at all.
 pub(super) fn write_at_once(path: &Path, text: &str) -> anyhow::Result<()> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".part");
-    let part = path.with_file_name(name);
-    let write = || -> io::Result<()> {
-        let mut file = File::create(&part)?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&part, path)
-    };
-    write().with_context(|| format!("cannot write {}", path.display()))
+    whole_file::write_at_once(path, text).with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// Finds out before hours of games whether a file can be written after them.

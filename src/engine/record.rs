@@ -1,0 +1,251 @@
+//! The game as a record: what is saved of it, and how it goes on from there.
+//!
+//! Invariant (`tests::a_saved_game_goes_on_as_the_same`): the game that [`Engine::restore`] makes of what
+//! [`Engine::record`] wrote has the same position, history, rules, turn and clocks; in particular the same moves
+//! are legal, and the same nodes of the search graph are met again.
+
+use super::Engine;
+use crate::board::{ByColor, Color, Move};
+use crate::score::format_score;
+use crate::search::SearchReport;
+use crate::sgf::{Meta, Node, Record, SgfError, Strictness, Tree};
+use crate::time::{Clock, TimeControl, seconds};
+
+/// The name under which the engine stands in records.
+const OWN_NAME: &str = concat!("Kosumi ", env!("CARGO_PKG_VERSION"));
+
+/// What the comments of a record tell of the engine's thoughts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Remarks {
+    /// Nothing.
+    None,
+    /// Win rate, score and visits.
+    #[default]
+    Brief,
+    /// The principal variation, too.
+    Variation,
+}
+
+/// Counts what has changed since the engine was made. Whoever has seen a revision knows by the next one whether
+/// anything has to be saved.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Revision {
+    /// Games begun.
+    pub game: u64,
+    /// Changes of moves, position, rules, komi and the kind of clock.
+    pub change: u64,
+    /// Changes of the time left, and of what is known of the result.
+    pub time: u64,
+}
+
+/// What the engine found when it chose a move.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Thought {
+    to_move: Color,
+    value: f32,
+    score: f32,
+    visits: u32,
+    /// The move that was played, and how the game might go on.
+    variation: Vec<Move>,
+}
+
+impl Thought {
+    pub(super) fn new(report: &SearchReport, played: Move) -> Thought {
+        let variation = report.find(played).map_or_else(|| vec![played], |entry| entry.variation.clone());
+        let SearchReport { to_move, value, score, visits, .. } = *report;
+        Thought { to_move, value, score, visits, variation }
+    }
+
+    fn text(&self, remarks: Remarks) -> String {
+        let win_rate = 50.0 * (1.0 + self.to_move.sign() as f32 * self.value);
+        let lead = format_score((self.score * 10.0).round() / 10.0);
+        let mut text = format!("{} {win_rate:.1} %, {lead}, {} visits", self.to_move, self.visits);
+        if remarks == Remarks::Variation {
+            let moves: Vec<String> = self.variation.iter().map(Move::to_string).collect();
+            text.push('\n');
+            text.push_str(&moves.join(" "));
+        }
+        text
+    }
+}
+
+/// What there is to say about a move.
+#[derive(Clone, PartialEq, Debug)]
+enum Remark {
+    Nothing,
+    Thought(Thought),
+    /// As the record had it that the game was restored from.
+    Text(String),
+}
+
+/// What there is to say about the game besides its moves.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(super) struct Diary {
+    revision: Revision,
+    /// One for every move, or fewer.
+    remarks: Vec<Remark>,
+    /// For whom the engine has made moves.
+    is_own: ByColor<bool>,
+    /// How the game ended, if it did not end by two passes.
+    result: Option<String>,
+}
+
+impl Diary {
+    pub(super) fn revision(&self) -> Revision {
+        self.revision
+    }
+
+    /// Another game begins.
+    pub(super) fn begin(&mut self) {
+        let mut revision = self.revision;
+        revision.game += 1;
+        *self = Diary { revision, ..Diary::default() };
+        self.note_change();
+    }
+
+    pub(super) fn note_change(&mut self) {
+        self.revision.change += 1;
+        self.result = None;
+    }
+
+    pub(super) fn note_time(&mut self) {
+        self.revision.time += 1;
+    }
+
+    /// The move with this number, counted from 1, was made.
+    pub(super) fn note_move(&mut self, number: usize, thought: Option<Thought>) {
+        self.remarks.resize(number.saturating_sub(1), Remark::Nothing);
+        self.remarks.push(thought.map_or(Remark::Nothing, Remark::Thought));
+        self.note_change();
+    }
+
+    pub(super) fn note_own_move(&mut self, number: usize, color: Color, thought: Option<Thought>) {
+        self.is_own[color] = true;
+        self.note_move(number, thought);
+    }
+
+    /// So many moves are left.
+    pub(super) fn note_undo(&mut self, moves: usize) {
+        self.remarks.truncate(moves);
+        self.note_change();
+    }
+
+    pub(super) fn note_resignation(&mut self, color: Color) {
+        self.is_own[color] = true;
+        self.note_result(if color == Color::Black { "W+R" } else { "B+R" });
+    }
+
+    fn note_result(&mut self, result: &str) {
+        self.note_change();
+        self.result = Some(result.to_owned());
+    }
+}
+
+impl Engine {
+    /// Counts the changes of the game.
+    pub fn revision(&self) -> Revision {
+        self.diary.revision
+    }
+
+    /// How the game ended, as records have it; `?` if it is over and nobody has counted yet, `None` while it goes
+    /// on.
+    pub fn result(&self) -> Option<String> {
+        if let Some(result) = &self.diary.result {
+            return Some(result.clone());
+        }
+        let counted = self.status.as_ref().filter(|(key, _)| *key == self.game.graph_key());
+        let result = || counted.map_or_else(|| "?".to_owned(), |(_, status)| format_score(status.score));
+        self.game.is_over().then(result)
+    }
+
+    /// The game is over, with this result if it is known: somebody else says so. The next change of the game means
+    /// that it goes on.
+    pub fn end_game(&mut self, result: Option<&str>) {
+        let known = self.result();
+        self.diary.note_result(result.or(known.as_deref()).unwrap_or("?"));
+    }
+
+    /// The game as a record, with everything that [`Engine::restore`] needs. Names and result are added to `meta`
+    /// where it has none.
+    pub fn record(&self, remarks: Remarks, meta: &Meta) -> Tree {
+        let name = |color| self.diary.is_own[color].then(|| OWN_NAME.to_owned());
+        let meta = Meta {
+            black: meta.black.clone().or_else(|| name(Color::Black)),
+            white: meta.white.clone().or_else(|| name(Color::White)),
+            result: meta.result.clone().or_else(|| self.result()),
+            ..meta.clone()
+        };
+        let mut tree = Tree::of_game(&self.game, &meta);
+        let line = tree.main_line();
+        for (&node, remark) in line.iter().skip(1).zip(&self.diary.remarks) {
+            match remark {
+                Remark::Thought(thought) if remarks != Remarks::None => {
+                    tree.at(node).comment(&thought.text(remarks));
+                }
+                Remark::Text(text) => {
+                    tree.at(node).comment(text);
+                }
+                Remark::Nothing | Remark::Thought(_) => {}
+            }
+        }
+        self.add_clocks(&mut tree);
+        tree
+    }
+
+    /// How the game is timed, and what is left after the last move.
+    fn add_clocks(&self, tree: &mut Tree) {
+        let is_timed = |&color: &Color| self.clocks[color].control() != TimeControl::None;
+        let Some(color) = Color::BOTH.into_iter().find(is_timed) else { return };
+        let control = self.clocks[color].control();
+        let root = tree.root();
+        let main = control.main_time().unwrap_or_default();
+        let overtime = control.overtime_text().unwrap_or_default();
+        tree.at(root).number("TM", main.as_secs_f64()).line("OT", &overtime);
+        let last = tree.main_line().last().copied().unwrap_or(root);
+        for color in Color::BOTH.into_iter().filter(is_timed) {
+            let clock = &self.clocks[color];
+            let count = clock.is_overtime().then(|| clock.stones_or_periods());
+            tree.at(last).time_left(color, clock.left().as_secs_f64(), count);
+        }
+    }
+
+    /// Goes on with the game of a record, up to its last move: with its rules if they are known, otherwise those
+    /// in force. Returns what could not be followed.
+    ///
+    /// # Errors
+    /// As [`Record::replay`]; nothing has changed then.
+    pub fn restore(&mut self, record: &Record) -> Result<Vec<SgfError>, SgfError> {
+        let rules = record.rules().unwrap_or(self.game.rules());
+        let replayed = record.replay(rules, self.game.komi(), None, Strictness::Tolerant)?;
+        self.set_game(replayed.game);
+        self.forget();
+        self.diary.is_own = ByColor::new(&record.black, &record.white)
+            .map(|name| name.as_ref().is_some_and(|name| name == OWN_NAME));
+        for node in record.nodes.iter().filter(|node| !node.setup.is_empty() || !node.moves.is_empty()) {
+            if !node.setup.is_empty() {
+                // The game begins here.
+                self.diary.remarks.clear();
+            }
+            for _ in &node.moves {
+                self.diary.remarks.push(Remark::Nothing);
+            }
+            if let (Some(text), Some(last)) = (&node.comment, self.diary.remarks.last_mut())
+                && !node.moves.is_empty()
+            {
+                *last = Remark::Text(text.clone());
+            }
+        }
+        self.diary.remarks.truncate(self.game.records().len());
+        self.diary.result.clone_from(&record.result);
+        let control = TimeControl::of_record(record.main_time, record.overtime.as_deref());
+        self.clocks = ByColor::new(Clock::new(control), Clock::new(control));
+        for color in Color::BOTH {
+            // What was told last.
+            let told = |node: &Node| Some((node.time_left[color]?, node.overtime_left[color].unwrap_or(0)));
+            if let Some((left, count)) = record.nodes.iter().rev().find_map(told) {
+                self.clocks[color].set_time_left(seconds(left), count);
+            }
+        }
+        Ok(replayed.warnings)
+    }
+}

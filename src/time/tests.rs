@@ -1,0 +1,296 @@
+//! Tests of clocks and budgets.
+
+use super::*;
+use proptest::prelude::*;
+
+fn ms(value: u64) -> Duration {
+    Duration::from_millis(value)
+}
+
+fn s(value: u64) -> Duration {
+    Duration::from_secs(value)
+}
+
+const START: Progress = Progress { area: 361, moves: 0 };
+
+#[test]
+fn a_short_game_is_played_and_not_given_away() {
+    // Ten seconds for a game on 19×19: the usual reserve would take them all.
+    let clock = Clock::new(TimeControl::Absolute { main: s(10) });
+    let reserve = clock.fitting_reserve(361, DEFAULT_RESERVE);
+    let budget = clock.budget(Progress { area: 361, moves: 0 }, reserve).unwrap();
+    assert!(budget.soft > ms(20), "{budget:?}");
+}
+
+#[test]
+fn settings_of_gtp() {
+    assert_eq!(TimeControl::gtp(0.0, 1.0, 0), TimeControl::None);
+    assert_eq!(TimeControl::gtp(0.0, 0.0, 0), TimeControl::None);
+    assert_eq!(TimeControl::gtp(600.0, 0.0, 0), TimeControl::Absolute { main: s(600) });
+    assert_eq!(TimeControl::gtp(600.0, 0.0, 5), TimeControl::Absolute { main: s(600) });
+    let canadian = TimeControl::Canadian { main: s(600), period: s(300), stones: 25 };
+    assert_eq!(TimeControl::gtp(600.0, 300.0, 25), canadian);
+    assert_eq!(TimeControl::gtp(0.0, 10.0, 1), TimeControl::PerMove { time: s(10) });
+    assert_eq!(TimeControl::gtp(f64::NAN, -5.0, 1), TimeControl::None);
+}
+
+#[test]
+fn settings_of_kgs_and_others() {
+    let parse = |text: &str| TimeControl::parse(&text.split(' ').collect::<Vec<_>>());
+    assert_eq!(parse("none"), Some(TimeControl::None));
+    assert_eq!(parse("absolute 300"), Some(TimeControl::Absolute { main: s(300) }));
+    let byo_yomi = TimeControl::ByoYomi { main: s(60), period: s(30), periods: 5 };
+    assert_eq!(parse("byoyomi 60 30 5"), Some(byo_yomi));
+    let canadian = TimeControl::Canadian { main: s(60), period: s(300), stones: 25 };
+    assert_eq!(parse("canadian 60 300 25"), Some(canadian));
+    let fischer = |cap, max_move| TimeControl::Fischer { main: s(60), increment: ms(2500), cap, max_move };
+    assert_eq!(parse("fischer 60 2.5"), Some(fischer(None, None)));
+    assert_eq!(parse("fischer-capped 60 2.5 90 -1"), Some(fischer(Some(s(90)), None)));
+    for bad in ["", "absolute", "absolute x", "byoyomi 1 2", "absolute -1", "fischer 1 NaN", "sundial 1"] {
+        assert_eq!(parse(bad), None, "{bad}");
+    }
+}
+
+#[test]
+fn overtime_is_counted() {
+    let mut clock = Clock::new(TimeControl::Canadian { main: s(10), period: s(20), stones: 2 });
+    assert!(clock.spend(s(4)));
+    assert_eq!((clock.left(), clock.stones_or_periods()), (s(6), 0));
+    assert!(clock.spend(s(10)));
+    assert_eq!((clock.left(), clock.stones_or_periods()), (s(16), 1));
+    assert!(clock.spend(s(16)));
+    assert_eq!((clock.left(), clock.stones_or_periods()), (s(20), 2));
+    assert!(!clock.spend(ms(20_001)));
+
+    let mut clock = Clock::new(TimeControl::ByoYomi { main: s(10), period: s(20), periods: 3 });
+    assert!(clock.spend(s(25)));
+    assert_eq!((clock.left(), clock.stones_or_periods()), (s(20), 3));
+    assert!(clock.spend(s(25)));
+    assert_eq!((clock.left(), clock.stones_or_periods()), (s(20), 2));
+    assert!(!clock.spend(s(41)));
+
+    let fischer = TimeControl::Fischer { main: s(10), increment: s(5), cap: Some(s(12)), max_move: None };
+    let mut clock = Clock::new(fischer);
+    assert!(clock.spend(s(8)));
+    assert_eq!(clock.left(), s(7));
+    assert!(clock.spend(ZERO) && clock.left() == s(12), "the cap");
+    assert!(!clock.spend(s(13)));
+}
+
+const ZERO: Duration = Duration::ZERO;
+
+#[test]
+fn time_left_as_controllers_tell_it() {
+    let mut clock = Clock::new(TimeControl::Canadian { main: s(10), period: s(20), stones: 2 });
+    clock.set_time_left(s(15), 1);
+    assert_eq!((clock.left(), clock.is_overtime(), clock.stones_or_periods()), (s(15), true, 1));
+    clock.set_time_left(s(3), 0);
+    assert_eq!((clock.left(), clock.is_overtime(), clock.stones_or_periods()), (s(3), false, 0));
+
+    let mut clock = Clock::new(TimeControl::ByoYomi { main: s(10), period: s(20), periods: 5 });
+    clock.set_time_left(s(20), 4);
+    assert_eq!((clock.left(), clock.is_overtime(), clock.stones_or_periods()), (s(20), true, 4));
+
+    let mut clock = Clock::new(TimeControl::ByoYomi { main: ZERO, period: s(20), periods: 5 });
+    clock.set_time_left(s(20), 0);
+    assert!(clock.is_overtime(), "there is no main time");
+    assert!(clock.budget(START, DEFAULT_RESERVE).unwrap().hard < s(20));
+
+    let mut clock = Clock::new(TimeControl::None);
+    clock.set_time_left(ZERO, 0);
+    assert_eq!(clock.budget(START, DEFAULT_RESERVE), None);
+    clock.set_time_left(s(60), 0);
+    assert_eq!(clock.control(), TimeControl::Absolute { main: s(60) });
+}
+
+#[test]
+fn budgets() {
+    let budget = |control| Clock::new(control).budget(START, DEFAULT_RESERVE).unwrap();
+    // A quarter of an hour for 19x19: 217 moves keep 0.255 s each, and 240 share the rest.
+    let sudden = budget(TimeControl::Absolute { main: s(900) });
+    assert!(sudden.soft > ms(3400) && sudden.soft < ms(3600), "{sudden:?}");
+    assert_eq!(sudden.hard, sudden.soft * 2);
+    let byo_yomi = budget(TimeControl::ByoYomi { main: ZERO, period: s(30), periods: 5 });
+    assert_eq!(byo_yomi, Budget { soft: ms(29_745), hard: ms(29_745) });
+    assert_eq!(budget(TimeControl::PerMove { time: s(10) }).hard, ms(9745));
+    let canadian = budget(TimeControl::Canadian { main: ZERO, period: s(300), stones: 25 });
+    assert_eq!(canadian, Budget { soft: ms(11_745), hard: ms(23_490) });
+    let main = budget(TimeControl::ByoYomi { main: s(240), period: s(30), periods: 5 });
+    assert_eq!(main.soft, ms(30_745));
+    // Hardly any time is left: a few milliseconds.
+    for left in [0, 1, 50, 99] {
+        let hard = budget(TimeControl::Absolute { main: ms(left) }).hard;
+        assert!(hard <= MIN_BUDGET && hard <= ms(left), "{left} {hard:?}");
+    }
+}
+
+#[test]
+fn the_share_follows_the_game() {
+    let control = TimeControl::Absolute { main: s(900) };
+    let soft = |moves| Clock::new(control).budget(Progress { area: 361, moves }, ZERO).unwrap().soft;
+    assert!(soft(0) < soft(80) && soft(80) < soft(160));
+    assert!(soft(160) < s(12));
+    let small = |moves| Clock::new(control).budget(Progress { area: 81, moves }, ZERO).unwrap().soft;
+    assert!(small(0) > soft(0) * 4);
+}
+
+fn control() -> impl Strategy<Value = TimeControl> {
+    let time = || prop_oneof![Just(0u64), 0u64..2_000, 0u64..3_600_000].prop_map(ms);
+    prop_oneof![
+        time().prop_map(|main| TimeControl::Absolute { main }),
+        time().prop_map(|time| TimeControl::PerMove { time }),
+        (time(), time(), 0u32..40).prop_map(|(main, period, stones)| TimeControl::Canadian {
+            main,
+            period,
+            stones
+        }),
+        (time(), time(), 0u32..8).prop_map(|(main, period, periods)| TimeControl::ByoYomi {
+            main,
+            period,
+            periods
+        }),
+        (time(), time(), prop::option::of(time()), prop::option::of(time())).prop_map(
+            |(main, increment, cap, max_move)| {
+                let cap = cap.map(|cap| cap.max(main));
+                TimeControl::Fischer { main, increment, cap, max_move }
+            }
+        ),
+    ]
+}
+
+/// Does the control leave `cost` for each of `moves` moves?
+fn allows(control: TimeControl, cost: Duration, moves: u32) -> bool {
+    match control {
+        TimeControl::None => true,
+        TimeControl::Absolute { main } => main >= cost * moves,
+        TimeControl::PerMove { time } => time >= cost,
+        TimeControl::Fischer { main, increment, max_move, .. } => {
+            main >= cost + cost.saturating_sub(increment) * (moves - 1)
+                && max_move.is_none_or(|max| max >= cost)
+        }
+        TimeControl::Canadian { period, stones, .. } => stones > 0 && period >= cost * stones,
+        TimeControl::ByoYomi { period, periods, .. } => periods > 0 && period >= cost,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 512, ..Default::default() })]
+
+    #[test]
+    fn no_game_is_lost_on_time(
+        control in control(),
+        side in 2usize..20,
+        reserve in (0u64..1000).prop_map(ms),
+        spent in prop::collection::vec((0.0f64..=1.0, 0.0f64..=1.0), 8),
+    ) {
+        let area = side * side;
+        let length = area * 6 / 5;
+        prop_assume!(allows(control, reserve + MIN_BUDGET, Progress { area, moves: 0 }.own_moves_left()));
+        let mut clock = Clock::new(control);
+        for (index, moves) in (0..length).step_by(2).enumerate() {
+            let budget = clock.budget(Progress { area, moves }, reserve).unwrap();
+            prop_assert!(budget.soft <= budget.hard);
+            // Every other game spends all it may.
+            let (think, lag) = if spent[0].0 < 0.5 { (1.0, 1.0) } else { spent[index % 8] };
+            let elapsed = budget.hard.mul_f64(think).min(budget.hard) + reserve.mul_f64(lag).min(reserve);
+            prop_assert!(clock.spend(elapsed), "move {moves}: {budget:?} {clock:?}");
+        }
+        if let TimeControl::ByoYomi { periods, .. } = control {
+            prop_assert_eq!(clock.count, periods, "no period is given up");
+        }
+    }
+
+    #[test]
+    fn no_short_game_is_lost_on_time_either(
+        main in 500u64..20_000,
+        side in 2usize..20,
+        spent in prop::collection::vec((0.0f64..=1.0, 0.0f64..=1.0), 8),
+    ) {
+        let area = side * side;
+        let control = TimeControl::Absolute { main: ms(main) };
+        let mut clock = Clock::new(control);
+        let reserve = clock.fitting_reserve(area, DEFAULT_RESERVE);
+        let own_moves = Progress { area, moves: 0 }.own_moves_left();
+        prop_assume!(allows(control, reserve + MIN_BUDGET, own_moves));
+        for (index, moves) in (0..area * 6 / 5).step_by(2).enumerate() {
+            let budget = clock.budget(Progress { area, moves }, reserve).unwrap();
+            let (think, lag) = spent[index % 8];
+            prop_assert!(clock.spend(budget.hard.mul_f64(think) + reserve.mul_f64(lag)), "move {moves}");
+        }
+    }
+
+    #[test]
+    fn a_written_control_is_read_back(control in control()) {
+        let control = Clock::new(control).control();
+        let main = control.main_time().map(|time| time.as_secs_f64());
+        prop_assert_eq!(TimeControl::of_record(main, control.overtime_text().as_deref()), control);
+    }
+
+    #[test]
+    fn more_time_is_never_a_smaller_budget(
+        control in control(),
+        (a, b) in (0u64..4_000_000, 0u64..4_000_000),
+        small in any::<bool>(),
+        stones in 0u32..30,
+        progress in (0usize..700, 0usize..900).prop_map(|(area, moves)| Progress { area, moves }),
+        reserve in (0u64..2000).prop_map(ms),
+    ) {
+        let scale = if small { 2000 } else { 1 };
+        let budget = |time: u64| {
+            let mut clock = Clock::new(control);
+            clock.set_time_left(ms(time / scale), stones);
+            clock.budget(progress, reserve).unwrap()
+        };
+        let (less, more) = (budget(a.min(b)), budget(a.max(b)));
+        prop_assert!(less.soft <= more.soft && less.hard <= more.hard, "{less:?} {more:?}");
+    }
+
+    #[test]
+    fn nothing_overflows(
+        numbers in prop::array::uniform4(any::<f64>()),
+        counts in prop::array::uniform2(any::<u32>()),
+        kind in 0usize..6,
+        (area, moves) in any::<(usize, usize)>(),
+        (elapsed, left, reserve) in any::<(Duration, Duration, Duration)>(),
+    ) {
+        let kinds = ["none", "absolute", "byoyomi", "canadian", "fischer", "fischer-capped"];
+        let text: Vec<String> = numbers.iter().map(f64::to_string).collect();
+        let mut arguments = vec![kinds[kind]];
+        arguments.extend(text.iter().map(String::as_str));
+        let time = |number: f64| seconds(number).max(reserve.min(elapsed));
+        let controls = [
+            TimeControl::gtp(numbers[0], numbers[1], counts[0]),
+            TimeControl::parse(&arguments).unwrap_or_default(),
+            TimeControl::Canadian { main: left, period: time(numbers[0]), stones: counts[0] },
+            TimeControl::ByoYomi { main: elapsed, period: time(numbers[1]), periods: counts[1] },
+            TimeControl::Fischer { main: left, increment: elapsed, cap: Some(reserve), max_move: Some(left) },
+        ];
+        for control in controls {
+            let mut clock = Clock::new(control);
+            for _ in 0..3 {
+                let _ = clock.budget(Progress { area, moves }, reserve);
+                let _ = clock.spend(elapsed);
+                clock.set_time_left(left, counts[1]);
+            }
+        }
+    }
+}
+
+#[test]
+fn overtime_of_records() {
+    let read = TimeControl::of_record;
+    assert_eq!(read(None, None), TimeControl::None);
+    assert_eq!(read(Some(600.0), None), TimeControl::Absolute { main: s(600) });
+    assert_eq!(read(Some(600.0), Some("a sundial")), TimeControl::Absolute { main: s(600) });
+    // As KGS and OGS write it.
+    let byo_yomi = TimeControl::ByoYomi { main: s(1500), period: s(30), periods: 5 };
+    assert_eq!(read(Some(1500.0), Some("5x30 byo-yomi")), byo_yomi);
+    let canadian = TimeControl::Canadian { main: s(600), period: s(300), stones: 25 };
+    assert_eq!(read(Some(600.0), Some("25/300 Canadian")), canadian);
+    let fischer = TimeControl::Fischer { main: s(60), increment: s(10), cap: None, max_move: None };
+    assert_eq!(read(Some(60.0), Some("10 fischer")), fischer);
+    assert_eq!(read(None, Some("30 simple")), TimeControl::PerMove { time: s(30) });
+    for bad in ["x", "5x byo-yomi", "-5x30 byo-yomi", "5/NaN canadian", "inf fischer"] {
+        assert_eq!(read(Some(1.0), Some(bad)), TimeControl::Absolute { main: s(1) }, "{bad}");
+    }
+}

@@ -1,0 +1,286 @@
+//! The saved game of the real program: killed at any moment, it goes on where it was.
+
+use kosumi::board::BoardSize;
+use kosumi::commands::Commands;
+use kosumi::engine::{Engine, EngineSettings};
+use kosumi::rng::Rng;
+use kosumi_gtp::InputWatch;
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Scratch {
+        let path = std::env::temp_dir().join(format!("kosumi-autosave-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        Scratch(path)
+    }
+
+    fn texts(&self) -> Vec<String> {
+        let entries = fs::read_dir(&self.0).unwrap().map(|entry| entry.unwrap().path());
+        let mut files: Vec<_> =
+            entries.filter(|path| path.extension().is_some_and(|end| end == "sgf")).collect();
+        files.sort();
+        files.iter().map(|path| fs::read_to_string(path).unwrap()).collect()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A running engine. Killed, not ended, when it is dropped.
+struct Player {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+    errors: Option<ChildStderr>,
+}
+
+impl Player {
+    fn start(folder: &Path, options: &[&str]) -> Player {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_kosumi"))
+            .args(["gtp", "--no-model", "--threads", "1", "--memory", "1", "--playouts", "4"])
+            .args(["--never-resign", "--boardsize", "4", "--autosave"])
+            .arg(folder)
+            .args(options)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (input, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
+        let errors = child.stderr.take();
+        Player { child, input, output, errors }
+    }
+
+    fn send(&mut self, command: &str) {
+        self.input.write_all(format!("{command}\n").as_bytes()).unwrap();
+    }
+
+    /// The whole answer but for the marks around it.
+    fn answer(&mut self) -> String {
+        let mut text = String::new();
+        loop {
+            let mut line = String::new();
+            assert!(self.output.read_line(&mut line).unwrap() > 0, "the engine has ended after {text:?}");
+            if line == "\n" {
+                return text.trim_start_matches('=').trim().to_owned();
+            }
+            text.push_str(&line);
+        }
+    }
+
+    fn ask(&mut self, command: &str) -> String {
+        self.send(command);
+        self.answer()
+    }
+
+    fn state(&mut self) -> Vec<String> {
+        QUESTIONS.iter().for_each(|question| self.send(question));
+        QUESTIONS.iter().map(|_| self.answer()).collect()
+    }
+
+    /// Ends the session, and returns what was said on the standard error.
+    fn quit(mut self) -> String {
+        self.ask("quit");
+        self.child.wait().unwrap();
+        let mut text = String::new();
+        self.errors.take().unwrap().read_to_string(&mut text).unwrap();
+        text
+    }
+}
+
+impl Drop for Player {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What can be asked about a game.
+const QUESTIONS: [&str; 7] =
+    ["showboard", "move_history", "get_komi", "kata-get-rules", "all_legal b", "all_legal w", "get_handicap"];
+
+/// What an engine that was never interrupted answers after these commands.
+fn uninterrupted(commands: &[String]) -> Vec<String> {
+    let settings = EngineSettings { threads: 1, memory_mebibytes: 1, ..EngineSettings::default() };
+    let mut engine = Engine::new(settings);
+    engine.set_size(BoardSize::square(4).unwrap());
+    let mut handler = Commands::new(engine);
+    let mut ask = |line: &str| match kosumi_gtp::answer(line, &mut handler, &InputWatch::default()).unwrap() {
+        Ok(body) => body.trim().to_owned(),
+        Err(message) => format!("? {message}"),
+    };
+    commands.iter().for_each(|line| drop(ask(line)));
+    QUESTIONS.map(ask).to_vec()
+}
+
+/// Something that a controller may send.
+fn command(rng: &mut Rng, state: &[String]) -> String {
+    let (own, other) = if state[0].contains("Black to move") { ("b", "w") } else { ("w", "b") };
+    let color = if rng.chance(30) { other } else { own };
+    let point = format!("{}{}", ["A", "B", "C", "D"][rng.below(4) as usize], rng.below(4) + 1);
+    match rng.below(24) {
+        0 => "undo".to_owned(),
+        1 => format!("komi {}", rng.below(20) as f32 / 2.0),
+        2 => format!("kata-set-rules {}", ["cgos", "aga", "tromp-taylor", "japanese"][rng.below(4) as usize]),
+        3 if rng.chance(60) => "clear_board".to_owned(),
+        4 if rng.chance(60) => format!("set_free_handicap A1 {point}"),
+        5 => "time_settings 10 5 2".to_owned(),
+        6 => format!("gg-undo {}", rng.below(4)),
+        7..12 => format!("genmove {own}"),
+        _ => format!("play {color} {point}"),
+    }
+}
+
+#[test]
+fn killed_at_a_hundred_moments_nothing_is_lost() {
+    let scratch = Scratch::new("kill");
+    let mut rng = Rng::new(9);
+    // What was carried out, with the moves that the engine chose; and the command that the kill may have cut off.
+    let mut done: Vec<String> = Vec::new();
+    let mut on_the_way: Option<String> = None;
+    for round in 0..100 {
+        let mut player = Player::start(&scratch.0, &["--resume"]);
+        let mut state = player.state();
+        if let Some(line) = on_the_way.take().filter(|_| state != uninterrupted(&done)) {
+            // The engine's own move can only be known now.
+            let own = line.starts_with("genmove");
+            done.push(if own { format!("play {}", player.ask("last_move")) } else { line });
+        }
+        assert_eq!(state, uninterrupted(&done), "{round}: {:?}", done.last());
+        for _ in 0..rng.below(6) {
+            // Two passes would end the game, and then there is nothing to go on with.
+            let line = if player.ask("last_move").ends_with("PASS") {
+                "undo".to_owned()
+            } else {
+                command(&mut rng, &state)
+            };
+            let answer = player.ask(&line);
+            done.push(match line.strip_prefix("genmove") {
+                Some(color) => format!("play {color} {answer}"),
+                None => line,
+            });
+            state = player.state();
+        }
+        // What was answered must be there; every other time something more is on the way.
+        if round % 2 == 0 && !player.ask("last_move").ends_with("PASS") {
+            let line = command(&mut rng, &state);
+            player.send(&line);
+            thread::sleep(Duration::from_micros(rng.below(4000).into()));
+            on_the_way = Some(line);
+        }
+        drop(player);
+    }
+    assert!(done.len() > 200);
+}
+
+#[test]
+fn a_controller_that_starts_again_goes_on_in_one_file() {
+    let scratch = Scratch::new("again");
+    let moves = ["komi 3", "play b B2", "play w C3"];
+    let mut player = Player::start(&scratch.0, &[]);
+    moves.iter().for_each(|line| drop(player.ask(line)));
+    drop(player);
+    let mut player = Player::start(&scratch.0, &["--resume"]);
+    assert_eq!(player.ask("last_move"), "white C3");
+    ["boardsize 4", "clear_board"].iter().chain(&moves).for_each(|line| drop(player.ask(line)));
+    player.ask("play b B3");
+    assert_eq!(scratch.texts().len(), 1, "{:?}", scratch.texts());
+    assert!(scratch.texts()[0].contains("KM[3]"));
+    assert!(scratch.texts()[0].ends_with(";B[bc];W[cb];B[bb])\n"), "{}", scratch.texts()[0]);
+    // Another game does not touch it.
+    ["clear_board", "play b A1"].iter().for_each(|line| drop(player.ask(line)));
+    assert_eq!(scratch.texts().len(), 2);
+    player.ask("clear_board");
+    assert_eq!(scratch.texts().len(), 3, "a game that has not begun is there, too");
+    player.quit();
+    assert_eq!(scratch.texts().len(), 2, "but not for ever");
+}
+
+#[test]
+fn finished_games_stay() {
+    let scratch = Scratch::new("finished");
+    let mut player = Player::start(&scratch.0, &["--rules", "cgos", "--komi", "0.5"]);
+    ["play b B2", "play w pass", "play b pass"].iter().for_each(|line| drop(player.ask(line)));
+    assert!(scratch.texts()[0].contains("RE[?]"), "{}", scratch.texts()[0]);
+    player.ask("final_score");
+    // Who waits for the answer to a question does not wait for the disk.
+    player.ask("undo");
+    assert!(!scratch.texts()[0].contains("RE["), "the game goes on");
+    player.ask("play b pass");
+    player.ask("final_score");
+    player.quit();
+    assert!(scratch.texts()[0].contains("RE[B+15.5]"), "{}", scratch.texts()[0]);
+    let mut player = Player::start(&scratch.0, &["--resume"]);
+    assert_eq!(player.ask("move_history"), "");
+    assert!(player.quit().contains("no unfinished game"));
+    assert_eq!(scratch.texts().len(), 1);
+    // By its name, a finished game can be looked at.
+    let entry = fs::read_dir(&scratch.0).unwrap().next().unwrap().unwrap().path();
+    let mut player = Player::start(&scratch.0, &["--resume", entry.to_str().unwrap()]);
+    assert_eq!(player.ask("last_move"), "black PASS");
+}
+
+#[test]
+fn what_cannot_be_written_does_not_end_the_game() {
+    let scratch = Scratch::new("refused");
+    let file = scratch.0.join("file");
+    fs::write(&file, "no folder").unwrap();
+    let log = file.join("log");
+    let mut player = Player::start(&file.join("games"), &["--log", log.to_str().unwrap()]);
+    for line in ["play b B2", "genmove w", "komi 3", "clear_board", "play b A1"] {
+        assert!(!player.ask(line).starts_with('?'), "{line}");
+    }
+    let errors = player.quit();
+    let lines = |text: &str| errors.lines().filter(|line| line.contains(text)).count();
+    assert_eq!((lines("not saved"), lines("no log")), (2, 1), "{errors}");
+}
+
+#[test]
+fn the_log_tells_what_was_said_and_thought_and_the_opponents_time_is_used() {
+    let scratch = Scratch::new("log");
+    let path = scratch.0.join("log.txt");
+    let options = ["--ponder", "--log", path.to_str().unwrap()];
+    let mut player = Player::start(&scratch.0, &options);
+    player.ask("7 play b B2");
+    player.ask("no-such-command");
+    // It depends on the machine when the engine finds that nothing more has come.
+    for _ in 0..200 {
+        player.ask("genmove w");
+        thread::sleep(Duration::from_millis(5));
+        player.ask("undo");
+        if fs::read_to_string(&path).unwrap().contains("pondered for") {
+            break;
+        }
+    }
+    assert_eq!(player.ask("name"), "Kosumi", "nothing was said in between");
+    drop(player.quit());
+    let log = fs::read_to_string(&path).unwrap();
+    for text in [
+        " > 7 play b B2",
+        " < = (",
+        " < ? unknown command",
+        " > genmove w",
+        "White ",
+        " visits (",
+        "pondered for",
+    ] {
+        assert!(log.contains(text), "{text}:\n{log}");
+    }
+    // It is added to.
+    let player = Player::start(&scratch.0, &options);
+    player.quit();
+    let longer = fs::read_to_string(&path).unwrap();
+    assert!(longer.starts_with(&log) && longer.contains(" > quit"), "{longer}");
+}
