@@ -16,6 +16,7 @@ const BATCHES: [u16; 2] = [1, 8];
 
 /// What is measured of a network
 #[derive(Debug, Default, clap::Args)]
+#[group(skip)]
 pub(super) struct Arguments {
     /// Measure this network, and nothing else
     #[arg(long, value_name = "FILE", conflicts_with = "signature")]
