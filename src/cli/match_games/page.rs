@@ -187,7 +187,7 @@ fn mean_length(sums: &Sums, tally: Tally) -> String {
 /// Width and height of plots, and the room for axes.
 const WIDE: f64 = 720.0;
 const HIGH: f64 = 240.0;
-const LEFT: f64 = 70.0;
+const LEFT: f64 = 80.0;
 const LOW: f64 = 30.0;
 
 /// The score after each game with its interval, as SVG.
@@ -214,7 +214,8 @@ fn course(summary: &Summary) -> String {
         })
     };
     let mut svg = format!(
-        "<svg class=\"plot\" role=\"img\" viewBox=\"0 0 {WIDE} {HIGH}\"><title>Course of the score</title>"
+        "<svg class=\"plot\" role=\"img\" viewBox=\"0 -10 {WIDE} {}\"><title>Course of the score</title>",
+        HIGH + 10.0,
     );
     for share in [0.0, 0.25, 0.5, 0.75, 1.0] {
         let class = if share == 0.5 { "even" } else { "axis" };

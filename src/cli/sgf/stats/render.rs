@@ -46,7 +46,11 @@ pub(super) fn text(out: &mut dyn Write, blocks: &[Block]) -> io::Result<()> {
 
 /// The style of bars.
 const STYLE: &str = "\
-.bar { display: inline-block; height: .8em; min-width: 1px; background: var(--link); border-radius: .15em; }\n";
+.bar { display: inline-block; width: calc(var(--share) * clamp(4rem, 50vw - 4rem, 20rem)); height: .8em; min-width: 1px;
+  background: var(--link); border-radius: .15em; }
+td { white-space: normal; }
+.number { white-space: nowrap; }
+";
 
 /// As a page.
 pub(super) fn page(title: &str, blocks: &[Block]) -> Page {
@@ -65,10 +69,8 @@ pub(super) fn page(title: &str, blocks: &[Block]) -> Page {
                 false => cell.as_str().into(),
             });
             let bar = block.bars.get(index).map(|share| {
-                TableCell::Markup(format!(
-                    "<span class=\"bar\" style=\"width: {:.2}rem\"></span>",
-                    share * 20.0
-                ))
+                // A share of what the window leaves, so that bars can be compared on a phone as well.
+                TableCell::Markup(format!("<span class=\"bar\" style=\"--share: {share:.4}\"></span>"))
             });
             table.row(cells.chain(bar));
         }
