@@ -15,6 +15,7 @@ pub mod cli;
 pub mod commands;
 pub mod engine;
 pub mod eval;
+pub mod eyespace;
 pub mod game;
 pub mod graph_key;
 pub mod handicap;

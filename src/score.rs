@@ -35,8 +35,13 @@ pub(crate) struct Region {
 }
 
 impl Region {
+    /// Are there stones of this colour around the region?
+    pub(crate) fn touches(&self, color: Color) -> bool {
+        self.touches[color]
+    }
+
     /// The one colour around the region.
-    fn owner(&self) -> Option<Color> {
+    pub(crate) fn owner(&self) -> Option<Color> {
         match (self.touches[Color::Black], self.touches[Color::White]) {
             (true, false) => Some(Color::Black),
             (false, true) => Some(Color::White),
@@ -103,6 +108,24 @@ pub fn area_owner(board: &Board) -> Owners {
         let owner = region.owner();
         for &point in &region.points {
             owners[point] = owner;
+        }
+    }
+    owners
+}
+
+/// Who holds each point that counts if every stone is alive: as [`area_owner`], less the eyes in seki where these
+/// are taxed. What [`Tax::All`] takes from groups that live cannot be said of points.
+pub fn counting_owner(board: &Board, tax: Tax) -> Owners {
+    let mut owners = area_owner(board);
+    if tax != Tax::None {
+        let division = Division::new(board);
+        for region in division.regions.iter().filter(|region| region.owner().is_some()) {
+            let is_taxed = |anchor: &Point| division.groups[division.group_of[*anchor]].seki;
+            if anchors_around(board, region).first().is_some_and(is_taxed) {
+                for &point in &region.points {
+                    owners[point] = None;
+                }
+            }
         }
     }
     owners

@@ -13,6 +13,7 @@ const ORDER: &[&str] = &[
     "game",
     "time",
     "safety",
+    "eyespace",
     "tactics",
     "score",
     "handicap",

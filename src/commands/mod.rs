@@ -193,12 +193,20 @@ pub struct Commands {
     folder: PathBuf,
     /// Where searches are drawn.
     easel: graphics::Easel,
+    /// Takes what the answers have no room for.
+    note: fn(&str),
 }
 
 impl Commands {
     /// Commands for this engine.
     pub fn new(engine: Engine) -> Commands {
-        Commands { engine, folder: PathBuf::new(), easel: graphics::Easel::default() }
+        Commands { engine, folder: PathBuf::new(), easel: graphics::Easel::default(), note: |_| {} }
+    }
+
+    /// The same, but what is worth saying and must not stand in an answer is told, a line each.
+    #[must_use]
+    pub fn with_notes(self, note: fn(&str)) -> Commands {
+        Commands { note, ..self }
     }
 
     /// The same, but with names of files that begin in this folder instead of the process's: several engines in

@@ -54,7 +54,15 @@ pub(super) fn list_stones(
 }
 
 pub(super) fn final_score(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
-    Ok(score::format_score(commands.engine.final_status().score).into())
+    let status = commands.engine.final_status();
+    if status.open_points > 0 {
+        (commands.note)(&format!(
+            "final_score: the game is not finished; {} points that are nobody's yet went to whom they are likely \
+             to belong to",
+            status.open_points
+        ));
+    }
+    Ok(score::format_score(status.score).into())
 }
 
 /// What may be asked of `final_status_list`.

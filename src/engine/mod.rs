@@ -4,6 +4,7 @@
 //! which stones are dead at the end.
 
 mod cleanup;
+mod dead;
 mod evaluator;
 mod opinion;
 mod pace;
@@ -411,12 +412,16 @@ impl Engine {
     fn should_answer_pass(&mut self, color: Color, deadline: Option<Instant>) -> bool {
         let passed = |last: &Record| last.mv == Move::Pass && last.color == color.opponent();
         let opponent_passed = self.game.records().last().is_some_and(passed);
-        opponent_passed && self.has_time_for_status(deadline) && self.score_as_it_stands(color) > 0.0
+        opponent_passed
+            && self.has_time_for_status(deadline)
+            && self.score_as_it_stands(color).is_some_and(|score| score > 0.0)
     }
 
-    /// The player's score if the game ended now, by the rules in force.
-    fn score_as_it_stands(&mut self, color: Color) -> f32 {
-        self.final_status().score * color.sign() as f32
+    /// The player's score if the game ended now, by the rules in force; `None` if a group is still to be lived or
+    /// killed.
+    fn score_as_it_stands(&mut self, color: Color) -> Option<f32> {
+        let status = self.final_status();
+        (!status.is_unsettled).then_some(status.score * color.sign() as f32)
     }
 
     fn decide(
@@ -437,9 +442,11 @@ impl Engine {
             && self.is_settled(&report.ownership)
             && self.has_time_for_status(deadline)
         {
-            let is_enough =
-                self.score_as_it_stands(color) > 0.0 || self.game.rules().scoring == Scoring::Territory;
-            if is_enough && self.can_afford_to_pass(color, report, deadline, interrupted) {
+            let is_territory = self.game.rules().scoring == Scoring::Territory;
+            let is_enough = |score: f32| score > 0.0 || is_territory;
+            if self.score_as_it_stands(color).is_some_and(is_enough)
+                && self.can_afford_to_pass(color, report, deadline, interrupted)
+            {
                 return Decision::Play(Move::Pass);
             }
         }

@@ -1,29 +1,35 @@
 //! Who owns what at the end of the game.
 
-use crate::board::{Board, Color, PointMap, PointSet};
+use super::dead;
+use crate::board::{BoardSize, Cell, Color, PointSet};
 use crate::eval::Ownership;
 use crate::game::Game;
-use crate::safety;
-use crate::score;
+use crate::score::{self, Owners};
 
 /// Who owns what at the end of the game: one answer for passing, the score and the status of stones, so that they
 /// cannot contradict each other. Under rules without friendly passes every stone counts as alive.
+///
+/// The score follows from the rest: with area scoring, living stones and points owned; with territory scoring,
+/// points owned, dead stones and prisoners; and what the rules add. Only a tax on every group cannot be seen in it.
 #[derive(Clone, Debug)]
 pub struct FinalStatus {
     /// Black's points minus White's, komi included.
     pub score: f32,
-    /// Stones that would be captured if play went on.
+    /// Stones that would be captured if play went on: whole chains, which living stones of the opponent surround.
     pub dead: PointSet,
     /// Stones that live in seki, see [`score::seki_stones`].
     pub seki: PointSet,
-    /// Owner of every point; `None` for neutral points.
-    pub owner: score::Owners,
-    /// Were there regions that neither side has made its own? Their points went to whom the playouts gave them.
-    pub is_open: bool,
+    /// Owner of every point; `None` for neutral points, and for eyes that do not count by the rules. A dead
+    /// stone's point is never its own colour's.
+    pub owner: Owners,
+    /// Points of regions that neither side has made its own: they went to whom the playouts gave them. Zero at the
+    /// end of a game.
+    pub open_points: usize,
+    /// Is there an enclosed group that lives or dies as its owner or the opponent plays first? Then it is too early to
+    /// pass, whatever the rest says.
+    pub is_unsettled: bool,
 }
 
-/// A chain is dead if its points belong to the opponent in this share of the playouts, as a mean owner.
-const DEAD_MEAN: f32 = 0.35;
 /// A region inside one colour is that colour's if the playouts agree so clearly, as a mean owner.
 const SURE_MEAN: f32 = 0.4;
 /// A point of an unfinished region goes to whom it belongs so clearly, as a mean owner.
@@ -31,72 +37,157 @@ const LIKELY_MEAN: f32 = 0.3;
 /// A region between both colours with more points than this is not dame but unfinished.
 const DAME_MOST: usize = 4;
 
+/// In fewer free points than these nobody can live inside living stones of the opponent, whatever playouts do there: a
+/// living group in the corner has six stones and two eyes. On two rows four stones are enough.
+fn room_to_live(size: BoardSize) -> usize {
+    if size.rows().min(size.columns()) > 2 { 8 } else { 6 }
+}
+
 /// Computes the status of a game. The same position always gets the same answer.
 /// `ownership` is asked only if stones can be dead.
 pub(super) fn final_status(game: &Game, ownership: impl FnOnce() -> Ownership) -> FinalStatus {
-    let board = game.board();
-    if !game.rules().friendly_pass {
+    let (board, rules) = (game.board(), game.rules());
+    if !rules.friendly_pass {
         // All stones on the board count as alive.
         return FinalStatus {
             score: score::final_score(game, &PointSet::EMPTY),
             dead: PointSet::EMPTY,
             seki: PointSet::EMPTY,
-            owner: score::area_owner(board),
-            is_open: false,
+            owner: score::counting_owner(board, rules.tax),
+            open_points: 0,
+            is_unsettled: false,
         };
     }
     let ownership = ownership();
-    let dead = dead_chains(board, &ownership, game.rules().suicide);
+    let dead::Stones { dead, is_unsettled } = dead::judge(board, &ownership, rules.suicide);
+    let (cleaned, _) = score::without_chains(board, &dead);
     let mut status = FinalStatus {
         score: score::final_score(game, &dead),
         dead,
-        seki: PointSet::EMPTY,
-        owner: PointMap::filled(None),
-        is_open: false,
+        seki: score::seki_stones(&cleaned),
+        owner: score::counting_owner(&cleaned, rules.tax),
+        open_points: 0,
+        is_unsettled,
     };
-    let (cleaned, _) = score::without_chains(board, &dead);
-    status.owner = score::area_owner(&cleaned);
-    for region in score::empty_regions(&cleaned).into_iter().map(|region| region.points) {
-        let sum: f32 = region.iter().map(|&point| ownership.mean(point)).sum();
-        let mean = sum / region.len() as f32;
-        let is_settled = match status.owner[region[0]] {
-            Some(owner) => mean * owner.sign() as f32 >= SURE_MEAN,
-            None => region.len() <= DAME_MOST,
+    for region in score::empty_regions(&cleaned) {
+        let sum: f32 = region.points.iter().map(|&point| ownership.mean(point)).sum();
+        let mean = sum / region.points.len() as f32;
+        let free = region.points.iter().filter(|&&point| board.cell(point) == Cell::Empty).count();
+        let has_dead = free < region.points.len();
+        let is_settled = match region.owner() {
+            // Where a group was read to be dead, playouts may have let it live.
+            Some(owner) => free < room_to_live(board.size()) || mean * owner.sign() as f32 >= SURE_MEAN,
+            None => region.points.len() <= DAME_MOST && !has_dead,
         };
         if is_settled {
             continue;
         }
         // Neither side has made this its own, whatever stones happen to stand around it: its points go to whom
         // the playouts gave them.
-        status.is_open = true;
-        for &point in &region {
+        status.open_points += region.points.len();
+        for &point in &region.points {
             let mean = ownership.mean(point);
             let likely = if mean > 0.0 { Color::Black } else { Color::White };
-            let owner = (mean.abs() > LIKELY_MEAN).then_some(likely);
+            // A stone that is dead holds nothing.
+            let is_its_own = board.cell(point) == Cell::from(likely);
+            let owner = (mean.abs() > LIKELY_MEAN && !is_its_own).then_some(likely);
             let points = |owner: Option<Color>| owner.map_or(0, Color::sign);
             status.score += (points(owner) - points(status.owner[point])) as f32;
             status.owner[point] = owner;
         }
     }
-    status.seki = score::seki_stones(&cleaned);
     status
 }
 
-/// Chains whose points end as the opponent's in most playouts, but for what is certain: a chain that is
-/// unconditionally alive is not dead, and one inside the opponent's unconditional territory is.
-fn dead_chains(board: &Board, ownership: &Ownership, suicide: bool) -> PointSet {
-    let sure = Color::BOTH.map(|color| safety::pass_alive(board, color, suicide));
-    let mut dead = PointSet::EMPTY;
-    for (point, color) in board.stones() {
-        if board.anchor(point) != point || sure[color as usize].chains.contains(point) {
-            continue;
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::{Board, ByColor, Point};
+    use crate::rng::Rng;
+    use crate::rules::{Rules, Scoring, Tax};
+    use proptest::prelude::*;
+
+    /// What must hold whatever the playouts or the network say.
+    fn check(game: &Game, status: &FinalStatus) {
+        let board = game.board();
+        let rules = game.rules();
+        let mut points = ByColor::<i32>::default();
+        let (cleaned, lost) = score::without_chains(board, &status.dead);
+        for point in board.size().points() {
+            let is_dead = status.dead.contains(point);
+            assert!(!is_dead || !status.seki.contains(point), "{point}");
+            let owner = status.owner[point];
+            if let Some(color) = board.cell(point).color() {
+                assert_eq!(is_dead, status.dead.contains(board.anchor(point)), "{point}: whole chains");
+                assert_eq!(owner == Some(color), !is_dead, "{point}");
+                for next in point.adjacent().into_iter().filter(|_| is_dead) {
+                    let is_captor = board.cell(next) == Cell::from(color.opponent());
+                    assert!(!is_captor || !status.dead.contains(next), "{point} and {next}");
+                }
+            }
+            let counts = rules.scoring == Scoring::Area || cleaned.cell(point) == Cell::Empty;
+            if let Some(owner) = owner.filter(|_| counts) {
+                points[owner] += 1;
+            }
         }
-        let sum: f32 = board.chain(point).map(|stone| ownership.mean(stone)).sum();
-        let mean = sum / board.chain_len(point) as f32 * color.sign() as f32;
-        let is_lost = sure[color.opponent() as usize].territory.contains(point);
-        if is_lost || mean < -DEAD_MEAN {
-            dead.extend_from(board.chain(point));
+        for region in score::empty_regions(&cleaned) {
+            for &point in &region.points {
+                let dead = board.cell(point).color();
+                assert!(dead.is_none_or(|color| region.touches(color.opponent())), "{point}: no captor");
+            }
+        }
+        if rules.scoring == Scoring::Territory {
+            for color in Color::BOTH {
+                points[color] += (lost[color.opponent()] + board.prisoners(color.opponent())) as i32;
+            }
+        }
+        if rules.tax != Tax::All {
+            let sum = (points[Color::Black] - points[Color::White]) as f32;
+            assert_eq!(sum - game.komi() - game.white_bonus(), status.score, "{:?}", rules.scoring);
         }
     }
-    dead
+
+    /// A position, and an ownership that may have nothing to do with it.
+    fn anything() -> impl Strategy<Value = (Board, Ownership)> {
+        ((1usize..=7, 1usize..=7), any::<u64>(), 0u32..=100).prop_map(|((columns, rows), seed, filling)| {
+            let size = BoardSize::new(columns, rows).expect("a size");
+            let mut rng = Rng::new(seed);
+            let mut board = Board::new(size);
+            let wanted = size.area() as u32 * filling / 100;
+            for number in 0..wanted {
+                let point = Point::new(rng.below(columns as u32) as usize, rng.below(rows as u32) as usize);
+                let color = Color::BOTH[number as usize % 2];
+                if board.cell(point) == Cell::Empty && !board.is_suicide(point, color) {
+                    board.play_unchecked(point, color);
+                }
+            }
+            let mut ownership = Ownership::default();
+            // Regions have one owner for the most part, as they do in playouts.
+            let sides = [rng.below(255) as i32 - 127, rng.below(255) as i32 - 127];
+            let owners: Vec<i8> = size
+                .points()
+                .map(|point| {
+                    let base = sides[usize::from(point.column() > columns / 2)];
+                    (base + rng.below(101) as i32 - 50).clamp(-127, 127) as i8
+                })
+                .collect();
+            ownership.add_expected(size, &owners);
+            (board, ownership)
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn nothing_contradicts_itself((board, ownership) in anything()) {
+            for name in ["chinese-kgs", "japanese", "cgos", "aga", "new-zealand", "stone-scoring"] {
+                let rules = Rules::preset(name).expect("a preset").rules;
+                for rules in [rules, Rules { tax: Tax::Seki, ..rules }, Rules { tax: Tax::None, ..rules }] {
+                    let game = Game::from_board(board, Color::Black, rules, 6.5);
+                    check(&game, &final_status(&game, || ownership.clone()));
+                }
+            }
+        }
+    }
 }

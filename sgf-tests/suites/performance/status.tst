@@ -16,11 +16,11 @@
 # Black to move, komi 0.5.
 loadsgf sgf/status-01.sgf
 10 final_status_list dead
-#? [((D7|E7|F7|G7|D6|G6|D5|G5|D4|E4|F4|G4)[ \n]?){12}]*
+#? [((D7|E7|F7|G7|D6|G6|D5|G5|D4|E4|F4|G4)[ \n]?){12}]
 20 final_status_list seki
 #? []
 30 final_score
-#? [W\+49\.5]*
+#? [W\+49\.5]
 
 # Two points in a row are one eye: dead.
 #
@@ -36,9 +36,9 @@ loadsgf sgf/status-01.sgf
 # White to move, komi 0.5.
 loadsgf sgf/status-02.sgf
 40 final_status_list dead
-#? [((D3|E3|F3|G3|D2|G2|D1|E1|F1|G1)[ \n]?){10}]*
+#? [((D3|E3|F3|G3|D2|G2|D1|E1|F1|G1)[ \n]?){10}]
 50 final_score
-#? [B\+48\.5]*
+#? [B\+48\.5]
 
 # One stone in the eye of three, on the vital point: dead.
 #
@@ -54,7 +54,7 @@ loadsgf sgf/status-02.sgf
 # Black to move, komi 0.5.
 loadsgf sgf/status-03.sgf
 60 final_status_list dead
-#? [((A7|B7|C7|A6|C6|A5|C5|A4|C4|A3|B3|C3)[ \n]?){12}]*
+#? [((A7|B7|C7|A6|C6|A5|C5|A4|C4|A3|B3|C3)[ \n]?){12}]
 
 # A straight eye of four points is alive: nothing is dead.
 #
@@ -70,7 +70,7 @@ loadsgf sgf/status-03.sgf
 # Black to move, komi 0.5.
 loadsgf sgf/unsure-status-01.sgf
 70 final_score
-#? [W\+13\.5]*
+#? [W\+13\.5]
 
 # Two by three at the side is alive.
 #
@@ -86,4 +86,4 @@ loadsgf sgf/unsure-status-01.sgf
 # Black to move, komi 0.5.
 loadsgf sgf/unsure-status-03.sgf
 80 final_score
-#? [W\+19\.5]*
+#? [W\+19\.5]
