@@ -199,8 +199,8 @@ fn an_interrupted_match_finishes_its_games() {
 #[test]
 fn a_second_interrupt_gives_up() {
     let scratch = Scratch::new("abort");
-    // Ten minutes a move: nobody waits for that.
-    let slow = format!("{} gtp --no-model --threads 1 --memory 8 --time 600", env!("CARGO_BIN_EXE_kosumi"));
+    // Half a minute a move: nobody waits for a game of that.
+    let slow = format!("{} gtp --no-model --threads 1 --memory 8 --time 30", env!("CARGO_BIN_EXE_kosumi"));
     let mut child = command(&scratch.0, &slow, &slow, "--games 10 --jobs 2").spawn().unwrap();
     // The log begins before the games do.
     while !fs::read_to_string(scratch.log()).unwrap_or_default().contains("\"match\"") {

@@ -31,5 +31,5 @@ pub use arguments::{ArgumentError, Arguments};
 pub use client::{Client, ClientError, CommandLineError, split_command_line};
 pub use command::{Command, CommandError, Line, MAX_LINE_BYTES};
 pub use response::{Failure, Response};
-pub use server::{Disconnected, Handler, InputWatch, Session, answer, serve};
+pub use server::{Disconnected, Handler, InputWatch, Session, answer, serve, serve_until};
 pub use vertex::{Color, Vertex};

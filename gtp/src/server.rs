@@ -87,6 +87,8 @@ struct Signals {
     interrupted_below: AtomicU64,
     /// The input has ended. Written by the reader only.
     ended: AtomicBool,
+    /// Nobody reads the answers any more. Written by the reader only.
+    deserted: AtomicBool,
 }
 
 impl InputWatch {
@@ -105,10 +107,16 @@ impl InputWatch {
     /// It is meant for all commands sent before it, also for those that still wait in the queue, but never
     /// for later ones. Thus it does not matter whether it arrives just before or just after the engine
     /// begins with the command.
+    ///
+    /// Also when the controller is gone, as far as [`serve_until`] can tell.
     #[must_use]
     pub fn interrupted(&self) -> bool {
         let running = self.0.running.load(Ordering::Relaxed);
-        self.0.interrupted_below.load(Ordering::Relaxed) > running
+        self.0.interrupted_below.load(Ordering::Relaxed) > running || self.deserted()
+    }
+
+    fn deserted(&self) -> bool {
+        self.0.deserted.load(Ordering::Relaxed)
     }
 
     /// Whether the input has ended. Commands that wait in the queue are still answered.
@@ -244,21 +252,66 @@ impl Session<'_> {
 ///
 /// If the input cannot be read, or the output not be written. That the controller has closed the output is
 /// not an error, only a reason to return.
-pub fn serve<H>(input: impl Read + Send + 'static, mut output: impl Write, handler: &mut H) -> io::Result<()>
+pub fn serve<H>(input: impl Read + Send + 'static, output: impl Write, handler: &mut H) -> io::Result<()>
+where
+    H: Handler + ?Sized,
+{
+    serve_reading(input, output, handler, |_| {})
+}
+
+/// As [`serve`], but without a controller nothing is worked out to its end.
+///
+/// The end of the input alone does not tell that the controller is gone: commands may come from a file, or from
+/// a program that has said everything and waits for the answers. So the input's thread calls `wait_for_desertion`
+/// when the input has ended. It should wait until nobody can read the output any more, and may wait for ever.
+/// When it returns, the running command is [interrupted](InputWatch::interrupted) and no other begun.
+///
+/// # Errors
+///
+/// As [`serve`].
+pub fn serve_until<H>(
+    input: impl Read + Send + 'static,
+    output: impl Write,
+    handler: &mut H,
+    wait_for_desertion: impl FnOnce() + Send + 'static,
+) -> io::Result<()>
+where
+    H: Handler + ?Sized,
+{
+    serve_reading(input, output, handler, |watch| {
+        wait_for_desertion();
+        watch.0.deserted.store(true, Ordering::Relaxed);
+    })
+}
+
+/// `at_the_end` is called by the input's thread when the input has ended.
+fn serve_reading<H>(
+    input: impl Read + Send + 'static,
+    mut output: impl Write,
+    handler: &mut H,
+    at_the_end: impl FnOnce(&InputWatch) + Send + 'static,
+) -> io::Result<()>
 where
     H: Handler + ?Sized,
 {
     let queue = Arc::new(Queue::default());
     let watch = InputWatch::default();
     let reader = Reader { queue: Arc::clone(&queue), watch: watch.clone(), received: 0 };
-    thread::Builder::new().name("gtp-input".to_owned()).spawn(move || reader.run(input))?;
+    let reading = {
+        let watch = watch.clone();
+        move || {
+            reader.run(input);
+            at_the_end(&watch);
+        }
+    };
+    thread::Builder::new().name("gtp-input".to_owned()).spawn(reading)?;
 
     let closing = CloseOnDrop(&queue);
     loop {
         if queue.is_waiting() {
             handler.idle(&watch);
         }
-        let Some(entry) = queue.pop() else { break };
+        let Some(entry) = queue.pop().filter(|_| !watch.deserted()) else { break };
         watch.0.running.fetch_add(1, Ordering::Relaxed);
         let (id, command) = match entry {
             Entry::Text(text) => match Command::parse(&text) {

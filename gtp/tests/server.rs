@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use kosumi_gtp::{Command, Failure, Handler, InputWatch, Line, Response, Session, answer, serve};
+use kosumi_gtp::{
+    Command, Failure, Handler, InputWatch, Line, Response, Session, answer, serve, serve_until,
+};
 use proptest::prelude::*;
 
 /// An engine with a command for each thing that the server can do.
@@ -181,6 +183,23 @@ fn a_running_command_can_be_interrupted() {
         "= a\n\n= interrupted\n\n"
     );
     assert!(start.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn without_a_controller_nothing_is_worked_out() {
+    let output = Shared::default();
+    let theirs = output.clone();
+    let gone = move || {
+        while theirs.len() < "= a\n\n".len() {
+            thread::sleep(Duration::from_millis(1));
+        }
+    };
+    let input = &b"echo a\ngenmove\ngenmove\n"[..];
+    serve_until(input, output.clone(), &mut Engine::default(), gone).unwrap();
+    let bytes = output.0.lock().unwrap().clone();
+    // The first move may have been begun.
+    let rest = String::from_utf8(bytes).unwrap().strip_prefix("= a\n\n").map(str::to_owned).unwrap();
+    assert!(["", "= interrupted\n\n"].contains(&rest.as_str()), "{rest}");
 }
 
 #[test]

@@ -160,10 +160,35 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     // Whoever closed the standard error does not look.
     let draw = |picture: &str| io::stderr().write_all(picture.as_bytes()).unwrap_or_default();
-    let commands = Commands::new(engine).with_live_graphics(arguments.live_graphics, Box::new(draw));
+    let note = |note: &str| writeln!(io::stderr(), "{note}").unwrap_or_default();
+    let commands =
+        Commands::new(engine).with_live_graphics(arguments.live_graphics, Box::new(draw)).with_notes(note);
     let mut desk = Desk { commands, autosave, log };
+    #[cfg(unix)]
+    kosumi_gtp::serve_until(io::stdin(), io::stdout(), &mut desk, wait_for_desertion)?;
+    #[cfg(not(unix))]
     kosumi_gtp::serve(io::stdin(), io::stdout(), &mut desk)?;
     Ok(())
+}
+
+/// Waits until nobody can read the standard output any more: a controller that was killed would otherwise leave
+/// an engine that thinks for nobody. Files never come to that.
+#[cfg(unix)]
+fn wait_for_desertion() {
+    use rustix::event::{PollFd, PollFlags, poll};
+    let output = io::stdout();
+    loop {
+        // Errors and hang-ups are reported without being asked for.
+        let mut watched = [PollFd::new(&output, PollFlags::empty())];
+        match poll(&mut watched, None) {
+            Ok(1..) => return,
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            // It cannot be told: then the answers are worked out to the end.
+            Err(_) => loop {
+                std::thread::park();
+            },
+        }
+    }
 }
 
 /// Puts the game on the board that `--resume` asks for, and returns its file.

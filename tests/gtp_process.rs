@@ -1,0 +1,61 @@
+//! The engine as a process: what becomes of its work when the controller's ends of the pipes are closed.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+fn start(options: &str) -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kosumi"));
+    command.args(["gtp", "--no-model", "--threads", "1", "--memory", "8", "--boardsize", "9"]);
+    command.args(options.split_whitespace());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+/// What is answered if the input ends behind the commands at once, or only when the answers are there.
+fn answers(commands: &str, ends_at_once: bool) -> String {
+    let mut engine = start("--playouts 2000");
+    let mut input = engine.stdin.take().unwrap();
+    let mut output = BufReader::new(engine.stdout.take().unwrap());
+    input.write_all(commands.as_bytes()).unwrap();
+    let mut answers = String::new();
+    let mut open = Some(input).filter(|_| !ends_at_once);
+    for _ in commands.lines() {
+        // An answer ends with an empty line.
+        while output.read_line(&mut answers).unwrap() > 0 && !answers.ends_with("\n\n") {}
+    }
+    open.take();
+    output.read_to_string(&mut answers).unwrap();
+    assert!(engine.wait().unwrap().success());
+    answers
+}
+
+#[test]
+fn the_end_of_the_input_cuts_nothing_short() {
+    let commands = "genmove b\ngenmove w\nshowboard\n";
+    let at_once = answers(commands, true);
+    assert!(at_once.contains("2 moves played"), "{at_once}");
+    assert_eq!(at_once, answers(commands, false));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_orphan_ends_in_the_middle_of_a_search() {
+    let mut engine = start("--time 300");
+    let mut input = engine.stdin.take().unwrap();
+    let mut output = BufReader::new(engine.stdout.take().unwrap());
+    input.write_all(b"name\ngenmove b\ngenmove w\n").unwrap();
+    let mut answer = String::new();
+    output.read_line(&mut answer).unwrap();
+    assert_eq!(answer, "= Kosumi\n");
+    // What the system does with the pipes of a controller that it kills.
+    drop((input, output));
+    let start = Instant::now();
+    while engine.try_wait().unwrap().is_none() {
+        if start.elapsed() > Duration::from_secs(60) {
+            engine.kill().unwrap();
+            panic!("it thinks for nobody");
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+}
