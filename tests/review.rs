@@ -135,7 +135,9 @@ fn numbers_for_other_programs() {
     assert_eq!((&game["black"], &game["white"]), (&"A</title> 1d".into(), &"B".into()));
     assert_eq!(game["rules"], "chinese");
     assert_eq!(json["thresholds"]["blunder"], 0.2);
-    assert_eq!(json["search"]["playouts"], 300);
+    let search = &json["search"];
+    assert_eq!((&search["playouts"], &search["repeats"]), (&300.into(), &8.into()));
+    assert!(number(search, "win_rate_scatter") >= 0.0 && number(search, "score_scatter") >= 0.0);
     let positions = json["positions"].as_array().unwrap();
     assert_eq!(positions.len(), 8);
     let mut bad = Vec::new();
@@ -169,7 +171,7 @@ fn numbers_for_other_programs() {
             if judgement["class"] != "good" {
                 bad.push(index);
                 let (mean, error) = (number(&judgement["loss"], "mean"), number(&judgement["loss"], "error"));
-                assert!(mean >= 0.05 && mean >= 2.99 * error && judgement["is_checked"] == true);
+                assert!(mean >= 0.05 && mean >= 2.49 * error && judgement["is_checked"] == true);
             }
         }
     }

@@ -1,8 +1,7 @@
 //! The judgement of one move: how much it lost, and what that is called.
 
-use super::{Analysis, Candidate};
+use super::{Analysis, Candidate, Scatter};
 use crate::board::{Color, Move};
-use crate::game::Game;
 
 /// A number and its standard error.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -33,9 +32,9 @@ impl Estimate {
     }
 }
 
-/// A loss is called sure at this many standard errors: about one in 700 moves as good as the first choice gets there
-/// by chance, hardly one in a game.
-const SURE_ERRORS: f32 = 3.0;
+/// A loss is called sure at this many standard errors: about one in 160 moves as good as the first choice gets there
+/// by chance, one in a long game.
+const SURE_ERRORS: f32 = 2.5;
 
 /// What a move is called.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -124,55 +123,74 @@ pub struct Judgement {
     pub is_better: bool,
 }
 
-/// Judges `color`'s move from a position: `before` is what is known of that, `after` of the position behind the move.
-/// `check` analyses the position behind another move. `None` if the search knew no move.
-pub(super) fn judge(
-    game: &mut Game,
+/// A move that was played beside the first choice, before it is known how sure the numbers are.
+#[derive(Clone, Debug)]
+pub(super) struct Comparison {
     color: Color,
-    mv: Move,
-    before: &Analysis,
-    after: &Analysis,
-    thresholds: &Thresholds,
-    check: impl FnOnce(&mut Game, Move) -> Option<Analysis>,
-) -> Option<Judgement> {
-    let mut best = before.best()?.clone();
-    if best.mv == mv {
-        let (win_rate, score) = (after.win_rate, after.score);
-        return Some(Judgement {
-            is_first_choice: true,
-            best: Candidate { win_rate, score, ..best },
-            is_checked: true,
-            loss: Estimate::default(),
-            score_loss: Estimate::default(),
-            class: Class::Good,
-            is_unclear: false,
-            is_better: false,
-        });
-    }
-    let mut gain = best.win_rate.better_than(after.win_rate, color);
-    let mut is_checked = false;
-    if gain.mean.abs() >= thresholds.inaccuracy / 2.0
-        && let Some(checked) = check(game, best.mv)
-    {
-        is_checked = true;
-        best.win_rate = checked.win_rate;
-        best.score = checked.score;
-        // The search of its own looked further.
-        if let Some(answer) = checked.best() {
-            best.variation.truncate(1);
-            best.variation.extend(&answer.variation);
+    best: Candidate,
+    is_first_choice: bool,
+    is_checked: bool,
+}
+
+impl Comparison {
+    /// Compares `color`'s move from a position: `before` is what is known of that, `after` of the position behind the
+    /// move. `check` analyses the position behind another move. `None` if the search knew no move.
+    pub(super) fn new(
+        color: Color,
+        mv: Move,
+        before: &Analysis,
+        after: &Analysis,
+        thresholds: &Thresholds,
+        check: impl FnOnce(Move) -> Option<Analysis>,
+    ) -> Option<Comparison> {
+        let mut best = before.best()?.clone();
+        let is_first_choice = best.mv == mv;
+        let mut is_checked = is_first_choice;
+        let gain = best.win_rate.better_than(after.win_rate, color);
+        if !is_first_choice
+            && gain.mean.abs() >= thresholds.inaccuracy / 2.0
+            && let Some(checked) = check(best.mv)
+        {
+            is_checked = true;
+            best.win_rate = checked.win_rate;
+            best.score = checked.score;
+            // The search of its own looked further.
+            if let Some(answer) = checked.best() {
+                best.variation.truncate(1);
+                best.variation.extend(&answer.variation);
+            }
         }
-        gain = best.win_rate.better_than(after.win_rate, color);
+        Some(Comparison { color, best, is_first_choice, is_checked })
     }
-    let score_gain = best.score.better_than(after.score, color);
-    Some(Judgement {
-        is_first_choice: false,
-        is_checked,
-        loss: gain.at_least_nothing(),
-        score_loss: score_gain.at_least_nothing(),
-        class: thresholds.class(gain.at_least_nothing()),
-        is_unclear: gain.mean >= thresholds.inaccuracy && !gain.is_sure(),
-        is_better: is_checked && gain.mean <= -thresholds.inaccuracy && gain.is_sure(),
-        best,
-    })
+
+    /// The judgement, once it is known how far searches scatter; `after` knows already.
+    pub(super) fn judge(self, after: &Analysis, scatter: &Scatter, thresholds: &Thresholds) -> Judgement {
+        let Comparison { color, mut best, is_first_choice, is_checked } = self;
+        if is_first_choice {
+            (best.win_rate, best.score) = (after.win_rate, after.score);
+            return Judgement {
+                is_first_choice,
+                best,
+                is_checked,
+                loss: Estimate::default(),
+                score_loss: Estimate::default(),
+                class: Class::Good,
+                is_unclear: false,
+                is_better: false,
+            };
+        }
+        scatter.widen(&mut best.win_rate, &mut best.score);
+        let gain = best.win_rate.better_than(after.win_rate, color);
+        let score_gain = best.score.better_than(after.score, color);
+        Judgement {
+            is_first_choice,
+            is_checked,
+            loss: gain.at_least_nothing(),
+            score_loss: score_gain.at_least_nothing(),
+            class: thresholds.class(gain.at_least_nothing()),
+            is_unclear: gain.mean >= thresholds.inaccuracy && !gain.is_sure(),
+            is_better: is_checked && gain.mean <= -thresholds.inaccuracy && gain.is_sure(),
+            best,
+        }
+    }
 }

@@ -13,18 +13,20 @@
 //! is searched, the continuation that was played is known already. What a node knows does not depend on the path to
 //! it, so this is sound; see the invariants of [`search`](crate::search).
 //!
-//! **Chance.** Values come with their standard error. A move is not called more than good unless its loss is at
-//! least three times the error of that loss. The error is that of chance alone: what the evaluator does not understand, it
-//! does not understand with great certainty.
+//! **Chance.** Values come with their standard error, which is measured in part: some positions are searched twice, see
+//! [`Scatter`]. A move is not called more than good unless its loss is at least 2.5 times the error of that loss. The
+//! error is that of chance alone: what the evaluator does not understand, it does not understand with great certainty.
 
 mod course;
 mod judge;
+mod scatter;
 mod summary;
 #[cfg(test)]
 mod tests;
 
 pub use course::{Change, Course, Step};
 pub use judge::{Class, Estimate, Judgement, Thresholds};
+pub use scatter::Scatter;
 pub use summary::{PlayerSummary, accuracy};
 
 use crate::board::{ByColor, Color, Move, Point};
@@ -32,6 +34,7 @@ use crate::engine::{Engine, Thinking};
 use crate::game::Game;
 use crate::score;
 use crate::search::{Limits, SearchReport};
+use judge::Comparison;
 
 /// What is known about a position. Values and scores are Black's.
 #[derive(Clone, PartialEq, Debug)]
@@ -69,6 +72,9 @@ pub struct Candidate {
 pub trait Analyst {
     /// Searches a position for the player on turn.
     fn analyze(&mut self, game: &Game) -> Analysis;
+
+    /// Does so once more, with other chance and without what earlier searches have learned.
+    fn analyze_afresh(&mut self, game: &Game) -> Analysis;
 }
 
 /// The engine as analyst.
@@ -91,6 +97,12 @@ impl Analyst for EngineAnalyst<'_> {
         let to_move = self.engine.game().to_move();
         let report = self.engine.analyze(to_move, &self.limits, Thinking::new(&|| false));
         Analysis::of_report(game, report, self.candidates)
+    }
+
+    fn analyze_afresh(&mut self, game: &Game) -> Analysis {
+        self.engine.forget();
+        self.engine.set_seed(self.engine.seed().wrapping_add(1));
+        self.analyze(game)
     }
 }
 
@@ -178,9 +190,11 @@ pub struct Review {
     pub players: ByColor<PlayerSummary>,
     /// The steps of the moves that have a bad name, the greatest loss first.
     pub worst: Vec<usize>,
+    /// How far searches of the same position differ.
+    pub scatter: Scatter,
 }
 
-/// Reviews a game. `progress` is told after each position how many there are and how many are done.
+/// Reviews a game. `progress` is told after each position how many are done and how many there are.
 pub fn review(
     course: &Course,
     scope: &Scope,
@@ -188,10 +202,17 @@ pub fn review(
     progress: &mut dyn FnMut(usize, usize),
 ) -> Review {
     let steps = course.steps();
-    let mut analyses: Vec<Option<Analysis>> = vec![None; steps.len()];
-    let mut judgements: Vec<Option<Judgement>> = vec![None; steps.len()];
-    let total = steps.iter().filter(|step| scope.holds(step.moves)).count();
+    let in_scope: Vec<usize> = (0..steps.len()).filter(|&index| scope.holds(steps[index].moves)).collect();
+    let repeats: Vec<usize> =
+        scatter::chosen(in_scope.len()).into_iter().map(|number| in_scope[number]).collect();
+    let total = in_scope.len() + repeats.len();
     let mut done = 0;
+    let mut advance = || {
+        done += 1;
+        progress(done, total);
+    };
+    let mut analyses: Vec<Option<Analysis>> = vec![None; steps.len()];
+    let mut comparisons: Vec<Option<Comparison>> = vec![None; steps.len()];
     course.backwards(|index, game| {
         if !scope.holds(steps[index].moves) {
             return;
@@ -200,19 +221,32 @@ pub fn review(
         if let Some(Step { change: Change::Move { color, mv, .. }, .. }) = steps.get(index + 1)
             && let Some(after) = &analyses[index + 1]
         {
-            let check =
-                |game: &mut Game, best: Move| course::after(game, *color, best, |g| analyst.analyze(g));
-            judgements[index + 1] =
-                judge::judge(game, *color, *mv, &analysis, after, &scope.thresholds, check);
+            let check = |best: Move| course::after(game, *color, best, |changed| analyst.analyze(changed));
+            comparisons[index + 1] = Comparison::new(*color, *mv, &analysis, after, &scope.thresholds, check);
         }
         analyses[index] = Some(analysis);
-        done += 1;
-        progress(done, total);
+        advance();
     });
+    let mut pairs = Vec::new();
+    course.backwards(|index, game| {
+        if let Some(first) = analyses[index].as_ref().filter(|_| repeats.contains(&index)) {
+            if first.visits > 0 {
+                pairs.push((first, analyst.analyze_afresh(game)));
+            }
+            advance();
+        }
+    });
+    let scatter = Scatter::of_pairs(&pairs);
+    analyses.iter_mut().flatten().for_each(|analysis| scatter.widen_all(analysis));
+    let judgements: Vec<Option<Judgement>> = comparisons
+        .into_iter()
+        .zip(&analyses)
+        .map(|(comparison, after)| Some(comparison?.judge(after.as_ref()?, &scatter, &scope.thresholds)))
+        .collect();
     let players = ByColor::new(
         PlayerSummary::of(Color::Black, course, &judgements),
         PlayerSummary::of(Color::White, course, &judgements),
     );
     let worst = summary::worst(&judgements);
-    Review { analyses, judgements, players, worst }
+    Review { analyses, judgements, players, worst, scatter }
 }

@@ -102,12 +102,29 @@ struct Table {
     rows: Vec<(&'static str, f32, f32, Move)>,
     error: f32,
     asked: Vec<String>,
+    /// How much more a second search finds, and how many there were.
+    scatter: f32,
+    repeated: usize,
 }
 
 impl Analyst for Table {
     fn analyze(&mut self, game: &Game) -> Analysis {
+        self.asked.push(game.board().to_string().replace([' ', '\n'], ""));
+        self.look_up(game)
+    }
+
+    fn analyze_afresh(&mut self, game: &Game) -> Analysis {
+        let mut analysis = self.look_up(game);
+        self.repeated += 1;
+        analysis.win_rate.mean += self.scatter;
+        analysis.score.mean += 10.0 * self.scatter;
+        analysis
+    }
+}
+
+impl Table {
+    fn look_up(&self, game: &Game) -> Analysis {
         let drawing = game.board().to_string().replace([' ', '\n'], "");
-        self.asked.push(drawing.clone());
         let &(_, win_rate, score, best) =
             self.rows.iter().find(|row| row.0 == drawing).unwrap_or_else(|| panic!("{drawing}"));
         let estimate = |mean| Estimate { mean, error: self.error };
@@ -141,7 +158,7 @@ fn table(after_b1: f32, after_a1: f32, error: f32) -> Table {
         ("X..", after_a1, -1.5, at(2, 0)),
         ("X.O", 0.25, -4.0, at(1, 0)),
     ];
-    Table { rows, error, asked: Vec::new() }
+    Table { rows, error, asked: Vec::new(), scatter: 0.0, repeated: 0 }
 }
 
 fn judged(mut table: Table) -> (Review, Table) {
@@ -150,7 +167,7 @@ fn judged(mut table: Table) -> (Review, Table) {
         review(&course("(;SZ[3:1];B[aa];W[ca])"), &Scope::default(), &mut table, &mut |done, total| {
             calls.push((done, total));
         });
-    assert_eq!(calls, [(1, 3), (2, 3), (3, 3)]);
+    assert_eq!(calls, (1..=6).map(|done| (done, 6)).collect::<Vec<_>>(), "three positions, twice each");
     (review, table)
 }
 
@@ -202,9 +219,34 @@ fn chance_makes_no_blunders() {
 }
 
 #[test]
+fn repeated_searches_tell_how_sure_one_is() {
+    let scattered = |scatter| judged(Table { scatter, ..table(0.65, 0.40, 0.03) });
+    let (calm, asked) = scattered(0.0);
+    assert_eq!((asked.repeated, calm.scatter), (3, Scatter { repeats: 3, ..Scatter::default() }));
+    let (wild, _) = scattered(0.2);
+    // Two searches differ by 0.2: a variance of 0.02 each, of which 0.03² is known.
+    let beyond = (0.02f32 - 0.03 * 0.03).sqrt();
+    assert!((wild.scatter.win_rate - beyond).abs() < 1e-6 && wild.scatter.score > 1.0);
+    let [calm, wild] = [calm, wild].map(|review| review.judgements[1].clone().unwrap());
+    assert_eq!(calm.loss.mean, wild.loss.mean);
+    assert!((wild.loss.error - 0.2).abs() < 1e-6, "{:?}", wild.loss);
+    assert_eq!((calm.class, wild.class, wild.is_unclear), (Class::Blunder, Class::Good, true));
+    assert!(wild.score_loss.error > calm.score_loss.error && wild.best.score.error > calm.best.score.error);
+}
+
+#[test]
+fn searches_to_repeat_are_spread() {
+    assert!(scatter::chosen(0).is_empty());
+    assert_eq!(scatter::chosen(3), [0, 1, 2]);
+    assert_eq!(scatter::chosen(20), [1, 3, 5, 7, 9, 11, 13, 15, 17, 19]);
+    let many = scatter::chosen(700);
+    assert_eq!((many.len(), many[0], many[99]), (100, 3, 696));
+}
+
+#[test]
 fn white_loses_when_black_gains() {
     let rows = vec![("...", 0.5, 0.0, at(1, 0)), (".O.", 0.5, 0.0, at(0, 0)), ("O..", 0.62, 2.0, at(2, 0))];
-    let mut table = Table { rows, error: 0.001, asked: Vec::new() };
+    let mut table = Table { rows, error: 0.001, asked: Vec::new(), scatter: 0.0, repeated: 0 };
     let review = review(&course("(;SZ[3:1];W[aa])"), &Scope::default(), &mut table, &mut |_, _| {});
     let judgement = review.judgements[1].as_ref().unwrap();
     assert!((judgement.loss.mean - 0.12).abs() < 1e-6 && (judgement.score_loss.mean - 2.0).abs() < 1e-6);
@@ -226,7 +268,7 @@ fn thresholds() {
     ] {
         assert_eq!(class(loss, 0.0), expected, "{loss}");
     }
-    assert_eq!((class(0.3, 0.1), class(0.3, 0.11)), (Class::Blunder, Class::Good));
+    assert_eq!((class(0.25, 0.1), class(0.24, 0.1)), (Class::Blunder, Class::Good));
     assert!(Thresholds::new(0.1, 0.05, 0.2).is_none() && Thresholds::new(0.0, 0.1, 0.2).is_none());
     assert!(Thresholds::new(0.1, 0.2, f32::NAN).is_none() && Thresholds::new(0.1, 0.2, 1.1).is_none());
 }

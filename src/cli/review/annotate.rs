@@ -173,7 +173,7 @@ fn summary(reviewed: &Reviewed) -> String {
             100.0 * player.accuracy,
         ));
     }
-    lines.push(explanation(thresholds));
+    lines.push(explanation(thresholds, &reviewed.review.scatter));
     lines.extend(warnings.iter().map(|warning| format!("Note: {warning}.")));
     lines.join("\n")
 }

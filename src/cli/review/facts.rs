@@ -2,7 +2,7 @@
 
 use super::Arguments;
 use crate::board::{ByColor, Color, Move};
-use crate::review::{Change, Class, Course, Estimate, Judgement, Scope, Thresholds};
+use crate::review::{Change, Class, Course, Estimate, Judgement, Scatter, Scope, Thresholds};
 use crate::rules::Rules;
 use crate::search::Limits;
 use crate::sgf::{Record, Tree};
@@ -166,17 +166,22 @@ pub(super) fn win_rate(estimate: Estimate) -> String {
 }
 
 /// What the names of moves mean and how sure they are, for people.
-pub(super) fn explanation(thresholds: &Thresholds) -> String {
+pub(super) fn explanation(thresholds: &Thresholds, scatter: &Scatter) -> String {
     let least = |class: Class| 100.0 * thresholds.least(class);
     format!(
         "A move is an inaccuracy (?!) if it loses {} % of win rate or more against the first choice of the search, a \
          mistake (?) from {} % on, a blunder (??) from {} % on; it is marked ! if it is better than the first choice \
-         by {} % or more. All this only if the difference is at least three times its standard error (±); otherwise it is unclear. That is the \
-         error of chance alone: what the evaluator does not understand it can be sure of all the same.",
+         by {} % or more. All this only if the difference is at least 2.5 times its standard error (±); otherwise it \
+         is unclear. The error was measured: {} positions were searched twice, and beyond what the number of results \
+         explains, a search strays by {:.1} % and {:.1} points. It is the error of chance alone: what the evaluator \
+         does not understand it can be sure of all the same.",
         least(Class::Inaccuracy),
         least(Class::Mistake),
         least(Class::Blunder),
         least(Class::Inaccuracy),
+        scatter.repeats,
+        100.0 * scatter.win_rate,
+        scatter.score,
     )
 }
 

@@ -45,6 +45,11 @@ struct Search {
     playouts: Option<u32>,
     seconds: Option<f64>,
     seed: u64,
+    /// Positions that were searched twice, and how far the searches differed beyond the error by number: standard
+    /// deviations of one search. All errors here contain them.
+    repeats: usize,
+    win_rate_scatter: f64,
+    score_scatter: f64,
 }
 
 #[derive(Serialize)]
@@ -150,7 +155,14 @@ pub(super) fn text(reviewed: &Reviewed) -> anyhow::Result<String> {
             white: facts.players[Color::White].as_deref(),
             result: facts.result.as_deref(),
         },
-        search: Search { playouts: facts.playouts, seconds: facts.seconds, seed: facts.seed },
+        search: Search {
+            playouts: facts.playouts,
+            seconds: facts.seconds,
+            seed: facts.seed,
+            repeats: review.scatter.repeats,
+            win_rate_scatter: rounded(review.scatter.win_rate),
+            score_scatter: rounded(review.scatter.score),
+        },
         thresholds: named.into_iter().map(|class| (class.name(), rounded(thresholds.least(class)))).collect(),
         players: Color::BOTH.into_iter().map(|color| (name(color), player(&review.players[color]))).collect(),
         positions: positions.collect(),

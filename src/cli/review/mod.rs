@@ -33,12 +33,13 @@ Every position is searched, and every move compared with the search's first choi
   blunder ??      from 20 % on
   better !        if it is better than the first choice by 5 % or more
 
-but only if the loss is at least three times its standard error: with few simulations little can be said. That is
-the error of chance alone; what the evaluator does not understand it can be sure of all the same.
+but only if the loss is at least 2.5 times its standard error: with few simulations little can be
+said. That error is measured: some positions are searched twice. It is the error of chance alone;
+what the evaluator does not understand it can be sure of all the same.
 
-Written are GAME.review.sgf, with comments, better variations and marks, for Sabaki and other programs, and
-GAME.review.html, a page that needs nothing else and works without a network, into the current directory or where -o
-says.
+Written are GAME.review.sgf, with comments, better variations and marks, for Sabaki and other
+programs, and GAME.review.html, a page that needs nothing else and works without a network, into
+the current directory or where -o says.
 
 Examples:
   kosumi review game.sgf                           2,000 simulations a position

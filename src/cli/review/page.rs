@@ -121,7 +121,7 @@ pub(super) fn page(reviewed: &Reviewed) -> String {
         ("last", (reviewed.course.steps().len() - 1).to_string()),
         ("players", players(reviewed)),
         ("worst", worst(reviewed)),
-        ("about", escape(&explanation(&facts.thresholds))),
+        ("about", escape(&explanation(&facts.thresholds, &reviewed.review.scatter))),
         ("effort", escape(&facts.effort)),
         ("version", escape(env!("CARGO_PKG_VERSION"))),
         ("data", embedded(&data(reviewed))),
