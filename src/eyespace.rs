@@ -37,6 +37,8 @@ pub struct Enclosed {
 const MAX_POINTS: usize = 7;
 /// Positions after which a group is given up. Seven points have 2,187 fillings.
 const MAX_POSITIONS: u32 = 20_000;
+/// Longest line that is read.
+const MAX_DEPTH: usize = 100;
 
 /// The group of the chain at `point` and its fate; `None` if it is not enclosed or its eyes are too large.
 ///
@@ -249,6 +251,12 @@ impl Reader {
 
     fn try_moves(&mut self, board: &Board, goal: Goal, mover: Color, passes: u8) -> Option<bool> {
         let wanted = mover == self.color;
+        // A position that was met before ends a line, but lines of many captures can be long all the same.
+        if self.path.len() >= MAX_DEPTH {
+            return None;
+        }
+        // On the heap: the stack of a thread does not hold a board for every move of a line.
+        let mut after = Box::new(*board);
         self.path.push(board.key());
         let mut answer = Some(!wanted);
         for index in 0..self.playable.len() {
@@ -257,7 +265,7 @@ impl Reader {
                 && (!board.is_suicide(point, mover)
                     || self.suicide && !board.is_single_stone_suicide(point, mover));
             if is_legal {
-                let mut after = *board;
+                *after = *board;
                 after.play_unchecked(point, mover);
                 answer = self.is_reached(&after, goal, mover.opponent(), 0);
                 if answer != Some(!wanted) {
