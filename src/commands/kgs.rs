@@ -1,9 +1,9 @@
 //! The server KGS: disputes about dead stones, the end of games, chat.
 
 use super::analyze::{View, variation_text};
-use super::play::decision_text;
-use super::text::color;
+use super::play::decide;
 use super::{Answer, Commands};
+use crate::engine::Engine;
 use crate::search::SearchReport;
 use kosumi_gtp::{Arguments, Failure, Response, Session};
 
@@ -12,11 +12,7 @@ pub(super) fn genmove_cleanup(
     arguments: &mut Arguments<'_>,
     session: &mut Session<'_>,
 ) -> Answer {
-    let color = color(arguments)?;
-    let watch = session.watch();
-    let decision = commands
-        .with_pictures(&|| watch.interrupted(), |engine, thinking| engine.genmove_cleanup(color, thinking));
-    Ok(decision_text(decision))
+    decide(commands, arguments, session, Engine::genmove_cleanup)
 }
 
 /// `kgs-game_over` and `cgos-gameover [result]`.

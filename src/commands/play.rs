@@ -3,7 +3,7 @@
 use super::text::{color, move_text, vertex_move};
 use super::{Answer, Commands};
 use crate::board::{Color, Move};
-use crate::engine::{Decision, EngineSettings, Thinking};
+use crate::engine::{Decision, Engine, EngineSettings, Thinking};
 use crate::search::{MoveRule, Restriction};
 use kosumi_gtp::{Arguments, Failure, Response, Session};
 
@@ -19,15 +19,25 @@ pub(super) fn genmove(
     arguments: &mut Arguments<'_>,
     session: &mut Session<'_>,
 ) -> Answer {
+    decide(commands, arguments, session, Engine::genmove)
+}
+
+/// Answers with a move that the engine has chosen, in one way or another, and played.
+pub(super) fn decide(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    session: &Session<'_>,
+    choose: fn(&mut Engine, Color, Thinking<'_>) -> Decision,
+) -> Answer {
     let color = color(arguments)?;
     let watch = session.watch();
     let decision =
-        commands.with_pictures(&|| watch.interrupted(), |engine, thinking| engine.genmove(color, thinking));
+        commands.with_pictures(&|| watch.interrupted(), |engine, thinking| choose(engine, color, thinking));
     Ok(decision_text(decision))
 }
 
 /// A decision as the answer to a `genmove` has it.
-pub(super) fn decision_text(decision: Decision) -> Response {
+fn decision_text(decision: Decision) -> Response {
     match decision {
         Decision::Play(mv) => move_text(mv).into(),
         Decision::Resign => "resign".into(),
