@@ -1,7 +1,8 @@
 //! Taking the opponent's dead stones off the board before passing: what servers ask for after a dispute about them,
 //! and what strict rules want.
 
-use super::{Decision, Engine, PASS_LOSS_MOST, Thinking, status};
+use super::decide::PASS_LOSS_MOST;
+use super::{Decision, Engine, Thinking, status};
 use crate::board::{Cell, Color, Move, PointSet};
 use crate::rules::Rules;
 use crate::search::{Limits, MoveReport, MoveRule, Restriction, SearchReport};
