@@ -1,7 +1,7 @@
 //! The evaluator of an engine: a network if it has one, otherwise playouts.
 
 use super::EngineSettings;
-use crate::board::{BoardSize, Move};
+use crate::board::{BoardSize, Move, Symmetry};
 use crate::eval::{Evaluation, Evaluator, FirstPlays, NetworkEvaluator, Ownership, Playouts, Prior};
 use crate::game::{Game, Line};
 use crate::net::Network;
@@ -64,6 +64,24 @@ impl EngineEvaluator {
                 playouts.ownership().cloned().unwrap_or_default()
             }
             EngineEvaluator::Network(evaluator) => evaluator.clone().ownership_of(game),
+        }
+    }
+
+    /// One evaluation of the game's position whose result nobody sees: to be called on any thread. What is made when
+    /// it is first needed is made then (weights in the order for this size of board, tables of patterns), and
+    /// code and weights come into memory.
+    pub(super) fn warm_up(&self, game: Game) -> impl FnOnce() + Send + 'static {
+        let evaluator = self.clone();
+        move || match evaluator {
+            EngineEvaluator::Playouts(playouts) => {
+                playouts.forgetful().evaluate_by_playing(&Line::new(&game), &mut Rng::new(0));
+            }
+            // Past the cache, which remembers what it was asked.
+            EngineEvaluator::Network(mut network) => {
+                let unturned = Symmetry::ALL[0];
+                // Broken weights are met again, and dealt with, in the game.
+                let _ = network.predict(&Line::new(&game), unturned);
+            }
         }
     }
 

@@ -112,6 +112,12 @@ impl Engine {
         self.limits(None)
     }
 
+    /// What makes the first evaluation on a board of this size slow, to be done beforehand, on any thread. No answer
+    /// depends on whether it is.
+    pub fn warm_up(&self) -> impl FnOnce() + Send + 'static {
+        self.search.evaluator().warm_up(self.game.cleared())
+    }
+
     /// The game.
     pub fn game(&self) -> &Game {
         &self.game

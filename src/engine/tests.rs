@@ -398,3 +398,31 @@ fn comments_tell_what_was_thought() {
     assert!(brief.contains(" %, ") && brief.contains("+") && brief.contains(" visits]"), "{brief}");
     assert!(text(Remarks::Variation).contains(&format!(" visits\n{mv}")));
 }
+
+#[test]
+fn warming_up_changes_no_answer() {
+    let network = crate::net::random::network(&crate::net::random::Options::default()).expect("a network");
+    for network in [None, Some(Arc::new(network))] {
+        let settings = EngineSettings {
+            threads: 1,
+            memory_mebibytes: 8,
+            playouts: Some(30),
+            ..EngineSettings::default()
+        };
+        let mut engines = [false, true].map(|is_warm| {
+            let mut engine = Engine::with_network(settings, network.clone());
+            engine.set_size(BoardSize::square(5).expect("size"));
+            if is_warm {
+                thread::spawn(engine.warm_up()).join().expect("no panic");
+            }
+            engine
+        });
+        let known =
+            |engine: &Engine| engine.search().evaluator().network().map(|it| it.cache().hits_and_misses());
+        for color in [Color::Black, Color::White, Color::Black] {
+            let [cold, warm] = engines.each_mut().map(|engine| genmove(engine, color));
+            assert_eq!(cold, warm);
+            assert_eq!(known(&engines[0]), known(&engines[1]));
+        }
+    }
+}

@@ -67,15 +67,12 @@ impl Table {
         for pattern in PATTERNS {
             for symmetry in 0..8 {
                 let drawn = turned(pattern.drawing, symmetry);
-                for code in 0..=u16::MAX {
-                    // X as Black, then X as White.
-                    for x in Color::BOTH {
-                        if fits(&drawn, code, x) {
-                            for player in Color::BOTH {
-                                if pattern.either || player == x {
-                                    table[player][usize::from(code) / 64] |= 1 << (code % 64);
-                                }
-                            }
+                // X as Black, then X as White.
+                for x in Color::BOTH {
+                    let players = Color::BOTH.into_iter().filter(|&player| pattern.either || player == x);
+                    for code in codes(&drawn, x) {
+                        for player in players.clone() {
+                            table[player][usize::from(code) / 64] |= 1 << (code % 64);
                         }
                     }
                 }
@@ -106,21 +103,30 @@ fn turned(drawing: [&str; 3], symmetry: usize) -> [[u8; 3]; 3] {
     out
 }
 
-fn fits(drawn: &[[u8; 3]; 3], code: u16, x: Color) -> bool {
+/// The codes of all neighbourhoods that a drawing stands for: with the first places alone, then with one more, and so on.
+fn codes(drawn: &[[u8; 3]; 3], x: Color) -> Vec<u16> {
+    PLACES.iter().enumerate().fold(vec![0], |codes, (direction, &(row, column))| {
+        let cells = (0..4).filter(|&cell| admits(drawn[row][column], cell, x));
+        codes
+            .into_iter()
+            .flat_map(|code| cells.clone().map(move |cell| code | cell << (2 * direction)))
+            .collect()
+    })
+}
+
+/// May a cell of a neighbourhood's code stand where this character is drawn?
+fn admits(character: u8, cell: u16, x: Color) -> bool {
     let own = 1 + x as u16;
     let other = 1 + x.opponent() as u16;
-    PLACES.iter().enumerate().all(|(direction, &(row, column))| {
-        let cell = code >> (2 * direction) & 3;
-        match drawn[row][column] {
-            b'X' => cell == own,
-            b'O' => cell == other,
-            b'.' => cell == 0,
-            b'x' => cell != own && cell != 3,
-            b'o' => cell != other && cell != 3,
-            b'-' => cell == 3,
-            _ => true,
-        }
-    })
+    match character {
+        b'X' => cell == own,
+        b'O' => cell == other,
+        b'.' => cell == 0,
+        b'x' => cell != own && cell != 3,
+        b'o' => cell != other && cell != 3,
+        b'-' => cell == 3,
+        _ => true,
+    }
 }
 
 #[cfg(test)]
@@ -149,6 +155,22 @@ mod tests {
         check(". . .\n. . .\n. . .", 1, 1, false, false);
         // Edge chase.
         check(". . . . .\n. X . . .\n. O . . .", 2, 0, true, true);
+    }
+
+    #[test]
+    fn a_drawing_stands_for_every_neighbourhood_that_fits() {
+        for drawing in ["XOX", "xo.", "-?-"].map(|row| ["X.?", row, "o--"]) {
+            let drawn = turned(drawing, 5);
+            let fits = |&code: &u16| {
+                let mut places = PLACES.iter().enumerate();
+                places.all(|(direction, &(row, column))| {
+                    admits(drawn[row][column], code >> (2 * direction) & 3, Color::White)
+                })
+            };
+            let mut found = codes(&drawn, Color::White);
+            found.sort_unstable();
+            assert_eq!(found, (0..=u16::MAX).filter(fits).collect::<Vec<_>>(), "{drawing:?}");
+        }
     }
 
     #[test]

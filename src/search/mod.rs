@@ -94,7 +94,8 @@ impl fmt::Debug for Surroundings<'_> {
     }
 }
 
-/// Simulations between two looks at limits and clock, and the fewest of a search.
+/// Most simulations between two looks at limits and clock. It begins with one: the first of a search is the slowest, and
+/// a limit may be near.
 const BATCH: u32 = 16;
 
 /// A search and what it has learned; reused from move to move.
@@ -221,9 +222,10 @@ impl Shared {
         around: &Surroundings<'_>,
         reporting: Option<Reporting<'_>>,
     ) {
-        let batch = if worker.evaluator.is_slow() { 1 } else { BATCH };
+        let batch_most = if worker.evaluator.is_slow() { 1 } else { BATCH };
+        let mut batch = 1;
         let mut next_report = reporting.map(|reporting| reporting.every);
-        // The first batch is always played: even a search that is interrupted at once knows a move.
+        // The first simulation is always played: even a search that is interrupted at once knows a move.
         loop {
             for _ in 0..batch {
                 self.playouts.fetch_add(1, Ordering::Relaxed);
@@ -234,6 +236,7 @@ impl Shared {
                     break;
                 }
             }
+            batch = (2 * batch).min(batch_most);
             if self.limit_reached(worker.table(), root, around) || (around.interrupted)() {
                 self.stopped.store(true, Ordering::Relaxed);
             }

@@ -409,7 +409,7 @@ fn an_interruption_ends_the_search_at_once_but_not_without_a_move() {
     let limits = Limits::default();
     let around = Surroundings::new(&limits, &|| Duration::ZERO, &|| true);
     let report = search.run(&empty(5), 1, &around);
-    assert_eq!(report.playouts, BATCH);
+    assert_eq!(report.playouts, 1);
     assert!(report.moves[0].visits > 0);
 }
 

@@ -163,7 +163,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let note = |note: &str| writeln!(io::stderr(), "{note}").unwrap_or_default();
     let commands =
         Commands::new(engine).with_live_graphics(arguments.live_graphics, Box::new(draw)).with_notes(note);
-    let mut desk = Desk { commands, autosave, log };
+    let mut desk = Desk { commands, autosave, log, has_answered: false, warmed_up: None };
     #[cfg(unix)]
     kosumi_gtp::serve_until(io::stdin(), io::stdout(), &mut desk, wait_for_desertion)?;
     #[cfg(not(unix))]
@@ -221,6 +221,22 @@ struct Desk {
     commands: Commands,
     autosave: Option<Autosave>,
     log: Option<Log>,
+    has_answered: bool,
+    /// The size of board that the evaluator was last made ready for.
+    warmed_up: Option<BoardSize>,
+}
+
+impl Desk {
+    /// Makes the first move of a session as fast as the others, on a thread of its own: the next command need not wait.
+    fn warm_up(&mut self) {
+        let size = self.commands.engine().game().size();
+        if self.warmed_up != Some(size) {
+            self.warmed_up = Some(size);
+            // Without a thread the first move is slower, that is all.
+            let thread = std::thread::Builder::new().name("warm-up".to_owned());
+            let _ = thread.spawn(self.commands.engine().warm_up());
+        }
+    }
 }
 
 impl Handler for Desk {
@@ -248,10 +264,15 @@ impl Handler for Desk {
             );
             log.add(&format!("< {} ({:.3} s)", text.trim_end(), start.elapsed().as_secs_f64()));
         }
+        self.has_answered = true;
         answer
     }
 
     fn idle(&mut self, watch: &InputWatch) {
+        // The first answer tells the controller that the program runs; nothing may slow it down.
+        if self.has_answered {
+            self.warm_up();
+        }
         let (start, questions) = (Instant::now(), self.commands.engine().questions());
         self.commands.idle(watch);
         if let Some(log) = &mut self.log
