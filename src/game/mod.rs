@@ -132,6 +132,8 @@ pub struct Game {
     komi: f32,
     /// Handicap stones, for the compensation.
     handicap: u32,
+    /// The same if somebody said it; otherwise the moves tell.
+    announced_handicap: Option<u32>,
     start: Board,
     start_to_move: Color,
     board: Board,
@@ -159,6 +161,7 @@ impl Game {
             rules,
             komi,
             handicap: 0,
+            announced_handicap: None,
             start: board,
             start_to_move: to_move,
             board,
@@ -184,7 +187,8 @@ impl Game {
     #[must_use]
     pub fn with_rules(&self, rules: Rules, komi: f32) -> Game {
         let mut game = Game::from_board(self.start, self.start_to_move, rules, komi);
-        game.handicap = self.handicap;
+        game.announced_handicap = self.announced_handicap;
+        game.handicap = game.find_handicap();
         game.sharing = self.sharing;
         game.set_first_key();
         for record in &self.records {
@@ -217,7 +221,7 @@ impl Game {
         let board = Board::from_stones(size, points.iter().map(|&point| (point, Color::Black)))
             .map_err(|_| IllegalMove::Suicide)?;
         let mut game = Game::from_board(board, Color::White, self.rules, self.komi);
-        game.handicap = points.len() as u32;
+        game.announced_handicap = Some(points.len() as u32);
         Ok(game.with_sharing(self.sharing))
     }
 
@@ -256,8 +260,34 @@ impl Game {
     }
 
     /// Number of handicap stones.
+    ///
+    /// If nobody [said](Game::set_handicap) how many there are and the board was empty, these are Black's first moves
+    /// if they are at least two: some servers and GUIs send a handicap in no other way. Two moves of White in a row
+    /// behind them mean that somebody set up a position. KataGo does the same, but for a pass of White, which here
+    /// ends the stones as any other move does.
     pub fn handicap(&self) -> u32 {
         self.handicap
+    }
+
+    /// The number of handicap stones that the start position was said to hold, not what the moves tell.
+    pub fn announced_handicap(&self) -> Option<u32> {
+        self.announced_handicap
+    }
+
+    fn find_handicap(&self) -> u32 {
+        if let Some(announced) = self.announced_handicap {
+            return announced;
+        }
+        if self.start.stone_count() > 0 {
+            return 0;
+        }
+        // Every stone needs a point, and no move behind that changes the answer.
+        let first = &self.records[..self.records.len().min(self.size().area() + 2)];
+        let places = |record: &Record, color: Color| record.color == color && record.mv != Move::Pass;
+        let stones = first.iter().take_while(|record| places(record, Color::Black)).count();
+        let next: Vec<&Record> = first[stones..].iter().take(2).collect();
+        let is_set_up = next.len() == 2 && next.iter().all(|record| places(record, Color::White));
+        if stones < 2 || is_set_up { 0 } else { stones as u32 }
     }
 
     /// Compensation for handicap stones, in points for White.
@@ -275,9 +305,10 @@ impl Game {
         self.start_to_move
     }
 
-    /// Says that the start position holds this many handicap stones, which the rules may compensate.
+    /// Says that the start position, or the first moves, are this many handicap stones, which the rules may
+    /// compensate.
     pub fn set_handicap(&mut self, stones: u32) {
-        self.handicap = stones;
+        self.announced_handicap = Some(stones);
         *self = self.with_rules(self.rules, self.komi);
     }
 
@@ -403,10 +434,17 @@ impl Game {
         }
         let removed = lifted_color(color, mv, &lifted);
         self.history.push(&self.board, color, mv, &lifted, removed);
+        self.records.push(Record { color, mv, lifted, before });
+        self.note_handicap();
         let state = self.state_key(self.turn.to_move);
         self.move_key = graph_key::next_key(self.sharing, self.rules.ko, previous, mv, &self.board, state);
         self.graph_key = self.move_key;
-        self.records.push(Record { color, mv, lifted, before });
+    }
+
+    fn note_handicap(&mut self) {
+        if self.records.len() <= self.size().area() + 2 {
+            self.handicap = self.find_handicap();
+        }
     }
 
     /// The key of the position if it is `color`'s turn.
@@ -427,6 +465,7 @@ impl Game {
         self.board = record.board_before(&self.board);
         self.turn = record.before.turn;
         (self.graph_key, self.move_key) = (record.before.graph_key, record.before.move_key);
+        self.note_handicap();
         Some(record)
     }
 

@@ -43,6 +43,79 @@ fn the_button_is_taken_once_and_brings_the_end_no_nearer() {
 }
 
 #[test]
+fn blacks_first_moves_in_a_row_are_a_handicap() {
+    let size = BoardSize::square(5).expect("size");
+    let rows = [
+        ("", 0),
+        ("B", 0),
+        ("B B", 2),
+        ("B B B", 3),
+        ("B B W", 2),
+        ("B B W B W W", 2),
+        ("B B W W", 0),
+        ("B B pass W", 2),
+        ("B B W pass", 2),
+        ("B W B B", 0),
+        // Everybody may pass, and the game is even all the same.
+        ("B pass B", 0),
+        ("pass B B", 0),
+        ("W B B", 0),
+        ("W", 0),
+    ];
+    for (moves, expected) in rows {
+        let mut game = Game::new(size, rules("chinese"), 0.5);
+        let mut handicaps = vec![(game.handicap(), game.graph_key())];
+        for (index, word) in moves.split_whitespace().enumerate() {
+            let (color, mv) = match word {
+                "pass" => (game.to_move(), Move::Pass),
+                "B" => (Color::Black, Move::Play(Point::new(index % 5, index / 5))),
+                _ => (Color::White, Move::Play(Point::new(index % 5, index / 5))),
+            };
+            game.play(color, mv).expect("legal");
+            handicaps.push((game.handicap(), game.graph_key()));
+        }
+        assert_eq!((game.handicap(), game.white_bonus()), (expected, expected as f32), "{moves}");
+        assert_eq!(game.with_rules(game.rules(), 0.5).graph_key(), game.graph_key(), "{moves}");
+        assert_eq!(game.with_rules(rules("aga"), 0.5).white_bonus(), expected.saturating_sub(1) as f32);
+        for before in handicaps.iter().rev() {
+            assert_eq!((game.handicap(), game.graph_key()), *before, "{moves}");
+            game.undo();
+        }
+    }
+}
+
+#[test]
+fn what_was_said_of_a_handicap_counts_before_what_the_moves_tell() {
+    let size = BoardSize::square(5).expect("size");
+    let moves = |game: &mut Game| {
+        for column in 0..2 {
+            game.play(Color::Black, Move::Play(Point::new(column, 4))).expect("legal");
+        }
+        game.handicap()
+    };
+    let even = Game::new(size, rules("chinese"), 0.5);
+    assert_eq!(moves(&mut even.clone()), 2);
+    let three = [0, 1, 2].map(|column| Point::new(column, 0));
+    assert_eq!(moves(&mut even.with_handicap(&three).expect("an empty board")), 3);
+    let mut announced = even.clone();
+    announced.set_handicap(4);
+    assert_eq!(moves(&mut announced), 4);
+    // Stones that were set up are a position, not a handicap.
+    let board = Board::from_stones(size, [(Point::new(2, 2), Color::Black)]).expect("a board");
+    assert_eq!(moves(&mut Game::from_board(board, Color::Black, rules("chinese"), 0.5)), 0);
+}
+
+#[test]
+fn a_long_row_of_moves_is_no_handicap_and_takes_no_time() {
+    let mut game = Game::new(BoardSize::new(2, 1).expect("size"), rules("chinese"), 0.5);
+    for number in 0..200_000 {
+        let mv = if number % 2 == 0 { Move::Pass } else { Move::Play(Point::new(0, 0)) };
+        let _ = game.play(Color::Black, mv);
+    }
+    assert_eq!(game.handicap(), 0);
+}
+
+#[test]
 fn who_has_the_button_parts_nodes() {
     let size = BoardSize::square(3).expect("size");
     // Under simple ko nothing else of the past is part of a key.

@@ -64,6 +64,10 @@ impl Course {
         let watch = |node: usize, game: &Game| course.note(node, game, &mut cells);
         let replayed = record.replay_watched(rules, komi, None, Strictness::Tolerant, watch)?;
         course.warnings = replayed.warnings;
+        // Where the first moves are handicap stones, they are from the first of them on.
+        if let [whole] = &mut course.segments[..] {
+            whole.start.set_handicap(replayed.game.handicap());
+        }
         // Whoever moves next is on turn, whatever the colours before were.
         for index in 1..course.steps.len() {
             if let Change::Move { color, .. } = course.steps[index].change {

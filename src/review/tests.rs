@@ -78,6 +78,21 @@ fn courses() {
 }
 
 #[test]
+fn handicap_stones_that_are_moves_are_compensated_from_the_first_one_on() {
+    let bonus = |text: &str| {
+        let record = Record::parse(text.as_bytes()).unwrap();
+        let rules = Rules::preset("chinese").unwrap().rules;
+        let mut bonus = Vec::new();
+        let course = Course::of_record(&record, rules, 0.5).unwrap();
+        course.backwards(|_, game| bonus.push(game.white_bonus()));
+        bonus
+    };
+    assert_eq!(bonus("(;SZ[9];B[ee];B[cc];W[gg])"), [2.0; 4]);
+    assert_eq!(bonus("(;SZ[9]HA[2]AB[ee][cc];W[gg];B[gc])"), [2.0; 3]);
+    assert_eq!(bonus("(;SZ[9];B[ee];W[cc];B[gg])"), [0.0; 4]);
+}
+
+#[test]
 fn the_way_back_meets_every_position() {
     // Captures, set-up in the middle, a ko, one colour twice.
     let text = "(;SZ[5]AB[ba][ab][cb]AW[ca][db];W[bb];B[cc];W[];B[dd];AW[ee]AE[dd];B[ed];W[aa]W[de])";

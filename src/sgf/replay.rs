@@ -132,10 +132,6 @@ impl Record {
         let with_handicap = self.with_handicap(&game, &mut warn)?;
         let has_handicap = with_handicap.is_some();
         game = with_handicap.unwrap_or(game);
-        if !has_handicap && let Some(stones) = self.handicap_as_moves() {
-            game.set_handicap(stones);
-            game.set_to_move(Color::Black);
-        }
         let mut number = 0;
         'nodes: for (index, node) in self.nodes.iter().enumerate() {
             let is_done = index == 0 && has_handicap;
@@ -218,23 +214,6 @@ impl Record {
     }
 }
 
-impl Record {
-    /// The handicap if its stones are the first moves, as KGS writes it where they were placed freely. They stay
-    /// moves, and are compensated.
-    fn handicap_as_moves(&self) -> Option<u32> {
-        if self.handicap < 2 {
-            return None;
-        }
-        let nodes = self.nodes.iter().take_while(|node| node.setup.is_empty());
-        let moves = nodes.flat_map(|node| &node.moves);
-        let is_stone = |recorded: &&RecordedMove| {
-            recorded.color == Color::Black && recorded.mv.as_ref().is_ok_and(|mv| mv.point().is_some())
-        };
-        let stones = moves.take_while(is_stone).count();
-        (stones == self.handicap as usize).then_some(self.handicap)
-    }
-}
-
 /// A new game from the position that a node's set-up makes of the present one.
 fn set_up(
     game: &Game,
@@ -271,6 +250,8 @@ fn set_up(
     let lost = |color: Color| game.board().prisoners(color);
     board.set_prisoners(ByColor::new(lost(Color::Black), lost(Color::White)));
     let mut set_up = Game::from_board(board, game.to_move(), game.rules(), game.komi());
-    set_up.set_handicap(game.handicap());
+    if game.handicap() > 0 {
+        set_up.set_handicap(game.handicap());
+    }
     Ok(set_up)
 }

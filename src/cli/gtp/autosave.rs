@@ -41,7 +41,7 @@ const FILES_MOST: usize = 100;
 /// What makes a game the one that it is: two that differ in nothing but later moves may be the same one.
 #[derive(Clone, PartialEq, Debug)]
 struct Outline {
-    start: (Key, Color, Rules, u32, u32),
+    start: (Key, Color, Rules, Option<u32>, u32),
     moves: Vec<(Color, Move)>,
     is_blank: bool,
 }
@@ -50,7 +50,7 @@ impl Outline {
     fn of(game: &Game) -> Outline {
         let komi = game.komi().to_bits();
         Outline {
-            start: (game.start().key(), game.start_to_move(), game.rules(), game.handicap(), komi),
+            start: (game.start().key(), game.start_to_move(), game.rules(), game.announced_handicap(), komi),
             moves: game.records().iter().map(|record| (record.color, record.mv)).collect(),
             is_blank: game.records().is_empty() && game.start().stone_count() == 0,
         }
