@@ -1,5 +1,6 @@
 //! `kosumi bench`: a number that changes when the search does, and how fast everything is.
 
+mod interruption;
 mod network;
 
 use crate::board::{Board, BoardSize, Color, Move, Point};
@@ -33,13 +34,18 @@ Examples:
   kosumi bench --signature       the signature alone, a few seconds
   kosumi bench --model FILE      evaluations of a network per second, with all kernels that the processor can run,
                                  about 20 s
-  kosumi bench --model FILE --size 19 --kernel avx2 --batch 1,2,4,8")]
+  kosumi bench --model FILE --size 19 --kernel avx2 --batch 1,2,4,8
+  kosumi bench --interruptions 200
+                                 how long analysis and pondering go on after the next line has come, about 3 min
+  kosumi bench --interruptions 200 --board 9 --engine 'kosumi gtp --ponder --time 0.1 --threads 2 --model FILE'")]
 pub(super) struct Arguments {
     /// Print the signature only
     #[arg(long)]
     signature: bool,
     #[command(flatten)]
     network: network::Arguments,
+    #[command(flatten)]
+    interruption: interruption::Arguments,
     /// Time for every measurement, in seconds [default: 2; for networks 0.5]
     #[arg(long, value_name = "SECONDS", value_parser = super::options::seconds)]
     seconds: Option<Duration>,
@@ -68,6 +74,9 @@ const SEED: u64 = 1;
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     let threads = usize::from(arguments.threads);
+    if let Some(count) = arguments.interruption.interruptions {
+        return interruption::run(count, &arguments.interruption, &mut out);
+    }
     if let Some(path) = &arguments.network.model {
         let time = arguments.seconds.unwrap_or(Duration::from_millis(500));
         return network::run(path, &arguments.network, time, threads, &mut out);
