@@ -34,8 +34,7 @@ const DIAGRAMS: usize = 12;
 
 /// The page. `records` is the folder of the SGF files as the page should name it.
 pub(super) fn html(summary: &Summary, conditions: &Conditions, records: Option<&Path>) -> String {
-    let [a, b] = &conditions.contenders;
-    let mut page = Page::new(&format!("{} – {}", short(&a.text), short(&b.text)));
+    let mut page = Page::new(&title(summary, conditions));
     page.style(STYLE);
     let rate = summary.all.all.rate();
     let headline = match rate {
@@ -65,7 +64,18 @@ pub(super) fn html(summary: &Summary, conditions: &Conditions, records: Option<&
     page.to_string()
 }
 
-/// Names of engines can be long command lines.
+/// Who played whom: by the names that the engines give themselves, or by command lines if these are the same.
+fn title(summary: &Summary, conditions: &Conditions) -> String {
+    let lines = conditions.contenders.each_ref().map(|contender| contender.text.as_str());
+    let own = |index: usize| {
+        let name = summary.names[index].as_str();
+        name.strip_suffix(&format!(" ({})", lines[index])).unwrap_or(name)
+    };
+    let [a, b] = if own(0) == own(1) { lines } else { [own(0), own(1)] };
+    format!("{} – {}", short(a), short(b))
+}
+
+/// Command lines can be long, and names too.
 fn short(text: &str) -> String {
     const MOST: usize = 40;
     if text.chars().count() <= MOST {
@@ -453,6 +463,18 @@ mod tests {
         {
             assert_eq!(text.matches(open).count(), text.matches(close).count(), "{open}");
         }
+    }
+
+    #[test]
+    fn the_title_says_who_played_whom() {
+        let (mut summary, conditions) = summary(1);
+        let [a, b] = conditions.contenders.each_ref().map(|contender| contender.text.clone());
+        let mut of = |names: [&str; 2]| {
+            summary.names = [format!("{} ({a})", names[0]), format!("{} ({b})", names[1])];
+            title(&summary, &conditions)
+        };
+        assert_eq!(of(["Kosumi 0.1.0", "GNU Go 3.8"]), "Kosumi 0.1.0 – GNU Go 3.8");
+        assert_eq!(of(["Kosumi 0.1.0", "Kosumi 0.1.0"]), format!("{a} – {b}"));
     }
 
     #[test]
