@@ -344,9 +344,17 @@ fn blocks_in_blocks_in_blocks_end() {
     assert!(matches!(kind(format!("{head}{}", nested.repeat(1000)).as_bytes()), ErrorKind::TooDeep(_)));
 }
 
-/// Reads broken bytes; if they are a network after all, evaluates it. Nothing may panic, and a result is finite.
-fn try_everything(bytes: &[u8], input: &Input) {
+/// Reads broken bytes; if they are a network after all, evaluates it, with kernels too. Nothing may panic, and a
+/// result is finite.
+fn try_everything(bytes: &[u8], input: &Input, kernels: &[Kernel]) {
     let Ok(network) = Network::read(bytes) else { return };
+    for &kernel in kernels {
+        if let Ok(output) = Prepared::new(&network, kernel).evaluate_one(input, &mut Scratch::default()) {
+            assert!(
+                output.policy.iter().chain(&output.ownership).chain(&output.value).all(|x| x.is_finite())
+            );
+        }
+    }
     let Ok(output) = scalar::evaluate(&network, input) else { return };
     let legal = vec![true; input.width * input.height];
     let context = Context { legal: &legal, no_result: true, optimism: 0.0 };
@@ -363,11 +371,15 @@ fn break_files(tries: usize) {
         .map(|(_, options)| random::network(&Options { channels: 3, ..options }).unwrap())
         .collect();
     let input = made_up_input(1, 5, 4);
+    let kernels = Kernel::ALL.into_iter().chain([Kernel::EmulatedBf16]);
+    let kernels: Vec<Kernel> = kernels.filter(|kernel| kernel.is_available()).collect();
     for turn in 0..tries {
         let network = &networks[turn % networks.len()];
         let encoding =
             if (turn / networks.len()).is_multiple_of(2) { Encoding::Binary } else { Encoding::Text };
         let whole = bytes(network, encoding);
+        // Seldom, because emulating takes its time.
+        let kernels = if (turn / networks.len()).is_multiple_of(7) { &kernels[..] } else { &[] };
         for whole in [packed(&whole), whole] {
             let place = rng.below(whole.len() as u32) as usize;
             // The line end behind the last weights may be missing, and so may digits of the last decimal.
@@ -378,7 +390,7 @@ fn break_files(tries: usize) {
             );
             let mut changed = whole;
             changed[place] ^= 1 + rng.below(255) as u8;
-            try_everything(&changed, &input);
+            try_everything(&changed, &input, kernels);
         }
     }
 }

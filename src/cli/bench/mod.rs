@@ -2,9 +2,10 @@
 
 mod interruption;
 mod network;
+mod sharing;
 
 use crate::board::{Board, BoardSize, Color, Move, Point};
-use crate::eval::Playouts;
+use crate::eval::{Evaluator, Playouts};
 use crate::game::Game;
 use crate::playout::{self, HeuristicPolicy, PlayoutPolicy, UniformPolicy};
 use crate::rng::{Rng, mix};
@@ -35,6 +36,8 @@ Examples:
   kosumi bench --model FILE      evaluations of a network per second, with all kernels that the processor can run,
                                  about 20 s
   kosumi bench --model FILE --size 19 --kernel avx2 --batch 1,2,4,8
+  kosumi bench --model FILE --sharing 1000
+                                 what searches of 1000 simulations cost as a graph and as a tree
   kosumi bench --interruptions 200
                                  how long analysis and pondering go on after the next line has come, about 3 min
   kosumi bench --interruptions 200 --board 9 --engine 'kosumi gtp --ponder --time 0.1 --threads 2 --model FILE'")]
@@ -130,7 +133,7 @@ fn search(size: BoardSize, threads: usize) -> Search<Playouts> {
     Search::new(Playouts::default(), SearchParams::for_playouts(size), MEBIBYTES, threads)
 }
 
-fn search_by_count(search: &mut Search<Playouts>, game: &Game, count: u32) -> SearchReport {
+fn search_by_count<E: Evaluator + Sync>(search: &mut Search<E>, game: &Game, count: u32) -> SearchReport {
     let limits = Limits::playouts(count);
     let around = Surroundings::new(&limits, &|| Duration::ZERO, &|| false);
     search.run(game, SEED, &around)

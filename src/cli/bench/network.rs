@@ -1,6 +1,6 @@
 //! `kosumi bench --model`: how fast a network is.
 
-use super::{POSITIONS, SIDES, position, square};
+use super::{POSITIONS, SIDES, position, sharing, square};
 use crate::board::BoardSize;
 use crate::cli::options;
 use crate::game::{Game, Line};
@@ -8,6 +8,7 @@ use crate::net::{Features, Input, Kernel, Network, Prepared, Scratch, scalar};
 use anyhow::Context;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -30,6 +31,9 @@ pub(super) struct Arguments {
     /// Positions that are evaluated together [default: 1,8]
     #[arg(long, value_name = "N,N", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..=1024), requires = "model")]
     batch: Vec<u16>,
+    /// Compare graph and tree instead, in searches of so many simulations
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000), requires = "model", conflicts_with_all = ["size", "kernel", "batch"])]
+    sharing: Option<u32>,
 }
 
 /// Prints evaluations per second: one thread and several, alone and in batches. The positions are those of a game.
@@ -41,6 +45,9 @@ pub(super) fn run(
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
     let network = Network::open(path).with_context(|| path.display().to_string())?;
+    if let Some(simulations) = arguments.sharing {
+        return sharing::run(&Arc::new(network), simulations, out);
+    }
     writeln!(out, "{}, evaluations/s", network.name())?;
     writeln!(out, "size    kernel          batch   1 thread   {threads} threads   ratio")?;
     let kernels = Kernel::ALL.into_iter().filter(|kernel| kernel.is_available());
@@ -143,19 +150,29 @@ mod tests {
         let path = std::env::temp_dir().join(format!("kosumi-bench-{}.bin", std::process::id()));
         let network = random::network(&Options { channels: 2, ..Options::default() }).unwrap();
         network.write(Encoding::Binary, std::fs::File::create(&path).unwrap()).unwrap();
-        let lines = |arguments: &Arguments| {
+        let printed = |arguments: &Arguments| {
             let mut table = Vec::new();
             run(&path, arguments, Duration::from_millis(1), 2, &mut table).unwrap();
             String::from_utf8(table).unwrap().lines().map(str::to_owned).collect::<Vec<_>>()
         };
         let kernels = Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()).count();
-        assert_eq!(lines(&Arguments::default()).len(), 2 + SIDES.len() * (1 + kernels * BATCHES.len()));
+        assert_eq!(printed(&Arguments::default()).len(), 2 + SIDES.len() * (1 + kernels * BATCHES.len()));
         let size = BoardSize::new(9, 4);
         let arguments =
             Arguments { size, kernel: Some(Kernel::Portable), batch: vec![2, 3, 5], ..Arguments::default() };
-        let lines = lines(&arguments);
+        let lines = printed(&arguments);
         assert_eq!(lines.len(), 2 + 3);
         assert!(lines[2..].iter().all(|line| line.contains("9x4   portable")), "{lines:?}");
+
+        let lines = printed(&Arguments { sharing: Some(30), ..Arguments::default() });
+        assert_eq!(lines.len(), 2 + 2 * POSITIONS.len());
+        for line in &lines[2..] {
+            let columns: Vec<&str> = line.split_whitespace().collect();
+            let number = |column: usize| columns[column].parse::<u32>().unwrap();
+            let (nodes, met_again, evaluations) = (number(3), number(4), number(5));
+            assert!(columns[2] == "graph" || met_again == 0, "{line}");
+            assert!(evaluations > 0 && evaluations <= nodes, "{line}");
+        }
         std::fs::remove_file(&path).unwrap();
     }
 }

@@ -1,0 +1,40 @@
+//! `kosumi bench --model FILE --sharing N`: what a graph saves over a tree.
+
+use super::{MEBIBYTES, POSITIONS, SIDES, position, search_by_count, square};
+use crate::cli::options;
+use crate::eval::{NetworkEvaluator, NetworkSettings};
+use crate::graph_key::Sharing;
+use crate::net::Network;
+use crate::search::{Search, SearchParams};
+use std::io::Write;
+use std::sync::Arc;
+
+/// Prints nodes and evaluations of searches with so many simulations, of a graph and of a tree. The positions are
+/// those of the signature. Each search begins with an empty cache.
+pub(super) fn run(network: &Arc<Network>, simulations: u32, out: &mut dyn Write) -> anyhow::Result<()> {
+    writeln!(out, "{}, searches of {simulations} simulations", network.name())?;
+    writeln!(out, "size    moves   shares    nodes   met again   evaluations   answers from the cache")?;
+    for side in SIDES {
+        let size = square(side)?;
+        for &(_, moves, _) in POSITIONS.iter().filter(|&&(of, _, _)| of == side) {
+            let game = position(size, moves)?;
+            for (sharing, name) in [(Sharing::Graph, "graph"), (Sharing::Tree, "tree")] {
+                let evaluator =
+                    NetworkEvaluator::new(Arc::clone(network), NetworkSettings::default(), MEBIBYTES);
+                let mut search = Search::new(evaluator, SearchParams::for_network(size), MEBIBYTES, 1);
+                let report = search_by_count(&mut search, &game.clone().with_sharing(sharing), simulations);
+                let (hits, misses) = search.evaluator().cache().hits_and_misses();
+                writeln!(
+                    out,
+                    "{:>5}   {:>5}   {name:<6}   {:>6}   {:>9}   {misses:>11}   {hits:>22}",
+                    options::size_text(size),
+                    game.records().len(),
+                    report.usage.nodes,
+                    report.transpositions,
+                )?;
+                out.flush()?;
+            }
+        }
+    }
+    Ok(())
+}
