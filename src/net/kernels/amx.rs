@@ -1,11 +1,11 @@
 //! Intel's matrix extensions, since Sapphire Rapids. The intrinsics are not stable in Rust, hence assembly.
 //!
-//! This has not run on hardware yet. The emulation of `tiles.rs` follows Intel's pseudocode of the same instructions; a
-//! test compares them where it can, and [`Prepared::fastest`](super::Prepared::fastest) tries the kernel before it relies on it.
+//! This has run in an emulator of processors, not on hardware yet ([`kernels`](super) says more). The emulation of
+//! `tiles.rs` follows Intel's pseudocode of the same instructions; a test compares them where it can, and [`Prepared::fastest`](super::Prepared::fastest) tries the kernel before it relies on it.
 
 use super::tiles::{BLOCK, Grid, Product, TileUnit, to_grid};
 use std::arch::asm;
-use std::arch::x86_64::__cpuid_count;
+use std::arch::x86_64::{__cpuid_count, _xgetbv};
 use std::sync::OnceLock;
 
 pub(super) const UNIT: TileUnit = TileUnit { begin, multiply, end, to_grid: to_grid_of_amx };
@@ -19,8 +19,22 @@ pub(super) fn is_available() -> bool {
         // bit 22 is AMX-BF16 and bit 24 AMX-TILE.
         let features = __cpuid_count(7, 0).edx;
         let has_tiles = features >> 22 & 1 == 1 && features >> 24 & 1 == 1;
-        has_avx512 && has_tiles && request_permission()
+        has_avx512 && has_tiles && are_saved() && request_permission()
     })
+}
+
+/// Does the system save the registers of tiles when it switches from one thread to another? On a processor with AVX-512
+/// only, whose registers it must be found to save.
+fn are_saved() -> bool {
+    #[target_feature(enable = "xsave")]
+    fn enabled_states() -> u64 {
+        // SAFETY: register 0 is there wherever the instruction is.
+        unsafe { _xgetbv(0) }
+    }
+    // CITE: as above, XCR0: bit 17 is the configuration of tiles and bit 18 their data.
+    const TILES: u64 = 0b11 << 17;
+    // SAFETY: the system has enabled AVX-512, which it does in this register.
+    unsafe { enabled_states() & TILES == TILES }
 }
 
 /// Linux gives a process the registers, which are large, only if it asks: `arch_prctl(ARCH_REQ_XCOMP_PERM,

@@ -10,6 +10,13 @@
 //! matrices, it does the two former (`tiles.rs`). Normalisations and activations
 //! pass over planes in between (`pointwise.rs`).
 //!
+//! **What has run where.** [`Portable`](Kernel::Portable) and [`Avx2`](Kernel::Avx2) run on hardware.
+//! [`Avx512`](Kernel::Avx512) and [`AmxBf16`](Kernel::AmxBf16) have run under Bochs 3.0's models of Skylake-X and
+//! Sapphire Rapids, with a stand-in for Linux, and not on hardware yet. Small networks of every kind differed from
+//! the plain forward pass exactly as much as with AVX2, by 1.5 · 10⁻⁵ at most, and products of tiles were bit for bit
+//! those of the emulation. Each model was given the fastest kernel that it has, also where the system saves fewer
+//! registers or refuses tiles. `kosumi net check` compares all kernels that a processor has.
+//!
 //! `unsafe` is allowed in this module alone, for two things: calling functions that are compiled for instructions
 //! which not every processor has, and reading and writing vectors in inner loops without a check of bounds for each.
 

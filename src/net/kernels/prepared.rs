@@ -94,7 +94,10 @@ impl Prepared {
     /// # Panics
     /// If this processor cannot run the kernel; see [`Kernel::is_available`].
     pub fn new(network: &Network, kernel: Kernel) -> Prepared {
-        let primitives = Primitives::of(kernel);
+        Prepared::with_primitives(network, kernel, Primitives::of(kernel))
+    }
+
+    fn with_primitives(network: &Network, kernel: Kernel, primitives: Primitives) -> Prepared {
         let maker = Maker { primitives };
         let trunk = &network.trunk;
         Prepared {
@@ -253,7 +256,9 @@ impl Maker {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::net::random::{Options, network};
+    use crate::net::kernels::tiles;
+    use crate::net::random::{BlockKind, Options, network};
+    use crate::rng::Rng;
 
     #[test]
     fn a_kernel_that_computes_something_else_is_noticed() {
@@ -264,5 +269,30 @@ mod tests {
             assert!(!prepared.agrees_with(&other), "{}", kernel.name());
         }
         assert!(Prepared::fastest(&one).agrees_with(&one));
+    }
+
+    /// Between the products of tiles, other kernels round differently, and a number that lies between two of 16 bits
+    /// then becomes another. With the same vectors around them, nothing may differ.
+    #[test]
+    #[expect(clippy::print_stderr, reason = "says that nothing was tested")]
+    fn networks_on_tiles_are_bit_for_bit_what_their_emulation_computes() {
+        if !Kernel::AmxBf16.is_available() {
+            eprintln!("skipped: this processor has no tiles of bf16");
+            return;
+        }
+        for (version, activation) in [(8, Activation::Relu), (16, Activation::Mish)] {
+            let (blocks, channels) = (BlockKind::ALL.to_vec(), 50);
+            let network = network(&Options { version, blocks, channels, activation, seed: 3 }).unwrap();
+            let on_tiles = Primitives::of(Kernel::AmxBf16);
+            let emulated = Primitives { tiles: Some(tiles::EMULATED), ..on_tiles };
+            let mut rng = Rng::new(version.into());
+            let mut input = Input::zero(6, 5);
+            input.spatial.iter_mut().chain(&mut input.global).for_each(|x| *x = rng.unit() as f32 - 0.5);
+            let run = |primitives| {
+                let prepared = Prepared::with_primitives(&network, Kernel::AmxBf16, primitives);
+                prepared.evaluate(&[&input; 3], &mut Scratch::default()).unwrap()
+            };
+            assert_eq!(run(on_tiles), run(emulated));
+        }
     }
 }

@@ -224,7 +224,7 @@ mod x86 {
         }
     }
 
-    /// 512 bits: Intel servers since Skylake, AMD since Zen 4. Has not run on hardware yet.
+    /// 512 bits: Intel servers since Skylake, AMD since Zen 4. Has run in an emulator only; see [`kernels`](super::super).
     #[derive(Clone, Copy, Debug)]
     pub(crate) struct Avx512(());
 
