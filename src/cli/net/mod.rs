@@ -1,5 +1,6 @@
 //! `kosumi net`: networks in KataGo's format.
 
+mod check;
 mod eval;
 mod info;
 mod random;
@@ -19,6 +20,8 @@ enum Command {
     Info(info::Arguments),
     /// Say what a network thinks of one position
     Eval(eval::Arguments),
+    /// Compare the fast kernels of this processor with the plain forward pass
+    Check(check::Arguments),
     /// Make a small network with random weights, to test programs that read the format
     Random(random::Arguments),
 }
@@ -27,6 +30,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     match &arguments.command {
         Command::Info(arguments) => info::run(arguments),
         Command::Eval(arguments) => eval::run(arguments),
+        Command::Check(arguments) => check::run(arguments),
         Command::Random(arguments) => random::run(arguments),
     }
 }

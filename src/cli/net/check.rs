@@ -1,0 +1,298 @@
+//! `kosumi net check`: do the fast kernels compute on this processor what the papers say?
+
+use crate::board::{BoardSize, Move};
+use crate::cli::options;
+use crate::game::{Game, Line};
+use crate::net::features::legal_points;
+use crate::net::random::{self, BlockKind, Options};
+use crate::net::{
+    Activation, Context, Features, Input, Kernel, Network, Output, Prediction, Prepared, Scratch, scalar,
+};
+use crate::rng::Rng;
+use crate::rules::Rules;
+use anyhow::{Context as _, ensure};
+use clap::Args;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+/// Compare the fast kernels of this processor with the plain forward pass
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Every kernel that this processor can run evaluates positions of random games, one at a time and all of a size together,
+with small random networks of every kind and with one large network. What is printed are the largest differences from
+the plain forward pass: in the probability of a move or a result, in the owner of a point (from -1 to 1), in points of
+the lead; and in how many evaluations the likeliest move is the same. Kernels in bf16 round numbers to 16 bits. The
+command fails if one is further off than it may be.
+
+Examples:
+  kosumi net check
+  kosumi net check b18c384.bin.gz --size 19 --kernel avx512
+  kosumi net check --kernel emulated-bf16        what amx-bf16 would compute, on any processor")]
+pub(super) struct Arguments {
+    /// The large network: .bin.gz, .txt.gz, .bin or .txt [default: the built-in one]
+    file: Option<PathBuf>,
+    /// The kernel alone that has this name [default: all that the processor can run]
+    #[arg(long, value_name = "NAME", value_parser = options::kernel)]
+    kernel: Option<Kernel>,
+    /// Sizes of boards, each N or WIDTHxHEIGHT
+    #[arg(long, value_name = "SIZE,...", default_value = "7,9x13,19", value_delimiter = ',',
+        value_parser = options::board_size)]
+    size: Vec<BoardSize>,
+    /// Only the small networks
+    #[arg(long, conflicts_with = "file")]
+    small: bool,
+}
+
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let mut networks = small_networks()?;
+    if let Some(path) = &arguments.file {
+        networks.push(Network::open(path).with_context(|| path.display().to_string())?);
+    } else if !arguments.small {
+        networks.push(Network::built_in().context("the built-in network")?);
+    }
+    let positions: Vec<Vec<Position>> =
+        arguments.size.iter().map(|&size| positions(size)).collect::<anyhow::Result<_>>()?;
+    let kernels = Kernel::ALL.into_iter().filter(|kernel| kernel.is_available());
+    let kernels = arguments.kernel.map_or_else(|| kernels.collect(), |kernel| vec![kernel]);
+    check(&networks, &positions, &kernels, &mut io::stdout().lock())
+}
+
+/// Prints a line for every network and kernel, and what is used if nothing is said.
+fn check(
+    networks: &[Network],
+    positions: &[Vec<Position>],
+    kernels: &[Kernel],
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
+    let width = networks.iter().map(|network| network.name().len()).max().unwrap_or_default();
+    writeln!(out, "{:<width$}   kernel          probability      owner       lead   same move", "network")?;
+    let mut wrong = Vec::new();
+    for network in networks {
+        let plain = plain(network, positions)?;
+        for &kernel in kernels {
+            let prepared = Prepared::new(network, kernel);
+            let found = differences(network, positions, &plain, |inputs, scratch| {
+                Ok(prepared.evaluate(inputs, scratch)?)
+            })?;
+            let is_good = found.are_tolerable(kernel);
+            let Differences { probability, owner, lead, same, count } = found;
+            let name = kernel.name();
+            let remark = if is_good { "" } else { "   WRONG" };
+            writeln!(
+                out,
+                "{:<width$}   {name:<13}   {probability:>11.1e}   {owner:>8.1e}   {lead:>8.1e}   {same:>4} of {count}{remark}",
+                network.name()
+            )?;
+            out.flush()?;
+            if !is_good && !wrong.contains(&name) {
+                wrong.push(name);
+            }
+        }
+    }
+    let missing: Vec<_> =
+        Kernel::ALL.into_iter().filter(|kernel| !kernel.is_available()).map(Kernel::name).collect();
+    if !missing.is_empty() {
+        writeln!(out, "\nNot for this processor or system: {}.", missing.join(", "))?;
+    }
+    if let Some(network) = networks.last() {
+        let chosen = Prepared::fastest(network).kernel().name();
+        writeln!(out, "With {}, {chosen} is used if no kernel is asked for.", network.name())?;
+    }
+    ensure!(
+        wrong.is_empty(),
+        "not what the plain forward pass computes: {}; --kernel chooses another",
+        wrong.join(", ")
+    );
+    Ok(())
+}
+
+/// Networks that between them have every kind of block, activations of all networks that are published, one policy and
+/// two, and numbers of channels that no vector divides.
+fn small_networks() -> anyhow::Result<Vec<Network>> {
+    use BlockKind::{GlobalPooling, Nested, NestedPooling, Ordinary};
+    let each = [
+        (8, vec![Ordinary, GlobalPooling], 23, Activation::Relu),
+        (11, vec![Nested, NestedPooling], 42, Activation::Mish),
+        (16, vec![Ordinary, GlobalPooling, NestedPooling], 70, Activation::Mish),
+    ];
+    let networks = each.into_iter().map(|(version, blocks, channels, activation)| {
+        random::network(&Options { version, blocks, channels, activation, seed: 1 })
+    });
+    Ok(networks.collect::<Result<_, _>>()?)
+}
+
+/// A position as a network is shown it.
+struct Position {
+    input: Input,
+    legal: Vec<bool>,
+}
+
+impl Position {
+    fn meaning(&self, network: &Network, output: &Output) -> anyhow::Result<Prediction> {
+        // Both policies count.
+        let context = Context { legal: &self.legal, no_result: true, optimism: 0.5 };
+        Ok(Prediction::new(network, output, context)?)
+    }
+}
+
+/// Positions of each size.
+const POSITIONS: usize = 4;
+
+/// Positions from the course of a random game; fewer if nothing can be played any more.
+fn positions(size: BoardSize) -> anyhow::Result<Vec<Position>> {
+    let rules = Rules::default();
+    let mut game = Game::new(size, rules, rules.usual_komi());
+    let mut rng = Rng::new(1);
+    let mut features = Features::default();
+    let mut positions = Vec::new();
+    let step = size.area().div_ceil(POSITIONS + 1);
+    for number in 0..=step * (POSITIONS - 1) {
+        if number % step == 0 {
+            let line = Line::new(&game);
+            let mut position = Position { input: Input::zero(1, 1), legal: Vec::new() };
+            features.fill(&line, &mut position.input);
+            legal_points(&line, &mut position.legal);
+            positions.push(position);
+        }
+        let moves = game.legal_points(game.to_move());
+        if moves.is_empty() {
+            break;
+        }
+        let mv = Move::Play(moves[rng.below(moves.len() as u32) as usize]);
+        game.play(game.to_move(), mv)?;
+    }
+    Ok(positions)
+}
+
+/// What the plain forward pass says of all positions.
+fn plain(network: &Network, positions: &[Vec<Position>]) -> anyhow::Result<Vec<Vec<Prediction>>> {
+    let of_size = |positions: &Vec<Position>| {
+        let each = positions.iter();
+        each.map(|it| it.meaning(network, &scalar::evaluate(network, &it.input)?)).collect()
+    };
+    positions.iter().map(of_size).collect()
+}
+
+/// The largest differences of some evaluations from others.
+#[derive(Clone, Copy, Default, Debug)]
+struct Differences {
+    probability: f32,
+    owner: f32,
+    /// In points.
+    lead: f32,
+    /// Evaluations with the same likeliest move.
+    same: usize,
+    count: usize,
+}
+
+impl Differences {
+    fn add(&mut self, found: &Prediction, wanted: &Prediction) {
+        let farthest = |found: &[f32], wanted: &[f32]| {
+            let each = found.iter().zip(wanted).map(|(found, wanted)| (found - wanted).abs());
+            each.fold(0.0, f32::max)
+        };
+        let results = |it: &Prediction| [it.pass, it.win, it.loss, it.no_result];
+        let probability =
+            farthest(&found.policy, &wanted.policy).max(farthest(&results(found), &results(wanted)));
+        self.probability = self.probability.max(probability);
+        self.owner = self.owner.max(farthest(&found.ownership, &wanted.ownership));
+        self.lead = self.lead.max((found.lead - wanted.lead).abs());
+        self.same += usize::from(likeliest(found) == likeliest(wanted));
+        self.count += 1;
+    }
+
+    /// Are they what the order of additions, or rounding to 16 bits, can make?
+    fn are_tolerable(&self, kernel: Kernel) -> bool {
+        let (share, lead) = if kernel.is_rounded() { (0.1, 5.0) } else { (2e-4, 2e-2) };
+        self.probability < share && self.owner < share && self.lead < lead
+    }
+}
+
+/// The likeliest move's place in the policy; behind all, a pass.
+fn likeliest(prediction: &Prediction) -> usize {
+    let moves = prediction.policy.iter().chain([&prediction.pass]).enumerate();
+    moves.max_by(|a, b| a.1.total_cmp(b.1)).map_or(0, |(place, _)| place)
+}
+
+/// How far what `evaluate` says of all positions, alone and together, is from `wanted`.
+fn differences(
+    network: &Network,
+    positions: &[Vec<Position>],
+    wanted: &[Vec<Prediction>],
+    evaluate: impl Fn(&[&Input], &mut Scratch) -> anyhow::Result<Vec<Output>>,
+) -> anyhow::Result<Differences> {
+    let mut differences = Differences::default();
+    // The same memory for all, so that what one leaves behind would be seen.
+    let mut scratch = Scratch::default();
+    for (positions, wanted) in positions.iter().zip(wanted) {
+        let together: Vec<&Input> = positions.iter().map(|position| &position.input).collect();
+        let mut outputs = evaluate(&together, &mut scratch)?;
+        for input in together {
+            outputs.extend(evaluate(&[input], &mut scratch)?);
+        }
+        let both = positions.iter().zip(wanted).cycle();
+        for (output, (position, wanted)) in outputs.iter().zip(both) {
+            differences.add(&position.meaning(network, output)?, wanted);
+        }
+    }
+    Ok(differences)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sizes() -> Vec<Vec<Position>> {
+        let sizes = [BoardSize::new(5, 3), BoardSize::square(1)];
+        sizes.into_iter().map(|size| positions(size.unwrap()).unwrap()).collect()
+    }
+
+    #[test]
+    fn every_kernel_is_compared_with_every_network() {
+        let networks = small_networks().unwrap();
+        let positions = sizes();
+        assert_eq!(positions.iter().map(Vec::len).collect::<Vec<_>>(), [POSITIONS, 1]);
+        let kernels = [Kernel::Portable, Kernel::EmulatedBf16];
+        let mut text = Vec::new();
+        check(&networks, &positions, &kernels, &mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        assert_eq!(text.matches("portable").count(), networks.len(), "{text}");
+        assert_eq!(text.matches("emulated-bf16").count(), networks.len(), "{text}");
+        assert!(text.contains(&format!(" of {}", 2 * (POSITIONS + 1))), "{text}");
+    }
+
+    #[test]
+    fn a_wrong_number_is_noticed() {
+        let network = small_networks().unwrap().remove(0);
+        let positions = sizes();
+        let wanted = plain(&network, &positions).unwrap();
+        let with = |change: fn(&mut Output)| {
+            differences(&network, &positions, &wanted, |inputs, _| {
+                let mut outputs = Vec::new();
+                for input in inputs {
+                    let mut output = scalar::evaluate(&network, input)?;
+                    // The other board is as it should be.
+                    if input.width == 5 {
+                        change(&mut output);
+                    }
+                    outputs.push(output);
+                }
+                Ok(outputs)
+            })
+            .unwrap()
+        };
+        let none = with(|_| ());
+        assert_eq!((none.probability, none.owner, none.lead), (0.0, 0.0, 0.0));
+        assert_eq!((none.same, none.count), (10, 10));
+        assert!(none.are_tolerable(Kernel::Portable));
+        for change in [
+            (|it| it.pass += 1.0) as fn(&mut Output),
+            |it| it.policy[7] += 1.0,
+            |it| it.value[0] += 1.0,
+            |it| it.ownership[14] += 1.0,
+            |it| it.lead += 1.0,
+        ] {
+            assert!(!with(change).are_tolerable(Kernel::Portable));
+        }
+    }
+}
