@@ -18,11 +18,12 @@ use std::path::PathBuf;
 /// Compare the fast kernels of this processor with the plain forward pass
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Every kernel that this processor can run evaluates positions of random games, one at a time and all of a size together,
-with small random networks of every kind and with one large network. What is printed are the largest differences from
-the plain forward pass: in the probability of a move or a result, in the owner of a point (from -1 to 1), in points of
-the lead; and in how many evaluations the likeliest move is the same. Kernels in bf16 round numbers to 16 bits. The
-command fails if one is further off than it may be.
+Every kernel that this processor can run evaluates positions of random games, one at a time and
+all of a size together, with small random networks of every kind and with one large network. What
+is printed are the largest differences from the plain forward pass: in the probability of a move
+or a result, in the owner of a point (from -1 to 1), in points of the lead; and in how many
+evaluations the likeliest move is the same. Kernels in bf16 round numbers to 16 bits. The command
+fails if one is further off than it may be.
 
 Examples:
   kosumi net check
