@@ -137,7 +137,8 @@ impl Record {
             let is_done = index == 0 && has_handicap;
             if !node.setup.is_empty() && !is_done {
                 game = set_up(&game, node, &mut warn)?;
-                if index == 0 && self.handicap >= 2 {
+                // Without any stone it is none, whatever the record says.
+                if index == 0 && self.handicap >= 2 && game.board().stone_count() > 0 {
                     game.set_handicap(self.handicap);
                     game.set_to_move(Color::White);
                 }
@@ -250,7 +251,7 @@ fn set_up(
     let lost = |color: Color| game.board().prisoners(color);
     board.set_prisoners(ByColor::new(lost(Color::Black), lost(Color::White)));
     let mut set_up = Game::from_board(board, game.to_move(), game.rules(), game.komi());
-    if game.handicap() > 0 {
+    if game.handicap() > 0 && set_up.board().stone_count() > 0 {
         set_up.set_handicap(game.handicap());
     }
     Ok(set_up)

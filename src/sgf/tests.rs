@@ -204,6 +204,9 @@ fn handicap() {
     assert_eq!(game("(;SZ[9];B[ee];B[cc];W[gg];W[gc])").handicap(), 0, "a position that was set up");
     assert_eq!(game("(;SZ[9]HA[0];B[ee])").handicap(), 0);
     assert_eq!(game("(;SZ[5]HA[4];W[ee])").handicap(), 0, "no fixed points on 5x5");
+    assert_eq!(game("(;SZ[9]HA[3]AE[cc];W[ee])").handicap(), 0, "nothing is set up");
+    assert_eq!(game("(;SZ[9];B[ee];B[cc];AE[ee][cc];B[gg])").handicap(), 0, "no stone of them is left");
+    assert_eq!(game("(;SZ[9];B[ee];B[cc];AE[ee];W[gg])").handicap(), 2);
     let more = game("(;SZ[9]HA[2]AB[cc][gg][ee])");
     assert_eq!((more.board().stone_count(), more.to_move()), (3, Color::White));
 }
