@@ -55,6 +55,18 @@ fn it_sees_whose_the_points_are_and_who_has_more() {
     }
 }
 
+#[test]
+fn it_notices_komi() {
+    let mut evaluator = evaluator();
+    let mut value = |komi| {
+        let game = Game::new(BoardSize::square(9).unwrap(), Rules::default(), komi);
+        predict(&mut evaluator, &game).value()
+    };
+    let values = [-10.0, 0.0, 7.0, 14.0, 25.0].map(&mut value);
+    assert!(values.is_sorted_by(|before, after| before > after), "{values:?}");
+    assert!(values[0] > 0.7 && values[2].abs() < 0.4 && values[4] < -0.7, "{values:?}");
+}
+
 /// What `kosumi gtp` says when it is asked for its network's answer.
 fn raw_answer(words: &[&str], variable: Option<&str>) -> (bool, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kosumi"));
