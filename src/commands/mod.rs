@@ -27,6 +27,7 @@ mod status;
 mod text;
 
 pub use graphics::LiveGraphics;
+pub use parameters::Setting;
 pub(crate) use rules::to_json as rules_json;
 pub use status::diagram;
 pub use text::vertex_move;

@@ -10,6 +10,7 @@ use crate::graph_key::Sharing;
 use crate::rules::PRESETS;
 use kosumi_gtp::{Arguments, Failure, Response, Session};
 use serde_json::{Map, Value};
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 /// What can be changed.
@@ -101,12 +102,103 @@ const TABLE: &[Parameter] = &[
         },
     },
     Parameter {
+        name: "cpuctExploration",
+        kind: Kind::Text,
+        get: |all| change_text(all.engine.search.exploration),
+        set: |all, text| put(&mut all.engine.search.exploration, change(text, 0.01..=100.0)),
+    },
+    Parameter {
+        name: "cpuctExplorationLog",
+        kind: Kind::Text,
+        get: |all| change_text(all.engine.search.growth),
+        set: |all, text| put(&mut all.engine.search.growth, change(text, 0.0..=100.0)),
+    },
+    Parameter {
+        name: "cpuctUtilityStdevScale",
+        kind: Kind::Text,
+        get: |all| change_text(all.engine.search.deviation_share),
+        set: |all, text| put(&mut all.engine.search.deviation_share, change(text, 0.0..=1.0)),
+    },
+    Parameter {
+        name: "fpuReductionMax",
+        kind: Kind::Text,
+        get: |all| change_text(all.engine.search.first_play_reduction),
+        set: |all, text| put(&mut all.engine.search.first_play_reduction, change(text, 0.0..=2.0)),
+    },
+    Parameter {
+        name: "rootFpuReductionMax",
+        kind: Kind::Text,
+        get: |all| change_text(all.engine.search.root_first_play_reduction),
+        set: |all, text| put(&mut all.engine.search.root_first_play_reduction, change(text, 0.0..=2.0)),
+    },
+    Parameter {
+        name: "lcbStdevs",
+        kind: Kind::Text,
+        get: |all| change_text(all.engine.search.choice_standard_errors),
+        set: |all, text| put(&mut all.engine.search.choice_standard_errors, change(text, 0.0..=12.0)),
+    },
+    Parameter {
+        name: "minVisitPropForLCB",
+        kind: Kind::Text,
+        get: |all| change_text(all.engine.search.choice_visit_share),
+        set: |all, text| put(&mut all.engine.search.choice_visit_share, change(text, 0.0..=1.0)),
+    },
+    Parameter {
         name: "liveGraphics",
         kind: Kind::Choice(&["none", "visits", "winrates", "variation", "ownership"]),
         get: |all| all.live_graphics.name().to_owned(),
         set: |all, text| put(&mut all.live_graphics, LiveGraphics::parse(text)),
     },
 ];
+
+/// The value of a constant of the search that is left to what suits evaluator and board.
+const SUITABLE: &str = "auto";
+
+fn change_text(value: Option<f32>) -> String {
+    value.map_or_else(|| SUITABLE.to_owned(), |value| value.to_string())
+}
+
+/// A number within the range, or what suits; `None` if the text is neither.
+fn change(text: &str, range: RangeInclusive<f32>) -> Option<Option<f32>> {
+    if text == SUITABLE {
+        Some(None)
+    } else {
+        text.parse().ok().filter(|value| range.contains(value)).map(Some)
+    }
+}
+
+/// A parameter and the value it is to have, for an engine that is still to be made.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    name: &'static str,
+    value: String,
+}
+
+impl Setting {
+    /// `NAME=VALUE`, as in `kata-set-param NAME VALUE`.
+    ///
+    /// # Errors
+    /// If there is no such parameter, or the value makes no sense for it.
+    pub fn parse(text: &str) -> Result<Setting, String> {
+        let (name, value) = text.split_once('=').ok_or("not of the form NAME=VALUE")?;
+        let message = |failure: Failure| failure.message().to_owned();
+        let setting = Setting { name: find(name).map_err(message)?.name, value: value.to_owned() };
+        setting.change(&mut EngineSettings::default()).map_err(message)?;
+        Ok(setting)
+    }
+
+    /// Changes the settings; the value makes sense for all or for none.
+    pub fn apply(&self, settings: &mut EngineSettings) {
+        self.change(settings).unwrap_or_default();
+    }
+
+    fn change(&self, settings: &mut EngineSettings) -> Result<(), Failure> {
+        let mut all = Adjustable { engine: *settings, live_graphics: LiveGraphics::None };
+        find(self.name)?.change(&mut all, &self.value)?;
+        *settings = all.engine;
+        Ok(())
+    }
+}
 
 /// Puts a value in its place, if there is one.
 fn put<T>(place: &mut T, value: Option<T>) -> Option<()> {
@@ -292,6 +384,19 @@ mod tests {
             assert!(parameter.change(&mut changed, "nonsense").is_err(), "{}", parameter.name);
             assert!(parameter.change(&mut changed, "").is_err(), "{}", parameter.name);
             assert_eq!(changed.engine, all.engine, "{}", parameter.name);
+        }
+    }
+
+    #[test]
+    fn settings_for_the_command_line() {
+        let mut settings = EngineSettings::default();
+        for text in ["maxvisits=50", "cpuctExploration=1.25", "sharing=tree"] {
+            Setting::parse(text).expect(text).apply(&mut settings);
+        }
+        assert_eq!((settings.visits, settings.sharing), (Some(50), Sharing::Tree));
+        assert_eq!(settings.search.exploration, Some(1.25));
+        for text in ["maxVisits", "maxVisits=", "maxVisits=0", "cpuctExploration=NaN", "minimax=1", "=", ""] {
+            assert!(Setting::parse(text).is_err(), "{text:?}");
         }
     }
 

@@ -65,7 +65,7 @@ impl Engine {
         let komi = settings.komi.unwrap_or(settings.rules.usual_komi());
         let game = Game::new(size, settings.rules, komi).with_sharing(settings.sharing);
         let evaluator = EngineEvaluator::new(&settings, network);
-        let params = evaluator.search_params(size);
+        let params = evaluator.search_params(size).changed(&settings.search);
         let memory = evaluator::table_mebibytes(&settings, &evaluator);
         let search = Search::new(evaluator, params, memory, settings.threads);
         let clocks = ByColor::new(Clock::new(TimeControl::None), Clock::new(TimeControl::None));
@@ -105,6 +105,13 @@ impl Engine {
         if wanted.sharing != built.sharing {
             self.game = self.game.clone().with_sharing(wanted.sharing);
         }
+        self.fit_search(self.game.size());
+    }
+
+    /// Gives the search the parameters for boards of this size.
+    fn fit_search(&mut self, size: BoardSize) {
+        let params = self.search.evaluator().search_params(size).changed(&self.settings.search);
+        self.search.set_params(params);
     }
 
     /// The limits of a search for a move where no clock is to be watched.
@@ -147,7 +154,7 @@ impl Engine {
         if game.size() != self.game.size() {
             self.search.clear();
         }
-        self.search.set_params(self.search.evaluator().search_params(game.size()));
+        self.fit_search(game.size());
         self.game = if game.sharing() == self.settings.sharing {
             game
         } else {

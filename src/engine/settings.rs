@@ -4,6 +4,7 @@ use crate::eval::{NetworkSettings, PlayoutSettings};
 use crate::graph_key::Sharing;
 use crate::playout::HeuristicRates;
 use crate::rules::Rules;
+use crate::search::SearchChanges;
 use crate::time::DEFAULT_RESERVE;
 use std::time::Duration;
 
@@ -46,6 +47,8 @@ pub struct EngineSettings {
     pub rates: HeuristicRates,
     /// Evaluation by a network.
     pub network: NetworkSettings,
+    /// How the search differs from what suits evaluator and board.
+    pub search: SearchChanges,
 }
 
 /// Time for a move when nothing else limits it.
@@ -72,6 +75,7 @@ impl Default for EngineSettings {
             playout: PlayoutSettings::default(),
             rates: HeuristicRates::default(),
             network: NetworkSettings::default(),
+            search: SearchChanges::default(),
         }
     }
 }

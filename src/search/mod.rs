@@ -28,7 +28,7 @@ pub mod table;
 mod tests;
 mod worker;
 
-pub use params::{Formula, PuctParams, RaveParams, SearchParams};
+pub use params::{Choice, Formula, PuctParams, RaveParams, SearchChanges, SearchParams};
 pub use report::{MoveReport, SearchReport};
 pub use restriction::{MoveRule, Restriction};
 pub use stop::{Limits, SearchStats, StopRule};
@@ -180,7 +180,7 @@ impl<E: Evaluator + Sync> Search<E> {
             None => job(0),
         }
         let (counters, ownership) = shared.results.into_inner().unwrap_or_else(|error| error.into_inner());
-        SearchReport::new(&self.table, root, game, &counters, ownership)
+        SearchReport::new(&self.table, root, game, &counters, ownership, &self.params.choice)
     }
 
     /// The game's node. If the table is more than half full, first everything that cannot be reached from it is
@@ -247,7 +247,14 @@ impl Shared {
                 && (around.elapsed)() >= *next
             {
                 let ownership = worker.evaluator.ownership().cloned().unwrap_or_default();
-                let own = SearchReport::new(worker.table(), root, game, &worker.counters, ownership);
+                let own = SearchReport::new(
+                    worker.table(),
+                    root,
+                    game,
+                    &worker.counters,
+                    ownership,
+                    worker.choice(),
+                );
                 let playouts = self.playouts.load(Ordering::Relaxed);
                 (reporting.tell)(SearchReport { playouts, ..own });
                 *next = (around.elapsed)() + reporting.every;

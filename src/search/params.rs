@@ -13,6 +13,20 @@ pub struct SearchParams {
     pub in_flight_weight: u32,
     /// How the next move is chosen.
     pub formula: Formula,
+    /// How the best move is told when the search is over.
+    pub choice: Choice,
+}
+
+/// Which move of the root is the best: of those that were visited often enough, the one whose value is surest to be
+/// good, value less some standard errors. With 0 standard errors, the most visited one.
+///
+/// CITE: KataGo and Leela Zero choose so by default; KataGo's constants are 5 and 0.15.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Choice {
+    /// Standard errors; from 0.
+    pub standard_errors: f32,
+    /// Visits a move needs to be considered, as a share of the most visited one's; in `[0, 1]`.
+    pub visit_share: f32,
 }
 
 /// How a move is chosen during a descent. The evaluator's priors must fit: games for the first, probabilities for
@@ -63,6 +77,26 @@ pub struct PuctParams {
     pub root_first_play_reduction: f32,
 }
 
+/// What is to be other than what suits evaluator and board; `None` leaves a parameter alone. Ranges are those of
+/// [`PuctParams`] and [`Choice`].
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct SearchChanges {
+    /// See [`PuctParams::exploration`].
+    pub exploration: Option<f32>,
+    /// See [`PuctParams::growth`].
+    pub growth: Option<f32>,
+    /// See [`PuctParams::deviation_share`].
+    pub deviation_share: Option<f32>,
+    /// See [`PuctParams::first_play_reduction`].
+    pub first_play_reduction: Option<f32>,
+    /// See [`PuctParams::root_first_play_reduction`].
+    pub root_first_play_reduction: Option<f32>,
+    /// See [`Choice::standard_errors`].
+    pub choice_standard_errors: Option<f32>,
+    /// See [`Choice::visit_share`].
+    pub choice_visit_share: Option<f32>,
+}
+
 impl Default for RaveParams {
     fn default() -> RaveParams {
         RaveParams { equivalence: 3000.0, exploration: 0.0, early_share: 1.0 }
@@ -86,7 +120,12 @@ impl Default for PuctParams {
 
 impl Default for SearchParams {
     fn default() -> SearchParams {
-        SearchParams { expand_after: 2, in_flight_weight: 1, formula: Formula::Rave(RaveParams::default()) }
+        SearchParams {
+            expand_after: 2,
+            in_flight_weight: 1,
+            formula: Formula::Rave(RaveParams::default()),
+            choice: Choice::default(),
+        }
     }
 }
 
@@ -105,6 +144,49 @@ impl SearchParams {
     /// Parameters for a network. Its answer for a position holds the moves too, so they are created when the
     /// position is met for the second time.
     pub fn for_network(_size: BoardSize) -> SearchParams {
-        SearchParams { expand_after: 1, in_flight_weight: 1, formula: Formula::Puct(PuctParams::default()) }
+        SearchParams {
+            expand_after: 1,
+            in_flight_weight: 1,
+            formula: Formula::Puct(PuctParams::default()),
+            choice: Choice::default(),
+        }
+    }
+
+    /// These parameters with some of them changed. Changes of PUCT do nothing to another formula.
+    pub fn changed(mut self, changes: &SearchChanges) -> SearchParams {
+        let put = |place: &mut f32, value: Option<f32>| *place = value.unwrap_or(*place);
+        put(&mut self.choice.standard_errors, changes.choice_standard_errors);
+        put(&mut self.choice.visit_share, changes.choice_visit_share);
+        if let Formula::Puct(puct) = &mut self.formula {
+            put(&mut puct.exploration, changes.exploration);
+            put(&mut puct.growth, changes.growth);
+            put(&mut puct.deviation_share, changes.deviation_share);
+            put(&mut puct.first_play_reduction, changes.first_play_reduction);
+            put(&mut puct.root_first_play_reduction, changes.root_first_play_reduction);
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_change_what_they_name() {
+        let size = BoardSize::square(9).expect("9 is a size");
+        let changes =
+            SearchChanges { exploration: Some(2.0), choice_visit_share: Some(0.5), ..Default::default() };
+        for usual in [SearchParams::for_network(size), SearchParams::for_playouts(size)] {
+            let changed = usual.changed(&changes);
+            assert_eq!(changed.choice, Choice { visit_share: 0.5, ..usual.choice });
+            match (usual.formula, changed.formula) {
+                (Formula::Puct(before), Formula::Puct(after)) => {
+                    assert_eq!(after, PuctParams { exploration: 2.0, ..before });
+                }
+                (before, after) => assert_eq!(before, after),
+            }
+            assert_eq!(usual.changed(&SearchChanges::default()), usual);
+        }
     }
 }

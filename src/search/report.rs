@@ -2,6 +2,7 @@
 
 use super::NodeTable;
 use super::node::{Node, NodeId, from_fixed};
+use super::params::Choice;
 use super::table::TableUse;
 use super::worker::Counters;
 use crate::board::{Color, Move};
@@ -48,7 +49,7 @@ pub struct SearchReport {
     pub score: f32,
     /// Standard error of the score.
     pub score_error: f32,
-    /// Moves at the root, the most visited first.
+    /// Moves at the root: the best first (see [`Choice`]), then the most visited.
     pub moves: Vec<MoveReport>,
     /// Who owned which point at the end of this search's evaluations.
     pub ownership: Ownership,
@@ -70,8 +71,11 @@ impl SearchReport {
         game: &Game,
         counters: &Counters,
         ownership: Ownership,
+        choice: &Choice,
     ) -> SearchReport {
         let node = table.node(root);
+        let mut moves = move_reports(table, node);
+        put_best_first(&mut moves, game.to_move(), choice);
         SearchReport {
             to_move: game.to_move(),
             visits: node.visits(),
@@ -80,7 +84,7 @@ impl SearchReport {
             value_error: value_error(node),
             score: node.score(),
             score_error: counters.score_error() as f32,
-            moves: move_reports(table, node),
+            moves,
             ownership,
             usage: table.usage(),
             cycles: counters.cycles,
@@ -89,7 +93,7 @@ impl SearchReport {
         }
     }
 
-    /// The most visited move; a pass if there is none.
+    /// The best move; a pass if there is none.
     pub fn best_move(&self) -> Move {
         self.moves.first().map_or(Move::Pass, |best| best.mv)
     }
@@ -148,6 +152,24 @@ fn move_reports(table: &NodeTable, root: &Node) -> Vec<MoveReport> {
     moves
 }
 
+/// Moves the best one to the front of moves that are in the order of their visits.
+fn put_best_first(moves: &mut [MoveReport], color: Color, choice: &Choice) {
+    let Some(most) = moves.first().map(|first| first.visits).filter(|&most| most > 0) else { return };
+    if choice.standard_errors <= 0.0 {
+        return;
+    }
+    let surely =
+        |entry: &MoveReport| entry.value * color.sign() as f32 - choice.standard_errors * entry.value_error;
+    let is_known = |entry: &MoveReport| entry.visits as f32 >= (choice.visit_share * most as f32).max(1.0);
+    let mut best = 0;
+    for index in 1..moves.len() {
+        if is_known(&moves[index]) && surely(&moves[index]) > surely(&moves[best]) {
+            best = index;
+        }
+    }
+    moves[..=best].rotate_right(1);
+}
+
 /// Appends the most visited moves from a node on, at most so many that a cycle does no harm.
 fn follow(table: &NodeTable, mut id: NodeId, variation: &mut Vec<(Move, u32)>) {
     const LONGEST: usize = 40;
@@ -157,5 +179,42 @@ fn follow(table: &NodeTable, mut id: NodeId, variation: &mut Vec<(Move, u32)>) {
         variation.push((edge.mv(), edge.visits()));
         let Some(child) = edge.child() else { return };
         id = child;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::Point;
+
+    fn entry(column: usize, visits: u32, value: f32, value_error: f32) -> MoveReport {
+        let mv = Move::Play(Point::new(column, 0));
+        let (prior, rave) = (Prior::EVEN, (0, 0.0));
+        let (variation, variation_visits) = (vec![mv], vec![visits]);
+        MoveReport { mv, visits, value, value_error, score: 0.0, prior, rave, variation, variation_visits }
+    }
+
+    fn order(moves: &[MoveReport], color: Color, choice: Choice) -> Vec<usize> {
+        let mut moves = moves.to_vec();
+        put_best_first(&mut moves, color, &choice);
+        moves.iter().map(|entry| entry.mv.point().expect("a point").column()).collect()
+    }
+
+    #[test]
+    fn the_surest_of_the_well_known_moves_comes_first() {
+        let moves = [
+            entry(0, 100, 0.10, 0.02),
+            entry(1, 60, 0.30, 0.03),
+            entry(2, 30, 0.35, 0.20),
+            entry(3, 5, 0.90, 0.01),
+            entry(4, 0, 0.95, 0.0),
+        ];
+        let choice = Choice { standard_errors: 2.0, visit_share: 0.2 };
+        assert_eq!(order(&moves, Color::Black, choice), [1, 0, 2, 3, 4], "0.06, 0.24, −0.05, too few visits");
+        assert_eq!(order(&moves, Color::Black, Choice { visit_share: 0.0, ..choice }), [3, 0, 1, 2, 4]);
+        assert_eq!(order(&moves, Color::White, choice), [0, 1, 2, 3, 4], "good for Black is bad for White");
+        assert_eq!(order(&moves, Color::Black, Choice::default()), [0, 1, 2, 3, 4], "visits alone");
+        assert_eq!(order(&moves[4..], Color::Black, choice), [4]);
+        assert!(order(&[], Color::Black, choice).is_empty());
     }
 }

@@ -1,7 +1,7 @@
 //! One worker: simulations, one after the other, on the shared table.
 
 use super::node::{self, Edge, Node, NodeId};
-use super::params::{Formula, PuctParams, RaveParams};
+use super::params::{Choice, Formula, PuctParams, RaveParams};
 use super::select::{self, MoveStats, NodeStats, Puct, RaveStats};
 use super::{NodeTable, Restriction, SearchParams};
 use crate::board::{Color, Move};
@@ -99,6 +99,11 @@ impl<'s, E: Evaluator> Worker<'s, E> {
 
     pub(super) fn table(&self) -> &'s NodeTable {
         self.table
+    }
+
+    /// How the best move is told.
+    pub(super) fn choice(&self) -> &Choice {
+        &self.params.choice
     }
 
     /// One simulation: select, expand, evaluate, back up.

@@ -6,7 +6,7 @@ mod log;
 use super::model::ModelArguments;
 use super::options;
 use crate::board::BoardSize;
-use crate::commands::{Commands, LiveGraphics};
+use crate::commands::{Commands, LiveGraphics, Setting};
 use crate::engine::{Engine, EngineSettings};
 use crate::graph_key::Sharing;
 use crate::net::Network;
@@ -101,6 +101,9 @@ pub(super) struct EngineArguments {
     /// Take dead stones off the board before passing, where area counts
     #[arg(long)]
     capture_dead: bool,
+    /// Set any parameter of kata-list-params, such as cpuctExploration=1.2; may be repeated
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = Setting::parse)]
+    set: Vec<Setting>,
     #[command(flatten)]
     model: ModelArguments,
 }
@@ -118,7 +121,7 @@ impl EngineArguments {
     pub(super) fn settings_or(&self, defaults: EngineSettings) -> EngineSettings {
         let memory = self.memory.and_then(|memory| usize::try_from(memory).ok());
         let is_unlimited = self.visits.is_none() && self.time.is_none();
-        EngineSettings {
+        let mut settings = EngineSettings {
             threads: self.threads.map_or(defaults.threads, usize::from),
             memory_mebibytes: memory.unwrap_or(defaults.memory_mebibytes),
             visits: self.visits,
@@ -139,7 +142,9 @@ impl EngineArguments {
             network: self.model.settings_or(defaults.network),
             capture_dead: self.capture_dead,
             ..defaults
-        }
+        };
+        self.set.iter().for_each(|setting| setting.apply(&mut settings));
+        settings
     }
 }
 
