@@ -9,12 +9,14 @@ mod model;
 mod net;
 mod options;
 mod perft;
+mod records;
 mod regress;
 mod review;
 mod selfplay;
 mod sgf;
 mod shard_files;
 mod statistics;
+mod tune;
 mod whole_file;
 
 use clap::{Parser, Subcommand};
@@ -46,6 +48,8 @@ enum Subcommands {
     Review(Box<review::Arguments>),
     /// Measure speed, and print the signature of the search
     Bench(bench::Arguments),
+    /// Compare constants of the search on positions of games
+    Tune(Box<tune::Arguments>),
     /// Turn game records into positions for the training of networks
     Features(Box<features::Arguments>),
     /// Play games against itself for networks to learn from
@@ -72,6 +76,7 @@ pub fn main() -> ExitCode {
         Some(Subcommands::Regress(arguments)) => return regress::run(&arguments),
         Some(Subcommands::Review(arguments)) => review::run(&arguments),
         Some(Subcommands::Bench(arguments)) => bench::run(&arguments),
+        Some(Subcommands::Tune(arguments)) => tune::run(&arguments),
         Some(Subcommands::Features(arguments)) => features::run(&arguments),
         Some(Subcommands::Selfplay(arguments)) => selfplay::run(&arguments),
         Some(Subcommands::Perft(arguments)) => perft::run(&arguments),

@@ -3,6 +3,7 @@
 
 use super::conditions::Board;
 use crate::board::{BoardSize, Color, Move, Point, Symmetry};
+use crate::cli::records;
 use crate::commands::vertex_move;
 use crate::game::Game;
 use crate::rng::{Rng, mix};
@@ -10,8 +11,7 @@ use crate::rules::Rules;
 use crate::sgf::Record;
 use anyhow::{Context, bail};
 use kosumi_gtp::Vertex;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Where openings come from.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -113,9 +113,6 @@ const BUILT_IN: &[(usize, &[&str])] = &[
 /// Random moves where there are no built-in openings.
 const RANDOM_MOVES: u32 = 4;
 
-/// Files and folders below a folder of records, at most.
-const MOST_FILES: usize = 100_000;
-
 /// All openings of a match. The same settings give the same openings.
 #[derive(Clone, Debug)]
 pub(super) struct Openings {
@@ -150,7 +147,7 @@ impl Openings {
                 Source::Records(path) => {
                     let files = match &records {
                         Some(files) => files,
-                        None => records.insert(read(path)?),
+                        None => records.insert(records::read(path).context("openings")?),
                     };
                     let openings = beginnings(files, depth, board.size, rules);
                     if openings.is_empty() {
@@ -276,46 +273,6 @@ fn is_corner_point(size: BoardSize, point: Point) -> bool {
 /// Steps along the lines between two points.
 fn distance(a: Point, b: Point) -> usize {
     a.column().abs_diff(b.column()) + a.row().abs_diff(b.row())
-}
-
-/// The records in a file or in a folder and the folders below it, by name. A file that is no record is an error: it
-/// would be missing without anybody knowing.
-fn read(path: &Path) -> anyhow::Result<Vec<(String, Record)>> {
-    let mut files = Vec::new();
-    list(path, &mut files).with_context(|| format!("cannot read openings from {}", path.display()))?;
-    if path.is_dir() {
-        files.retain(|file| file.extension().is_some_and(|end| end.eq_ignore_ascii_case("sgf")));
-    }
-    files.sort();
-    let read = |file: PathBuf| {
-        let about = || format!("cannot read {}", file.display());
-        let bytes = fs::read(&file).with_context(about)?;
-        let record = Record::parse(&bytes).with_context(about)?;
-        let name = file.strip_prefix(path).ok().filter(|name| !name.as_os_str().is_empty());
-        let name = name.unwrap_or(file.file_name().map_or(&file, Path::new));
-        Ok((name.display().to_string(), record))
-    };
-    files.into_iter().map(read).collect()
-}
-
-fn list(path: &Path, files: &mut Vec<PathBuf>) -> anyhow::Result<()> {
-    if files.len() > MOST_FILES {
-        bail!("more than {MOST_FILES} files");
-    }
-    // Links to folders are not followed: they might lead in circles.
-    if !path.is_dir() {
-        files.push(path.to_owned());
-        return Ok(());
-    }
-    for entry in fs::read_dir(path)? {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            list(&entry.path(), files)?;
-        } else if entry.path().is_file() {
-            files.push(entry.path());
-        }
-    }
-    Ok(())
 }
 
 /// The first moves of the records on boards of this size, each sequence once. Records that begin with stones on the

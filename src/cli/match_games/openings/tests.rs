@@ -1,6 +1,8 @@
 use super::*;
 use crate::engine::{Engine, EngineSettings, Thinking};
 use std::collections::HashSet;
+use std::fs;
+use std::path::Path;
 
 fn boards(sizes: &[usize]) -> Vec<Board> {
     sizes.iter().map(|&side| Board { size: BoardSize::square(side).unwrap(), komi: 7.5 }).collect()

@@ -1,0 +1,65 @@
+//! `kosumi tune` as a program.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+/// A folder with a game on 5×5, removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Folder {
+        let path = std::env::temp_dir().join(format!("kosumi-tune-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir(&path).unwrap();
+        let record = "(;SZ[5]KM[0.5];B[cc];W[dc];B[cb];W[bc];B[cd];W[db];B[bb];W[dd];B[bd];W[ce];B[be];W[de])";
+        fs::write(path.join("game.sgf"), record).unwrap();
+        Folder(path)
+    }
+
+    fn tune(&self, options: &str) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kosumi"));
+        command.arg("tune").arg(&self.0).args(options.split_whitespace()).output().unwrap()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn settings_are_compared_with_the_plain_search() {
+    let folder = Folder::new();
+    // A komi that keeps the game open. The second trial says what is so anyway, the third plays at random.
+    let options = "--size 5 --no-model --komi 24 --positions 2 --playouts 200 --judge-playouts 200 \
+                   --try sharing=graph --try maxPlayouts=1";
+    let output = folder.tune(options);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(lines[0][..5], ["2", "open", "positions", "on", "5x5;"], "{text}");
+    let names: Vec<&str> = lines[2..].iter().map(|line| *line.last().unwrap()).collect();
+    assert_eq!(names, ["plain", "sharing=graph", "maxPlayouts=1"]);
+    // Loss, its error, gain over plain, its error.
+    let number = |line: &[&str], index: usize| line[index].trim_start_matches('+').parse::<f64>().unwrap();
+    assert_eq!((number(&lines[2], 3), number(&lines[3], 3)), (0.0, 0.0), "{text}");
+    assert_eq!(lines[2][..3], lines[3][..3], "the same search makes the same choices");
+    assert!(lines[2..].iter().all(|line| number(line, 0) >= 0.0), "{text}");
+}
+
+#[test]
+fn what_cannot_be_compared_is_an_error() {
+    let folder = Folder::new();
+    for (options, message) in [
+        ("--size 9 --no-model --try sharing=tree", "0 open positions on 9x9"),
+        ("--size 5 --no-model --try beauty=1", "unknown parameter beauty"),
+        ("--size 5 --no-model", "--try"),
+        ("--size 5 --try sharing=tree --judge /no/such/file", "/no/such/file"),
+    ] {
+        let output = folder.tune(options);
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && errors.contains(message), "{options}: {errors}");
+    }
+}
