@@ -4,15 +4,15 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-/// A folder with a game on 5×5, removed at the end.
+/// A folder with a game on 7×7, removed at the end.
 struct Folder(PathBuf);
 
 impl Folder {
-    fn new() -> Folder {
-        let path = std::env::temp_dir().join(format!("kosumi-tune-{}", std::process::id()));
+    fn new(name: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("kosumi-tune-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&path);
         fs::create_dir(&path).unwrap();
-        let record = "(;SZ[5]KM[0.5];B[cc];W[dc];B[cb];W[bc];B[cd];W[db];B[bb];W[dd];B[bd];W[ce];B[be];W[de])";
+        let record = "(;SZ[7];B[dd];W[cc];B[dc];W[cd];B[ce];W[be];B[cf];W[bf];B[cb];W[bb];B[ec];W[bd])";
         fs::write(path.join("game.sgf"), record).unwrap();
         Folder(path)
     }
@@ -31,15 +31,15 @@ impl Drop for Folder {
 
 #[test]
 fn settings_are_compared_with_the_plain_search() {
-    let folder = Folder::new();
-    // A komi that keeps the game open. The second trial says what is so anyway, the third plays at random.
-    let options = "--size 5 --no-model --komi 24 --positions 2 --playouts 200 --judge-playouts 200 \
+    let folder = Folder::new("settings");
+    // A komi that keeps the opening even. The second trial says what is so anyway, the third hardly searches.
+    let options = "--size 7 --no-model --komi 9 --positions 2 --playouts 200 --judge-playouts 200 \
                    --try sharing=graph --try maxPlayouts=1";
     let output = folder.tune(options);
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
     let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
-    assert_eq!(lines[0][..5], ["2", "open", "positions", "on", "5x5;"], "{text}");
+    assert_eq!(lines[0][..5], ["2", "open", "positions", "on", "7x7;"], "{text}");
     let names: Vec<&str> = lines[2..].iter().map(|line| *line.last().unwrap()).collect();
     assert_eq!(names, ["plain", "sharing=graph", "maxPlayouts=1"]);
     // Loss, its error, gain over plain, its error.
@@ -51,12 +51,12 @@ fn settings_are_compared_with_the_plain_search() {
 
 #[test]
 fn what_cannot_be_compared_is_an_error() {
-    let folder = Folder::new();
+    let folder = Folder::new("errors");
     for (options, message) in [
         ("--size 9 --no-model --try sharing=tree", "0 open positions on 9x9"),
-        ("--size 5 --no-model --try beauty=1", "unknown parameter beauty"),
-        ("--size 5 --no-model", "--try"),
-        ("--size 5 --try sharing=tree --judge /no/such/file", "/no/such/file"),
+        ("--size 7 --no-model --try beauty=1", "unknown parameter beauty"),
+        ("--size 7 --no-model", "--try"),
+        ("--size 7 --try sharing=tree --judge /no/such/file", "/no/such/file"),
     ] {
         let output = folder.tune(options);
         let errors = String::from_utf8(output.stderr).unwrap();
