@@ -18,6 +18,7 @@ import katago_file
 from data import make_batch, turned_points
 from grow import grown
 from losses import Weights, losses, measures
+from mix import mixed
 from model import Network, Shape
 from optimiser import orthogonal
 
@@ -113,6 +114,16 @@ class Networks(unittest.TestCase):
             self.assertEqual(large.shape, Shape.named(name))
             for ours, theirs in zip(answers(large, spatial, globals_), answers(small, spatial, globals_)):
                 torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
+
+
+    @torch.no_grad()
+    def test_a_mixed_network_lies_between_its_parts(self):
+        first, second = network(seed=1), network(seed=2)
+        for name, weights in mixed([(first, 3.0), (second, 1.0)]).state_dict().items():
+            wanted = 0.75 * first.state_dict()[name] + 0.25 * second.state_dict()[name]
+            torch.testing.assert_close(weights, wanted, msg=name)
+        with self.assertRaises(SystemExit):
+            mixed([(first, 1.0), (network("b3c24"), 1.0)])
 
 
 class Batches(unittest.TestCase):
