@@ -41,6 +41,18 @@ struct Parameter {
 /// The value of a limit that is not set.
 const NO_LIMIT: &str = "none";
 
+/// A constant of the search: its name, its field of `SearchChanges`, and its range.
+macro_rules! constant {
+    ($name:literal, $field:ident, $range:expr) => {
+        Parameter {
+            name: $name,
+            kind: Kind::Text,
+            get: |all| change_text(all.engine.search.$field),
+            set: |all, text| put(&mut all.engine.search.$field, change(text, $range)),
+        }
+    };
+}
+
 const TABLE: &[Parameter] = &[
     Parameter {
         name: "maxVisits",
@@ -101,48 +113,13 @@ const TABLE: &[Parameter] = &[
             put(&mut all.engine.sharing, Some(if text == "tree" { Sharing::Tree } else { Sharing::Graph }))
         },
     },
-    Parameter {
-        name: "cpuctExploration",
-        kind: Kind::Text,
-        get: |all| change_text(all.engine.search.exploration),
-        set: |all, text| put(&mut all.engine.search.exploration, change(text, 0.01..=100.0)),
-    },
-    Parameter {
-        name: "cpuctExplorationLog",
-        kind: Kind::Text,
-        get: |all| change_text(all.engine.search.growth),
-        set: |all, text| put(&mut all.engine.search.growth, change(text, 0.0..=100.0)),
-    },
-    Parameter {
-        name: "cpuctUtilityStdevScale",
-        kind: Kind::Text,
-        get: |all| change_text(all.engine.search.deviation_share),
-        set: |all, text| put(&mut all.engine.search.deviation_share, change(text, 0.0..=1.0)),
-    },
-    Parameter {
-        name: "fpuReductionMax",
-        kind: Kind::Text,
-        get: |all| change_text(all.engine.search.first_play_reduction),
-        set: |all, text| put(&mut all.engine.search.first_play_reduction, change(text, 0.0..=2.0)),
-    },
-    Parameter {
-        name: "rootFpuReductionMax",
-        kind: Kind::Text,
-        get: |all| change_text(all.engine.search.root_first_play_reduction),
-        set: |all, text| put(&mut all.engine.search.root_first_play_reduction, change(text, 0.0..=2.0)),
-    },
-    Parameter {
-        name: "lcbStdevs",
-        kind: Kind::Text,
-        get: |all| change_text(all.engine.search.choice_standard_errors),
-        set: |all, text| put(&mut all.engine.search.choice_standard_errors, change(text, 0.0..=12.0)),
-    },
-    Parameter {
-        name: "minVisitPropForLCB",
-        kind: Kind::Text,
-        get: |all| change_text(all.engine.search.choice_visit_share),
-        set: |all, text| put(&mut all.engine.search.choice_visit_share, change(text, 0.0..=1.0)),
-    },
+    constant!("cpuctExploration", exploration, 0.01..=100.0),
+    constant!("cpuctExplorationLog", growth, 0.0..=100.0),
+    constant!("cpuctUtilityStdevScale", deviation_share, 0.0..=1.0),
+    constant!("fpuReductionMax", first_play_reduction, 0.0..=2.0),
+    constant!("rootFpuReductionMax", root_first_play_reduction, 0.0..=2.0),
+    constant!("lcbStdevs", choice_standard_errors, 0.0..=12.0),
+    constant!("minVisitPropForLCB", choice_visit_share, 0.0..=1.0),
     Parameter {
         name: "liveGraphics",
         kind: Kind::Choice(&["none", "visits", "winrates", "variation", "ownership"]),
