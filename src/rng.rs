@@ -40,6 +40,13 @@ impl Rng {
         ((u64::from(self.next_u64() as u32) * u64::from(bound)) >> 32) as u32
     }
 
+    /// Brings a list of less than 2^32 into a random order. CITE: Durstenfeld, "Algorithm 235: random permutation" (1964).
+    pub fn shuffle<T>(&mut self, list: &mut [T]) {
+        for last in (1..list.len()).rev() {
+            list.swap(last, self.below(last as u32 + 1) as usize);
+        }
+    }
+
     /// A number in `[0, 1)`.
     #[inline]
     pub fn unit(&mut self) -> f64 {

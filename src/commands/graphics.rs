@@ -131,10 +131,10 @@ pub(super) fn visits(report: &SearchReport) -> String {
 }
 
 /// `LABEL`: what the moves are worth to who makes them, in per cent; `COLOR`: how often they were tried. Only moves
-/// that were tried a hundredth as often as the first.
+/// that were tried a hundredth as often as any.
 pub(super) fn win_rates(report: &SearchReport) -> String {
     let view = View::of(report.to_move);
-    let most = report.moves.first().map_or(0, |entry| entry.visits).max(1);
+    let most = report.most_visits().max(1);
     let shown = || tried(report).filter(|(_, entry)| entry.visits.saturating_mul(100) >= most);
     let labels: Vec<String> =
         shown().map(|(point, entry)| format!("{point} {:.0}", 100.0 * view.win_rate(entry.value))).collect();

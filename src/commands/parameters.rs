@@ -10,7 +10,6 @@ use crate::graph_key::Sharing;
 use crate::rules::PRESETS;
 use kosumi_gtp::{Arguments, Failure, Response, Session};
 use serde_json::{Map, Value};
-use std::ops::RangeInclusive;
 use std::time::Duration;
 
 /// What can be changed.
@@ -21,7 +20,7 @@ struct Adjustable {
 }
 
 /// What a value looks like.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 enum Kind {
     Text,
     Flag,
@@ -30,6 +29,7 @@ enum Kind {
 }
 
 /// A setting.
+#[derive(Debug)]
 struct Parameter {
     name: &'static str,
     kind: Kind,
@@ -40,6 +40,8 @@ struct Parameter {
 
 /// The value of a limit that is not set.
 const NO_LIMIT: &str = "none";
+/// The value of a constant of the search that is left to what suits evaluator and board.
+const SUITABLE: &str = "auto";
 
 /// A constant of the search: its name, its field of `SearchChanges`, and its range.
 macro_rules! constant {
@@ -47,8 +49,11 @@ macro_rules! constant {
         Parameter {
             name: $name,
             kind: Kind::Text,
-            get: |all| change_text(all.engine.search.$field),
-            set: |all, text| put(&mut all.engine.search.$field, change(text, $range)),
+            get: |all| text_or(SUITABLE, all.engine.search.$field),
+            set: |all, text| {
+                let number = |text: &str| text.parse().ok().filter(|value| ($range).contains(value));
+                put(&mut all.engine.search.$field, value_or(SUITABLE, text, number))
+            },
         }
     };
 }
@@ -57,20 +62,20 @@ const TABLE: &[Parameter] = &[
     Parameter {
         name: "maxVisits",
         kind: Kind::Text,
-        get: |all| limit_text(all.engine.visits),
-        set: |all, text| put(&mut all.engine.visits, limit(text, count)),
+        get: |all| text_or(NO_LIMIT, all.engine.visits),
+        set: |all, text| put(&mut all.engine.visits, value_or(NO_LIMIT, text, count)),
     },
     Parameter {
         name: "maxPlayouts",
         kind: Kind::Text,
-        get: |all| limit_text(all.engine.playouts),
-        set: |all, text| put(&mut all.engine.playouts, limit(text, count)),
+        get: |all| text_or(NO_LIMIT, all.engine.playouts),
+        set: |all, text| put(&mut all.engine.playouts, value_or(NO_LIMIT, text, count)),
     },
     Parameter {
         name: "maxTime",
         kind: Kind::Text,
-        get: |all| limit_text(all.engine.move_time.map(|time| time.as_secs_f64())),
-        set: |all, text| put(&mut all.engine.move_time, limit(text, duration)),
+        get: |all| text_or(NO_LIMIT, all.engine.move_time.map(|time| time.as_secs_f64())),
+        set: |all, text| put(&mut all.engine.move_time, value_or(NO_LIMIT, text, duration)),
     },
     Parameter {
         name: "lagBuffer",
@@ -87,10 +92,10 @@ const TABLE: &[Parameter] = &[
     Parameter {
         name: "resignThreshold",
         kind: Kind::Text,
-        get: |all| limit_text(all.engine.resign),
+        get: |all| text_or(NO_LIMIT, all.engine.resign),
         set: |all, text| {
             let value = |text: &str| text.parse().ok().filter(|number| (-1.0..=1.0).contains(number));
-            put(&mut all.engine.resign, limit(text, value))
+            put(&mut all.engine.resign, value_or(NO_LIMIT, text, value))
         },
     },
     Parameter {
@@ -128,26 +133,10 @@ const TABLE: &[Parameter] = &[
     },
 ];
 
-/// The value of a constant of the search that is left to what suits evaluator and board.
-const SUITABLE: &str = "auto";
-
-fn change_text(value: Option<f32>) -> String {
-    value.map_or_else(|| SUITABLE.to_owned(), |value| value.to_string())
-}
-
-/// A number within the range, or what suits; `None` if the text is neither.
-fn change(text: &str, range: RangeInclusive<f32>) -> Option<Option<f32>> {
-    if text == SUITABLE {
-        Some(None)
-    } else {
-        text.parse().ok().filter(|value| range.contains(value)).map(Some)
-    }
-}
-
 /// A parameter and the value it is to have, for an engine that is still to be made.
 #[derive(Clone, Debug)]
 pub struct Setting {
-    name: &'static str,
+    parameter: &'static Parameter,
     value: String,
 }
 
@@ -155,25 +144,25 @@ impl Setting {
     /// `NAME=VALUE`, as in `kata-set-param NAME VALUE`.
     ///
     /// # Errors
-    /// If there is no such parameter, or the value makes no sense for it.
+    /// If no engine has such a parameter, or the value makes no sense for it.
     pub fn parse(text: &str) -> Result<Setting, String> {
         let (name, value) = text.split_once('=').ok_or("not of the form NAME=VALUE")?;
         let message = |failure: Failure| failure.message().to_owned();
-        let setting = Setting { name: find(name).map_err(message)?.name, value: value.to_owned() };
-        setting.change(&mut EngineSettings::default()).map_err(message)?;
+        let setting = Setting { parameter: find(name).map_err(message)?, value: value.to_owned() };
+        let mut all = Adjustable { engine: EngineSettings::default(), live_graphics: LiveGraphics::None };
+        setting.parameter.change(&mut all, value).map_err(message)?;
+        if all.live_graphics != LiveGraphics::None {
+            return Err("pictures are no matter of the engine: --live-graphics".to_owned());
+        }
         Ok(setting)
     }
 
     /// Changes the settings; the value makes sense for all or for none.
     pub fn apply(&self, settings: &mut EngineSettings) {
-        self.change(settings).unwrap_or_default();
-    }
-
-    fn change(&self, settings: &mut EngineSettings) -> Result<(), Failure> {
         let mut all = Adjustable { engine: *settings, live_graphics: LiveGraphics::None };
-        find(self.name)?.change(&mut all, &self.value)?;
-        *settings = all.engine;
-        Ok(())
+        if self.parameter.change(&mut all, &self.value).is_ok() {
+            *settings = all.engine;
+        }
     }
 }
 
@@ -188,13 +177,14 @@ fn count(text: &str) -> Option<u32> {
     text.parse().ok().filter(|&count| count > 0)
 }
 
-fn limit_text(limit: Option<impl ToString>) -> String {
-    limit.map_or_else(|| NO_LIMIT.to_owned(), |limit| limit.to_string())
+/// The value as text, or the word for that there is none.
+fn text_or(none: &str, value: Option<impl ToString>) -> String {
+    value.map_or_else(|| none.to_owned(), |value| value.to_string())
 }
 
-/// A limit, or that there is none; `None` if the text is neither.
-fn limit<T>(text: &str, read: impl FnOnce(&str) -> Option<T>) -> Option<Option<T>> {
-    if text == NO_LIMIT { Some(None) } else { read(text).map(Some) }
+/// A value, or that there is none; `None` if the text is neither.
+fn value_or<T>(none: &str, text: &str, read: impl FnOnce(&str) -> Option<T>) -> Option<Option<T>> {
+    if text == none { Some(None) } else { read(text).map(Some) }
 }
 
 fn duration(seconds: &str) -> Option<Duration> {
@@ -372,7 +362,16 @@ mod tests {
         }
         assert_eq!((settings.visits, settings.sharing), (Some(50), Sharing::Tree));
         assert_eq!(settings.search.exploration, Some(1.25));
-        for text in ["maxVisits", "maxVisits=", "maxVisits=0", "cpuctExploration=NaN", "minimax=1", "=", ""] {
+        for text in [
+            "maxVisits",
+            "maxVisits=",
+            "maxVisits=0",
+            "cpuctExploration=NaN",
+            "minimax=1",
+            "=",
+            "",
+            "liveGraphics=visits",
+        ] {
             assert!(Setting::parse(text).is_err(), "{text:?}");
         }
     }

@@ -112,7 +112,7 @@ impl Analysis {
         let of_value = |value: f32, error: f32| Estimate { mean: (1.0 + value) / 2.0, error: error / 2.0 };
         let scatter = report.score_error * (report.playouts.max(1) as f32).sqrt();
         // Of a move with hardly any visits nothing is known. The most visited one has a visit at least.
-        let most = report.moves.first().map_or(0, |entry| entry.visits);
+        let most = report.most_visits();
         let least = (report.visits / 100).clamp(1, most.max(1));
         let moves = report.moves.iter().filter(|entry| entry.visits >= least).take(candidates);
         Analysis {

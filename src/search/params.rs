@@ -144,17 +144,13 @@ impl SearchParams {
     /// Parameters for a network. Its answer for a position holds the moves too, so they are created when the
     /// position is met for the second time.
     ///
-    /// The same for all sizes: with the built-in network and 100 visits, `kosumi tune` found nothing better among 17
-    /// settings on 9×9 (300 positions; exploration 0.6 to 2.2, reductions, deviation, choice by lower bounds: -0.24 to
-    /// +0.12 % of the games a move, standard errors 0.1 to 0.2) and 6 on 19×19 (110 positions; -0.08 to +0.00, standard
-    /// errors 0.06 at most). Following the measured deviation less was the worst on both.
+    /// The same for all sizes: with earlier states of the built-in network and 100 visits, `kosumi tune` (on 9×9 its
+    /// prototype) found nothing better among 17 settings on 9×9 (300 positions; exploration 0.6 to 2.2, reductions,
+    /// deviation, choice by lower bounds: −0.24 to +0.12 % of the games a move, standard errors 0.08 to 0.24) and 6 on
+    /// 19×19 (110 positions; −0.08 to +0.00, standard errors 0.06 at most).
     pub fn for_network(_size: BoardSize) -> SearchParams {
-        SearchParams {
-            expand_after: 1,
-            in_flight_weight: 1,
-            formula: Formula::Puct(PuctParams::default()),
-            choice: Choice::default(),
-        }
+        let formula = Formula::Puct(PuctParams::default());
+        SearchParams { expand_after: 1, formula, ..SearchParams::default() }
     }
 
     /// These parameters with some of them changed. Changes of PUCT do nothing to another formula.

@@ -98,6 +98,11 @@ impl SearchReport {
         self.moves.first().map_or(Move::Pass, |best| best.mv)
     }
 
+    /// Simulations through the move that has most of them.
+    pub fn most_visits(&self) -> u32 {
+        self.moves.iter().map(|entry| entry.visits).max().unwrap_or(0)
+    }
+
     /// A move's entry.
     pub fn find(&self, mv: Move) -> Option<&MoveReport> {
         self.moves.iter().find(|entry| entry.mv == mv)

@@ -74,9 +74,7 @@ impl Shard {
     /// Brings the positions into a random order, so that those of a game are far from each other.
     pub fn shuffle(&mut self, rng: &mut Rng) {
         for examples in self.groups.values_mut() {
-            for last in (1..examples.len()).rev() {
-                examples.swap(last, rng.below(last as u32 + 1) as usize);
-            }
+            rng.shuffle(examples);
         }
     }
 

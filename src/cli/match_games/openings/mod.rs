@@ -174,10 +174,7 @@ impl Openings {
             Book::List { openings, mirrored } => {
                 let count = openings.len() as u32;
                 let mut order: Vec<usize> = (0..openings.len()).collect();
-                let mut shuffler = Rng::new(mix(seed) ^ u64::from(nth / count));
-                for last in (1..order.len()).rev() {
-                    order.swap(last, shuffler.below(last as u32 + 1) as usize);
-                }
+                Rng::new(mix(seed) ^ u64::from(nth / count)).shuffle(&mut order);
                 let opening = openings[order[(nth % count) as usize]].clone();
                 if *mirrored { mirror(opening, size, &mut rng) } else { opening }
             }
