@@ -7,33 +7,25 @@ use kosumi::rng::Rng;
 use kosumi_gtp::InputWatch;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 use std::thread;
 use std::time::Duration;
+use tempfile::TempDir;
 
-struct Scratch(PathBuf);
+struct Scratch(TempDir);
 
 impl Scratch {
-    fn new(name: &str) -> Scratch {
-        let path = std::env::temp_dir().join(format!("kosumi-autosave-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).unwrap();
-        Scratch(path)
+    fn new() -> Scratch {
+        Scratch(TempDir::new().unwrap())
     }
 
     fn texts(&self) -> Vec<String> {
-        let entries = fs::read_dir(&self.0).unwrap().map(|entry| entry.unwrap().path());
+        let entries = fs::read_dir(self.0.path()).unwrap().map(|entry| entry.unwrap().path());
         let mut files: Vec<_> =
             entries.filter(|path| path.extension().is_some_and(|end| end == "sgf")).collect();
         files.sort();
         files.iter().map(|path| fs::read_to_string(path).unwrap()).collect()
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 
@@ -145,13 +137,13 @@ fn command(rng: &mut Rng, state: &[String]) -> String {
 
 #[test]
 fn killed_at_a_hundred_moments_nothing_is_lost() {
-    let scratch = Scratch::new("kill");
+    let scratch = Scratch::new();
     let mut rng = Rng::new(9);
     // What was carried out, with the moves that the engine chose; and the command that the kill may have cut off.
     let mut done: Vec<String> = Vec::new();
     let mut on_the_way: Option<String> = None;
     for round in 0..100 {
-        let mut player = Player::start(&scratch.0, &["--resume"]);
+        let mut player = Player::start(scratch.0.path(), &["--resume"]);
         let mut state = player.state();
         if let Some(line) = on_the_way.take().filter(|_| state != uninterrupted(&done)) {
             // The engine's own move can only be known now.
@@ -187,12 +179,12 @@ fn killed_at_a_hundred_moments_nothing_is_lost() {
 
 #[test]
 fn a_controller_that_starts_again_goes_on_in_one_file() {
-    let scratch = Scratch::new("again");
+    let scratch = Scratch::new();
     let moves = ["komi 3", "play b B2", "play w C3"];
-    let mut player = Player::start(&scratch.0, &[]);
+    let mut player = Player::start(scratch.0.path(), &[]);
     moves.iter().for_each(|line| drop(player.ask(line)));
     drop(player);
-    let mut player = Player::start(&scratch.0, &["--resume"]);
+    let mut player = Player::start(scratch.0.path(), &["--resume"]);
     assert_eq!(player.ask("last_move"), "white C3");
     ["boardsize 4", "clear_board"].iter().chain(&moves).for_each(|line| drop(player.ask(line)));
     player.ask("play b B3");
@@ -210,8 +202,8 @@ fn a_controller_that_starts_again_goes_on_in_one_file() {
 
 #[test]
 fn finished_games_stay() {
-    let scratch = Scratch::new("finished");
-    let mut player = Player::start(&scratch.0, &["--rules", "cgos", "--komi", "0.5"]);
+    let scratch = Scratch::new();
+    let mut player = Player::start(scratch.0.path(), &["--rules", "cgos", "--komi", "0.5"]);
     ["play b B2", "play w pass", "play b pass"].iter().for_each(|line| drop(player.ask(line)));
     assert!(scratch.texts()[0].contains("RE[?]"), "{}", scratch.texts()[0]);
     player.ask("final_score");
@@ -222,20 +214,20 @@ fn finished_games_stay() {
     player.ask("final_score");
     player.quit();
     assert!(scratch.texts()[0].contains("RE[B+15.5]"), "{}", scratch.texts()[0]);
-    let mut player = Player::start(&scratch.0, &["--resume"]);
+    let mut player = Player::start(scratch.0.path(), &["--resume"]);
     assert_eq!(player.ask("move_history"), "");
     assert!(player.quit().contains("no unfinished game"));
     assert_eq!(scratch.texts().len(), 1);
     // By its name, a finished game can be looked at.
-    let entry = fs::read_dir(&scratch.0).unwrap().next().unwrap().unwrap().path();
-    let mut player = Player::start(&scratch.0, &["--resume", entry.to_str().unwrap()]);
+    let entry = fs::read_dir(scratch.0.path()).unwrap().next().unwrap().unwrap().path();
+    let mut player = Player::start(scratch.0.path(), &["--resume", entry.to_str().unwrap()]);
     assert_eq!(player.ask("last_move"), "black PASS");
 }
 
 #[test]
 fn what_cannot_be_written_does_not_end_the_game() {
-    let scratch = Scratch::new("refused");
-    let file = scratch.0.join("file");
+    let scratch = Scratch::new();
+    let file = scratch.0.path().join("file");
     fs::write(&file, "no folder").unwrap();
     let log = file.join("log");
     let mut player = Player::start(&file.join("games"), &["--log", log.to_str().unwrap()]);
@@ -249,10 +241,10 @@ fn what_cannot_be_written_does_not_end_the_game() {
 
 #[test]
 fn the_log_tells_what_was_said_and_thought_and_the_opponents_time_is_used() {
-    let scratch = Scratch::new("log");
-    let path = scratch.0.join("log.txt");
+    let scratch = Scratch::new();
+    let path = scratch.0.path().join("log.txt");
     let options = ["--ponder", "--log", path.to_str().unwrap()];
-    let mut player = Player::start(&scratch.0, &options);
+    let mut player = Player::start(scratch.0.path(), &options);
     player.ask("7 play b B2");
     player.ask("no-such-command");
     // It depends on the machine when the engine finds that nothing more has come.
@@ -279,7 +271,7 @@ fn the_log_tells_what_was_said_and_thought_and_the_opponents_time_is_used() {
         assert!(log.contains(text), "{text}:\n{log}");
     }
     // It is added to.
-    let player = Player::start(&scratch.0, &options);
+    let player = Player::start(scratch.0.path(), &options);
     player.quit();
     let longer = fs::read_to_string(&path).unwrap();
     assert!(longer.starts_with(&log) && longer.contains(" > quit"), "{longer}");

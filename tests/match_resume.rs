@@ -9,19 +9,17 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 use std::time::Duration;
+use tempfile::TempDir;
 
-struct Scratch(PathBuf);
+struct Scratch(TempDir);
 
 impl Scratch {
-    fn new(name: &str) -> Scratch {
-        let path = std::env::temp_dir().join(format!("kosumi-match-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).unwrap();
-        Scratch(path)
+    fn new() -> Scratch {
+        Scratch(TempDir::new().unwrap())
     }
 
     fn log(&self) -> PathBuf {
-        self.0.join("log.jsonl")
+        self.0.path().join("log.jsonl")
     }
 
     /// Games in the log, in its order.
@@ -34,12 +32,6 @@ impl Scratch {
 
     fn numbers(&self) -> Vec<u64> {
         self.games().iter().map(|game| game["number"].as_u64().unwrap()).collect()
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 
@@ -76,13 +68,13 @@ fn wait_for(child: &mut Child, scratch: &Scratch, games: usize) -> bool {
 }
 
 fn records(scratch: &Scratch) -> BTreeSet<String> {
-    let entries = fs::read_dir(scratch.0.join("games")).unwrap();
+    let entries = fs::read_dir(scratch.0.path().join("games")).unwrap();
     entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }
 
 #[test]
 fn a_killed_match_goes_on_and_loses_nothing() {
-    let scratch = Scratch::new("kill");
+    let scratch = Scratch::new();
     const GAMES: usize = 24;
     // The engines of one side are processes: they have to go when the match is killed.
     let kosumi =
@@ -90,7 +82,7 @@ fn a_killed_match_goes_on_and_loses_nothing() {
     let options = format!("--games {GAMES} --jobs 2 --resume");
     let mut last = 0;
     for step in [1, 6, 11, 16, 21] {
-        let mut child = command(&scratch.0, QUICK, &kosumi, &options).spawn().unwrap();
+        let mut child = command(scratch.0.path(), QUICK, &kosumi, &options).spawn().unwrap();
         let is_running = wait_for(&mut child, &scratch, step);
         // SIGKILL.
         child.kill().unwrap();
@@ -107,7 +99,7 @@ fn a_killed_match_goes_on_and_loses_nothing() {
         }
     }
     let output =
-        run(command(&scratch.0, QUICK, &kosumi, &format!("{options} --json all.json --html all.html")));
+        run(command(scratch.0.path(), QUICK, &kosumi, &format!("{options} --json all.json --html all.html")));
     assert!(output.status.success(), "{}", text(&output.stderr));
     let games = scratch.games();
     let numbers: BTreeSet<u64> = games.iter().map(|game| game["number"].as_u64().unwrap()).collect();
@@ -117,7 +109,7 @@ fn a_killed_match_goes_on_and_loses_nothing() {
     let files = records(&scratch);
     for game in &games {
         let name = format!("game-{:04}.sgf", game["number"].as_u64().unwrap());
-        let record = fs::read(scratch.0.join("games").join(&name)).unwrap();
+        let record = fs::read(scratch.0.path().join("games").join(&name)).unwrap();
         let record = kosumi::sgf::Record::parse(&record).unwrap();
         assert_eq!(record.result.as_deref(), game["result"].as_str(), "{name}");
         assert_eq!(record.move_count(), game["moves"].as_array().unwrap().len(), "{name}");
@@ -134,11 +126,12 @@ fn a_killed_match_goes_on_and_loses_nothing() {
         assert_eq!((moves(one), &one["opening"]), (moves(other), &other["opening"]));
         assert_eq!((&one["black"], &other["black"]), (&Value::from("A"), &Value::from("B")));
     }
-    let all: Value = serde_json::from_str(&fs::read_to_string(scratch.0.join("all.json")).unwrap()).unwrap();
+    let all: Value =
+        serde_json::from_str(&fs::read_to_string(scratch.0.path().join("all.json")).unwrap()).unwrap();
     assert_eq!(all["all"]["games"], GAMES);
-    assert!(fs::read_to_string(scratch.0.join("all.html")).unwrap().contains("games/game-0024.sgf"));
+    assert!(fs::read_to_string(scratch.0.path().join("all.html")).unwrap().contains("games/game-0024.sgf"));
     // Once more: nothing is left to play, and the result is the same.
-    let again = run(command(&scratch.0, QUICK, &kosumi, &options));
+    let again = run(command(scratch.0.path(), QUICK, &kosumi, &options));
     assert!(again.status.success());
     assert_eq!(scratch.games().len(), GAMES);
     let shown = text(&output.stdout);
@@ -148,8 +141,8 @@ fn a_killed_match_goes_on_and_loses_nothing() {
 
 #[test]
 fn other_settings_are_refused() {
-    let scratch = Scratch::new("settings");
-    let first = run(command(&scratch.0, QUICK, QUICKER, "--games 2"));
+    let scratch = Scratch::new();
+    let first = run(command(scratch.0.path(), QUICK, QUICKER, "--games 2"));
     assert!(first.status.success(), "{}", text(&first.stderr));
     let log = fs::read(scratch.log()).unwrap();
     for (a, options, message) in [
@@ -159,24 +152,24 @@ fn other_settings_are_refused() {
         (QUICK, "--games 4 --resume --seed 2", "seed was 1, is 2"),
         (QUICK, "--games 4 --resume --sprt 0,10", "sprt was nothing"),
     ] {
-        let output = run(command(&scratch.0, a, QUICKER, options));
+        let output = run(command(scratch.0.path(), a, QUICKER, options));
         assert_eq!(output.status.code(), Some(1), "{options}");
         assert!(text(&output.stderr).contains(message), "{options}: {}", text(&output.stderr));
         assert_eq!(fs::read(scratch.log()).unwrap(), log, "{options}");
     }
     // A match may be made longer.
-    let longer = run(command(&scratch.0, QUICK, QUICKER, "--games 3 --jobs 2 --resume"));
+    let longer = run(command(scratch.0.path(), QUICK, QUICKER, "--games 3 --jobs 2 --resume"));
     assert!(longer.status.success(), "{}", text(&longer.stderr));
     assert_eq!(scratch.numbers(), [1, 2, 3]);
-    let wrong = run(command(&scratch.0, QUICK, QUICKER, "--games x"));
+    let wrong = run(command(scratch.0.path(), QUICK, QUICKER, "--games x"));
     assert_eq!(wrong.status.code(), Some(2));
 }
 
 #[test]
 fn an_interrupted_match_finishes_its_games() {
-    let scratch = Scratch::new("interrupt");
+    let scratch = Scratch::new();
     let slow = "builtin:no-model,playouts=1500";
-    let mut child = command(&scratch.0, slow, slow, "--games 1000 --jobs 2").spawn().unwrap();
+    let mut child = command(scratch.0.path(), slow, slow, "--games 1000 --jobs 2").spawn().unwrap();
     assert!(wait_for(&mut child, &scratch, 2));
     let pid = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
@@ -198,10 +191,10 @@ fn an_interrupted_match_finishes_its_games() {
 
 #[test]
 fn a_second_interrupt_gives_up() {
-    let scratch = Scratch::new("abort");
+    let scratch = Scratch::new();
     // Half a minute a move: nobody waits for a game of that.
     let slow = format!("{} gtp --no-model --threads 1 --memory 8 --time 30", env!("CARGO_BIN_EXE_kosumi"));
-    let mut child = command(&scratch.0, &slow, &slow, "--games 10 --jobs 2").spawn().unwrap();
+    let mut child = command(scratch.0.path(), &slow, &slow, "--games 10 --jobs 2").spawn().unwrap();
     // The log begins before the games do.
     while !fs::read_to_string(scratch.log()).unwrap_or_default().contains("\"match\"") {
         assert!(child.try_wait().unwrap().is_none());
@@ -220,13 +213,17 @@ fn a_second_interrupt_gives_up() {
 
 #[test]
 fn a_test_stops_when_it_knows() {
-    let scratch = Scratch::new("sprt");
+    let scratch = Scratch::new();
     let options = "--games 400 --jobs 2 --sprt 0,400 --json sprt.json";
-    let output =
-        run(command(&scratch.0, "builtin:no-model,playouts=300", "builtin:no-model,playouts=2", options));
+    let output = run(command(
+        scratch.0.path(),
+        "builtin:no-model,playouts=300",
+        "builtin:no-model,playouts=2",
+        options,
+    ));
     assert!(output.status.success(), "{}", text(&output.stderr));
     let value: Value =
-        serde_json::from_str(&fs::read_to_string(scratch.0.join("sprt.json")).unwrap()).unwrap();
+        serde_json::from_str(&fs::read_to_string(scratch.0.path().join("sprt.json")).unwrap()).unwrap();
     let sprt = &value["sprt"];
     let pairs = sprt["verdict-after-pairs"].as_u64().unwrap();
     assert!(sprt["verdict"] == "H1" && (8..60).contains(&pairs), "{sprt}");
@@ -237,7 +234,7 @@ fn a_test_stops_when_it_knows() {
     assert_eq!(value["all"]["games"], games);
     // Resuming finds the same verdict and plays nothing.
     let again = run(command(
-        &scratch.0,
+        scratch.0.path(),
         "builtin:no-model,playouts=300",
         "builtin:no-model,playouts=2",
         &format!("{options} --resume"),
@@ -248,7 +245,7 @@ fn a_test_stops_when_it_knows() {
 
 #[test]
 fn a_match_that_cannot_begin_says_why() {
-    let scratch = Scratch::new("begin");
+    let scratch = Scratch::new();
     for (engine, message) in [
         ("/no/such/engine", "cannot start A"),
         ("true", "name"),
@@ -258,7 +255,7 @@ fn a_match_that_cannot_begin_says_why() {
         ),
     ] {
         let _ = fs::remove_file(scratch.log());
-        let output = run(command(&scratch.0, engine, QUICK, "--games 4"));
+        let output = run(command(scratch.0.path(), engine, QUICK, "--games 4"));
         assert_eq!(output.status.code(), Some(1), "{engine}");
         assert!(text(&output.stderr).contains(message), "{engine}: {}", text(&output.stderr));
         assert_eq!(scratch.numbers(), Vec::<u64>::new());

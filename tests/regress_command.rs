@@ -2,28 +2,27 @@
 
 use kosumi::regress::{Outcome, RunResult};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
+use tempfile::TempDir;
 
 /// A folder that is removed at the end.
-struct Folder(PathBuf);
+struct Folder(TempDir);
 
 impl Folder {
-    fn new(name: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("kosumi-regress-{name}-{}", std::process::id()));
-        fs::create_dir_all(&path).unwrap();
-        Folder(path)
+    fn new() -> Folder {
+        Folder(TempDir::new().unwrap())
     }
 
     fn write(&self, name: &str, text: &str) -> &Folder {
-        fs::write(self.0.join(name), text).unwrap();
+        fs::write(self.0.path().join(name), text).unwrap();
         self
     }
 
     /// Runs `kosumi regress` here.
     fn regress(&self, arguments: &[&str]) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_kosumi"));
-        command.arg("regress").args(arguments).current_dir(&self.0).output().unwrap()
+        command.arg("regress").args(arguments).current_dir(self.0.path()).output().unwrap()
     }
 
     /// The exit code, what was printed, and what was complained about.
@@ -34,13 +33,7 @@ impl Folder {
     }
 
     fn results(&self, name: &str) -> RunResult {
-        RunResult::from_json(&fs::read_to_string(self.0.join(name)).unwrap()).unwrap()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+        RunResult::from_json(&fs::read_to_string(self.0.path().join(name)).unwrap()).unwrap()
     }
 }
 
@@ -74,7 +67,7 @@ fn answers(run: &RunResult) -> Vec<(String, Option<u32>, Outcome, String)> {
 
 #[test]
 fn built_in_or_not_split_or_not_the_answers_are_the_same() {
-    let folder = Folder::new("same");
+    let folder = Folder::new();
     folder.write("long.tst", &long_suite()).write("game.sgf", GAME).write("all", "# all\nlong.tst\n");
     let child =
         format!("'{}' gtp --no-model --threads 1 --playouts 50 --memory 4", env!("CARGO_BIN_EXE_kosumi"));
@@ -97,7 +90,7 @@ fn built_in_or_not_split_or_not_the_answers_are_the_same() {
 
 #[test]
 fn exit_codes_say_how_it_went() {
-    let folder = Folder::new("codes");
+    let folder = Folder::new();
     folder
         .write("good.tst", "boardsize 5\n1 name\n#? [Kosumi]\n2 name\n#? [GNU Go]*\n")
         .write("bad.tst", "1 name\n#? [GNU Go]\n")
@@ -147,7 +140,7 @@ fn exit_codes_say_how_it_went() {
 
 #[test]
 fn finished_runs_are_compared_and_shown_again() {
-    let folder = Folder::new("compare");
+    let folder = Folder::new();
     let suite = |expected: &str| -> String {
         let test = |number: u32| format!("{number} name\n#? [{expected}]\n");
         (0..8).map(test).collect()
@@ -172,7 +165,7 @@ fn finished_runs_are_compared_and_shown_again() {
         folder.run(&["old.json", "--compare", "new.json", "--html", "page.html", "--junit", "x.xml"]);
     assert_eq!(code, 1, "the code is that of the run, not of the comparison");
     assert!(out.contains("0 better, 6 worse: worse by more than chance"), "{out}");
-    let read = |name: &str| fs::read_to_string(folder.0.join(name)).unwrap();
+    let read = |name: &str| fs::read_to_string(folder.0.path().join(name)).unwrap();
     assert!(read("page.html").contains("6 worse") && read("x.xml").contains("failures=\"6\""));
     let (code, _, err) = folder.run(&["old.json", "s.tst"]);
     assert!(code == 2 && err.contains("cannot be mixed"), "{err}");

@@ -3,25 +3,24 @@
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
+use tempfile::TempDir;
 
 /// A folder that is removed at the end.
-struct Folder(PathBuf);
+struct Folder(TempDir);
 
 impl Folder {
-    fn new(name: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("kosumi-selfplay-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        Folder(path)
+    fn new() -> Folder {
+        Folder(TempDir::new().unwrap())
     }
 
     fn command(&self, games: u32, options: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_kosumi"));
         command.args(["selfplay", "--no-model", "--sizes", "5,4x6:2", "--visits", "20", "--shard", "150"]);
-        command.arg("--out").arg(&self.0).args(["--games", &games.to_string()]);
+        command.arg("--out").arg(self.0.path()).args(["--games", &games.to_string()]);
         command.args(options.split_whitespace());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         command
@@ -36,10 +35,10 @@ impl Folder {
 
     /// The bytes of all files whose names end so.
     fn files(&self, end: &str) -> BTreeMap<String, Vec<u8>> {
-        let Ok(entries) = fs::read_dir(&self.0) else { return BTreeMap::new() };
+        let Ok(entries) = fs::read_dir(self.0.path()) else { return BTreeMap::new() };
         let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
         let wanted = names.filter(|name| name.ends_with(end));
-        wanted.map(|name| (name.clone(), fs::read(self.0.join(name)).unwrap())).collect()
+        wanted.map(|name| (name.clone(), fs::read(self.0.path().join(name)).unwrap())).collect()
     }
 
     /// The games of all logs by number; what is torn is none.
@@ -58,16 +57,10 @@ impl Folder {
     }
 }
 
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
 #[test]
 fn a_killed_run_goes_on_and_loses_nothing() {
     const GAMES: u32 = 24;
-    let (whole, halves) = (Folder::new("whole"), Folder::new("halves"));
+    let (whole, halves) = (Folder::new(), Folder::new());
     whole.run(GAMES, "--threads 1");
     assert!(whole.files(".npz").len() > 2, "{:?}", whole.files(".npz").keys());
 
@@ -83,7 +76,7 @@ fn a_killed_run_goes_on_and_loses_nothing() {
         if step == 9 {
             // The machine stopped in the middle of a line.
             let (name, bytes) = halves.files(".jsonl").pop_last().unwrap();
-            fs::write(halves.0.join(name), &bytes[..bytes.len() - 30]).unwrap();
+            fs::write(halves.0.path().join(name), &bytes[..bytes.len() - 30]).unwrap();
         }
     }
     halves.run(GAMES, "--threads 1");
@@ -96,7 +89,7 @@ fn a_killed_run_goes_on_and_loses_nothing() {
 
 #[test]
 fn threads_change_nothing_but_the_order_and_more_games_can_be_asked_for() {
-    let (one, two) = (Folder::new("one"), Folder::new("two"));
+    let (one, two) = (Folder::new(), Folder::new());
     one.run(8, "--threads 1");
     let report = one.run(12, "--threads 1 --sgf");
     assert!(report.contains("games      12 of 12, 4 of them now"), "{report}");
@@ -114,7 +107,7 @@ fn threads_change_nothing_but_the_order_and_more_games_can_be_asked_for() {
 
 #[test]
 fn other_settings_and_other_files_are_refused() {
-    let folder = Folder::new("refused");
+    let folder = Folder::new();
     folder.run(2, "--threads 1");
     let complaint = |options: &str, games| {
         let output = folder.command(games, options).output().unwrap();
@@ -126,7 +119,7 @@ fn other_settings_and_other_files_are_refused() {
     assert!(complaint("--komi-spread x", 4).contains("not a number"));
     assert_eq!(folder.files(""), before);
     let (name, bytes) = folder.files(".jsonl").pop_first().unwrap();
-    let log: &Path = &folder.0.join(name);
+    let log: &Path = &folder.0.path().join(name);
     for text in [&b"a shopping list\n"[..], &[&bytes[..], b"{}\n"].concat()] {
         fs::write(log, text).unwrap();
         assert!(complaint("", 4).contains("games-00000.jsonl"));
@@ -139,9 +132,12 @@ fn other_settings_and_other_files_are_refused() {
 
 #[test]
 fn without_a_search_there_must_be_a_network() {
-    let folder = Folder::new("nobody");
+    let folder = Folder::new();
     let mut command = Command::new(env!("CARGO_BIN_EXE_kosumi"));
-    command.args(["selfplay", "--no-model", "--visits", "0", "--games", "1"]).arg("--out").arg(&folder.0);
+    command
+        .args(["selfplay", "--no-model", "--visits", "0", "--games", "1"])
+        .arg("--out")
+        .arg(folder.0.path());
     let output = command.output().unwrap();
     assert!(!output.status.success());
     assert!(String::from_utf8_lossy(&output.stderr).contains("network"), "{output:?}");

@@ -14,30 +14,14 @@ use kosumi::training::{Example, Sampling, Shard, examples};
 use std::env;
 use std::fs::{self, File};
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
+use tempfile::TempDir;
 
 const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/train");
 
 /// How far the two programs' numbers may lie apart.
 const TOLERANCE: f64 = 1e-3;
-
-/// A folder of this test's own, removed at the end.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Folder {
-        let path = env::temp_dir().join(format!("kosumi-{name}-{}", std::process::id()));
-        fs::create_dir_all(&path).unwrap();
-        Folder(path)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
 
 /// A Python that can train; `None`, with a message, if there is none.
 fn python() -> Option<String> {
@@ -114,8 +98,8 @@ fn assert_close(name: &str, ours: impl IntoIterator<Item = f32>, theirs: &[f64])
 #[test]
 fn the_pipeline_in_miniature() {
     let Some(python) = python() else { return };
-    let folder = Folder::new("training");
-    let at = |name: &str| folder.0.join(name);
+    let folder = TempDir::new().unwrap();
+    let at = |name: &str| folder.path().join(name);
     let rules = Rules::preset("cgos").unwrap().rules;
 
     // Games of two sizes; every fifth is held back.
@@ -188,8 +172,8 @@ fn the_pipeline_in_miniature() {
 #[test]
 fn from_self_play_to_play() {
     let Some(python) = python() else { return };
-    let folder = Folder::new("selfplay-training");
-    let at = |name: &str| folder.0.join(name);
+    let folder = TempDir::new().unwrap();
+    let at = |name: &str| folder.path().join(name);
     let kosumi = || Command::new(env!("CARGO_BIN_EXE_kosumi"));
     run(kosumi().args(["net", "random", "--channels", "8", "--output"]).arg(at("first.bin.gz")));
     let shards = at("shards");

@@ -1,37 +1,29 @@
 //! `kosumi tune` as a program.
 
 use std::fs;
-use std::path::PathBuf;
 use std::process::{Command, Output};
+use tempfile::TempDir;
 
 /// A folder with a game on 7×7, removed at the end.
-struct Folder(PathBuf);
+struct Folder(TempDir);
 
 impl Folder {
-    fn new(name: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("kosumi-tune-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir(&path).unwrap();
+    fn new() -> Folder {
+        let folder = TempDir::new().unwrap();
         let record = "(;SZ[7];B[dd];W[cc];B[dc];W[cd];B[ce];W[be];B[cf];W[bf];B[cb];W[bb];B[ec];W[bd])";
-        fs::write(path.join("game.sgf"), record).unwrap();
-        Folder(path)
+        fs::write(folder.path().join("game.sgf"), record).unwrap();
+        Folder(folder)
     }
 
     fn tune(&self, options: &str) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_kosumi"));
-        command.arg("tune").arg(&self.0).args(options.split_whitespace()).output().unwrap()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+        command.arg("tune").arg(self.0.path()).args(options.split_whitespace()).output().unwrap()
     }
 }
 
 #[test]
 fn settings_are_compared_with_the_plain_search() {
-    let folder = Folder::new("settings");
+    let folder = Folder::new();
     // A komi that keeps the opening even. The second trial says what is so anyway, the third hardly searches.
     let options = "--size 7 --no-model --komi 9 --positions 2 --playouts 200 --judge-playouts 200 \
                    --try sharing=graph --try maxPlayouts=1";
@@ -51,7 +43,7 @@ fn settings_are_compared_with_the_plain_search() {
 
 #[test]
 fn what_cannot_be_compared_is_an_error() {
-    let folder = Folder::new("errors");
+    let folder = Folder::new();
     for (options, message) in [
         ("--size 9 --no-model --try sharing=tree", "0 open positions on 9x9"),
         ("--size 7 --no-model --try beauty=1", "unknown parameter beauty"),

@@ -36,7 +36,8 @@ mod tests {
 
     #[test]
     fn no_part_is_left() {
-        let folder = std::env::temp_dir().join(format!("kosumi-whole-file-{}", std::process::id()));
+        let scratch = tempfile::TempDir::new().unwrap();
+        let folder = scratch.path();
         fs::create_dir_all(folder.join("taken")).unwrap();
         let path = folder.join("file");
         write_at_once(&path, "old").unwrap();
@@ -45,7 +46,6 @@ mod tests {
         // A folder cannot be replaced by a file.
         assert!(write_at_once(&folder.join("taken"), "text").is_err());
         assert!(write_at_once(&folder.join("no/such/folder"), "text").is_err());
-        assert_eq!(fs::read_dir(&folder).unwrap().count(), 2);
-        fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(fs::read_dir(folder).unwrap().count(), 2);
     }
 }

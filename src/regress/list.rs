@@ -113,15 +113,16 @@ impl Found {
 mod tests {
     use super::*;
     use std::fs;
+    use tempfile::TempDir;
 
     /// Files in a folder of their own.
-    struct Files(PathBuf);
+    struct Files(TempDir);
 
     impl Files {
-        fn new(name: &str, files: &[(&str, &str)]) -> Files {
-            let folder = std::env::temp_dir().join(format!("kosumi-list-{name}-{}", std::process::id()));
+        fn new(files: &[(&str, &str)]) -> Files {
+            let folder = TempDir::new().unwrap();
             for (name, text) in files {
-                let path = folder.join(name);
+                let path = folder.path().join(name);
                 fs::create_dir_all(path.parent().unwrap()).unwrap();
                 fs::write(path, text).unwrap();
             }
@@ -130,35 +131,27 @@ mod tests {
 
         fn expand(&self, names: &[&str]) -> Result<String, String> {
             let at = |name: &&str| match name.strip_prefix('@') {
-                Some(name) => format!("@{}", self.0.join(name).display()),
-                None => self.0.join(name).display().to_string(),
+                Some(name) => format!("@{}", self.0.path().join(name).display()),
+                None => self.0.path().join(name).display().to_string(),
             };
             let suites =
                 expand(&names.iter().map(at).collect::<Vec<_>>()).map_err(|error| error.to_string())?;
-            let inside = suites.iter().map(|path| path.strip_prefix(&self.0).unwrap().display().to_string());
+            let inside =
+                suites.iter().map(|path| path.strip_prefix(self.0.path()).unwrap().display().to_string());
             Ok(inside.collect::<Vec<_>>().join(" "))
-        }
-    }
-
-    impl Drop for Files {
-        fn drop(&mut self) {
-            let _ = fs::remove_dir_all(&self.0);
         }
     }
 
     #[test]
     fn lists_are_replaced_by_their_entries() {
-        let files = Files::new(
-            "nested",
-            &[
-                ("a.tst", ""),
-                ("b.tst", ""),
-                ("in/c.tst", ""),
-                ("all", "# everything\r\n\r\n  a.tst  \r\n@in/more\nb.tst\n"),
-                ("in/more", "c.tst\n@few\n"),
-                ("in/few", "../a.tst"),
-            ],
-        );
+        let files = Files::new(&[
+            ("a.tst", ""),
+            ("b.tst", ""),
+            ("in/c.tst", ""),
+            ("all", "# everything\r\n\r\n  a.tst  \r\n@in/more\nb.tst\n"),
+            ("in/more", "c.tst\n@few\n"),
+            ("in/few", "../a.tst"),
+        ]);
         assert_eq!(files.expand(&["@all"]).unwrap(), "a.tst in/c.tst b.tst");
         assert_eq!(files.expand(&["b.tst", "@all", "a.tst"]).unwrap(), "b.tst a.tst in/c.tst");
     }
@@ -177,10 +170,8 @@ mod tests {
             files.push((format!("d{level}"), format!("@d{}", level + 1)));
             files.push((format!("w{level}"), format!("@w{0}\n@w{0}", level + 1)));
         }
-        let files = Files::new(
-            "mistakes",
-            &files.iter().map(|file| (file.0.as_str(), file.1.as_str())).collect::<Vec<_>>(),
-        );
+        let files =
+            Files::new(&files.iter().map(|file| (file.0.as_str(), file.1.as_str())).collect::<Vec<_>>());
         let error = |name: &str| files.expand(&[name]).unwrap_err();
         assert!(error("@self").contains("self:2: "), "{}", error("@self"));
         assert!(error("@self").contains("contains itself"));

@@ -335,15 +335,14 @@ mod tests {
         assert!(matches!(error("1 name\n#? [(]").kind, SuiteErrorKind::Pattern(PatternError::Regex(_))));
         assert_eq!(error(&"x".repeat(MAX_LINE_BYTES + 1)).kind, SuiteErrorKind::LongLine);
 
-        let folder = std::env::temp_dir().join(format!("kosumi-suite-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
+        let scratch = tempfile::TempDir::new().unwrap();
+        let folder = scratch.path();
         let path = folder.join("bad.tst");
         std::fs::write(&path, "\u{feff}1 name\n#? (\n").unwrap();
         let shown = Suite::read(&path, Matching::Full).unwrap_err().to_string();
         assert!(shown.contains("bad.tst:2: an expected answer must stand in brackets"), "{shown}");
         let shown = Suite::read(&folder.join("none.tst"), Matching::Full).unwrap_err().to_string();
         assert!(shown.contains("none.tst: "), "{shown}");
-        std::fs::remove_dir_all(&folder).unwrap();
     }
 
     proptest! {

@@ -147,7 +147,8 @@ mod tests {
 
     #[test]
     fn a_table_with_every_kernel() {
-        let path = std::env::temp_dir().join(format!("kosumi-bench-{}.bin", std::process::id()));
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("network.bin");
         let network = random::network(&Options { channels: 2, ..Options::default() }).unwrap();
         network.write(Encoding::Binary, std::fs::File::create(&path).unwrap()).unwrap();
         let printed = |arguments: &Arguments| {
@@ -173,6 +174,5 @@ mod tests {
             assert!(columns[2] == "graph" || met_again == 0, "{line}");
             assert!(evaluations > 0 && evaluations <= nodes, "{line}");
         }
-        std::fs::remove_file(&path).unwrap();
     }
 }

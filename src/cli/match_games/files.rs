@@ -84,23 +84,23 @@ mod tests {
 
     #[test]
     fn folders_with_games_are_left_alone() {
-        let folder = std::env::temp_dir().join(format!("kosumi-match-files-{}", std::process::id()));
-        let files = GameFiles::open(&folder, false).unwrap();
+        let scratch = tempfile::TempDir::new().unwrap();
+        let folder = scratch.path();
+        let files = GameFiles::open(folder, false).unwrap();
         files.write(7, "(;)").unwrap();
         files.write(7, "(;B[aa])").unwrap();
         assert_eq!(fs::read_to_string(folder.join("game-0007.sgf")).unwrap(), "(;B[aa])");
-        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "no part is left");
-        assert!(GameFiles::open(&folder, false).unwrap_err().to_string().contains("game-0007.sgf"));
-        assert!(GameFiles::open(&folder, true).is_ok());
+        assert_eq!(fs::read_dir(folder).unwrap().count(), 1, "no part is left");
+        assert!(GameFiles::open(folder, false).unwrap_err().to_string().contains("game-0007.sgf"));
+        assert!(GameFiles::open(folder, true).is_ok());
         fs::create_dir_all(folder.join("a/b")).unwrap();
         let way = |file: &str, to: &str| relative(&folder.join(file), &folder.join(to)).unwrap();
         assert_eq!(way("page.html", "a/b"), Path::new("a/b"));
         assert_eq!(way("a/page.html", ""), Path::new(".."));
         assert_eq!(way("a/b/page.html", "a"), Path::new(".."));
         assert_eq!(way("a/b/page.html", "a/b"), Path::new(""));
-        assert!(check_target(&folder).is_err());
+        assert!(check_target(folder).is_err());
         assert!(check_target(&folder.join("no/such/file")).is_err());
         assert!(check_target(&folder.join("new")).is_ok());
-        fs::remove_dir_all(&folder).unwrap();
     }
 }

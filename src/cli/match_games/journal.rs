@@ -147,21 +147,13 @@ mod tests {
     use serde_json::json;
     use std::fs;
     use std::path::PathBuf;
+    use tempfile::TempDir;
 
-    struct Scratch(PathBuf);
-
-    impl Scratch {
-        fn new(name: &str) -> Scratch {
-            let path = std::env::temp_dir().join(format!("kosumi-journal-{name}-{}", std::process::id()));
-            let _ = fs::remove_file(&path);
-            Scratch(path)
-        }
-    }
-
-    impl Drop for Scratch {
-        fn drop(&mut self) {
-            let _ = fs::remove_file(&self.0);
-        }
+    /// A folder, removed at the end, and where its log is to be.
+    fn scratch() -> (TempDir, PathBuf) {
+        let folder = TempDir::new().unwrap();
+        let log = folder.path().join("log.jsonl");
+        (folder, log)
     }
 
     fn settings(seed: u32) -> Map<String, Value> {
@@ -185,68 +177,68 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        let scratch = Scratch::new("read");
-        write(&scratch.0, &[2, 1]);
-        write(&scratch.0, &[3]);
-        let (mut journal, past) = Journal::open(&scratch.0, true, &settings(1)).unwrap();
+        let (_folder, log) = scratch();
+        write(&log, &[2, 1]);
+        write(&log, &[3]);
+        let (mut journal, past) = Journal::open(&log, true, &settings(1)).unwrap();
         assert_eq!(past.games, [2, 1, 3].map(record));
         assert_eq!(past.header.unwrap().engines, engines());
         journal.add_annulled(4, "no engine").unwrap();
         drop(journal);
-        assert_eq!(Journal::open(&scratch.0, true, &settings(1)).unwrap().1.annulled, 1);
+        assert_eq!(Journal::open(&log, true, &settings(1)).unwrap().1.annulled, 1);
     }
 
     #[test]
     fn a_torn_line_is_no_game() {
-        let scratch = Scratch::new("torn");
-        write(&scratch.0, &[1, 2, 3]);
-        let whole = fs::read(&scratch.0).unwrap();
+        let (_folder, log) = scratch();
+        write(&log, &[1, 2, 3]);
+        let whole = fs::read(&log).unwrap();
         let ends: Vec<usize> = (0..whole.len()).filter(|&at| whole[at] == b'\n').collect();
         // Cut off anywhere, what is left are the games whose lines are there but for the line break.
         for length in (0..whole.len()).step_by(7).chain(ends.iter().flat_map(|&end| [end - 1, end, end + 1]))
         {
-            fs::write(&scratch.0, &whole[..length]).unwrap();
+            fs::write(&log, &whole[..length]).unwrap();
             let games = ends[1..].iter().filter(|&&end| length >= end).count() as u32;
-            assert_eq!(numbers(&scratch.0), (1..=games).collect::<Vec<_>>(), "{length}");
+            assert_eq!(numbers(&log), (1..=games).collect::<Vec<_>>(), "{length}");
             // And the match goes on behind them.
-            write(&scratch.0, &[9]);
+            write(&log, &[9]);
             let expected: Vec<u32> = (1..=games).chain([9]).collect();
-            assert_eq!(numbers(&scratch.0), expected, "{length}");
+            assert_eq!(numbers(&log), expected, "{length}");
         }
     }
 
     #[test]
     fn other_files_are_left_alone() {
-        let scratch = Scratch::new("other");
+        let (_folder, log) = scratch();
         let refused = |resume, seed| {
-            let before = fs::read(&scratch.0).unwrap();
-            let error = Journal::open(&scratch.0, resume, &settings(seed)).unwrap_err();
-            assert_eq!(fs::read(&scratch.0).unwrap(), before);
+            let before = fs::read(&log).unwrap();
+            let error = Journal::open(&log, resume, &settings(seed)).unwrap_err();
+            assert_eq!(fs::read(&log).unwrap(), before);
             format!("{error:#}")
         };
         for text in ["a shopping list", "a\nb\n", "{\"game\":{}}\n"] {
-            fs::write(&scratch.0, text).unwrap();
+            fs::write(&log, text).unwrap();
             refused(true, 1);
         }
-        fs::remove_file(&scratch.0).unwrap();
-        write(&scratch.0, &[1]);
+        fs::remove_file(&log).unwrap();
+        write(&log, &[1]);
         assert!(refused(false, 1).contains("--resume"));
         assert!(refused(true, 2).contains("seed was 1, is 2"), "{}", refused(true, 2));
-        let twice = fs::read_to_string(&scratch.0).unwrap();
+        let twice = fs::read_to_string(&log).unwrap();
         let line = twice.lines().nth(1).unwrap();
-        fs::write(&scratch.0, format!("{twice}{line}\n")).unwrap();
+        fs::write(&log, format!("{twice}{line}\n")).unwrap();
         assert!(refused(true, 1).contains("line 3: game 1 is there twice"));
-        fs::write(&scratch.0, format!("{}\nxx\n{line}\n", twice.lines().next().unwrap())).unwrap();
+        fs::write(&log, format!("{}\nxx\n{line}\n", twice.lines().next().unwrap())).unwrap();
         assert!(refused(true, 1).contains("line 2"));
     }
 
     #[test]
     fn one_match_at_a_time() {
-        let scratch = Scratch::new("lock");
-        let first = Journal::open(&scratch.0, true, &settings(1)).unwrap();
-        let second = Journal::open(&scratch.0, true, &settings(1)).unwrap_err();
+        let (_folder, log) = scratch();
+        let first = Journal::open(&log, true, &settings(1)).unwrap();
+        let second = Journal::open(&log, true, &settings(1)).unwrap_err();
         assert!(second.to_string().contains("another match"), "{second}");
         drop(first);
-        assert!(Journal::open(&scratch.0, true, &settings(1)).is_ok());
+        assert!(Journal::open(&log, true, &settings(1)).is_ok());
     }
 }

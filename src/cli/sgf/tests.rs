@@ -9,29 +9,22 @@ use flate2::write::GzEncoder;
 use std::fs;
 use std::io::Write;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
+use tempfile::TempDir;
 
 /// A folder that is gone in the end.
-struct Folder(PathBuf);
+struct Folder(TempDir);
 
 impl Folder {
-    fn new(name: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("kosumi-{}-{name}", std::process::id()));
-        fs::create_dir_all(&path).unwrap();
-        Folder(path)
+    fn new() -> Folder {
+        Folder(TempDir::new().unwrap())
     }
 
     fn file(&self, name: &str, bytes: &[u8]) -> PathBuf {
-        let path = self.0.join(name);
+        let path = self.0.path().join(name);
         fs::write(&path, bytes).unwrap();
         path
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 
@@ -63,7 +56,7 @@ const GAME: &str = "(;GM[1]SZ[9];B[aa];W[bb])\n";
 
 #[test]
 fn bombs_are_put_down_and_the_rest_is_read() {
-    let folder = Folder::new("bombs");
+    let folder = Folder::new();
     let bomb = [GAME.as_bytes(), &vec![b' '; 4 << 20], GAME.as_bytes()].concat();
     let paths = [
         folder.file("a.sgf", GAME.as_bytes()),
@@ -83,7 +76,7 @@ fn bombs_are_put_down_and_the_rest_is_read() {
 
 #[test]
 fn records_over_the_limit_are_passed_over() {
-    let folder = Folder::new("limit");
+    let folder = Folder::new();
     let long = format!("(;C[{}];B[aa])", "x".repeat(5000));
     let path = folder.file("a.sgf", format!("{GAME}{long}{GAME}").as_bytes());
     let limits = Limits { record: 1000, ..Limits::default() };
@@ -94,11 +87,11 @@ fn records_over_the_limit_are_passed_over() {
 
 #[test]
 fn files_that_cannot_be_read_stop_nothing() {
-    let folder = Folder::new("files");
+    let folder = Folder::new();
     let many = GAME.repeat(20_000);
     let packed = gzip(many.as_bytes());
     let paths = [
-        folder.0.join("missing.sgf"),
+        folder.0.path().join("missing.sgf"),
         folder.file("a.gz", &packed[..packed.len() / 2]),
         folder.file("b.zip", b"PK\x03\x04 and no more"),
         folder.file("c.sgf", b"no game (at all)"),
@@ -117,7 +110,7 @@ fn files_that_cannot_be_read_stop_nothing() {
 
 #[test]
 fn text_in_utf_16_is_read() {
-    let folder = Folder::new("utf16");
+    let folder = Folder::new();
     let text = format!("\u{feff}{GAME}(;PB[\u{9ed2}];B[cc])");
     let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
     let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
@@ -127,7 +120,7 @@ fn text_in_utf_16_is_read() {
 
 #[test]
 fn results_come_in_order_and_a_collector_may_leave() {
-    let folder = Folder::new("order");
+    let folder = Folder::new();
     let path = folder.file("a.sgf", GAME.repeat(30_000).as_bytes());
     for workers in [1, 3] {
         let mut seen = Vec::new();
@@ -145,13 +138,13 @@ fn results_come_in_order_and_a_collector_may_leave() {
 
 #[test]
 fn what_is_written_is_not_read() {
-    let folder = Folder::new("except");
+    let folder = Folder::new();
     folder.file("a.sgf", GAME.as_bytes());
     let out = folder.file("b.sgf", GAME.as_bytes());
     let mut games = 0;
     let except = fs::canonicalize(out).unwrap();
     let work = |_: &super::input::Batch| Work { result: (), problems: vec![] };
-    let paths = [Path::to_owned(&folder.0)];
+    let paths = [folder.0.path().to_owned()];
     pipeline::run(&paths, Limits::default(), Some(except), 1, &AtomicU64::new(0), work, |batch, _| {
         games += batch.entries.len();
         Ok(ControlFlow::Continue(()))

@@ -92,7 +92,8 @@ fn random_openings_make_sense() {
 
 #[test]
 fn openings_from_records() {
-    let folder = std::env::temp_dir().join(format!("kosumi-openings-{}", std::process::id()));
+    let scratch = tempfile::TempDir::new().unwrap();
+    let folder = scratch.path();
     fs::create_dir_all(folder.join("sub")).unwrap();
     let write = |name: &str, text: &str| fs::write(folder.join(name), text).unwrap();
     write("a.sgf", "(;SZ[9];B[ee];W[cc];B[gg];W[cg];B[gc];W[ce];B[ge])");
@@ -103,7 +104,8 @@ fn openings_from_records() {
     write("large.sgf", "(;SZ[13];B[dd])");
     write("notes.txt", "no record");
     let names = |side: usize| {
-        let all = Openings::load(&Source::Records(folder.clone()), 6, &boards(&[side]), Rules::default(), 1);
+        let all =
+            Openings::load(&Source::Records(folder.to_owned()), 6, &boards(&[side]), Rules::default(), 1);
         all.map(|all| match &all.books[0] {
             Book::List { openings, .. } => openings.iter().map(|opening| opening.name.clone()).collect(),
             _ => Vec::new(),
@@ -116,7 +118,6 @@ fn openings_from_records() {
     assert!(names(19).unwrap_err().to_string().contains("no openings for 19x19"));
     write("broken.sgf", "nothing");
     assert!(format!("{:#}", names(9).unwrap_err()).contains("broken.sgf"));
-    fs::remove_dir_all(&folder).unwrap();
     assert!(names(9).is_err());
 }
 
