@@ -61,7 +61,7 @@ pub(super) struct Arguments {
 
 /// Simulations of the searches compared, if nothing is said.
 const PLAYOUTS: u32 = 100;
-/// Memory of each of them.
+/// Memory of each of them. The judge has what an engine usually has; `--memory` is for all.
 const MEMORY_MEBIBYTES: usize = 64;
 /// Earlier positions are too much alike, …
 const FIRST_MOVE: usize = 4;
@@ -99,7 +99,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         Some(path) => Some(model::load(path)?),
         None => network.clone(),
     };
-    let mut judge = Judge::new(judge_network, plain, arguments.judge_playouts);
+    let judging = arguments.engine.settings_or(EngineSettings { threads: 1, ..EngineSettings::default() });
+    let mut judge = Judge::new(judge_network, judging, arguments.judge_playouts);
     let none = Trial { text: "plain".to_owned(), settings: Vec::new() };
     let mut searches: Vec<Contestant> = std::iter::once(&none)
         .chain(&arguments.trials)
@@ -198,9 +199,7 @@ struct Judge {
 }
 
 impl Judge {
-    fn new(network: Option<Arc<Network>>, plain: EngineSettings, playouts: u32) -> Judge {
-        let settings =
-            EngineSettings { memory_mebibytes: EngineSettings::default().memory_mebibytes, ..plain };
+    fn new(network: Option<Arc<Network>>, settings: EngineSettings, playouts: u32) -> Judge {
         Judge { engine: Engine::with_network(settings, network), limits: Limits::playouts(playouts) }
     }
 

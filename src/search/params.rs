@@ -146,8 +146,9 @@ impl SearchParams {
     ///
     /// The same for all sizes: with earlier states of the built-in network and 100 visits, `kosumi tune` (on 9×9 its
     /// prototype) found nothing better among 17 settings on 9×9 (300 positions; exploration 0.6 to 2.2, reductions,
-    /// deviation, choice by lower bounds: −0.24 to +0.12 % of the games a move, standard errors 0.08 to 0.24) and 6 on
-    /// 19×19 (110 positions; −0.08 to +0.00, standard errors 0.06 at most).
+    /// deviation, choice by lower bounds: −0.24 to +0.12 % of the games a move, standard errors 0.08 to 0.24), 2 on
+    /// 13×13 (150 positions; exploration 0.7: −0.06, 1.4: +0.02, standard errors 0.08) and 6 on 19×19 (110 positions;
+    /// −0.08 to +0.00, standard errors 0.06 at most).
     pub fn for_network(_size: BoardSize) -> SearchParams {
         let formula = Formula::Puct(PuctParams::default());
         SearchParams { expand_after: 1, formula, ..SearchParams::default() }
