@@ -3,13 +3,13 @@
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// A folder that is removed at the end.
+/// A folder for the program to make, removed at the end.
 struct Folder(TempDir);
 
 impl Folder {
@@ -17,10 +17,14 @@ impl Folder {
         Folder(TempDir::new().unwrap())
     }
 
+    fn path(&self) -> PathBuf {
+        self.0.path().join("shards")
+    }
+
     fn command(&self, games: u32, options: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_kosumi"));
         command.args(["selfplay", "--no-model", "--sizes", "5,4x6:2", "--visits", "20", "--shard", "150"]);
-        command.arg("--out").arg(self.0.path()).args(["--games", &games.to_string()]);
+        command.arg("--out").arg(self.path()).args(["--games", &games.to_string()]);
         command.args(options.split_whitespace());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         command
@@ -35,10 +39,10 @@ impl Folder {
 
     /// The bytes of all files whose names end so.
     fn files(&self, end: &str) -> BTreeMap<String, Vec<u8>> {
-        let Ok(entries) = fs::read_dir(self.0.path()) else { return BTreeMap::new() };
+        let Ok(entries) = fs::read_dir(self.path()) else { return BTreeMap::new() };
         let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
         let wanted = names.filter(|name| name.ends_with(end));
-        wanted.map(|name| (name.clone(), fs::read(self.0.path().join(name)).unwrap())).collect()
+        wanted.map(|name| (name.clone(), fs::read(self.path().join(name)).unwrap())).collect()
     }
 
     /// The games of all logs by number; what is torn is none.
@@ -76,7 +80,7 @@ fn a_killed_run_goes_on_and_loses_nothing() {
         if step == 9 {
             // The machine stopped in the middle of a line.
             let (name, bytes) = halves.files(".jsonl").pop_last().unwrap();
-            fs::write(halves.0.path().join(name), &bytes[..bytes.len() - 30]).unwrap();
+            fs::write(halves.path().join(name), &bytes[..bytes.len() - 30]).unwrap();
         }
     }
     halves.run(GAMES, "--threads 1");
@@ -119,7 +123,7 @@ fn other_settings_and_other_files_are_refused() {
     assert!(complaint("--komi-spread x", 4).contains("not a number"));
     assert_eq!(folder.files(""), before);
     let (name, bytes) = folder.files(".jsonl").pop_first().unwrap();
-    let log: &Path = &folder.0.path().join(name);
+    let log: &Path = &folder.path().join(name);
     for text in [&b"a shopping list\n"[..], &[&bytes[..], b"{}\n"].concat()] {
         fs::write(log, text).unwrap();
         assert!(complaint("", 4).contains("games-00000.jsonl"));
@@ -134,10 +138,7 @@ fn other_settings_and_other_files_are_refused() {
 fn without_a_search_there_must_be_a_network() {
     let folder = Folder::new();
     let mut command = Command::new(env!("CARGO_BIN_EXE_kosumi"));
-    command
-        .args(["selfplay", "--no-model", "--visits", "0", "--games", "1"])
-        .arg("--out")
-        .arg(folder.0.path());
+    command.args(["selfplay", "--no-model", "--visits", "0", "--games", "1"]).arg("--out").arg(folder.path());
     let output = command.output().unwrap();
     assert!(!output.status.success());
     assert!(String::from_utf8_lossy(&output.stderr).contains("network"), "{output:?}");

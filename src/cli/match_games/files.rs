@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn folders_with_games_are_left_alone() {
         let scratch = tempfile::TempDir::new().unwrap();
-        let folder = scratch.path();
+        let folder = &scratch.path().join("games");
         let files = GameFiles::open(folder, false).unwrap();
         files.write(7, "(;)").unwrap();
         files.write(7, "(;B[aa])").unwrap();
