@@ -1,4 +1,4 @@
-//! Kosumi, a Go (Weiqi, Baduk) engine.
+//! Kosumi, a Go (Weiqi, Baduk) engine: the protocol's commands and the tools around the engine.
 //!
 //! The way data flows: *text → `kosumi-gtp` (protocol) → [`commands`] → [`Engine`](engine::Engine) →
 //! [`Game`](game::Game) → [`Search`](search::Search) { select → expand → [`Evaluator`](eval::Evaluator) → back up }
@@ -6,33 +6,21 @@
 //! it everything is types. Only the outermost rooms do I/O, only the engine and the command line read a clock,
 //! randomness is an argument, and the search prints nothing.
 //!
-//! Dependency direction, held by `tests/architecture.rs`: board ← rules ← history ← graph_key ← game ← {score,
-//! safety, tactics, playout, eval, sgf, …} ← search ← engine ← commands ← cli.
+//! The engine itself is the crate `kosumi-core` (`src/core/`), whose modules stand here, too.
+//!
+//! Dependency direction, held by `tests/architecture.rs`: `kosumi-core` ← {training, html} ← {selfplay, review} ←
+//! commands ← regress ← cli.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
-pub mod board;
 pub mod cli;
 pub mod commands;
-pub mod engine;
-pub mod eval;
-pub mod eyespace;
-pub mod game;
-pub mod graph_key;
-pub mod handicap;
-pub mod history;
 pub mod html;
-pub mod net;
-pub mod perft;
-pub mod playout;
 pub mod regress;
 pub mod review;
-pub mod rng;
-pub mod rules;
-pub mod safety;
-pub mod score;
-pub mod search;
 pub mod selfplay;
-pub mod sgf;
-pub mod tactics;
-pub mod time;
 pub mod training;
+
+pub use kosumi_core::{
+    board, engine, eval, eyespace, game, graph_key, handicap, history, net, perft, playout, rng, rules,
+    safety, score, search, sgf, tactics, time,
+};

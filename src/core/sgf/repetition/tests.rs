@@ -31,7 +31,7 @@ fn repetitions(sgf: &str) -> Vec<(usize, Repetition)> {
 
 /// A position of the regression suites, with moves behind it.
 fn position(name: &str, moves: &str) -> String {
-    let path = format!("{}/sgf-tests/suites/basics/sgf/{name}.sgf", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/../../sgf-tests/suites/basics/sgf/{name}.sgf", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(path).unwrap();
     let end = text.rfind(')').unwrap();
     format!("{}{moves})", &text[..end])

@@ -215,7 +215,7 @@ fn handicap() {
 #[test]
 #[allow(clippy::print_stderr)]
 fn every_record_of_the_suites_is_read() {
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/gnugo-suites");
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/gnugo-suites");
     if !root.is_dir() {
         eprintln!("skipped: there is no {}", root.display());
         return;
