@@ -9,7 +9,7 @@ use super::{Evaluation, Evaluator, FirstPlays, Ownership, Playouts, Prior};
 use crate::board::{Key, Move, Symmetry};
 use crate::game::{Button, Game, Line};
 use crate::net::features::{Features, can_have_no_result, legal_points};
-use crate::net::{Context, Forward, Input, Kernel, Network, NotFinite, Prediction};
+use crate::net::{ArithmeticChoice, Context, Forward, Input, Network, NotFinite, Prediction};
 use crate::rng::Rng;
 use crate::rules::Rules;
 use crate::score;
@@ -27,8 +27,8 @@ pub struct NetworkSettings {
     pub view: View,
     /// Do positions that are images of each other share an answer?
     pub share_images: bool,
-    /// The kernel that computes it; `None` is the fastest one of this processor.
-    pub kernel: Option<Kernel>,
+    /// The instructions that compute it, and how exactly.
+    pub arithmetic: ArithmeticChoice,
 }
 
 /// The view of a position that a network is shown.
@@ -49,7 +49,7 @@ impl Default for NetworkSettings {
             playout_share: 0.0,
             view: View::Varied,
             share_images: true,
-            kernel: None,
+            arithmetic: ArithmeticChoice::default(),
         }
     }
 }
@@ -78,9 +78,9 @@ impl NetworkEvaluator {
     /// An evaluator with a cache of `mebibytes` at most.
     ///
     /// # Panics
-    /// If this processor cannot run the kernel of the settings.
+    /// If this processor has nothing that the settings allow.
     pub fn new(network: Arc<Network>, settings: NetworkSettings, mebibytes: usize) -> NetworkEvaluator {
-        let forward = Forward::with_kernel(&network, settings.kernel);
+        let forward = Forward::with_arithmetic(&network, settings.arithmetic);
         NetworkEvaluator {
             shared: Arc::new(Shared { network, settings, cache: EvaluationCache::new(mebibytes) }),
             forward,

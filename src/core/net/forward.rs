@@ -1,7 +1,7 @@
 //! The forward pass that this machine does fastest, and views of a position through the symmetries of the board.
 
 use super::input::Input;
-use super::kernels::{Kernel, Prepared, Scratch};
+use super::kernels::{ArithmeticChoice, Prepared, Scratch};
 use super::model::Network;
 use super::output::{NotFinite, Output};
 use super::symmetry;
@@ -19,19 +19,27 @@ pub struct Forward {
 }
 
 impl Forward {
-    /// Prepares `network` for the fastest kernel of this machine.
+    /// Prepares `network` for the fastest arithmetic of this machine.
     pub fn new(network: &Network) -> Forward {
-        Forward::with_kernel(network, None)
+        Forward::with_arithmetic(network, ArithmeticChoice::default())
     }
 
-    /// Prepares `network` for a kernel, or the fastest one of this machine.
+    /// Prepares `network` for the fastest arithmetic of this machine among those that are allowed.
     ///
     /// # Panics
-    /// If this machine cannot run the kernel.
-    pub fn with_kernel(network: &Network, kernel: Option<Kernel>) -> Forward {
-        let prepared = kernel.map_or_else(|| Prepared::fastest(network), |it| Prepared::new(network, it));
-        let prepared = Arc::new(prepared);
+    /// If this machine has none of them; see [`ArithmeticChoice::candidates`].
+    pub fn with_arithmetic(network: &Network, choice: ArithmeticChoice) -> Forward {
+        Forward::of(Arc::new(Prepared::fastest(network, choice)))
+    }
+
+    /// Evaluates with weights that have been prepared already.
+    pub fn of(prepared: Arc<Prepared>) -> Forward {
         Forward { prepared, scratch: Scratch::default(), seen: Input::zero(1, 1) }
+    }
+
+    /// The weights.
+    pub fn prepared(&self) -> &Arc<Prepared> {
+        &self.prepared
     }
 
     /// What the network says about the position.

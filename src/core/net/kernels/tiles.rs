@@ -15,7 +15,7 @@
 //! ```
 
 use super::buffer::Buffer;
-use super::convolution::{Batch, Joined};
+use super::batch::{Batch, Joined};
 
 /// Channels, of the input and of the output, are a multiple of this.
 pub(super) const CHANNELS: usize = 32;
