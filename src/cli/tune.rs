@@ -7,7 +7,7 @@ use super::gtp::EngineArguments;
 use super::{model, options, records};
 use crate::board::{BoardSize, Color, Move};
 use crate::commands::Setting;
-use crate::engine::{Engine, EngineSettings, Thinking};
+use crate::engine::{Engine, EngineSettings, SearchRequest};
 use crate::game::Game;
 use crate::net::Network;
 use crate::rng::Rng;
@@ -188,7 +188,7 @@ impl Contestant {
 
     fn choose(&mut self, game: &Game, color: Color) -> Move {
         self.engine.set_game(game.clone());
-        self.engine.regression_move(color, Thinking::new(&|| false))
+        self.engine.regression_move(color, SearchRequest::new(&|| false))
     }
 }
 
@@ -206,7 +206,7 @@ impl Judge {
     /// The value of a position with `color` on turn, for that player, in `[-1, 1]`.
     fn value(&mut self, game: &Game, color: Color) -> f32 {
         self.engine.set_game(game.clone());
-        let report = self.engine.analyze(color, &self.limits, Thinking::new(&|| false));
+        let report = self.engine.analyze(color, &self.limits, SearchRequest::new(&|| false));
         report.value * color.sign() as f32
     }
 

@@ -30,7 +30,7 @@ pub use scatter::Scatter;
 pub use summary::{PlayerSummary, accuracy};
 
 use crate::board::{ByColor, Color, Move, Point};
-use crate::engine::{Engine, Thinking};
+use crate::engine::{Engine, SearchRequest};
 use crate::game::Game;
 use crate::score;
 use crate::search::{Limits, SearchReport};
@@ -95,7 +95,7 @@ impl Analyst for EngineAnalyst<'_> {
         }
         self.engine.set_game(game.clone());
         let to_move = self.engine.game().to_move();
-        let report = self.engine.analyze(to_move, &self.limits, Thinking::new(&|| false));
+        let report = self.engine.analyze(to_move, &self.limits, SearchRequest::new(&|| false));
         Analysis::of_report(game, report, self.candidates)
     }
 

@@ -3,7 +3,7 @@
 use super::record::{Ending, PlayedGame, StrayTurn, Thought, Turn};
 use super::{COOLEST, LONGEST, Settings};
 use crate::board::{BoardSize, Move, Symmetry};
-use crate::engine::{Engine, EngineSettings, Thinking};
+use crate::engine::{Engine, EngineSettings, SearchRequest};
 use crate::game::Game;
 use crate::net::{Network, NotFinite, Prediction};
 use crate::rng::Rng;
@@ -185,7 +185,7 @@ impl Player {
     fn search(&mut self, visits: u32) -> Opinion {
         let color = self.engine.game().to_move();
         let limits = Limits { visits: Some(visits), ..Limits::default() };
-        Opinion::found(self.engine.analyze(color, &limits, Thinking::new(&|| false)))
+        Opinion::found(self.engine.analyze(color, &limits, SearchRequest::new(&|| false)))
     }
 
     fn temperature(&self, size: BoardSize, ply: usize) -> f32 {

@@ -252,7 +252,7 @@ impl Handler for Desk {
             log.add(&format!("> {id}{}", words.join(" ")));
         }
         let start = Instant::now();
-        let questions = self.commands.engine().questions();
+        let questions = self.commands.engine().searches();
         let answer = self.commands.handle(command, session);
         if let Some(autosave) = &mut self.autosave {
             let took = autosave.update(self.commands.engine());
@@ -260,7 +260,7 @@ impl Handler for Desk {
         }
         if let Some(log) = &mut self.log {
             let engine = self.commands.engine();
-            if let Some(report) = engine.last_report().filter(|_| engine.questions() > questions) {
+            if let Some(report) = engine.last_report().filter(|_| engine.searches() > questions) {
                 log.add(&format!("  {}", log::thought(report)));
             }
             let text = answer.as_ref().map_or_else(
@@ -278,10 +278,10 @@ impl Handler for Desk {
         if self.has_answered {
             self.warm_up();
         }
-        let (start, questions) = (Instant::now(), self.commands.engine().questions());
+        let (start, questions) = (Instant::now(), self.commands.engine().searches());
         self.commands.idle(watch);
         if let Some(log) = &mut self.log
-            && self.commands.engine().questions() > questions
+            && self.commands.engine().searches() > questions
         {
             log.add(&format!("  pondered for {:.3} s", start.elapsed().as_secs_f64()));
         }

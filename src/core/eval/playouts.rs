@@ -86,7 +86,7 @@ impl Default for Playouts {
 }
 
 impl<P: PlayoutPolicy + Clone + Send> Evaluator for Playouts<P> {
-    fn evaluate(&mut self, line: &Line<'_>, rng: &mut Rng) -> Evaluation {
+    fn evaluate(&mut self, line: &Line<'_>, rng: &mut Rng, _moves: &mut Vec<(Move, Prior)>) -> Evaluation {
         let game = line.game();
         let komi = game.komi() + line.white_bonus();
         if line.passes() >= 2 && !game.rules().friendly_pass {

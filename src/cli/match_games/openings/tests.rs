@@ -1,5 +1,5 @@
 use super::*;
-use crate::engine::{Engine, EngineSettings, Thinking};
+use crate::engine::{Engine, EngineSettings, SearchRequest};
 use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
@@ -137,7 +137,7 @@ fn the_built_in_openings_are_even() {
             for &mv in &opening.moves {
                 engine.play(engine.game().to_move(), mv).unwrap();
             }
-            engine.regression_move(engine.game().to_move(), Thinking::new(&|| false));
+            engine.regression_move(engine.game().to_move(), SearchRequest::new(&|| false));
             let black = (1.0 + engine.last_report().unwrap().value) / 2.0;
             assert!((0.4..=0.6).contains(&black), "{side} {text}: {black}");
         }

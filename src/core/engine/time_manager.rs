@@ -1,20 +1,20 @@
-//! How long to think: the clocks, what the engine has learned of its own slowness, and the opponent's time.
+//! Time management: what the clocks allow for a move, how much longer than planned moves took, and pondering.
 
-use super::{DEFAULT_MOVE_TIME, Engine, Revision, Thinking};
+use super::{DEFAULT_MOVE_TIME, Engine, Revision, SearchRequest};
 use crate::board::{ByColor, Color};
 use crate::search::Limits;
 use crate::time::{Budget, Progress};
 use std::time::{Duration, Instant};
 
-/// What the engine remembers from move to move.
+/// What time management remembers from move to move.
 #[derive(Clone, Copy, Default, Debug)]
-pub(super) struct Pace {
-    /// So much longer than planned have answers taken lately: an evaluation was going on at the limit, or the
+pub(super) struct TimeManager {
+    /// How much longer than planned answers took lately: an evaluation was going on when the time was over, or the
     /// machine was busy with something else.
     overrun: Duration,
-    /// What it takes to find out the status of all stones; nothing if that is not known.
+    /// What it takes to find the status of all stones; zero if that is not known.
     status: Duration,
-    /// How many moves in a row the game has looked lost.
+    /// For how many moves in a row the game has looked lost.
     lost: ByColor<u32>,
     /// When thinking about the present move began.
     began: Option<Instant>,
@@ -22,9 +22,9 @@ pub(super) struct Pace {
     after_own_move: Option<Revision>,
 }
 
-/// Nobody waits longer for an opponent; and who does has the machine back.
-const PONDER_TIME_MOST: Duration = Duration::from_secs(600);
-/// How often it is looked whether pondering has filled its part of the memory.
+/// Pondering ends after this time: an opponent who takes longer has probably left.
+const PONDER_TIME_MAX: Duration = Duration::from_secs(600);
+/// Pondering looks this often whether it has filled its part of the memory.
 const PONDER_SLICE: Duration = Duration::from_millis(500);
 /// The part of the node table that pondering may fill. The search of the next move begins by throwing nodes away
 /// if there are more, and what was learned now would be among them.
@@ -32,10 +32,10 @@ const PONDER_FULLNESS: f32 = 0.5;
 /// What the status of the stones of a large board may take before it was measured.
 const STATUS_GUESS: Duration = Duration::from_millis(500);
 
-impl Pace {
+impl TimeManager {
     /// Another game begins: the machine stays the same.
-    pub(super) fn begin(&mut self) {
-        *self = Pace { overrun: self.overrun, status: Duration::ZERO, ..Pace::default() };
+    pub(super) fn begin_game(&mut self) {
+        *self = TimeManager { overrun: self.overrun, status: Duration::ZERO, ..TimeManager::default() };
     }
 
     /// An answer took so much longer than planned. A large overrun is forgotten slowly.
@@ -53,7 +53,7 @@ impl Pace {
         self.lost[color]
     }
 
-    /// Thinking about a move begins, unless it has.
+    /// SearchRequest about a move begins, unless it has.
     pub(super) fn begin_move(&mut self) -> Instant {
         *self.began.get_or_insert_with(Instant::now)
     }
@@ -77,17 +77,17 @@ impl Engine {
         let progress = Progress { area: self.game.size().area(), moves: self.game.records().len() };
         let clock = &self.clocks[color];
         let reserve = clock.fitting_reserve(progress.area, self.settings.lag_reserve);
-        clock.budget(progress, reserve.saturating_add(self.pace.overrun))
+        clock.budget(progress, reserve.saturating_add(self.time_manager.overrun))
     }
 
     /// Limits of a search for a move, with what the move has taken already off the clock's budget.
     pub(super) fn limits(&self, budget: Option<Budget>) -> Limits {
-        let spent = self.pace.began.map_or(Duration::ZERO, |began| began.elapsed());
+        let spent = self.time_manager.began.map_or(Duration::ZERO, |began| began.elapsed());
         let settings = &self.settings;
         let unlimited = settings.visits.is_none() && settings.playouts.is_none() && budget.is_none();
         let move_time = settings.move_time.or(unlimited.then_some(DEFAULT_MOVE_TIME));
         let least = |a: Option<Duration>, b: Option<Duration>| a.into_iter().chain(b).min();
-        // Towards the end of a game there may be questions behind the search, see `Engine::decide`.
+        // Towards the end of a game there may be searches behind the search, see `Engine::decide`.
         let board = self.game.board();
         let may_be_settled = has_status_to_ask_for(self) && board.stone_count() * 2 > self.game.size().area();
         let later = if may_be_settled { self.status_time().mul_f64(1.5) } else { Duration::ZERO };
@@ -100,22 +100,21 @@ impl Engine {
 
     /// What it will take to find out the status of all stones.
     fn status_time(&self) -> Duration {
-        if self.pace.status.is_zero() {
+        if self.time_manager.status.is_zero() {
             STATUS_GUESS.mul_f64(self.game.size().area() as f64 / 361.0)
         } else {
-            self.pace.status
+            self.time_manager.status
         }
     }
 
-    /// Can the status of all stones be had before the deadline?
-    pub(super) fn has_time_for_status(&self, deadline: Option<Instant>) -> bool {
-        let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+    /// Can the status of all stones be found in the time that is left? `None` is any time.
+    pub(super) fn has_time_for_status(&self, left: Option<Duration>) -> bool {
         !has_status_to_ask_for(self) || left.is_none_or(|left| left > self.status_time())
     }
 
     /// Says that answering takes so much longer than thinking, because something is done before the answer goes out.
     pub fn add_delay(&mut self, delay: Duration) {
-        self.pace.note_overrun(delay);
+        self.time_manager.note_overrun(delay);
     }
 
     /// Thinks on about the position after the engine's own move until `interrupted`: what the opponent may answer, and
@@ -124,19 +123,20 @@ impl Engine {
     /// Returns at once unless the settings say that the engine ponders, its own move was the last change of the
     /// game, and the game goes on. Returns before `interrupted` when the time or the memory for it is used up.
     pub fn ponder(&mut self, interrupted: &(dyn Fn() -> bool + Sync)) {
-        let revision = self.diary.revision();
-        let is_waiting = self.pace.after_own_move.is_some_and(|after| after.change == revision.change);
+        let revision = self.notes.revision();
+        let is_waiting =
+            self.time_manager.after_own_move.is_some_and(|after| after.change == revision.change);
         if !self.settings.ponder || !is_waiting || self.game.is_over() {
             return;
         }
         let start = Instant::now();
         let limits = Limits { visits: self.settings.visits, ..Limits::time(PONDER_SLICE) };
-        while !interrupted() && start.elapsed() < PONDER_TIME_MOST {
-            let report = self.think(&limits, Thinking::new(interrupted));
+        while !interrupted() && start.elapsed() < PONDER_TIME_MAX {
+            let report = self.run_search(&limits, SearchRequest::new(interrupted));
             let is_enough = self.settings.visits.is_some_and(|visits| report.visits >= visits);
             if is_enough || report.usage.fullness() > PONDER_FULLNESS {
                 // Not again after the next command that changes nothing.
-                self.pace.after_own_move = None;
+                self.time_manager.after_own_move = None;
                 return;
             }
         }

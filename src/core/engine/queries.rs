@@ -1,4 +1,4 @@
-//! What the engine thinks of the position without being asked for a move.
+//! Questions about the position that are answered without choosing a move.
 
 use super::Engine;
 use crate::board::Move;
