@@ -81,14 +81,14 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         let (Counts { read, positions, .. }, shards) = (counts, out.count());
         bar.set_message(format!("{read} games, {positions} positions, {shards} shards, {speed:.0}/s"));
     };
-    let counts = pool.install(|| arguments.from_records().write(&mut out, &mut show))?;
+    let counts = pool.install(|| arguments.work().write(&mut out, &mut show))?;
     bar.finish_and_clear();
     report(&counts, &out, &mut io::stdout().lock())?;
     Ok(())
 }
 
 impl Arguments {
-    fn from_records(&self) -> FromRecords {
+    fn work(&self) -> FromRecords {
         FromRecords {
             files: self.files.clone(),
             wanted: self.split,
