@@ -123,11 +123,12 @@ impl Engine {
     }
 }
 
-/// Limits for each of two searches that may take as long as one together.
+/// Limits for each of two searches that may take as long as one together. Visits of the first that the second must not
+/// look at do not count for its limit, see [`SearchStats::visits`](crate::search::SearchStats::visits).
 fn halved(limits: &Limits) -> Limits {
     let half = |count: u32| count.div_ceil(2);
     Limits {
-        visits: limits.visits,
+        visits: limits.visits.map(half),
         playouts: limits.playouts.map(half),
         soft: limits.soft.map(|time| time / 2),
         hard: limits.hard.map(|time| time / 2),

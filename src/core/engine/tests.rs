@@ -426,3 +426,26 @@ fn warming_up_changes_no_answer() {
         }
     }
 }
+
+#[test]
+fn both_searches_for_taking_dead_stones_get_half_the_visits() {
+    // Two stones are dead in the corner, but Black has three stones to save first, at D5.
+    let drawing = "
+        . X . X O . O . O
+        X X X X O O O O O
+        . X X . X X X O .
+        X X X X O O O O O
+        . X . X O . O . O
+        X X X X X O O O O
+        O O . X X O O . O";
+    let mut engine = with_board(engine("chinese-kgs", 0), drawing, Color::Black);
+    engine.settings.playouts = None;
+    engine.settings.visits = Some(400);
+    let decision = engine.genmove_cleanup(Color::Black, Thinking::new(&|| false));
+    assert_eq!(decision, Decision::Play(Move::Play(Point::new(3, 4))));
+    // The report is that of the second search, which only looked at the liberty of the dead stones.
+    let report = engine.last_report().expect("a search");
+    let taking = report.find(Move::Play(Point::new(2, 0))).expect("the liberty");
+    assert!((100..=200).contains(&report.playouts), "{} simulations", report.playouts);
+    assert!((100..=200).contains(&taking.visits), "{} visits", taking.visits);
+}

@@ -204,7 +204,7 @@ impl NetworkEvaluator {
 fn without_passes(line: &Line<'_>) -> Game {
     let game = line.game();
     let rules = Rules { has_button: line.button() == Button::Free, ..game.rules() };
-    let komi = game.komi() + game.white_bonus() - line.button().black_points();
+    let komi = game.komi() + line.white_bonus() - line.button().black_points();
     Game::from_board(*line.board(), line.to_move(), rules, komi)
 }
 
@@ -226,7 +226,7 @@ impl Evaluator for NetworkEvaluator {
         if line.passes() >= 2 {
             if !game.rules().friendly_pass {
                 // The game is over and every stone on the board counts.
-                let komi = game.komi() + game.white_bonus() - line.button().black_points();
+                let komi = game.komi() + line.white_bonus() - line.button().black_points();
                 let score = score::area_score(line.board()) as f32 - komi;
                 let result = if score == 0.0 { 0.0 } else { score.signum() };
                 return Evaluation { value: self.value(result, score, size.area()), score };

@@ -54,7 +54,7 @@ pub struct AreaEvaluator;
 impl Evaluator for AreaEvaluator {
     fn evaluate(&mut self, line: &Line<'_>, _rng: &mut Rng) -> Evaluation {
         let game = line.game();
-        let score = crate::score::area_score(line.board()) as f32 - game.komi() - game.white_bonus();
+        let score = crate::score::area_score(line.board()) as f32 - game.komi() - line.white_bonus();
         Evaluation { value: score.clamp(-1.0, 1.0), score }
     }
 

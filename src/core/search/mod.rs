@@ -34,10 +34,11 @@ pub use restriction::{MoveRule, Restriction};
 pub use stop::{Limits, SearchStats, StopRule};
 pub use table::{NodeTable, TableUse};
 
+use crate::board::Color;
 use crate::eval::{Evaluator, Ownership};
 use crate::game::Game;
 use crate::rng::Rng;
-use node::NodeId;
+use node::{Edge, NodeId};
 use std::fmt;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -160,7 +161,11 @@ impl<E: Evaluator + Sync> Search<E> {
     /// Searches the game's position for the player on turn.
     pub fn run(&mut self, game: &Game, seed: u64, around: &Surroundings<'_>) -> SearchReport {
         let root = self.root(game);
+        let color = game.to_move();
+        let edges = self.table.edges(self.table.node(root)).iter();
+        let forbidden = edges.filter(|edge| !around.restriction.permits(color, edge.mv(), 0));
         let shared = Shared {
+            forbidden_visits: forbidden.map(Edge::visits).sum(),
             playouts: AtomicU32::new(0),
             stopped: AtomicBool::new(false),
             results: Mutex::new((Counters::default(), Ownership::default())),
@@ -207,6 +212,8 @@ impl<E: Evaluator + Sync> Search<E> {
 
 /// What the workers of one search share besides the table.
 struct Shared {
+    /// Visits of root moves that this search must not look at, from earlier searches. They count for no limit.
+    forbidden_visits: u32,
     /// Simulations begun.
     playouts: AtomicU32,
     stopped: AtomicBool,
@@ -237,7 +244,7 @@ impl Shared {
                 }
             }
             batch = (2 * batch).min(batch_most);
-            if self.limit_reached(worker.table(), root, around) || (around.interrupted)() {
+            if self.limit_reached(worker.table(), root, game.to_move(), around) || (around.interrupted)() {
                 self.stopped.store(true, Ordering::Relaxed);
             }
             if self.stopped.load(Ordering::Relaxed) {
@@ -268,10 +275,14 @@ impl Shared {
         }
     }
 
-    fn stats(&self, table: &NodeTable, root: NodeId, elapsed: Duration) -> SearchStats {
+    fn stats(&self, table: &NodeTable, root: NodeId, color: Color, around: &Surroundings<'_>) -> SearchStats {
         let node = table.node(root);
         let mut best_two = [0; 2];
+        let is_restricted = around.restriction.applies_at(0);
         for edge in table.edges(node) {
+            if is_restricted && !around.restriction.permits(color, edge.mv(), 0) {
+                continue;
+            }
             let visits = edge.visits();
             if visits > best_two[0] {
                 best_two = [visits, best_two[0]];
@@ -280,15 +291,23 @@ impl Shared {
             }
         }
         let playouts = self.playouts.load(Ordering::Relaxed);
-        SearchStats { visits: node.visits(), playouts, elapsed, best_two }
+        let visits = node.visits().saturating_sub(self.forbidden_visits);
+        SearchStats { visits, playouts, elapsed: (around.elapsed)(), best_two }
     }
 
-    fn limit_reached(&self, table: &NodeTable, root: NodeId, around: &Surroundings<'_>) -> bool {
-        around.stop.should_stop(&self.stats(table, root, (around.elapsed)()))
+    fn limit_reached(
+        &self,
+        table: &NodeTable,
+        root: NodeId,
+        color: Color,
+        around: &Surroundings<'_>,
+    ) -> bool {
+        around.stop.should_stop(&self.stats(table, root, color, around))
     }
 
     fn limit_by_count(&self, table: &NodeTable, root: NodeId, around: &Surroundings<'_>) -> bool {
         let playouts = self.playouts.load(Ordering::Relaxed);
-        around.stop.count_reached(table.node(root).visits(), playouts)
+        let visits = table.node(root).visits().saturating_sub(self.forbidden_visits);
+        around.stop.count_reached(visits, playouts)
     }
 }

@@ -457,3 +457,39 @@ fn a_restriction_holds_and_reports_come_in_time() {
     assert!(seen.is_sorted_by_key(|report| report.visits) && seen[0].visits < seen[1].visits);
     assert!(seen.iter().all(|report| report.best_move() == corner && report.playouts == report.visits));
 }
+
+#[test]
+fn visits_of_forbidden_moves_count_for_no_limit() {
+    let game = empty(5);
+    for limits in [
+        // Settled: the rest cannot change the order of the best two.
+        Limits { when_settled: true, ..Limits::playouts(60) },
+        // Soft: the best move is far ahead of the second.
+        Limits {
+            playouts: Some(60),
+            soft: Some(Duration::ZERO),
+            hard: Some(Duration::MAX),
+            ..Limits::default()
+        },
+        Limits { visits: Some(60), ..Limits::default() },
+    ] {
+        let mut search = puct_search(HashPolicy, 1);
+        let known = run(&mut search, &game, 2000, 1);
+        let favourite = known.moves[0].mv;
+        let rare: Vec<Move> = known.moves.iter().rev().take(6).map(|entry| entry.mv).collect();
+        let visits = |report: &SearchReport| {
+            rare.iter().filter_map(|&mv| report.find(mv)).map(|entry| entry.visits).sum::<u32>()
+        };
+        assert!(known.moves[0].visits > 200 && visits(&known) < 30, "the test needs a clear favourite");
+        let allow = vec![MoveRule { color: Color::Black, moves: rare.clone(), until: 1 }];
+        let restriction = Restriction { allow, ..Restriction::NONE };
+        let around = Surroundings {
+            restriction: &restriction,
+            ..Surroundings::new(&limits, &|| Duration::ZERO, &|| false)
+        };
+        let report = search.run(&game, 1, &around);
+        assert_eq!(report.find(favourite).map(|entry| entry.visits), Some(known.moves[0].visits));
+        assert!(report.playouts >= 10, "{limits:?}: only {} simulations", report.playouts);
+        assert!(report.playouts <= 60, "{limits:?}: {} simulations", report.playouts);
+    }
+}
