@@ -1,13 +1,13 @@
-//! What KataGo computes with a published network, position by position: features, forward pass and what the
-//! numbers mean, on boards of many sizes, under many rules and komi.
+//! What KataGo computes with published networks, position by position: features, forward pass and what the numbers
+//! mean, on boards of many sizes, under many rules and komi.
 //!
-//! Network and answers are not part of this project: the tests look for them in `../shared` and say when they do
+//! Networks and answers are not part of this project: the tests look for them in `../shared` and say when they do
 //! nothing.
 
 use kosumi::board::{BoardSize, Color, Move, Point};
 use kosumi::game::{Game, Line};
 use kosumi::net::{
-    Context, Features, Input, Kernel, Network, Prediction, Prepared, Scratch, features, scalar,
+    Context, Features, Input, Kernel, Network, Output, Prediction, Prepared, Scratch, features, scalar,
 };
 use kosumi::rules::Rules;
 use rayon::prelude::*;
@@ -23,10 +23,34 @@ struct Tolerance {
     same_move: f64,
 }
 
-const EXACT: Tolerance = Tolerance { probability: 1e-3, points: 1e-3, same_move: 0.99 };
+/// KataGo prints points in steps of 0.001.
+const EXACT: Tolerance = Tolerance { probability: 2e-5, points: 2e-3, same_move: 0.99 };
 
 /// For numbers of 16 bits.
 const ROUNDED: Tolerance = Tolerance { probability: 2e-2, points: 0.5, same_move: 0.97 };
+
+/// A published network, and what KataGo says with it: files of `../shared/models` and of `../shared/oracle`.
+#[derive(Clone, Copy)]
+struct Oracle {
+    model: &'static str,
+    answers: &'static str,
+}
+
+/// Convolutions alone, in a file of version 8.
+const B6C96: Oracle =
+    Oracle { model: "g170-b6c96-s175395328-d26788732.bin.gz", answers: "katago-b6c96-raw.jsonl" };
+
+/// Attention in bottlenecks with learned angles, in a file of version 15.
+const B10C384: Oracle = Oracle { model: "b10c384h6nbttflrs.bin.gz", answers: "katago-b10-raw.jsonl" };
+
+/// Attention with fixed angles, and the norm at the end point by point; version 17.
+const B7C96H3: Oracle = Oracle { model: "b7c96h3tfrs-test5-cnorm.bin.gz", answers: "katago-b7h3-raw.jsonl" };
+
+/// Heads that share keys, and values narrower than those; version 17.
+const B7C96H6: Oracle =
+    Oracle { model: "b7c96h6kv3qk32v16tflrs-fson-bnh.bin.gz", answers: "katago-b7h6-raw.jsonl" };
+
+const ORACLES: [Oracle; 4] = [B6C96, B7C96H3, B7C96H6, B10C384];
 
 /// One position, and `kata-raw-nn 0` there.
 #[derive(Deserialize)]
@@ -38,6 +62,16 @@ struct Row {
     moves: Vec<(char, String)>,
     to_play: char,
     raw: Raw,
+    /// The policy at optimism 1, for networks that have one.
+    optimistic: Option<Policy>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Policy {
+    /// `null` where a move is illegal.
+    policy: Vec<Vec<Option<f64>>>,
+    policy_pass: f64,
 }
 
 /// As White sees it.
@@ -49,9 +83,8 @@ struct Raw {
     no_result: f64,
     white_lead: f64,
     white_score_selfplay: f64,
-    /// `null` where a move is illegal.
-    policy: Vec<Vec<Option<f64>>>,
-    policy_pass: f64,
+    #[serde(flatten)]
+    policy: Policy,
     white_ownership: Vec<Vec<f64>>,
 }
 
@@ -60,21 +93,22 @@ fn shared(path: &str) -> Option<PathBuf> {
     path.exists().then_some(path)
 }
 
-fn rows() -> Option<Vec<Row>> {
-    let path = shared("oracle/katago-b6c96-raw.jsonl").or_else(|| {
-        eprintln!("skipped: no oracle in ../shared/oracle");
-        None
-    })?;
-    let text = fs::read_to_string(path).unwrap();
-    Some(text.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
-}
-
-fn network() -> Option<Network> {
-    let path = shared("models/g170-b6c96-s175395328-d26788732.bin.gz").or_else(|| {
-        eprintln!("skipped: no network in ../shared/models");
-        None
-    })?;
-    Some(Network::open(&path).unwrap())
+impl Oracle {
+    /// The positions and the network, if they are there.
+    fn load(self) -> Option<(Vec<Row>, Network)> {
+        let paths = shared("oracle")
+            .map(|it| it.join(self.answers))
+            .zip(shared("models").map(|it| it.join(self.model)));
+        let Some((answers, model)) = paths.filter(|(answers, model)| answers.exists() && model.exists())
+        else {
+            eprintln!("skipped: {} and {} are not in ../shared", self.model, self.answers);
+            return None;
+        };
+        let text = fs::read_to_string(answers).unwrap();
+        let rows: Vec<Row> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert!(rows.len() > 100);
+        Some((rows, Network::open(&model).unwrap()))
+    }
 }
 
 fn color(letter: char) -> Color {
@@ -98,101 +132,126 @@ fn game(row: &Row) -> Game {
     game
 }
 
-/// With the plain forward pass, or with one of the kernels.
-fn predict(network: &Network, prepared: Option<&Prepared>, game: &Game) -> Prediction {
+/// With the plain forward pass, or with one of the kernels: plain and optimistic.
+fn predict(network: &Network, prepared: Option<&Prepared>, game: &Game) -> [Prediction; 2] {
     let line = Line::new(game);
     let (mut input, mut legal) = (Input::zero(1, 1), Vec::new());
     Features::default().fill(&line, &mut input);
     features::legal_points(&line, &mut legal);
     let no_result = features::can_have_no_result(game.rules());
-    let context = Context { legal: &legal, no_result, optimism: 0.0 };
-    let output = match prepared {
+    let output: Output = match prepared {
         Some(prepared) => prepared.evaluate_one(&input, &mut Scratch::default()),
         None => scalar::evaluate(network, &input),
-    };
-    let output = output.unwrap();
-    Prediction::new(network, &output, context).unwrap()
+    }
+    .unwrap();
+    [0.0, 1.0].map(|optimism| {
+        Prediction::new(network, &output, Context { legal: &legal, no_result, optimism }).unwrap()
+    })
 }
 
-/// The largest differences: policy, result, lead, mean score, ownership.
-fn differences(row: &Row, prediction: &Prediction) -> [f64; 5] {
+fn most(pairs: impl Iterator<Item = (f64, f64)>) -> f64 {
+    pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+}
+
+fn policy_difference(wanted: &Policy, prediction: &Prediction) -> f64 {
+    let points = prediction.policy.iter().map(|&p| f64::from(p));
+    let pass = (f64::from(prediction.pass), wanted.policy_pass);
+    most(points.zip(wanted.policy.iter().flatten().map(|p| p.unwrap_or(0.0))).chain([pass]))
+}
+
+/// What is compared, in this order.
+const COMPARED: &str = "policy, optimistic policy, result, lead, score, ownership";
+
+/// The largest differences.
+fn differences(row: &Row, [prediction, optimistic]: &[Prediction; 2]) -> [f64; 6] {
     let sign = if row.to_play == 'W' { 1.0 } else { -1.0 };
     let (white_win, white_loss) = match row.to_play {
         'W' => (prediction.win, prediction.loss),
         _ => (prediction.loss, prediction.win),
     };
     let raw = &row.raw;
-    let most =
-        |pairs: &mut dyn Iterator<Item = (f64, f64)>| pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-    let points = prediction.policy.iter().map(|&p| f64::from(p));
-    let wanted = raw.policy.iter().flatten().map(|p| p.unwrap_or(0.0));
-    let pass = (f64::from(prediction.pass), raw.policy_pass);
     let results =
         [(white_win, raw.white_win), (white_loss, raw.white_loss), (prediction.no_result, raw.no_result)];
     let owners = prediction.ownership.iter().map(|&owner| sign * f64::from(owner));
     [
-        most(&mut points.zip(wanted).chain([pass])),
-        most(&mut results.into_iter().map(|(a, b)| (f64::from(a), b))),
-        most(&mut [(sign * f64::from(prediction.lead), raw.white_lead)].into_iter()),
-        most(&mut [(sign * f64::from(prediction.score_mean), raw.white_score_selfplay)].into_iter()),
-        most(&mut owners.zip(raw.white_ownership.iter().flatten().copied())),
+        policy_difference(&raw.policy, prediction),
+        row.optimistic.as_ref().map_or(0.0, |wanted| policy_difference(wanted, optimistic)),
+        most(results.into_iter().map(|(a, b)| (f64::from(a), b))),
+        (sign * f64::from(prediction.lead) - raw.white_lead).abs(),
+        (sign * f64::from(prediction.score_mean) - raw.white_score_selfplay).abs(),
+        most(owners.zip(raw.white_ownership.iter().flatten().copied())),
     ]
 }
 
 /// Is the most probable move the same, or as probable as far as KataGo's six digits say?
 fn same_move(row: &Row, prediction: &Prediction) -> bool {
-    let wanted = row.raw.policy.iter().flatten().map(|p| p.unwrap_or(0.0)).chain([row.raw.policy_pass]);
+    let wanted = &row.raw.policy;
+    let wanted = wanted.policy.iter().flatten().map(|p| p.unwrap_or(0.0)).chain([wanted.policy_pass]);
     let wanted: Vec<f64> = wanted.collect();
     let found = prediction.policy.iter().chain([&prediction.pass]);
     let Some((best, _)) = found.enumerate().max_by(|a, b| a.1.total_cmp(b.1)) else { return false };
     wanted[best] >= wanted.iter().copied().fold(0.0, f64::max) - 1e-6
 }
 
+fn small(rows: Vec<Row>) -> Vec<Row> {
+    rows.into_iter().filter(|row| row.columns * row.rows <= 81).collect()
+}
+
 #[test]
+fn small_boards_are_seen_and_judged_as_katago_does() {
+    for oracle in ORACLES {
+        let Some((rows, network)) = oracle.load() else { continue };
+        compare(&small(rows), &network, None);
+    }
+}
+
+#[test]
+#[ignore = "minutes: cargo test --profile checked --test katago_oracle every -- --ignored --nocapture"]
 fn every_position_is_seen_and_judged_as_katago_does() {
-    let (Some(rows), Some(network)) = (rows(), network()) else { return };
-    assert!(rows.len() > 100);
-    compare(&rows, &network, None);
+    for oracle in ORACLES {
+        let Some((rows, network)) = oracle.load() else { continue };
+        compare(&rows, &network, None);
+    }
 }
 
 #[test]
 fn kernels_judge_every_position_as_katago_does() {
-    let (Some(rows), Some(network)) = (rows(), network()) else { return };
+    let Some((rows, network)) = B6C96.load() else { return };
     for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
         compare(&rows, &network, Some(&Prepared::new(&network, kernel)));
     }
     // What the fastest kernel would do where it cannot run; slow, hence for some of the positions.
-    let small: Vec<Row> = rows.into_iter().filter(|row| row.columns * row.rows <= 81).collect();
-    compare(&small, &network, Some(&Prepared::new(&network, Kernel::EmulatedBf16)));
+    compare(&small(rows), &network, Some(&Prepared::new(&network, Kernel::EmulatedBf16)));
 }
 
 #[test]
 #[ignore = "a minute: cargo test --profile checked --test katago_oracle rounded -- --ignored --nocapture"]
 fn rounded_numbers_judge_every_position_nearly_as_katago_does() {
-    let (Some(rows), Some(network)) = (rows(), network()) else { return };
+    let Some((rows, network)) = B6C96.load() else { return };
     compare(&rows, &network, Some(&Prepared::new(&network, Kernel::EmulatedBf16)));
 }
 
 fn compare(rows: &[Row], network: &Network, prepared: Option<&Prepared>) {
-    let found: Vec<(&Row, [f64; 5], bool, bool)> = rows
+    let found: Vec<(&Row, [f64; 6], bool, bool)> = rows
         .par_iter()
         .map(|row| {
             let game = game(row);
-            let prediction = predict(network, prepared, &game);
-            assert_eq!(prediction.policy.len(), row.raw.policy.iter().flatten().count());
+            let predictions = predict(network, prepared, &game);
+            let wanted = &row.raw.policy.policy;
+            assert_eq!(predictions[0].policy.len(), wanted.iter().flatten().count());
             let legal =
                 game.size().points().map(|point| game.check(game.to_move(), Move::Play(point)).is_ok());
-            let legal_count = row.raw.policy.iter().flatten().flatten().count();
+            let legal_count = wanted.iter().flatten().flatten().count();
             let same_legal = legal.filter(|&legal| legal).count() == legal_count;
-            (row, differences(row, &prediction), same_legal, same_move(row, &prediction))
+            (row, differences(row, &predictions), same_legal, same_move(row, &predictions[0]))
         })
         .collect();
     let tolerance = if prepared.is_some_and(|it| it.kernel().is_rounded()) { ROUNDED } else { EXACT };
     let Tolerance { probability, points, .. } = tolerance;
     let mut wrong = Vec::new();
-    let mut worst = [0.0; 5];
+    let mut worst = [0.0; 6];
     for (index, (row, differences, same_legal, _)) in found.iter().enumerate() {
-        let most = [probability, probability, points, points, probability];
+        let most = [probability, probability, probability, points, points, probability];
         if differences.iter().zip(most).any(|(&difference, most)| difference > most) || !same_legal {
             wrong.push(format!(
                 "{index}: {}×{} {} komi {}, {} moves: {differences:.5?}, legal {same_legal}",
@@ -207,8 +266,8 @@ fn compare(rows: &[Row], network: &Network, prepared: Option<&Prepared>) {
     }
     let same_moves = found.iter().filter(|it| it.3).count();
     eprintln!(
-        "{} positions, {}; largest differences: policy, result, lead, score, ownership: {worst:.6?}; best move the \
-         same in {same_moves}",
+        "{}: {} positions, {}; largest differences: {COMPARED}: {worst:.6?}; best move the same in {same_moves}",
+        network.name(),
         rows.len(),
         prepared.map_or("plain", |prepared| prepared.kernel().name())
     );
@@ -219,7 +278,7 @@ fn compare(rows: &[Row], network: &Network, prepared: Option<&Prepared>) {
 #[test]
 #[ignore = "a measurement: cargo test --release --test katago_oracle speed -- --ignored --nocapture"]
 fn speed() {
-    let Some(rows) = rows() else { return };
+    let Some((rows, _)) = B6C96.load() else { return };
     eprintln!("microseconds for one extraction: nothing known, ladders of the two positions before known");
     for side in [9, 13, 19] {
         let games: Vec<Game> = rows

@@ -26,9 +26,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 const USUAL_POINTS: usize = 19 * 19;
 
 fn report(network: &Network, bytes: u64) -> String {
-    let Cost { parameters, multiply_adds } = network.cost();
+    let cost = network.cost();
+    let Cost { parameters, multiply_adds, .. } = cost;
     let [policy, pooled, value, vector] = network.head_widths();
-    let millions = (multiply_adds * USUAL_POINTS) as f64 / 1e6;
+    let millions = cost.on(USUAL_POINTS) as f64 / 1e6;
     let mut text = format!(
         "name           {}\n\
          version        {}\n\

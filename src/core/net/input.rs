@@ -8,9 +8,12 @@ pub const SPATIAL_FEATURES: usize = 22;
 /// Features of the position as a whole.
 pub const GLOBAL_FEATURES: usize = 19;
 
+/// What networks of human play are told about the players.
+pub const METADATA_FEATURES: usize = 192;
+
 /// The features of one position, as the player to move sees it: "own" stones are that player's.
 ///
-/// The meaning of each feature is that of KataGo's "V7" inputs, which all networks of versions 8 to 16 take.
+/// The meaning of each feature is that of KataGo's "V7" inputs, which all networks of versions 8 to 17 take.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Input {
     /// Columns of the board.
@@ -22,6 +25,9 @@ pub struct Input {
     pub spatial: Vec<f32>,
     /// Features of the position.
     pub global: [f32; GLOBAL_FEATURES],
+    /// What is known about the players, for networks that must be told; the others
+    /// do not look at it. `None` is as if every number were 0.
+    pub metadata: Option<Box<[f32; METADATA_FEATURES]>>,
 }
 
 /// Where a point stands in a network's inputs and outputs: row by row, from the **top** left.
@@ -33,16 +39,17 @@ impl Input {
     /// An input for a board of this size in which every feature is 0, even "on the board".
     pub fn zero(width: usize, height: usize) -> Input {
         let spatial = vec![0.0; width * height * SPATIAL_FEATURES];
-        Input { width, height, spatial, global: [0.0; GLOBAL_FEATURES] }
+        Input { width, height, spatial, global: [0.0; GLOBAL_FEATURES], metadata: None }
     }
 
-    /// Becomes an input for a board of this size in which every feature is 0; takes no memory if it was one for
+    /// Becomes an input for a board of this size in which every feature is 0 and nothing is known about the players; takes no memory if it was one for
     /// a board that is not smaller.
     pub fn clear(&mut self, size: BoardSize) {
         (self.width, self.height) = (size.columns(), size.rows());
         self.spatial.clear();
         self.spatial.resize(size.area() * SPATIAL_FEATURES, 0.0);
         self.global = [0.0; GLOBAL_FEATURES];
+        self.metadata = None;
     }
 
     /// Sets one feature of all these points of a board of this size to 1.

@@ -54,6 +54,56 @@ pub struct Affine {
     pub(crate) bias: Vec<f32>,
 }
 
+/// Normalisation by the root mean square of a point's channels, as transformers have it: `x` becomes
+/// `x / √(mean of the channels' squares + ε) · scale`.
+///
+/// CITE: Zhang and Sennrich, "Root mean square layer normalization" (2019).
+#[derive(Clone, PartialEq, Debug)]
+pub struct RmsNorm {
+    pub(crate) name: String,
+    /// Added to the mean square. Held as `f64`, so that its decimal text survives a round trip.
+    pub(crate) epsilon: f64,
+    /// A factor for every channel.
+    pub(crate) scale: Vec<f32>,
+}
+
+/// As [`RmsNorm`], with a bias, at the end of a trunk.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TrunkRmsNorm {
+    pub(crate) name: String,
+    /// Added to the mean square. Held as `f64`, so that its decimal text survives a round trip.
+    pub(crate) epsilon: f64,
+    /// Is the mean square that of all channels of all points together, instead of one for every point?
+    pub(crate) is_spatial: bool,
+    /// A factor for every channel.
+    pub(crate) scale: Vec<f32>,
+    pub(crate) bias: Vec<f32>,
+}
+
+/// How attention is told where on the board a query and a key stand: each pair of channels `(2p, 2p + 1)` of both is
+/// turned by an angle that grows with the column and the row, so that their product depends on how far apart the two
+/// points are.
+///
+/// CITE: Su et al., "RoFormer: enhanced transformer with rotary position embedding" (2021).
+#[derive(Clone, PartialEq, Debug)]
+pub enum RotaryEmbedding {
+    /// The first half of the pairs turns with the row (counted from the top), the second with the column. Within a
+    /// half of `n` pairs, pair `p` turns by `theta^(−p / n)` radians a step.
+    Fixed {
+        /// Its name in the file.
+        name: String,
+        /// Above zero. Held as `f64`, so that its decimal text survives a round trip.
+        theta: f64,
+    },
+    /// Every pair of channels of every key head turns by its own angles.
+    Learned {
+        /// Its name in the file.
+        name: String,
+        /// Radians for a step to the right and for one downwards, in the order `[key head][pair][right, down]`.
+        frequencies: Vec<f32>,
+    },
+}
+
 /// A function that is applied to every number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Activation {
@@ -63,6 +113,9 @@ pub enum Activation {
     Relu,
     /// `x · tanh(ln(1 + eˣ))`. CITE: Misra, "Mish: a self regularized non-monotonic activation function" (2019).
     Mish,
+    /// `x / (1 + e⁻ˣ)`. CITE: Elfwing et al., "Sigmoid-weighted linear units for neural network function
+    /// approximation in reinforcement learning" (2017).
+    Silu,
 }
 
 /// An activation and the name it has in the file.
@@ -92,6 +145,24 @@ impl Norm {
     }
 }
 
+impl RotaryEmbedding {
+    /// How far pair `pair` of `pairs` in a head of keys is turned, in radians: for a step to the right, and for one
+    /// downwards.
+    pub(crate) fn steps(&self, key_head: usize, pair: usize, pairs: usize) -> [f64; 2] {
+        match self {
+            RotaryEmbedding::Learned { frequencies, .. } => {
+                let start = (key_head * pairs + pair) * 2;
+                [frequencies[start], frequencies[start + 1]].map(f64::from)
+            }
+            RotaryEmbedding::Fixed { theta, .. } => {
+                let half = pairs / 2;
+                let step = theta.powf(-((pair % half) as f64) / half as f64);
+                if pair < half { [0.0, step] } else { [step, 0.0] }
+            }
+        }
+    }
+}
+
 impl Affine {
     pub(crate) fn is_finite(&self) -> bool {
         self.scale.iter().chain(&self.bias).all(|x| x.is_finite())
@@ -99,17 +170,22 @@ impl Affine {
 }
 
 impl Activation {
+    /// All of them.
+    pub const ALL: [Activation; 4] =
+        [Activation::Identity, Activation::Relu, Activation::Mish, Activation::Silu];
+
     /// How files of version 11 and later name it.
     pub(crate) const fn token(self) -> &'static str {
         match self {
             Activation::Identity => "ACTIVATION_IDENTITY",
             Activation::Relu => "ACTIVATION_RELU",
             Activation::Mish => "ACTIVATION_MISH",
+            Activation::Silu => "ACTIVATION_SILU",
         }
     }
 
     pub(crate) fn from_token(token: &str) -> Option<Activation> {
-        [Activation::Identity, Activation::Relu, Activation::Mish].into_iter().find(|it| it.token() == token)
+        Activation::ALL.into_iter().find(|it| it.token() == token)
     }
 
     /// The word for people.
@@ -118,6 +194,7 @@ impl Activation {
             Activation::Identity => "identity",
             Activation::Relu => "ReLU",
             Activation::Mish => "Mish",
+            Activation::Silu => "SiLU",
         }
     }
 
@@ -127,6 +204,8 @@ impl Activation {
             Activation::Identity => x,
             Activation::Relu => x.max(0.0),
             Activation::Mish => mish(x),
+            // For large negative numbers the divisor is infinite, and the result −0.
+            Activation::Silu => x / (1.0 + (-x).exp()),
         }
     }
 }
@@ -147,12 +226,22 @@ fn mish(x: f32) -> f32 {
 pub enum Layer<'n> {
     /// A convolution.
     Conv(&'n Conv),
-    /// A matrix.
+    /// A matrix that is applied once to a position.
     MatMul(&'n MatMul),
+    /// A matrix that is applied to every point.
+    PointMatMul(&'n MatMul),
     /// A bias.
     Bias(&'n Bias),
     /// A normalisation.
     Norm(&'n Norm),
+    /// A normalisation by the root mean square.
+    RmsNorm(&'n RmsNorm),
+    /// The same at the end of a trunk.
+    TrunkRmsNorm(&'n TrunkRmsNorm),
+    /// The angles of attention.
+    Rotary(&'n RotaryEmbedding),
+    /// What attention does with two points: multiplications with addition for every pair of them.
+    Pairs(usize),
 }
 
 impl Layer<'_> {
@@ -160,21 +249,26 @@ impl Layer<'_> {
     pub fn parameters(self) -> usize {
         match self {
             Layer::Conv(conv) => conv.weights.len(),
-            Layer::MatMul(matrix) => matrix.weights.len(),
+            Layer::MatMul(matrix) | Layer::PointMatMul(matrix) => matrix.weights.len(),
             Layer::Bias(bias) => bias.weights.len(),
             Layer::Norm(norm) => {
                 let optional = [&norm.scale, &norm.bias].into_iter().flatten().map(Vec::len).sum::<usize>();
                 norm.mean.len() + norm.variance.len() + optional
             }
+            Layer::RmsNorm(norm) => norm.scale.len(),
+            Layer::TrunkRmsNorm(norm) => norm.scale.len() + norm.bias.len(),
+            Layer::Rotary(RotaryEmbedding::Learned { frequencies, .. }) => frequencies.len(),
+            Layer::Rotary(RotaryEmbedding::Fixed { .. }) | Layer::Pairs(_) => 0,
         }
     }
 
-    /// Multiplications with addition that it takes for every point of the board. Only convolutions count; what
-    /// is done once a position, or once for each number, is left out.
+    /// Multiplications with addition that it takes for every point of the board. Convolutions and matrices count;
+    /// what is done once a position, or once for each number, is left out.
     pub fn multiply_adds(self) -> usize {
         match self {
             Layer::Conv(conv) => conv.weights.len(),
-            Layer::MatMul(_) | Layer::Bias(_) | Layer::Norm(_) => 0,
+            Layer::PointMatMul(matrix) => matrix.weights.len(),
+            _ => 0,
         }
     }
 }
@@ -196,11 +290,23 @@ mod tests {
     }
 
     #[test]
+    fn silu_is_what_its_definition_says() {
+        for step in -1200..=1200 {
+            let x = step as f32 / 10.0;
+            let wanted = f64::from(x) / (1.0 + (-f64::from(x)).exp());
+            let found = f64::from(Activation::Silu.apply(x));
+            assert!((found - wanted).abs() <= 1e-6 * wanted.abs().max(1e-3), "{x}: {found} {wanted}");
+        }
+        assert_eq!(Activation::Silu.apply(f32::MAX), f32::MAX);
+        assert_eq!(Activation::Silu.apply(f32::MIN), 0.0);
+    }
+
+    #[test]
     fn activations_have_their_own_tokens() {
-        for activation in [Activation::Identity, Activation::Relu, Activation::Mish] {
+        for activation in Activation::ALL {
             assert_eq!(Activation::from_token(activation.token()), Some(activation));
         }
-        assert_eq!(Activation::from_token("ACTIVATION_SILU"), None);
+        assert_eq!(Activation::from_token("ACTIVATION_GELU"), None);
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub mod write;
 pub use error::{ErrorKind, ReadError};
 pub use features::Features;
 pub use forward::Forward;
-pub use input::{GLOBAL_FEATURES, Input, SPATIAL_FEATURES};
+pub use input::{GLOBAL_FEATURES, Input, METADATA_FEATURES, SPATIAL_FEATURES};
 pub use kernels::{Kernel, Prepared, Scratch, UnknownKernel};
 pub use layer::Activation;
 pub use model::{Block, Cost, NEWEST_VERSION, Network, OLDEST_VERSION};

@@ -5,16 +5,22 @@
 //!         global features ─ matrix ┘                           └─ value head
 //! ```
 //!
+//! Networks of human play add a third vector to the trunk, made of what is known about the players.
+//!
 //! CITE: Wu, "Accelerating self-play learning in Go" (2019), section 3 and appendix A, for the global pooling and
-//! the heads; KataGo's `docs/KataGoMethods.md` for the nested bottleneck blocks.
+//! the heads; KataGo's `docs/KataGoMethods.md` for the nested bottleneck blocks; Vaswani et al., "Attention is
+//! all you need" (2017), for attention; Shazeer, "GLU variants improve transformer" (2020), for the gated feed-forward
+//! blocks.
 
-use super::layer::{Activation, ActivationLayer, Bias, Conv, Layer, MatMul, Norm};
+use super::layer::{
+    Activation, ActivationLayer, Bias, Conv, Layer, MatMul, Norm, RmsNorm, RotaryEmbedding, TrunkRmsNorm,
+};
 
 /// The oldest version of networks that can be used.
 pub const OLDEST_VERSION: u32 = 8;
 
 /// The newest version of networks that can be used.
-pub const NEWEST_VERSION: u32 = 16;
+pub const NEWEST_VERSION: u32 = 17;
 
 /// A network of one of the versions [`OLDEST_VERSION`] to [`NEWEST_VERSION`], with its weights.
 ///
@@ -24,6 +30,9 @@ pub struct Network {
     pub(crate) name: String,
     pub(crate) version: u32,
     pub(crate) multipliers: Multipliers,
+    /// Was the network taught that chains are alive for certain only if they are so where the suicide of several
+    /// stones is legal, whatever the rules? From version 15 on the file says.
+    pub(crate) pass_alive_with_suicide: bool,
     pub(crate) trunk: Trunk,
     pub(crate) policy: PolicyHead,
     pub(crate) value: ValueHead,
@@ -102,9 +111,39 @@ pub struct Trunk {
     pub(crate) first_conv: Conv,
     /// From the global features; its result is added to every point.
     pub(crate) global_matmul: MatMul,
+    /// From the facts about the players, in networks that are told them; its result is added to every point.
+    pub(crate) metadata_encoder: Option<MetadataEncoder>,
     pub(crate) blocks: Vec<Block>,
-    pub(crate) last_norm: Norm,
+    pub(crate) last_norm: TrunkNorm,
     pub(crate) last_activation: ActivationLayer,
+}
+
+/// The norm behind the last block.
+#[derive(Clone, PartialEq, Debug)]
+pub enum TrunkNorm {
+    /// Batch normalisation, or only a bias.
+    Batch(Norm),
+    /// By the root mean square.
+    Rms(TrunkRmsNorm),
+}
+
+/// Three matrices that make a vector of the trunk's width out of facts about the players
+/// ([`METADATA_FEATURES`](super::input::METADATA_FEATURES)).
+#[derive(Clone, PartialEq, Debug)]
+pub struct MetadataEncoder {
+    pub(crate) name: String,
+    pub(crate) first: DenseLayer,
+    pub(crate) second: DenseLayer,
+    /// To the channels of the trunk.
+    pub(crate) last: MatMul,
+}
+
+/// A matrix, a bias and an activation.
+#[derive(Clone, PartialEq, Debug)]
+pub struct DenseLayer {
+    pub(crate) matmul: MatMul,
+    pub(crate) bias: Bias,
+    pub(crate) activation: ActivationLayer,
 }
 
 /// Normalisation, activation, convolution: what blocks are made of.
@@ -124,6 +163,10 @@ pub enum Block {
     GlobalPooling(Box<GlobalPoolingBlock>),
     /// A convolution to fewer channels, blocks on them, and a convolution back.
     NestedBottleneck(Box<NestedBottleneckBlock>),
+    /// Every point looks at all points of the board.
+    Attention(Box<AttentionBlock>),
+    /// Every point by itself: to more channels and back.
+    FeedForward(Box<FeedForwardBlock>),
 }
 
 /// `x + second(first(x))`
@@ -163,6 +206,45 @@ pub struct NestedBottleneckBlock {
     pub(crate) second: NormActConv,
 }
 
+/// `x + output(attention of all heads over query(n), key(n), value(n))` with `n = norm(x)`.
+///
+/// A head at a point weighs the values of all points by the softmax over the points of the product of its query
+/// there with their keys, divided by the square root of `key_width`. Heads may share keys and values: of `heads` and
+/// `key_heads`, head `h` uses those of key head `h / (heads / key_heads)`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct AttentionBlock {
+    pub(crate) name: String,
+    /// Heads with queries of their own.
+    pub(crate) heads: usize,
+    /// Heads of keys and values; divides `heads`.
+    pub(crate) key_heads: usize,
+    /// Channels of a query or a key in one head.
+    pub(crate) key_width: usize,
+    /// Channels of a value in one head.
+    pub(crate) value_width: usize,
+    pub(crate) norm: RmsNorm,
+    /// To `heads` times `key_width` channels, head by head.
+    pub(crate) query: MatMul,
+    /// To `key_heads` times `key_width` channels, head by head.
+    pub(crate) key: MatMul,
+    /// To `key_heads` times `value_width` channels, head by head.
+    pub(crate) value: MatMul,
+    /// From `heads` times `value_width` channels, head by head.
+    pub(crate) output: MatMul,
+    /// How positions are told apart; without it they are not.
+    pub(crate) rotary: Option<RotaryEmbedding>,
+}
+
+/// `x + last(silu(first(n)) · gate(n))` with `n = norm(x)`, number by number.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FeedForwardBlock {
+    pub(crate) name: String,
+    pub(crate) norm: RmsNorm,
+    pub(crate) first: MatMul,
+    pub(crate) gate: MatMul,
+    pub(crate) last: MatMul,
+}
+
 /// From the trunk to the moves.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PolicyHead {
@@ -171,9 +253,9 @@ pub struct PolicyHead {
     pub(crate) pooling: GlobalPooling,
     pub(crate) norm: Norm,
     pub(crate) activation: ActivationLayer,
-    /// To the [`policy_channels`].
+    /// To one, two or four logits for every point: the policy, the optimistic policy, and two that are not used.
     pub(crate) last_conv: Conv,
-    /// From the pooled channels to the [`policy_channels`] of a pass, or, from version 15 on, to what `pass`
+    /// From the pooled channels to as many logits of a pass, or, from version 15 on, to what `pass`
     /// then takes.
     pub(crate) pass_matmul: MatMul,
     pub(crate) pass: Option<PassLayers>,
@@ -208,12 +290,13 @@ pub struct ValueHead {
 }
 
 /// How many logits a network of this version gives for every move: one, from 12 on also an optimistic one, in 16
-/// also two predictions of what the move is worth.
-pub const fn policy_channels(version: u32) -> usize {
+/// also two predictions of what the move is worth. From 17 on the file says: two or four.
+pub const fn policy_channels(version: u32) -> Option<usize> {
     match version {
-        ..12 => 1,
-        12..16 => 2,
-        16.. => 4,
+        ..12 => Some(1),
+        12..16 => Some(2),
+        16 => Some(4),
+        17.. => None,
     }
 }
 
@@ -230,6 +313,8 @@ impl Block {
             Block::Ordinary(block) => &block.name,
             Block::GlobalPooling(block) => &block.name,
             Block::NestedBottleneck(block) => &block.name,
+            Block::Attention(block) => &block.name,
+            Block::FeedForward(block) => &block.name,
         }
     }
 
@@ -239,23 +324,28 @@ impl Block {
             Block::Ordinary(_) => "ordinary_block",
             Block::GlobalPooling(_) => "gpool_block",
             Block::NestedBottleneck(_) => "nested_bottleneck_block",
+            Block::Attention(_) => "transformer_attention_block",
+            Block::FeedForward(_) => "transformer_ffn_block",
         }
     }
 
     /// The blocks inside it.
     pub fn inner(&self) -> &[Block] {
         match self {
-            Block::Ordinary(_) | Block::GlobalPooling(_) => &[],
             Block::NestedBottleneck(block) => &block.blocks,
+            _ => &[],
         }
     }
 
-    /// Channels inside it: regular ones, and those that are pooled.
+    /// Channels inside it: regular ones (in attention those of all queries, in a feed-forward block the hidden ones),
+    /// and those that are pooled.
     pub fn widths(&self) -> (usize, usize) {
         match self {
             Block::Ordinary(block) => (block.first.conv.outputs, 0),
             Block::GlobalPooling(block) => (block.first.conv.outputs, block.pooling.conv.outputs),
             Block::NestedBottleneck(block) => (block.first.conv.outputs, 0),
+            Block::Attention(block) => (block.query.outputs, 0),
+            Block::FeedForward(block) => (block.first.outputs, 0),
         }
     }
 
@@ -276,7 +366,48 @@ impl Block {
                 block.blocks.iter().for_each(|block| block.visit(visit));
                 block.second.visit(visit);
             }
+            Block::Attention(block) => {
+                visit(Layer::RmsNorm(&block.norm));
+                for matmul in [&block.query, &block.key, &block.value, &block.output] {
+                    visit(Layer::PointMatMul(matmul));
+                }
+                block.rotary.iter().for_each(|rotary| visit(Layer::Rotary(rotary)));
+                visit(Layer::Pairs(block.heads * (block.key_width + block.value_width)));
+            }
+            Block::FeedForward(block) => {
+                visit(Layer::RmsNorm(&block.norm));
+                for matmul in [&block.first, &block.gate, &block.last] {
+                    visit(Layer::PointMatMul(matmul));
+                }
+            }
         }
+    }
+}
+
+impl TrunkNorm {
+    /// Channels that it takes and gives.
+    pub fn channels(&self) -> usize {
+        match self {
+            TrunkNorm::Batch(norm) => norm.channels(),
+            TrunkNorm::Rms(norm) => norm.scale.len(),
+        }
+    }
+
+    fn visit<'n>(&'n self, visit: &mut dyn FnMut(Layer<'n>)) {
+        match self {
+            TrunkNorm::Batch(norm) => visit(Layer::Norm(norm)),
+            TrunkNorm::Rms(norm) => visit(Layer::TrunkRmsNorm(norm)),
+        }
+    }
+}
+
+impl MetadataEncoder {
+    fn visit<'n>(&'n self, visit: &mut dyn FnMut(Layer<'n>)) {
+        for layer in [&self.first, &self.second] {
+            visit(Layer::MatMul(&layer.matmul));
+            visit(Layer::Bias(&layer.bias));
+        }
+        visit(Layer::MatMul(&self.last));
     }
 }
 
@@ -330,6 +461,8 @@ pub struct Cost {
     pub parameters: usize,
     /// Multiplications with addition for every point of the board; see [`Layer::multiply_adds`].
     pub multiply_adds: usize,
+    /// Multiplications with addition for every pair of points, a point and itself included.
+    pub of_pairs: usize,
 }
 
 impl Cost {
@@ -339,8 +472,17 @@ impl Cost {
         visit_all(&mut |layer| {
             cost.parameters += layer.parameters();
             cost.multiply_adds += layer.multiply_adds();
+            cost.of_pairs += match layer {
+                Layer::Pairs(products) => products,
+                _ => 0,
+            };
         });
         cost
+    }
+
+    /// Multiplications with addition for one position on a board of so many points.
+    pub fn on(self, area: usize) -> usize {
+        self.multiply_adds * area + self.of_pairs * area * area
     }
 }
 
@@ -370,6 +512,22 @@ impl Network {
         self.trunk.last_activation.activation
     }
 
+    /// Must it be told who plays? Such networks predict the moves of people.
+    pub fn takes_metadata(&self) -> bool {
+        self.trunk.metadata_encoder.is_some()
+    }
+
+    /// Must "alive for certain" be understood as if the suicide of several stones were legal, whatever the rules?
+    /// See [`Features`](super::Features).
+    pub fn pass_alive_with_suicide(&self) -> bool {
+        self.pass_alive_with_suicide
+    }
+
+    /// How many logits every move has: 1, 2 with an optimistic policy, or 4 with two numbers that are not used.
+    pub fn policy_channels(&self) -> usize {
+        self.policy.last_conv.outputs
+    }
+
     /// Channels inside the heads: of the policy, of its pooled side path, of the value, and of the vector behind.
     pub fn head_widths(&self) -> [usize; 4] {
         let (policy, value) = (&self.policy, &self.value);
@@ -380,8 +538,9 @@ impl Network {
     pub fn visit<'n>(&'n self, visit: &mut dyn FnMut(Layer<'n>)) {
         visit(Layer::Conv(&self.trunk.first_conv));
         visit(Layer::MatMul(&self.trunk.global_matmul));
+        self.trunk.metadata_encoder.iter().for_each(|encoder| encoder.visit(visit));
         self.trunk.blocks.iter().for_each(|block| block.visit(visit));
-        visit(Layer::Norm(&self.trunk.last_norm));
+        self.trunk.last_norm.visit(visit);
         self.policy.visit(visit);
         self.value.visit(visit);
     }

@@ -4,8 +4,8 @@ use super::input::{GLOBAL_FEATURES, SPATIAL_FEATURES};
 use super::layer::{Activation, ActivationLayer, Bias, Conv, MatMul, Norm};
 use super::model::{
     Block, GlobalPooling, GlobalPoolingBlock, Multipliers, NEWEST_VERSION, NestedBottleneckBlock, Network,
-    NormActConv, OLDEST_VERSION, OrdinaryBlock, PassLayers, PolicyHead, Trunk, ValueHead, policy_channels,
-    score_channels,
+    NormActConv, OLDEST_VERSION, OrdinaryBlock, PassLayers, PolicyHead, Trunk, TrunkNorm, ValueHead,
+    policy_channels, score_channels,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
@@ -104,7 +104,15 @@ pub fn network(options: &Options) -> Result<Network, Impossible> {
     let policy = maker.policy_head(channels, head);
     let value = maker.value_head(channels, head);
     let name = format!("random-v{version}-b{}c{channels}-s{seed}", options.blocks.len());
-    Ok(Network { name, version, multipliers: Multipliers::DEFAULT, trunk, policy, value })
+    Ok(Network {
+        name,
+        version,
+        multipliers: Multipliers::DEFAULT,
+        pass_alive_with_suicide: false,
+        trunk,
+        policy,
+        value,
+    })
 }
 
 /// A third of the channels of a block are pooled.
@@ -230,7 +238,7 @@ impl Maker {
         let blocks = blocks
             .map(|(index, &kind)| self.block(format!("model.blocks.{index}"), kind, channels))
             .collect();
-        let last_norm = self.norm("model.norm_trunkfinal".to_owned(), channels, false);
+        let last_norm = TrunkNorm::Batch(self.norm("model.norm_trunkfinal".to_owned(), channels, false));
         let last_activation = self.activation("model.act_trunkfinal".to_owned());
         let pooled = pooled(channels);
         let stated_widths = [channels, channels - pooled, pooled, pooled];
@@ -240,6 +248,7 @@ impl Maker {
             stated_widths,
             first_conv,
             global_matmul,
+            metadata_encoder: None,
             blocks,
             last_norm,
             last_activation,
@@ -248,7 +257,7 @@ impl Maker {
 
     fn policy_head(&mut self, channels: usize, width: usize) -> PolicyHead {
         let name = "policyhead".to_owned();
-        let outputs = policy_channels(self.version);
+        let outputs = policy_channels(self.version).unwrap_or(2);
         let conv = self.conv(format!("{name}.conv1p"), 1, channels, width, 1.0);
         // Wider than the head, so that mistaking one for the other shows.
         let pooling = self.pooling(&name, channels, 1, width + 1, width);
@@ -306,7 +315,7 @@ mod tests {
             network(&options).map(|_| ())
         };
         assert_eq!(with(|options| options.version = 7), Err(Impossible::Version));
-        assert_eq!(with(|options| options.version = 17), Err(Impossible::Version));
+        assert_eq!(with(|options| options.version = 18), Err(Impossible::Version));
         assert_eq!(with(|options| options.activation = Activation::Mish), Err(Impossible::Activation));
         assert_eq!(with(|options| options.channels = 1), Err(Impossible::Size));
         assert_eq!(with(|options| options.channels = 1 << 20), Err(Impossible::Size));

@@ -4,12 +4,14 @@
 //! not by its name. Every layer is checked against its neighbours before its weights are read.
 
 use super::error::{ErrorKind, ReadError};
-use super::input::{GLOBAL_FEATURES, SPATIAL_FEATURES};
-use super::layer::{Activation, ActivationLayer, Bias, Conv, MatMul, Norm};
+use super::input::{GLOBAL_FEATURES, METADATA_FEATURES, SPATIAL_FEATURES};
+use super::layer::{
+    Activation, ActivationLayer, Bias, Conv, MatMul, Norm, RmsNorm, RotaryEmbedding, TrunkRmsNorm,
+};
 use super::model::{
-    Block, GlobalPooling, GlobalPoolingBlock, Multipliers, NEWEST_VERSION, NestedBottleneckBlock, Network,
-    NormActConv, OLDEST_VERSION, OrdinaryBlock, PassLayers, PolicyHead, Trunk, ValueHead, policy_channels,
-    score_channels,
+    AttentionBlock, Block, DenseLayer, FeedForwardBlock, GlobalPooling, GlobalPoolingBlock, MetadataEncoder,
+    Multipliers, NEWEST_VERSION, NestedBottleneckBlock, Network, NormActConv, OLDEST_VERSION, OrdinaryBlock,
+    PassLayers, PolicyHead, Trunk, TrunkNorm, ValueHead, policy_channels, score_channels,
 };
 use super::tokens::Tokens;
 use flate2::bufread::MultiGzDecoder;
@@ -24,13 +26,19 @@ const MOST_CHANNELS: usize = 1 << 14;
 const MOST_BLOCKS: usize = 1 << 10;
 
 /// How deep blocks can lie in each other; in published networks it is 2.
-const DEEPEST_NESTING: usize = 4;
+const DEEPEST_NESTING: usize = 32;
+
+/// The most heads of attention in a block; published networks have 12.
+const MOST_HEADS: usize = 1 << 10;
 
 /// The largest window of a convolution.
 const LARGEST_WINDOW: usize = 15;
 
 /// What outputs can be multiplied by at most.
 const LARGEST_MULTIPLIER: f64 = 1e6;
+
+/// The base of the angles of a rotary embedding at most; published networks have 100.
+const LARGEST_THETA: f64 = 1e9;
 
 /// Blocks of bytes that are read from the disk at a time.
 const BUFFER: usize = 1 << 16;
@@ -93,15 +101,24 @@ fn network<R: BufRead>(tokens: &mut Tokens<R>) -> Result<Network, ReadError> {
     let global = reader.tokens.integer_in("features of the position", 1, MOST_CHANNELS)?;
     reader.fit("features of the position", global, Exactly(GLOBAL_FEATURES))?;
     let multipliers = if version >= 13 { reader.multipliers()? } else { Multipliers::DEFAULT };
+    let (mut has_encoder, mut pass_alive_with_suicide) = (false, false);
     if version >= 15 {
-        reader.zeros("an encoder of facts about the players, of version", 1)?;
-        reader.zeros("the option of the network with value", 7)?;
+        has_encoder = match reader.tokens.integer("the version of the encoder of facts about the players")? {
+            0 => false,
+            1 => true,
+            value => {
+                let what = "an encoder of facts about the players, of version";
+                return Err(reader.tokens.error(ErrorKind::Option { what, value }));
+            }
+        };
+        pass_alive_with_suicide = reader.flag("alive for certain as if suicide were legal")?;
+        reader.zeros("the option of the network with value", 6)?;
     }
-    let trunk = reader.trunk()?;
+    let trunk = reader.trunk(has_encoder)?;
     let policy = reader.policy_head(trunk.channels)?;
     let value = reader.value_head(trunk.channels)?;
     tokens.end()?;
-    Ok(Network { name, version, multipliers, trunk, policy, value })
+    Ok(Network { name, version, multipliers, pass_alive_with_suicide, trunk, policy, value })
 }
 
 /// Reads parts of a network of a known version.
@@ -123,6 +140,11 @@ impl<R: BufRead> Reader<'_, R> {
     fn channels(&mut self, what: &'static str, wanted: Width) -> Result<usize, ReadError> {
         let found = self.tokens.integer_in(what, 1, MOST_CHANNELS)?;
         self.fit(what, found, wanted)
+    }
+
+    /// 0 or 1.
+    fn flag(&mut self, what: &'static str) -> Result<bool, ReadError> {
+        Ok(self.tokens.integer_in(what, 0, 1)? == 1)
     }
 
     /// Numbers that must be 0, or the network needs something that is not known here.
@@ -188,8 +210,8 @@ impl<R: BufRead> Reader<'_, R> {
         let name = self.tokens.name(role)?;
         let channels = self.channels("channels", Exactly(channels))?;
         let epsilon = self.tokens.positive("epsilon", 1.0)?;
-        let has_scale = self.tokens.integer_in("has a scale", 0, 1)? == 1;
-        let has_bias = self.tokens.integer_in("has a bias", 0, 1)? == 1;
+        let has_scale = self.flag("has a scale")?;
+        let has_bias = self.flag("has a bias")?;
         let mean = self.tokens.weights(channels)?;
         let variance = self.tokens.weights(channels)?;
         let scale = has_scale.then(|| self.tokens.weights(channels)).transpose()?;
@@ -200,6 +222,25 @@ impl<R: BufRead> Reader<'_, R> {
             return Err(self.tokens.error(ErrorKind::NotFinite));
         }
         Ok(norm)
+    }
+
+    fn rms_norm(&mut self, channels: usize) -> Result<RmsNorm, ReadError> {
+        let name = self.tokens.name("the norm of a transformer's block")?;
+        let channels = self.channels("channels", Exactly(channels))?;
+        let epsilon = self.tokens.positive("epsilon", 1.0)?;
+        let scale = self.tokens.weights(channels)?;
+        Ok(RmsNorm { name, epsilon, scale })
+    }
+
+    fn trunk_rms_norm(&mut self, channels: usize) -> Result<TrunkRmsNorm, ReadError> {
+        let name = self.tokens.name("the norm of the trunk")?;
+        let channels = self.channels("channels", Exactly(channels))?;
+        let epsilon = self.tokens.positive("epsilon", 1.0)?;
+        let is_spatial = self.flag("over all points together")?;
+        self.zeros("a norm over groups of channels, with value", 1)?;
+        let scale = self.tokens.weights(channels)?;
+        let bias = self.tokens.weights(channels)?;
+        Ok(TrunkRmsNorm { name, epsilon, is_spatial, scale, bias })
     }
 
     fn activation(&mut self, role: &str) -> Result<ActivationLayer, ReadError> {
@@ -231,7 +272,25 @@ impl<R: BufRead> Reader<'_, R> {
         Ok(GlobalPooling { conv, norm, activation, matmul })
     }
 
-    fn trunk(&mut self) -> Result<Trunk, ReadError> {
+    fn metadata_encoder(&mut self, channels: usize) -> Result<MetadataEncoder, ReadError> {
+        let name = self.tokens.name("the encoder of facts about the players")?;
+        let facts = self.tokens.integer_in("facts about the players", 1, MOST_CHANNELS)?;
+        self.fit("facts about the players", facts, Exactly(METADATA_FEATURES))?;
+        let first = self.dense_layer(METADATA_FEATURES)?;
+        let second = self.dense_layer(first.matmul.outputs)?;
+        let role = "the last matrix of the encoder of facts about the players";
+        let last = self.matmul(role, second.matmul.outputs, Exactly(channels))?;
+        Ok(MetadataEncoder { name, first, second, last })
+    }
+
+    fn dense_layer(&mut self, inputs: usize) -> Result<DenseLayer, ReadError> {
+        let matmul = self.matmul("a matrix of the encoder of facts about the players", inputs, Any)?;
+        let bias = self.bias("a bias of the encoder of facts about the players", matmul.outputs)?;
+        let activation = self.activation("an activation of the encoder of facts about the players")?;
+        Ok(DenseLayer { matmul, bias, activation })
+    }
+
+    fn trunk(&mut self, has_encoder: bool) -> Result<Trunk, ReadError> {
         let name = self.tokens.name("the trunk")?;
         let block_count = self.tokens.integer_in("blocks", 1, MOST_BLOCKS)?;
         let channels = self.channels("channels", Any)?;
@@ -239,15 +298,28 @@ impl<R: BufRead> Reader<'_, R> {
         for width in &mut stated_widths {
             *width = self.tokens.integer_in("channels inside blocks", 0, MOST_CHANNELS)?;
         }
+        let mut has_rms_norm = false;
         if self.version >= 15 {
-            self.zeros("a last norm of the kind", 1)?;
+            has_rms_norm = match self.tokens.integer("the kind of the last norm")? {
+                0 => false,
+                1 => true,
+                value => {
+                    return Err(self
+                        .tokens
+                        .error(ErrorKind::Option { what: "a last norm of the kind", value }));
+                }
+            };
             self.zeros("the option of the trunk with value", 5)?;
         }
         let first_conv = self.conv("the first convolution", SPATIAL_FEATURES, Exactly(channels))?;
         let global_matmul =
             self.matmul("the matrix of the global features", GLOBAL_FEATURES, Exactly(channels))?;
+        let metadata_encoder = has_encoder.then(|| self.metadata_encoder(channels)).transpose()?;
         let blocks = self.blocks(block_count, channels, 1)?;
-        let last_norm = self.norm("the norm of the trunk", channels)?;
+        let last_norm = match has_rms_norm {
+            true => TrunkNorm::Rms(self.trunk_rms_norm(channels)?),
+            false => TrunkNorm::Batch(self.norm("the norm of the trunk", channels)?),
+        };
         let last_activation = self.activation("the activation of the trunk")?;
         Ok(Trunk {
             name,
@@ -255,6 +327,7 @@ impl<R: BufRead> Reader<'_, R> {
             stated_widths,
             first_conv,
             global_matmul,
+            metadata_encoder,
             blocks,
             last_norm,
             last_activation,
@@ -293,13 +366,110 @@ impl<R: BufRead> Reader<'_, R> {
                 let second = self.norm_act_conv(first.conv.outputs, Exactly(channels))?;
                 Ok(Block::NestedBottleneck(Box::new(NestedBottleneckBlock { name, first, blocks, second })))
             }
+            // No file tells which versions can have these, and the first that had them were of version 15.
+            "transformer_attention_block" if self.version >= 15 => {
+                Ok(Block::Attention(Box::new(self.attention(channels)?)))
+            }
+            "transformer_ffn_block" if self.version >= 15 => {
+                Ok(Block::FeedForward(Box::new(self.feed_forward(channels)?)))
+            }
             _ => Err(self.tokens.error(ErrorKind::Block(kind))),
         }
     }
 
+    fn attention(&mut self, channels: usize) -> Result<AttentionBlock, ReadError> {
+        let name = self.tokens.name("a block of attention")?;
+        let heads = self.tokens.integer_in("heads", 1, MOST_HEADS)?;
+        let key_heads = self.tokens.integer_in("heads of keys and values", 1, MOST_HEADS)?;
+        if heads % key_heads != 0 {
+            let word = key_heads.to_string();
+            let kind = ErrorKind::Number {
+                what: "heads of keys and values",
+                word,
+                wanted: "a divisor of the heads",
+            };
+            return Err(self.tokens.error(kind));
+        }
+        let key_width = self.tokens.integer_in("channels of a query", 1, MOST_CHANNELS)?;
+        let value_width = self.tokens.integer_in("channels of a value", 1, MOST_CHANNELS)?;
+        let has_rotary = self.flag("has a rotary embedding")?;
+        let is_learned = self.flag("has a learned rotary embedding")?;
+        // The angles come in pairs of channels, those of a fixed embedding in pairs of pairs.
+        let unit = if !has_rotary {
+            1
+        } else if is_learned {
+            2
+        } else {
+            4
+        };
+        if key_width % unit != 0 {
+            let wanted = "a multiple of what the rotary embedding turns together";
+            let word = key_width.to_string();
+            return Err(self.tokens.error(ErrorKind::Number { what: "channels of a query", word, wanted }));
+        }
+        let norm = self.rms_norm(channels)?;
+        let query = self.matmul("the matrix of the queries", channels, Exactly(heads * key_width))?;
+        let key = self.matmul("the matrix of the keys", channels, Exactly(key_heads * key_width))?;
+        let value = self.matmul("the matrix of the values", channels, Exactly(key_heads * value_width))?;
+        let output = self.matmul("the matrix behind attention", heads * value_width, Exactly(channels))?;
+        let rotary = match (has_rotary, is_learned) {
+            (true, true) => Some(self.learned_rotary(key_heads, key_width / 2)?),
+            (true, false) => {
+                let name = self.tokens.name("the rotary embedding")?;
+                let theta = self.tokens.positive("theta", LARGEST_THETA)?;
+                Some(RotaryEmbedding::Fixed { name, theta })
+            }
+            (false, _) => None,
+        };
+        Ok(AttentionBlock {
+            name,
+            heads,
+            key_heads,
+            key_width,
+            value_width,
+            norm,
+            query,
+            key,
+            value,
+            output,
+            rotary,
+        })
+    }
+
+    fn learned_rotary(&mut self, key_heads: usize, pairs: usize) -> Result<RotaryEmbedding, ReadError> {
+        let name = self.tokens.name("the rotary embedding")?;
+        for (what, wanted) in
+            [("heads of keys", key_heads), ("pairs of channels", pairs), ("directions on the board", 2)]
+        {
+            let found = self.tokens.integer_in(what, 1, MOST_CHANNELS)?;
+            self.fit(what, found, Exactly(wanted))?;
+        }
+        let frequencies = self.tokens.weights(key_heads * pairs * 2)?;
+        Ok(RotaryEmbedding::Learned { name, frequencies })
+    }
+
+    fn feed_forward(&mut self, channels: usize) -> Result<FeedForwardBlock, ReadError> {
+        let name = self.tokens.name("a feed-forward block")?;
+        self.channels("channels", Exactly(channels))?;
+        let hidden = self.channels("hidden channels", Any)?;
+        if !self.flag("is gated")? {
+            // The file does not say which activation it would need, and KataGo does not compute it on processors.
+            let what = "a feed-forward block whose gate has the value";
+            return Err(self.tokens.error(ErrorKind::Option { what, value: 0 }));
+        }
+        let norm = self.rms_norm(channels)?;
+        let first = self.matmul("the first matrix of a feed-forward block", channels, Exactly(hidden))?;
+        let gate = self.matmul("the matrix of the gate", channels, Exactly(hidden))?;
+        let last = self.matmul("the last matrix of a feed-forward block", hidden, Exactly(channels))?;
+        Ok(FeedForwardBlock { name, norm, first, gate, last })
+    }
+
     fn policy_head(&mut self, channels: usize) -> Result<PolicyHead, ReadError> {
         let name = self.tokens.name("the policy head")?;
-        let outputs = policy_channels(self.version);
+        let outputs = match policy_channels(self.version) {
+            Some(outputs) => outputs,
+            None => self.stated_policy_channels()?,
+        };
         let conv = self.conv("the first convolution of the policy head", channels, Any)?;
         let width = conv.outputs;
         // In the order of the file, the matrix of the pooling lies before the norm that follows it.
@@ -320,8 +490,21 @@ impl<R: BufRead> Reader<'_, R> {
         Ok(PolicyHead { name, conv, pooling, norm, activation, last_conv, pass_matmul, pass })
     }
 
+    fn stated_policy_channels(&mut self) -> Result<usize, ReadError> {
+        let what = "logits of every move";
+        let channels = self.tokens.integer_in(what, 1, MOST_CHANNELS)?;
+        if ![2, 4].contains(&channels) {
+            return Err(self.tokens.error(ErrorKind::Option { what, value: channels as u64 }));
+        }
+        self.zeros("the option of the policy head with value", 3)?;
+        Ok(channels)
+    }
+
     fn value_head(&mut self, channels: usize) -> Result<ValueHead, ReadError> {
         let name = self.tokens.name("the value head")?;
+        if self.version >= 17 {
+            self.zeros("the option of the value head with value", 3)?;
+        }
         let scores = score_channels(self.version);
         let conv = self.conv("the first convolution of the value head", channels, Any)?;
         let norm = self.norm("the norm of the value head", conv.outputs)?;

@@ -3,9 +3,12 @@
 //! One position at a time, on a plane of exactly the board's size, so that nothing needs a mask: what lies outside
 //! is zero for convolutions and does not exist for pooling.
 
-use super::input::{GLOBAL_FEATURES, Input, SPATIAL_FEATURES};
-use super::layer::{Activation, Bias, Conv, MatMul, Norm};
-use super::model::{Block, GlobalPooling, Network, NormActConv, PolicyHead, Trunk, ValueHead};
+use super::input::{Input, METADATA_FEATURES, SPATIAL_FEATURES};
+use super::layer::{Activation, Bias, Conv, MatMul, Norm, RmsNorm, RotaryEmbedding, TrunkRmsNorm};
+use super::model::{
+    AttentionBlock, Block, FeedForwardBlock, GlobalPooling, MetadataEncoder, Network, NormActConv,
+    PolicyHead, Trunk, TrunkNorm, ValueHead,
+};
 use super::output::{NotFinite, Output};
 
 /// Numbers for every point and channel, in the order `[y][x][channel]`.
@@ -54,20 +57,38 @@ pub fn evaluate(network: &Network, input: &Input) -> Result<Output, NotFinite> {
     assert!(width > 0 && height > 0, "a board has points");
     assert_eq!(input.spatial.len(), width * height * SPATIAL_FEATURES, "all features of all points");
     let spatial = Plane { width, height, channels: SPATIAL_FEATURES, data: input.spatial.clone() };
-    let trunk = trunk(&network.trunk, &spatial, &input.global);
+    let trunk = trunk(&network.trunk, &spatial, input);
     let mut output = Output::default();
     policy(&network.policy, &trunk, &mut output);
     value(&network.value, &trunk, &mut output);
     output.checked()
 }
 
-fn trunk(trunk: &Trunk, spatial: &Plane, global: &[f32; GLOBAL_FEATURES]) -> Plane {
+fn trunk(trunk: &Trunk, spatial: &Plane, input: &Input) -> Plane {
     let mut x = conv(&trunk.first_conv, spatial);
-    x.add_to_points(&matmul(&trunk.global_matmul, global));
+    x.add_to_points(&matmul(&trunk.global_matmul, &input.global));
+    if let Some(encoder) = &trunk.metadata_encoder {
+        x.add_to_points(&encode_metadata(encoder, input));
+    }
     for it in &trunk.blocks {
         x = block(it, x);
     }
-    norm_act(&trunk.last_norm, trunk.last_activation.activation, x)
+    match &trunk.last_norm {
+        TrunkNorm::Batch(norm) => norm_act(norm, trunk.last_activation.activation, x),
+        TrunkNorm::Rms(norm) => trunk_rms_norm_act(norm, trunk.last_activation.activation, x),
+    }
+}
+
+/// What the trunk is told about the players.
+pub(super) fn encode_metadata(encoder: &MetadataEncoder, input: &Input) -> Vec<f32> {
+    const NOTHING: [f32; METADATA_FEATURES] = [0.0; METADATA_FEATURES];
+    let mut x = input.metadata.as_deref().unwrap_or(&NOTHING).to_vec();
+    for layer in [&encoder.first, &encoder.second] {
+        x = matmul(&layer.matmul, &x);
+        add_bias(&layer.bias, &mut x);
+        activate(layer.activation.activation, &mut x);
+    }
+    matmul(&encoder.last, &x)
 }
 
 /// A block, what it took included.
@@ -92,9 +113,80 @@ fn block(block: &Block, x: Plane) -> Plane {
             }
             norm_act_conv(&nested.second, middle)
         }
+        Block::Attention(block) => attention(block, &x),
+        Block::FeedForward(block) => feed_forward(block, &x),
     };
     add(&mut sum.data, &residual.data);
     sum
+}
+
+/// What attention adds.
+fn attention(block: &AttentionBlock, x: &Plane) -> Plane {
+    let normed = rms_norm(&block.norm, x);
+    let mut query = point_matmul(&block.query, &normed);
+    let mut key = point_matmul(&block.key, &normed);
+    let value = point_matmul(&block.value, &normed);
+    if let Some(rotary) = &block.rotary {
+        let sharing = block.heads / block.key_heads;
+        rotate(rotary, block.key_width, &mut query, |head| head / sharing);
+        rotate(rotary, block.key_width, &mut key, |head| head);
+    }
+    let mut seen = Plane::zero(x.width, x.height, block.heads * block.value_width);
+    for head in 0..block.heads {
+        attend(block, head, [&query, &key, &value], &mut seen);
+    }
+    point_matmul(&block.output, &seen)
+}
+
+/// What one head sees, in its channels of `seen`.
+fn attend(block: &AttentionBlock, head: usize, [query, key, value]: [&Plane; 3], seen: &mut Plane) {
+    let (key_width, value_width) = (block.key_width, block.value_width);
+    let key_head = head / (block.heads / block.key_heads);
+    let scale = 1.0 / (key_width as f32).sqrt();
+    let mut weights = vec![0.0f32; key.area()];
+    for (query, seen) in query.points().zip(seen.points_mut()) {
+        let query = &query[head * key_width..][..key_width];
+        for (weight, key) in weights.iter_mut().zip(key.points()) {
+            let key = &key[key_head * key_width..][..key_width];
+            *weight = query.iter().zip(key).map(|(query, key)| query * key).sum::<f32>() * scale;
+        }
+        let most = weights.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        weights.iter_mut().for_each(|weight| *weight = (*weight - most).exp());
+        let sum: f32 = weights.iter().sum();
+        let seen = &mut seen[head * value_width..][..value_width];
+        for (weight, value) in weights.iter().zip(value.points()) {
+            let value = &value[key_head * value_width..][..value_width];
+            seen.iter_mut().zip(value).for_each(|(seen, value)| *seen += weight / sum * value);
+        }
+    }
+}
+
+/// Turns the pairs of channels of every head at every point.
+fn rotate(rotary: &RotaryEmbedding, key_width: usize, x: &mut Plane, key_head: impl Fn(usize) -> usize) {
+    let board_width = x.width;
+    for (index, point) in x.points_mut().enumerate() {
+        let (row, column) = (index / board_width, index % board_width);
+        for (head, channels) in point.chunks_exact_mut(key_width).enumerate() {
+            for (pair, numbers) in channels.chunks_exact_mut(2).enumerate() {
+                let [right, down] = rotary.steps(key_head(head), pair, key_width / 2);
+                let (sin, cos) = (column as f64 * right + row as f64 * down).sin_cos();
+                let (sin, cos) = (sin as f32, cos as f32);
+                let [even, odd] = [numbers[0], numbers[1]];
+                numbers[0] = even * cos - odd * sin;
+                numbers[1] = even * sin + odd * cos;
+            }
+        }
+    }
+}
+
+/// What a feed-forward block adds.
+fn feed_forward(block: &FeedForwardBlock, x: &Plane) -> Plane {
+    let normed = rms_norm(&block.norm, x);
+    let mut hidden = point_matmul(&block.first, &normed);
+    activate(Activation::Silu, &mut hidden.data);
+    let gate = point_matmul(&block.gate, &normed);
+    hidden.data.iter_mut().zip(&gate.data).for_each(|(hidden, gate)| *hidden *= gate);
+    point_matmul(&block.last, &hidden)
 }
 
 fn policy(head: &PolicyHead, trunk: &Plane, output: &mut Output) {
@@ -177,6 +269,16 @@ pub(super) fn matmul(matmul: &MatMul, vector: &[f32]) -> Vec<f32> {
     result
 }
 
+/// A matrix at every point.
+fn point_matmul(matrix: &MatMul, x: &Plane) -> Plane {
+    debug_assert_eq!(matrix.inputs, x.channels);
+    let mut result = Plane::zero(x.width, x.height, matrix.outputs);
+    for (point, sum) in x.points().zip(result.points_mut()) {
+        multiply_add(&matrix.weights, point, sum);
+    }
+    result
+}
+
 pub(super) fn add(to: &mut [f32], what: &[f32]) {
     to.iter_mut().zip(what).for_each(|(to, what)| *to += what);
 }
@@ -194,6 +296,32 @@ fn norm_act(norm: &Norm, activation: Activation, mut x: Plane) -> Plane {
     for point in x.points_mut() {
         for ((x, scale), bias) in point.iter_mut().zip(&affine.scale).zip(&affine.bias) {
             *x = activation.apply(*x * scale + bias);
+        }
+    }
+    x
+}
+
+/// The mean of squares.
+fn mean_square(numbers: &[f32]) -> f64 {
+    numbers.iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>() / numbers.len() as f64
+}
+
+fn rms_norm(norm: &RmsNorm, x: &Plane) -> Plane {
+    let mut x = x.clone();
+    for point in x.points_mut() {
+        let factor = 1.0 / (mean_square(point) + norm.epsilon).sqrt();
+        point.iter_mut().zip(&norm.scale).for_each(|(x, scale)| *x *= factor as f32 * scale);
+    }
+    x
+}
+
+fn trunk_rms_norm_act(norm: &TrunkRmsNorm, activation: Activation, mut x: Plane) -> Plane {
+    let of_all = mean_square(&x.data);
+    for point in x.points_mut() {
+        let mean_square = if norm.is_spatial { of_all } else { mean_square(point) };
+        let factor = 1.0 / (mean_square + norm.epsilon).sqrt();
+        for ((x, scale), bias) in point.iter_mut().zip(&norm.scale).zip(&norm.bias) {
+            *x = activation.apply(*x * factor as f32 * scale + bias);
         }
     }
     x

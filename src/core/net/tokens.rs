@@ -15,6 +15,10 @@ const LONGEST_WORD: usize = 256;
 /// The longest run of white space; KataGo writes one line end.
 const LONGEST_SPACE: usize = 1 << 10;
 
+/// Weights nearer to zero than this become zero: no result changes, and processors that take a hundred times as long for
+/// numbers below 10⁻³⁸ ("denormal" ones) are spared. Training leaves them in channels that it has given up.
+const LEAST_WEIGHT: f32 = 1e-30;
+
 /// What introduces binary weights.
 pub(super) const BINARY_MARK: &[u8] = b"@BIN@";
 
@@ -165,6 +169,8 @@ impl<R: BufRead> Tokens<R> {
             self.decimal_weights(count, &mut weights)?;
         }
         weights.shrink_to_fit();
+        // Times zero, so that the sign stays.
+        weights.iter_mut().filter(|weight| weight.abs() < LEAST_WEIGHT).for_each(|weight| *weight *= 0.0);
         Ok(weights)
     }
 
@@ -262,10 +268,12 @@ mod tests {
     #[test]
     fn weights_are_binary_or_decimals_but_not_both() {
         let mut bytes = b"\n@BIN@".to_vec();
-        bytes.extend([1.5f32, -0.0, f32::MIN_POSITIVE].iter().flat_map(|weight| weight.to_le_bytes()));
+        bytes.extend(
+            [1.5f32, -0.0, f32::MIN_POSITIVE, 1e-29, -1e-40].iter().flat_map(|weight| weight.to_le_bytes()),
+        );
         bytes.extend(b"\n1.5 ");
         let mut tokens = Tokens::new(&bytes[..]);
-        assert_eq!(tokens.weights(3).unwrap(), [1.5, -0.0, f32::MIN_POSITIVE]);
+        assert_eq!(tokens.weights(5).unwrap(), [1.5, 0.0, 0.0, 1e-29, 0.0], "tiny ones are zero");
         assert_eq!(kind(tokens.weights(1)), ErrorKind::NoWeights);
         let mut tokens = Tokens::new(&b"1.5 -2e-3\n4 @BIN@...."[..]);
         assert_eq!(tokens.weights(3).unwrap(), [1.5, -2e-3, 4.0]);

@@ -1,8 +1,12 @@
 //! Networks to files, byte for byte as KataGo writes them: a word a line, and a line end behind every block of
 //! weights.
 
-use super::layer::{ActivationLayer, Bias, Conv, MatMul, Norm};
-use super::model::{Block, GlobalPooling, Network, NormActConv, PolicyHead, ValueHead};
+use super::input::METADATA_FEATURES;
+use super::layer::{ActivationLayer, Bias, Conv, MatMul, Norm, RmsNorm, RotaryEmbedding, TrunkRmsNorm};
+use super::model::{
+    AttentionBlock, Block, FeedForwardBlock, GlobalPooling, MetadataEncoder, Network, NormActConv,
+    PolicyHead, TrunkNorm, ValueHead,
+};
 use super::tokens::BINARY_MARK;
 use super::{GLOBAL_FEATURES, SPATIAL_FEATURES};
 use std::fmt::Display;
@@ -19,7 +23,7 @@ pub enum Encoding {
 
 impl Network {
     /// Writes the network, not packed. Reading it again gives the same network, and writing what was read gives
-    /// the same bytes if its numbers were written as here.
+    /// the same bytes if its numbers were written as here and no weight was so small that it was read as zero.
     pub fn write(&self, encoding: Encoding, output: impl Write) -> io::Result<()> {
         let mut writer = Writer { output, encoding, version: self.version };
         writer.network(self)?;
@@ -101,6 +105,23 @@ impl<W: Write> Writer<W> {
         [&norm.scale, &norm.bias].into_iter().flatten().try_for_each(|weights| self.weights(weights))
     }
 
+    fn rms_norm(&mut self, norm: &RmsNorm) -> io::Result<()> {
+        self.line(&norm.name)?;
+        self.line(norm.scale.len())?;
+        self.line(decimal(norm.epsilon))?;
+        self.weights(&norm.scale)
+    }
+
+    fn trunk_rms_norm(&mut self, norm: &TrunkRmsNorm) -> io::Result<()> {
+        self.line(&norm.name)?;
+        self.line(norm.scale.len())?;
+        self.line(decimal(norm.epsilon))?;
+        // Behind it, that channels are not normalised in groups.
+        self.lines([u8::from(norm.is_spatial), 0])?;
+        self.weights(&norm.scale)?;
+        self.weights(&norm.bias)
+    }
+
     fn activation(&mut self, layer: &ActivationLayer) -> io::Result<()> {
         self.line(&layer.name)?;
         if self.version >= 11 {
@@ -141,7 +162,52 @@ impl<W: Write> Writer<W> {
                 block.blocks.iter().try_for_each(|block| self.block(block))?;
                 self.norm_act_conv(&block.second)
             }
+            Block::Attention(block) => self.attention(block),
+            Block::FeedForward(block) => self.feed_forward(block),
         }
+    }
+
+    /// All of it but its name.
+    fn attention(&mut self, block: &AttentionBlock) -> io::Result<()> {
+        self.lines([block.heads, block.key_heads, block.key_width, block.value_width])?;
+        let is_learned = matches!(block.rotary, Some(RotaryEmbedding::Learned { .. }));
+        self.lines([block.rotary.is_some(), is_learned].map(u8::from))?;
+        self.rms_norm(&block.norm)?;
+        for matmul in [&block.query, &block.key, &block.value, &block.output] {
+            self.matmul(matmul)?;
+        }
+        match &block.rotary {
+            Some(RotaryEmbedding::Learned { name, frequencies }) => {
+                self.line(name)?;
+                self.lines([block.key_heads, block.key_width / 2, 2])?;
+                self.weights(frequencies)
+            }
+            Some(RotaryEmbedding::Fixed { name, theta }) => {
+                self.line(name)?;
+                self.line(decimal(*theta))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// All of it but its name.
+    fn feed_forward(&mut self, block: &FeedForwardBlock) -> io::Result<()> {
+        self.lines([block.first.inputs, block.first.outputs])?;
+        // It is gated.
+        self.line(1)?;
+        self.rms_norm(&block.norm)?;
+        [&block.first, &block.gate, &block.last].into_iter().try_for_each(|matmul| self.matmul(matmul))
+    }
+
+    fn metadata_encoder(&mut self, encoder: &MetadataEncoder) -> io::Result<()> {
+        self.line(&encoder.name)?;
+        self.line(METADATA_FEATURES)?;
+        for layer in [&encoder.first, &encoder.second] {
+            self.matmul(&layer.matmul)?;
+            self.bias(&layer.bias)?;
+            self.activation(&layer.activation)?;
+        }
+        self.matmul(&encoder.last)
     }
 
     fn network(&mut self, network: &Network) -> io::Result<()> {
@@ -152,21 +218,28 @@ impl<W: Write> Writer<W> {
             self.lines(network.multipliers.to_array().map(decimal))?;
         }
         if self.version >= 15 {
-            // No encoder of facts about the players, and no options.
-            self.lines([0; 8])?;
+            let has_encoder = network.trunk.metadata_encoder.is_some();
+            self.lines([has_encoder, network.pass_alive_with_suicide].map(u8::from))?;
+            // No options.
+            self.lines([0; 6])?;
         }
         let trunk = &network.trunk;
         self.line(&trunk.name)?;
         self.lines([trunk.blocks.len(), trunk.channels])?;
         self.lines(trunk.stated_widths)?;
         if self.version >= 15 {
-            // The usual kind of last norm, and no options.
-            self.lines([0; 6])?;
+            self.line(u8::from(matches!(trunk.last_norm, TrunkNorm::Rms(_))))?;
+            // No options.
+            self.lines([0; 5])?;
         }
         self.conv(&trunk.first_conv)?;
         self.matmul(&trunk.global_matmul)?;
+        trunk.metadata_encoder.iter().try_for_each(|encoder| self.metadata_encoder(encoder))?;
         trunk.blocks.iter().try_for_each(|block| self.block(block))?;
-        self.norm(&trunk.last_norm)?;
+        match &trunk.last_norm {
+            TrunkNorm::Batch(norm) => self.norm(norm)?,
+            TrunkNorm::Rms(norm) => self.trunk_rms_norm(norm)?,
+        }
         self.activation(&trunk.last_activation)?;
         self.policy_head(&network.policy)?;
         self.value_head(&network.value)
@@ -174,6 +247,10 @@ impl<W: Write> Writer<W> {
 
     fn policy_head(&mut self, head: &PolicyHead) -> io::Result<()> {
         self.line(&head.name)?;
+        if self.version >= 17 {
+            // Behind the number of logits, no options.
+            self.lines([head.last_conv.outputs, 0, 0, 0])?;
+        }
         self.conv(&head.conv)?;
         self.pooling(&head.pooling)?;
         self.norm(&head.norm)?;
@@ -190,6 +267,10 @@ impl<W: Write> Writer<W> {
 
     fn value_head(&mut self, head: &ValueHead) -> io::Result<()> {
         self.line(&head.name)?;
+        if self.version >= 17 {
+            // No options.
+            self.lines([0; 3])?;
+        }
         self.conv(&head.conv)?;
         self.norm(&head.norm)?;
         self.activation(&head.activation)?;

@@ -8,7 +8,7 @@ use super::sparse::{SetInputs, Sparse};
 use crate::net::input::{Input, SPATIAL_FEATURES};
 use crate::net::layer::{Bias, MatMul};
 use crate::net::output::{NotFinite, Output};
-use crate::net::scalar::{activate, add, add_bias, matmul, size_scale};
+use crate::net::scalar::{self, activate, add, add_bias, matmul, size_scale};
 
 /// Memory that a thread needs to evaluate. It grows to what the largest board and batch need, and can be used
 /// with any network.
@@ -59,6 +59,9 @@ impl Prepared {
         for input in inputs {
             assert_eq!((input.width, input.height), (batch.width, batch.height), "boards of one size");
             assert_eq!(input.spatial.len(), batch.area() * SPATIAL_FEATURES, "all features of all points");
+        }
+        if let Some(network) = &self.plain {
+            return inputs.iter().map(|input| scalar::evaluate(network, input)).collect();
         }
         self.trunk(batch, inputs, scratch);
         self.heads(batch, scratch).into_iter().map(Output::checked).collect()

@@ -27,6 +27,13 @@ fn mish<S: Simd>(s: S, x: S::V) -> S::V {
     s.mul(x, s.div(n, s.add(n, s.splat(2.0))))
 }
 
+/// `x / (1 + e⁻ˣ)`; see [`Activation::apply`].
+#[inline(always)]
+fn silu<S: Simd>(s: S, x: S::V) -> S::V {
+    let e = s.exp(s.max(s.min(s.sub(s.splat(0.0), x), s.splat(87.0)), s.splat(-87.0)));
+    s.div(x, s.add(e, s.splat(1.0)))
+}
+
 /// Calls `$body` with `$act` as the activation's function, so that loops are compiled for each of them.
 macro_rules! with_activation {
     ($s:expr, $activation:expr, |$act:ident| $body:expr) => {
@@ -42,6 +49,10 @@ macro_rules! with_activation {
             }
             Activation::Mish => {
                 let $act = |x| mish($s, x);
+                $body
+            }
+            Activation::Silu => {
+                let $act = |x| silu($s, x);
                 $body
             }
         }

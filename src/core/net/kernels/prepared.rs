@@ -7,7 +7,7 @@ use super::pointwise::NormAct;
 use super::primitives::Primitives;
 use crate::net::input::Input;
 use crate::net::layer::{Activation, ActivationLayer, Bias, Conv, MatMul, Norm};
-use crate::net::model::{Block, GlobalPooling, Network, NormActConv};
+use crate::net::model::{Block, GlobalPooling, Network, NormActConv, TrunkNorm};
 use crate::net::output::Output;
 use crate::net::prediction::{Context, Prediction};
 use crate::net::scalar;
@@ -15,6 +15,8 @@ use crate::net::scalar;
 /// A network, prepared for a processor. It is not changed by evaluating, and threads can share it.
 #[derive(Debug)]
 pub struct Prepared {
+    /// The network itself, if it has layers that only the plain forward pass computes.
+    pub(super) plain: Option<Box<Network>>,
     pub(super) kernel: Kernel,
     pub(super) primitives: Primitives,
     pub(super) first_conv: Joined,
@@ -100,14 +102,23 @@ impl Prepared {
     fn with_primitives(network: &Network, kernel: Kernel, primitives: Primitives) -> Prepared {
         let maker = Maker { primitives };
         let trunk = &network.trunk;
+        let plain = (!is_supported(network)).then(|| Box::new(network.clone()));
+        let blocks = if plain.is_some() { Vec::new() } else { maker.blocks(&trunk.blocks) };
+        let last_norm = match &trunk.last_norm {
+            TrunkNorm::Batch(norm) => maker.norm(norm, &trunk.last_activation),
+            TrunkNorm::Rms(_) => {
+                PreparedNorm { scale: Vec::new(), bias: Vec::new(), activation: Activation::Identity }
+            }
+        };
         Prepared {
+            plain,
             kernel,
             primitives,
             // The features are not filled up.
             first_conv: Joined::new(&[&trunk.first_conv], 1, primitives.align),
             global_matmul: trunk.global_matmul.clone(),
-            blocks: maker.blocks(&trunk.blocks),
-            last_norm: maker.norm(&trunk.last_norm, &trunk.last_activation),
+            blocks,
+            last_norm,
             heads: maker.heads(network),
         }
     }
@@ -151,6 +162,15 @@ impl Prepared {
     pub fn kernel(&self) -> Kernel {
         self.kernel
     }
+}
+
+/// Can kernels compute all of it?
+fn is_supported(network: &Network) -> bool {
+    fn all(blocks: &[Block]) -> bool {
+        blocks.iter().all(|it| !matches!(it, Block::Attention(_) | Block::FeedForward(_)) && all(it.inner()))
+    }
+    let trunk = &network.trunk;
+    all(&trunk.blocks) && matches!(trunk.last_norm, TrunkNorm::Batch(_)) && trunk.metadata_encoder.is_none()
 }
 
 impl PreparedNorm {
@@ -226,6 +246,9 @@ impl Maker {
                     Inside::Nested { conv, blocks, norm: self.norm_of(&block.second) },
                     &block.second,
                 )
+            }
+            Block::Attention(_) | Block::FeedForward(_) => {
+                unreachable!("the plain forward pass computes these")
             }
         };
         PreparedBlock { norm: self.norm_of(first), inside, last_conv: self.conv(&[&last.conv]) }
