@@ -8,17 +8,26 @@
 //!
 //! The engine itself is the crate `kosumi-core` (`src/core/`), whose modules stand here, too.
 //!
-//! Dependency direction, held by `tests/architecture.rs`: `kosumi-core` ← {training, html} ← {selfplay, review} ←
-//! commands ← regress ← cli.
+//! Dependency direction, held by `tests/architecture.rs`: `kosumi-core` ← {files, pages, statistics, training} ←
+//! {collections, shards, review} ← selfplay ← commands ← {players, session, tune} ← regress ← matches ← cli.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod cli;
+pub mod collections;
 pub mod commands;
-pub mod html;
+pub mod files;
+pub mod matches;
+pub mod pages;
+pub mod players;
 pub mod regress;
 pub mod review;
 pub mod selfplay;
+pub mod session;
+pub mod shards;
+pub mod statistics;
 pub mod training;
+pub mod tune;
+pub mod words;
 
 pub use kosumi_core::{
     board, engine, eval, eyespace, game, graph_key, handicap, history, net, perft, playout, rng, rules,

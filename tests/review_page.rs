@@ -4,7 +4,7 @@
 //! does nothing where one of them is missing. Pictures are left in `target/tmp/review-page`.
 
 use kosumi::board::{Color, Point, PointMap};
-use kosumi::review::{Change, Course};
+use kosumi::review::{Change, MainLine};
 use kosumi::rules::Rules;
 use kosumi::sgf::Record;
 use serde_json::{Value, json};
@@ -19,15 +19,15 @@ const GAME: &str = "(;SZ[9]KM[5.5]PB[Black & Co.]PW[White <b>]RE[B+R]\
     ;AB[ha]AE[ia];W[];B[])";
 
 /// Who stands where after every step, by name.
-fn boards(course: &Course) -> Value {
+fn boards(line: &MainLine) -> Value {
     let mut stones: PointMap<Option<Color>> = PointMap::filled(None);
     let drawn = |stones: &PointMap<Option<Color>>| -> Value {
         let name = |color| if color == Color::Black { "black" } else { "white" };
         let on = |point: Point| stones[point].map(|color| json!([point.to_string(), name(color)]));
-        course.size().points().filter_map(on).collect()
+        line.size().points().filter_map(on).collect()
     };
     let mut boards = Vec::new();
-    for step in course.steps() {
+    for step in line.steps() {
         match &step.change {
             Change::SetUp(points) => points.iter().for_each(|&(point, stone)| stones[point] = stone),
             Change::Move { color, mv, lifted } => {
@@ -87,12 +87,12 @@ fn the_page_works_in_a_browser() {
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
 
     let record = Record::parse(GAME.as_bytes()).unwrap();
-    let course = Course::of_record(&record, Rules::default(), 7.5).unwrap();
+    let line = MainLine::of_record(&record, Rules::default(), 7.5).unwrap();
     let numbers: Value =
         serde_json::from_str(&fs::read_to_string(folder.join("game.review.json")).unwrap()).unwrap();
     assert!(numbers["worst"].as_array().unwrap().len() >= 3, "{numbers}");
     let expected = json!({
-        "boards": boards(&course),
+        "boards": boards(&line),
         "bad": numbers["worst"],
         "comment": [11, "</script><script>window.broken=1</script>\nsecond line"],
     });

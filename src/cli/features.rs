@@ -1,22 +1,12 @@
 //! `kosumi features`: game records in, shards for the training of networks out.
 
-mod records;
-
-use super::options;
-use super::shard_files::ShardFiles;
-use crate::board::Color;
-use crate::game::{Game, Line};
-use crate::net::{Features, Input};
-use crate::rng::Rng;
+use super::{options, progress};
 use crate::rules::Rules;
-use crate::sgf::Record;
-use crate::training::{self, Example, Refusal, Sampling, Shard, Split};
+use crate::shards::{Counts, FromRecords, ShardFiles, Wanted};
+use crate::training::Sampling;
 use anyhow::bail;
-use clap::{Args, ValueEnum};
-use rayon::prelude::*;
-use records::Records;
-use std::collections::BTreeMap;
-use std::io::{self, IsTerminal, Write};
+use clap::Args;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -28,11 +18,11 @@ use std::time::Instant;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  zstd -dc games.sgf.zst | kosumi features - --out shards
+  kosumi features games.sgf.zst --out shards
   kosumi features games/*.sgf --out shards --split validation --per-game 4
   kosumi features big.sgf --out shards --rules japanese --shown japanese --shown chinese")]
 pub(super) struct Arguments {
-    /// Files of one or many records in SGF; - is the standard input
+    /// Files of one or many records in SGF, plain or compressed (.gz, .zst); - is the standard input
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// Folder for the shards; made if it is not there. Files of an earlier run with the same split are not replaced
@@ -55,8 +45,9 @@ pub(super) struct Arguments {
     shown: Vec<Rules>,
     /// So many of a thousand positions are followed by one with one or two random moves more, of which nothing is
     /// known: for a stronger network to label (scripts/train/label.py)
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1000))]
-    strays: u32,
+    #[arg(long, alias = "strays", value_name = "N", default_value_t = 0,
+        value_parser = clap::value_parser!(u32).range(0..=1000))]
+    off_policy: u32,
     /// Pass over the first games
     #[arg(long, value_name = "N", default_value_t = 0)]
     skip: u64,
@@ -77,181 +68,44 @@ pub(super) struct Arguments {
     threads: usize,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Wanted {
-    /// Games before the year that is held back
-    Training,
-    /// Games of that year and later
-    Validation,
-    /// All games
-    All,
-}
-
-impl Wanted {
-    fn prefix(self) -> &'static str {
-        match self {
-            Wanted::Training => "training",
-            Wanted::Validation => "validation",
-            Wanted::All => "all",
-        }
-    }
-
-    fn takes(self, split: Split) -> bool {
-        match self {
-            Wanted::Training => split == Split::Training,
-            Wanted::Validation => split == Split::Validation,
-            Wanted::All => true,
-        }
-    }
-}
-
-/// Records that are worked on at a time.
-const CHUNK: usize = 256;
-
-/// What became of the games.
-#[derive(Default, Debug)]
-struct Counts {
-    read: u64,
-    unreadable: u64,
-    other_split: u64,
-    used: u64,
-    refused: BTreeMap<Refusal, u64>,
-    /// Black won, White won, drawn.
-    results: [u64; 3],
-    counted: u64,
-    positions: u64,
-}
-
-/// What became of one game.
-enum Fate {
-    Unreadable,
-    OtherSplit,
-    Refused(Refusal),
-    /// With its winner, and whether it was counted.
-    Used(Option<Color>, bool, Vec<Example>),
-}
-
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let mut out = ShardFiles::new(&arguments.out, arguments.split.prefix())?;
     if let Some(first) = out.first() {
         bail!("{} is there already: give another folder, or remove the shards", first.display());
     }
     let pool = rayon::ThreadPoolBuilder::new().num_threads(arguments.threads).build()?;
-    let counts = pool.install(|| write_shards(arguments, &mut out))?;
+    let bar = progress::bar(0, "{msg}");
+    let begun = Instant::now();
+    let mut show = |counts: &Counts, out: &ShardFiles| {
+        let speed = counts.positions as f64 / begun.elapsed().as_secs_f64().max(1e-9);
+        let (Counts { read, positions, .. }, shards) = (counts, out.count());
+        bar.set_message(format!("{read} games, {positions} positions, {shards} shards, {speed:.0}/s"));
+    };
+    let counts = pool.install(|| arguments.work().write(&mut out, &mut show))?;
+    bar.finish_and_clear();
     report(&counts, &out, &mut io::stdout().lock())?;
     Ok(())
 }
 
-fn write_shards(arguments: &Arguments, out: &mut ShardFiles) -> anyhow::Result<Counts> {
-    let begun = Instant::now();
-    let sampling = Sampling {
-        per_game: arguments.per_game,
-        recorded: arguments.rules,
-        shown: arguments.shown.clone(),
-        strays: arguments.strays,
-        seed: arguments.seed,
-    };
-    let mut counts = Counts::default();
-    let mut shard = Shard::new();
-    let mut rng = Rng::new(arguments.seed);
-    let first = arguments.skip;
-    let last = arguments.games.map_or(u64::MAX, |games| first.saturating_add(games));
-    let mut records = arguments.files.iter().flat_map(|path| Records::open(path)).zip(0u64..).fuse();
-    loop {
-        let mut chunk = Vec::with_capacity(CHUNK);
-        for (record, number) in records.by_ref().take_while(|&(_, number)| number < last).take(CHUNK) {
-            chunk.push((record?, number));
-        }
-        if chunk.is_empty() {
-            break;
-        }
-        chunk.retain(|&(_, number)| number >= first);
-        let work = |features: &mut Features, (bytes, number): &(Vec<u8>, u64)| {
-            fate(bytes, *number as u32, arguments, &sampling, features)
-        };
-        let fates: Vec<Fate> = chunk.par_iter().map_init(Features::default, work).collect();
-        for fate in fates {
-            for example in counts.take(fate) {
-                shard.push(example);
-                counts.positions += 1;
-                if shard.len() >= arguments.shard as usize {
-                    out.write(&mut shard, &mut rng)?;
-                }
-            }
-        }
-        progress(&counts, out, begun);
-        if arguments.positions.is_some_and(|most| counts.positions >= most) {
-            break;
+impl Arguments {
+    fn work(&self) -> FromRecords {
+        FromRecords {
+            files: self.files.clone(),
+            wanted: self.split,
+            held_back: self.held_back,
+            sampling: Sampling {
+                per_game: self.per_game,
+                recorded: self.rules,
+                shown: self.shown.clone(),
+                strays: self.off_policy,
+                seed: self.seed,
+            },
+            skip: self.skip,
+            games: self.games,
+            positions: self.positions,
+            shard: self.shard as usize,
         }
     }
-    if !shard.is_empty() {
-        out.write(&mut shard, &mut rng)?;
-    }
-    if io::stderr().is_terminal() {
-        eprintln_quietly("");
-    }
-    Ok(counts)
-}
-
-/// Everything that is done for one record.
-fn fate(
-    bytes: &[u8],
-    number: u32,
-    arguments: &Arguments,
-    sampling: &Sampling,
-    features: &mut Features,
-) -> Fate {
-    let Ok(record) = Record::parse(bytes) else { return Fate::Unreadable };
-    if !arguments.split.takes(Split::of(&record, arguments.held_back)) {
-        return Fate::OtherSplit;
-    }
-    let mut encode = |game: &Game| {
-        let mut input = Input::zero(game.size().columns(), game.size().rows());
-        features.fill(&Line::new(game), &mut input);
-        input
-    };
-    match training::examples(&record, number, sampling, &mut encode) {
-        Err(refusal) => Fate::Refused(refusal),
-        Ok(examples) => match training::result(&record) {
-            Some((winner, score)) => Fate::Used(winner, score.is_some(), examples),
-            None => Fate::Refused(Refusal::NoResult),
-        },
-    }
-}
-
-impl Counts {
-    /// Counts a game and hands out its positions.
-    fn take(&mut self, fate: Fate) -> Vec<Example> {
-        self.read += 1;
-        match fate {
-            Fate::Unreadable => self.unreadable += 1,
-            Fate::OtherSplit => self.other_split += 1,
-            Fate::Refused(refusal) => *self.refused.entry(refusal).or_default() += 1,
-            Fate::Used(winner, is_counted, examples) => {
-                self.used += 1;
-                self.results[winner.map_or(2, |winner| winner as usize)] += 1;
-                self.counted += u64::from(is_counted);
-                return examples;
-            }
-        }
-        Vec::new()
-    }
-}
-
-fn progress(counts: &Counts, out: &ShardFiles, begun: Instant) {
-    if io::stderr().is_terminal() {
-        let speed = counts.positions as f64 / begun.elapsed().as_secs_f64().max(1e-9);
-        let (Counts { read, positions, .. }, shards) = (counts, out.count());
-        eprintln_quietly(&format!(
-            "\r{read} games, {positions} positions, {shards} shards, {speed:.0}/s \x1b[K"
-        ));
-    }
-}
-
-/// To the terminal, if it still listens.
-fn eprintln_quietly(text: &str) {
-    let mut err = io::stderr().lock();
-    let _ = if text.is_empty() { writeln!(err) } else { err.write_all(text.as_bytes()) };
 }
 
 fn report(counts: &Counts, files: &ShardFiles, out: &mut impl Write) -> io::Result<()> {

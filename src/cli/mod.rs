@@ -1,23 +1,21 @@
-//! The command line: one file per subcommand.
+//! The command line: arguments, progress and printing. One file for each command; the work is done in the rooms beside
+//! this one.
 
 mod bench;
+mod contender;
 mod features;
 mod gtp;
-mod line_log;
-mod match_games;
+mod matches;
 mod model;
 mod net;
 mod options;
 mod perft;
-mod records;
+mod progress;
 mod regress;
 mod review;
 mod selfplay;
 mod sgf;
-mod shard_files;
-mod statistics;
 mod tune;
-mod whole_file;
 
 use clap::{Parser, Subcommand};
 use std::io::{self, Write};
@@ -41,7 +39,7 @@ enum Subcommands {
     /// Speak the Go Text Protocol (the default)
     Gtp(gtp::Arguments),
     /// Let two engines play against each other
-    Match(Box<match_games::Arguments>),
+    Match(Box<matches::Arguments>),
     /// Play regression suites and judge the answers
     Regress(Box<regress::Arguments>),
     /// Go through a game: what each move gained and lost
@@ -68,7 +66,7 @@ pub fn main() -> ExitCode {
     let result = match cli.command {
         None => gtp::run(&cli.gtp),
         Some(Subcommands::Gtp(arguments)) => gtp::run(&arguments),
-        Some(Subcommands::Match(arguments)) => match match_games::run(&arguments) {
+        Some(Subcommands::Match(arguments)) => match matches::run(&arguments) {
             Ok(code) => return code,
             Err(error) => Err(error),
         },

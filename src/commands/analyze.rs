@@ -7,7 +7,7 @@
 use super::text::{color_text, vertex_move};
 use super::{Answer, Commands};
 use crate::board::{BoardSize, Color, Move, Point};
-use crate::engine::{Decision, Thinking, Watcher};
+use crate::engine::{Decision, Observer, SearchRequest};
 use crate::eval::Prior;
 use crate::game::Game;
 use crate::search::{Limits, MoveReport, MoveRule, Restriction, SearchReport};
@@ -255,14 +255,14 @@ fn analyze(
     session.begin_stream()?;
     let watch = session.watch();
     let color = request.color.unwrap_or(commands.engine.game().to_move());
-    let mut tell = |_: &Game, report: &SearchReport| {
+    let mut on_report = |_: &Game, report: &SearchReport| {
         // If the controller is gone, the watch says so.
         let _ = session.stream(&info_line(dialect, &request, size, report));
     };
-    let thinking = Thinking {
+    let thinking = SearchRequest {
         interrupted: &|| watch.input_pending(),
         restriction: request.restriction.clone(),
-        watcher: Some(Watcher { every: request.every, tell: &mut tell }),
+        observer: Some(Observer { every: request.every, on_report: &mut on_report }),
     };
     commands.engine.analyze(color, &Limits::default(), thinking);
     Ok(Response::empty())
@@ -282,18 +282,18 @@ fn genmove_analyze(
     let watch = session.watch();
     let color = request.color.unwrap_or(commands.engine.game().to_move());
     let mut told = false;
-    let mut tell = |_: &Game, report: &SearchReport| {
+    let mut on_report = |_: &Game, report: &SearchReport| {
         told = true;
         let _ = session.stream(&info_line(dialect, &request, size, report));
     };
-    let thinking = Thinking {
+    let thinking = SearchRequest {
         interrupted: &|| watch.interrupted(),
         restriction: request.restriction.clone(),
-        watcher: Some(Watcher { every: request.every, tell: &mut tell }),
+        observer: Some(Observer { every: request.every, on_report: &mut on_report }),
     };
     let decision = match plays {
         true => commands.engine.genmove(color, thinking),
-        false => commands.engine.consider(color, thinking),
+        false => commands.engine.choose(color, thinking),
     };
     // Whoever reads the last line before the move must find one, however short the search was.
     if !told && let Some(report) = commands.engine.last_report() {
@@ -358,9 +358,9 @@ pub(super) fn cgos_genmove_analyze(
 ) -> Answer {
     let color = super::text::color(arguments)?;
     let watch = session.watch();
-    let questions = commands.engine.questions();
-    let decision = commands.engine.genmove(color, Thinking::new(&|| watch.interrupted()));
-    let thought = commands.engine.questions() > questions;
+    let questions = commands.engine.searches();
+    let decision = commands.engine.genmove(color, SearchRequest::new(&|| watch.interrupted()));
+    let thought = commands.engine.searches() > questions;
     if let Some(report) = commands.engine.last_report().filter(|_| thought) {
         session.stream(&spectators_json(commands.size(), report).to_string())?;
     } else {

@@ -216,7 +216,7 @@ fn shade(share: f32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{Engine, EngineSettings, Thinking};
+    use crate::engine::{Engine, EngineSettings, SearchRequest};
     use std::sync::{Arc, Mutex};
 
     #[test]
@@ -243,7 +243,7 @@ mod tests {
         };
         let mut engine = Engine::new(settings);
         engine.set_size(crate::board::BoardSize::square(5).unwrap());
-        engine.analyze(Color::Black, &engine.limits_without_clock(), Thinking::new(&|| false));
+        engine.analyze(Color::Black, &engine.limits_without_clock(), SearchRequest::new(&|| false));
         for (name, verb) in [
             ("visits", "LABEL "),
             ("winrates", "LABEL "),

@@ -3,7 +3,7 @@
 use super::text::{color, move_text, vertex_move};
 use super::{Answer, Commands};
 use crate::board::{Color, Move};
-use crate::engine::{Decision, Engine, EngineSettings, Thinking};
+use crate::engine::{Decision, Engine, EngineSettings, SearchRequest};
 use crate::search::{MoveRule, Restriction};
 use kosumi_gtp::{Arguments, Failure, Response, Session};
 
@@ -27,7 +27,7 @@ pub(super) fn decide(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     session: &Session<'_>,
-    choose: fn(&mut Engine, Color, Thinking<'_>) -> Decision,
+    choose: fn(&mut Engine, Color, SearchRequest<'_>) -> Decision,
 ) -> Answer {
     let color = color(arguments)?;
     let watch = session.watch();
@@ -96,7 +96,7 @@ fn regression_move(
 ) -> Answer {
     let watch = session.watch();
     let mv = commands.with_pictures(&|| watch.interrupted(), |engine, thinking| {
-        engine.regression_move(color, Thinking { restriction, ..thinking })
+        engine.regression_move(color, SearchRequest { restriction, ..thinking })
     });
     Ok(move_text(mv).into())
 }

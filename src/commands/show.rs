@@ -5,7 +5,7 @@ use super::graphics::{self, colored, marks};
 use super::text::{color, color_text, move_text, points_text, rows_text, vertex_move};
 use super::{Answer, Commands};
 use crate::board::{Board, Cell, Color, Key, Move, Point, Symmetry};
-use crate::engine::{Thinking, Watcher};
+use crate::engine::{Observer, SearchRequest};
 use crate::safety::{self, PassAlive};
 use crate::search::{MoveReport, SearchReport};
 use kosumi_gtp::{Arguments, Failure, Response, Session};
@@ -320,15 +320,15 @@ impl Commands {
     pub(super) fn with_pictures<T>(
         &mut self,
         interrupted: &(dyn Fn() -> bool + Sync),
-        think: impl FnOnce(&mut crate::engine::Engine, Thinking<'_>) -> T,
+        think: impl FnOnce(&mut crate::engine::Engine, SearchRequest<'_>) -> T,
     ) -> T {
         let Commands { engine, easel, .. } = self;
         if !easel.is_used() {
-            return think(engine, Thinking::new(interrupted));
+            return think(engine, SearchRequest::new(interrupted));
         }
-        let mut tell = |game: &crate::game::Game, report: &SearchReport| easel.draw(game, report);
-        let watcher = Some(Watcher { every: graphics::Easel::EVERY, tell: &mut tell });
-        let done = think(engine, Thinking { watcher, ..Thinking::new(interrupted) });
+        let mut on_report = |game: &crate::game::Game, report: &SearchReport| easel.draw(game, report);
+        let observer = Some(Observer { every: graphics::Easel::EVERY, on_report: &mut on_report });
+        let done = think(engine, SearchRequest { observer, ..SearchRequest::new(interrupted) });
         easel.clear();
         done
     }

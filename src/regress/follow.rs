@@ -1,10 +1,10 @@
 //! Following the board beside the engine, so that results can show the position that was asked about.
 
 use super::command::{Effect, effect};
-use super::engine::Answer;
 use crate::board::Board;
 use crate::commands::Commands;
 use crate::engine::{Engine, EngineSettings};
+use crate::players::Answer;
 use kosumi_gtp::{InputWatch, answer};
 use serde::{Deserialize, Serialize};
 use std::path::Path;

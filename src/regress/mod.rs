@@ -4,33 +4,46 @@
 //! ```text
 //!  @list ─ list.rs ─> files ─ suite.rs, expect.rs ─> Suite ─ parts.rs ─> parts
 //!                                                                          │ run.rs: workers
-//!  engine.rs: child processes, or Kosumi in this process  <── commands ────┤
-//!  follow.rs: our own board beside it, for diagrams       <── commands ────┘
+//!  players: child processes, or Kosumi in this process  <──── commands ────┤
+//!  follow.rs: our own board beside it, for diagrams      <─── commands ────┘
 //!                                              answers ──> result.rs: RunResult ──> compare.rs
+//!                                                                                       │
+//!                                                 summary.rs, page.rs, junit.rs <── Report
 //! ```
 //!
 //! The format is that of GNU Go's regression tests. Nothing here prints.
+//!
+//! Uses `players`, `commands`, `engine`, `board` and `pages`.
 
 mod command;
 mod compare;
-mod engine;
 mod expect;
 mod follow;
+mod junit;
 mod list;
+mod page;
 mod parts;
+mod report;
+#[cfg(test)]
+mod report_tests;
 mod result;
 mod run;
 mod suite;
+mod summary;
 #[cfg(test)]
 mod tests;
 
+pub use crate::players::{Answer, Children, Engines, Player, Threads, Trouble};
 pub use compare::{Change, Comparison};
-pub use engine::{Answer, Children, Engines, Player, Threads, Trouble};
 pub use expect::{Expectation, Mark, Matcher, Matching, PatternError, Reply};
 pub use follow::Position;
+pub use junit::junit;
 pub use list::{ListError, expand};
+pub use page::page;
+pub use report::Report;
 pub use result::{
     EngineInfo, FORMAT, FormatError, OtherError, Outcome, RunResult, SuiteResult, Tally, TestResult,
 };
-pub use run::{Options, play};
+pub use run::{Options, ask_name, play};
 pub use suite::{ReadError, Step, Suite, SuiteError, SuiteErrorKind};
+pub use summary::summary;

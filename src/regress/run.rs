@@ -1,12 +1,13 @@
 //! Playing suites: parts are dealt to workers, each part gets an engine of its own.
 
 use super::command::{Effect, effect, moves_stones};
-use super::engine::{Answer, Engines, Player, Trouble};
 use super::expect::{Mark, Reply};
 use super::follow::Follower;
 use super::parts::{replay, split};
-use super::result::{OtherError, Outcome, SuiteResult, TestResult};
+use super::result::{EngineInfo, OtherError, Outcome, SuiteResult, TestResult};
 use super::suite::{Step, Suite};
+use crate::players::{Answer, Engines, Player, Trouble};
+use anyhow::Context;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
@@ -83,6 +84,29 @@ pub fn play(
         result.other_errors.extend(part.other_errors);
     }
     results
+}
+
+/// What the engine calls itself. Also finds out at once if it cannot be started. `command` is its
+/// command line or its settings, and the suites are those that it is to play.
+///
+/// # Errors
+/// If it cannot be started, or does not answer.
+pub fn ask_name(
+    engines: &dyn Engines,
+    command: String,
+    suites: &[Suite],
+    timeout: Duration,
+) -> anyhow::Result<EngineInfo> {
+    let folder = suites.first().map_or(Path::new("."), Suite::folder);
+    let mut player = engines.start(folder).map_err(anyhow::Error::msg)?;
+    let mut ask = |question: &str| match player.send(question, timeout) {
+        Ok(Answer::Success(body)) => Ok(body),
+        Ok(Answer::Failure(_)) => Ok(String::new()),
+        Err(trouble) => Err(trouble).with_context(|| format!("the engine does not answer '{question}'")),
+    };
+    let info = EngineInfo { name: ask("name")?, version: ask("version")?, command };
+    player.quit();
+    Ok(info)
 }
 
 /// The name of each suite: that of its file, with as many folders before it as tell it from the others. It does

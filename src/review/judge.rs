@@ -1,40 +1,9 @@
 //! The judgement of one move: how much it lost, and what that is called.
 
-use super::{Analysis, Candidate, Scatter};
+use super::analysis::{Analysis, Candidate};
+use super::estimate::Estimate;
+use super::scatter::Scatter;
 use crate::board::{Color, Move};
-
-/// A number and its standard error.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Estimate {
-    /// The number.
-    pub mean: f32,
-    /// Its standard error.
-    pub error: f32,
-}
-
-impl Estimate {
-    /// By how much `self` is better than `other` for a player, if both are Black's.
-    fn better_than(self, other: Estimate, color: Color) -> Estimate {
-        Estimate {
-            mean: (self.mean - other.mean) * color.sign() as f32,
-            error: self.error.hypot(other.error),
-        }
-    }
-
-    /// Is the number further from 0 than chance explains?
-    pub fn is_sure(self) -> bool {
-        self.mean.abs() >= SURE_ERRORS * self.error
-    }
-
-    /// A loss: what is below nothing is chance.
-    fn at_least_nothing(self) -> Estimate {
-        Estimate { mean: self.mean.max(0.0), ..self }
-    }
-}
-
-/// A loss is called sure at this many standard errors: about one in 160 moves as good as the first choice gets there
-/// by chance, one in a long game.
-const SURE_ERRORS: f32 = 2.5;
 
 /// What a move is called.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -60,6 +29,16 @@ impl Class {
             Class::Inaccuracy => "inaccuracy",
             Class::Mistake => "mistake",
             Class::Blunder => "blunder",
+        }
+    }
+
+    /// What it is marked with, as in chess; nothing for a good move.
+    pub const fn sign(self) -> &'static str {
+        match self {
+            Class::Good => "",
+            Class::Inaccuracy => "?!",
+            Class::Mistake => "?",
+            Class::Blunder => "??",
         }
     }
 }

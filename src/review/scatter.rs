@@ -6,7 +6,8 @@
 //! second time with other chance and without anything learned before, and what the two differ by beyond the error by
 //! number is added to every error.
 
-use super::{Analysis, Estimate};
+use super::analysis::Analysis;
+use super::estimate::Estimate;
 
 /// One position in so many is searched twice.
 const EVERY: usize = 7;

@@ -1,6 +1,7 @@
 //! What the judgements of a game come to.
 
-use super::{Change, Class, Course, Judgement};
+use super::judge::{Class, Judgement};
+use super::main_line::{Change, MainLine};
 use crate::board::Color;
 
 /// Loss of win rate that halves a move's accuracy.
@@ -40,12 +41,11 @@ pub struct PlayerSummary {
 
 impl PlayerSummary {
     /// The summary of `color`'s moves.
-    pub(super) fn of(color: Color, course: &Course, judgements: &[Option<Judgement>]) -> PlayerSummary {
-        let own =
-            course.steps().iter().zip(judgements).enumerate().filter_map(|(index, (step, judgement))| {
-                let is_own = matches!(step.change, Change::Move { color: mover, .. } if mover == color);
-                judgement.as_ref().filter(|_| is_own).map(|judgement| (index, judgement))
-            });
+    pub(super) fn of(color: Color, line: &MainLine, judgements: &[Option<Judgement>]) -> PlayerSummary {
+        let own = line.steps().iter().zip(judgements).enumerate().filter_map(|(index, (step, judgement))| {
+            let is_own = matches!(step.change, Change::Move { color: mover, .. } if mover == color);
+            judgement.as_ref().filter(|_| is_own).map(|judgement| (index, judgement))
+        });
         let own: Vec<(usize, &Judgement)> = own.collect();
         let count = own.len().max(1) as f32;
         let mean = |part: fn(&Judgement) -> f32| {

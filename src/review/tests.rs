@@ -1,13 +1,16 @@
 //! Reviews by an analyst who looks everything up in a table.
 
 use super::*;
-use crate::board::Board;
+use crate::board::{Board, Color, Move, Point};
+use crate::engine::Engine;
+use crate::game::Game;
 use crate::rules::Rules;
+use crate::search::Limits;
 use crate::sgf::{Record, SgfErrorKind};
 
-fn course(text: &str) -> Course {
+fn main_line(text: &str) -> MainLine {
     let record = Record::parse(text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    Course::of_record(&record, Rules::default(), 0.5).unwrap()
+    MainLine::of_record(&record, Rules::default(), 0.5).unwrap()
 }
 
 /// Steps as `node moves change (turn)`.
@@ -31,11 +34,11 @@ fn steps(text: &str) -> String {
         };
         format!("{} {} {change} ({})", step.node, step.moves, step.to_move)
     };
-    course(text).steps().iter().map(line).collect::<Vec<_>>().join("; ")
+    main_line(text).steps().iter().map(line).collect::<Vec<_>>().join("; ")
 }
 
 #[test]
-fn courses() {
+fn main_lines() {
     let rows = [
         ("nothing", "(;SZ[3])", "0 0  (Black)"),
         (
@@ -73,7 +76,7 @@ fn courses() {
     for (name, text, expected) in rows {
         assert_eq!(steps(text), expected, "{name}: {text}");
     }
-    let broken = course("(;SZ[3];B[aa];W[aa])");
+    let broken = main_line("(;SZ[3];B[aa];W[aa])");
     assert!(matches!(broken.warnings()[0].kind, SgfErrorKind::IllegalMove { number: 2, .. }));
 }
 
@@ -83,8 +86,8 @@ fn handicap_stones_that_are_moves_are_compensated_from_the_first_one_on() {
         let record = Record::parse(text.as_bytes()).unwrap();
         let rules = Rules::preset("chinese").unwrap().rules;
         let mut bonus = Vec::new();
-        let course = Course::of_record(&record, rules, 0.5).unwrap();
-        course.backwards(|_, game| bonus.push(game.white_bonus()));
+        let line = MainLine::of_record(&record, rules, 0.5).unwrap();
+        line.backwards(|_, game| bonus.push(game.white_bonus()));
         bonus
     };
     assert_eq!(bonus("(;SZ[9];B[ee];B[cc];W[gg])"), [2.0; 4]);
@@ -100,13 +103,13 @@ fn the_way_back_meets_every_position() {
     let mut forwards: Vec<Board> = Vec::new();
     let watch = |_: usize, game: &Game| forwards.push(*game.board());
     record.replay_watched(Rules::default(), 0.5, None, crate::sgf::Strictness::Tolerant, watch).unwrap();
-    let course = Course::of_record(&record, Rules::default(), 0.5).unwrap();
-    assert_eq!(course.steps().len(), forwards.len());
+    let line = MainLine::of_record(&record, Rules::default(), 0.5).unwrap();
+    assert_eq!(line.steps().len(), forwards.len());
     let mut expected = (0..forwards.len()).rev();
-    course.backwards(|index, game| {
+    line.backwards(|index, game| {
         assert_eq!(Some(index), expected.next());
         assert_eq!(game.board().to_string(), forwards[index].to_string(), "step {index}");
-        assert_eq!(game.to_move(), course.steps()[index].to_move, "step {index}");
+        assert_eq!(game.to_move(), line.steps()[index].to_move, "step {index}");
     });
     assert_eq!(expected.next(), None);
 }
@@ -179,7 +182,7 @@ fn table(after_b1: f32, after_a1: f32, error: f32) -> Table {
 fn judged(mut table: Table) -> (Review, Table) {
     let mut calls = Vec::new();
     let review =
-        review(&course("(;SZ[3:1];B[aa];W[ca])"), &Scope::default(), &mut table, &mut |done, total| {
+        review(&main_line("(;SZ[3:1];B[aa];W[ca])"), &Scope::default(), &mut table, &mut |done, total| {
             calls.push((done, total));
         });
     assert_eq!(calls, (1..=6).map(|done| (done, 6)).collect::<Vec<_>>(), "three positions, twice each");
@@ -262,7 +265,7 @@ fn searches_to_repeat_are_spread() {
 fn white_loses_when_black_gains() {
     let rows = vec![("...", 0.5, 0.0, at(1, 0)), (".O.", 0.5, 0.0, at(0, 0)), ("O..", 0.62, 2.0, at(2, 0))];
     let mut table = Table { rows, error: 0.001, asked: Vec::new(), scatter: 0.0, repeated: 0 };
-    let review = review(&course("(;SZ[3:1];W[aa])"), &Scope::default(), &mut table, &mut |_, _| {});
+    let review = review(&main_line("(;SZ[3:1];W[aa])"), &Scope::default(), &mut table, &mut |_, _| {});
     let judgement = review.judgements[1].as_ref().unwrap();
     assert!((judgement.loss.mean - 0.12).abs() < 1e-6 && (judgement.score_loss.mean - 2.0).abs() < 1e-6);
     assert_eq!(judgement.class, Class::Mistake);
@@ -290,7 +293,7 @@ fn thresholds() {
 
 #[test]
 fn only_what_is_in_scope_is_searched() {
-    let course = course("(;SZ[3:1];B[aa];W[ca])");
+    let line = main_line("(;SZ[3:1];B[aa];W[ca])");
     let scope = |from, to| Scope { from, to, ..Scope::default() };
     for (from, to, asked, judged) in [
         (1, 1, vec!["X..", "..."], vec![1]),
@@ -300,7 +303,7 @@ fn only_what_is_in_scope_is_searched() {
     ] {
         let mut table = table(0.4, 0.4, 0.01);
         table.rows[0].1 = 0.4;
-        let review = review(&course, &scope(from, to), &mut table, &mut |_, _| {});
+        let review = review(&line, &scope(from, to), &mut table, &mut |_, _| {});
         assert_eq!(table.asked, asked, "{from} to {to}");
         let judgements = review.judgements.iter().enumerate().filter(|(_, judgement)| judgement.is_some());
         assert_eq!(judgements.map(|(index, _)| index).collect::<Vec<_>>(), judged, "{from} to {to}");
@@ -312,12 +315,12 @@ fn only_what_is_in_scope_is_searched() {
 fn the_end_under_rules_that_count_every_stone_is_exact() {
     let rules = Rules::preset("tromp-taylor").unwrap().rules;
     let record = Record::parse(b"(;SZ[3]KM[0.5]AB[ab][bb][cb];W[];B[])").unwrap();
-    let course = Course::of_record(&record, rules, 7.5).unwrap();
+    let line = MainLine::of_record(&record, rules, 7.5).unwrap();
     let settings = crate::engine::EngineSettings { threads: 1, memory_mebibytes: 4, ..Default::default() };
     let mut engine = Engine::new(settings);
     let limits = Limits::playouts(50);
     let mut analyst = EngineAnalyst { engine: &mut engine, limits, candidates: 3 };
-    let review = review(&course, &Scope::default(), &mut analyst, &mut |_, _| {});
+    let review = review(&line, &Scope::default(), &mut analyst, &mut |_, _| {});
     let last = review.analyses[2].as_ref().unwrap();
     assert_eq!((last.visits, last.win_rate, last.score.mean), (0, Estimate { mean: 1.0, error: 0.0 }, 8.5));
     assert_eq!(last.ownership, [1.0; 9]);

@@ -1,102 +1,25 @@
 //! Games of the engine against itself, for networks to learn from.
 //!
+//! ```text
+//!  Settings ─> workers.rs: Player ─> PlayedGame ─> log_segment.rs: log, one line a game ─> shard, SGF
+//! ```
+//!
 //! A game is decided by the settings and its number alone: board, rules, komi, opening and every draw of chance follow
-//! from the seed and the number, whichever thread plays it and whatever was played before.
+//! from the seed and the number, whichever thread plays it and whatever was played before. It is in the log before the
+//! next is counted. Shards are made of the log alone, so nothing is lost that the log has.
+//!
+//! Uses `engine` and what is below it, `training`, `shards` and `files`.
 
+mod log_segment;
 mod play;
 mod record;
+mod settings;
 #[cfg(test)]
 mod tests;
+mod workers;
 
+pub use log_segment::{Finished, LogSegment, Storage};
 pub use play::{NoNetwork, Player};
-pub use record::{Damaged, Ending, PlayedGame, StrayTurn, Thought, Turn};
-
-use crate::board::BoardSize;
-use crate::rng::Rng;
-use crate::rules::Rules;
-
-/// How games are played.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Settings {
-    /// Boards, each with its share of the games. Not empty, and not all shares 0.
-    pub sizes: Vec<(BoardSize, u32)>,
-    /// Each game is played under one of these. Not empty.
-    pub rules: Vec<Rules>,
-    /// Visits of a search; 0 for no search at all, but what the network says at first sight.
-    pub visits: u32,
-    /// So many of a thousand turns become positions to learn from. The others get an eighth of the visits, which is
-    /// enough to play on: many games say more about results than few games that are thought about longer.
-    /// CITE: Wu, "Accelerating self-play learning in Go" (2019), 3.1, playout cap randomization.
-    pub taken: u32,
-    /// Mean length of the opening, as a share of the points of the board. Its moves are drawn from what the network
-    /// says at first sight, without a network from a playout's moves, so that games differ.
-    pub opening: f32,
-    /// So many of a thousand moves of the opening are drawn from all legal ones, and so many of a thousand turns that
-    /// become positions are followed by one off the path, which gets an answer of its own.
-    pub strays: u32,
-    /// How freely moves are drawn at the beginning of a game; above 0. Moves count by their visits to the power of
-    /// one over this; it falls by half every so many moves as the board is wide, down to [`COOLEST`].
-    pub temperature: f32,
-    /// Standard deviation of komi from what seems fair after the opening, in points.
-    pub komi_spread: f32,
-    /// Decides all chance.
-    pub seed: u64,
-}
-
-/// The lowest temperature.
-pub const COOLEST: f32 = 0.2;
-/// In so many of a thousand games komi strays further, by [`FAR`] times as much: networks must know games that are
-/// long decided.
-const FAR_GAMES: u32 = 100;
-const FAR: f32 = 6.0;
-/// Moves a point after which a game is given up: it has no result.
-const LONGEST: usize = 3;
-
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings {
-            sizes: [(7, 1), (9, 4), (13, 3), (19, 2)]
-                .into_iter()
-                .filter_map(|(side, share)| Some((BoardSize::square(side)?, share)))
-                .collect(),
-            rules: ["tromp-taylor", "chinese", "chinese-kgs", "japanese", "aga"]
-                .into_iter()
-                .filter_map(|name| Some(Rules::preset(name)?.rules))
-                .collect(),
-            visits: 64,
-            taken: 300,
-            opening: 0.05,
-            strays: 100,
-            temperature: 0.8,
-            komi_spread: 1.0,
-            seed: 1,
-        }
-    }
-}
-
-impl Settings {
-    /// Board and rules of a game.
-    fn draw(&self, rng: &mut Rng) -> (BoardSize, Rules) {
-        let total: u32 = self.sizes.iter().map(|&(_, share)| share).sum();
-        let mut left = rng.below(total.max(1));
-        let mut size = self.sizes[0].0;
-        for &(candidate, share) in &self.sizes {
-            size = candidate;
-            if left < share {
-                break;
-            }
-            left -= share;
-        }
-        (size, self.rules[rng.below(self.rules.len() as u32) as usize])
-    }
-
-    /// Komi for an opening after which `fair` points would make an even game.
-    fn komi(&self, fair: f32, area: usize, rng: &mut Rng) -> f32 {
-        // The sum of twelve draws is as good as normal.
-        let normal = (0..12).map(|_| rng.unit()).sum::<f64>() as f32 - 6.0;
-        let spread = self.komi_spread * if rng.chance(FAR_GAMES) { FAR } else { 1.0 };
-        let most = area as f32;
-        let komi = (fair + spread * normal).clamp(-most, most);
-        (2.0 * komi).round() / 2.0
-    }
-}
+pub use record::{Damaged, Ending, OffPolicyTurn, PlayedGame, PositionTargets, Turn};
+pub use settings::{COOLEST, Settings};
+pub use workers::start;

@@ -1,9 +1,9 @@
 //! Playing a game.
 
-use super::record::{Ending, PlayedGame, StrayTurn, Thought, Turn};
-use super::{COOLEST, LONGEST, Settings};
+use super::record::{Ending, OffPolicyTurn, PlayedGame, PositionTargets, Turn};
+use super::settings::{COOLEST, LONGEST, Settings};
 use crate::board::{BoardSize, Move, Symmetry};
-use crate::engine::{Engine, EngineSettings, Thinking};
+use crate::engine::{Engine, EngineSettings, SearchRequest};
 use crate::game::Game;
 use crate::net::{Network, NotFinite, Prediction};
 use crate::rng::Rng;
@@ -29,11 +29,11 @@ pub struct Player {
     settings: Settings,
     engine: Engine,
     has_network: bool,
-    strays: Strays,
+    off_policy: Strays,
 }
 
 /// Moves with their shares, Black's expected result, and Black's lead in points.
-struct Opinion {
+struct Assessment {
     policy: Vec<(Move, f32)>,
     value: f32,
     lead: f32,
@@ -56,7 +56,7 @@ impl Player {
             ..EngineSettings::default()
         };
         let engine = Engine::with_network(engine, network);
-        Ok(Player { settings, engine, has_network, strays: Strays::default() })
+        Ok(Player { settings, engine, has_network, off_policy: Strays::default() })
     }
 
     /// Plays the game of a number.
@@ -76,29 +76,30 @@ impl Player {
         self.engine.set_komi(komi);
 
         let mut turns = Vec::new();
-        let mut strays = Vec::new();
+        let mut off_policy = Vec::new();
         if self.settings.visits == 0 {
             // At first sight the opening's positions are worth as much as others, now that komi is known.
             self.think_about(&opening, &mut turns, &mut rng)?;
         } else {
-            turns.extend(opening.iter().map(|&mv| Turn { mv, thought: None }));
+            turns.extend(opening.iter().map(|&mv| Turn { mv, targets: None }));
         }
         while !self.engine.game().is_over() && turns.len() < LONGEST * size.area() {
-            let is_taken = rng.chance(self.settings.taken);
-            let opinion = self.think(is_taken, &mut rng)?;
-            let mv = pick(&opinion.policy, self.temperature(size, turns.len()), &mut rng);
-            let thought = is_taken.then(|| Thought::new(size, &opinion.policy, opinion.value));
-            if is_taken && rng.chance(self.settings.strays) {
-                strays.extend(self.astray(turns.len() as u16, &mut rng)?);
+            let is_for_training = rng.chance(self.settings.training_share);
+            let assessment = self.think(is_for_training, &mut rng)?;
+            let mv = pick(&assessment.policy, self.temperature(size, turns.len()), &mut rng);
+            let targets =
+                is_for_training.then(|| PositionTargets::new(size, &assessment.policy, assessment.value));
+            if is_for_training && rng.chance(self.settings.off_policy) {
+                off_policy.extend(self.off_policy_turn(turns.len() as u16, &mut rng)?);
             }
-            turns.push(Turn { mv: move_index(size, mv), thought });
+            turns.push(Turn { mv: move_index(size, mv), targets });
             self.play_move(mv);
         }
         let opening = opening.len() as u16;
         let rules = rules.to_string();
         let (columns, rows) = (size.columns() as u8, size.rows() as u8);
         let ending = self.ending();
-        Ok(PlayedGame { number, size: (columns, rows), rules, komi, opening, turns, strays, ending })
+        Ok(PlayedGame { number, size: (columns, rows), rules, komi, opening, turns, off_policy, ending })
     }
 
     /// Plays the opening, and returns its moves.
@@ -107,8 +108,8 @@ impl Player {
         let mut moves = Vec::new();
         for _ in 0..rng.below(longest.saturating_add(1)) {
             let game = self.engine.game();
-            let is_random = !self.has_network || rng.chance(self.settings.strays);
-            let random = if is_random { self.strays.point(game, rng).map(Move::Play) } else { None };
+            let is_random = !self.has_network || rng.chance(self.settings.off_policy);
+            let random = if is_random { self.off_policy.point(game, rng).map(Move::Play) } else { None };
             let mv = match random {
                 Some(mv) => mv,
                 None if !self.has_network => break,
@@ -128,14 +129,14 @@ impl Player {
         while self.engine.undo() {}
         let size = self.engine.game().size();
         for &mv in moves {
-            let thought = match rng.chance(self.settings.taken) {
+            let targets = match rng.chance(self.settings.training_share) {
                 true => {
-                    let opinion = self.first_sight(rng)?;
-                    Some(Thought::new(size, &opinion.policy, opinion.value))
+                    let assessment = self.first_sight(rng)?;
+                    Some(PositionTargets::new(size, &assessment.policy, assessment.value))
                 }
                 false => None,
             };
-            turns.push(Turn { mv, thought });
+            turns.push(Turn { mv, targets });
             if let Some(mv) = move_of(size, mv) {
                 self.play_move(mv);
             }
@@ -143,17 +144,21 @@ impl Player {
         Ok(())
     }
 
-    /// A position off the path, thought about; `None` if there is none, or if the game would be over there.
-    fn astray(&mut self, ply: u16, rng: &mut Rng) -> Result<Option<StrayTurn>, NotFinite> {
+    /// An off-policy position, searched; `None` if there is none, or if the game would be over there.
+    fn off_policy_turn(&mut self, ply: u16, rng: &mut Rng) -> Result<Option<OffPolicyTurn>, NotFinite> {
         let game = self.engine.game().clone();
         let size = game.size();
-        let Some((stray, moves)) = self.strays.stray(&game, rng) else { return Ok(None) };
-        self.engine.set_game(stray);
-        let opinion = self.think(true, rng);
+        let Some((position, moves)) = self.off_policy.stray(&game, rng) else { return Ok(None) };
+        self.engine.set_game(position);
+        let assessment = self.think(true, rng);
         self.engine.set_game(game);
-        let opinion = opinion?;
+        let assessment = assessment?;
         let moves = moves.into_iter().map(|mv| move_index(size, mv)).collect();
-        Ok(Some(StrayTurn { ply, moves, thought: Thought::new(size, &opinion.policy, opinion.value) }))
+        Ok(Some(OffPolicyTurn {
+            ply,
+            moves,
+            targets: PositionTargets::new(size, &assessment.policy, assessment.value),
+        }))
     }
 
     fn play_move(&mut self, mv: Move) {
@@ -162,9 +167,9 @@ impl Player {
         debug_assert!(played.is_ok(), "{color} {mv}");
     }
 
-    /// An opinion for a position that is learnt from, or a quick one.
-    fn think(&mut self, is_taken: bool, rng: &mut Rng) -> Result<Opinion, NotFinite> {
-        let visits = if is_taken { self.settings.visits } else { self.settings.visits / FAST };
+    /// The assessment of a position for training, or a quick one to play on.
+    fn think(&mut self, is_for_training: bool, rng: &mut Rng) -> Result<Assessment, NotFinite> {
+        let visits = if is_for_training { self.settings.visits } else { self.settings.visits / FAST };
         if self.has_network && (visits < FEWEST_VISITS || self.settings.visits == 0) {
             return self.first_sight(rng);
         }
@@ -172,20 +177,20 @@ impl Player {
     }
 
     /// What the network says, or without one a short search.
-    fn first_sight(&mut self, rng: &mut Rng) -> Result<Opinion, NotFinite> {
+    fn first_sight(&mut self, rng: &mut Rng) -> Result<Assessment, NotFinite> {
         let size = self.engine.game().size();
         let symmetries = if size.is_square() { 8 } else { 4 };
         let symmetry = Symmetry::ALL[rng.below(symmetries) as usize];
         match self.engine.predict(symmetry) {
-            Some(prediction) => Ok(Opinion::predicted(size, &prediction?)),
+            Some(prediction) => Ok(Assessment::predicted(size, &prediction?)),
             None => Ok(self.search(self.settings.visits.max(FEWEST_VISITS))),
         }
     }
 
-    fn search(&mut self, visits: u32) -> Opinion {
+    fn search(&mut self, visits: u32) -> Assessment {
         let color = self.engine.game().to_move();
         let limits = Limits { visits: Some(visits), ..Limits::default() };
-        Opinion::found(self.engine.analyze(color, &limits, Thinking::new(&|| false)))
+        Assessment::found(self.engine.analyze(color, &limits, SearchRequest::new(&|| false)))
     }
 
     fn temperature(&self, size: BoardSize, ply: usize) -> f32 {
@@ -210,19 +215,19 @@ impl Player {
     }
 }
 
-impl Opinion {
-    fn predicted(size: BoardSize, prediction: &Prediction) -> Opinion {
+impl Assessment {
+    fn predicted(size: BoardSize, prediction: &Prediction) -> Assessment {
         let points = (0u16..).zip(&prediction.policy);
         let mut policy: Vec<_> = points
             .filter(|&(_, &share)| share > 0.0)
             .filter_map(|(index, &share)| Some((move_of(size, index)?, share)))
             .collect();
         policy.push((Move::Pass, prediction.pass));
-        Opinion { policy, value: prediction.value(), lead: prediction.lead }
+        Assessment { policy, value: prediction.value(), lead: prediction.lead }
     }
 
     /// Moves count by their visits, or, if none has any, by what was known before.
-    fn found(report: &SearchReport) -> Opinion {
+    fn found(report: &SearchReport) -> Assessment {
         let share = |visits: bool| {
             let moves = report.moves.iter();
             moves.map(move |entry| {
@@ -230,7 +235,7 @@ impl Opinion {
             })
         };
         let is_visited = report.moves.iter().any(|entry| entry.visits > 0);
-        Opinion { policy: share(is_visited).collect(), value: report.value, lead: report.score }
+        Assessment { policy: share(is_visited).collect(), value: report.value, lead: report.score }
     }
 }
 

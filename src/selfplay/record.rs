@@ -7,7 +7,7 @@ use crate::rules::Rules;
 use crate::training::{Example, PackedInput, Targets, move_index, move_of};
 use serde::{Deserialize, Serialize};
 
-/// Most moves of a thought that are kept: as many as shards have room for.
+/// Most moves of a policy that are kept: as many as shards have room for.
 const MOST_MOVES: usize = 16;
 
 /// A game, small enough for a log. Moves are numbers: points row by row from the top, then the pass.
@@ -25,8 +25,9 @@ pub struct PlayedGame {
     pub opening: u16,
     /// What happened, turn by turn from Black's first.
     pub turns: Vec<Turn>,
-    /// Positions off the path.
-    pub strays: Vec<StrayTurn>,
+    /// Positions that the game did not come to.
+    #[serde(rename = "strays")]
+    pub off_policy: Vec<OffPolicyTurn>,
     /// How it ended; `None` if it was given up as too long.
     pub ending: Option<Ending>,
 }
@@ -36,34 +37,35 @@ pub struct PlayedGame {
 pub struct Turn {
     /// The move.
     pub mv: u16,
-    /// What was thought, if the position is to be learnt from.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub thought: Option<Thought>,
+    /// What the search found, if the position is for training.
+    #[serde(rename = "thought", default, skip_serializing_if = "Option::is_none")]
+    pub targets: Option<PositionTargets>,
 }
 
-/// A position off the path: after `ply` turns of the game, these moves were made instead.
+/// An off-policy position: after `ply` turns of the game, these moves were made instead.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct StrayTurn {
+pub struct OffPolicyTurn {
     /// Turns of the game before.
     pub ply: u16,
     /// What was played then.
     pub moves: Vec<u16>,
-    /// What was thought.
-    pub thought: Thought,
+    /// What the search found.
+    #[serde(rename = "thought")]
+    pub targets: PositionTargets,
 }
 
-/// What was thought of a position.
+/// What a search, or the network alone, found in a position: what is learnt from it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Thought {
+pub struct PositionTargets {
     /// Moves and their shares in 65,535ths, the largest first.
     pub policy: Vec<(u16, u16)>,
     /// Black's expected result, in `[-1, 1]`.
     pub value: f32,
 }
 
-impl Thought {
-    /// What was thought, as shares of moves and Black's expected result.
-    pub(super) fn new(size: BoardSize, policy: &[(crate::board::Move, f32)], value: f32) -> Thought {
+impl PositionTargets {
+    /// From the shares of moves, which need not sum to 1, and Black's expected result.
+    pub(super) fn new(size: BoardSize, policy: &[(crate::board::Move, f32)], value: f32) -> PositionTargets {
         let total: f32 = policy.iter().map(|&(_, share)| share).sum();
         let share = |share: f32| (share / total.max(f32::MIN_POSITIVE) * 65535.0).round() as u16;
         let mut policy: Vec<_> = policy.iter().map(|&(mv, s)| (move_index(size, mv), share(s))).collect();
@@ -71,7 +73,7 @@ impl Thought {
         policy.sort_by_key(|&(mv, share)| (std::cmp::Reverse(share), mv));
         policy.truncate(MOST_MOVES);
         // Four digits are more than it is worth.
-        Thought { policy, value: (value * 1e4).round() / 1e4 }
+        PositionTargets { policy, value: (value * 1e4).round() / 1e4 }
     }
 
     fn targets(&self, to_move: Color) -> Targets {
@@ -107,7 +109,7 @@ fn result_shares(value: f32, to_move: Color) -> [f32; 3] {
 impl PlayedGame {
     /// How many positions it has to learn from.
     pub fn positions(&self) -> usize {
-        self.turns.iter().filter(|turn| turn.thought.is_some()).count() + self.strays.len()
+        self.turns.iter().filter(|turn| turn.targets.is_some()).count() + self.off_policy.len()
     }
 
     /// The empty board it began on.
@@ -138,15 +140,15 @@ impl PlayedGame {
         Ok(game)
     }
 
-    /// Its positions, as `encode` shows them. What is known of one is the thought, the move, and, behind the opening,
-    /// the end of the game; before that, and off the path, only the thought says who is ahead.
+    /// Its positions, as `encode` shows them. What is known of one are the search's policy, the move, and, behind the
+    /// opening, the end of the game; before that, and off the path, only the search's value says who is ahead.
     ///
     /// # Errors
     /// If the record makes no sense.
     pub fn examples(&self, encode: &mut impl FnMut(&Game) -> Input) -> Result<Vec<Example>, Damaged> {
         let mut game = self.start()?;
         let owners = self.owners(game.size())?;
-        let mut strays = self.strays.iter().peekable();
+        let mut off_policy = self.off_policy.iter().peekable();
         let mut examples = Vec::with_capacity(self.positions());
         let mut push = |game: &Game, ply: u16, targets: Targets| {
             let input = PackedInput::pack(&encode(game));
@@ -154,8 +156,8 @@ impl PlayedGame {
         };
         for (ply, turn) in (0u16..).zip(&self.turns) {
             let to_move = game.to_move();
-            if let Some(thought) = &turn.thought {
-                let mut targets = Targets { played: Some(turn.mv), ..thought.targets(to_move) };
+            if let Some(found) = &turn.targets {
+                let mut targets = Targets { played: Some(turn.mv), ..found.targets(to_move) };
                 if let Some((ending, owners)) = &owners
                     && ply >= self.opening
                 {
@@ -167,10 +169,10 @@ impl PlayedGame {
                 }
                 push(&game, ply, targets);
             }
-            while let Some(stray) = strays.next_if(|stray| stray.ply == ply) {
-                let mut astray = game.clone();
-                stray.moves.iter().try_for_each(|&mv| self.play(&mut astray, mv))?;
-                push(&astray, ply, stray.thought.targets(astray.to_move()));
+            while let Some(turn) = off_policy.next_if(|turn| turn.ply == ply) {
+                let mut position = game.clone();
+                turn.moves.iter().try_for_each(|&mv| self.play(&mut position, mv))?;
+                push(&position, ply, turn.targets.targets(position.to_move()));
             }
             self.play(&mut game, turn.mv)?;
         }

@@ -1,7 +1,9 @@
-use super::*;
-use crate::board::{Color, Move};
+use super::{Ending, NoNetwork, PlayedGame, Player, Settings};
+use crate::board::{BoardSize, Color, Move};
 use crate::game::Game;
 use crate::net::{Input, Network, random};
+use crate::rng::Rng;
+use crate::rules::Rules;
 use crate::score::area_score;
 use crate::training::{Example, move_of};
 use std::sync::Arc;
@@ -14,8 +16,8 @@ fn settings(visits: u32, sizes: &[(usize, usize)]) -> Settings {
     let size = |&(columns, rows): &(usize, usize)| (BoardSize::new(columns, rows).expect("a size"), 1);
     Settings {
         visits,
-        taken: 500,
-        strays: 300,
+        training_share: 500,
+        off_policy: 300,
         sizes: sizes.iter().map(size).collect(),
         ..Settings::default()
     }
@@ -84,16 +86,16 @@ fn positions_are_told_from_the_movers_view() {
     for game in games(&settings, None, 8) {
         let found = examples(&game);
         assert_eq!(found.len(), game.positions());
-        let taken = game.turns.iter().zip(0u16..).filter(|(turn, _)| turn.thought.is_some());
+        let chosen = game.turns.iter().zip(0u16..).filter(|(turn, _)| turn.targets.is_some());
         let on_path = found.iter().filter(|example| example.targets.played.is_some());
-        for (example, (turn, ply)) in on_path.clone().zip(taken) {
+        for (example, (turn, ply)) in on_path.clone().zip(chosen) {
             let targets = &example.targets;
             assert_eq!((example.ply, targets.played), (ply, Some(turn.mv)));
             let sign = if ply % 2 == 0 { 1.0 } else { -1.0 };
             assert_eq!(example.input.global[5], game.komi * -sign);
             let sum: f32 = targets.policy.iter().map(|&(_, share)| share).sum();
             assert!((sum - 1.0).abs() < 1e-3 && targets.policy.is_sorted_by(|a, b| a.1 >= b.1));
-            // Nothing is thought of a move that is not legal.
+            // No search finds a move that is not legal.
             let mut before = Game::new(before_size(&game), before_rules(&game), game.komi);
             for turn in &game.turns[..usize::from(ply)] {
                 let color = before.to_move();
@@ -124,11 +126,11 @@ fn positions_are_told_from_the_movers_view() {
                 _ => assert_eq!((targets.score, &targets.ownership), (None, &None)),
             }
         }
-        for (example, stray) in found.iter().filter(|e| e.targets.played.is_none()).zip(&game.strays) {
+        for (example, off) in found.iter().filter(|e| e.targets.played.is_none()).zip(&game.off_policy) {
             known[1] += 1;
-            assert_eq!(example.ply, stray.ply);
-            let odd = (usize::from(stray.ply) + stray.moves.len()) % 2 == 1;
-            let win = (1.0 + if odd { -stray.thought.value } else { stray.thought.value }) / 2.0;
+            assert_eq!(example.ply, off.ply);
+            let odd = (usize::from(off.ply) + off.moves.len()) % 2 == 1;
+            let win = (1.0 + if odd { -off.targets.value } else { off.targets.value }) / 2.0;
             assert!((example.targets.value[0] - win).abs() < 1e-6);
             assert_eq!((example.targets.score, &example.targets.ownership), (None, &None));
         }

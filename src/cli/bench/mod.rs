@@ -11,7 +11,7 @@ use crate::playout::{self, HeuristicPolicy, PlayoutPolicy, UniformPolicy};
 use crate::rng::{Rng, mix};
 use crate::rules::Rules;
 use crate::search::node::{Edge, Node};
-use crate::search::{Limits, Search, SearchParams, SearchReport, Surroundings};
+use crate::search::{Limits, Search, SearchContext, SearchParams, SearchReport};
 use anyhow::Context;
 use clap::Args;
 use kosumi_gtp::Vertex;
@@ -135,8 +135,8 @@ fn search(size: BoardSize, threads: usize) -> Search<Playouts> {
 
 fn search_by_count<E: Evaluator + Sync>(search: &mut Search<E>, game: &Game, count: u32) -> SearchReport {
     let limits = Limits::playouts(count);
-    let around = Surroundings::new(&limits, &|| Duration::ZERO, &|| false);
-    search.run(game, SEED, &around)
+    let context = SearchContext::new(&limits, &|| Duration::ZERO, &|| false);
+    search.run(game, SEED, &context)
 }
 
 /// A hash over what the search finds in [`POSITIONS`].
@@ -209,8 +209,8 @@ fn simulations(side: usize, threads: usize, time: Duration) -> anyhow::Result<Se
     let limits = Limits::time(time);
     let start = Instant::now();
     let elapsed = || start.elapsed();
-    let around = Surroundings::new(&limits, &elapsed, &|| false);
-    let report = search.run(&game, SEED, &around);
+    let context = SearchContext::new(&limits, &elapsed, &|| false);
+    let report = search.run(&game, SEED, &context);
     let per_second = f64::from(report.playouts) / start.elapsed().as_secs_f64();
     Ok(SearchSpeed {
         per_second,

@@ -4,7 +4,7 @@ use crate::board::{BoardSize, Move};
 use crate::cli::options;
 use crate::game::{Game, Line};
 use crate::net::features::legal_points;
-use crate::net::random::{self, BlockKind, Options};
+use crate::net::random::{self, AttentionShape, BlockKind, Options, RotaryKind, TrunkNormKind};
 use crate::net::{
     Activation, Context, Features, Input, Kernel, Network, Output, Prediction, Prepared, Scratch, scalar,
 };
@@ -107,19 +107,54 @@ fn check(
     Ok(())
 }
 
-/// Networks that between them have every kind of block, activations of all networks that are published, one policy and
-/// two, and numbers of channels that no vector divides.
+/// Networks that between them have every kind of block, norm and activation of networks that are published, one policy
+/// and two, and numbers of channels that no vector divides.
 fn small_networks() -> anyhow::Result<Vec<Network>> {
-    use BlockKind::{GlobalPooling, Nested, NestedPooling, Ordinary};
+    use BlockKind::{Attention, FeedForward, GlobalPooling, Nested, NestedMixed, NestedPooling};
+    use BlockKind::{NestedTransformer, Ordinary};
+    let usual = Options { seed: 1, ..Options::default() };
     let each = [
-        (8, vec![Ordinary, GlobalPooling], 23, Activation::Relu),
-        (11, vec![Nested, NestedPooling], 42, Activation::Mish),
-        (16, vec![Ordinary, GlobalPooling, NestedPooling], 70, Activation::Mish),
+        Options { blocks: vec![Ordinary, GlobalPooling], channels: 23, ..usual.clone() },
+        Options {
+            version: 11,
+            blocks: vec![Nested, NestedPooling],
+            channels: 42,
+            activation: Activation::Mish,
+            ..usual.clone()
+        },
+        Options {
+            version: 16,
+            blocks: vec![Ordinary, GlobalPooling, NestedPooling],
+            channels: 70,
+            activation: Activation::Mish,
+            ..usual.clone()
+        },
+        Options {
+            version: 15,
+            blocks: vec![NestedTransformer, NestedMixed],
+            channels: 58,
+            activation: Activation::Silu,
+            trunk_norm: TrunkNormKind::SpatialRms,
+            has_metadata_encoder: true,
+            ..usual.clone()
+        },
+        Options {
+            version: 17,
+            blocks: vec![Attention, FeedForward, Attention, FeedForward],
+            channels: 37,
+            attention: AttentionShape {
+                heads: 4,
+                key_heads: 2,
+                key_width: Some(12),
+                value_width: Some(5),
+                rotary: RotaryKind::Fixed,
+            },
+            trunk_norm: TrunkNormKind::Rms,
+            policy_channels: 4,
+            ..usual
+        },
     ];
-    let networks = each.into_iter().map(|(version, blocks, channels, activation)| {
-        random::network(&Options { version, blocks, channels, activation, seed: 1 })
-    });
-    Ok(networks.collect::<Result<_, _>>()?)
+    Ok(each.iter().map(random::network).collect::<Result<_, _>>()?)
 }
 
 /// A position as a network is shown it.

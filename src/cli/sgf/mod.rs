@@ -1,19 +1,11 @@
 //! `kosumi sgf`: large collections of game records.
 
-mod decode;
-mod examine;
 mod filter;
-mod input;
-mod pipeline;
 mod replay;
+mod shown;
 mod stats;
-#[cfg(test)]
-mod tests;
 
 use clap::{Args, Subcommand};
-use input::Problem;
-use pipeline::Seen;
-use std::fmt;
 use std::path::PathBuf;
 
 /// Collections of game records: statistics, selections, legality
@@ -71,33 +63,5 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         Command::Stats(arguments) => stats::run(arguments),
         Command::Filter(arguments) => filter::run(arguments),
         Command::Replay(arguments) => replay::run(arguments),
-    }
-}
-
-impl Seen {
-    /// Bad records are passed over, but a file that could not be read makes the command fail in the end.
-    fn check_files(&self) -> anyhow::Result<()> {
-        if self.bad_files > 0 {
-            anyhow::bail!("{} could not be read, or not to the end", counted(self.bad_files, "file"));
-        }
-        Ok(())
-    }
-}
-
-/// `1 game`, `2 games`.
-fn counted(number: u64, word: &str) -> String {
-    format!("{number} {word}{}", if number == 1 { "" } else { "s" })
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: ", self.source)?;
-        if let Some(game) = self.game {
-            write!(f, "game {game}, ")?;
-        }
-        if self.game.is_some() || self.offset > 0 {
-            write!(f, "byte {}: ", self.offset)?;
-        }
-        f.write_str(&self.reason)
     }
 }

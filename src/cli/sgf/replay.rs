@@ -1,13 +1,13 @@
 //! `kosumi sgf replay`: every game on the board, under rules.
 
-use super::input::{Batch, Entry};
-use super::pipeline::{self, Work};
-use super::{Input, counted, examine};
+use super::Input;
+use super::shown::run_shown;
 use crate::cli::options;
+use crate::collections::{Batch, Replayed, Work};
 use crate::commands;
-use crate::game::Game;
 use crate::rules::{KoRule, Rules};
-use crate::sgf::{Record, SgfErrorKind, Step, Strictness, source_offset};
+use crate::sgf::{Record, Strictness};
+use crate::words::counted;
 use anyhow::bail;
 use clap::Args;
 use std::io::{self, Write};
@@ -51,58 +51,6 @@ impl Arguments {
     }
 }
 
-/// What the games of a batch came to.
-#[derive(Debug, Default)]
-struct Replayed {
-    games: u64,
-    moves: u64,
-    /// Games with a violation.
-    bad_games: u64,
-    violations: u64,
-    /// Positions whose key was not that of their stones.
-    wrong_keys: u64,
-    /// The first violations, in words.
-    lines: Vec<String>,
-}
-
-impl Replayed {
-    fn add(&mut self, batch: &Batch, entry: &Entry, record: &Record, rules: Rules, list: usize) {
-        let before = self.violations;
-        let mut found: Vec<(usize, usize, String)> = Vec::new();
-        let mut moves = 0;
-        let observe = |step: Step<'_>, game: &Game| {
-            let board = game.board();
-            if board.key() != board.recomputed_key() {
-                self.wrong_keys += 1;
-            }
-            if let Step::Move { number, recorded, objection, .. } = step {
-                moves = number;
-                if let (Some(reason), Ok(mv)) = (objection, &recorded.mv) {
-                    found.push((number, recorded.offset, format!("{} {mv}: {}", recorded.color, reason)));
-                }
-            }
-        };
-        match record.replay_observed(rules, rules.usual_komi(), None, Strictness::Tolerant, observe) {
-            Ok(replayed) => found.extend(replayed.warnings.into_iter().map(|warning| match warning.kind {
-                SgfErrorKind::IllegalMove { number, color, mv, reason } => {
-                    (number, warning.offset, format!("{color} {mv}: {}, the replay ends here", reason))
-                }
-                kind => (moves + 1, warning.offset, kind.to_string()),
-            })),
-            Err(error) => found.push((moves + 1, error.offset, error.kind.to_string())),
-        }
-        self.games += 1;
-        self.moves += moves as u64;
-        self.violations += found.len() as u64;
-        self.bad_games += u64::from(self.violations > before);
-        let room = list.saturating_sub(self.lines.len());
-        self.lines.extend(found.into_iter().take(room).map(|(number, offset, what)| {
-            let byte = entry.place.offset + source_offset(batch.bytes(entry), offset) as u64;
-            format!("{}: game {}, byte {byte}, move {number}: {what}", entry.place.source, entry.place.game)
-        }));
-    }
-}
-
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if let Some(number) = arguments.print {
         return print(arguments, number);
@@ -111,31 +59,18 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let mut total = Replayed::default();
     let start = Instant::now();
     let mut out = io::stdout().lock();
-    let work = |batch: &Batch| {
-        let mut result = Replayed::default();
-        let mut problems = Vec::new();
-        for entry in &batch.entries {
-            match Record::parse(batch.bytes(entry)) {
-                Ok(record) => result.add(batch, entry, &record, arguments.rules_for(&record), list),
-                Err(error) => problems.push(examine::problem(batch, entry, &error)),
-            }
-        }
-        Work { result, problems }
-    };
-    let seen = pipeline::run_shown(&arguments.input, None, work, |_, result: Replayed, _| {
-        for line in result.lines.iter().take(list.saturating_sub(total.lines.len())) {
+    let work = |batch: &Batch| Replayed::of(batch, |record| arguments.rules_for(record), list);
+    let mut shown = 0;
+    let seen = run_shown(&arguments.input, None, work, |_, result: Replayed, _| {
+        for line in result.lines.iter().take(list.saturating_sub(shown)) {
             writeln!(out, "{line}")?;
-            total.lines.push(String::new());
+            shown += 1;
         }
-        total.games += result.games;
-        total.moves += result.moves;
-        total.bad_games += result.bad_games;
-        total.violations += result.violations;
-        total.wrong_keys += result.wrong_keys;
+        total.merge(&result);
         Ok(ControlFlow::Continue(()))
     })?;
     let seconds = start.elapsed().as_secs_f64();
-    let more = total.violations - total.lines.len() as u64;
+    let more = total.violations - shown as u64;
     if more > 0 {
         writeln!(out, "{more} more (--list shows more)")?;
     }
@@ -167,7 +102,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 /// Shows one game after a move.
 fn print(arguments: &Arguments, number: u64) -> anyhow::Result<()> {
     let mut found = None;
-    pipeline::run_shown(
+    run_shown(
         &arguments.input,
         None,
         |_| Work { result: (), problems: Vec::new() },

@@ -406,7 +406,20 @@ impl Board {
         ADJACENT[usize::from(code & 0xff)].closed[color] && DIAGONAL_HOLDS[usize::from(code >> 8)][color]
     }
 
-    /// Would `color`'s stone on this empty point, or its chain, have a liberty after captures?
+    /// Would `color`'s stone on this empty point be without liberties, its whole chain included, even after the
+    /// stones it captures have left the board?
+    ///
+    /// ```
+    /// use kosumi_core::board::{Board, Color, Point};
+    /// let board: Board = "
+    ///     . X .
+    ///     X . X
+    ///     . X ."
+    ///     .parse()?;
+    /// let middle = Point::new(1, 1);
+    /// assert!(board.is_suicide(middle, Color::White) && !board.is_suicide(middle, Color::Black));
+    /// # Ok::<(), kosumi_core::board::text::DrawingError>(())
+    /// ```
     #[inline]
     pub fn is_suicide(&self, point: Point, color: Color) -> bool {
         let code = self.neighbourhood(point);

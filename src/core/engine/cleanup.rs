@@ -1,8 +1,8 @@
 //! Taking the opponent's dead stones off the board before passing: what servers ask for after a dispute about them,
 //! and what strict rules want.
 
-use super::decide::PASS_LOSS_MOST;
-use super::{Decision, Engine, Thinking, status};
+use super::decide::PASS_LOSS_MAX;
+use super::{Decision, Engine, SearchRequest, status};
 use crate::board::{Cell, Color, Move, PointSet};
 use crate::rules::Rules;
 use crate::search::{Limits, MoveReport, MoveRule, Restriction, SearchReport};
@@ -14,14 +14,13 @@ const EQUAL_VALUE: f32 = 0.1;
 const ENOUGH_VISITS: f32 = 0.05;
 
 impl Engine {
-    /// Thinks about a move for `color` and plays it; passes and resigns only when no dead stones of the opponent are
-    /// left.
-    pub fn genmove_cleanup(&mut self, color: Color, thinking: Thinking<'_>) -> Decision {
-        self.decide_and_play(color, |engine| {
+    /// Chooses a move for `color` and plays it; passes and resigns only when no dead stones of the opponent are left.
+    pub fn genmove_cleanup(&mut self, color: Color, request: SearchRequest<'_>) -> Decision {
+        self.take_turn(color, |engine| {
             engine.set_to_move(color);
             match engine.dead_stones(color.opponent()) {
-                dead if dead.is_empty() => engine.consider(color, thinking),
-                dead => Decision::Play(engine.taking_move(color, &dead, thinking.interrupted)),
+                dead if dead.is_empty() => engine.choose(color, request),
+                dead => Decision::Play(engine.taking_move(color, &dead, request.interrupted)),
             }
         })
     }
@@ -63,8 +62,10 @@ impl Engine {
         let near_only = MoveRule { color, moves: near.iter().map(Move::Play).collect(), until: 1 };
         let nearby = Restriction { avoid: Vec::new(), allow: vec![near_only] };
         let limits = halved(&self.limits(self.budget(color)));
-        let free = self.think(&limits, Thinking { restriction: anywhere, ..Thinking::new(interrupted) });
-        let taking = self.think(&limits, Thinking { restriction: nearby, ..Thinking::new(interrupted) });
+        let free = self
+            .run_search(&limits, SearchRequest { restriction: anywhere, ..SearchRequest::new(interrupted) });
+        let taking = self
+            .run_search(&limits, SearchRequest { restriction: nearby, ..SearchRequest::new(interrupted) });
         let best = self.best_taking_move(color, dead, &near, &taking);
         let own = |report: &MoveReport| report.value * color.sign() as f32;
         let elsewhere = free
@@ -72,7 +73,7 @@ impl Engine {
             .iter()
             .find(|entry| entry.mv != Move::Pass && self.game.check(color, entry.mv).is_ok());
         let choice = match (best, elsewhere) {
-            (Some(best), Some(other)) if own(best) < own(other) - PASS_LOSS_MOST => Some(other),
+            (Some(best), Some(other)) if own(best) < own(other) - PASS_LOSS_MAX => Some(other),
             (best, other) => best.or(other),
         };
         let mv = choice.map_or(Move::Pass, |entry| entry.mv);
@@ -123,11 +124,12 @@ impl Engine {
     }
 }
 
-/// Limits for each of two searches that may take as long as one together.
+/// Limits for each of two searches that may take as long as one together. Visits of the first that the second must not
+/// look at do not count for its limit, see [`SearchStats::visits`](crate::search::SearchStats::visits).
 fn halved(limits: &Limits) -> Limits {
     let half = |count: u32| count.div_ceil(2);
     Limits {
-        visits: limits.visits,
+        visits: limits.visits.map(half),
         playouts: limits.playouts.map(half),
         soft: limits.soft.map(|time| time / 2),
         hard: limits.hard.map(|time| time / 2),

@@ -137,10 +137,10 @@ pub(super) fn table_mebibytes(settings: &EngineSettings, evaluator: &EngineEvalu
 }
 
 impl Evaluator for EngineEvaluator {
-    fn evaluate(&mut self, line: &Line<'_>, rng: &mut Rng) -> Evaluation {
+    fn evaluate(&mut self, line: &Line<'_>, rng: &mut Rng, moves: &mut Vec<(Move, Prior)>) -> Evaluation {
         match self {
-            EngineEvaluator::Playouts(evaluator) => evaluator.evaluate(line, rng),
-            EngineEvaluator::Network(evaluator) => evaluator.evaluate(line, rng),
+            EngineEvaluator::Playouts(evaluator) => evaluator.evaluate(line, rng, moves),
+            EngineEvaluator::Network(evaluator) => evaluator.evaluate(line, rng, moves),
         }
     }
 

@@ -7,33 +7,33 @@ mod cleanup;
 mod dead;
 mod decide;
 mod evaluator;
-mod opinion;
-mod pace;
+mod queries;
 mod record;
+mod request;
 mod settings;
 mod status;
 #[cfg(test)]
 mod tests;
-mod thinking;
+mod time_manager;
 
 pub use evaluator::EngineEvaluator;
 pub use record::{Remarks, Revision};
+pub use request::{Decision, Observer, SearchRequest};
 pub use settings::{DEFAULT_MOVE_TIME, EngineSettings};
 pub use status::FinalStatus;
-pub use thinking::{Decision, Thinking, Watcher};
 
 use crate::board::{BoardSize, ByColor, Color, Key, Move, Symmetry};
 use crate::game::{Game, IllegalMove, Line};
 use crate::net::{Network, NotFinite, Prediction};
 use crate::rng::mix;
 use crate::rules::Rules;
-use crate::search::{Limits, Reporting, Search, SearchReport, Surroundings};
+use crate::search::{Limits, Reporting, Search, SearchContext, SearchReport};
 use crate::time::{Clock, TimeControl};
-use pace::Pace;
-use record::Diary;
+use record::GameNotes;
 use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
+use time_manager::TimeManager;
 
 /// See the [module documentation](self).
 #[derive(Debug)]
@@ -42,15 +42,15 @@ pub struct Engine {
     game: Game,
     search: Search<EngineEvaluator>,
     clocks: ByColor<Clock>,
-    /// Counts the moves asked for, so that each has its own sequence of chance.
-    questions: u64,
+    /// Searches since the game began: each has random numbers of its own.
+    searches: u64,
     report: Option<SearchReport>,
     /// The position of the report.
     searched: Key,
     status: Option<(Key, FinalStatus)>,
     /// What there is to say about the game besides its moves.
-    diary: Diary,
-    pace: Pace,
+    notes: GameNotes,
+    time_manager: TimeManager,
 }
 
 impl Engine {
@@ -74,12 +74,12 @@ impl Engine {
             game,
             search,
             clocks,
-            questions: 0,
+            searches: 0,
             report: None,
             searched: Key::default(),
             status: None,
-            diary: Diary::default(),
-            pace: Pace::default(),
+            notes: GameNotes::default(),
+            time_manager: TimeManager::default(),
         }
     }
 
@@ -162,8 +162,8 @@ impl Engine {
         };
         self.report = None;
         self.status = None;
-        self.diary.begin();
-        self.pace.begin();
+        self.notes.begin();
+        self.time_manager.begin_game();
     }
 
     /// An empty board of another size; komi and rules stay.
@@ -177,8 +177,8 @@ impl Engine {
     /// An empty board; size, komi and rules stay.
     pub fn clear(&mut self) {
         self.game = self.game.cleared();
-        self.diary.begin();
-        self.pace.begin();
+        self.notes.begin();
+        self.time_manager.begin_game();
         self.start_new_game();
     }
 
@@ -194,25 +194,25 @@ impl Engine {
         self.search.evaluator().clear();
         self.report = None;
         self.status = None;
-        self.questions = 0;
+        self.searches = 0;
     }
 
     /// Sets the komi; the moves stay.
     pub fn set_komi(&mut self, komi: f32) {
         self.game = self.game.with_rules(self.game.rules(), komi);
-        self.diary.note_change();
+        self.notes.note_change();
     }
 
     /// Sets the rules; the moves stay.
     pub fn set_rules(&mut self, rules: Rules) {
         self.game = self.game.with_rules(rules, self.game.komi());
-        self.diary.note_change();
+        self.notes.note_change();
     }
 
     /// Sets the seed of all chance from here on.
     pub fn set_seed(&mut self, seed: u64) {
         self.settings.seed = seed;
-        self.questions = 0;
+        self.searches = 0;
     }
 
     /// The seed.
@@ -223,7 +223,7 @@ impl Engine {
     /// Sets both players' clocks to the start of a game with this control.
     pub fn set_time_control(&mut self, control: TimeControl) {
         self.clocks = ByColor::new(Clock::new(control), Clock::new(control));
-        self.diary.note_change();
+        self.notes.note_change();
     }
 
     /// Sets what is left on a player's clock, as GTP's `time_left` tells it: `stones_or_periods` is 0 during the
@@ -235,7 +235,7 @@ impl Engine {
         if self.clocks[opponent].control() == TimeControl::None {
             self.clocks[opponent] = Clock::new(control);
         }
-        self.diary.note_time();
+        self.notes.note_time();
     }
 
     /// A player's clock.
@@ -254,7 +254,7 @@ impl Engine {
         } else {
             self.game.play_tolerant(color, mv)
         }?;
-        self.diary.note_move(self.game.records().len(), None);
+        self.notes.note_move(self.game.records().len(), None);
         Ok(objection)
     }
 
@@ -263,10 +263,10 @@ impl Engine {
     /// # Errors
     /// The number of the first move that is refused, counted from 0, and why it is; nothing has changed then.
     pub fn play_all(&mut self, moves: &[(Color, Move)]) -> Result<(), (usize, IllegalMove)> {
-        let before = (self.game.clone(), self.diary.clone());
+        let before = (self.game.clone(), self.notes.clone());
         for (index, &(color, mv)) in moves.iter().enumerate() {
             if let Err(objection) = self.play(color, mv) {
-                (self.game, self.diary) = before;
+                (self.game, self.notes) = before;
                 return Err((index, objection));
             }
         }
@@ -278,17 +278,17 @@ impl Engine {
         self.status = None;
         let is_undone = self.game.undo().is_some();
         if is_undone {
-            self.diary.note_undo(self.game.records().len());
+            self.notes.note_undo(self.game.records().len());
         }
         is_undone
     }
 
-    /// Searches the position for `color`, to these limits and whatever the clocks say, and neither passes nor
+    /// Searches the position for `color`, to these limits whatever the clocks say, and neither passes nor
     /// resigns instead. Whose turn it is stays, and what was learned is kept for the next search.
-    pub fn analyze(&mut self, color: Color, limits: &Limits, thinking: Thinking<'_>) -> &SearchReport {
+    pub fn analyze(&mut self, color: Color, limits: &Limits, request: SearchRequest<'_>) -> &SearchReport {
         let to_move = self.game.to_move();
         self.game.set_to_move(color);
-        let report = self.think(limits, thinking);
+        let report = self.run_search(limits, request);
         self.game.set_to_move(to_move);
         self.report.insert(report)
     }
@@ -297,37 +297,37 @@ impl Engine {
     pub fn set_to_move(&mut self, color: Color) {
         if self.game.to_move() != color {
             self.game.set_to_move(color);
-            self.diary.note_change();
+            self.notes.note_change();
         }
     }
 
-    /// How often the engine has thought since the game began.
-    pub fn questions(&self) -> u64 {
-        self.questions
+    /// Number of searches since the game began.
+    pub fn searches(&self) -> u64 {
+        self.searches
     }
 
-    fn think(&mut self, limits: &Limits, thinking: Thinking<'_>) -> SearchReport {
+    fn run_search(&mut self, limits: &Limits, request: SearchRequest<'_>) -> SearchReport {
         let start = Instant::now();
-        self.questions += 1;
+        self.searches += 1;
         self.searched = self.game.graph_key();
-        let seed = mix(self.settings.seed).wrapping_add(self.questions);
+        let seed = mix(self.settings.seed).wrapping_add(self.searches);
         let (search, game) = (&mut self.search, &self.game);
         let elapsed = || start.elapsed();
-        let Thinking { interrupted, restriction, watcher } = thinking;
-        let around =
-            Surroundings { restriction: &restriction, ..Surroundings::new(limits, &elapsed, interrupted) };
-        let Some(watcher) = watcher else { return search.run(game, seed, &around) };
-        // Reports come from a worker; who watches stays on this thread.
+        let SearchRequest { interrupted, restriction, observer } = request;
+        let context =
+            SearchContext { restriction: &restriction, ..SearchContext::new(limits, &elapsed, interrupted) };
+        let Some(observer) = observer else { return search.run(game, seed, &context) };
+        // Reports come from a worker; the observer stays on this thread.
         thread::scope(|scope| {
             let (sender, reports) = mpsc::channel();
             let searching = scope.spawn(move || {
                 // If nobody listens any more, the search goes on.
-                let tell = move |report: SearchReport| sender.send(report).unwrap_or_default();
-                let reporting = Some(Reporting { every: watcher.every, tell: &tell });
-                search.run(game, seed, &Surroundings { reporting, ..around })
+                let on_report = move |report: SearchReport| sender.send(report).unwrap_or_default();
+                let reporting = Some(Reporting { every: observer.every, on_report: &on_report });
+                search.run(game, seed, &SearchContext { reporting, ..context })
             });
             for report in reports {
-                (watcher.tell)(game, &report);
+                (observer.on_report)(game, &report);
             }
             searching.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })
@@ -344,11 +344,11 @@ impl Engine {
         let start = Instant::now();
         let evaluator = self.search.evaluator();
         let status = status::final_status(&self.game, || evaluator.ownership_of(&self.game));
-        self.pace.note_status(start.elapsed());
+        self.time_manager.note_status(start.elapsed());
         self.status = Some((key, status.clone()));
         if self.game.is_over() {
             // Now the result is known.
-            self.diary.note_time();
+            self.notes.note_time();
         }
         status
     }

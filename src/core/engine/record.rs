@@ -2,7 +2,7 @@
 //!
 //! Invariant (`tests::a_saved_game_goes_on_as_the_same`): the game that [`Engine::restore`] makes of what
 //! [`Engine::record`] wrote has the same position, history, rules, turn and clocks; in particular the same moves
-//! are legal, and the same nodes of the search graph are met again.
+//! are legal, and the same nodes of the search graph are found.
 
 use super::Engine;
 use crate::board::{ByColor, Color, Move};
@@ -14,7 +14,7 @@ use crate::time::{Clock, TimeControl, seconds};
 /// The name under which the engine stands in records.
 const OWN_NAME: &str = concat!("Kosumi ", env!("CARGO_PKG_VERSION"));
 
-/// What the comments of a record tell of the engine's thoughts.
+/// What the comments of a record tell of the engine's searches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Remarks {
     /// Nothing.
@@ -38,9 +38,9 @@ pub struct Revision {
     pub time: u64,
 }
 
-/// What the engine found when it chose a move.
+/// What the search found by which a move was chosen, for a comment in the record.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Thought {
+pub(super) struct SearchSummary {
     to_move: Color,
     value: f32,
     score: f32,
@@ -49,11 +49,11 @@ pub(super) struct Thought {
     variation: Vec<Move>,
 }
 
-impl Thought {
-    pub(super) fn new(report: &SearchReport, played: Move) -> Thought {
+impl SearchSummary {
+    pub(super) fn new(report: &SearchReport, played: Move) -> SearchSummary {
         let variation = report.find(played).map_or_else(|| vec![played], |entry| entry.variation.clone());
         let SearchReport { to_move, value, score, visits, .. } = *report;
-        Thought { to_move, value, score, visits, variation }
+        SearchSummary { to_move, value, score, visits, variation }
     }
 
     fn text(&self, remarks: Remarks) -> String {
@@ -73,14 +73,14 @@ impl Thought {
 #[derive(Clone, PartialEq, Debug)]
 enum Remark {
     Nothing,
-    Thought(Thought),
+    Search(SearchSummary),
     /// As the record had it that the game was restored from.
     Text(String),
 }
 
 /// What there is to say about the game besides its moves.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub(super) struct Diary {
+pub(super) struct GameNotes {
     revision: Revision,
     /// One for every move, or fewer.
     remarks: Vec<Remark>,
@@ -90,7 +90,7 @@ pub(super) struct Diary {
     result: Option<String>,
 }
 
-impl Diary {
+impl GameNotes {
     pub(super) fn revision(&self) -> Revision {
         self.revision
     }
@@ -99,7 +99,7 @@ impl Diary {
     pub(super) fn begin(&mut self) {
         let mut revision = self.revision;
         revision.game += 1;
-        *self = Diary { revision, ..Diary::default() };
+        *self = GameNotes { revision, ..GameNotes::default() };
         self.note_change();
     }
 
@@ -113,15 +113,15 @@ impl Diary {
     }
 
     /// The move with this number, counted from 1, was made.
-    pub(super) fn note_move(&mut self, number: usize, thought: Option<Thought>) {
+    pub(super) fn note_move(&mut self, number: usize, summary: Option<SearchSummary>) {
         self.remarks.resize(number.saturating_sub(1), Remark::Nothing);
-        self.remarks.push(thought.map_or(Remark::Nothing, Remark::Thought));
+        self.remarks.push(summary.map_or(Remark::Nothing, Remark::Search));
         self.note_change();
     }
 
-    pub(super) fn note_own_move(&mut self, number: usize, color: Color, thought: Option<Thought>) {
+    pub(super) fn note_own_move(&mut self, number: usize, color: Color, summary: Option<SearchSummary>) {
         self.is_own[color] = true;
-        self.note_move(number, thought);
+        self.note_move(number, summary);
     }
 
     /// So many moves are left.
@@ -144,13 +144,13 @@ impl Diary {
 impl Engine {
     /// Counts the changes of the game.
     pub fn revision(&self) -> Revision {
-        self.diary.revision
+        self.notes.revision
     }
 
     /// How the game ended, as records have it; `?` if it is over and nobody has counted yet, `None` while it goes
     /// on.
     pub fn result(&self) -> Option<String> {
-        if let Some(result) = &self.diary.result {
+        if let Some(result) = &self.notes.result {
             return Some(result.clone());
         }
         let counted = self.status.as_ref().filter(|(key, _)| *key == self.game.graph_key());
@@ -162,13 +162,13 @@ impl Engine {
     /// that it goes on.
     pub fn end_game(&mut self, result: Option<&str>) {
         let known = self.result();
-        self.diary.note_result(result.or(known.as_deref()).unwrap_or("?"));
+        self.notes.note_result(result.or(known.as_deref()).unwrap_or("?"));
     }
 
     /// The game as a record, with everything that [`Engine::restore`] needs. Names and result are added to `meta`
     /// where it has none.
     pub fn record(&self, remarks: Remarks, meta: &Meta) -> Tree {
-        let name = |color| self.diary.is_own[color].then(|| OWN_NAME.to_owned());
+        let name = |color| self.notes.is_own[color].then(|| OWN_NAME.to_owned());
         let meta = Meta {
             black: meta.black.clone().or_else(|| name(Color::Black)),
             white: meta.white.clone().or_else(|| name(Color::White)),
@@ -177,15 +177,15 @@ impl Engine {
         };
         let mut tree = Tree::of_game(&self.game, &meta);
         let line = tree.main_line();
-        for (&node, remark) in line.iter().skip(1).zip(&self.diary.remarks) {
+        for (&node, remark) in line.iter().skip(1).zip(&self.notes.remarks) {
             match remark {
-                Remark::Thought(thought) if remarks != Remarks::None => {
-                    tree.at(node).comment(&thought.text(remarks));
+                Remark::Search(summary) if remarks != Remarks::None => {
+                    tree.at(node).comment(&summary.text(remarks));
                 }
                 Remark::Text(text) => {
                     tree.at(node).comment(text);
                 }
-                Remark::Nothing | Remark::Thought(_) => {}
+                Remark::Nothing | Remark::Search(_) => {}
             }
         }
         self.add_clocks(&mut tree);
@@ -219,24 +219,24 @@ impl Engine {
         let replayed = record.replay(rules, self.game.komi(), None, Strictness::Tolerant)?;
         self.set_game(replayed.game);
         self.forget();
-        self.diary.is_own = ByColor::new(&record.black, &record.white)
+        self.notes.is_own = ByColor::new(&record.black, &record.white)
             .map(|name| name.as_ref().is_some_and(|name| name == OWN_NAME));
         for node in record.nodes.iter().filter(|node| !node.setup.is_empty() || !node.moves.is_empty()) {
             if !node.setup.is_empty() {
                 // The game begins here.
-                self.diary.remarks.clear();
+                self.notes.remarks.clear();
             }
             for _ in &node.moves {
-                self.diary.remarks.push(Remark::Nothing);
+                self.notes.remarks.push(Remark::Nothing);
             }
-            if let (Some(text), Some(last)) = (&node.comment, self.diary.remarks.last_mut())
+            if let (Some(text), Some(last)) = (&node.comment, self.notes.remarks.last_mut())
                 && !node.moves.is_empty()
             {
                 *last = Remark::Text(text.clone());
             }
         }
-        self.diary.remarks.truncate(self.game.records().len());
-        self.diary.result.clone_from(&record.result);
+        self.notes.remarks.truncate(self.game.records().len());
+        self.notes.result.clone_from(&record.result);
         let control = TimeControl::of_record(record.main_time, record.overtime.as_deref());
         self.clocks = ByColor::new(Clock::new(control), Clock::new(control));
         for color in Color::BOTH {

@@ -29,7 +29,7 @@ fn with_board(mut engine: Engine, drawing: &str, to_move: Color) -> Engine {
 }
 
 fn genmove(engine: &mut Engine, color: Color) -> Move {
-    match engine.genmove(color, Thinking::new(&|| false)) {
+    match engine.genmove(color, SearchRequest::new(&|| false)) {
         Decision::Play(mv) => mv,
         Decision::Resign => panic!("resigned"),
     }
@@ -145,7 +145,7 @@ fn own_moves_are_strict_even_where_the_record_was_not() {
     assert_eq!(engine.play(Color::Black, take), Ok(None));
     assert_eq!(engine.game().check(Color::White, back), Err(IllegalMove::Superko));
     for _ in 0..3 {
-        let answer = engine.regression_move(Color::White, Thinking::new(&|| false));
+        let answer = engine.regression_move(Color::White, SearchRequest::new(&|| false));
         assert_eq!(engine.game().check(Color::White, answer), Ok(()));
     }
     assert_eq!(engine.play(Color::White, back), Ok(Some(IllegalMove::Superko)), "tolerant");
@@ -177,10 +177,10 @@ fn a_regression_move_changes_nothing() {
     engine.set_size(BoardSize::square(5).expect("size"));
     genmove(&mut engine, Color::Black);
     let key = engine.game().graph_key();
-    let first = engine.regression_move(Color::Black, Thinking::new(&|| false));
+    let first = engine.regression_move(Color::Black, SearchRequest::new(&|| false));
     assert_eq!(engine.game().graph_key(), key);
     assert_eq!(engine.game().to_move(), Color::White);
-    assert_eq!(engine.regression_move(Color::Black, Thinking::new(&|| false)), first);
+    assert_eq!(engine.regression_move(Color::Black, SearchRequest::new(&|| false)), first);
 }
 
 #[test]
@@ -249,10 +249,10 @@ fn disturb(engine: &mut Engine, rng: &mut Rng) {
         }
         7 => engine.end_game(Some("B+2.5")),
         8 => {
-            let _ = engine.consider(color, Thinking::new(&|| true));
+            let _ = engine.choose(color, SearchRequest::new(&|| true));
         }
         9 => {
-            let _ = engine.genmove(color, Thinking::new(&|| true));
+            let _ = engine.genmove(color, SearchRequest::new(&|| true));
         }
         10 | 11 => {
             let _ = engine.play(color, Move::Pass);
@@ -346,7 +346,7 @@ fn pondering_learns_and_stays_out_of_the_way() {
     let expected = engine.search.run(
         &engine.game,
         1,
-        &Surroundings::new(&Limits::playouts(1), &|| Duration::ZERO, &|| true),
+        &SearchContext::new(&Limits::playouts(1), &|| Duration::ZERO, &|| true),
     );
     let reply = expected.best_move();
     assert_ne!(reply, answer);
@@ -359,7 +359,7 @@ fn pondering_learns_and_stays_out_of_the_way() {
     assert!(report.visits > report.playouts, "{} {}", report.visits, report.playouts);
 
     // A test of one position leaves no time to another.
-    engine.regression_move(Color::White, Thinking::new(&|| false));
+    engine.regression_move(Color::White, SearchRequest::new(&|| false));
     let before = nodes(&engine);
     engine.ponder(&patience(20));
     assert_eq!(nodes(&engine), before);
@@ -372,7 +372,7 @@ fn lost_games_are_given_up_when_they_stay_lost() {
     engine.settings.resign = Some(-0.9);
     engine.set_size(BoardSize::square(5).unwrap());
     let mut moves = 0;
-    while engine.genmove(Color::Black, Thinking::new(&|| false)) != Decision::Resign {
+    while engine.genmove(Color::Black, SearchRequest::new(&|| false)) != Decision::Resign {
         moves += 1;
         assert!(moves < 25);
     }
@@ -425,4 +425,53 @@ fn warming_up_changes_no_answer() {
             assert_eq!(known(&engines[0]), known(&engines[1]));
         }
     }
+}
+
+#[test]
+fn both_searches_for_taking_dead_stones_get_half_the_visits() {
+    // Two stones are dead in the corner, but Black has three stones to save first, at D5.
+    let drawing = "
+        . X . X O . O . O
+        X X X X O O O O O
+        . X X . X X X O .
+        X X X X O O O O O
+        . X . X O . O . O
+        X X X X X O O O O
+        O O . X X O O . O";
+    let mut engine = with_board(engine("chinese-kgs", 0), drawing, Color::Black);
+    engine.settings.playouts = None;
+    engine.settings.visits = Some(400);
+    let decision = engine.genmove_cleanup(Color::Black, SearchRequest::new(&|| false));
+    assert_eq!(decision, Decision::Play(Move::Play(Point::new(3, 4))));
+    // The report is that of the second search, which only looked at the liberty of the dead stones.
+    let report = engine.last_report().expect("a search");
+    let taking = report.find(Move::Play(Point::new(2, 0))).expect("the liberty");
+    assert!((100..=200).contains(&report.playouts), "{} simulations", report.playouts);
+    assert!((100..=200).contains(&taking.visits), "{} visits", taking.visits);
+}
+
+#[test]
+fn the_search_before_a_pass_forgets_nothing() {
+    // With little memory, a search that begins at the position after the pass would make room for itself first.
+    let drawing = "
+        . . O . . . O . .
+        . O . . O . . O .
+        O O O O O O O O O
+        O O O O O O O O O
+        X X X X X X X X X
+        X X X X X X X X X
+        . X . . X . . X .
+        . . X . . . X . .
+        . . X . X . X . .";
+    let settings = EngineSettings { memory_mebibytes: 1, ..engine("chinese-kgs", 12_000).settings };
+    let mut engine = with_board(Engine::new(settings), drawing, Color::Black);
+    assert_eq!(engine.choose(Color::Black, SearchRequest::new(&|| false)), Decision::Play(Move::Pass));
+    let table = engine.search().table();
+    assert!(table.usage().fullness() > 0.5, "the test must fill the table: {:?}", table.usage());
+    let root = table.find(engine.game().graph_key()).expect("the position is still known");
+    let mut after = engine.game().clone();
+    after.play(Color::Black, Move::Pass).expect("a pass");
+    let child = table.find(after.graph_key()).expect("and so is the one after the pass");
+    assert!(table.node(root).visits() >= 12_000);
+    assert!(table.node(child).visits() >= 1000, "the search before the pass has looked at it");
 }

@@ -1,11 +1,10 @@
-//! What a network said about positions, kept for the next time they are met.
+//! What a network said about positions, kept for the next time they are reached.
 //!
-//! A search asks twice about most positions: for their value when they are reached, and for their moves when they
-//! are reached again; and a position that was forgotten with its node may come back a move later. The key is that
-//! of search nodes ([`graph_key`](crate::graph_key)), so two histories share an answer only if nothing that
+//! A position that was forgotten with its node may come back a move later, and positions that differ by a symmetry of
+//! the board share one evaluation. The key is that of search nodes ([`graph_key`](crate::graph_key)), so two histories share an answer only if nothing that
 //! matters differs.
 
-use super::Evaluation;
+use super::{Evaluation, Prior};
 use crate::board::{Key, Move, Symmetry};
 use hashbrown::HashMap;
 use std::collections::VecDeque;
@@ -17,7 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 pub struct CachedEvaluation {
     /// Value and score.
     pub evaluation: Evaluation,
-    /// Every legal move with its packed [`Prior`](super::Prior).
+    /// Every legal move with its packed [`Prior`].
     pub moves: Box<[(Move, u16)]>,
     /// Owner of every point in the order of [`BoardSize::points`](crate::board::BoardSize::points), from −127
     /// (White's) to 127 (Black's).
@@ -28,6 +27,11 @@ pub struct CachedEvaluation {
 }
 
 impl CachedEvaluation {
+    /// Every legal move with its probability.
+    pub fn priors(&self) -> impl Iterator<Item = (Move, Prior)> {
+        self.moves.iter().map(|&(mv, prior)| (mv, Prior::unpack(prior)))
+    }
+
     /// Memory it takes, its place in the cache included.
     fn bytes(&self) -> usize {
         // Entry of the map, number in the queue, counters of the reference.

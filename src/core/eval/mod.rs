@@ -34,10 +34,14 @@ pub struct Evaluation {
 /// read.
 pub trait Evaluator: Clone + Send {
     /// What the position is worth. Called once for every simulation, at its leaf.
-    fn evaluate(&mut self, line: &Line<'_>, rng: &mut Rng) -> Evaluation;
+    ///
+    /// An evaluator that learns the moves together with the value also appends them to `moves`, as
+    /// [`expand`](Evaluator::expand) does. Others leave `moves` as it is, and are asked when the search needs them.
+    /// So are all after two passes, where a line ends.
+    fn evaluate(&mut self, line: &Line<'_>, rng: &mut Rng, moves: &mut Vec<(Move, Prior)>) -> Evaluation;
 
-    /// The moves worth searching, each with a prior. Called once for every node, when it is expanded. All moves
-    /// must be legal; there must be at least one.
+    /// Appends the moves worth searching, each with a prior. Called when a node is expanded whose moves did not come
+    /// with an evaluation. All moves must be legal; there must be at least one.
     fn expand(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>);
 
     /// Who played where first in the latest evaluation, for RAVE; `None` if the evaluator does not play on.

@@ -1,7 +1,8 @@
 //! The evaluator that asks a network.
 //!
-//! A network answers for value and moves at once. The search asks for the value when it reaches a position and
-//! for the moves when it comes back, so answers are kept in a cache that all workers share.
+//! A network answers for value and moves at once, and so does the evaluator. Answers are kept in a cache that all
+//! workers share: for positions that differ by a symmetry of the board, and for those that a search has forgotten and
+//! reaches again.
 
 use super::cache::{CachedEvaluation, EvaluationCache};
 use super::images;
@@ -204,7 +205,7 @@ impl NetworkEvaluator {
 fn without_passes(line: &Line<'_>) -> Game {
     let game = line.game();
     let rules = Rules { has_button: line.button() == Button::Free, ..game.rules() };
-    let komi = game.komi() + game.white_bonus() - line.button().black_points();
+    let komi = game.komi() + line.white_bonus() - line.button().black_points();
     Game::from_board(*line.board(), line.to_move(), rules, komi)
 }
 
@@ -220,13 +221,13 @@ fn points_order(size: crate::board::BoardSize, rows: &[i8]) -> Vec<i8> {
 }
 
 impl Evaluator for NetworkEvaluator {
-    fn evaluate(&mut self, line: &Line<'_>, rng: &mut Rng) -> Evaluation {
+    fn evaluate(&mut self, line: &Line<'_>, rng: &mut Rng, moves: &mut Vec<(Move, Prior)>) -> Evaluation {
         let game = line.game();
         let size = game.size();
         if line.passes() >= 2 {
             if !game.rules().friendly_pass {
                 // The game is over and every stone on the board counts.
-                let komi = game.komi() + game.white_bonus() - line.button().black_points();
+                let komi = game.komi() + line.white_bonus() - line.button().black_points();
                 let score = score::area_score(line.board()) as f32 - komi;
                 let result = if score == 0.0 { 0.0 } else { score.signum() };
                 return Evaluation { value: self.value(result, score, size.area()), score };
@@ -236,11 +237,12 @@ impl Evaluator for NetworkEvaluator {
         }
         let answer = self.answer(line);
         self.ownership.add_expected(size, &answer.owners);
+        moves.extend(answer.priors());
         let Evaluation { value, score } = answer.evaluation;
         let share = self.shared.settings.playout_share;
         match &mut self.playouts {
             Some(playouts) => {
-                let played = playouts.evaluate(line, rng);
+                let played = playouts.evaluate(line, rng, &mut Vec::new());
                 Evaluation { value: (1.0 - share) * value + share * played.value, score }
             }
             None => Evaluation { value, score },
@@ -248,8 +250,7 @@ impl Evaluator for NetworkEvaluator {
     }
 
     fn expand(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
-        let answer = self.answer(line);
-        moves.extend(answer.moves.iter().map(|&(mv, prior)| (mv, Prior::unpack(prior))));
+        moves.extend(self.answer(line).priors());
     }
 
     fn first_plays(&self) -> Option<&FirstPlays> {
@@ -304,10 +305,13 @@ mod tests {
         let mut evaluator = evaluator(NetworkSettings::default());
         let game = game();
         let line = Line::new(&game);
-        let first = evaluator.evaluate(&line, &mut Rng::new(1));
-        evaluator.expand(&line, &mut Vec::new());
+        let mut moves = [Vec::new(), Vec::new()];
+        let first = evaluator.evaluate(&line, &mut Rng::new(1), &mut moves[0]);
+        assert_eq!(evaluator.cache().hits_and_misses(), (0, 1), "value and moves with one question");
+        evaluator.expand(&line, &mut moves[1]);
+        assert_eq!(moves[0], moves[1]);
         // Another worker has the same cache.
-        assert_eq!(evaluator.clone().evaluate(&line, &mut Rng::new(2)), first);
+        assert_eq!(evaluator.clone().evaluate(&line, &mut Rng::new(2), &mut Vec::new()), first);
         assert_eq!(evaluator.cache().hits_and_misses(), (2, 1));
         assert_eq!(evaluator.ownership().map(Ownership::count), Some(1));
     }
@@ -321,7 +325,7 @@ mod tests {
         let line = Line::new(&game);
         let plain = Symmetry::of(game.size()).next().expect("the identity");
         let prediction = evaluator.predict(&line, plain).expect("finite");
-        let evaluation = evaluator.evaluate(&line, &mut Rng::new(1));
+        let evaluation = evaluator.evaluate(&line, &mut Rng::new(1), &mut Vec::new());
         assert_eq!(evaluation.value, prediction.win - prediction.loss);
         // Without the turn of view it would be the opposite.
         let raw = Prediction { win: prediction.loss, loss: prediction.win, ..prediction };
@@ -338,7 +342,7 @@ mod tests {
             game.play(color, Move::Pass).expect("legal");
         }
         // Two black stones, one white one, and nothing enclosed.
-        let evaluation = evaluator.evaluate(&Line::new(&game), &mut Rng::new(1));
+        let evaluation = evaluator.evaluate(&Line::new(&game), &mut Rng::new(1), &mut Vec::new());
         assert_eq!(evaluation, Evaluation { value: -1.0, score: 1.0 - 6.5 });
         assert_eq!(evaluator.cache().hits_and_misses(), (0, 0));
     }
@@ -363,7 +367,8 @@ mod tests {
             let mut moves = [Vec::new(), Vec::new()];
             // An evaluator that has seen no other image asks its network.
             let mut fresh = evaluator(settings);
-            let evaluations = [&mut shared, &mut fresh].map(|it| it.evaluate(&line, &mut Rng::new(1)));
+            let evaluations =
+                [&mut shared, &mut fresh].map(|it| it.evaluate(&line, &mut Rng::new(1), &mut Vec::new()));
             shared.expand(&line, &mut moves[0]);
             fresh.expand(&line, &mut moves[1]);
             assert_eq!(evaluations[0], evaluations[1]);
@@ -380,7 +385,7 @@ mod tests {
 
         let mut apart = evaluator(NetworkSettings { share_images: false, ..settings });
         for symmetry in Symmetry::ALL {
-            apart.evaluate(&Line::new(&seen(symmetry)), &mut Rng::new(1));
+            apart.evaluate(&Line::new(&seen(symmetry)), &mut Rng::new(1), &mut Vec::new());
         }
         assert_eq!(apart.cache().hits_and_misses(), (0, 8));
     }
@@ -391,7 +396,7 @@ mod tests {
         let line = Line::new(&game);
         let value = |playout_share| {
             let settings = NetworkSettings { playout_share, ..NetworkSettings::default() };
-            evaluator(settings).evaluate(&line, &mut Rng::new(3)).value
+            evaluator(settings).evaluate(&line, &mut Rng::new(3), &mut Vec::new()).value
         };
         let (network, both, playout) = (value(0.0), value(0.5), value(1.0));
         assert!((both - (network + playout) / 2.0).abs() < 1e-6, "{network} {both} {playout}");

@@ -86,9 +86,9 @@ impl Default for Playouts {
 }
 
 impl<P: PlayoutPolicy + Clone + Send> Evaluator for Playouts<P> {
-    fn evaluate(&mut self, line: &Line<'_>, rng: &mut Rng) -> Evaluation {
+    fn evaluate(&mut self, line: &Line<'_>, rng: &mut Rng, _moves: &mut Vec<(Move, Prior)>) -> Evaluation {
         let game = line.game();
-        let komi = game.komi() + game.white_bonus();
+        let komi = game.komi() + line.white_bonus();
         if line.passes() >= 2 && !game.rules().friendly_pass {
             // The game is over and every stone on the board counts.
             self.course.first_plays.clear();
@@ -124,7 +124,7 @@ impl<P: PlayoutPolicy> Playouts<P> {
     pub fn evaluate_by_playing(&mut self, line: &Line<'_>, rng: &mut Rng) -> Evaluation {
         let game = line.game();
         let size = game.size();
-        let komi = game.komi() + game.white_bonus();
+        let komi = game.komi() + line.white_bonus();
         self.course.first_plays.clear();
         self.course.moves = 0;
         let board = self.board.get_or_insert_with(|| Box::new(*line.board()));

@@ -10,7 +10,7 @@ use crate::rng::{Rng, mix};
 pub struct HashEvaluator;
 
 impl Evaluator for HashEvaluator {
-    fn evaluate(&mut self, line: &Line<'_>, _rng: &mut Rng) -> Evaluation {
+    fn evaluate(&mut self, line: &Line<'_>, _rng: &mut Rng, _moves: &mut Vec<(Move, Prior)>) -> Evaluation {
         let hash = mix(line.board().key().0 as u64 ^ line.to_move() as u64);
         let value = (hash % 2001) as f32 / 1000.0 - 1.0;
         Evaluation { value, score: 10.0 * value }
@@ -32,8 +32,10 @@ impl Evaluator for HashEvaluator {
 pub struct HashPolicy;
 
 impl Evaluator for HashPolicy {
-    fn evaluate(&mut self, line: &Line<'_>, rng: &mut Rng) -> Evaluation {
-        HashEvaluator.evaluate(line, rng)
+    fn evaluate(&mut self, line: &Line<'_>, rng: &mut Rng, moves: &mut Vec<(Move, Prior)>) -> Evaluation {
+        // Value and moves together, as networks have them.
+        self.expand(line, moves);
+        HashEvaluator.evaluate(line, rng, &mut Vec::new())
     }
 
     fn expand(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
@@ -52,9 +54,9 @@ impl Evaluator for HashPolicy {
 pub struct AreaEvaluator;
 
 impl Evaluator for AreaEvaluator {
-    fn evaluate(&mut self, line: &Line<'_>, _rng: &mut Rng) -> Evaluation {
+    fn evaluate(&mut self, line: &Line<'_>, _rng: &mut Rng, _moves: &mut Vec<(Move, Prior)>) -> Evaluation {
         let game = line.game();
-        let score = crate::score::area_score(line.board()) as f32 - game.komi() - game.white_bonus();
+        let score = crate::score::area_score(line.board()) as f32 - game.komi() - line.white_bonus();
         Evaluation { value: score.clamp(-1.0, 1.0), score }
     }
 

@@ -1,5 +1,6 @@
 //! Moves on top of a game, for a search.
 
+use super::opening::OpeningMoves;
 use super::{Button, Game, IllegalMove, Turn, advance, check_play, lifted_color};
 use crate::board::{Board, Color, Key, Move, Point};
 use crate::graph_key;
@@ -13,6 +14,8 @@ pub struct Line<'g> {
     /// The game's board in its canonical inner order: what a search does must not depend on the moves by which
     /// the game came here.
     root: Board,
+    /// The first moves of the game, or of the game and the line.
+    opening: OpeningMoves,
     salt: Key,
     board: Board,
     turn: Turn,
@@ -30,6 +33,7 @@ impl<'g> Line<'g> {
         Line {
             game,
             root,
+            opening: game.opening,
             salt: game.salt(),
             board: root,
             turn: game.turn,
@@ -44,6 +48,7 @@ impl<'g> Line<'g> {
     pub fn reset(&mut self) {
         self.board.copy_from(&self.root);
         self.turn = self.game.turn;
+        self.set_opening(self.game.opening);
         self.history.clear();
         self.graph_key = self.game.graph_key;
         self.moves.clear();
@@ -73,6 +78,19 @@ impl<'g> Line<'g> {
     /// The half point for the first pass.
     pub fn button(&self) -> Button {
         self.turn.button
+    }
+
+    /// Compensation for handicap stones, in points for White. The line's moves can change it: near the start of a
+    /// game a pass of White makes handicap stones of Black's moves.
+    pub fn white_bonus(&self) -> f32 {
+        self.game.white_bonus_with(self.opening)
+    }
+
+    fn set_opening(&mut self, opening: OpeningMoves) {
+        if opening != self.opening {
+            self.opening = opening;
+            self.salt = self.game.salt_with(opening);
+        }
     }
 
     /// The moves of the line, oldest first.
@@ -179,6 +197,7 @@ impl<'g> Line<'g> {
         if self.turn.passes > 0 {
             self.passed.push((color, self.board.key()));
         }
+        self.set_opening(self.opening.after(color, mv));
         let rules = self.game.rules;
         let removed = lifted_color(color, mv, &lifted);
         self.history.push(rules.ko, &self.board, color, mv, &lifted, removed);

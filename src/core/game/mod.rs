@@ -4,6 +4,7 @@
 //! with the same rules and the same superko, and returns to the game's position at once.
 
 mod line;
+mod opening;
 #[cfg(test)]
 mod tests;
 
@@ -13,6 +14,7 @@ use crate::board::{Board, BoardSize, ByColor, Cell, Color, Key, Move, Point};
 use crate::graph_key::{self, Sharing, State};
 use crate::history::{History, LineHistory};
 use crate::rules::{KoRule, Rules, Scoring};
+use opening::OpeningMoves;
 use smallvec::SmallVec;
 
 /// Why a move is not legal.
@@ -54,6 +56,7 @@ struct Before {
     ko: Option<(Point, Color)>,
     graph_key: Key,
     move_key: Key,
+    opening: OpeningMoves,
 }
 
 /// What a position is, apart from its stones: whose turn it is and what was passed.
@@ -130,10 +133,10 @@ impl Button {
 pub struct Game {
     rules: Rules,
     komi: f32,
-    /// Handicap stones, for the compensation.
-    handicap: u32,
-    /// The same if somebody said it; otherwise the moves tell.
+    /// The number of handicap stones if somebody said it; otherwise the moves tell.
     announced_handicap: Option<u32>,
+    /// What the moves tell of handicap stones.
+    opening: OpeningMoves,
     start: Board,
     start_to_move: Color,
     board: Board,
@@ -160,8 +163,8 @@ impl Game {
         let mut game = Game {
             rules,
             komi,
-            handicap: 0,
             announced_handicap: None,
+            opening: OpeningMoves::default(),
             start: board,
             start_to_move: to_move,
             board,
@@ -188,7 +191,6 @@ impl Game {
     pub fn with_rules(&self, rules: Rules, komi: f32) -> Game {
         let mut game = Game::from_board(self.start, self.start_to_move, rules, komi);
         game.announced_handicap = self.announced_handicap;
-        game.handicap = game.find_handicap();
         game.sharing = self.sharing;
         game.set_first_key();
         for record in &self.records {
@@ -226,7 +228,12 @@ impl Game {
     }
 
     fn salt(&self) -> Key {
-        graph_key::rules_salt(self.rules, self.komi + self.white_bonus())
+        self.salt_with(self.opening)
+    }
+
+    /// What rules and points for White contribute to a key if these had been the first moves.
+    fn salt_with(&self, opening: OpeningMoves) -> Key {
+        graph_key::rules_salt(self.rules, self.komi + self.white_bonus_with(opening))
     }
 
     fn set_first_key(&mut self) {
@@ -262,11 +269,24 @@ impl Game {
     /// Number of handicap stones.
     ///
     /// If nobody [said](Game::set_handicap) how many there are and the board was empty, these are Black's first moves
-    /// if they are at least two: some servers and GUIs send a handicap in no other way. Two moves of White in a row
-    /// behind them mean that somebody set up a position. KataGo does the same, but for a pass of White, which here
-    /// ends the stones as any other move does.
+    /// if they are at least two, as in KataGo: some servers and GUIs send a handicap in no other way. Passes between
+    /// them do not matter, but two moves of White in a row mean that somebody set up a position.
     pub fn handicap(&self) -> u32 {
-        self.handicap
+        self.handicap_with(self.opening)
+    }
+
+    /// The number of handicap stones if these had been the first moves.
+    fn handicap_with(&self, opening: OpeningMoves) -> u32 {
+        match self.announced_handicap {
+            Some(announced) => announced,
+            None if self.start.stone_count() > 0 => 0,
+            None => opening.handicap(),
+        }
+    }
+
+    /// White's compensation if these had been the first moves.
+    fn white_bonus_with(&self, opening: OpeningMoves) -> f32 {
+        self.rules.handicap_bonus.points(self.handicap_with(opening)) as f32
     }
 
     /// The number of handicap stones that the start position was said to hold, not what the moves tell.
@@ -274,25 +294,9 @@ impl Game {
         self.announced_handicap
     }
 
-    fn find_handicap(&self) -> u32 {
-        if let Some(announced) = self.announced_handicap {
-            return announced;
-        }
-        if self.start.stone_count() > 0 {
-            return 0;
-        }
-        // Every stone needs a point, and no move behind that changes the answer.
-        let first = &self.records[..self.records.len().min(self.size().area() + 2)];
-        let places = |record: &Record, color: Color| record.color == color && record.mv != Move::Pass;
-        let stones = first.iter().take_while(|record| places(record, Color::Black)).count();
-        let next: Vec<&Record> = first[stones..].iter().take(2).collect();
-        let is_set_up = next.len() == 2 && next.iter().all(|record| places(record, Color::White));
-        if stones < 2 || is_set_up { 0 } else { stones as u32 }
-    }
-
     /// Compensation for handicap stones, in points for White.
     pub fn white_bonus(&self) -> f32 {
-        self.rules.handicap_bonus.points(self.handicap) as f32
+        self.white_bonus_with(self.opening)
     }
 
     /// The position.
@@ -424,8 +428,8 @@ impl Game {
     }
 
     fn execute(&mut self, color: Color, mv: Move) {
-        let Game { graph_key, move_key, turn, .. } = *self;
-        let before = Before { turn, ko: self.board.ko(), graph_key, move_key };
+        let Game { graph_key, move_key, opening, turn, .. } = *self;
+        let before = Before { turn, ko: self.board.ko(), graph_key, move_key, opening };
         // Out of turn, the turn changed hands first, whether somebody said so or not.
         let previous = self.key_for(color);
         let lifted = advance(&mut self.board, &mut self.turn, color, mv);
@@ -435,16 +439,10 @@ impl Game {
         let removed = lifted_color(color, mv, &lifted);
         self.history.push(&self.board, color, mv, &lifted, removed);
         self.records.push(Record { color, mv, lifted, before });
-        self.note_handicap();
+        self.opening = opening.after(color, mv);
         let state = self.state_key(self.turn.to_move);
         self.move_key = graph_key::next_key(self.sharing, self.rules.ko, previous, mv, &self.board, state);
         self.graph_key = self.move_key;
-    }
-
-    fn note_handicap(&mut self) {
-        if self.records.len() <= self.size().area() + 2 {
-            self.handicap = self.find_handicap();
-        }
     }
 
     /// The key of the position if it is `color`'s turn.
@@ -465,7 +463,7 @@ impl Game {
         self.board = record.board_before(&self.board);
         self.turn = record.before.turn;
         (self.graph_key, self.move_key) = (record.before.graph_key, record.before.move_key);
-        self.note_handicap();
+        self.opening = record.before.opening;
         Some(record)
     }
 

@@ -53,12 +53,18 @@ fn blacks_first_moves_in_a_row_are_a_handicap() {
         ("B B W", 2),
         ("B B W B W W", 2),
         ("B B W W", 0),
-        ("B B pass W", 2),
+        // A pass of White and a move of White are two moves in a row.
+        ("B B pass W", 0),
+        ("B B W Wpass", 0),
         ("B B W pass", 2),
         ("B W B B", 0),
-        // Everybody may pass, and the game is even all the same.
-        ("B pass B", 0),
-        ("pass B B", 0),
+        // White passes between the stones where a program lets nobody move twice.
+        ("B pass B", 2),
+        ("B pass B pass B W", 3),
+        ("B pass B pass Wpass", 0),
+        ("pass B B", 2),
+        ("B Bpass B W B", 2),
+        ("B pass", 0),
         ("W B B", 0),
         ("W", 0),
     ];
@@ -68,6 +74,8 @@ fn blacks_first_moves_in_a_row_are_a_handicap() {
         for (index, word) in moves.split_whitespace().enumerate() {
             let (color, mv) = match word {
                 "pass" => (game.to_move(), Move::Pass),
+                "Bpass" => (Color::Black, Move::Pass),
+                "Wpass" => (Color::White, Move::Pass),
                 "B" => (Color::Black, Move::Play(Point::new(index % 5, index / 5))),
                 _ => (Color::White, Move::Play(Point::new(index % 5, index / 5))),
             };

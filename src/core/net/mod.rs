@@ -5,6 +5,7 @@
 //!
 //! *File → `read` → [`Network`]; position → [`Input`] → [`scalar`] or, faster, [`kernels`] → [`Output`] → [`Prediction`].*
 
+pub mod architecture;
 mod built_in;
 pub mod error;
 pub mod features;

@@ -34,10 +34,11 @@ pub use restriction::{MoveRule, Restriction};
 pub use stop::{Limits, SearchStats, StopRule};
 pub use table::{NodeTable, TableUse};
 
+use crate::board::Color;
 use crate::eval::{Evaluator, Ownership};
 use crate::game::Game;
 use crate::rng::Rng;
-use node::NodeId;
+use node::{Edge, NodeId};
 use std::fmt;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -46,10 +47,10 @@ use worker::{Counters, Worker};
 
 static NO_RESTRICTION: Restriction = Restriction::NONE;
 
-/// What surrounds a search: limits, time, interruption, reports. But for `restriction`, none of it changes the
-/// result of a search that runs to a fixed number of simulations.
+/// Limits, time, interruption and reports of a search. But for `restriction`, none of it changes the result of a search
+/// that runs to a fixed number of simulations.
 #[derive(Clone, Copy)]
-pub struct Surroundings<'a> {
+pub struct SearchContext<'a> {
     /// When to stop.
     pub stop: &'a dyn StopRule,
     /// Time since the search began.
@@ -62,24 +63,24 @@ pub struct Surroundings<'a> {
     pub restriction: &'a Restriction,
 }
 
-impl<'a> Surroundings<'a> {
-    /// Nobody watches, nothing is forbidden.
+impl<'a> SearchContext<'a> {
+    /// A search without reports in which every move may be searched.
     pub fn new(
         stop: &'a dyn StopRule,
         elapsed: &'a (dyn Fn() -> Duration + Sync),
         interrupted: &'a (dyn Fn() -> bool + Sync),
-    ) -> Surroundings<'a> {
-        Surroundings { stop, elapsed, interrupted, reporting: None, restriction: &NO_RESTRICTION }
+    ) -> SearchContext<'a> {
+        SearchContext { stop, elapsed, interrupted, reporting: None, restriction: &NO_RESTRICTION }
     }
 }
 
-/// Who wants to know how a search gets on.
+/// Reports while a search runs.
 #[derive(Clone, Copy)]
 pub struct Reporting<'a> {
     /// Time between two reports.
     pub every: Duration,
-    /// Called by one of the workers. The ownership in the report is of this worker's evaluations alone.
-    pub tell: &'a (dyn Fn(SearchReport) + Sync),
+    /// Called by one of the workers. The ownership in the report is that of this worker's evaluations alone.
+    pub on_report: &'a (dyn Fn(SearchReport) + Sync),
 }
 
 impl fmt::Debug for Reporting<'_> {
@@ -88,9 +89,9 @@ impl fmt::Debug for Reporting<'_> {
     }
 }
 
-impl fmt::Debug for Surroundings<'_> {
+impl fmt::Debug for SearchContext<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Surroundings")
+        f.write_str("SearchContext")
     }
 }
 
@@ -158,9 +159,24 @@ impl<E: Evaluator + Sync> Search<E> {
     }
 
     /// Searches the game's position for the player on turn.
-    pub fn run(&mut self, game: &Game, seed: u64, around: &Surroundings<'_>) -> SearchReport {
+    pub fn run(&mut self, game: &Game, seed: u64, context: &SearchContext<'_>) -> SearchReport {
         let root = self.root(game);
+        self.run_from(root, game, seed, context)
+    }
+
+    /// The same without making room first: nothing that was learned is forgotten, whatever can be reached from the
+    /// position. `None` if the table is full and has no node for the position.
+    pub fn run_in_place(&self, game: &Game, seed: u64, context: &SearchContext<'_>) -> Option<SearchReport> {
+        let root = self.table.find_or_insert(game.graph_key())?;
+        Some(self.run_from(root, game, seed, context))
+    }
+
+    fn run_from(&self, root: NodeId, game: &Game, seed: u64, context: &SearchContext<'_>) -> SearchReport {
+        let color = game.to_move();
+        let edges = self.table.edges(self.table.node(root)).iter();
+        let forbidden = edges.filter(|edge| !context.restriction.permits(color, edge.mv(), 0));
         let shared = Shared {
+            forbidden_visits: forbidden.map(Edge::visits).sum(),
             playouts: AtomicU32::new(0),
             stopped: AtomicBool::new(false),
             results: Mutex::new((Counters::default(), Ownership::default())),
@@ -169,9 +185,9 @@ impl<E: Evaluator + Sync> Search<E> {
         let job = |index: usize| {
             let rng = Rng::for_worker(seed, index);
             let worker =
-                Worker::new(table, self.params, root, game, self.evaluator.clone(), rng, around.restriction);
-            let reporting = if index == 0 { around.reporting } else { None };
-            shared.work(worker, game, root, around, reporting);
+                Worker::new(table, self.params, root, game, self.evaluator.clone(), rng, context.restriction);
+            let reporting = if index == 0 { context.reporting } else { None };
+            shared.work(worker, game, root, context, reporting);
         };
         match &self.pool {
             Some(pool) => {
@@ -207,6 +223,8 @@ impl<E: Evaluator + Sync> Search<E> {
 
 /// What the workers of one search share besides the table.
 struct Shared {
+    /// Visits of root moves that this search must not look at, from earlier searches. They count for no limit.
+    forbidden_visits: u32,
     /// Simulations begun.
     playouts: AtomicU32,
     stopped: AtomicBool,
@@ -219,7 +237,7 @@ impl Shared {
         mut worker: Worker<'_, E>,
         game: &Game,
         root: NodeId,
-        around: &Surroundings<'_>,
+        context: &SearchContext<'_>,
         reporting: Option<Reporting<'_>>,
     ) {
         let batch_most = if worker.evaluator.is_slow() { 1 } else { BATCH };
@@ -231,20 +249,20 @@ impl Shared {
                 self.playouts.fetch_add(1, Ordering::Relaxed);
                 worker.simulate();
                 // An exact number of simulations is asked for in tests and matches.
-                if self.limit_by_count(worker.table(), root, around) {
+                if self.limit_by_count(worker.table(), root, context) {
                     self.stopped.store(true, Ordering::Relaxed);
                     break;
                 }
             }
             batch = (2 * batch).min(batch_most);
-            if self.limit_reached(worker.table(), root, around) || (around.interrupted)() {
+            if self.limit_reached(worker.table(), root, game.to_move(), context) || (context.interrupted)() {
                 self.stopped.store(true, Ordering::Relaxed);
             }
             if self.stopped.load(Ordering::Relaxed) {
                 break;
             }
             if let (Some(reporting), Some(next)) = (reporting, &mut next_report)
-                && (around.elapsed)() >= *next
+                && (context.elapsed)() >= *next
             {
                 let ownership = worker.evaluator.ownership().cloned().unwrap_or_default();
                 let own = SearchReport::new(
@@ -256,8 +274,8 @@ impl Shared {
                     worker.choice(),
                 );
                 let playouts = self.playouts.load(Ordering::Relaxed);
-                (reporting.tell)(SearchReport { playouts, ..own });
-                *next = (around.elapsed)() + reporting.every;
+                (reporting.on_report)(SearchReport { playouts, ..own });
+                *next = (context.elapsed)() + reporting.every;
             }
         }
         let mut results = self.results.lock().unwrap_or_else(|error| error.into_inner());
@@ -268,10 +286,20 @@ impl Shared {
         }
     }
 
-    fn stats(&self, table: &NodeTable, root: NodeId, elapsed: Duration) -> SearchStats {
+    fn stats(
+        &self,
+        table: &NodeTable,
+        root: NodeId,
+        color: Color,
+        context: &SearchContext<'_>,
+    ) -> SearchStats {
         let node = table.node(root);
         let mut best_two = [0; 2];
+        let is_restricted = context.restriction.applies_at(0);
         for edge in table.edges(node) {
+            if is_restricted && !context.restriction.permits(color, edge.mv(), 0) {
+                continue;
+            }
             let visits = edge.visits();
             if visits > best_two[0] {
                 best_two = [visits, best_two[0]];
@@ -280,15 +308,23 @@ impl Shared {
             }
         }
         let playouts = self.playouts.load(Ordering::Relaxed);
-        SearchStats { visits: node.visits(), playouts, elapsed, best_two }
+        let visits = node.visits().saturating_sub(self.forbidden_visits);
+        SearchStats { visits, playouts, elapsed: (context.elapsed)(), best_two }
     }
 
-    fn limit_reached(&self, table: &NodeTable, root: NodeId, around: &Surroundings<'_>) -> bool {
-        around.stop.should_stop(&self.stats(table, root, (around.elapsed)()))
+    fn limit_reached(
+        &self,
+        table: &NodeTable,
+        root: NodeId,
+        color: Color,
+        context: &SearchContext<'_>,
+    ) -> bool {
+        context.stop.should_stop(&self.stats(table, root, color, context))
     }
 
-    fn limit_by_count(&self, table: &NodeTable, root: NodeId, around: &Surroundings<'_>) -> bool {
+    fn limit_by_count(&self, table: &NodeTable, root: NodeId, context: &SearchContext<'_>) -> bool {
         let playouts = self.playouts.load(Ordering::Relaxed);
-        around.stop.count_reached(table.node(root).visits(), playouts)
+        let visits = table.node(root).visits().saturating_sub(self.forbidden_visits);
+        context.stop.count_reached(visits, playouts)
     }
 }

@@ -23,8 +23,8 @@
 //! Invariant: `value_sum == Σ own evaluations + Σ_edges visits · seen value`, in integers
 //! (`search::tests::sums_are_exact`).
 
-use super::super::board::{Key, Move, Point};
-use super::super::eval::Prior;
+use crate::board::{Key, Move, Point};
+use crate::eval::Prior;
 use bytemuck::Zeroable;
 use std::sync::atomic::{AtomicI64, AtomicU16, AtomicU32, AtomicU64, Ordering};
 

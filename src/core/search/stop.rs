@@ -5,13 +5,14 @@ use std::time::Duration;
 /// What a rule may look at.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct SearchStats {
-    /// Completed simulations through the root, those of reused searches included.
+    /// Completed simulations through the root, those of reused searches included, but for those through moves that
+    /// this search must not look at.
     pub visits: u32,
     /// Simulations of this search.
     pub playouts: u32,
     /// Since the search began.
     pub elapsed: Duration,
-    /// Visits of the most and of the second most visited move at the root.
+    /// Visits of the most and of the second most visited move at the root, of those that may be looked at.
     pub best_two: [u32; 2],
 }
 

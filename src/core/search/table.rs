@@ -195,7 +195,7 @@ impl NodeTable {
 
     /// Gives a node its moves. Only one worker gets to do it; for the others, and when there is no room, nothing
     /// happens. `moves` is called by that worker only.
-    pub fn expand(&self, id: NodeId, moves: impl FnOnce() -> Vec<(Move, Prior)>) {
+    pub fn expand<'m>(&self, id: NodeId, moves: impl FnOnce() -> &'m [(Move, Prior)]) {
         let node = self.node(id);
         // Relaxed: the edges are published by the store below, nothing is read through this one.
         let claim = node.expansion.compare_exchange(FRESH, EXPANDING, Ordering::Relaxed, Ordering::Relaxed);
@@ -209,7 +209,7 @@ impl NodeTable {
         let state = match room {
             Some(first) if len > 0 => {
                 self.edges[first as usize].set_header(id, len as u32);
-                for (edge, &(mv, prior)) in self.edges[first as usize + 1..].iter().zip(&moves) {
+                for (edge, &(mv, prior)) in self.edges[first as usize + 1..].iter().zip(moves) {
                     edge.set(mv, prior);
                 }
                 node.first_edge.store(first + 1, Ordering::Relaxed);

@@ -37,8 +37,8 @@ fn puct_search<E: Evaluator + Sync>(evaluator: E, threads: usize) -> Search<E> {
 
 fn run<E: Evaluator + Sync>(search: &mut Search<E>, game: &Game, playouts: u32, seed: u64) -> SearchReport {
     let limits = Limits::playouts(playouts);
-    let around = Surroundings::new(&limits, &|| Duration::ZERO, &|| false);
-    search.run(game, seed, &around)
+    let context = SearchContext::new(&limits, &|| Duration::ZERO, &|| false);
+    search.run(game, seed, &context)
 }
 
 /// Move and visits of every edge at the root, and the root's value.
@@ -66,7 +66,7 @@ fn fighting_positions() -> Vec<(&'static str, Color)> {
 struct LegalityOracle(Arc<AtomicU32>);
 
 impl Evaluator for LegalityOracle {
-    fn evaluate(&mut self, line: &Line<'_>, rng: &mut Rng) -> Evaluation {
+    fn evaluate(&mut self, line: &Line<'_>, rng: &mut Rng, moves: &mut Vec<(Move, Prior)>) -> Evaluation {
         let mut game = line.game().clone();
         for &mv in line.moves() {
             let color = game.to_move();
@@ -75,7 +75,7 @@ impl Evaluator for LegalityOracle {
         assert_eq!(game.board(), line.board());
         assert_eq!(game.graph_key(), line.graph_key(), "game and line agree on the node");
         self.0.fetch_add(1, Ordering::Relaxed);
-        HashEvaluator.evaluate(line, rng)
+        HashEvaluator.evaluate(line, rng, moves)
     }
 
     fn expand(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
@@ -147,7 +147,7 @@ fn check_sums<E: Evaluator + Sync>(search: &Search<E>, game: &Game, is_current: 
         let node = table.node(id);
         assert_eq!(node.key(), line.graph_key());
         assert_eq!(node.in_flight(), 0, "a descent is still in progress");
-        let own = node::to_fixed(HashEvaluator.evaluate(&line, &mut Rng::new(0)).value);
+        let own = node::to_fixed(HashEvaluator.evaluate(&line, &mut Rng::new(0), &mut Vec::new()).value);
         let mut sum = i64::from(node.own_visits()) * i64::from(own);
         let mut visits = node.own_visits();
         for edge in table.edges(node) {
@@ -187,8 +187,8 @@ fn a_trees_value_is_the_mean_of_its_evaluations() {
     #[derive(Clone)]
     struct Summing(Arc<Mutex<(f64, u32)>>);
     impl Evaluator for Summing {
-        fn evaluate(&mut self, line: &Line<'_>, rng: &mut Rng) -> Evaluation {
-            let evaluation = HashEvaluator.evaluate(line, rng);
+        fn evaluate(&mut self, line: &Line<'_>, rng: &mut Rng, moves: &mut Vec<(Move, Prior)>) -> Evaluation {
+            let evaluation = HashEvaluator.evaluate(line, rng, moves);
             let mut sums = self.0.lock().expect("lock");
             sums.0 += f64::from(evaluation.value);
             sums.1 += 1;
@@ -407,8 +407,8 @@ fn solved_boards_are_played_right() {
 fn an_interruption_ends_the_search_at_once_but_not_without_a_move() {
     let mut search = search(HashEvaluator, 1);
     let limits = Limits::default();
-    let around = Surroundings::new(&limits, &|| Duration::ZERO, &|| true);
-    let report = search.run(&empty(5), 1, &around);
+    let context = SearchContext::new(&limits, &|| Duration::ZERO, &|| true);
+    let report = search.run(&empty(5), 1, &context);
     assert_eq!(report.playouts, 1);
     assert!(report.moves[0].visits > 0);
 }
@@ -444,16 +444,52 @@ fn a_restriction_holds_and_reports_come_in_time() {
     let clock = AtomicU32::new(0);
     let elapsed = || Duration::from_millis(u64::from(clock.fetch_add(1, Ordering::Relaxed)));
     let seen = Mutex::new(Vec::new());
-    let tell = |report: SearchReport| seen.lock().expect("lock").push(report);
-    let around = Surroundings {
-        reporting: Some(Reporting { every: Duration::from_millis(40), tell: &tell }),
+    let on_report = |report: SearchReport| seen.lock().expect("lock").push(report);
+    let context = SearchContext {
+        reporting: Some(Reporting { every: Duration::from_millis(40), on_report: &on_report }),
         restriction: &restriction,
-        ..Surroundings::new(&limits, &elapsed, &|| false)
+        ..SearchContext::new(&limits, &elapsed, &|| false)
     };
-    let report = search(HashEvaluator, 1).run(&game, 1, &around);
+    let report = search(HashEvaluator, 1).run(&game, 1, &context);
     assert_eq!((report.best_move(), report.moves[0].visits, report.moves[1].visits), (corner, 2000, 0));
     let seen = seen.into_inner().expect("lock");
     assert!(seen.len() > 2, "{}", seen.len());
     assert!(seen.is_sorted_by_key(|report| report.visits) && seen[0].visits < seen[1].visits);
     assert!(seen.iter().all(|report| report.best_move() == corner && report.playouts == report.visits));
+}
+
+#[test]
+fn visits_of_forbidden_moves_count_for_no_limit() {
+    let game = empty(5);
+    for limits in [
+        // Settled: the rest cannot change the order of the best two.
+        Limits { when_settled: true, ..Limits::playouts(60) },
+        // Soft: the best move is far ahead of the second.
+        Limits {
+            playouts: Some(60),
+            soft: Some(Duration::ZERO),
+            hard: Some(Duration::MAX),
+            ..Limits::default()
+        },
+        Limits { visits: Some(60), ..Limits::default() },
+    ] {
+        let mut search = puct_search(HashPolicy, 1);
+        let known = run(&mut search, &game, 2000, 1);
+        let favourite = known.moves[0].mv;
+        let rare: Vec<Move> = known.moves.iter().rev().take(6).map(|entry| entry.mv).collect();
+        let visits = |report: &SearchReport| {
+            rare.iter().filter_map(|&mv| report.find(mv)).map(|entry| entry.visits).sum::<u32>()
+        };
+        assert!(known.moves[0].visits > 200 && visits(&known) < 30, "the test needs a clear favourite");
+        let allow = vec![MoveRule { color: Color::Black, moves: rare.clone(), until: 1 }];
+        let restriction = Restriction { allow, ..Restriction::NONE };
+        let context = SearchContext {
+            restriction: &restriction,
+            ..SearchContext::new(&limits, &|| Duration::ZERO, &|| false)
+        };
+        let report = search.run(&game, 1, &context);
+        assert_eq!(report.find(favourite).map(|entry| entry.visits), Some(known.moves[0].visits));
+        assert!(report.playouts >= 10, "{limits:?}: only {} simulations", report.playouts);
+        assert!(report.playouts <= 60, "{limits:?}: {} simulations", report.playouts);
+    }
 }

@@ -5,7 +5,7 @@ use super::params::{Choice, Formula, PuctParams, RaveParams};
 use super::select::{self, MoveStats, NodeStats, Puct, RaveStats};
 use super::{NodeTable, Restriction, SearchParams};
 use crate::board::{Color, Move};
-use crate::eval::{Evaluation, Evaluator, FirstPlays};
+use crate::eval::{Evaluation, Evaluator, FirstPlays, Prior};
 use crate::game::{Game, Line};
 use crate::rng::Rng;
 
@@ -18,6 +18,17 @@ struct Step {
     mv: Move,
     color: Color,
     child: NodeId,
+}
+
+/// Where a descent ended.
+#[derive(Clone, Copy)]
+enum End {
+    /// At this node, whose position is that of the line.
+    Leaf(NodeId),
+    /// One move behind this node: the position of the line has no node, because the table is full.
+    BelowLeaf(NodeId),
+    /// At a node of its own path.
+    Cycle,
 }
 
 /// What one worker counted in one search.
@@ -63,6 +74,8 @@ pub(super) struct Worker<'s, E> {
     rng: Rng,
     restriction: &'s Restriction,
     path: Vec<Step>,
+    /// The moves that came with the latest evaluation, if any did.
+    moves: Vec<(Move, Prior)>,
     /// Who played where first after the node that is being updated, see [`Worker::update_rave`].
     plays: FirstPlays,
     pub(super) counters: Counters,
@@ -92,6 +105,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
             rng,
             restriction,
             path: Vec::new(),
+            moves: Vec::new(),
             plays: FirstPlays::default(),
             counters: Counters::default(),
         }
@@ -111,9 +125,15 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         self.line.reset();
         self.path.clear();
         self.table.node(self.root).begin_visit();
-        let leaf = self.descend();
-        if let Some(leaf) = leaf {
-            let evaluation = self.evaluator.evaluate(&self.line, &mut self.rng);
+        let end = self.descend();
+        if let End::Leaf(leaf) | End::BelowLeaf(leaf) = end {
+            self.moves.clear();
+            let evaluation = self.evaluator.evaluate(&self.line, &mut self.rng, &mut self.moves);
+            let has_moves = !self.moves.is_empty() && matches!(end, End::Leaf(_));
+            // When memory gets short, only nodes that are reached again get their moves.
+            if has_moves && self.table.usage().fullness() < 0.5 {
+                self.table.expand(leaf, || &self.moves);
+            }
             let score = f64::from(evaluation.score);
             self.counters.score_sum += score;
             self.counters.score_square_sum += score * score;
@@ -137,24 +157,24 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         self.counters.depth = self.counters.depth.max(self.path.len() as u32);
     }
 
-    /// Follows the most urgent moves to a leaf; `None` if the path ran into itself.
-    fn descend(&mut self) -> Option<NodeId> {
+    /// Follows the most urgent moves to a leaf.
+    fn descend(&mut self) -> End {
         let mut id = self.root;
         let limit = depth_limit(self.line.game());
         loop {
             let node = self.table.node(id);
             if self.line.passes() >= 2 && !self.line.moves().is_empty() || self.path.len() >= limit {
-                return Some(id);
+                return End::Leaf(id);
             }
             if self.table.edges(node).is_empty() {
                 let enough = node.own_visits() >= self.params.expand_after || id == self.root;
                 if !enough {
-                    return Some(id);
+                    return End::Leaf(id);
                 }
                 self.expand(id);
             }
             let edges = self.table.edges(node);
-            let Some(index) = self.select(node, edges) else { return Some(id) };
+            let Some(index) = self.select(node, edges) else { return End::Leaf(id) };
             let edge = &edges[index];
             let mv = edge.mv();
             // The set of banned points is part of a node's key, so a node's moves are legal on every path to it.
@@ -162,7 +182,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
             if let Move::Play(point) = mv
                 && self.line.check(point).is_err()
             {
-                return Some(id);
+                return End::Leaf(id);
             }
             let color = self.line.to_move();
             self.line.play(mv);
@@ -173,7 +193,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
                     let Some(child) = self.table.find_or_insert(self.line.graph_key()) else {
                         // The table is full: the evaluation of the position after this move counts for the node
                         // before it, which is what it is worth to choose among such moves.
-                        return Some(id);
+                        return End::BelowLeaf(id);
                     };
                     edge.set_child(Some(child));
                     if (child as usize) < before {
@@ -187,20 +207,20 @@ impl<'s, E: Evaluator> Worker<'s, E> {
                 child == self.root || self.path[..self.path.len() - 1].iter().any(|step| step.child == child);
             self.table.node(child).begin_visit();
             if met_itself {
-                return None;
+                return End::Cycle;
             }
             id = child;
             if is_new && self.table.node(id).visits() == 0 {
-                return Some(id);
+                return End::Leaf(id);
             }
         }
     }
 
     fn expand(&mut self, id: NodeId) {
-        let (line, evaluator) = (&self.line, &mut self.evaluator);
+        let (line, evaluator, moves) = (&self.line, &mut self.evaluator, &mut self.moves);
         self.table.expand(id, || {
-            let mut moves = Vec::new();
-            evaluator.expand(line, &mut moves);
+            moves.clear();
+            evaluator.expand(line, moves);
             moves
         });
     }

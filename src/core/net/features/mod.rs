@@ -286,7 +286,7 @@ fn globals(line: &Line<'_>, end: End, input: &mut Input) {
 /// Komi for the player to move: with all that is not on the board, and not much more than the board holds.
 fn own_komi(line: &Line<'_>) -> f32 {
     let game = line.game();
-    let mut white = game.komi() + game.white_bonus() - line.button().black_points();
+    let mut white = game.komi() + line.white_bonus() - line.button().black_points();
     if game.rules().scoring == Scoring::Territory {
         // Networks think in area: what Black has placed more than White is worth nothing.
         white += score::surplus_moves(line.board()) as f32;

@@ -290,7 +290,9 @@ mod tests {
         }
         for (version, activation) in [(8, Activation::Relu), (16, Activation::Mish)] {
             let (blocks, channels) = (BlockKind::ALL.to_vec(), 50);
-            let network = network(&Options { version, blocks, channels, activation, seed: 3 }).unwrap();
+            let network =
+                network(&Options { version, blocks, channels, activation, seed: 3, ..Options::default() })
+                    .unwrap();
             let on_tiles = Primitives::of(Kernel::AmxBf16);
             let emulated = Primitives { tiles: Some(tiles::EMULATED), ..on_tiles };
             let mut rng = Rng::new(version.into());

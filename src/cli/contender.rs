@@ -1,0 +1,90 @@
+//! An engine of a match as the command line names it.
+
+use super::gtp::EngineArguments;
+use crate::engine::EngineSettings;
+use crate::matches::Contender;
+use clap::Parser;
+
+/// The options of `kosumi gtp`, read from words.
+#[derive(Debug, Parser)]
+#[command(no_binary_name = true)]
+struct BuiltIn {
+    #[command(flatten)]
+    engine: EngineArguments,
+}
+
+/// Memory of the built-in engine where its options do not say. Several play at once in a match. For the same reason it
+/// has one thread; and what one thread finds does not depend on how busy the machine is.
+const MEMORY_MEBIBYTES: usize = 128;
+
+/// The built-in engine with its options, or a command line.
+///
+/// ```text
+/// builtin
+/// builtin:playouts=500,tree
+/// kosumi gtp --playouts 500 --tree
+/// ```
+///
+/// Behind `builtin:` stand the options of `kosumi gtp` without their dashes.
+pub(super) fn parse(text: &str) -> Result<Contender, String> {
+    let options = match text.trim().strip_prefix("builtin") {
+        Some("") => Some(""),
+        Some(rest) => rest.strip_prefix(':'),
+        None => None,
+    };
+    match options {
+        Some(options) => built_in(text, options),
+        None => Contender::child(text),
+    }
+}
+
+/// What the options behind `builtin:` mean.
+fn built_in(text: &str, options: &str) -> Result<Contender, String> {
+    let options: Vec<&str> = options.split(',').map(str::trim).filter(|option| !option.is_empty()).collect();
+    let words = options.iter().map(|option| format!("--{option}"));
+    match BuiltIn::try_parse_from(words) {
+        Ok(parsed) => {
+            let network = parsed.engine.network().map_err(|error| format!("{error:#}"))?;
+            let defaults = EngineSettings {
+                threads: 1,
+                memory_mebibytes: MEMORY_MEBIBYTES,
+                ..EngineSettings::default()
+            };
+            Ok(Contender::built_in(text, parsed.engine.settings_or(defaults), network))
+        }
+        Err(error) => {
+            let text = error.render().to_string();
+            let first = text.lines().next().unwrap_or_default();
+            Err(first.strip_prefix("error: ").unwrap_or(first).to_owned())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph_key::Sharing;
+
+    #[test]
+    fn the_built_in_engine() {
+        let settings = |text: &str| *parse(text).unwrap().settings().unwrap();
+        let plain = settings("builtin");
+        assert_eq!((plain.threads, plain.memory_mebibytes, plain.seed), (1, 128, 1));
+        let options = "builtin:playouts=500, seed=3,threads=2,tree";
+        let contender = parse(options).unwrap();
+        assert!(contender.is_built_in() && contender.text == options);
+        let settings = settings(options);
+        assert_eq!((settings.playouts, settings.threads, settings.seed), (Some(500), 2, 3));
+        assert_eq!(settings.sharing, Sharing::Tree);
+        for bad in ["builtin:playout=5", "builtin:playouts=x", "builtin:playouts", "builtin:model=/no/such"] {
+            let message = parse(bad).unwrap_err();
+            assert!(!message.is_empty() && !message.contains('\n'), "{bad}: {message}");
+        }
+    }
+
+    #[test]
+    fn other_words_are_command_lines() {
+        assert!(!parse("builtin-engine").unwrap().is_built_in());
+        assert!(parse("").is_err());
+    }
+}

@@ -1,0 +1,221 @@
+//! `kosumi gtp`.
+
+use super::model::ModelArguments;
+use super::options;
+use crate::board::BoardSize;
+use crate::collections::read_game;
+use crate::commands::{Commands, LiveGraphics, Setting};
+use crate::engine::{Engine, EngineSettings};
+use crate::graph_key::Sharing;
+use crate::net::Network;
+use crate::rules::Rules;
+use crate::session::{Autosave, Log, Served, newest};
+use anyhow::{Context, bail};
+use clap::Args;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Speak the Go Text Protocol on standard input and output
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  kosumi                            5 seconds a move, unless the controller sets a clock
+  kosumi gtp --time 1 --threads 2   1 second a move, two threads
+  kosumi gtp --playouts 5000        the same strength on every machine
+  kosumi gtp --rules cgos           captures dead stones before it passes
+  kosumi gtp --autosave games --resume
+                                    goes on with the game that a crash or a power cut interrupted
+
+The command kosumi-help lists what the engine understands.")]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    engine: EngineArguments,
+    /// Size of the board at the start: 19, or WIDTHxHEIGHT
+    #[arg(long, value_name = "SIZE", default_value = "19", value_parser = options::board_size)]
+    boardsize: BoardSize,
+    /// Draw searches for GoGui on the standard error: none, visits, winrates, variation or ownership
+    #[arg(long, value_name = "WHAT", default_value = "none", value_parser = options::live_graphics)]
+    live_graphics: LiveGraphics,
+    /// Think on the opponent's time
+    #[arg(long)]
+    ponder: bool,
+    /// Save the running game as SGF in this folder after every command that changes it; one folder for each bot
+    #[arg(long, value_name = "FOLDER")]
+    autosave: Option<PathBuf>,
+    /// Go on with the game in this file [default: the unfinished game that was saved last in the folder of --autosave]
+    #[arg(long, value_name = "FILE")]
+    resume: Option<Option<PathBuf>>,
+    /// Add commands, answers and what searches found to this file, with times; - is the standard error
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+}
+
+/// How the engine plays
+#[derive(Debug, Args)]
+pub(super) struct EngineArguments {
+    /// Search threads [default: as many as there are processors]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// Memory for search results, in MiB, fixed at the start [default: 512]
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u32).range(1..))]
+    memory: Option<u32>,
+    /// Most visits of the position a move, those kept from the search before included
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    visits: Option<u32>,
+    /// Most simulations a move
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    playouts: Option<u32>,
+    /// Most time a move, in seconds [default: 5 without any other limit and without a clock]
+    #[arg(long, value_name = "SECONDS", value_parser = options::seconds)]
+    time: Option<Duration>,
+    /// Time kept back from the clock for every move, in seconds [default: 0.25]
+    #[arg(long, value_name = "SECONDS", value_parser = options::seconds)]
+    lag: Option<Duration>,
+    /// Number that decides all chance
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Rules at the start: chinese-kgs, tromp-taylor, cgos, chinese, japanese, aga, new-zealand, ...
+    #[arg(long, value_name = "NAME", default_value = "chinese-kgs", value_parser = options::rules)]
+    rules: Rules,
+    /// Points for White at the start [default: what is usual with the rules]
+    #[arg(long, value_name = "POINTS", allow_hyphen_values = true, value_parser = options::points)]
+    komi: Option<f32>,
+    /// Refuse moves that break the rules, instead of following the controller
+    #[arg(long)]
+    strict: bool,
+    /// Search a tree: share nothing between different orders of the same moves
+    #[arg(long)]
+    tree: bool,
+    /// Play lost games to their end
+    #[arg(long, conflicts_with = "resign")]
+    never_resign: bool,
+    /// Give up when the win rate was below this for three moves, in percent, 0 to 50 [default: 5]
+    #[arg(long, value_name = "PERCENT", value_parser = options::percent_up_to_half)]
+    resign: Option<f32>,
+    /// Take dead stones off the board before passing, where area counts
+    #[arg(long)]
+    capture_dead: bool,
+    /// Set any parameter of kata-list-params, such as cpuctExploration=1.2; may be repeated
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = Setting::parse)]
+    set: Vec<Setting>,
+    #[command(flatten)]
+    model: ModelArguments,
+}
+
+impl EngineArguments {
+    /// The network, if there is one.
+    ///
+    /// # Errors
+    /// If the file that was named cannot be used.
+    pub(super) fn network(&self) -> anyhow::Result<Option<Arc<Network>>> {
+        self.model.load()
+    }
+
+    /// The settings, with these where nothing is said; their limit on playouts, where no limit is.
+    pub(super) fn settings_or(&self, defaults: EngineSettings) -> EngineSettings {
+        let memory = self.memory.and_then(|memory| usize::try_from(memory).ok());
+        let is_unlimited = self.visits.is_none() && self.time.is_none();
+        let mut settings = EngineSettings {
+            threads: self.threads.map_or(defaults.threads, usize::from),
+            memory_mebibytes: memory.unwrap_or(defaults.memory_mebibytes),
+            visits: self.visits,
+            playouts: self.playouts.or(defaults.playouts.filter(|_| is_unlimited)),
+            move_time: self.time,
+            lag_reserve: self.lag.unwrap_or(defaults.lag_reserve),
+            seed: self.seed,
+            sharing: if self.tree { Sharing::Tree } else { Sharing::Graph },
+            strict: self.strict,
+            rules: self.rules,
+            komi: self.komi,
+            resign: match self.resign {
+                _ if self.never_resign => None,
+                // A win rate as an expected result.
+                Some(percent) => Some(percent / 50.0 - 1.0),
+                None => defaults.resign,
+            },
+            network: self.model.settings_or(defaults.network),
+            capture_dead: self.capture_dead,
+            ..defaults
+        };
+        self.set.iter().for_each(|setting| setting.apply(&mut settings));
+        settings
+    }
+}
+
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let settings = arguments.engine.settings_or(EngineSettings::default());
+    let settings = EngineSettings { ponder: arguments.ponder, ..settings };
+    let mut engine = Engine::with_network(settings, arguments.engine.network()?);
+    engine.set_size(arguments.boardsize);
+    let resumed = resume(arguments, &mut engine)?;
+    let autosave = match &arguments.autosave {
+        Some(folder) => Some(Autosave::open(folder, &engine, resumed.as_deref(), warn)?),
+        None => None,
+    };
+    let mut log = arguments.log.as_deref().map(|path| match path == Path::new("-") {
+        true => Log::to(io::stderr(), warn),
+        false => Log::open(path, warn),
+    });
+    if let Some(log) = &mut log {
+        let words: Vec<String> = std::env::args().collect();
+        log.add(&format!("Kosumi {}: {}", env!("CARGO_PKG_VERSION"), words.join(" ")));
+    }
+    // Whoever closed the standard error does not look.
+    let draw = |picture: &str| io::stderr().write_all(picture.as_bytes()).unwrap_or_default();
+    let note = |note: &str| writeln!(io::stderr(), "{note}").unwrap_or_default();
+    let commands =
+        Commands::new(engine).with_live_graphics(arguments.live_graphics, Box::new(draw)).with_notes(note);
+    let mut served = Served::new(commands, autosave, log);
+    #[cfg(unix)]
+    kosumi_gtp::serve_until(io::stdin(), io::stdout(), &mut served, wait_for_desertion)?;
+    #[cfg(not(unix))]
+    kosumi_gtp::serve(io::stdin(), io::stdout(), &mut served)?;
+    Ok(())
+}
+
+/// Waits until nobody can read the standard output any more: a controller that was killed would otherwise leave
+/// an engine that thinks for nobody. Files never come to that.
+#[cfg(unix)]
+fn wait_for_desertion() {
+    use rustix::event::{PollFd, PollFlags, poll};
+    let output = io::stdout();
+    loop {
+        // Errors and hang-ups are reported without being asked for.
+        let mut watched = [PollFd::new(&output, PollFlags::empty())];
+        match poll(&mut watched, None) {
+            Ok(1..) => return,
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            // It cannot be told: then the answers are worked out to the end.
+            Err(_) => loop {
+                std::thread::park();
+            },
+        }
+    }
+}
+
+/// Puts the game on the board that `--resume` asks for, and returns its file.
+fn resume(arguments: &Arguments, engine: &mut Engine) -> anyhow::Result<Option<PathBuf>> {
+    let found = match (&arguments.resume, &arguments.autosave) {
+        (None, _) => return Ok(None),
+        (Some(Some(file)), _) => Some((file.clone(), read_game(file)?)),
+        (Some(None), Some(folder)) => newest(folder),
+        (Some(None), None) => bail!("--resume needs a file, or the folder of --autosave"),
+    };
+    let Some((path, record)) = found else {
+        warn("no unfinished game to go on with");
+        return Ok(None);
+    };
+    let name = path.display();
+    let warnings = engine.restore(&record).with_context(|| format!("cannot go on with {name}"))?;
+    warnings.iter().for_each(|warning| warn(&format!("{name}: {warning}")));
+    warn(&format!("goes on with {name} after move {}", engine.game().records().len()));
+    Ok(Some(path))
+}
+
+/// Tells the person at the terminal. Nothing but answers may go to the standard output.
+fn warn(text: &str) {
+    // If nobody listens, the game goes on all the same.
+    let _ = writeln!(io::stderr(), "kosumi: {text}");
+}

@@ -1,0 +1,39 @@
+//! Collections of game records, from one file to millions of games in archives: read, replayed, counted, selected.
+//!
+//! ```text
+//!  reading.rs (files, folders, archives; decode.rs unpacks) ─> Batch ─ pipeline.rs: workers ─> results in order
+//!                                                                        │
+//!  examine.rs: one record replayed    legality.rs: what rules forbid     ├─> stats: what a collection holds
+//!  criteria.rs: conditions on it                                         └─> filter.rs ─> output.rs
+//!
+//!  records.rs: the records of a file one by one, or of a folder in memory, for whoever needs no more
+//! ```
+//!
+//! Both ways of reading go through `stream.rs`. Nothing here prints.
+//!
+//! Uses `board`, `game`, `rules`, `sgf`, `rng`, `files` and `pages`.
+
+mod criteria;
+mod decode;
+mod duplicates;
+mod examine;
+mod filter;
+mod legality;
+mod output;
+mod pipeline;
+mod reading;
+mod records;
+pub mod stats;
+mod stream;
+#[cfg(test)]
+mod tests;
+
+pub use criteria::{Criteria, RepetitionWord, ResultWord, Span, date_span, rank_span};
+pub use duplicates::{Duplicates, Original};
+pub use examine::{Examined, MoveCounts, Played, problem};
+pub use filter::{Filter, Judged, Selection};
+pub use legality::Replayed;
+pub use output::Output;
+pub use pipeline::{Seen, Work, run};
+pub use reading::{Batch, Entry, Limits, Place, Problem};
+pub use records::{Found, Records, nth_game, read_folder, read_game};

@@ -1,0 +1,11 @@
+//! Files that survive: whole ones that appear at once, logs of lines, paths that are checked before hours of work.
+//!
+//! Uses nothing of this crate.
+
+mod line_log;
+mod paths;
+mod whole_file;
+
+pub use line_log::{LineLog, complete_lines, differences};
+pub use paths::{check_target, files_below, relative};
+pub use whole_file::{write_at_once, write_with};

@@ -1,0 +1,96 @@
+//! Paths: what can be written, the way from a file to a folder, the files below a folder.
+
+use anyhow::{Context, bail};
+use std::path::{Path, PathBuf};
+use walkdir::WalkDir;
+
+/// Finds out before hours of work whether a file can be written after them.
+///
+/// # Errors
+/// If the path is a folder, or in a folder that does not exist.
+pub fn check_target(path: &Path) -> anyhow::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if path.is_dir() || path.file_name().is_none() || folder.is_some_and(|folder| !folder.is_dir()) {
+        bail!("{} cannot be written", path.display());
+    }
+    Ok(())
+}
+
+/// The way from a file to a folder, for links. Both must exist, the file's folder at least.
+///
+/// # Errors
+/// If one does not.
+pub fn relative(file: &Path, folder: &Path) -> anyhow::Result<PathBuf> {
+    let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let absolute =
+        |path: &Path| path.canonicalize().with_context(|| format!("cannot find {}", path.display()));
+    let (from, to) = (absolute(parent)?, absolute(folder)?);
+    let common = from.components().zip(to.components()).take_while(|(a, b)| a == b).count();
+    let up = from.components().skip(common).map(|_| "..");
+    Ok(up
+        .map(PathBuf::from)
+        .chain(to.components().skip(common).map(|part| part.as_os_str().into()))
+        .collect())
+}
+
+/// Files below a folder, and in the folders below it, in the order of names; a file itself. At the most `most` of them.
+///
+/// # Errors
+/// If a folder cannot be read, or there are more files.
+pub fn files_below(path: &Path, most: usize) -> anyhow::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    // Links to folders are not followed: they might lead in circles.
+    for entry in WalkDir::new(path).sort_by_file_name() {
+        let entry = entry?;
+        if entry.file_type().is_dir() || !entry.path().is_file() {
+            continue;
+        }
+        if files.len() >= most {
+            bail!("more than {most} files");
+        }
+        files.push(entry.into_path());
+    }
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn targets_and_ways() {
+        let scratch = tempfile::TempDir::new().unwrap();
+        let folder = scratch.path();
+        fs::create_dir_all(folder.join("a/b")).unwrap();
+        let way = |file: &str, to: &str| relative(&folder.join(file), &folder.join(to)).unwrap();
+        assert_eq!(way("page.html", "a/b"), Path::new("a/b"));
+        assert_eq!(way("a/page.html", ""), Path::new(".."));
+        assert_eq!(way("a/b/page.html", "a"), Path::new(".."));
+        assert_eq!(way("a/b/page.html", "a/b"), Path::new(""));
+        assert!(check_target(folder).is_err());
+        assert!(check_target(&folder.join("no/such/file")).is_err());
+        assert!(check_target(&folder.join("new")).is_ok());
+    }
+
+    #[test]
+    fn folders_are_walked_and_counted() {
+        let scratch = tempfile::TempDir::new().unwrap();
+        let folder = scratch.path();
+        fs::create_dir_all(folder.join("sub")).unwrap();
+        for name in ["b", "a", "sub/c"] {
+            fs::write(folder.join(name), "").unwrap();
+        }
+        let names = |path: &Path| {
+            let found = files_below(path, 3).unwrap();
+            found
+                .iter()
+                .map(|file| file.strip_prefix(folder).unwrap().display().to_string())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(names(folder), ["a", "b", "sub/c"]);
+        assert_eq!(names(&folder.join("a")), ["a"]);
+        assert!(files_below(folder, 2).unwrap_err().to_string().contains("more than 2 files"));
+        assert!(files_below(&folder.join("none"), 2).is_err());
+    }
+}

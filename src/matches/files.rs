@@ -1,0 +1,64 @@
+//! The records of a match, a file for each game.
+
+use super::record::GameRecord;
+use crate::files::write_at_once;
+use anyhow::{Context, bail};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The folder with the records of a match.
+#[derive(Debug)]
+pub(super) struct GameFiles {
+    folder: PathBuf,
+}
+
+impl GameFiles {
+    /// Prepares the folder. One that has games in it is only used to go on with them.
+    pub(super) fn open(folder: &Path, resume: bool) -> anyhow::Result<GameFiles> {
+        let about = || format!("cannot use the folder {}", folder.display());
+        fs::create_dir_all(folder).with_context(about)?;
+        if !resume {
+            for entry in fs::read_dir(folder).with_context(about)? {
+                let name = entry.with_context(about)?.file_name().to_string_lossy().into_owned();
+                if name.starts_with("game-") && name.ends_with(".sgf") {
+                    bail!("{} has games in it, such as {name}, which would be lost", folder.display());
+                }
+            }
+        }
+        Ok(GameFiles { folder: folder.to_owned() })
+    }
+
+    pub(super) fn write(&self, number: u32, sgf: &str) -> anyhow::Result<()> {
+        let path = self.folder.join(file_name(number));
+        write_at_once(&path, sgf).with_context(|| format!("cannot write {}", path.display()))
+    }
+
+    /// How many of these games have no record here, as after a change of folders.
+    pub(super) fn count_missing(&self, games: &[GameRecord]) -> usize {
+        let is_missing = |game: &&GameRecord| !self.folder.join(file_name(game.number)).exists();
+        games.iter().filter(is_missing).count()
+    }
+}
+
+/// The name of a game's record.
+pub(super) fn file_name(number: u32) -> String {
+    format!("game-{number:04}.sgf")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_with_games_are_left_alone() {
+        let scratch = tempfile::TempDir::new().unwrap();
+        let folder = &scratch.path().join("games");
+        let files = GameFiles::open(folder, false).unwrap();
+        files.write(7, "(;)").unwrap();
+        files.write(7, "(;B[aa])").unwrap();
+        assert_eq!(fs::read_to_string(folder.join("game-0007.sgf")).unwrap(), "(;B[aa])");
+        assert_eq!(fs::read_dir(folder).unwrap().count(), 1, "no part is left");
+        assert!(GameFiles::open(folder, false).unwrap_err().to_string().contains("game-0007.sgf"));
+        assert!(GameFiles::open(folder, true).is_ok());
+    }
+}

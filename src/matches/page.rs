@@ -1,0 +1,488 @@
+//! The results of a match as a page: tables, the course of the score, every game.
+
+use super::conditions::Conditions;
+use super::files::file_name;
+use super::record::{Ending, GameRecord};
+use super::side::Side;
+use super::summary::{Summary, Sums};
+use crate::board::Board;
+use crate::commands::vertex_move;
+use crate::game::Game;
+use crate::pages::{Diagram, Mark, Page, Table, TableCell, Tone, escape};
+use crate::statistics::{Interval, Tally};
+use kosumi_gtp::Vertex;
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// What only this page has.
+const STYLE: &str = "\
+.plot { display: block; width: 100%; max-width: 60rem; height: auto; }
+.plot text { font: 12px system-ui, sans-serif; fill: var(--faint); }
+.plot .axis { stroke: var(--line); fill: none; }
+.plot .even { stroke: var(--faint); stroke-dasharray: 4 4; fill: none; }
+.plot .band { fill: var(--link); opacity: .18; }
+.plot .course { stroke: var(--link); stroke-width: 2; fill: none; }
+.plot .bar { fill: var(--link); }
+.facts td { white-space: normal; vertical-align: top; overflow-wrap: anywhere; }
+.facts td:first-child { color: var(--faint); white-space: nowrap; overflow-wrap: normal; }
+.table + .table { margin-top: 1rem; }
+@media (max-width: 40rem) { .plot text { font-size: 22px; } }
+.headline { font-size: 1.25rem; margin: .4rem 0; }
+";
+
+/// Final positions of so many games are drawn, the latest ones: pages have to stay light.
+const DIAGRAMS: usize = 12;
+
+/// The page. `records` is the folder of the SGF files as the page should name it.
+pub fn html(summary: &Summary, conditions: &Conditions, records: Option<&Path>) -> String {
+    let mut page = Page::new(&title(summary, conditions));
+    page.style(STYLE);
+    let rate = summary.all.all.rate();
+    let headline = match rate {
+        Some(rate) => format!(
+            "A scores {} of {} games: {}",
+            points(summary.all.all),
+            summary.all.all.games(),
+            percent(rate)
+        ),
+        None => "No games.".to_owned(),
+    };
+    page.markup(format_args!("<p class=\"headline\">{}</p>", escape(&headline)));
+    if let Some(test) = &summary.test {
+        page.paragraph(&format!("{test}."));
+    }
+    facts(&mut page, summary, conditions);
+    results(&mut page, summary);
+    if summary.games.len() >= 2 {
+        page.heading("Course of the score");
+        page.paragraph("A's share of the points after each game, in the order of their numbers, with the interval of 95 %.");
+        page.markup(course(summary));
+    }
+    conduct(&mut page, summary);
+    lengths(&mut page, summary);
+    final_positions(&mut page, summary, conditions);
+    games(&mut page, summary, records);
+    page.to_string()
+}
+
+/// Who played whom: by the names that the engines give themselves, or by command lines if these are the same.
+fn title(summary: &Summary, conditions: &Conditions) -> String {
+    let lines = conditions.contenders.each_ref().map(|contender| contender.text.as_str());
+    let own = |index: usize| {
+        let name = summary.names[index].as_str();
+        name.strip_suffix(&format!(" ({})", lines[index])).unwrap_or(name)
+    };
+    let [a, b] = if own(0) == own(1) { lines } else { [own(0), own(1)] };
+    format!("{} – {}", short(a), short(b))
+}
+
+/// Command lines can be long, and names too.
+fn short(text: &str) -> String {
+    const MOST: usize = 40;
+    if text.chars().count() <= MOST {
+        return text.to_owned();
+    }
+    text.chars().take(MOST - 1).chain(['…']).collect()
+}
+
+fn points(tally: Tally) -> String {
+    let points = f64::from(tally.wins) + f64::from(tally.draws) / 2.0;
+    points.to_string()
+}
+
+fn percent(rate: Interval) -> String {
+    format!("{:.1} % ({:.1} to {:.1})", 100.0 * rate.value, 100.0 * rate.low, 100.0 * rate.high)
+}
+
+fn elo(rate: Interval) -> String {
+    let elo = rate.elo();
+    let text = |elo: f64| {
+        if elo.is_finite() {
+            format!("{elo:+.0}")
+        } else if elo > 0.0 {
+            "∞".to_owned()
+        } else {
+            "−∞".to_owned()
+        }
+    };
+    format!("{} ({} to {})", text(elo.value), text(elo.low), text(elo.high)).replace('-', "−")
+}
+
+fn facts(page: &mut Page, summary: &Summary, conditions: &Conditions) {
+    let settings = conditions.settings();
+    let text = |key: &str| match &settings[key] {
+        serde_json::Value::String(text) => text.clone(),
+        serde_json::Value::Null => "none".to_owned(),
+        value => value.to_string(),
+    };
+    let boards: Vec<String> =
+        conditions.boards.iter().map(|board| format!("{}, komi {}", board.size_text(), board.komi)).collect();
+    let mut rows = String::new();
+    let mut row = |name: &str, text: &str| {
+        let _ = write!(rows, "<tr><td>{}</td><td>{}</td></tr>", escape(name), escape(text));
+    };
+    row("A", &summary.names[0]);
+    row("B", &summary.names[1]);
+    row("Boards", &boards.join("; "));
+    row("Rules", &text("rules"));
+    row("Clock", &text("time"));
+    row("Openings", &text("openings"));
+    row("Seed", &text("seed"));
+    let dates: Vec<&str> = summary.games.values().map(|game| game.date.as_str()).collect();
+    if let (Some(first), Some(last)) = (dates.iter().min(), dates.iter().max()) {
+        row("Games begun", &format!("{first} to {last}"));
+    }
+    page.markup(format_args!(
+        "<div class=\"table\"><table class=\"facts\"><tbody>{rows}</tbody></table></div>"
+    ));
+}
+
+fn results(page: &mut Page, summary: &Summary) {
+    page.heading("Results");
+    let mut table =
+        Table::new(&["", "# games", "# won", "# lost", "# drawn", "A scores (95 %)", "Elo of A", "# moves"]);
+    let mut push = |name: &str, tally: Tally, sums: Option<&Sums>, is_total: bool| {
+        let Some(rate) = tally.rate() else { return };
+        let length = sums.map_or(String::new(), |sums| mean_length(sums, tally));
+        let cells = [
+            name.into(),
+            TableCell::number(tally.games()),
+            TableCell::number(tally.wins),
+            TableCell::number(tally.losses),
+            TableCell::number(tally.draws),
+            percent(rate).into(),
+            elo(rate).into(),
+            TableCell::number(length),
+        ];
+        if is_total { table.total(cells) } else { table.row(cells) }
+    };
+    if summary.boards.len() > 1 {
+        for (size, sums) in &summary.boards {
+            push(size, sums.all, Some(sums), false);
+        }
+    }
+    push("A as Black", summary.all.as_black, None, false);
+    push("A as White", summary.all.as_white, None, false);
+    if summary.all.played_out != summary.all.all {
+        push("without forfeits", summary.all.played_out, None, false);
+    }
+    push("all games", summary.all.all, Some(&summary.all), true);
+    page.markup(table);
+    if let Some(rate) = summary.all.pairs.rate() {
+        let mut table = Table::new(&[
+            "points in a pair",
+            "# 0",
+            "# ½",
+            "# 1",
+            "# 1½",
+            "# 2",
+            "A scores (95 %)",
+            "Elo of A",
+        ]);
+        let counts = summary.all.pairs.0.map(TableCell::number);
+        let cells = [TableCell::from(format!("{} pairs", summary.all.pairs.count()))];
+        table.row(cells.into_iter().chain(counts).chain([percent(rate).into(), elo(rate).into()]));
+        page.markup(table);
+    }
+    page.paragraph(&format!(
+        "A is the stronger one with a probability of {:.1} % by games and {:.1} % by pairs.",
+        100.0 * summary.all.all.superiority(),
+        100.0 * summary.all.pairs.superiority(),
+    ));
+}
+
+fn mean_length(sums: &Sums, tally: Tally) -> String {
+    format!("{:.1}", sums.moves as f64 / f64::from(tally.games().max(1)))
+}
+
+/// Width and height of plots, and the room for axes.
+const WIDE: f64 = 720.0;
+const HIGH: f64 = 240.0;
+const LEFT: f64 = 80.0;
+const LOW: f64 = 30.0;
+
+/// The score after each game with its interval, as SVG.
+fn course(summary: &Summary) -> String {
+    let mut tally = Tally::default();
+    let mut rates: Vec<Interval> = Vec::new();
+    for game in summary.games.values() {
+        tally.add(game.winner.map(|winner| winner == Side::A));
+        rates.extend(tally.rate());
+    }
+    let count = rates.len();
+    // Every point would be more than anybody sees.
+    let step = count.div_ceil(400).max(1);
+    let shown: Vec<(usize, Interval)> = (0..count)
+        .filter(|index| index % step == 0 || index + 1 == count)
+        .map(|index| (index, rates[index]))
+        .collect();
+    let x = |index: usize| LEFT + (WIDE - LEFT - 8.0) * index as f64 / (count - 1).max(1) as f64;
+    let y = |share: f64| 8.0 + (HIGH - LOW - 8.0) * (1.0 - share);
+    let path = |of: &dyn Fn(&Interval) -> f64, points: &mut dyn Iterator<Item = &(usize, Interval)>| {
+        points.fold(String::new(), |mut path, (index, rate)| {
+            let _ = write!(path, "{:.1},{:.1} ", x(*index), y(of(rate)));
+            path
+        })
+    };
+    let mut svg = format!(
+        "<svg class=\"plot\" role=\"img\" viewBox=\"0 -10 {WIDE} {}\"><title>Course of the score</title>",
+        HIGH + 10.0,
+    );
+    for share in [0.0, 0.25, 0.5, 0.75, 1.0] {
+        let class = if share == 0.5 { "even" } else { "axis" };
+        let at = y(share);
+        let _ = write!(
+            svg,
+            "<path class=\"{class}\" d=\"M{LEFT} {at:.1}H{}\"/><text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{} %</text>",
+            WIDE - 8.0,
+            LEFT - 6.0,
+            at + 4.0,
+            100.0 * share,
+        );
+    }
+    let upper = path(&|rate| rate.high, &mut shown.iter());
+    let lower = path(&|rate| rate.low, &mut shown.iter().rev());
+    let middle = path(&|rate| rate.value, &mut shown.iter());
+    let _ = write!(
+        svg,
+        "<polygon class=\"band\" points=\"{upper}{lower}\"/><polyline class=\"course\" points=\"{middle}\"/>\
+         <text x=\"{LEFT}\" y=\"{}\">1</text><text x=\"{}\" y=\"{0}\" text-anchor=\"end\">{count} games</text></svg>",
+        HIGH - 5.0,
+        WIDE - 8.0,
+    );
+    svg
+}
+
+fn conduct(page: &mut Page, summary: &Summary) {
+    page.heading("Engines");
+    let mut table = Table::new(&[
+        "",
+        "# s a move",
+        "# slowest",
+        "# over the clock",
+        "# lag",
+        "# resigned",
+        "# forfeits",
+        "kinds",
+        "# other scores",
+        "# stray lines",
+    ]);
+    for side in Side::BOTH {
+        let conduct = &summary.conduct[side as usize];
+        let kinds = Ending::FORFEITS.iter().zip(conduct.forfeits).filter(|&(_, count)| count > 0);
+        let kinds: Vec<String> = kinds.map(|(kind, count)| format!("{} {count}", kind.about())).collect();
+        table.row([
+            side.to_string().into(),
+            TableCell::number(format!("{:.3}", conduct.seconds_a_move())),
+            TableCell::number(format!("{:.2} s", conduct.slowest)),
+            TableCell::number(format!("{:.2} s", conduct.overstep)),
+            TableCell::number(format!("{:.1} ms", 1000.0 * conduct.lag())),
+            TableCell::number(conduct.resignations),
+            TableCell::number(conduct.forfeits()),
+            kinds.join(", ").into(),
+            TableCell::number(conduct.other_scores),
+            TableCell::number(conduct.stray_lines),
+        ]);
+    }
+    page.markup(table);
+    let others = [
+        (summary.cut_off, "cut off by the move limit"),
+        (summary.disputed, "with disputed dead stones, judged by Kosumi"),
+        (summary.annulled, "attempts to begin a game annulled"),
+    ];
+    let others: Vec<String> = others
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+    if !others.is_empty() {
+        page.paragraph(&format!("{}.", others.join("; ")));
+    }
+}
+
+/// How long the games were, as bars.
+fn lengths(page: &mut Page, summary: &Summary) {
+    let lengths: Vec<usize> = summary.games.values().map(|game| game.moves.len()).collect();
+    let (Some(&least), Some(&most)) = (lengths.iter().min(), lengths.iter().max()) else { return };
+    page.heading("Length of games");
+    // About two dozen bars of a round width.
+    let width =
+        [1, 2, 5, 10, 20, 50, 100].into_iter().find(|width| (most - least) / width < 24).unwrap_or(100);
+    let first = least / width;
+    let mut bars = vec![0u32; most / width - first + 1];
+    lengths.iter().for_each(|length| bars[length / width - first] += 1);
+    let highest = bars.iter().copied().max().unwrap_or(1).max(1);
+    let room = (WIDE - 16.0) / bars.len() as f64;
+    let mut svg = format!(
+        "<svg class=\"plot\" role=\"img\" viewBox=\"0 0 {WIDE} 160\"><title>Length of games in moves</title>"
+    );
+    for (index, &count) in bars.iter().enumerate() {
+        let (x, high) = (8.0 + index as f64 * room, 100.0 * f64::from(count) / f64::from(highest));
+        let bar_width = (room - 2.0).max(1.0);
+        let _ = write!(
+            svg,
+            "<rect class=\"bar\" x=\"{x:.1}\" y=\"{:.1}\" width=\"{bar_width:.1}\" height=\"{high:.1}\"/>",
+            128.0 - high,
+        );
+        let middle = x + bar_width / 2.0;
+        if count > 0 && bars.len() <= 24 {
+            let y = 123.0 - high;
+            let _ = write!(svg, "<text x=\"{middle:.1}\" y=\"{y:.1}\" text-anchor=\"middle\">{count}</text>");
+        }
+        if index % bars.len().div_ceil(12) == 0 {
+            let label = (first + index) * width;
+            let _ = write!(svg, "<text x=\"{middle:.1}\" y=\"152\" text-anchor=\"middle\">{label}</text>");
+        }
+    }
+    svg.push_str("</svg>");
+    page.markup(svg);
+    let mean = lengths.iter().sum::<usize>() as f64 / lengths.len() as f64;
+    let from = if width == 1 { "" } else { ", in steps of " };
+    let step = if width == 1 { String::new() } else { width.to_string() };
+    page.paragraph(&format!(
+        "Moves, openings included: {least} to {most}, {mean:.1} in the mean{from}{step}."
+    ));
+}
+
+/// The last positions of the latest games.
+fn final_positions(page: &mut Page, summary: &Summary, conditions: &Conditions) {
+    page.heading("Latest games");
+    let mut cards = String::new();
+    for game in summary.games.values().rev().take(DIAGRAMS) {
+        let Some((board, last)) = final_board(game, conditions) else { continue };
+        let title = format!("Game {}: {}", game.number, result(game));
+        let mut diagram = Diagram::new(&board, &title);
+        if let Some(last) = last {
+            diagram = diagram.mark(last, Mark::Circle, Tone::Neutral);
+        }
+        let moves = format!("{}, {} moves, {}", game.size, game.moves.len(), game.opening);
+        let _ = writeln!(
+            cards,
+            "<figure class=\"card\">{diagram}<b>{}</b><br><small>{}</small></figure>",
+            escape(&title),
+            escape(&moves)
+        );
+    }
+    page.markup(format_args!("<div class=\"cards\">{cards}</div>"));
+}
+
+/// The position at the end of a game, and the last stone.
+fn final_board(record: &GameRecord, conditions: &Conditions) -> Option<(Board, Option<crate::board::Point>)> {
+    let size = conditions.boards.iter().find(|board| board.size_text() == record.size)?.size;
+    let mut game = Game::new(size, conditions.rules, record.komi);
+    for text in &record.moves {
+        let mv = vertex_move(size, text.parse::<Vertex>().ok()?)?;
+        game.play(game.to_move(), mv).ok()?;
+    }
+    let last = game.records().iter().rev().find_map(|record| record.mv.point());
+    Some((*game.board(), last))
+}
+
+fn result(game: &GameRecord) -> String {
+    let winner = game.winner.map_or("draw".to_owned(), |winner| format!("{winner} wins"));
+    format!("{}, {winner} by {}", game.result, game.ending.about())
+}
+
+fn games(page: &mut Page, summary: &Summary, records: Option<&Path>) {
+    page.heading("Games");
+    let mut table = Table::new(&[
+        "#", "board", "Black", "result", "winner", "by", "# moves", "# A, s", "# B, s", "opening", "remarks",
+    ]);
+    for game in summary.games.values() {
+        let number = match records {
+            Some(folder) => {
+                let link = folder.join(file_name(game.number)).display().to_string().replace('\\', "/");
+                TableCell::Markup(format!("<a href=\"{}\">{}</a>", escape(&encoded(&link)), game.number))
+            }
+            None => TableCell::number(game.number),
+        };
+        let mut remarks: Vec<String> = Vec::new();
+        remarks.extend(Some(game.detail.clone()).filter(|detail| !detail.is_empty()));
+        for side in Side::BOTH {
+            if let Some(score) = game.final_scores[side as usize].as_ref().filter(|_| game.disputed_by(side))
+            {
+                remarks.push(format!("{side} says {score}"));
+            }
+        }
+        table.row([
+            number,
+            game.size.clone().into(),
+            game.black.to_string().into(),
+            game.result.clone().into(),
+            game.winner.map_or("draw".to_owned(), |side| side.to_string()).into(),
+            game.ending.about().into(),
+            TableCell::number(game.moves.len()),
+            TableCell::number(format!("{:.1}", game.seconds[0])),
+            TableCell::number(format!("{:.1}", game.seconds[1])),
+            game.opening.clone().into(),
+            remarks.join("; ").into(),
+        ]);
+    }
+    page.markup(table);
+}
+
+/// A path as a link: what has a meaning in links is written as numbers.
+fn encoded(path: &str) -> String {
+    path.bytes().fold(String::new(), |mut link, byte| {
+        if byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte) {
+            link.push(char::from(byte));
+        } else {
+            let _ = write!(link, "%{byte:02X}");
+        }
+        link
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matches::fixtures::{conditions, record};
+    use crate::matches::openings::Source;
+
+    fn summary(games: u32) -> (Summary, Conditions) {
+        let conditions = conditions(&[9], Source::None);
+        let mut summary = Summary::new(["<A>", "B"].map(str::to_owned), &conditions);
+        for number in 1..=games {
+            let detail = if number == 2 { "B, \"<b>\"".to_owned() } else { String::new() };
+            summary.add(&GameRecord { detail, ..record(number) });
+        }
+        (summary, conditions)
+    }
+
+    #[test]
+    fn a_page_of_games() {
+        let (summary, conditions) = summary(30);
+        let text = html(&summary, &conditions, Some(Path::new("my games/#1")));
+        assert!(text.contains("<a href=\"my%20games/%231/game-0001.sgf\">1</a>"), "links");
+        assert!(!text.contains("<A>") && !text.contains("\"<b>\""), "escaped");
+        assert_eq!(text.matches("<svg class=\"diagram\"").count(), DIAGRAMS);
+        assert_eq!(text.matches("<svg class=\"plot\"").count(), 2);
+        assert!(!text.contains("NaN") && !text.contains("inf"), "numbers");
+        for (open, close) in
+            [("<svg", "</svg>"), ("<table", "</table>"), ("<tr", "</tr>"), ("<div", "</div>")]
+        {
+            assert_eq!(text.matches(open).count(), text.matches(close).count(), "{open}");
+        }
+    }
+
+    #[test]
+    fn the_title_says_who_played_whom() {
+        let (mut summary, conditions) = summary(1);
+        let [a, b] = conditions.contenders.each_ref().map(|contender| contender.text.clone());
+        let mut of = |names: [&str; 2]| {
+            summary.names = [format!("{} ({a})", names[0]), format!("{} ({b})", names[1])];
+            title(&summary, &conditions)
+        };
+        assert_eq!(of(["Kosumi 0.1.0", "GNU Go 3.8"]), "Kosumi 0.1.0 – GNU Go 3.8");
+        assert_eq!(of(["Kosumi 0.1.0", "Kosumi 0.1.0"]), format!("{a} – {b}"));
+    }
+
+    #[test]
+    fn pages_of_few_games() {
+        for games in 0..3 {
+            let (summary, conditions) = summary(games);
+            let text = html(&summary, &conditions, None);
+            assert!(!text.contains("NaN") && text.ends_with("</html>\n"), "{games}");
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! A match from its first game to its last, with everything that is kept of it.
+
+use super::conditions::Conditions;
+use super::control::Control;
+use super::files::GameFiles;
+use super::journal::{Journal, Past};
+use super::player::{Identity, Player, start_one};
+use super::record::GameRecord;
+use super::referee::Played;
+use super::schedule::{self, Event};
+use super::summary::Summary;
+use anyhow::bail;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::{Duration, Instant};
+
+/// How often the match looks around while no game ends.
+const TICK: Duration = Duration::from_millis(200);
+/// How long games that are given up may take to notice.
+const GIVE_UP_TIME: Duration = Duration::from_secs(3);
+
+/// Where a match is kept.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Storage {
+    /// The log: a line for every finished game.
+    pub log: Option<PathBuf>,
+    /// Go on with the match in the log.
+    pub resume: bool,
+    /// The folder of the records.
+    pub records: Option<PathBuf>,
+}
+
+/// Who is told how the match goes.
+pub trait Observer {
+    /// A game is over, and kept.
+    ///
+    /// # Errors
+    /// Games are given up if it fails.
+    fn finished(&mut self, game: &GameRecord, summary: &Summary) -> anyhow::Result<()>;
+
+    /// A game could not begin; it is tried again.
+    ///
+    /// # Errors
+    /// Games are given up if it fails.
+    fn annulled(&mut self, number: u32, reason: &str) -> anyhow::Result<()>;
+}
+
+/// A match under way.
+#[derive(Debug)]
+pub struct Match {
+    conditions: Arc<Conditions>,
+    control: Arc<Control>,
+    games: u32,
+    missing: Vec<u32>,
+    /// The engines that have been started to see who they are; none if the match is over.
+    players: Option<[Player; 2]>,
+    summary: Summary,
+    journal: Option<Journal>,
+    files: Option<GameFiles>,
+    records_missing: usize,
+}
+
+impl Match {
+    /// Prepares a match of so many games: reads its log, if it is resumed, and starts the engines, if games are missing.
+    ///
+    /// # Errors
+    /// If the log is of another match, a file cannot be used, or an engine does not start.
+    pub fn open(
+        conditions: Conditions,
+        games: u32,
+        storage: &Storage,
+        control: Arc<Control>,
+    ) -> anyhow::Result<Match> {
+        let conditions = Arc::new(conditions);
+        let (mut journal, past) = match &storage.log {
+            Some(path) => {
+                let (journal, past) = Journal::open(path, storage.resume, &conditions.settings())?;
+                (Some(journal), past)
+            }
+            None => (None, Past::default()),
+        };
+        let files = match &storage.records {
+            Some(folder) => Some(GameFiles::open(folder, storage.resume)?),
+            None => None,
+        };
+        let is_missing = |game: &u32| past.games.iter().all(|record| record.number != *game);
+        let missing: Vec<u32> = (1..=games).filter(is_missing).collect();
+        let mut summary = Summary::new(Default::default(), &conditions);
+        past.games.iter().for_each(|record| summary.add(record));
+        let is_over = missing.is_empty() || summary.is_decided();
+        // Engines are not needed to show a match that is over.
+        let players = match &past.header {
+            Some(_) if is_over => None,
+            _ => Some([start_one(&conditions, &control, 0)?, start_one(&conditions, &control, 1)?]),
+        };
+        let engines = engines(players.as_ref(), &past)?;
+        if let Some(journal) = &mut journal {
+            journal.begin(engines.clone(), conditions.settings())?;
+        }
+        summary.names =
+            [0, 1].map(|index| format!("{} ({})", engines[index], conditions.contenders[index].text));
+        summary.annulled = past.annulled;
+        let records_missing = files.as_ref().map_or(0, |files| files.count_missing(&past.games));
+        let players = players.filter(|_| !is_over);
+        Ok(Match { conditions, control, games, missing, players, summary, journal, files, records_missing })
+    }
+
+    /// Plays what is missing, so many games at a time, until the control says stop or the SPRT has come to its verdict.
+    ///
+    /// # Errors
+    /// If a game cannot begin or be kept. What was finished before is kept.
+    pub fn play(&mut self, jobs: u16, observer: &mut dyn Observer) -> anyhow::Result<()> {
+        let Some(players) = self.players.take() else { return Ok(()) };
+        let games = std::mem::take(&mut self.missing);
+        let events = schedule::start(&self.conditions, &self.control, games, jobs, players)?;
+        let mut failure = None;
+        let mut given_up: Option<Instant> = None;
+        loop {
+            let result = match events.recv_timeout(TICK) {
+                Ok(Event::Finished(played)) => self.finished(&played, observer),
+                Ok(Event::Annulled { number, reason }) => self.annulled(number, &reason, observer),
+                Ok(Event::Failed(error)) => Err(error),
+                Err(RecvTimeoutError::Timeout) => Ok(()),
+                // No worker is left.
+                Err(RecvTimeoutError::Disconnected) => break,
+            };
+            if let Err(error) = result {
+                // Games that cannot be kept need not be played to their end.
+                self.control.abort.store(true, Ordering::Relaxed);
+                failure.get_or_insert(error);
+            }
+            if self.summary.is_decided() {
+                self.control.stop.store(true, Ordering::Relaxed);
+            }
+            if self.control.is_aborted() && given_up.get_or_insert_with(Instant::now).elapsed() > GIVE_UP_TIME
+            {
+                break;
+            }
+        }
+        failure.map_or(Ok(()), Err)
+    }
+
+    /// Keeps a game: first the record, then the line of the log, which thus never speaks of a record that is not there.
+    fn finished(&mut self, played: &Played, observer: &mut dyn Observer) -> anyhow::Result<()> {
+        let record = &played.record;
+        if let Some(files) = &self.files {
+            files.write(record.number, &played.sgf)?;
+        }
+        if let Some(journal) = &mut self.journal {
+            journal.add(record)?;
+        }
+        self.summary.add(record);
+        observer.finished(record, &self.summary)
+    }
+
+    fn annulled(&mut self, number: u32, reason: &str, observer: &mut dyn Observer) -> anyhow::Result<()> {
+        if let Some(journal) = &mut self.journal {
+            journal.add_annulled(number, reason)?;
+        }
+        self.summary.annulled += 1;
+        observer.annulled(number, reason)
+    }
+
+    /// What is the same in all games.
+    pub fn conditions(&self) -> &Conditions {
+        &self.conditions
+    }
+
+    /// What the match has come to.
+    pub fn summary(&self) -> &Summary {
+        &self.summary
+    }
+
+    /// How many games of the log had no record in the folder when the match was opened.
+    pub fn records_missing(&self) -> usize {
+        self.records_missing
+    }
+
+    /// Has every game been played, or the SPRT come to its verdict?
+    pub fn is_complete(&self) -> bool {
+        self.summary.is_decided() || (1..=self.games).all(|game| self.summary.games.contains_key(&game))
+    }
+}
+
+/// Who plays, by their own words. On resuming they have to be who they were.
+fn engines(players: Option<&[Player; 2]>, past: &Past) -> anyhow::Result<[Identity; 2]> {
+    let before = past.header.as_ref().map(|header| &header.engines);
+    let now = players.map(|players| players.each_ref().map(|player| player.identity.clone()));
+    match (before, now) {
+        (Some(before), Some(now)) => {
+            for (name, before, now) in [("A", &before[0], &now[0]), ("B", &before[1], &now[1])] {
+                if before != now {
+                    bail!("the log is of another match: {name} was {before}, is {now}");
+                }
+            }
+            Ok(now)
+        }
+        (Some(before), None) => Ok(before.clone()),
+        (None, Some(now)) => Ok(now),
+        (None, None) => Ok(Default::default()),
+    }
+}

@@ -1,0 +1,132 @@
+//! Several games at a time: workers that take the next game, each with its own two engines.
+
+use super::conditions::{Conditions, Plan};
+use super::control::Control;
+use super::player::{Player, start_one};
+use super::referee::{self, NoGame, Played};
+use std::collections::VecDeque;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// What a worker tells.
+pub(super) enum Event {
+    Finished(Box<Played>),
+    /// A game could not begin; it will be tried again.
+    Annulled {
+        number: u32,
+        reason: String,
+    },
+    /// A worker cannot go on.
+    Failed(anyhow::Error),
+}
+
+/// How often in a row a game may fail to begin. After that something is wrong that time does not mend.
+const MOST_ATTEMPTS: u32 = 3;
+/// Before engines are started anew after they failed to.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// Games that are waiting, in the order of their numbers.
+type Waiting = Mutex<VecDeque<u32>>;
+
+/// Begins to play these games. The events end when no worker is at work any more: when all games are played, when the
+/// control says stop and the games begun are over, or when all have failed. Workers are threads of their own and not
+/// scoped ones, so that a match that is given up need not wait for an engine in this process.
+pub(super) fn start(
+    conditions: &Arc<Conditions>,
+    control: &Arc<Control>,
+    games: impl IntoIterator<Item = u32>,
+    jobs: u16,
+    first: [Player; 2],
+) -> anyhow::Result<Receiver<Event>> {
+    let waiting: Arc<Waiting> = Arc::new(Mutex::new(games.into_iter().collect()));
+    let (sender, events) = mpsc::channel();
+    let mut ready = Some(first);
+    let workers = usize::from(jobs).min(waiting.lock().unwrap_or_else(PoisonError::into_inner).len().max(1));
+    for index in 0..workers {
+        let mut worker = Worker {
+            conditions: Arc::clone(conditions),
+            control: Arc::clone(control),
+            sender: sender.clone(),
+            players: ready.take().map_or([None, None], |players| players.map(Some)),
+        };
+        let waiting = Arc::clone(&waiting);
+        thread::Builder::new().name(format!("match-{index}")).spawn(move || worker.work(&waiting))?;
+    }
+    Ok(events)
+}
+
+struct Worker {
+    conditions: Arc<Conditions>,
+    control: Arc<Control>,
+    sender: Sender<Event>,
+    players: [Option<Player>; 2],
+}
+
+impl Worker {
+    /// Plays games until none is left, and sends the engines home.
+    fn work(&mut self, waiting: &Waiting) {
+        // A game that was taken is played to its end, whatever the match has decided in the meantime: to drop it would
+        // favour the results of short games.
+        while !self.control.is_stopped() {
+            let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+            let Some(number) = next else { break };
+            let plan = self.conditions.plan(number);
+            match self.play(&plan) {
+                Ok(Some(played)) => {
+                    if self.sender.send(Event::Finished(Box::new(played))).is_err() {
+                        break;
+                    }
+                }
+                Ok(None) => break,
+                Err(error) => {
+                    let _ = self.sender.send(Event::Failed(error.context(format!("game {number}"))));
+                    break;
+                }
+            }
+        }
+        self.players.iter_mut().filter_map(Option::take).for_each(Player::quit);
+    }
+
+    /// Plays a game, again if it could not begin. `None` if the match was given up.
+    fn play(&mut self, plan: &Plan) -> anyhow::Result<Option<Played>> {
+        for attempt in 1.. {
+            let reason = match self.attempt(plan) {
+                Ok(Ok(played)) => return Ok(Some(played)),
+                Ok(Err(NoGame::Aborted)) => return Ok(None),
+                Err(_) if self.control.is_aborted() => return Ok(None),
+                Ok(Err(NoGame::Annulled(reason))) => reason,
+                Err(error) => format!("{error:#}"),
+            };
+            let event = Event::Annulled { number: plan.number, reason: reason.clone() };
+            if self.sender.send(event).is_err() {
+                return Ok(None);
+            }
+            if attempt >= MOST_ATTEMPTS {
+                return Err(anyhow::Error::msg(reason).context("cannot begin"));
+            }
+            thread::sleep(PAUSE);
+        }
+        Ok(None)
+    }
+
+    fn attempt(&mut self, plan: &Plan) -> anyhow::Result<Result<Played, NoGame>> {
+        let mut players = match self.players.each_mut().map(Option::take) {
+            [Some(a), Some(b)] => [a, b],
+            [a, b] => {
+                // Only what is missing is started: some engines take long to load.
+                let start = |player: Option<Player>, index: usize| {
+                    player.map_or_else(|| start_one(&self.conditions, &self.control, index), Ok)
+                };
+                [start(a, 0)?, start(b, 1)?]
+            }
+        };
+        let [a, b] = &mut players;
+        let (result, is_fit) = referee::play(&self.conditions, plan, [a, b], &self.control);
+        let [a, b] = players;
+        // Those that are not fit are dropped, and killed by that.
+        self.players = [Some(a).filter(|_| is_fit[0]), Some(b).filter(|_| is_fit[1])];
+        Ok(result)
+    }
+}

@@ -1,0 +1,434 @@
+//! What a match comes to.
+
+use super::conditions::{Conditions, pair};
+use super::record::{Ending, GameRecord, Judgement};
+use super::side::Side;
+use crate::statistics::{Interval, Pairs, Sprt, Tally, Verdict};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Sums over some of the games of a match. Tallies are A's.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Sums {
+    /// All games.
+    pub all: Tally,
+    /// Those in which A had Black.
+    pub as_black: Tally,
+    /// Those in which A had White.
+    pub as_white: Tally,
+    /// Without forfeits.
+    pub played_out: Tally,
+    /// Pairs of which both games are over.
+    pub pairs: Pairs,
+    /// Moves of all games, the openings included.
+    pub moves: u64,
+}
+
+/// What one engine did. Seconds.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Conduct {
+    /// By kind, in the order of [`Ending::FORFEITS`].
+    pub forfeits: [u32; Ending::FORFEITS.len()],
+    /// Games that it resigned.
+    pub resignations: u32,
+    /// Scores that the referee does not agree with.
+    pub other_scores: u32,
+    /// Lines outside of answers.
+    pub stray_lines: usize,
+    /// Moves that it chose.
+    pub chosen: u64,
+    /// Time that it used for them.
+    pub seconds: f64,
+    /// Time for the slowest one.
+    pub slowest: f64,
+    /// The most that a move overstepped the clock within the margin.
+    pub overstep: f64,
+    /// Sum over the games, of [`Conduct::games`].
+    lag: f64,
+    games: u32,
+}
+
+impl Conduct {
+    /// The mean time of a move.
+    pub fn seconds_a_move(&self) -> f64 {
+        self.seconds / (self.chosen.max(1) as f64)
+    }
+
+    /// The time that a message and its answer are on their way.
+    pub fn lag(&self) -> f64 {
+        self.lag / f64::from(self.games.max(1))
+    }
+
+    /// Forfeits of all kinds.
+    pub fn forfeits(&self) -> u32 {
+        self.forfeits.iter().sum()
+    }
+}
+
+/// The sequential test of a match.
+///
+/// It looks at pairs in the order in which they were *begun*: pair 7 counts only when pairs 1 to 6 are complete. With
+/// several games at a time, the order in which they end depends on their results, because lost games are resigned and
+/// short; whoever stopped at the first favourable sum of *finished* games would be misled by it. (Pachi's authors warn
+/// of the same in their autotest.) For the same reason games that are being played when the match stops are played to
+/// their end and counted.
+#[derive(Clone, Debug)]
+pub struct Test {
+    /// The hypotheses.
+    pub sprt: Sprt,
+    /// Pairs up to the first incomplete one, as far as the test has looked.
+    pub pairs: Pairs,
+    /// How many those are.
+    looked_at: u32,
+    /// The first one, and after how many pairs.
+    pub verdict: Option<(Verdict, u32)>,
+}
+
+impl Test {
+    fn new(sprt: Sprt) -> Test {
+        Test { sprt, pairs: Pairs::default(), looked_at: 0, verdict: None }
+    }
+
+    fn look(&mut self, complete: &BTreeMap<u32, usize>) {
+        while let Some(&half_points) = complete.get(&self.looked_at)
+            && self.verdict.is_none()
+        {
+            self.pairs.add(half_points);
+            self.looked_at += 1;
+            let verdict = self.sprt.verdict(&self.pairs.0);
+            self.verdict = verdict.map(|verdict| (verdict, self.looked_at));
+        }
+    }
+
+    /// The log-likelihood ratio of the pairs that it has looked at.
+    pub fn llr(&self) -> f64 {
+        self.sprt.llr(&self.pairs.0)
+    }
+}
+
+impl fmt::Display for Test {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Sprt { elo0, elo1, .. } = self.sprt;
+        let (low, high) = self.sprt.bounds();
+        write!(f, "SPRT of Elo {elo0} against {elo1}: LLR {:+.2} ({low:.2} to {high:.2})", self.llr())?;
+        match self.verdict {
+            Some((verdict, pairs)) => write!(f, ", {verdict} accepted after {pairs} pairs"),
+            None => write!(f, ", open after {} pairs", self.looked_at),
+        }
+    }
+}
+
+/// All that is known about a match.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// What the engines call themselves, with their command lines.
+    pub names: [String; 2],
+    /// All games.
+    pub all: Sums,
+    /// By boards, in the order of the conditions.
+    pub boards: Vec<(String, Sums)>,
+    /// What the engines did besides winning and losing.
+    pub conduct: [Conduct; 2],
+    /// The sequential test, if there is one.
+    pub test: Option<Test>,
+    /// Games that the move limit ended.
+    pub cut_off: u32,
+    /// Games whose dead stones the engines did not agree about.
+    pub disputed: u32,
+    /// Attempts to begin a game that failed.
+    pub annulled: u32,
+    /// By number.
+    pub games: BTreeMap<u32, GameRecord>,
+    /// A's half points in pairs of which one game is over.
+    open: BTreeMap<u32, usize>,
+    /// And in those of which both are.
+    complete: BTreeMap<u32, usize>,
+}
+
+impl Summary {
+    /// A match without games.
+    pub fn new(names: [String; 2], conditions: &Conditions) -> Summary {
+        Summary {
+            names,
+            all: Sums::default(),
+            boards: conditions.boards.iter().map(|board| (board.size_text(), Sums::default())).collect(),
+            conduct: Default::default(),
+            test: conditions.sprt.map(Test::new),
+            cut_off: 0,
+            disputed: 0,
+            annulled: 0,
+            games: BTreeMap::new(),
+            open: BTreeMap::new(),
+            complete: BTreeMap::new(),
+        }
+    }
+
+    /// Counts a game. One that was counted before changes nothing.
+    pub fn add(&mut self, record: &GameRecord) {
+        if self.games.insert(record.number, record.clone()).is_some() {
+            return;
+        }
+        let half_points = record.half_points();
+        let pair = pair(record.number);
+        let complete = self.open.remove(&pair).map(|other| other + half_points);
+        match complete {
+            Some(sum) => self.complete.insert(pair, sum),
+            None => self.open.insert(pair, half_points),
+        };
+        let board = self.boards.iter_mut().find(|(size, _)| *size == record.size).map(|(_, sums)| sums);
+        for sums in [Some(&mut self.all), board].into_iter().flatten() {
+            let won = record.winner.map(|winner| winner == Side::A);
+            sums.all.add(won);
+            if record.black == Side::A { &mut sums.as_black } else { &mut sums.as_white }.add(won);
+            if !record.ending.is_forfeit() {
+                sums.played_out.add(won);
+            }
+            if let Some(half_points) = complete {
+                sums.pairs.add(half_points);
+            }
+            sums.moves += record.moves.len() as u64;
+        }
+        self.cut_off += u32::from(record.ending == Ending::MoveLimit);
+        self.disputed += u32::from(record.judgement == Some(Judgement::Disputed));
+        for side in Side::BOTH {
+            let index = side as usize;
+            let conduct = &mut self.conduct[index];
+            if record.winner == Some(side.other()) {
+                if let Some(kind) = Ending::FORFEITS.iter().position(|&kind| kind == record.ending) {
+                    conduct.forfeits[kind] += 1;
+                }
+                conduct.resignations += u32::from(record.ending == Ending::Resign);
+            }
+            conduct.other_scores += u32::from(record.disputed_by(side));
+            conduct.stray_lines += record.stray[index];
+            conduct.chosen += u64::from(record.chosen[index]);
+            conduct.seconds += record.seconds[index];
+            conduct.slowest = conduct.slowest.max(record.slowest[index]);
+            conduct.overstep = conduct.overstep.max(record.overstep[index]);
+            conduct.lag += record.lag[index];
+            conduct.games += 1;
+        }
+        if let Some(test) = &mut self.test {
+            test.look(&self.complete);
+        }
+    }
+
+    /// Has the test, if there is one, come to its verdict?
+    pub fn is_decided(&self) -> bool {
+        self.test.as_ref().is_some_and(|test| test.verdict.is_some())
+    }
+
+    /// One line on how the match stands.
+    pub fn standing(&self) -> String {
+        let Some(rate) = best_rate(&self.all) else { return "no games yet".to_owned() };
+        let mut text = format!("A {}  {}", self.all.all, elo_text(rate));
+        if let Some(test) = &self.test {
+            let (low, high) = test.sprt.bounds();
+            text.push_str(&format!("  LLR {:+.2} ({low:.2} to {high:.2})", test.llr()));
+        }
+        text
+    }
+}
+
+/// The score with the interval that is right: of pairs, if there are enough of them.
+pub(super) fn best_rate(sums: &Sums) -> Option<Interval> {
+    let by_games = sums.all.rate()?;
+    // With many pairs incomplete, they would leave games out.
+    let paired = 2 * sums.pairs.count();
+    let is_representative = paired >= 20 && 10 * paired >= 9 * sums.all.games();
+    Some(sums.pairs.rate().filter(|_| is_representative).unwrap_or(by_games))
+}
+
+pub(super) fn elo_text(rate: Interval) -> String {
+    let elo = rate.elo();
+    format!("Elo {:+.0} ({:+.0} to {:+.0})", elo.value, elo.low, elo.high)
+}
+
+fn percent_text(rate: Interval) -> String {
+    let percent = |share: f64| 100.0 * share;
+    format!("{:.1} % ({:.1} to {:.1})", percent(rate.value), percent(rate.low), percent(rate.high))
+}
+
+impl fmt::Display for Summary {
+    /// A table for people.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "A: {}", self.names[0])?;
+        writeln!(f, "B: {}", self.names[1])?;
+        if self.all.all.games() == 0 {
+            return writeln!(f, "no games");
+        }
+        writeln!(
+            f,
+            "\n{:<12}{:>6}{:>6}{:>6}{:>6}  {:<26}Elo of A",
+            "", "games", "won", "lost", "drawn", "A scores (95 %)"
+        )?;
+        let row = |f: &mut fmt::Formatter<'_>, name: &str, tally: Tally| match tally.rate() {
+            Some(rate) => writeln!(
+                f,
+                "{name:<12}{:>6}{:>6}{:>6}{:>6}  {:<26}{}",
+                tally.games(),
+                tally.wins,
+                tally.losses,
+                tally.draws,
+                percent_text(rate),
+                elo_text(rate).trim_start_matches("Elo "),
+            ),
+            None => Ok(()),
+        };
+        if self.boards.len() > 1 {
+            for (size, sums) in &self.boards {
+                row(f, size, sums.all)?;
+            }
+        }
+        row(f, "A as Black", self.all.as_black)?;
+        row(f, "A as White", self.all.as_white)?;
+        if self.all.played_out != self.all.all {
+            row(f, "no forfeits", self.all.played_out)?;
+        }
+        row(f, "all games", self.all.all)?;
+        if let Some(rate) = self.all.pairs.rate() {
+            let [zero, half, one, more, two] = self.all.pairs.0;
+            writeln!(
+                f,
+                "\n{} pairs with 0, ½, 1, 1½, 2 points: {zero}, {half}, {one}, {more}, {two}\n\
+                 by pairs: {}, {}",
+                self.all.pairs.count(),
+                percent_text(rate),
+                elo_text(rate),
+            )?;
+        }
+        writeln!(
+            f,
+            "A is stronger with a probability of {:.1} % (games), {:.1} % (pairs)",
+            100.0 * self.all.all.superiority(),
+            100.0 * self.all.pairs.superiority(),
+        )?;
+        if let Some(test) = &self.test {
+            writeln!(f, "{test}")?;
+            let trinomial = test.sprt.llr(&self.all.all.counts());
+            let everything = test.sprt.llr(&self.all.pairs.0);
+            writeln!(f, "LLR of all games one by one {trinomial:+.2}, of all pairs {everything:+.2}")?;
+        }
+        writeln!(f)?;
+        for side in Side::BOTH {
+            writeln!(f, "{side}: {}", self.conduct_text(side))?;
+        }
+        let games = self.all.all.games();
+        write!(f, "{:.1} moves a game", self.all.moves as f64 / f64::from(games))?;
+        for (count, what) in [
+            (self.cut_off, "cut off by the move limit"),
+            (self.disputed, "with dead stones disputed"),
+            (self.annulled, "annulled"),
+        ] {
+            if count > 0 {
+                write!(f, "; {count} {what}")?;
+            }
+        }
+        writeln!(f)
+    }
+}
+
+impl Summary {
+    /// What an engine did besides winning and losing.
+    pub fn conduct_text(&self, side: Side) -> String {
+        let conduct = &self.conduct[side as usize];
+        let kinds = Ending::FORFEITS.iter().zip(conduct.forfeits).filter(|&(_, count)| count > 0);
+        let kinds: Vec<String> = kinds.map(|(kind, count)| format!("{} {count}", kind.about())).collect();
+        let mut parts = vec![
+            format!("{:.3} s a move, slowest {:.2} s", conduct.seconds_a_move(), conduct.slowest),
+            format!("lag {:.1} ms", 1000.0 * conduct.lag()),
+            format!("{} resignations", conduct.resignations),
+            if kinds.is_empty() {
+                "no forfeits".to_owned()
+            } else {
+                format!("forfeits: {}", kinds.join(", "))
+            },
+        ];
+        if conduct.overstep > 0.0 {
+            parts.insert(1, format!("clock overstepped by up to {:.2} s", conduct.overstep));
+        }
+        for (count, what) in [
+            (conduct.other_scores as usize, "other scores than the referee"),
+            (conduct.stray_lines, "stray lines"),
+        ] {
+            if count > 0 {
+                parts.push(format!("{count} {what}"));
+            }
+        }
+        parts.join("; ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matches::fixtures::{conditions, record};
+    use crate::matches::openings::Source;
+
+    fn summary(sprt: Option<Sprt>) -> Summary {
+        let names = ["A 1", "B 2"].map(str::to_owned);
+        Summary::new(names, &Conditions { sprt, ..conditions(&[9, 13], Source::None) })
+    }
+
+    fn won_by(number: u32, winner: Option<Side>) -> GameRecord {
+        GameRecord { winner, ..record(number) }
+    }
+
+    #[test]
+    fn pairs_are_counted_when_both_games_are_over_and_once() {
+        let mut summary = summary(None);
+        for (number, winner) in
+            [(4, Some(Side::A)), (1, Some(Side::B)), (3, None), (1, Some(Side::B)), (5, None)]
+        {
+            summary.add(&won_by(number, winner));
+        }
+        assert_eq!(summary.all.all, Tally { wins: 1, losses: 1, draws: 2 });
+        assert_eq!(summary.all.pairs, Pairs([0, 0, 0, 1, 0]), "3 and 4; 1 and 5 are alone");
+        assert_eq!(summary.all.as_black, Tally { wins: 0, losses: 1, draws: 2 });
+        summary.add(&won_by(2, Some(Side::B)));
+        assert_eq!(summary.all.pairs, Pairs([1, 0, 0, 1, 0]));
+        assert_eq!(summary.boards[0].1.all.games(), 5);
+        assert_eq!(summary.boards[1].1.all.games(), 0);
+    }
+
+    #[test]
+    fn the_test_looks_at_pairs_in_the_order_in_which_they_began() {
+        let sprt = Sprt::parse("0,400").unwrap();
+        let mut later_first = summary(Some(sprt));
+        // A wins pairs 1 on and on; pair 0, which it loses, takes longest.
+        for number in (3..=60).chain([1]) {
+            later_first.add(&record(number));
+        }
+        assert!(!later_first.is_decided(), "nothing is known about pair 0");
+        later_first.add(&won_by(2, Some(Side::B)));
+        let mut in_order = summary(Some(sprt));
+        for number in 1..=60 {
+            let winner = if number == 2 { Side::B } else { Side::A };
+            in_order.add(&won_by(number, Some(winner)));
+        }
+        let verdict = in_order.test.as_ref().unwrap().verdict;
+        assert!(matches!(verdict, Some((Verdict::H1, pairs)) if (8..29).contains(&pairs)), "{verdict:?}");
+        assert_eq!(later_first.test.as_ref().unwrap().verdict, verdict);
+        assert_eq!(later_first.test.as_ref().unwrap().pairs, in_order.test.as_ref().unwrap().pairs);
+        assert_eq!(later_first.all.all.games(), 60, "all are counted");
+    }
+
+    #[test]
+    fn the_summary_names_what_went_wrong() {
+        let mut summary = summary(Some(Sprt::parse("0,10").unwrap()));
+        for number in 1..=6 {
+            summary.add(&record(number));
+        }
+        let crash = GameRecord { ending: Ending::Crash, ..won_by(7, Some(Side::A)) };
+        summary.add(&GameRecord { final_scores: [None, Some("W+9".into())], stray: [0, 3], ..crash });
+        let text = summary.to_string();
+        for part in
+            ["A: A 1", "no forfeits", "crash 1", "3 stray lines", "3 pairs", "SPRT of Elo 0 against 10"]
+        {
+            assert!(text.contains(part), "{part} in\n{text}");
+        }
+        assert_eq!(summary.conduct[0].forfeits() + summary.conduct[0].resignations, 0);
+        assert_eq!(summary.conduct[1].forfeits(), 1);
+    }
+}

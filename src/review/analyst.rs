@@ -1,0 +1,44 @@
+//! Who says what a position is worth.
+
+use super::analysis::Analysis;
+use crate::engine::{Engine, SearchRequest};
+use crate::game::Game;
+use crate::search::Limits;
+
+/// Who says what a position is worth.
+pub trait Analyst {
+    /// Searches a position for the player on turn.
+    fn analyze(&mut self, game: &Game) -> Analysis;
+
+    /// Does so once more, with other chance and without what earlier searches have learned.
+    fn analyze_afresh(&mut self, game: &Game) -> Analysis;
+}
+
+/// The engine as analyst.
+#[derive(Debug)]
+pub struct EngineAnalyst<'a> {
+    /// The engine.
+    pub engine: &'a mut Engine,
+    /// How long each position is searched.
+    pub limits: Limits,
+    /// How many candidates are kept.
+    pub candidates: usize,
+}
+
+impl Analyst for EngineAnalyst<'_> {
+    fn analyze(&mut self, game: &Game) -> Analysis {
+        if game.is_over() && !game.rules().friendly_pass {
+            return Analysis::counted(game);
+        }
+        self.engine.set_game(game.clone());
+        let to_move = self.engine.game().to_move();
+        let report = self.engine.analyze(to_move, &self.limits, SearchRequest::new(&|| false));
+        Analysis::of_report(game, report, self.candidates)
+    }
+
+    fn analyze_afresh(&mut self, game: &Game) -> Analysis {
+        self.engine.forget();
+        self.engine.set_seed(self.engine.seed().wrapping_add(1));
+        self.analyze(game)
+    }
+}

@@ -1,0 +1,325 @@
+//! The running game on the disk.
+//!
+//! Invariants, whatever the moment at which the process or the machine stops (`tests/autosave.rs` kills and resumes):
+//!
+//! * every file is a whole record;
+//! * before the answer to a command that changed the game goes out, the change is on the disk, unless the disk takes
+//!   longer than [`PATIENCE`]: then the game goes on, and the disk catches up;
+//! * a file is removed only when another one holds all that it held.
+//!
+//! A record with a result is of a finished game. There is at most one file of a game that has not begun, and none is
+//! left behind by a process that ends.
+
+use crate::board::{Color, Key, Move};
+use crate::collections::read_game;
+use crate::engine::{Engine, Remarks, Revision};
+use crate::files::write_at_once;
+use crate::game::Game;
+use crate::rules::Rules;
+use crate::sgf::{Meta, Record};
+use anyhow::Context;
+use jiff::Timestamp;
+use std::collections::VecDeque;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// So long an answer waits for the disk.
+const PATIENCE: Duration = Duration::from_millis(100);
+/// So long the end of the process does.
+const CLOSING_TIME: Duration = Duration::from_secs(2);
+/// What our files are called. Others in the folder are left alone.
+const PREFIX: &str = "kosumi-";
+/// So many of the newest files are looked at in search of games to go on with.
+const FILES_MOST: usize = 100;
+
+/// What makes a game the one that it is: two that differ in nothing but later moves may be the same one.
+#[derive(Clone, PartialEq, Debug)]
+struct Outline {
+    start: (Key, Color, Rules, Option<u32>, u32),
+    moves: Vec<(Color, Move)>,
+    is_blank: bool,
+}
+
+impl Outline {
+    fn of(game: &Game) -> Outline {
+        let komi = game.komi().to_bits();
+        Outline {
+            start: (game.start().key(), game.start_to_move(), game.rules(), game.announced_handicap(), komi),
+            moves: game.records().iter().map(|record| (record.color, record.mv)).collect(),
+            is_blank: game.records().is_empty() && game.start().stone_count() == 0,
+        }
+    }
+
+    fn of_record(record: &Record) -> Option<Outline> {
+        let game = record.game(record.rules().unwrap_or_default(), 0.0, None).ok()?;
+        Some(Outline::of(&game))
+    }
+
+    /// Does it hold everything that the other one holds?
+    fn goes_on_with(&self, other: &Outline) -> bool {
+        self.start == other.start && self.moves.starts_with(&other.moves)
+    }
+}
+
+/// A game that was not finished.
+#[derive(Debug)]
+struct Unfinished {
+    path: PathBuf,
+    outline: Outline,
+}
+
+/// Saves the running game of an engine.
+#[derive(Debug)]
+pub struct Autosave {
+    folder: PathBuf,
+    writer: Writer,
+    seen: Revision,
+    /// The game in the present file.
+    current: Option<Unfinished>,
+    /// Games that the running one may turn out to be: a controller that starts again sends all moves again.
+    earlier: Vec<Unfinished>,
+    files: u32,
+    date: String,
+}
+
+impl Autosave {
+    /// Saves into this folder what changes from now on. The game on the board is the one in the file `resumed`, if that
+    /// is a file of the folder.
+    ///
+    /// # Errors
+    /// If no thread can be started. A folder that cannot be used is warned of: the game goes on.
+    pub fn open(
+        folder: &Path,
+        engine: &Engine,
+        resumed: Option<&Path>,
+        warn: fn(&str),
+    ) -> anyhow::Result<Autosave> {
+        if let Err(error) = fs::create_dir_all(folder) {
+            warn(&format!("games are not saved: cannot use the folder {}: {error}", folder.display()));
+        }
+        let name = |path: &Path| path.canonicalize().ok();
+        let resumed = resumed.and_then(name);
+        let mut earlier = unfinished(folder, FILES_MOST);
+        let position = earlier.iter().position(|game| resumed.is_some() && name(&game.path) == resumed);
+        let current = position.map(|position| earlier.remove(position).path);
+        let current = current.map(|path| Unfinished { path, outline: Outline::of(engine.game()) });
+        Ok(Autosave {
+            folder: folder.to_owned(),
+            writer: Writer::start(warn).context("cannot start a thread")?,
+            seen: engine.revision(),
+            current,
+            earlier,
+            files: 0,
+            date: today(),
+        })
+    }
+
+    /// Saves the game if it has changed, and says how long that took.
+    pub fn update(&mut self, engine: &Engine) -> Duration {
+        let start = Instant::now();
+        let revision = engine.revision();
+        if revision == self.seen {
+            return Duration::ZERO;
+        }
+        let before = std::mem::replace(&mut self.seen, revision);
+        if revision.game != before.game {
+            self.begin();
+        }
+        let outline = Outline::of(engine.game());
+        let is_superseded = |game: &mut Unfinished| outline.goes_on_with(&game.outline);
+        let superseded = self.earlier.extract_if(.., is_superseded).map(|game| game.path).collect();
+        let path = match self.current.take() {
+            Some(game) => game.path,
+            None => self.new_path(),
+        };
+        let meta = Meta { date: Some(self.date.clone()), ..Meta::default() };
+        let text = engine.record(Remarks::Brief, &meta).to_string();
+        self.current = Some(Unfinished { path: path.clone(), outline });
+        let ticket = self.writer.submit(Job { path, text: Some(text), superseded });
+        if revision.change != before.change {
+            self.writer.wait(ticket, PATIENCE);
+        }
+        start.elapsed()
+    }
+
+    /// Another game begins. A file whose game did not is used for this one.
+    fn begin(&mut self) {
+        if self.current.as_ref().is_some_and(|game| !game.outline.is_blank) {
+            self.earlier.extend(self.current.take());
+        }
+        self.date = today();
+    }
+
+    fn new_path(&mut self) -> PathBuf {
+        self.files += 1;
+        let now = Timestamp::now().strftime("%Y%m%d-%H%M%S");
+        // No other process has this number now, and none had it within this second.
+        self.folder.join(format!("{PREFIX}{now}-{}-{}.sgf", std::process::id(), self.files))
+    }
+}
+
+impl Drop for Autosave {
+    fn drop(&mut self) {
+        if let Some(game) = self.current.take().filter(|game| game.outline.is_blank) {
+            self.writer.submit(Job { path: game.path, text: None, superseded: Vec::new() });
+        }
+        self.writer.close();
+    }
+}
+
+fn today() -> String {
+    Timestamp::now().strftime("%Y-%m-%d").to_string()
+}
+
+/// The game in the folder that was saved last and is not finished.
+pub fn newest(folder: &Path) -> Option<(PathBuf, Record)> {
+    let path = unfinished(folder, FILES_MOST).into_iter().next()?.path;
+    let record = read_game(&path).ok()?;
+    Some((path, record))
+}
+
+/// The unfinished games among the newest files of ours in a folder, the one saved last first.
+fn unfinished(folder: &Path, most: usize) -> Vec<Unfinished> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let is_ours = name.to_str().is_some_and(|name| name.starts_with(PREFIX) && name.ends_with(".sgf"));
+        if is_ours && let Ok(saved) = entry.metadata().and_then(|data| data.modified()) {
+            files.push((saved, name, entry.path()));
+        }
+    }
+    files.sort();
+    let game = |path: PathBuf| {
+        let record = read_game(&path).ok().filter(|record| record.result.is_none())?;
+        Some(Unfinished { outline: Outline::of_record(&record)?, path })
+    };
+    files.into_iter().rev().take(most).filter_map(|(_, _, path)| game(path)).collect()
+}
+
+/// What is to be done with a file.
+#[derive(Debug)]
+struct Job {
+    path: PathBuf,
+    /// What it is to hold; nothing removes it.
+    text: Option<String>,
+    /// Files that are not needed once this one is written.
+    superseded: Vec<PathBuf>,
+}
+
+impl Job {
+    fn run(&self) -> io::Result<()> {
+        match &self.text {
+            None => fs::remove_file(&self.path),
+            Some(text) => {
+                let written = write_at_once(&self.path, text);
+                if let (Err(error), Some(folder)) = (&written, self.path.parent())
+                    && error.kind() == io::ErrorKind::NotFound
+                {
+                    // Somebody has cleared up.
+                    fs::create_dir_all(folder)?;
+                    write_at_once(&self.path, text)?;
+                } else {
+                    written?;
+                }
+                // What cannot be removed does no harm.
+                self.superseded.iter().for_each(|path| fs::remove_file(path).unwrap_or_default());
+                Ok(())
+            }
+        }
+    }
+}
+
+/// A thread that writes, so that a slow disk does not hold up the game.
+#[derive(Debug)]
+struct Writer(Arc<Queue>);
+
+#[derive(Debug, Default)]
+struct Queue {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// With the numbers of their tickets, which grow.
+    jobs: VecDeque<(u64, Job)>,
+    tickets: u64,
+    /// All jobs up to this ticket are done, with or without success.
+    done: u64,
+    is_closed: bool,
+}
+
+impl Writer {
+    fn start(warn: fn(&str)) -> io::Result<Writer> {
+        let queue = Arc::new(Queue::default());
+        let its = Arc::clone(&queue);
+        thread::Builder::new().name("autosave".to_owned()).spawn(move || its.work(warn))?;
+        Ok(Writer(queue))
+    }
+
+    /// Hands in a job, and takes a ticket for it. A job for the same file that still waits is dropped.
+    fn submit(&self, mut job: Job) -> u64 {
+        let mut state = self.0.lock();
+        state.tickets += 1;
+        let ticket = state.tickets;
+        if state.jobs.back().is_some_and(|(_, last)| last.path == job.path)
+            && let Some((_, last)) = state.jobs.pop_back()
+        {
+            job.superseded.extend(last.superseded);
+        }
+        state.jobs.push_back((ticket, job));
+        self.0.changed.notify_all();
+        ticket
+    }
+
+    /// Waits until the job is done, but not longer than this.
+    fn wait(&self, ticket: u64, longest: Duration) {
+        let is_open = |state: &mut State| state.done < ticket;
+        // Whatever became of the lock, the job does not depend on it.
+        drop(self.0.changed.wait_timeout_while(self.0.lock(), longest, is_open));
+    }
+
+    /// Waits for all jobs, but not for ever.
+    fn close(&self) {
+        let mut state = self.0.lock();
+        state.is_closed = true;
+        let last = state.tickets;
+        self.0.changed.notify_all();
+        drop(state);
+        self.wait(last, CLOSING_TIME);
+    }
+}
+
+impl Queue {
+    /// No code that can panic runs under the lock.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn work(&self, warn: fn(&str)) {
+        let mut is_failing = false;
+        loop {
+            let idle = |state: &mut State| state.jobs.is_empty() && !state.is_closed;
+            let waited = self.changed.wait_while(self.lock(), idle);
+            let next = waited.unwrap_or_else(PoisonError::into_inner).jobs.pop_front();
+            let Some((ticket, job)) = next else { return };
+            match job.run() {
+                Ok(()) if is_failing => {
+                    warn("games are saved again");
+                    is_failing = false;
+                }
+                Err(error) if !is_failing && job.text.is_some() => {
+                    warn(&format!("the game is not saved: cannot write {}: {error}", job.path.display()));
+                    is_failing = true;
+                }
+                _ => {}
+            }
+            self.lock().done = ticket;
+            self.changed.notify_all();
+        }
+    }
+}

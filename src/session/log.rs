@@ -1,0 +1,106 @@
+//! The log of a session: what was said, when, and what searches found.
+//!
+//! A line is handed to a thread that writes it. Whatever happens to that thread or its disk, the game neither waits
+//! for it nor ends: when too many lines wait, some are left out, and the log says how many.
+
+use crate::board::Move;
+use crate::search::SearchReport;
+use jiff::Timestamp;
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::thread;
+use std::time::Duration;
+
+/// Lines that may wait.
+const QUEUE: usize = 4096;
+/// Longer ones are cut: an answer may be a whole board or record.
+const LONGEST: usize = 2000;
+/// So long the end of the process waits for the last lines.
+const CLOSING_TIME: Duration = Duration::from_secs(1);
+
+/// An open log.
+#[derive(Debug)]
+pub struct Log {
+    lines: Option<SyncSender<String>>,
+    /// Disconnected when everything is written.
+    written: Receiver<()>,
+    lost: u64,
+}
+
+impl Log {
+    /// A log that goes on at the end of a file. One that cannot be written is warned of, and does nothing.
+    pub fn open(path: &Path, warn: fn(&str)) -> Log {
+        let file = OpenOptions::new().create(true).append(true).open(path);
+        let about = |error: &io::Error| warn(&format!("no log: cannot write {}: {error}", path.display()));
+        Log::start(file.inspect_err(about).ok(), warn)
+    }
+
+    /// A log that goes somewhere else.
+    pub fn to(target: impl Write + Send + 'static, warn: fn(&str)) -> Log {
+        Log::start(Some(target), warn)
+    }
+
+    fn start(target: Option<impl Write + Send + 'static>, warn: fn(&str)) -> Log {
+        let (lines, received) = sync_channel(QUEUE);
+        let (done, written) = sync_channel(1);
+        let writer = target.and_then(|target| {
+            let run = move || {
+                write_lines(target, &received, warn);
+                drop(done);
+            };
+            thread::Builder::new().name("log".to_owned()).spawn(run).ok()
+        });
+        Log { lines: writer.map(|_| lines), written, lost: 0 }
+    }
+
+    /// Adds a line under the present time.
+    pub fn add(&mut self, text: &str) {
+        let Some(lines) = &self.lines else { return };
+        let end = text.char_indices().nth(LONGEST).map_or(text.len(), |(at, _)| at);
+        let cut = if end < text.len() { " ..." } else { "" };
+        let gap = if self.lost > 0 { format!("({} lines lost) ", self.lost) } else { String::new() };
+        // A line of its own for each line of an answer would look like several answers.
+        let text = text[..end].trim_end().replace('\n', "\n    ");
+        match lines.try_send(format!("{:.3} {gap}{text}{cut}\n", Timestamp::now())) {
+            Ok(()) => self.lost = 0,
+            Err(TrySendError::Full(_)) => self.lost += 1,
+            Err(TrySendError::Disconnected(_)) => self.lines = None,
+        }
+    }
+}
+
+impl Drop for Log {
+    fn drop(&mut self) {
+        self.lines = None;
+        // Only ever disconnected, or too late.
+        let _ = self.written.recv_timeout(CLOSING_TIME);
+    }
+}
+
+/// Writes lines until there are no more, or none can be written.
+fn write_lines(mut target: impl Write, lines: &Receiver<String>, warn: fn(&str)) {
+    for line in lines {
+        if let Err(error) = target.write_all(line.as_bytes()) {
+            warn(&format!("no log any more: {error}"));
+            return;
+        }
+    }
+}
+
+/// What a search found, in a line.
+pub(super) fn search_line(report: &SearchReport) -> String {
+    let win_rate = 50.0 * (1.0 + report.to_move.sign() as f32 * report.value);
+    let variation: Vec<String> = report.principal_variation().iter().take(12).map(Move::to_string).collect();
+    format!(
+        "{} {win_rate:.1} %, score {:+.1}, {} visits ({} new), depth {}, memory {:.0} %: {}",
+        report.to_move,
+        report.score,
+        report.visits,
+        report.playouts,
+        report.depth,
+        100.0 * report.usage.fullness(),
+        variation.join(" "),
+    )
+}

@@ -1,0 +1,198 @@
+//! Game records in, shards out.
+
+use super::encode::encode;
+use super::shard_files::ShardFiles;
+use crate::board::Color;
+use crate::collections::{Found, Records};
+use crate::game::Game;
+use crate::net::Features;
+use crate::rng::Rng;
+use crate::sgf::Record;
+use crate::training::{self, Example, Refusal, Sampling, Shard, Split};
+use clap::ValueEnum;
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Which games are taken, by their dates.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Wanted {
+    /// Games before the year that is held back
+    Training,
+    /// Games of that year and later
+    Validation,
+    /// All games
+    All,
+}
+
+impl Wanted {
+    /// What the names of shards begin with.
+    pub fn prefix(self) -> &'static str {
+        match self {
+            Wanted::Training => "training",
+            Wanted::Validation => "validation",
+            Wanted::All => "all",
+        }
+    }
+
+    fn takes(self, split: Split) -> bool {
+        match self {
+            Wanted::Training => split == Split::Training,
+            Wanted::Validation => split == Split::Validation,
+            Wanted::All => true,
+        }
+    }
+}
+
+/// Records that are worked on at a time.
+const CHUNK: usize = 256;
+
+/// What became of the games.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Counts {
+    /// Games that were read.
+    pub read: u64,
+    /// Records that make no sense.
+    pub unreadable: u64,
+    /// Games of the other side of the split.
+    pub other_split: u64,
+    /// Games that gave positions.
+    pub used: u64,
+    /// Games that are no use, by reason.
+    pub refused: BTreeMap<Refusal, u64>,
+    /// Black won, White won, drawn.
+    pub results: [u64; 3],
+    /// Games that were counted.
+    pub counted: u64,
+    /// Positions.
+    pub positions: u64,
+}
+
+/// What became of one game.
+enum Fate {
+    Unreadable,
+    OtherSplit,
+    Refused(Refusal),
+    /// With its winner, and whether it was counted.
+    Used(Option<Color>, bool, Vec<Example>),
+}
+
+/// What is made of records.
+#[derive(Clone, Debug)]
+pub struct FromRecords {
+    /// Files of one or many records; `-` is the standard input.
+    pub files: Vec<PathBuf>,
+    /// Which games to take.
+    pub wanted: Wanted,
+    /// Games of this year and later are for validation.
+    pub held_back: u16,
+    /// Which positions of a game, and how they are shown.
+    pub sampling: Sampling,
+    /// Pass over the first games.
+    pub skip: u64,
+    /// Take no more games than these.
+    pub games: Option<u64>,
+    /// Stop after so many positions.
+    pub positions: Option<u64>,
+    /// Positions a shard.
+    pub shard: usize,
+}
+
+impl FromRecords {
+    /// Writes the shards, with the threads of the pool in which this runs. `progress` is called now and then.
+    ///
+    /// # Errors
+    /// If a file cannot be read, or a shard not be written.
+    pub fn write(
+        &self,
+        out: &mut ShardFiles,
+        progress: &mut dyn FnMut(&Counts, &ShardFiles),
+    ) -> anyhow::Result<Counts> {
+        let mut counts = Counts::default();
+        let mut shard = Shard::new();
+        let mut rng = Rng::new(self.sampling.seed);
+        let first = self.skip;
+        let last = self.games.map_or(u64::MAX, |games| first.saturating_add(games));
+        let mut records = self.files.iter().flat_map(|path| whole_records(path)).zip(0u64..).fuse();
+        loop {
+            let mut chunk = Vec::with_capacity(CHUNK);
+            for (record, number) in records.by_ref().take_while(|&(_, number)| number < last).take(CHUNK) {
+                chunk.push((record?, number));
+            }
+            if chunk.is_empty() {
+                break;
+            }
+            chunk.retain(|&(_, number)| number >= first);
+            let work = |features: &mut Features, (bytes, number): &(Vec<u8>, u64)| {
+                self.fate(bytes, *number as u32, features)
+            };
+            let fates: Vec<Fate> = chunk.par_iter().map_init(Features::default, work).collect();
+            for fate in fates {
+                for example in counts.take(fate) {
+                    shard.push(example);
+                    counts.positions += 1;
+                    if shard.len() >= self.shard {
+                        out.write(&mut shard, &mut rng)?;
+                    }
+                }
+            }
+            progress(&counts, out);
+            if self.positions.is_some_and(|most| counts.positions >= most) {
+                break;
+            }
+        }
+        if !shard.is_empty() {
+            out.write(&mut shard, &mut rng)?;
+        }
+        Ok(counts)
+    }
+
+    /// Everything that is done for one record.
+    fn fate(&self, bytes: &[u8], number: u32, features: &mut Features) -> Fate {
+        let Ok(record) = Record::parse(bytes) else { return Fate::Unreadable };
+        if !self.wanted.takes(Split::of(&record, self.held_back)) {
+            return Fate::OtherSplit;
+        }
+        let mut encode = |game: &Game| encode(features, game);
+        match training::examples(&record, number, &self.sampling, &mut encode) {
+            Err(refusal) => Fate::Refused(refusal),
+            Ok(examples) => match training::result(&record) {
+                Some((winner, score)) => Fate::Used(winner, score.is_some(), examples),
+                None => Fate::Refused(Refusal::NoResult),
+            },
+        }
+    }
+}
+
+/// The records of a file but for those that are too long or cut off. A file that cannot be opened gives its error.
+fn whole_records(path: &std::path::Path) -> impl Iterator<Item = anyhow::Result<Vec<u8>>> {
+    let (records, error) = match Records::open(path) {
+        Ok(records) => (Some(records), None),
+        Err(error) => (None, Some(Err(error))),
+    };
+    let whole = |found| match found {
+        Ok(Found::Record(bytes, missing)) if missing.is_none() => Some(Ok(bytes)),
+        Ok(_) => None,
+        Err(error) => Some(Err(error)),
+    };
+    error.into_iter().chain(records.into_iter().flatten().filter_map(whole))
+}
+
+impl Counts {
+    /// Counts a game and hands out its positions.
+    fn take(&mut self, fate: Fate) -> Vec<Example> {
+        self.read += 1;
+        match fate {
+            Fate::Unreadable => self.unreadable += 1,
+            Fate::OtherSplit => self.other_split += 1,
+            Fate::Refused(refusal) => *self.refused.entry(refusal).or_default() += 1,
+            Fate::Used(winner, is_counted, examples) => {
+                self.used += 1;
+                self.results[winner.map_or(2, |winner| winner as usize)] += 1;
+                self.counted += u64::from(is_counted);
+                return examples;
+            }
+        }
+        Vec::new()
+    }
+}
