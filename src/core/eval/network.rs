@@ -81,7 +81,7 @@ impl NetworkEvaluator {
     /// # Panics
     /// If this processor has nothing that the settings allow.
     pub fn new(network: Arc<Network>, settings: NetworkSettings, mebibytes: usize) -> NetworkEvaluator {
-        let forward = Forward::with_arithmetic(&network, settings.arithmetic);
+        let forward = Forward::shared(&network, settings.arithmetic);
         NetworkEvaluator {
             shared: Arc::new(Shared { network, settings, cache: EvaluationCache::new(mebibytes) }),
             forward,
