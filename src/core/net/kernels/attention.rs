@@ -52,6 +52,59 @@ pub(super) struct Attention<'a> {
     /// Numbers from one point of `to` to the next.
     pub(super) to_stride: usize,
     pub(super) memory: &'a mut AttentionMemory,
+    /// [`block_of_floats`] or [`block_of_halves`] of the same kernel. Called and not inlined, because the compiler finds
+    /// no good use of the registers for all of it at once.
+    pub(super) product: fn(BlockProduct<'_>),
+}
+
+/// The product of a block of rows with keys or values.
+#[derive(Debug)]
+pub(super) struct BlockProduct<'p> {
+    factors: Factors<'p, Apart>,
+    /// Integers or numbers, as many in a row as the second matrix has columns.
+    to: &'p mut [u32],
+    /// Factors of the rows; without them, sums of integers stay integers.
+    scales: Option<&'p [f32]>,
+    /// Is the result added to what is there?
+    is_added: bool,
+}
+
+impl BlockProduct<'_> {
+    fn check(&self) {
+        let rows = self.factors.rows.next_multiple_of(ROW_ALIGN);
+        assert!(self.to.len() >= rows * self.factors.outer);
+        assert!(self.scales.is_none_or(|scales| scales.len() >= rows));
+    }
+}
+
+/// Of numbers; nothing is added.
+#[inline(always)]
+pub(super) fn block_of_floats<S: Simd>(s: S, it: BlockProduct<'_>) {
+    it.check();
+    let target = Target { to: it.to.as_mut_ptr().cast(), stride: it.factors.outer };
+    let finish = Scaled { rows: it.scales, to: Overwrite(target) };
+    // SAFETY: there is memory for all rows and columns.
+    unsafe { product::<S, Floats, _, _>(s, it.factors, &finish) };
+}
+
+/// Of pairs of integers; to numbers, or to integers.
+#[inline(always)]
+pub(super) fn block_of_halves<S: Simd>(s: S, it: BlockProduct<'_>) {
+    it.check();
+    let stride = it.factors.outer;
+    // SAFETY: there is memory for all rows and columns.
+    unsafe {
+        match it.scales {
+            Some(rows) => {
+                let finish = Seen { rows, to: it.to.as_mut_ptr().cast(), stride, is_first: !it.is_added };
+                product::<S, Halves, _, _>(s, it.factors, &finish);
+            }
+            None => {
+                let finish = Integers { to: it.to.as_mut_ptr().cast(), stride };
+                product::<S, Halves, _, _>(s, it.factors, &finish);
+            }
+        }
+    }
 }
 
 /// Memory of [`Attention`].
@@ -110,7 +163,7 @@ impl Attention<'_> {
 
 /// Writes the channels from `first` on of every point to `to`, `[point][channel]`, turned and times `factor`.
 #[inline(always)]
-fn turn(it: &Attention<'_>, first: usize, key_head: usize, factor: f32, to: &mut [f32]) {
+fn turn<S: Simd>(s: S, it: &Attention<'_>, first: usize, key_head: usize, factor: f32, to: &mut [f32]) {
     let heads = it.heads;
     let width = heads.key_width;
     let half = width / 2;
@@ -121,19 +174,34 @@ fn turn(it: &Attention<'_>, first: usize, key_head: usize, factor: f32, to: &mut
         }
         return;
     };
-    for (index, (from, to)) in points.enumerate() {
-        let (x, y) = (index % it.board.0, index / it.board.0);
+    let factors = s.splat(factor);
+    let (mut x, mut y) = (0, 0);
+    for (from, to) in points {
         let column = &rotation.columns[(x * heads.key_heads + key_head) * width..][..width];
         let row = &rotation.rows[(y * heads.key_heads + key_head) * width..][..width];
-        let ((column_cos, column_sin), (row_cos, row_sin)) = (column.split_at(half), row.split_at(half));
-        let (even, odd) = from[first..][..width].split_at(half);
-        let (to_even, to_odd) = to.split_at_mut(half);
-        for pair in 0..half {
-            // The angle is the sum of the column's and the row's.
-            let cos = column_cos[pair] * row_cos[pair] - column_sin[pair] * row_sin[pair];
-            let sin = column_sin[pair] * row_cos[pair] + column_cos[pair] * row_sin[pair];
-            to_even[pair] = (even[pair] * cos - odd[pair] * sin) * factor;
-            to_odd[pair] = (even[pair] * sin + odd[pair] * cos) * factor;
+        let from = &from[first..][..width];
+        // The angle is the sum of the column's and the row's.
+        let mut pair = 0;
+        while pair + S::LANES <= half {
+            let load = |numbers: &[f32]| [s.load(&numbers[pair..]), s.load(&numbers[half + pair..])];
+            let ([column_cos, column_sin], [row_cos, row_sin]) = (load(column), load(row));
+            let cos = s.sub(s.mul(column_cos, row_cos), s.mul(column_sin, row_sin));
+            let sin = s.mul_add(column_sin, row_cos, s.mul(column_cos, row_sin));
+            let [even, odd] = load(from).map(|x| s.mul(x, factors));
+            s.store(s.sub(s.mul(even, cos), s.mul(odd, sin)), &mut to[pair..]);
+            s.store(s.mul_add(even, sin, s.mul(odd, cos)), &mut to[half + pair..]);
+            pair += S::LANES;
+        }
+        for pair in pair..half {
+            let cos = column[pair] * row[pair] - column[half + pair] * row[half + pair];
+            let sin = column[half + pair] * row[pair] + column[pair] * row[half + pair];
+            let (even, odd) = (from[pair] * factor, from[half + pair] * factor);
+            to[pair] = even * cos - odd * sin;
+            to[half + pair] = even * sin + odd * cos;
+        }
+        x += 1;
+        if x == it.board.0 {
+            (x, y) = (0, y + 1);
         }
     }
 }
@@ -158,7 +226,7 @@ pub(super) fn attend_floats<S: Simd>(s: S, it: Attention<'_>) {
     let scales = memory.query_scales.at_least(BLOCK);
     let factor = 1.0 / (key_width as f32).sqrt();
     for key_head in 0..key_heads {
-        turn(&it, (heads + key_head) * key_width, key_head, 1.0, turned);
+        turn(s, &it, (heads + key_head) * key_width, key_head, 1.0, turned);
         keys.fill(0);
         for (point, key) in turned.chunks_exact(key_width).enumerate() {
             let start = point / panel * panel * inner + point % panel;
@@ -179,9 +247,9 @@ pub(super) fn attend_floats<S: Simd>(s: S, it: Attention<'_>) {
         let sharing = heads / key_heads;
         for head in key_head * sharing..(key_head + 1) * sharing {
             if inner == key_width {
-                turn(&it, head * key_width, key_head, factor, queries);
+                turn(s, &it, head * key_width, key_head, factor, queries);
             } else {
-                turn(&it, head * key_width, key_head, factor, turned);
+                turn(s, &it, head * key_width, key_head, factor, turned);
                 queries.fill(0.0);
                 for (to, from) in queries.chunks_exact_mut(inner).zip(turned.chunks_exact(key_width)) {
                     to[..key_width].copy_from_slice(from);
@@ -199,10 +267,8 @@ pub(super) fn attend_floats<S: Simd>(s: S, it: Attention<'_>) {
                     outer: padded,
                     b: keys,
                 };
-                let target = Target { to: logits.as_mut_ptr().cast(), stride: padded };
-                let finish = Scaled { rows: None, to: Overwrite(target) };
-                // SAFETY: `logits` has `BLOCK` rows, and the products no more, rounded up.
-                unsafe { product::<S, Floats, _, _>(s, products, &finish) };
+                let to = &mut *logits;
+                (it.product)(BlockProduct { factors: products, to, scales: None, is_added: false });
                 for (logits, scale) in logits.chunks_exact_mut(padded).zip(&mut *scales).take(rows) {
                     *scale = 1.0 / exponentials(s, bytemuck::cast_slice_mut(logits), points);
                 }
@@ -215,10 +281,8 @@ pub(super) fn attend_floats<S: Simd>(s: S, it: Attention<'_>) {
                     outer: values_width,
                     b: values,
                 };
-                let target = Target { to: seen.as_mut_ptr(), stride: values_width };
-                let finish = Scaled { rows: Some(scales), to: Overwrite(target) };
-                // SAFETY: as above, for `seen`.
-                unsafe { product::<S, Floats, _, _>(s, sums, &finish) };
+                let to = bytemuck::cast_slice_mut(seen);
+                (it.product)(BlockProduct { factors: sums, to, scales: Some(scales), is_added: false });
                 for (to, seen) in it.to[row * it.to_stride..]
                     .chunks_mut(it.to_stride)
                     .zip(seen.chunks_exact(values_width))
@@ -284,15 +348,15 @@ impl<S: Simd> Finish<S, S::I> for Seen<'_> {
 
 /// The largest magnitude.
 #[inline(always)]
-fn largest(numbers: &[f32]) -> f32 {
-    let mut most = [0.0f32; 16];
-    let mut chunks = numbers.chunks_exact(16);
-    for chunk in &mut chunks {
-        most.iter_mut()
-            .zip(chunk)
-            .for_each(|(most, x)| *most = if x.abs() > *most { x.abs() } else { *most });
+fn largest<S: Simd>(s: S, numbers: &[f32]) -> f32 {
+    let zero = s.splat(0.0);
+    let mut most = zero;
+    let mut vectors = numbers.chunks_exact(S::LANES);
+    for x in &mut vectors {
+        let x = s.load(x);
+        most = s.max(most, s.max(x, s.sub(zero, x)));
     }
-    chunks.remainder().iter().chain(&most).fold(0.0, |most, x| if x.abs() > most { x.abs() } else { most })
+    vectors.remainder().iter().fold(s.reduce_max(most), |most, x| most.max(x.abs()))
 }
 
 /// A number that is at most `levels` in magnitude, as an integer. What is not finite becomes any.
@@ -308,12 +372,15 @@ fn inverse(levels: f32, most: f32) -> f32 {
     if most > 1e-30 { levels / most } else { 0.0 }
 }
 
-/// Attention with integers of 16 bits. Wide keys are left to [`attend_floats`].
+/// Can attention with these heads be computed with integers of 16 bits?
+pub(super) fn fits_halves(heads: &Heads) -> bool {
+    heads.key_width <= WIDEST_KEY
+}
+
+/// Attention with integers of 16 bits, for heads that they fit.
 #[inline(always)]
 pub(super) fn attend_halves<S: Simd>(s: S, it: Attention<'_>) {
-    if it.heads.key_width > WIDEST_KEY {
-        return attend_floats(s, it);
-    }
+    assert!(fits_halves(it.heads));
     it.check();
     let panel = PANEL_VECTORS * S::LANES;
     let Heads { heads, key_heads, key_width, value_width, .. } = *it.heads;
@@ -336,8 +403,8 @@ pub(super) fn attend_halves<S: Simd>(s: S, it: Attention<'_>) {
     // Softmax by powers of two.
     let factor = std::f32::consts::LOG2_E / (key_width as f32).sqrt();
     for key_head in 0..key_heads {
-        turn(&it, (heads + key_head) * key_width, key_head, 1.0, turned);
-        let most = largest(turned);
+        turn(s, &it, (heads + key_head) * key_width, key_head, 1.0, turned);
+        let most = largest(s, turned);
         let key_scale = most / KEY_LEVELS;
         let to_levels = inverse(KEY_LEVELS, most);
         keys.fill(0);
@@ -349,7 +416,7 @@ pub(super) fn attend_halves<S: Simd>(s: S, it: Attention<'_>) {
         }
         let first = (heads + key_heads) * key_width + key_head * value_width;
         let value = |point: usize| &it.from[point * it.stride + first..][..value_width];
-        let most = (0..points).map(|point| largest(value(point))).fold(0.0, f32::max);
+        let most = (0..points).map(|point| largest(s, value(point))).fold(0.0, f32::max);
         let value_scale = most / VALUE_LEVELS;
         let to_levels = inverse(VALUE_LEVELS, most);
         values.fill(0);
@@ -374,7 +441,7 @@ pub(super) fn attend_halves<S: Simd>(s: S, it: Attention<'_>) {
         }
         let sharing = heads / key_heads;
         for head in key_head * sharing..(key_head + 1) * sharing {
-            turn(&it, head * key_width, key_head, 1.0, turned);
+            turn(s, &it, head * key_width, key_head, 1.0, turned);
             if key_width != 2 * inner {
                 queries.fill(0);
             }
@@ -383,7 +450,7 @@ pub(super) fn attend_halves<S: Simd>(s: S, it: Attention<'_>) {
                 .zip(queries.chunks_exact_mut(2 * inner))
                 .zip(&mut *query_scales)
             {
-                let most = largest(from);
+                let most = largest(s, from);
                 *scale = most / KEY_LEVELS * key_scale * factor;
                 let to_levels = inverse(KEY_LEVELS, most);
                 to.iter_mut().zip(from).for_each(|(to, from)| *to = half(from * to_levels));
@@ -400,16 +467,14 @@ pub(super) fn attend_halves<S: Simd>(s: S, it: Attention<'_>) {
                     outer: padded,
                     b: keys,
                 };
-                let finish = Integers { to: logits.as_mut_ptr().cast(), stride: padded };
-                // SAFETY: `logits` has `BLOCK` rows, and the products no more, rounded up.
-                unsafe { product::<S, Halves, _, _>(s, products, &finish) };
+                let to = &mut *logits;
+                (it.product)(BlockProduct { factors: products, to, scales: None, is_added: false });
                 for (index, logits) in logits.chunks_exact_mut(padded).enumerate().take(rows) {
                     let weights = &mut weights[index * padded..][..padded];
                     let logits = bytemuck::cast_slice_mut(logits);
                     let sum = integer_weights(s, logits, points, query_scales[row + index], weights);
                     scales[index] = value_scale / sum as f32;
                 }
-                let target = seen.as_mut_ptr();
                 for chunk in (0..padded).step_by(CHUNK) {
                     let size = CHUNK.min(padded - chunk);
                     let sums = Factors {
@@ -421,10 +486,8 @@ pub(super) fn attend_halves<S: Simd>(s: S, it: Attention<'_>) {
                         outer: values_width,
                         b: &values[chunk / 2 * values_width..],
                     };
-                    let finish =
-                        Seen { rows: scales, to: target, stride: values_width, is_first: chunk == 0 };
-                    // SAFETY: as above, for `seen`.
-                    unsafe { product::<S, Halves, _, _>(s, sums, &finish) };
+                    let (to, scales) = (bytemuck::cast_slice_mut(seen), Some(&*scales));
+                    (it.product)(BlockProduct { factors: sums, to, scales, is_added: chunk > 0 });
                 }
                 for (to, seen) in it.to[row * it.to_stride..]
                     .chunks_mut(it.to_stride)

@@ -69,11 +69,12 @@ impl Convolution {
         precision: Precision,
         activation: Activation,
     ) -> Convolution {
-        let &Primitives { align, panel, levels, ref tiles, .. } = primitives;
+        let &Primitives { align, panel, ref tiles, .. } = primitives;
         let joined = Joined::new(convs, align, align);
         let &Joined { width, height, inputs, outputs, .. } = &joined;
-        let range = Range::behind(activation, levels);
-        let bytes = || Linear::bytes(&joined.weights, inputs, outputs, panel, range.zero);
+        let range = Range::behind(activation);
+        let bytes =
+            || Linear::bytes(&joined.weights, inputs, outputs, panel, primitives.pair_levels, range.zero);
         let kind = match (width, height) {
             _ if tiles.is_some() => Kind::Tiles(TileConvolution::new(&joined)),
             (1, 1) if precision == Precision::Int8 => Kind::Pointwise(bytes(), range),

@@ -1,6 +1,7 @@
 //! Matrices with their weights in the order in which products read them, in `f32` or in 8 bits.
 //!
-//! In 8 bits, each column has a scale of its own: `weight ≈ scale · integer`, with integers from −127 to 127.
+//! In 8 bits, each column has a scale of its own: `weight ≈ scale · integer`, with integers from −127 to 127. Some
+//! processors want pairs of them not to be too large together ([`Simd::PAIR_LEVELS`]).
 
 use super::buffer::Buffer;
 use super::product::{
@@ -83,15 +84,28 @@ impl Linear {
         Linear { inputs, outputs, weights: Weights::Floats(packed) }
     }
 
-    /// Matrices `[piece][input][output]` in 8 bits; `zero` is the byte that stands for zero.
-    pub(super) fn bytes(weights: &[f32], inputs: usize, outputs: usize, panel: usize, zero: i32) -> Linear {
-        let mut most = vec![0.0f32; outputs];
-        for row in weights.chunks_exact(outputs) {
-            most.iter_mut().zip(row).for_each(|(most, weight)| *most = most.max(weight.abs()));
+    /// Matrices `[piece][input][output]` in 8 bits; `zero` is the byte of the rows that stands for zero.
+    pub(super) fn bytes(
+        weights: &[f32],
+        inputs: usize,
+        outputs: usize,
+        panel: usize,
+        pair_levels: i32,
+        zero: i32,
+    ) -> Linear {
+        // The scale of a column is that of its largest weight, or of its largest pair if that asks for more.
+        let (levels, pair_levels) = (127.0, (pair_levels - 1) as f32);
+        let mut scales = vec![0.0f32; outputs];
+        for pair in weights.chunks_exact(2 * outputs) {
+            let (even, odd) = pair.split_at(outputs);
+            for ((scale, even), odd) in scales.iter_mut().zip(even).zip(odd) {
+                let largest = even.abs().max(odd.abs()) / levels;
+                let sum = if even * odd > 0.0 { (even + odd).abs() / pair_levels } else { 0.0 };
+                *scale = scale.max(largest).max(sum);
+            }
         }
         let inverse: Vec<f32> =
-            most.iter().map(|&most| if most > 1e-30 { 127.0 / most } else { 0.0 }).collect();
-        let scales = most.iter().map(|most| most / 127.0).collect();
+            scales.iter().map(|&scale| if scale > 1e-32 { 1.0 / scale } else { 0.0 }).collect();
         let mut sums = vec![0i32; outputs];
         let mut integers = Buffer::zeroed(weights.len());
         let packed: &mut [i8] = integers.as_mut_slice();
@@ -104,7 +118,7 @@ impl Linear {
                 let sums = &mut sums[columns.clone()];
                 for (((place, weight), inverse), sum) in places.zip(numbers).zip(&inverse[columns]).zip(sums)
                 {
-                    let integer = (weight * inverse).round_ties_even() as i8;
+                    let integer = nearest(weight * inverse);
                     *place = integer;
                     *sum += i32::from(integer);
                 }
@@ -118,6 +132,13 @@ impl Linear {
     pub(super) fn takes_bytes(&self) -> bool {
         matches!(self.weights, Weights::Bytes { .. })
     }
+}
+
+/// The nearest integer of a number up to 127 in magnitude.
+fn nearest(x: f32) -> i8 {
+    // Adding this number leaves the integer in the last bits.
+    const LARGE: f32 = 12_582_912.0;
+    (x + LARGE).to_bits() as i8
 }
 
 /// Computes a product.

@@ -3,7 +3,7 @@
 //! A [`Primitives`] is a table of functions that all do the same and differ in how fast they are. Everything above
 //! knows tables only, and everything below is generic over [`Simd`]; nothing but this file names instruction sets.
 
-use super::attention::{self, Attention};
+use super::attention::{self, Attention, BlockProduct};
 use super::gemm::{self, Gemm};
 use super::kernel::Kernel;
 use super::linear::{self, Multiplication};
@@ -37,8 +37,8 @@ pub(super) struct Primitives {
     pub(super) align: usize,
     /// Numbers in a vector.
     pub(super) lanes: usize,
-    /// [`Simd::LEVELS`]
-    pub(super) levels: i32,
+    /// [`Simd::PAIR_LEVELS`]
+    pub(super) pair_levels: i32,
     /// For convolutions in 16 bits.
     pub(super) tiles: Option<TileUnit>,
     pub(super) gemm: fn(Gemm<'_>),
@@ -55,6 +55,8 @@ pub(super) struct Primitives {
     pub(super) quantise_board: fn(Grid, Range, &[f32], &mut [u8], &mut f32),
     pub(super) attend_floats: fn(Attention<'_>),
     pub(super) attend_halves: fn(Attention<'_>),
+    pub(super) block_of_floats: fn(BlockProduct<'_>),
+    pub(super) block_of_halves: fn(BlockProduct<'_>),
 }
 
 /// Makes a table: each function is the generic one, compiled with `$feature`s on, behind a function that may be
@@ -79,12 +81,14 @@ macro_rules! table {
                 = rows::quantise_board;
             attend_floats(it: Attention<'_>) = attention::attend_floats;
             attend_halves(it: Attention<'_>) = attention::attend_halves;
+            block_of_floats(it: BlockProduct<'_>) = attention::block_of_floats;
+            block_of_halves(it: BlockProduct<'_>) = attention::block_of_halves;
         );
         Primitives {
             panel: PANEL_VECTORS * <$set as Simd>::LANES,
             align: (PANEL_VECTORS * <$set as Simd>::LANES).next_multiple_of(BYTES_ALIGN),
             lanes: <$set as Simd>::LANES,
-            levels: <$set as Simd>::LEVELS,
+            pair_levels: <$set as Simd>::PAIR_LEVELS,
             tiles: None,
             gemm,
             to_places,
@@ -99,6 +103,8 @@ macro_rules! table {
             quantise_board,
             attend_floats,
             attend_halves,
+            block_of_floats,
+            block_of_halves,
         }
     }};
     (@functions $(#[$feature:meta])* $set:ty, $token:expr;) => {};

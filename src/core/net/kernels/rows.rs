@@ -39,17 +39,15 @@ pub(super) struct Range {
 }
 
 impl Range {
-    /// For numbers behind this activation; `levels` are those of [`Simd::LEVELS`].
-    pub(super) const fn behind(activation: Activation, levels: i32) -> Range {
-        match activation {
-            Activation::Relu => Range { zero: 0, levels: 2 * levels + 1 },
-            _ => Range::signed(levels),
-        }
-    }
-
     /// For numbers of both signs.
-    pub(super) const fn signed(levels: i32) -> Range {
-        Range { zero: levels + 1, levels }
+    pub(super) const SIGNED: Range = Range { zero: 128, levels: 127 };
+
+    /// For numbers behind this activation.
+    pub(super) const fn behind(activation: Activation) -> Range {
+        match activation {
+            Activation::Relu => Range { zero: 0, levels: 255 },
+            _ => Range::SIGNED,
+        }
     }
 }
 

@@ -18,8 +18,9 @@ pub(super) trait Simd: Copy {
     /// Rows of a block of a product of matrices: the registers hold the sums of so many rows and
     /// [`PANEL_VECTORS`] vectors beside each other, and what is multiplied.
     const ROWS: usize;
-    /// The largest magnitude of a number that is rounded to 8 bits for [`dot8`](Self::dot8).
-    const LEVELS: i32;
+    /// The largest sum of two neighbours of equal sign among the second bytes of [`dot8`](Self::dot8), the first and
+    /// the second or the third and the fourth of four.
+    const PAIR_LEVELS: i32;
 
     /// All lanes the same.
     fn splat(self, x: f32) -> Self::V;
@@ -55,8 +56,8 @@ pub(super) trait Simd: Copy {
     fn reduce_add_int(self, x: Self::I) -> i32;
     /// The largest lane.
     fn reduce_max_int(self, x: Self::I) -> i32;
-    /// In each lane, `sum` plus the four products of the bytes of `a`, which are from 0 to
-    /// 2 [`LEVELS`](Self::LEVELS) + 1, and of those of `b`, from −127 to 127.
+    /// In each lane, `sum` plus the four products of the bytes of `a`, which have no sign, and of those of `b`, whose
+    /// magnitude is at most 127, with [`PAIR_LEVELS`](Self::PAIR_LEVELS).
     fn dot8(self, sum: Self::I, a: Self::I, b: Self::I) -> Self::I;
     /// In each lane, `sum` plus the two products of the halves of `a` and of `b`.
     fn dot16(self, sum: Self::I, a: Self::I, b: Self::I) -> Self::I;
@@ -165,7 +166,7 @@ impl Simd for Portable {
     type I = [i32; 4];
     const LANES: usize = 4;
     const ROWS: usize = 4;
-    const LEVELS: i32 = 127;
+    const PAIR_LEVELS: i32 = 254;
 
     #[inline(always)]
     fn splat(self, x: f32) -> [f32; 4] {
@@ -388,8 +389,8 @@ mod x86 {
         const LANES: usize = 8;
         // 16 registers hold 12 sums, two vectors of the panel and one factor.
         const ROWS: usize = 6;
-        // Without VNNI, the sum of two products must fit into 16 bits.
-        const LEVELS: i32 = if VNNI { 127 } else { 63 };
+        // Without VNNI, the sum of two products must fit into 16 bits: 255 · 128 = 32,640.
+        const PAIR_LEVELS: i32 = if VNNI { 254 } else { 128 };
 
         instructions! {
             splat(self, x: f32) -> __m256 = _mm256_set1_ps(x);
@@ -419,7 +420,8 @@ mod x86 {
                 _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)))
             };
             dot16(self, sum: __m256i, a: __m256i, b: __m256i) -> __m256i = if VNNI {
-                _mm256_dpwssd_avx_epi32(sum, a, b)
+                // The compiler would split the instruction that wraps around into two.
+                _mm256_dpwssds_avx_epi32(sum, a, b)
             } else {
                 _mm256_add_epi32(sum, _mm256_madd_epi16(a, b))
             };
@@ -480,7 +482,7 @@ mod x86 {
         const LANES: usize = 16;
         // 32 registers hold 24 sums, two vectors of the panel and a few factors.
         const ROWS: usize = 12;
-        const LEVELS: i32 = if VNNI { 127 } else { 63 };
+        const PAIR_LEVELS: i32 = if VNNI { 254 } else { 128 };
 
         instructions! {
             splat(self, x: f32) -> __m512 = _mm512_set1_ps(x);
@@ -508,7 +510,8 @@ mod x86 {
                 _mm512_add_epi32(sum, _mm512_madd_epi16(pairs, _mm512_set1_epi16(1)))
             };
             dot16(self, sum: __m512i, a: __m512i, b: __m512i) -> __m512i = if VNNI {
-                _mm512_dpwssd_epi32(sum, a, b)
+                // The compiler would split the instruction that wraps around into two.
+                _mm512_dpwssds_epi32(sum, a, b)
             } else {
                 _mm512_add_epi32(sum, _mm512_madd_epi16(a, b))
             };

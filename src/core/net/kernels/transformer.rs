@@ -1,6 +1,6 @@
 //! Transformer blocks with their weights in the order in which kernels read them.
 
-use super::attention::{Attention, AttentionMemory, Heads, Rotation};
+use super::attention::{Attention, AttentionMemory, Heads, Rotation, fits_halves};
 use super::batch::Batch;
 use super::buffer::Buffer;
 use super::kernel::Precision;
@@ -89,8 +89,14 @@ fn linear<'m>(
         }
     }
     if precision == Precision::Int8 {
-        let zero = Range::signed(primitives.levels).zero;
-        return Linear::bytes(&weights, padded, outputs, primitives.panel, zero);
+        return Linear::bytes(
+            &weights,
+            padded,
+            outputs,
+            primitives.panel,
+            primitives.pair_levels,
+            Range::SIGNED.zero,
+        );
     }
     if let Some(factors) = factors {
         for (row, factor) in weights.chunks_exact_mut(outputs).zip(factors) {
@@ -166,9 +172,9 @@ impl PreparedAttention {
         if self.heads.heads * self.heads.value_width < width {
             seen.fill(0.0);
         }
-        let attend = match self.first.takes_bytes() {
-            true => primitives.attend_halves,
-            false => primitives.attend_floats,
+        let (attend, product) = match self.first.takes_bytes() && fits_halves(&self.heads) {
+            true => (primitives.attend_halves, primitives.block_of_halves),
+            false => (primitives.attend_floats, primitives.block_of_floats),
         };
         for board in 0..batch.count {
             let first = board * batch.area();
@@ -180,6 +186,7 @@ impl PreparedAttention {
                 to: &mut seen[first * width..],
                 to_stride: width,
                 memory: &mut memory.attention,
+                product,
             });
         }
         multiply(primitives, rows, &self.last, (seen, width), (Ending::Accumulate, sum), memory);
@@ -292,8 +299,7 @@ fn normed(
     let taken = if linear.takes_bytes() {
         let bytes = memory.bytes.at_least(padded * linear.inputs);
         let row = memory.row.at_least(linear.inputs);
-        let range = Range::signed(primitives.levels);
-        (primitives.quantise)(extent, Shape::Rms(norm.get()), range, from, (bytes, scales), row);
+        (primitives.quantise)(extent, Shape::Rms(norm.get()), Range::SIGNED, from, (bytes, scales), row);
         Taken::Bytes(bytes, scales)
     } else {
         (primitives.rms_scales)(extent, norm.get(), from, scales);
@@ -318,8 +324,7 @@ fn multiply(
         let bytes = memory.bytes.at_least(padded * linear.inputs);
         let scales = memory.scales.at_least(padded);
         let row = memory.row.at_least(linear.inputs);
-        let range = Range::signed(primitives.levels);
-        (primitives.quantise)(extent, Shape::Plain, range, from, (bytes, scales), row);
+        (primitives.quantise)(extent, Shape::Plain, Range::SIGNED, from, (bytes, scales), row);
         Taken::Bytes(bytes, scales)
     } else {
         Taken::Floats(from.0, from.1, None)
