@@ -3,7 +3,7 @@
 use super::options;
 use crate::eval::NetworkSettings;
 use crate::net::{Forward, Input, Kernel, Network};
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -46,6 +46,20 @@ impl ModelArguments {
             None => Ok(Some(Arc::new(Network::built_in().context("the built-in network")?))),
         }
     }
+}
+
+/// Reads a network of human play.
+///
+/// # Errors
+/// If the file cannot be used, or is another network.
+pub(super) fn load_human(path: &Path) -> anyhow::Result<Arc<Network>> {
+    let network = load(path)?;
+    ensure!(
+        network.takes_metadata(),
+        "{}: not a network of human play, which is told who plays",
+        path.display()
+    );
+    Ok(network)
 }
 
 fn beside_the_program() -> Option<PathBuf> {
