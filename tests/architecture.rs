@@ -27,6 +27,7 @@ const ORDER: &[&str] = &[
     "engine",
     "words",
     "files",
+    "networks",
     "pages",
     "statistics",
     "collections",
