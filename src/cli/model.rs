@@ -14,7 +14,7 @@ const BESIDE: &str = "kosumi.bin.gz";
 /// The network
 #[derive(Debug, Args)]
 pub(super) struct ModelArguments {
-    /// Network in KataGo's format (.bin.gz, .txt.gz, versions 8 to 16) [default: kosumi.bin.gz beside the program,
+    /// Network in KataGo's format (.bin.gz, .txt.gz, versions 8 to 17) [default: kosumi.bin.gz beside the program,
     /// if it is there, otherwise the built-in network]
     #[arg(long, value_name = "FILE", env = "KOSUMI_MODEL")]
     model: Option<PathBuf>,

@@ -60,6 +60,12 @@ pub(super) fn percent_up_to_half(text: &str) -> Result<f32, String> {
     percent.ok_or_else(|| "not a number from 0 to 50".to_owned())
 }
 
+/// From 0 to 1.
+pub(super) fn share(text: &str) -> Result<f32, String> {
+    let share = text.parse::<f32>().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "not a number from 0 to 1".to_owned())
+}
+
 /// A finite number of points.
 pub(super) fn points(text: &str) -> Result<f32, String> {
     text.parse::<f32>().ok().filter(|points| points.is_finite()).ok_or_else(|| "not a number".to_owned())

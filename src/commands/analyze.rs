@@ -4,7 +4,7 @@
 //! of the player on turn. Controllers tell them apart by the name of the command, and take every `info` up to its
 //! `pv`, which ends with a move: hence the order of the fields, and `pass` in lower case.
 
-use super::text::{color_text, vertex_move};
+use super::text::{color_text, own_color, vertex_move};
 use super::{Answer, Commands};
 use crate::board::{BoardSize, Color, Move, Point};
 use crate::engine::{Decision, Observer, SearchRequest};
@@ -79,13 +79,6 @@ impl Request {
             }
         }
         Ok(request)
-    }
-}
-
-fn own_color(color: kosumi_gtp::Color) -> Color {
-    match color {
-        kosumi_gtp::Color::Black => Color::Black,
-        kosumi_gtp::Color::White => Color::White,
     }
 }
 

@@ -4,8 +4,9 @@ use super::analyze::{View, prior_shares, variation_text};
 use super::graphics::{self, colored, marks};
 use super::text::{color, color_text, move_text, points_text, rows_text, vertex_move};
 use super::{Answer, Commands};
-use crate::board::{Board, Cell, Color, Key, Move, Point, Symmetry};
+use crate::board::{Board, Cell, Color, Key, Move, Symmetry};
 use crate::engine::{Observer, SearchRequest};
+use crate::net::input::index;
 use crate::safety::{self, PassAlive};
 use crate::search::{MoveReport, SearchReport};
 use kosumi_gtp::{Arguments, Failure, Response, Session};
@@ -32,12 +33,12 @@ pub(super) fn network_ownership(
     _: &mut Arguments<'_>,
     _: &mut Session<'_>,
 ) -> Answer {
-    let prediction = commands.engine.predict(Symmetry::ALL[0]).ok_or_else(|| Failure::new("no network"))?;
+    let color = commands.engine.game().to_move();
+    let prediction = commands.engine.predict(color, Symmetry::ALL[0], 0.0);
+    let prediction = prediction.ok_or_else(|| Failure::new("no network"))?;
     let prediction = prediction.map_err(|error| Failure::new(error.to_string()))?;
     let size = commands.size();
-    // Predictions begin at the top left.
-    let index = |point: Point| (size.rows() - 1 - point.row()) * size.columns() + point.column();
-    Ok(rows_text(size, |point| format!("{:.3}", prediction.ownership[index(point)] + 0.0)).into())
+    Ok(rows_text(size, |point| format!("{:.3}", prediction.ownership[index(size, point)] + 0.0)).into())
 }
 
 /// Who owns what if the game ended now, which stones are dead, and the score.

@@ -2,7 +2,9 @@
 
 use super::EngineSettings;
 use crate::board::{BoardSize, Move, Symmetry};
-use crate::eval::{Evaluation, Evaluator, FirstPlays, NetworkEvaluator, Ownership, Playouts, Prior};
+use crate::eval::{
+    Evaluation, Evaluator, FirstPlays, NetworkEvaluator, NetworkSettings, Ownership, Playouts, Prior,
+};
 use crate::game::{Game, Line};
 use crate::net::Network;
 use crate::playout::HeuristicPolicy;
@@ -40,6 +42,13 @@ impl EngineEvaluator {
             EngineEvaluator::Playouts(_) => SearchParams::for_playouts(size),
             EngineEvaluator::Network(_) => SearchParams::for_network(size),
         }
+    }
+
+    /// The same with other optimism and another profile of the players; `None` if they are what they were.
+    pub(super) fn with_policy(&self, wanted: &NetworkSettings) -> Option<EngineEvaluator> {
+        let EngineEvaluator::Network(known) = self else { return None };
+        let changed = known.clone().with_policy(wanted);
+        (changed.settings() != known.settings()).then(|| EngineEvaluator::Network(Box::new(changed)))
     }
 
     /// The network, if there is one.
@@ -80,7 +89,7 @@ impl EngineEvaluator {
             EngineEvaluator::Network(mut network) => {
                 let unturned = Symmetry::ALL[0];
                 // Broken weights are met again, and dealt with, in the game.
-                let _ = network.predict(&Line::new(&game), unturned);
+                let _ = network.predict(&Line::new(&game), unturned, 0.0);
             }
         }
     }
@@ -148,6 +157,20 @@ impl Evaluator for EngineEvaluator {
         match self {
             EngineEvaluator::Playouts(evaluator) => evaluator.expand(line, moves),
             EngineEvaluator::Network(evaluator) => evaluator.expand(line, moves),
+        }
+    }
+
+    fn expand_root(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
+        match self {
+            EngineEvaluator::Playouts(evaluator) => evaluator.expand_root(line, moves),
+            EngineEvaluator::Network(evaluator) => evaluator.expand_root(line, moves),
+        }
+    }
+
+    fn has_root_priors(&self) -> bool {
+        match self {
+            EngineEvaluator::Playouts(evaluator) => evaluator.has_root_priors(),
+            EngineEvaluator::Network(evaluator) => evaluator.has_root_priors(),
         }
     }
 

@@ -23,6 +23,7 @@ pub use settings::{DEFAULT_MOVE_TIME, EngineSettings};
 pub use status::FinalStatus;
 
 use crate::board::{BoardSize, ByColor, Color, Key, Move, Symmetry};
+use crate::eval::NetworkSettings;
 use crate::game::{Game, IllegalMove, Line};
 use crate::net::{Network, NotFinite, Prediction};
 use crate::rng::mix;
@@ -96,9 +97,17 @@ impl Engine {
             memory_mebibytes: built.memory_mebibytes,
             playout: built.playout,
             rates: built.rates,
-            network: built.network,
+            network: NetworkSettings {
+                policy_optimism: wanted.network.policy_optimism,
+                root_policy_optimism: wanted.network.root_policy_optimism,
+                profile: wanted.network.profile,
+                ..built.network
+            },
             ..wanted
         };
+        if let Some(evaluator) = self.search.evaluator().with_policy(&self.settings.network) {
+            self.search.set_evaluator(evaluator);
+        }
         if wanted.threads != built.threads {
             self.search.set_threads(wanted.threads);
         }
@@ -130,13 +139,21 @@ impl Engine {
         &self.game
     }
 
-    /// What the network says of the position, seen through a symmetry of the board; `None` without a network.
+    /// What the network says of the position, if this player is on turn, seen through a symmetry of the board, and with
+    /// so much of its optimistic policy; `None` without a network.
     ///
     /// # Errors
     /// If the network answers with numbers that are not finite.
-    pub fn predict(&self, symmetry: Symmetry) -> Option<Result<Prediction, NotFinite>> {
+    pub fn predict(
+        &self,
+        color: Color,
+        symmetry: Symmetry,
+        optimism: f32,
+    ) -> Option<Result<Prediction, NotFinite>> {
         let mut evaluator = self.search.evaluator().network()?.clone();
-        Some(evaluator.predict(&Line::new(&self.game), symmetry))
+        let mut game = self.game.clone();
+        game.set_to_move(color);
+        Some(evaluator.predict(&Line::new(&game), symmetry, optimism))
     }
 
     /// The search, for its statistics.
