@@ -9,8 +9,8 @@ use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use kosumi::net::random::{self, AttentionShape, BlockKind, Options, RotaryKind, TrunkNormKind};
 use kosumi::net::{
-    Activation, Context, Cost, Encoding, ErrorKind, Input, Kernel, NEWEST_VERSION, Network, OLDEST_VERSION,
-    Output, Prediction, Prepared, ReadError, Scratch, scalar,
+    Activation, Arithmetic, Context, Cost, Encoding, ErrorKind, Input, Kernel, NEWEST_VERSION, Network,
+    OLDEST_VERSION, Output, Precision, Prediction, Prepared, ReadError, Scratch, scalar,
 };
 use kosumi::rng::Rng;
 use proptest::prelude::*;
@@ -168,19 +168,28 @@ fn difference(found: &Output, wanted: &Output) -> f32 {
         .fold(0.0, f32::max)
 }
 
+/// All that this processor can compute with, and what it can only emulate.
+fn arithmetics() -> Vec<Arithmetic> {
+    let emulated = Arithmetic { kernel: Kernel::EmulatedBf16, precision: Precision::Bf16 };
+    Arithmetic::available().into_iter().chain([emulated]).collect()
+}
+
 /// All kernels that this processor can run, with all listed networks, on boards of many sizes, one and three at a
 /// time, with the same memory.
 #[test]
 fn kernels_agree_with_the_plain_forward_pass() {
     let sizes = [(19, 19), (9, 9), (1, 1), (25, 2), (13, 7), (2, 25), (4, 4), (5, 8)];
     let mut scratch = Scratch::default();
-    let kernels = Kernel::ALL.into_iter().chain([Kernel::EmulatedBf16]);
-    for kernel in kernels.filter(|kernel| kernel.is_available()) {
-        let tolerance = if kernel.is_rounded() { 0.1 } else { 2e-4 };
+    for arithmetic in arithmetics() {
+        let tolerance = match arithmetic.precision {
+            Precision::F32 => 2e-4,
+            Precision::Bf16 => 0.1,
+            Precision::Int8 => 0.3,
+        };
         let mut worst = 0.0f32;
         for (index, (name, options)) in listed_networks().enumerate() {
             let network = random::network(&Options { channels: options.channels + 20, ..options }).unwrap();
-            let prepared = Prepared::new(&network, kernel);
+            let prepared = Prepared::new(&network, arithmetic);
             let (width, height) = sizes[index % sizes.len()];
             let inputs: Vec<Input> = (0..3).map(|seed| made_up_input(seed, width, height)).collect();
             let wanted: Vec<Output> =
@@ -189,11 +198,12 @@ fn kernels_agree_with_the_plain_forward_pass() {
             let alone = inputs.iter().flat_map(|input| prepared.evaluate(&[input], &mut scratch).unwrap());
             for (found, wanted) in together.iter().cloned().chain(alone).zip(wanted.iter().cycle()) {
                 let difference = difference(&found, wanted);
-                assert!(difference < tolerance, "{name} {width}x{height} {}: {difference}", kernel.name());
+                let arithmetic = arithmetic.name();
+                assert!(difference < tolerance, "{name} {width}x{height} {arithmetic}: {difference}");
                 worst = worst.max(difference);
             }
         }
-        eprintln!("{}: {worst:e}", kernel.name());
+        eprintln!("{}: {worst:e}", arithmetic.name());
     }
 }
 
@@ -489,10 +499,10 @@ fn blocks_in_blocks_in_blocks_end() {
 
 /// Reads broken bytes; if they are a network after all, evaluates it, with kernels too. Nothing may panic, and a
 /// result is finite.
-fn try_everything(bytes: &[u8], input: &Input, kernels: &[Kernel]) {
+fn try_everything(bytes: &[u8], input: &Input, arithmetics: &[Arithmetic]) {
     let Ok(network) = Network::read(bytes) else { return };
-    for &kernel in kernels {
-        if let Ok(output) = Prepared::new(&network, kernel).evaluate_one(input, &mut Scratch::default()) {
+    for &arithmetic in arithmetics {
+        if let Ok(output) = Prepared::new(&network, arithmetic).evaluate_one(input, &mut Scratch::default()) {
             assert!(
                 output.policy.iter().chain(&output.ownership).chain(&output.value).all(|x| x.is_finite())
             );
@@ -517,15 +527,14 @@ fn break_files(tries: usize) {
         })
         .collect();
     let input = made_up_input(1, 5, 4);
-    let kernels = Kernel::ALL.into_iter().chain([Kernel::EmulatedBf16]);
-    let kernels: Vec<Kernel> = kernels.filter(|kernel| kernel.is_available()).collect();
+    let arithmetics = arithmetics();
     for turn in 0..tries {
         let network = &networks[turn % networks.len()];
         let encoding =
             if (turn / networks.len()).is_multiple_of(2) { Encoding::Binary } else { Encoding::Text };
         let whole = bytes(network, encoding);
         // Seldom, because emulating takes its time.
-        let kernels = if (turn / networks.len()).is_multiple_of(7) { &kernels[..] } else { &[] };
+        let arithmetics = if (turn / networks.len()).is_multiple_of(7) { &arithmetics[..] } else { &[] };
         for whole in [packed(&whole), whole] {
             let place = rng.below(whole.len() as u32) as usize;
             // The line end behind the last weights may be missing, and so may digits of the last decimal.
@@ -536,7 +545,7 @@ fn break_files(tries: usize) {
             );
             let mut changed = whole;
             changed[place] ^= 1 + rng.below(255) as u8;
-            try_everything(&changed, &input, kernels);
+            try_everything(&changed, &input, arithmetics);
         }
     }
 }

@@ -95,7 +95,7 @@ impl NetworkEvaluator {
     /// # Panics
     /// If this processor has nothing that the settings allow.
     pub fn new(network: Arc<Network>, settings: NetworkSettings, mebibytes: usize) -> NetworkEvaluator {
-        let forward = Forward::with_arithmetic(&network, settings.arithmetic);
+        let forward = Forward::shared(&network, settings.arithmetic);
         NetworkEvaluator {
             forward,
             features: Features::for_network(&network),

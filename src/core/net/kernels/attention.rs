@@ -10,7 +10,8 @@
 
 use super::buffer::Buffer;
 use super::product::{
-    Apart, Factors, Finish, Floats, Halves, Integers, Overwrite, ROW_ALIGN, Scaled, Target, WORD_ALIGN, product,
+    Apart, Factors, Finish, Floats, Halves, Integers, Overwrite, ROW_ALIGN, Scaled, Target, WORD_ALIGN,
+    product,
 };
 use super::simd::{PANEL_VECTORS, Simd};
 
@@ -218,8 +219,10 @@ pub(super) fn attend_floats<S: Simd>(s: S, it: Attention<'_>) {
                 let finish = Scaled { rows: Some(scales), to: Overwrite(target) };
                 // SAFETY: as above, for `seen`.
                 unsafe { product::<S, Floats, _, _>(s, sums, &finish) };
-                for (to, seen) in
-                    it.to[row * it.to_stride..].chunks_mut(it.to_stride).zip(seen.chunks_exact(values_width)).take(rows)
+                for (to, seen) in it.to[row * it.to_stride..]
+                    .chunks_mut(it.to_stride)
+                    .zip(seen.chunks_exact(values_width))
+                    .take(rows)
                 {
                     to[head * value_width..][..value_width].copy_from_slice(&seen[..value_width]);
                 }
@@ -285,7 +288,9 @@ fn largest(numbers: &[f32]) -> f32 {
     let mut most = [0.0f32; 16];
     let mut chunks = numbers.chunks_exact(16);
     for chunk in &mut chunks {
-        most.iter_mut().zip(chunk).for_each(|(most, x)| *most = if x.abs() > *most { x.abs() } else { *most });
+        most.iter_mut()
+            .zip(chunk)
+            .for_each(|(most, x)| *most = if x.abs() > *most { x.abs() } else { *most });
     }
     chunks.remainder().iter().chain(&most).fold(0.0, |most, x| if x.abs() > most { x.abs() } else { most })
 }
@@ -373,8 +378,10 @@ pub(super) fn attend_halves<S: Simd>(s: S, it: Attention<'_>) {
             if key_width != 2 * inner {
                 queries.fill(0);
             }
-            for ((from, to), scale) in
-                turned.chunks_exact(key_width).zip(queries.chunks_exact_mut(2 * inner)).zip(&mut *query_scales)
+            for ((from, to), scale) in turned
+                .chunks_exact(key_width)
+                .zip(queries.chunks_exact_mut(2 * inner))
+                .zip(&mut *query_scales)
             {
                 let most = largest(from);
                 *scale = most / KEY_LEVELS * key_scale * factor;
@@ -414,12 +421,15 @@ pub(super) fn attend_halves<S: Simd>(s: S, it: Attention<'_>) {
                         outer: values_width,
                         b: &values[chunk / 2 * values_width..],
                     };
-                    let finish = Seen { rows: scales, to: target, stride: values_width, is_first: chunk == 0 };
+                    let finish =
+                        Seen { rows: scales, to: target, stride: values_width, is_first: chunk == 0 };
                     // SAFETY: as above, for `seen`.
                     unsafe { product::<S, Halves, _, _>(s, sums, &finish) };
                 }
-                for (to, seen) in
-                    it.to[row * it.to_stride..].chunks_mut(it.to_stride).zip(seen.chunks_exact(values_width)).take(rows)
+                for (to, seen) in it.to[row * it.to_stride..]
+                    .chunks_mut(it.to_stride)
+                    .zip(seen.chunks_exact(values_width))
+                    .take(rows)
                 {
                     to[head * value_width..][..value_width].copy_from_slice(&seen[..value_width]);
                 }
@@ -433,7 +443,13 @@ pub(super) fn attend_halves<S: Simd>(s: S, it: Attention<'_>) {
 /// Softmax of the first products, times `scale`, as powers of two: the weight of the largest is 2 to the power of
 /// [`WEIGHT_BITS`]. What is behind them gets no weight. Returns the sum of the weights.
 #[inline(always)]
-fn integer_weights<S: Simd>(s: S, products: &mut [i32], count: usize, scale: f32, weights: &mut [i16]) -> i32 {
+fn integer_weights<S: Simd>(
+    s: S,
+    products: &mut [i32],
+    count: usize,
+    scale: f32,
+    weights: &mut [i16],
+) -> i32 {
     // Must not be the largest.
     let first = products[0];
     let end = count.next_multiple_of(S::LANES);

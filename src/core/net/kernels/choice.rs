@@ -30,14 +30,16 @@ impl Prepared {
                 return prepared;
             }
         }
-        let exact = exact.expect("the processor has what is allowed, and what does not round if nothing else agrees");
+        let exact =
+            exact.expect("the processor has what is allowed, and what does not round if nothing else agrees");
         prepared_exact.unwrap_or_else(|| Prepared::new(network, exact))
     }
 
     /// Does it say nearly the same as `exact`, the same network without rounding, about small boards with some stones?
     fn agrees_with(&self, network: &Network, exact: &Prepared) -> bool {
         trial_inputs().iter().all(|input| {
-            let context = Context { legal: &vec![true; input.width * input.height], no_result: true, optimism: 0.0 };
+            let context =
+                Context { legal: &vec![true; input.width * input.height], no_result: true, optimism: 0.0 };
             let meaning = |output: Output| Prediction::new(network, &output, context);
             let wanted = exact.evaluate_one(input, &mut Scratch::default()).and_then(meaning);
             let found = self.evaluate_one(input, &mut Scratch::default()).and_then(meaning);
@@ -45,7 +47,10 @@ impl Prepared {
             let (Ok(wanted), Ok(found)) = (wanted, found) else { return false };
             let numbers =
                 |it: &Prediction| [&it.policy[..], &it.ownership[..], &[it.pass, it.win, it.loss]].concat();
-            numbers(&wanted).iter().zip(numbers(&found)).all(|(wanted, found)| (wanted - found).abs() < TOLERANCE)
+            numbers(&wanted)
+                .iter()
+                .zip(numbers(&found))
+                .all(|(wanted, found)| (wanted - found).abs() < TOLERANCE)
         })
     }
 }
@@ -72,4 +77,46 @@ fn trial_inputs() -> Vec<Input> {
             input
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::kernels::kernel::{Arithmetic, Kernel, Precision};
+    use crate::net::random::{self, Options};
+
+    fn network(seed: u64) -> Network {
+        random::network(&Options { seed, ..Options::default() }).unwrap()
+    }
+
+    #[test]
+    fn arithmetic_that_computes_something_else_is_noticed() {
+        let [one, other] = [1, 2].map(network);
+        let exact = Arithmetic { kernel: Kernel::Portable, precision: Precision::F32 };
+        let [exact_one, exact_other] = [&one, &other].map(|network| Prepared::new(network, exact));
+        let emulated = Arithmetic { kernel: Kernel::EmulatedBf16, precision: Precision::Bf16 };
+        for arithmetic in [exact, emulated] {
+            let prepared = Prepared::new(&one, arithmetic);
+            assert!(prepared.agrees_with(&one, &exact_one), "{}", arithmetic.name());
+            assert!(!prepared.agrees_with(&other, &exact_other), "{}", arithmetic.name());
+        }
+    }
+
+    #[test]
+    fn what_is_asked_for_is_what_is_prepared() {
+        let network = network(1);
+        let chosen = |kernel, precision| {
+            Prepared::fastest(&network, ArithmeticChoice { kernel, precision }).arithmetic()
+        };
+        for arithmetic in Arithmetic::available() {
+            let Arithmetic { kernel, precision } = arithmetic;
+            assert_eq!(chosen(Some(kernel), Some(precision)), arithmetic);
+            assert_eq!(chosen(Some(kernel), None).kernel, kernel);
+            assert_eq!(chosen(None, Some(precision)).precision, precision);
+        }
+        assert_eq!(chosen(Some(Kernel::Portable), None).precision, Precision::F32);
+        let impossible =
+            ArithmeticChoice { kernel: Some(Kernel::Portable), precision: Some(Precision::Bf16) };
+        assert_eq!(impossible.candidates(), []);
+    }
 }

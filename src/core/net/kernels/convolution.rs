@@ -125,7 +125,8 @@ impl Convolution {
         match norm {
             Some(norm) => (primitives.norm_act)(extent, norm, from, (plane, self.inputs)),
             None => {
-                for (to, from) in plane.chunks_exact_mut(self.inputs).zip(from.0.chunks(from.1)).take(extent.points)
+                for (to, from) in
+                    plane.chunks_exact_mut(self.inputs).zip(from.0.chunks(from.1)).take(extent.points)
                 {
                     to.copy_from_slice(&from[..self.inputs]);
                 }
@@ -296,7 +297,7 @@ impl Convolution {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::net::kernels::Kernel;
+    use crate::net::kernels::kernel::{Arithmetic, Kernel};
     use crate::rng::Rng;
 
     /// Whole numbers from −3 to 3, which 16 bits hold exactly.
@@ -329,14 +330,15 @@ mod tests {
     }
 
     /// Two convolutions of the same input, with different windows and odd numbers of channels, joined, on several
-    /// boards of several sizes, by all kernels. Memory is used again and is full of other numbers.
+    /// boards of several sizes, by all kernels, in place of a plane and added to one. Memory is used again and is full
+    /// of other numbers.
     #[test]
     fn convolutions_are_what_their_definition_says() {
         let mut rng = Rng::new(3);
-        let kernels = Kernel::ALL.into_iter().chain([Kernel::EmulatedBf16]);
+        let emulated = Arithmetic { kernel: Kernel::EmulatedBf16, precision: Precision::Bf16 };
         let mut workspace = Workspace::default();
-        for kernel in kernels.filter(|kernel| kernel.is_available()) {
-            let primitives = Primitives::of(kernel);
+        for arithmetic in Arithmetic::available().into_iter().chain([emulated]) {
+            let primitives = Primitives::of(arithmetic.kernel);
             for (width, height, inputs, size) in [
                 (1, 1, 3, (4, 3, 3)),
                 (3, 3, 5, (9, 9, 2)),
@@ -356,31 +358,48 @@ mod tests {
                 let convs = [conv(width, height, 7), conv(width.min(3), 1, 35)];
                 let batch = Batch { width: size.0, height: size.1, count: size.2 };
                 let plane = numbers(&mut rng, batch.points() * inputs);
-                let joined = Convolution::new(&[&convs[0], &convs[1]], &primitives);
+                let convs_both = [&convs[0], &convs[1]];
+                let precision = arithmetic.precision;
+                let joined = Convolution::new(&convs_both, &primitives, precision, Activation::Identity);
                 let padded = inputs.next_multiple_of(primitives.align);
                 let mut from = vec![f32::NAN; batch.plane_len(padded)];
                 for (to, from) in from.chunks_mut(padded).zip(plane.chunks(inputs)) {
                     to.fill(0.0);
                     to[..inputs].copy_from_slice(from);
                 }
-                let mut to = vec![f32::NAN; batch.plane_len(joined.outputs())];
-                joined.run(&primitives, batch, &mut from, &mut to, &mut workspace);
-                let second = 7usize.next_multiple_of(primitives.align);
-                for point in 0..batch.points() {
-                    let place =
-                        (point / batch.area(), point / batch.width % batch.height, point % batch.width);
-                    let to = &to[point * joined.outputs()..][..joined.outputs()];
-                    for (conv, first) in convs.iter().zip([0, second]) {
-                        for output in 0..conv.outputs {
-                            let wanted = definition(conv, batch, &plane, place, output);
-                            let difference = (to[first + output] - wanted).abs();
-                            // Winograd's transformation has thirds; tiles are exact.
-                            let tolerance = if kernel.is_rounded() { 0.0 } else { 2e-3 };
-                            assert!(difference <= tolerance, "{}: {difference} of {wanted}", kernel.name());
+                let ones = vec![1.0; padded];
+                let zeros = vec![0.0; padded];
+                let norm = NormAct { scale: &ones, bias: &zeros, activation: Activation::Identity };
+                for (norm, ending, before) in
+                    [(None, Ending::Overwrite, 0.0), (Some(norm), Ending::Accumulate, 2.0)]
+                {
+                    let start = if ending == Ending::Overwrite { f32::NAN } else { before };
+                    let mut to = vec![start; batch.plane_len(joined.outputs())];
+                    joined.run(&primitives, batch, norm, (&from, padded), (ending, &mut to), &mut workspace);
+                    let second = 7usize.next_multiple_of(primitives.align);
+                    for point in 0..batch.points() {
+                        let place =
+                            (point / batch.area(), point / batch.width % batch.height, point % batch.width);
+                        let to = &to[point * joined.outputs()..][..joined.outputs()];
+                        for (conv, first) in convs.iter().zip([0, second]) {
+                            for output in 0..conv.outputs {
+                                let wanted = before + definition(conv, batch, &plane, place, output);
+                                let difference = (to[first + output] - wanted).abs();
+                                // Winograd's transformation has thirds; tiles are exact; bytes have 63 steps for the
+                                // numbers up to 3, and weights 127.
+                                let terms = (width * height * inputs) as f32;
+                                let tolerance = match precision {
+                                    Precision::F32 => 2e-3,
+                                    Precision::Bf16 => 0.0,
+                                    Precision::Int8 => 0.3 * terms.sqrt(),
+                                };
+                                let name = arithmetic.name();
+                                assert!(difference <= tolerance, "{name}: {difference} of {wanted}");
+                            }
+                            let filling =
+                                first + conv.outputs..first + conv.outputs.next_multiple_of(primitives.align);
+                            assert!(to[filling].iter().all(|&x| x == before), "what fills up is zero");
                         }
-                        let filling =
-                            first + conv.outputs..first + conv.outputs.next_multiple_of(primitives.align);
-                        assert!(to[filling].iter().all(|&x| x == 0.0), "what fills up is zero");
                     }
                 }
             }

@@ -5,7 +5,9 @@ use super::buffer::Buffer;
 use super::convolution::{Convolution, Workspace};
 use super::linear::Ending;
 use super::pointwise::{Extent, NormAct};
-use super::prepared::{Inside, LastNorm, Prepared, PreparedBlock, PreparedNorm, PreparedPooling};
+use super::prepared::{
+    Convolutions, Inside, LastNorm, Prepared, PreparedBlock, PreparedNorm, PreparedPooling,
+};
 use super::primitives::Strided;
 use super::rows::Rms;
 use super::sparse::{SetInputs, Sparse};
@@ -149,10 +151,7 @@ impl Prepared {
                 PreparedBlock::FeedForward(block) => {
                     block.run(&self.primitives, batch, sum, &mut scratch.transformer);
                 }
-                PreparedBlock::Convolutions { first, inside, last, last_conv } => {
-                    let last = (last, last_conv);
-                    self.convolutions(batch, (first, inside, last), sum, depth, scratch);
-                }
+                PreparedBlock::Convolutions(block) => self.convolutions(batch, block, sum, depth, scratch),
             }
         }
     }
@@ -161,11 +160,12 @@ impl Prepared {
     fn convolutions(
         &self,
         batch: Batch,
-        (first, inside, (last, last_conv)): (&PreparedNorm, &Inside, (&PreparedNorm, &Convolution)),
+        block: &Convolutions,
         sum: &mut [f32],
         depth: usize,
         scratch: &mut Scratch,
     ) {
+        let Convolutions { first, inside, last, last_conv } = block;
         let from = (&*sum, first.channels());
         match inside {
             Inside::Ordinary(conv) => {

@@ -3,11 +3,11 @@
 //! In 8 bits, each column has a scale of its own: `weight ≈ scale · integer`, with integers from −127 to 127.
 
 use super::buffer::Buffer;
-use super::simd::PANEL_VECTORS;
 use super::product::{
-    Accumulate, Apart, Bytes, Dequantised, Destination, Factors, Floats, Gate, Overwrite, ROW_ALIGN, Rows, Scaled,
-    Starts, Target, product,
+    Accumulate, Apart, Bytes, Dequantised, Destination, Factors, Floats, Gate, Overwrite, ROW_ALIGN, Rows,
+    Scaled, Starts, Target, product,
 };
+use super::simd::PANEL_VECTORS;
 use super::simd::Simd;
 
 /// A matrix; or several, one for each piece of the rows that it is multiplied with.
@@ -102,8 +102,7 @@ impl Linear {
                 let columns = index * panel..(index + 1) * panel;
                 let places = packed[start..].iter_mut().step_by(4);
                 let sums = &mut sums[columns.clone()];
-                for (((place, weight), inverse), sum) in
-                    places.zip(numbers).zip(&inverse[columns]).zip(sums)
+                for (((place, weight), inverse), sum) in places.zip(numbers).zip(&inverse[columns]).zip(sums)
                 {
                     let integer = (weight * inverse).round_ties_even() as i8;
                     *place = integer;

@@ -108,7 +108,11 @@ fn plain(primitives: &Primitives, precision: Precision, matrix: &MatMul) -> Line
 }
 
 impl PreparedAttention {
-    pub(super) fn new(block: &AttentionBlock, primitives: &Primitives, precision: Precision) -> PreparedAttention {
+    pub(super) fn new(
+        block: &AttentionBlock,
+        primitives: &Primitives,
+        precision: Precision,
+    ) -> PreparedAttention {
         let &AttentionBlock { heads, key_heads, key_width, value_width, .. } = block;
         let half = key_width / 2;
         // Pairs that are turned together lie apart.
@@ -260,8 +264,9 @@ impl PreparedFeedForward {
 fn alive(block: &FeedForwardBlock) -> Vec<usize> {
     const NOTHING: f32 = 1e-20;
     let hidden = block.first.outputs;
-    let has_column =
-        |matrix: &MatMul, unit: usize| matrix.weights[unit..].iter().step_by(hidden).any(|weight| weight.abs() > NOTHING);
+    let has_column = |matrix: &MatMul, unit: usize| {
+        matrix.weights[unit..].iter().step_by(hidden).any(|weight| weight.abs() > NOTHING)
+    };
     let has_row = |unit: usize| {
         let outputs = block.last.outputs;
         block.last.weights[unit * outputs..][..outputs].iter().any(|weight| weight.abs() > NOTHING)
