@@ -1,8 +1,8 @@
-//! The results of a match as a page: tables, the course of the score, every game.
+//! The results of a match as a page: tables, the score after each game, every game.
 
 use super::conditions::Conditions;
 use super::files::file_name;
-use super::plots::{bar_width, bars, course};
+use super::plots::{bar_width, bars, score_curve};
 use super::record::{Ending, GameRecord};
 use super::side::Side;
 use super::summary::{Summary, Sums};
@@ -23,7 +23,7 @@ const STYLE: &str = "\
 .plot .axis { stroke: var(--line); fill: none; }
 .plot .even { stroke: var(--faint); stroke-dasharray: 4 4; fill: none; }
 .plot .band { fill: var(--link); opacity: .18; }
-.plot .course { stroke: var(--link); stroke-width: 2; fill: none; }
+.plot .curve { stroke: var(--link); stroke-width: 2; fill: none; }
 .plot .bar { fill: var(--link); }
 .facts td { white-space: normal; vertical-align: top; overflow-wrap: anywhere; }
 .facts td:first-child { color: var(--faint); white-space: nowrap; overflow-wrap: normal; }
@@ -56,9 +56,11 @@ pub fn html(summary: &Summary, conditions: &Conditions, records: Option<&Path>) 
     facts(&mut page, summary, conditions);
     results(&mut page, summary);
     if summary.games.len() >= 2 {
-        page.heading("Course of the score");
-        page.paragraph("A's share of the points after each game, in the order of their numbers, with the interval of 95 %.");
-        page.add(course(summary));
+        page.heading("Score after each game");
+        page.paragraph(
+            "A's share of the points so far, in the order of the games' numbers, with its interval of 95 %.",
+        );
+        page.add(score_curve(summary));
     }
     conduct(&mut page, summary);
     lengths(&mut page, summary);

@@ -14,7 +14,7 @@ const LOW: f64 = 30.0;
 const MOST_POINTS: usize = 400;
 
 /// The score after each game with its interval.
-pub(super) fn course(summary: &Summary) -> Markup {
+pub(super) fn score_curve(summary: &Summary) -> Markup {
     let mut tally = Tally::default();
     let mut rates: Vec<Interval> = Vec::new();
     for game in summary.games.values() {
@@ -39,14 +39,14 @@ pub(super) fn course(summary: &Summary) -> Markup {
     let right = WIDE - 8.0;
     html! {
         svg.plot role="img" viewBox={ "0 -10 " (WIDE) " " (HIGH + 10.0) } {
-            title { "Course of the score" }
+            title { "Score after each game" }
             @for share in [0.0, 0.25, 0.5, 0.75, 1.0] {
                 @let at = y(share);
                 path class=(if share == 0.5 { "even" } else { "axis" }) d=(format!("M{LEFT} {at:.1}H{right}")) {}
                 text x=(LEFT - 6.0) y=(format_args!("{:.1}", at + 4.0)) text-anchor="end" { (100.0 * share) " %" }
             }
             polygon class="band" points=(band) {}
-            polyline class="course" points=(middle) {}
+            polyline class="curve" points=(middle) {}
             text x=(LEFT) y=(HIGH - 5.0) { "1" }
             text x=(right) y=(HIGH - 5.0) text-anchor="end" { (count) " games" }
         }

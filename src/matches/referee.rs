@@ -20,6 +20,7 @@ use super::side::Side;
 use crate::board::Color;
 use crate::game::Game;
 use crate::score;
+use crate::words::color_letter;
 use std::time::{Duration, Instant};
 
 /// A finished game.
@@ -315,12 +316,5 @@ impl Playing<'_> {
         let names = Side::BOTH.map(|side| self.player(side).identity.to_string());
         let sgf = record.sgf(&self.game, &self.notes, [&names[0], &names[1]], self.conditions);
         Played { record, sgf }
-    }
-}
-
-fn color_letter(color: Color) -> char {
-    match color {
-        Color::Black => 'B',
-        Color::White => 'W',
     }
 }

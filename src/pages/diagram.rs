@@ -2,6 +2,7 @@
 
 use crate::board::{Board, Color, Point};
 use crate::handicap::star_points;
+use crate::words::color_name;
 use maud::{Markup, Render, html};
 
 /// What a mark says: the class of its colour.
@@ -91,7 +92,7 @@ impl<'a> Diagram<'a> {
 
     /// What is at a point of the picture, as the class of its colour.
     fn stone_class(&self, point: Point) -> Option<&'static str> {
-        self.color_at(point).map(class_of)
+        self.color_at(point).map(color_name)
     }
 
     fn mark_shape(&self, point: Point, mark: &Mark, tone: Tone) -> Markup {
@@ -124,7 +125,7 @@ impl<'a> Diagram<'a> {
         let (x, y) = self.middle(point);
         let [x, y, side] =
             [x as f32 - side / 2.0, y as f32 - side / 2.0, side].map(|number| format!("{number:.2}"));
-        let class = class_of(if owner > 0.0 { Color::Black } else { Color::White });
+        let class = color_name(if owner > 0.0 { Color::Black } else { Color::White });
         Some(html! { rect class=(class) x=(x) y=(y) width=(side) height=(side) {} })
     }
 
@@ -139,13 +140,6 @@ impl<'a> Diagram<'a> {
                 @for x in [0, columns + 1] { text class="coordinate" x=(x) y=(rows - row) { (row + 1) } }
             }
         }
-    }
-}
-
-fn class_of(color: Color) -> &'static str {
-    match color {
-        Color::Black => "black",
-        Color::White => "white",
     }
 }
 

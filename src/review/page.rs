@@ -11,6 +11,7 @@ use super::reviewed::Reviewed;
 use super::summary::PlayerSummary;
 use crate::board::Color;
 use crate::pages::Page;
+use crate::words::color_name;
 use maud::{Markup, PreEscaped, html};
 
 const STYLE: &str = include_str!("page.css");
@@ -192,7 +193,7 @@ fn player_card(reviewed: &Reviewed, color: Color) -> Markup {
     let summary = &reviewed.review.players[color];
     html! {
         article.player.card {
-            h3 { span class={ "pip " (class_of(color)) } {} (reviewed.facts.name(color)) }
+            h3 { span class={ "pip " (color_name(color)) } {} (reviewed.facts.name(color)) }
             @if summary.moves == 0 { p.faint { "No moves were judged." } } @else { (player(summary)) }
         }
     }
@@ -266,7 +267,7 @@ fn worst_move(reviewed: &Reviewed, index: usize) -> Markup {
             a href={ "#" (index) } title=(sentence(&reviewed.line, index, judgement)) {
                 (sign(judgement.class))
                 span.number { (step.moves) }
-                span class={ "pip " (class_of(*color)) } {}
+                span class={ "pip " (color_name(*color)) } {}
                 span.move { (mv.to_string()) }
                 span.loss { (format_args!("−{:.1} %", 100.0 * judgement.loss.mean)) }
                 span.points { (format_args!("−{:.1} p", judgement.score_loss.mean)) }
@@ -322,12 +323,5 @@ fn about(reviewed: &Reviewed) -> Markup {
             }
             p.faint { "Made by Kosumi " (env!("CARGO_PKG_VERSION")) "." }
         }
-    }
-}
-
-fn class_of(color: Color) -> &'static str {
-    match color {
-        Color::Black => "black",
-        Color::White => "white",
     }
 }

@@ -11,6 +11,7 @@ use super::reviewed::Reviewed;
 use crate::board::{BoardSize, Color, Move, Point};
 use crate::game::Game;
 use crate::handicap::star_points;
+use crate::words::color_letter;
 use serde::Serialize;
 
 /// Moves of a variation that are shown.
@@ -35,7 +36,7 @@ struct StepData {
     /// Moves so far.
     n: usize,
     /// Whose turn it is: `B` or `W`.
-    t: &'static str,
+    t: char,
     /// The move that led here: colour and point.
     #[serde(skip_serializing_if = "Option::is_none")]
     m: Option<String>,
@@ -112,7 +113,7 @@ pub(super) fn data(reviewed: &Reviewed) -> Data {
     for (index, step) in main_line.steps().iter().enumerate() {
         let mut data = StepData {
             n: step.moves,
-            t: letter(step.to_move),
+            t: color_letter(step.to_move),
             m: None,
             x: String::new(),
             s: None,
@@ -124,7 +125,7 @@ pub(super) fn data(reviewed: &Reviewed) -> Data {
         };
         match &step.change {
             Change::Move { color, mv, lifted } => {
-                data.m = Some(format!("{}{}", letter(*color), place(size, *mv)));
+                data.m = Some(format!("{}{}", color_letter(*color), place(size, *mv)));
                 data.x = lifted.iter().map(|&point| place(size, Move::Play(point))).collect();
             }
             Change::SetUp(points) => {
@@ -238,13 +239,6 @@ fn line_data(
         mover = mover.opponent();
     }
     data
-}
-
-fn letter(color: Color) -> &'static str {
-    match color {
-        Color::Black => "B",
-        Color::White => "W",
-    }
 }
 
 /// Two letters, from the top left; `--` for a pass.
