@@ -1,4 +1,7 @@
-"""KataGo's network files, version 8: read into and written from `model.Network`.
+"""KataGo's network files, versions 8 to 10: read into `model.Network`, and written from it as version 10.
+
+Version 9 brought two numbers more, the short-term errors, and version 10 their present meaning; a network of an older
+version gets new ones, to be learnt. `teacher.py` reads newer files, to ask them.
 
 A gzip stream of words separated by white space; `@BIN@` is followed by little-endian f32s. Convolutions are stored as
 [y][x][in][out], matrices as [in][out].
@@ -8,6 +11,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -16,17 +20,28 @@ from torch import nn
 
 from model import GLOBAL_FEATURES, SPATIAL_FEATURES, Network, Norm, PoolingBlock, Shape
 
-VERSION = 8
+VERSION = 10
 
 
 class FormatError(Exception):
     """The file is not a network of this kind."""
 
 
-class _Words:
+class Words:
+    """A file's words, and the arrays between them."""
+
     def __init__(self, data: bytes):
         self.data = data
         self.at = 0
+
+    @staticmethod
+    def unpacked(path: str | Path) -> bytes:
+        """The bytes of a file, which may be packed by gzip or not."""
+        data = Path(path).read_bytes()
+        try:
+            return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+        except (EOFError, zlib.error) as error:
+            raise FormatError(f"the packed file is broken: {error}") from error
 
     def word(self) -> str:
         data, at = self.data, self.at
@@ -74,16 +89,21 @@ class _Words:
         self.word()
         return self.floats(self.number())
 
-    def norm(self) -> tuple[np.ndarray, np.ndarray]:
-        """Scale and bias that the normalisation comes to."""
+    def scale_bias(self) -> tuple[np.ndarray, np.ndarray]:
+        """Scale and bias that the normalisation comes to. The activation follows in the file."""
         self.word()
         channels, epsilon, has_scale, has_bias = self.number(), float(self.word()), self.number(), self.number()
         mean, variance = self.floats(channels), self.floats(channels)
         scale = self.floats(channels) if has_scale else np.ones(channels, np.float32)
         bias = self.floats(channels) if has_bias else np.zeros(channels, np.float32)
         scale = scale / np.sqrt(variance + epsilon)
-        self.word()  # the activation behind it, by name only
         return scale.astype(np.float32), (bias - mean * scale).astype(np.float32)
+
+    def norm(self) -> tuple[np.ndarray, np.ndarray]:
+        """`scale_bias`, with the activation behind it, which has only a name in the versions read here."""
+        found = self.scale_bias()
+        self.word()
+        return found
 
 
 def _set(target: nn.Parameter, values: np.ndarray) -> None:
@@ -103,11 +123,10 @@ def _set_norm(norm: Norm, folded: tuple[np.ndarray, np.ndarray]) -> None:
 
 def read(path: str | Path) -> tuple[str, Network]:
     """Name and network of a file. Raises `FormatError` or `OSError`."""
-    data = gzip.open(path).read()
-    words = _Words(data)
+    words = Words(Words.unpacked(path))
     name, version = words.word(), words.number()
-    if version != VERSION:
-        raise FormatError(f"version {version}; only {VERSION} is read")
+    if not 8 <= version <= VERSION:
+        raise FormatError(f"version {version}; 8 to {VERSION} are read")
     if (words.number(), words.number()) != (SPATIAL_FEATURES, GLOBAL_FEATURES):
         raise FormatError("the network takes other inputs")
     words.word()
@@ -134,6 +153,10 @@ def read(path: str | Path) -> tuple[str, Network]:
     hidden = [words.matrix(), words.bias()]
     words.word()
     last = [words.matrix(), words.bias(), words.matrix(), words.bias()]
+    if version < VERSION:
+        # Near 0.1 for the value, and a point and a half for the score, wherever: a beginning.
+        last[2] = np.concatenate([last[2][:4], np.zeros((2, last[2].shape[1]), np.float32)])
+        last[3] = np.concatenate([last[3][:4], np.array([-3.0, -2.5], np.float32)])
     parts["ownership"] = words.conv()
 
     gpool = tuple(i for i, part in enumerate(block_parts) if "conv_pooled" in part)
