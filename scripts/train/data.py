@@ -203,6 +203,15 @@ def add_unknown(group: dict[str, np.ndarray], names: set[str], size: tuple[int, 
             raise ShardError(f"some shards have {name} and some have not")
 
 
+def forget_the_game(group: dict[str, np.ndarray]) -> None:
+    """Takes back what the games said of their positions: the moves and how they ended."""
+    group["played"] = np.full_like(group["played"], NO_MOVE)
+    group["value"] = np.zeros_like(group["value"])
+    group["score"] = np.full_like(group["score"], np.nan)
+    if "ownership" in group:
+        group["ownership"] = np.full_like(group["ownership"], UNKNOWN_OWNER)
+
+
 class Stream:
     """Batches without end, decided by seed and step alone, so that a training can go on exactly where it stopped.
 
@@ -210,8 +219,12 @@ class Stream:
     mixed. Shards that appear in the folder are part of the next round.
     """
 
-    def __init__(self, folder: str | Path, batch: int, seed: int, window: int = 4, labelled: bool = False):
+    def __init__(
+        self, folder: str | Path, batch: int, seed: int, window: int = 4, labelled: bool = False, weak: str = ""
+    ):
         self.folder, self.batch, self.seed, self.window, self.labelled = Path(folder), batch, seed, window, labelled
+        # Shards whose names begin so show games of weak players: of these only the teacher's words count.
+        self.weak = weak
         # Place in the stream: round, the files of this round, window of the round, batches taken of the window.
         self.round, self.files, self.part, self.taken = 0, self.list_files(), 0, 0
         self.loaded: list[tuple[tuple[int, int], dict[str, np.ndarray], np.ndarray]] | None = None
@@ -240,6 +253,8 @@ class Stream:
         sizes: dict[tuple[int, int], list[dict[str, np.ndarray]]] = {}
         for name in chosen:
             for size, group in read_groups(self.folder / name).items():
+                if self.weak and name.startswith(self.weak):
+                    forget_the_game(group)
                 sizes.setdefault(size, []).append(group)
         batches = []
         for size, groups in sorted(sizes.items()):

@@ -3,13 +3,14 @@
 Version 9 brought two numbers more, the short-term errors, and version 10 their present meaning; a network of an older
 version gets new ones, to be learnt. `teacher.py` reads newer files, to ask them.
 
-A gzip stream of words separated by white space; `@BIN@` is followed by little-endian f32s. Convolutions are stored as
-[y][x][in][out], matrices as [in][out].
+A gzip stream of words separated by white space; `@BIN@` is followed by little-endian f32s (and, in files of our own that
+only `gpu.py` makes, `@F16@` by f16s). Convolutions are stored as [y][x][in][out], matrices as [in][out].
 """
 
 from __future__ import annotations
 
 import gzip
+import lzma
 import os
 import zlib
 from pathlib import Path
@@ -33,14 +34,18 @@ class Words:
     def __init__(self, data: bytes):
         self.data = data
         self.at = 0
+        # Where the arrays read so far begin, with their mark, and their numbers of elements.
+        self.arrays: list[tuple[int, int]] = []
 
     @staticmethod
     def unpacked(path: str | Path) -> bytes:
-        """The bytes of a file, which may be packed by gzip or not."""
+        """The bytes of a file, which may be packed by gzip or xz, or not at all."""
         data = Path(path).read_bytes()
         try:
-            return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
-        except (EOFError, zlib.error) as error:
+            if data[:2] == b"\x1f\x8b":
+                return gzip.decompress(data)
+            return lzma.decompress(data) if data[:6] == b"\xfd7zXZ\0" else data
+        except (EOFError, zlib.error, lzma.LZMAError) as error:
             raise FormatError(f"the packed file is broken: {error}") from error
 
     def word(self) -> str:
@@ -62,13 +67,15 @@ class Words:
         data, at = self.data, self.at
         while at < len(data) and data[at] <= 32:
             at += 1
-        if data[at : at + 5] != b"@BIN@":
+        kind = {b"@BIN@": "<f4", b"@F16@": "<f2"}.get(data[at : at + 5])
+        if kind is None:
             self.at = at
             return np.array([float(self.word()) for _ in range(count)], np.float32)
-        self.at = at + 5 + 4 * count
-        if self.at > len(data):
+        self.arrays.append((at, count))
+        self.at = at + 5 + np.dtype(kind).itemsize * count
+        if count < 0 or self.at > len(data):
             raise FormatError("the file ends within its numbers")
-        return np.frombuffer(data, "<f4", count, at + 5).copy()
+        return np.frombuffer(data, kind, count, at + 5).astype(np.float32)
 
     def conv(self) -> np.ndarray:
         """Weights as PyTorch has them: [out][in][y][x]."""

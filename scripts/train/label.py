@@ -14,13 +14,14 @@ all from the view of the player to move. With `--vary-komi` some positions are s
 had, and the labels file has their features of the position (`global`) and takes back the results that were told.
 
 Learning from these takes far fewer positions than learning from single moves and results (Hinton, Vinyals & Dean 2015,
-"Distilling the knowledge in a neural network"). A shard is written in one step: after a kill the same command goes on
-with the shards that are missing. All choices follow from the seed and the shard's name.
+"Distilling the knowledge in a neural network"). Labels are written in one step: after a kill the same command goes on
+with the shards that are missing, and several may run at once. All choices follow from the seed and the shard's name.
 """
 
 from __future__ import annotations
 
 import argparse
+import fcntl
 import os
 import sys
 import time
@@ -145,7 +146,14 @@ def main() -> None:
     for path in missing[: options.most]:
         if options.minutes and time.monotonic() - start > 60 * options.minutes:
             break
-        done += label(network, path, options)
+        with open(path, "rb") as shard:
+            try:
+                fcntl.flock(shard, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                continue  # another process is at it
+            if labels_of(path).exists():
+                continue
+            done += label(network, path, options)
         seconds, cpu_seconds = time.monotonic() - start, time.process_time() - cpu
         print(f"{path.name}: {done} positions, {done / seconds:.0f}/s, {done / cpu_seconds:.0f} per CPU second")
         sys.stdout.flush()

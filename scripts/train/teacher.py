@@ -456,9 +456,15 @@ class Teacher(nn.Module):
         )
 
 
+def parse(data: bytes) -> tuple[Teacher, list[tuple[int, int]]]:
+    """The network that unpacked bytes hold, and where their arrays begin and how many numbers each has."""
+    words = _Reader(data)
+    try:
+        return Teacher(words).eval().requires_grad_(False), words.arrays
+    except (RuntimeError, ValueError, MemoryError) as error:
+        raise FormatError(str(error)) from error
+
+
 def read(path: str | Path) -> Teacher:
     """The network in a file, packed or not. Raises `FormatError` or `OSError`."""
-    try:
-        return Teacher(_Reader(Words.unpacked(path))).eval().requires_grad_(False)
-    except (RuntimeError, ValueError, MemoryError) as error:
-        raise FormatError(f"{path}: {error}") from error
+    return parse(Words.unpacked(path))[0]

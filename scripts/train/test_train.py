@@ -173,13 +173,15 @@ class Losses(unittest.TestCase):
     def test_a_teacher_knows_what_no_game_says(self):
         shard = self.unknown()
         shard["policy_move"] = np.tile(np.arange(16, dtype=np.uint16), (2, 1))
-        shard["policy_share"] = np.full((2, 16), 4095, np.uint16)
+        shard["policy_share"] = np.full((2, 16), 4000, np.uint16)
+        shard["policy_rest"] = np.full(2, 1535, np.uint16)
         shard["teacher_value"] = np.tile(np.array([0.7, 0.3, 0], np.float32), (2, 1))
-        shard["teacher_score"] = np.tile(np.array([3, 5, 2], np.float32), (2, 1))
+        shard["teacher_score"] = np.tile(np.array([3, 5, 2, 4], np.float32), (2, 1))
+        shard["teacher_error"] = np.tile(np.array([0.1, 1.5], np.float32), (2, 1))
         shard["teacher_ownership"] = np.full((2, 25), 99, np.int8)
         parts = self.parts(shard, [1])
         self.assertEqual(parts["played"], 0)
-        for name in ("policy", "value", "score", "ownership"):
+        for name in ("policy", "value", "score", "error", "ownership"):
             self.assertGreater(parts[name], 0)
 
 
@@ -205,7 +207,7 @@ class Resuming(unittest.TestCase):
             def train(run: str, positions: int) -> dict:
                 command = [sys.executable, HERE / "train.py", "--data", data, "--out", Path(folder) / run]
                 command += ["--shape", "b2c16", "--batch", "8", "--positions", positions, "--validate", "64"]
-                command += ["--warm-up", "40", "--average", "80", "--threads", "1", "--window", "2"]
+                command += ["--warm-up", "40", "--average", "80", "--threads", "1", "--window", "2", "--precision", "f32"]
                 subprocess.run([str(word) for word in command], check=True, capture_output=True)
                 return torch.load(Path(folder) / run / "state.pt", weights_only=True)
 
