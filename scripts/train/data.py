@@ -90,7 +90,8 @@ def komi_steps(count: int, rng: np.random.Generator) -> np.ndarray:
 
 def varied_komi(globals_: np.ndarray, area: int, changed: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """The features of positions with another komi where `changed` (n) says so."""
-    return with_komi(globals_, area, np.where(changed, komi_steps(len(changed), rng), 0.0)).astype(np.float32)
+    moved = with_komi(globals_, area, komi_steps(len(changed), rng))
+    return np.where(changed[:, None], moved, globals_).astype(np.float32)
 
 
 @dataclasses.dataclass

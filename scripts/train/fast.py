@@ -140,7 +140,7 @@ def convolution(
         transformed = torch.einsum("ay,bx,oiyx->abio", _G, _G, weight).reshape(36, weight.shape[1], weight.shape[0])
         return _Convolution.apply(x, bias, transformed.contiguous(), residual)
     if bias is not None:
-        x = F.relu(x + bias[:, :, None, None], inplace=True)
+        x = F.relu(x + bias.to(x.dtype)[:, :, None, None], inplace=True)
     if mask is not None:
         x = x * mask
     y = F.conv2d(x, weight, padding=weight.shape[2] // 2)

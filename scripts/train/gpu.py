@@ -3,6 +3,7 @@
 
     gpu.py pack FOLDER --games GAMES.sgf.zst --teacher TEACHER.bin.gz --kosumi KOSUMI --validation SHARD.npz …
     gpu.py train FOLDER --out OUT --shape b10c128 --seconds 560 [--start OUT-OF-BEFORE]
+    gpu.py export OUT NETWORK.bin.gz
 
 `pack` makes FOLDER, some 45 MB: games without names, the teacher's weights in 16 bits, the program `kosumi`, shards to
 validate with, and if wanted shards to learn from (`--shards`). It needs no GPU.
@@ -15,7 +16,8 @@ most a minute old at any time,
     state.000, …        what `--start` needs to go on, in pieces of at most 15 MiB
     log.jsonl           every number, of all runs
 
-README.md beside this file says how to run it.
+`export` makes the network's file from the state, where a large one did not come along. README.md beside this file says
+how to run it all.
 """
 
 from __future__ import annotations
@@ -124,9 +126,10 @@ def pack(options: argparse.Namespace) -> None:
         count = pack_games(options.games, folder / "games.sgf.xz", options.megabytes, options.held_back)
         print(f"{count} games")
     pack_teacher(options.teacher, folder / "teacher.xz")
-    for name, found in (("validation", options.validation), ("training", options.shards)):
-        for path in found:
-            shutil.copyfile(path, folder / f"{name}-{path.stem.removeprefix(name).strip('-')}.npz")
+    kinds = ("validation", options.validation), ("training", options.shards), ("training-selfplay", options.self_play)
+    for kind, found in kinds:
+        for number, path in enumerate(found):
+            shutil.copyfile(path, folder / f"{kind}-{number:05}.npz")
     if options.kosumi:
         with lzma.open(folder / "kosumi.xz", "wb", preset=6) as file:
             file.write(options.kosumi.read_bytes())
@@ -293,8 +296,7 @@ class Positions:
 
     def read(self, path: Path) -> None:
         self.seen.add(path)
-        # Names of self-play's shards begin so; `pack` keeps the names.
-        weak = "selfplay" in path.name or "own" in path.name
+        weak = path.name.startswith("training-selfplay")
         for size, group in read_groups(path, labels=False).items():
             with self.lock:
                 if size not in self.pools:
@@ -310,7 +312,8 @@ class Positions:
 
     def shares(self) -> dict[tuple[int, int], float]:
         """How often each size is drawn: 19×19 as often as was asked for, the others as often as they come."""
-        counts = {size: pool.count for size, pool in self.pools.items() if pool.count}
+        with self.lock:
+            counts = {size: pool.count for size, pool in self.pools.items() if pool.count}
         others = sum(count for size, count in counts.items() if size != (19, 19))
         full = self.options.full if (19, 19) in counts and others else float((19, 19) in counts)
         return {size: full if size == (19, 19) else (1 - full) * count / others for size, count in counts.items()}
@@ -356,6 +359,24 @@ class Labelled:
         batch.teacher_error = None if self.errors is None else self.errors[chosen]
         batch.teacher_ownership = self.ownership[chosen].float().gather(1, source)
         return batch
+
+
+class Compiled:
+    """A network as it is, and, if wanted, compiled for full batches of 19×19, which cost most."""
+
+    def __init__(self, network: torch.nn.Module, wanted: bool):
+        self.network = network
+        self.compiled = torch.compile(network, dynamic=False) if wanted else None
+
+    def __call__(self, batch: Batch, full: bool):
+        if self.compiled is not None and full and batch.size == (19, 19):
+            try:
+                return self.compiled(batch.spatial, batch.globals_)
+            except Exception as error:
+                # No compiler, or one that cannot do this: slower is better than nothing.
+                print(f"note: not compiled: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
+                self.compiled = None
+        return self.network(batch.spatial, batch.globals_)
 
 
 class Training:
@@ -405,13 +426,11 @@ class Training:
         if state:
             for name, value in state["average"].items():
                 self.average[name] += value.to(self.device).float()
-        self.averaged = self.steps
         # Compiled for the size that costs most; every other size runs as it is.
-        self.ask, self.answer = self.teacher, self.network
-        if options.compile:
-            self.ask_full = torch.compile(self.teacher, dynamic=False)
-            self.answer_full = torch.compile(self.network, dynamic=False)
+        self.ask = Compiled(self.teacher, options.compile)
+        self.answer = Compiled(self.network, options.compile)
         self.weights = Weights(played=options.played)
+        self.writing: threading.Thread | None = None
 
     # -- what the teacher says
 
@@ -432,8 +451,7 @@ class Training:
             part = rows[start : start + at_once]
             turns = torch.randint(len(pool.tables), (len(part),), generator=self.generator).to(self.device)
             batch = pool.batch(part, turns, globals_[start : start + at_once])
-            full = options.compile and pool.size == (19, 19) and len(part) == at_once
-            answer = (self.ask_full if full else self.ask)(batch.spatial, batch.globals_)
+            answer = self.ask(batch, len(part) == at_once)
             back = pool.back[turns]
             policy = F.softmax(legal_logits(answer, batch), dim=1)
             policy = torch.cat([policy[:, :-1].gather(1, back), policy[:, -1:]], dim=1)
@@ -492,9 +510,8 @@ class Training:
     def step(self, batch: Batch, steps: int) -> dict[str, torch.Tensor]:
         for group in self.optimiser.param_groups:
             group["lr"] = self.rate(steps)
-        full = self.options.compile and batch.size == (19, 19) and len(batch) == self.options.batch
         with self.autocast():
-            answer = (self.answer_full if full else self.answer)(batch.spatial, batch.globals_)
+            answer = self.answer(batch, len(batch) == self.options.batch)
         parts = losses(answer, batch, self.weights)
         total = sum(parts.values())
         self.optimiser.zero_grad(set_to_none=True)
@@ -507,10 +524,8 @@ class Training:
         self.optimiser.step()
         self.steps += 1
         self.done += len(batch)
-        since = self.steps - self.averaged
-        keep = min(1 - len(batch) / self.options.average, since / (since + 10)) if self.averaged == 0 else 1 - len(
-            batch
-        ) / self.options.average
+        # At first the average forgets faster: the early weights are no use.
+        keep = min(1 - len(batch) / self.options.average, self.steps / (self.steps + 10))
         with torch.no_grad():
             own = self.network.state_dict()
             names = list(own)
@@ -527,8 +542,10 @@ class Training:
             file.write(json.dumps(line) + "\n")
         print(" ".join(f"{name}={value}" for name, value in line.items()), flush=True)
 
-    def checkpoint(self) -> None:
-        out = self.options.out
+    def checkpoint(self, wait: bool = False) -> None:
+        """Writes the files while the training goes on, or, at the end, before this returns."""
+        if self.writing:
+            self.writing.join()
         own = {name: value.detach().float().cpu().clone() for name, value in self.network.state_dict().items()}
         state = {
             "shape": dict(vars(self.network.shape)),
@@ -539,17 +556,11 @@ class Training:
             "steps": self.steps,
             "seconds": self.seconds_before + self.elapsed(),
         }
-        packed = io.BytesIO()
-        torch.save(state, packed)
-        pieces = [packed.getbuffer()[at : at + PIECE] for at in range(0, packed.getbuffer().nbytes, PIECE)]
-        for number, piece in enumerate(pieces):
-            part = out / f"state.{number:03}.part"
-            part.write_bytes(piece)
-            os.replace(part, out / f"state.{number:03}")
-        averaged = Network(self.network.shape)
-        averaged.load_state_dict({name: value.cpu() for name, value in self.average.items()})
-        name = f"{self.options.name}-p{self.done}"
-        katago_file.write(out / "network.bin.gz", name, averaged)
+        averaged = {name: value.cpu() for name, value in self.average.items()}
+        self.writing = threading.Thread(target=write, args=(self.options, state, averaged))
+        self.writing.start()
+        if wait:
+            self.writing.join()
 
     @torch.no_grad()
     def validate(self) -> None:
@@ -624,9 +635,9 @@ class Training:
             now = self.elapsed()
             if now - logged > options.log_seconds or now > end:
                 means = {name: float(value) / count for name, value in sums.items()}
-                there = {f"{size[0]}x{size[1]}": pool.count for size, pool in sorted(self.positions.pools.items())}
+                pools = sum(pool.count for pool in list(self.positions.pools.values()))
                 speed = (self.done - before) / (now - logged)
-                self.log("training", rate=self.rate(steps), per_second=speed, pools=sum(there.values()), **means)
+                self.log("training", rate=self.rate(steps), per_second=speed, pools=pools, **means)
                 if self.positions.failure:
                     print(f"note: {self.positions.failure}", file=sys.stderr, flush=True)
                     self.positions.failure = None
@@ -638,8 +649,34 @@ class Training:
                 saved = now
             if now > end:
                 break
-        self.checkpoint()
+        self.checkpoint(wait=True)
         self.validate()
+
+
+def write(options: argparse.Namespace, state: dict, averaged: dict[str, torch.Tensor]) -> None:
+    """The files of a checkpoint, each in one step."""
+    packed = io.BytesIO()
+    torch.save(state, packed)
+    data = packed.getbuffer()
+    for number, at in enumerate(range(0, data.nbytes, PIECE)):
+        part = options.out / f"part.{number:03}"
+        part.write_bytes(data[at : at + PIECE])
+        os.replace(part, options.out / f"state.{number:03}")
+    write_network(options.out / "network.bin.gz", options.name, state, averaged)
+
+
+def write_network(path: Path, name: str, state: dict, averaged: dict[str, torch.Tensor]) -> None:
+    network = Network(Shape(**state["shape"]))
+    network.load_state_dict(averaged)
+    katago_file.write(path, f"{name}-p{state['positions']}", network)
+
+
+def export(options: argparse.Namespace) -> None:
+    state = read_state(options.folder)
+    if state is None:
+        raise SystemExit(f"{options.folder}: no state.000")
+    averaged = {name: value + state["average"][name].float() for name, value in state["network"].items()}
+    write_network(options.file, options.name, state, averaged)
 
 
 def read_state(folder: Path) -> dict | None:
@@ -663,8 +700,15 @@ def main() -> None:
     packing.add_argument("--held-back", type=int, default=2016, help="games of this year and later stay out [%(default)s]")
     packing.add_argument("--kosumi", type=Path, help="the program, built for the other machine")
     packing.add_argument("--shards", type=Path, nargs="*", default=[], help="shards to learn from")
+    packing.add_argument("--self-play", type=Path, nargs="*", default=[], help="shards of self-play to learn from")
     packing.add_argument("--validation", type=Path, nargs="*", default=[], help="shards to validate with")
     packing.add_argument("--start", type=Path, help="a folder that an earlier run wrote, to go on from")
+
+    exporting = commands.add_parser("export", help="make a network's file of a state")
+    exporting.set_defaults(run=export)
+    exporting.add_argument("folder", type=Path, help="what `train` wrote")
+    exporting.add_argument("file", type=Path)
+    exporting.add_argument("--name", default="kosumi", help="name within the network's file [%(default)s]")
 
     training = commands.add_parser("train", help="train", formatter_class=argparse.ArgumentDefaultsHelpFormatter)
     training.set_defaults(run=lambda options: Training(options).run())
