@@ -665,10 +665,10 @@ def write(options: argparse.Namespace, state: dict, averaged: dict[str, torch.Te
     write_network(options.out / "network.bin.gz", options.name, state, averaged)
 
 
-def write_network(path: Path, name: str, state: dict, averaged: dict[str, torch.Tensor]) -> None:
+def write_network(path: Path, name: str, state: dict, averaged: dict[str, torch.Tensor], bits: int = 23) -> None:
     network = Network(Shape(**state["shape"]))
     network.load_state_dict(averaged)
-    katago_file.write(path, f"{name}-p{state['positions']}", network)
+    katago_file.write(path, f"{name}-p{state['positions']}", network, bits)
 
 
 def export(options: argparse.Namespace) -> None:
@@ -676,7 +676,7 @@ def export(options: argparse.Namespace) -> None:
     if state is None:
         raise SystemExit(f"{options.folder}: no state.000")
     averaged = {name: value + state["average"][name].float() for name, value in state["network"].items()}
-    write_network(options.file, options.name, state, averaged)
+    write_network(options.file, options.name, state, averaged, options.bits)
 
 
 def read_state(folder: Path) -> dict | None:
@@ -709,6 +709,7 @@ def main() -> None:
     exporting.add_argument("folder", type=Path, help="what `train` wrote")
     exporting.add_argument("file", type=Path)
     exporting.add_argument("--name", default="kosumi", help="name within the network's file [%(default)s]")
+    exporting.add_argument("--bits", type=int, default=23, help="of each number, for a smaller file [all: %(default)s]")
 
     training = commands.add_parser("train", help="train", formatter_class=argparse.ArgumentDefaultsHelpFormatter)
     training.set_defaults(run=lambda options: Training(options).run())

@@ -102,6 +102,11 @@ class Networks(unittest.TestCase):
             self.assertEqual((name, again.shape), ("n", made.shape))
             for (name, ours), (_, theirs) in zip(made.named_parameters(), again.named_parameters(), strict=True):
                 self.assertTrue(torch.equal(ours, theirs), name)
+            katago_file.write(Path(folder) / "small.bin.gz", "n", made, bits=9)
+            self.assertLess((Path(folder) / "small.bin.gz").stat().st_size, 0.7 * path.stat().st_size)
+            _, small = katago_file.read(Path(folder) / "small.bin.gz")
+            for (name, ours), theirs in zip(made.named_parameters(), small.parameters(), strict=True):
+                torch.testing.assert_close(theirs, ours, rtol=2.0**-10, atol=0, msg=name)
             path.write_bytes(path.read_bytes()[:-200])
             self.assertRaises((EOFError, katago_file.FormatError), katago_file.read, path)
 
