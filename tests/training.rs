@@ -234,5 +234,7 @@ fn from_self_play_to_play() {
 #[test]
 fn the_parts_in_python() {
     let Some(python) = python() else { return };
-    run(python_script(&python, "test_train.py").current_dir(SCRIPTS));
+    // Teachers are compared with KataGo on positions that this program shows them.
+    let mut command = python_script(&python, "test_train.py");
+    run(command.current_dir(SCRIPTS).env("KOSUMI", env!("CARGO_BIN_EXE_kosumi")));
 }
