@@ -10,10 +10,10 @@ use kosumi::net::{
     Context, Features, Input, Kernel, Network, Prediction, Prepared, Scratch, features, scalar,
 };
 use kosumi::rules::Rules;
+use kosumi_test_support::shared;
 use rayon::prelude::*;
 use serde::Deserialize;
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// How closely must probabilities, owners, lead and score agree, and in what share of the positions the best move?
@@ -55,25 +55,13 @@ struct Raw {
     white_ownership: Vec<Vec<f64>>,
 }
 
-fn shared(path: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared").join(path);
-    path.exists().then_some(path)
-}
-
 fn rows() -> Option<Vec<Row>> {
-    let path = shared("oracle/katago-b6c96-raw.jsonl").or_else(|| {
-        eprintln!("skipped: no oracle in ../shared/oracle");
-        None
-    })?;
-    let text = fs::read_to_string(path).unwrap();
+    let text = fs::read_to_string(shared("oracle/katago-b6c96-raw.jsonl")?).unwrap();
     Some(text.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
 }
 
 fn network() -> Option<Network> {
-    let path = shared("models/g170-b6c96-s175395328-d26788732.bin.gz").or_else(|| {
-        eprintln!("skipped: no network in ../shared/models");
-        None
-    })?;
+    let path = shared("models/g170-b6c96-s175395328-d26788732.bin.gz")?;
     Some(Network::open(&path).unwrap())
 }
 

@@ -13,10 +13,11 @@ use kosumi::net::{
     Output, Prediction, Prepared, ReadError, Scratch, scalar,
 };
 use kosumi::rng::Rng;
+use kosumi_test_support::shared;
 use proptest::prelude::*;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{Read as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 fn bytes(network: &Network, encoding: Encoding) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -421,17 +422,12 @@ fn large_networks_can_be_read() {
 
 /// The published network, if it is there.
 fn published() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/models");
-    let file = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
-    file.into_iter().find(|path| path.to_string_lossy().ends_with(".bin.gz"))
+    shared("models/g170-b6c96-s175395328-d26788732.bin.gz")
 }
 
 #[test]
 fn the_published_network_is_read_and_written_again() {
-    let Some(path) = published() else {
-        eprintln!("skipped: no network in ../shared/models");
-        return;
-    };
+    let Some(path) = published() else { return };
     let network = Network::open(&path).unwrap();
     assert_eq!(network.name(), "g170-b6c96-s175395328-d26788732");
     assert_eq!(network.cost(), Cost { parameters: 1_030_599, multiply_adds: 1_002_112 });

@@ -16,7 +16,7 @@ mod status;
 mod tests;
 mod thinking;
 
-pub use evaluator::EngineEvaluator;
+pub use evaluator::{EngineEvaluator, run_search};
 pub use record::{Remarks, Revision};
 pub use settings::{DEFAULT_MOVE_TIME, EngineSettings};
 pub use status::FinalStatus;
