@@ -11,10 +11,10 @@ use kosumi::net::{
     features, scalar,
 };
 use kosumi::rules::Rules;
+use kosumi_test_support::shared;
 use rayon::prelude::*;
 use serde::Deserialize;
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// How closely must probabilities, owners, lead and score agree, and in what share of the positions the best move?
@@ -89,22 +89,11 @@ struct Raw {
     white_ownership: Vec<Vec<f64>>,
 }
 
-fn shared(path: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared").join(path);
-    path.exists().then_some(path)
-}
-
 impl Oracle {
     /// The positions and the network, if they are there.
     fn load(self) -> Option<(Vec<Row>, Network)> {
-        let paths = shared("oracle")
-            .map(|it| it.join(self.answers))
-            .zip(shared("models").map(|it| it.join(self.model)));
-        let Some((answers, model)) = paths.filter(|(answers, model)| answers.exists() && model.exists())
-        else {
-            eprintln!("skipped: {} and {} are not in ../shared", self.model, self.answers);
-            return None;
-        };
+        let answers = shared("oracle")?.join(self.answers);
+        let model = shared("models")?.join(self.model);
         let text = fs::read_to_string(answers).unwrap();
         let rows: Vec<Row> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert!(rows.len() > 100);

@@ -13,10 +13,11 @@ use kosumi::net::{
     OLDEST_VERSION, Output, Precision, Prediction, Prepared, ReadError, Scratch, scalar,
 };
 use kosumi::rng::Rng;
+use kosumi_test_support::shared;
 use proptest::prelude::*;
 use std::fs::{self, File};
 use std::io::{Read as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 fn bytes(network: &Network, encoding: Encoding) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -575,12 +576,11 @@ fn large_networks_can_be_read() {
 }
 
 /// The published networks that are there.
-fn published() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/models");
-    let files = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+fn published() -> Option<Vec<PathBuf>> {
+    let files = fs::read_dir(shared("models")?).unwrap().flatten().map(|entry| entry.path());
     let mut files: Vec<PathBuf> = files.filter(|path| path.to_string_lossy().ends_with(".bin.gz")).collect();
     files.sort();
-    files
+    Some(files)
 }
 
 /// Are both the same bytes, except for numbers below 10⁻³⁰, which are zero in what was written?
@@ -600,10 +600,7 @@ fn same_but_for_tiny_weights(written: &[u8], read: &[u8]) -> bool {
 /// Hidden units that training has given up.
 #[test]
 fn units_without_effect_are_found() {
-    let Some(path) = published().into_iter().find(|path| path.ends_with("b10c384h6nbttflrs.bin.gz")) else {
-        eprintln!("skipped: no b10c384h6nbttflrs in ../shared/models");
-        return;
-    };
+    let Some(path) = shared("models/b10c384h6nbttflrs.bin.gz") else { return };
     let network = Network::open(&path).unwrap();
     assert_eq!(network.dead_units(), 775);
     let without = network.without_dead_units();
@@ -614,10 +611,7 @@ fn units_without_effect_are_found() {
 
 #[test]
 fn published_networks_are_read_and_written_again() {
-    let paths = published();
-    if paths.is_empty() {
-        eprintln!("skipped: no network in ../shared/models");
-    }
+    let Some(paths) = published() else { return };
     for path in paths {
         let network = Network::open(&path).unwrap();
         let cost = match network.name() {

@@ -21,7 +21,7 @@ use crate::board::Color;
 use crate::game::Game;
 use crate::score;
 use crate::words::color_letter;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 /// A finished game.
 #[derive(Clone, Debug)]
@@ -56,7 +56,7 @@ pub(super) fn play(
         plan,
         control,
         players,
-        date: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        date: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
         game: Game::new(plan.board.size, conditions.rules, plan.board.komi),
         clocks: clock.map(|clock| [clock, clock]),
         notes: Vec::new(),

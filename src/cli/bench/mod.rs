@@ -4,10 +4,10 @@ mod interruption;
 mod network;
 mod sharing;
 
-use crate::board::{Board, BoardSize, Color, Move, Point};
-use crate::eval::{Evaluator, Playouts};
+use crate::board::{Board, BoardSize, Point};
+use crate::engine::{EngineEvaluator, run_search};
 use crate::game::Game;
-use crate::playout::{self, HeuristicPolicy, PlayoutPolicy, UniformPolicy};
+use crate::playout::{self, Policy};
 use crate::rng::{Rng, mix};
 use crate::rules::Rules;
 use crate::search::node::{Edge, Node};
@@ -92,8 +92,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     out.flush()?;
     writeln!(out, "\nsize   uniform playouts/s  moves   heuristic playouts/s  moves")?;
     for side in SIDES {
-        let uniform = playouts(side, UniformPolicy, time)?;
-        let heuristic = playouts(side, HeuristicPolicy::default(), time)?;
+        let uniform = playouts(side, Policy::Uniform, time)?;
+        let heuristic = playouts(side, Policy::Heuristic, time)?;
         writeln!(
             out,
             "{side:>4}   {:>18.0}  {:>5.1}   {:>20.0}  {:>5.1}",
@@ -129,14 +129,15 @@ fn square(side: usize) -> anyhow::Result<BoardSize> {
     BoardSize::square(side).context("not a size")
 }
 
-fn search(size: BoardSize, threads: usize) -> Search<Playouts> {
-    Search::new(Playouts::default(), SearchParams::for_playouts(size), MEBIBYTES, threads)
+fn search(size: BoardSize, threads: usize) -> Search<EngineEvaluator> {
+    let playouts = EngineEvaluator::Playouts(Box::default());
+    Search::new(playouts, SearchParams::for_playouts(size), MEBIBYTES, threads)
 }
 
-fn search_by_count<E: Evaluator + Sync>(search: &mut Search<E>, game: &Game, count: u32) -> SearchReport {
+fn search_by_count(search: &mut Search<EngineEvaluator>, game: &Game, count: u32) -> SearchReport {
     let limits = Limits::playouts(count);
     let context = SearchContext::new(&limits, &|| Duration::ZERO, &|| false);
-    search.run(game, SEED, &context)
+    run_search(search, game, SEED, &context)
 }
 
 /// A hash over what the search finds in [`POSITIONS`].
@@ -173,18 +174,13 @@ struct PlayoutSpeed {
     mean_length: f64,
 }
 
-fn playouts<P: PlayoutPolicy>(side: usize, mut policy: P, time: Duration) -> anyhow::Result<PlayoutSpeed> {
+fn playouts(side: usize, policy: Policy, time: Duration) -> anyhow::Result<PlayoutSpeed> {
     let empty = Board::new(square(side)?);
-    let mut board = empty;
     let mut rng = Rng::new(SEED);
     let (mut count, mut moves) = (0u64, 0u64);
     let start = Instant::now();
     while start.elapsed() < time {
-        for _ in 0..50 {
-            board.copy_from(&empty);
-            let end = playout::run(&mut policy, &mut board, Color::Black, [Move::Pass; 2], &mut rng, &mut ());
-            moves += u64::from(end.moves);
-        }
+        moves += playout::run_many(policy, &empty, 50, &mut rng);
         count += 50;
     }
     let per_second = count as f64 / start.elapsed().as_secs_f64();
@@ -210,7 +206,7 @@ fn simulations(side: usize, threads: usize, time: Duration) -> anyhow::Result<Se
     let start = Instant::now();
     let elapsed = || start.elapsed();
     let context = SearchContext::new(&limits, &elapsed, &|| false);
-    let report = search.run(&game, SEED, &context);
+    let report = run_search(&mut search, &game, SEED, &context);
     let per_second = f64::from(report.playouts) / start.elapsed().as_secs_f64();
     Ok(SearchSpeed {
         per_second,
