@@ -3,7 +3,7 @@
 use super::text::rows_text;
 use super::{Answer, Commands};
 use crate::board::{Color, Move, Point, Symmetry};
-use crate::net::{Prediction, symmetry};
+use crate::net::{Prediction, input, symmetry};
 use kosumi_gtp::{Arguments, Failure, Session};
 use std::fmt::Write;
 
@@ -46,8 +46,7 @@ fn write_raw(commands: &Commands, symmetry: u8, prediction: &Prediction, text: &
     let _ = writeln!(text, "shorttermWinlossError {:.3}", or_none(prediction.shortterm_value_error));
     let _ = writeln!(text, "shorttermScoreError {:.3}", or_none(prediction.shortterm_score_error));
     let to_move: Color = game.to_move();
-    // Predictions begin at the top left.
-    let index = |point: Point| (size.rows() - 1 - point.row()) * size.columns() + point.column();
+    let index = |point: Point| input::index(size, point);
     let policy = rows_text(size, |point| match game.check(to_move, Move::Play(point)) {
         Ok(()) => format!("{:8.6}", prediction.policy[index(point)]),
         Err(_) => "     NAN".to_owned(),

@@ -23,6 +23,7 @@ pub use settings::{DEFAULT_MOVE_TIME, EngineSettings};
 pub use status::FinalStatus;
 
 use crate::board::{BoardSize, ByColor, Color, Key, Move, Symmetry};
+use crate::eval::NetworkSettings;
 use crate::game::{Game, IllegalMove, Line};
 use crate::net::{Network, NotFinite, Prediction};
 use crate::rng::mix;
@@ -88,17 +89,22 @@ impl Engine {
         &self.settings
     }
 
-    /// Changes how the engine plays from here on. What it was built with stays: memory, evaluator and all that
-    /// belongs to it; and so do the rules and the komi of the game.
+    /// Changes how the engine plays from here on. Memory, network and kernel stay, and so do the rules and the komi of
+    /// the game. If positions are to be evaluated in another way, everything that was learned is forgotten.
     pub fn change_settings(&mut self, wanted: EngineSettings) {
         let built = self.settings;
         self.settings = EngineSettings {
             memory_mebibytes: built.memory_mebibytes,
-            playout: built.playout,
-            rates: built.rates,
-            network: built.network,
+            network: NetworkSettings { kernel: built.network.kernel, ..wanted.network },
             ..wanted
         };
+        let evaluation = |it: &EngineSettings| (it.playout, it.rates, it.network);
+        if evaluation(&self.settings) != evaluation(&built) {
+            let evaluator = self.search.evaluator().with_settings(&self.settings);
+            self.search.set_evaluator(evaluator);
+            self.report = None;
+            self.status = None;
+        }
         if wanted.threads != built.threads {
             self.search.set_threads(wanted.threads);
         }

@@ -5,11 +5,12 @@
 //! reaches again.
 
 use super::cache::{CachedEvaluation, EvaluationCache};
-use super::images;
-use super::{Evaluation, Evaluator, FirstPlays, Ownership, Playouts, Prior};
-use crate::board::{Key, Move, Symmetry};
+use super::symmetric;
+use super::{Evaluation, Evaluator, Ownership, Prior};
+use crate::board::{BoardSize, Key, Move, Symmetry};
 use crate::game::{Button, Game, Line};
 use crate::net::features::{Features, can_have_no_result, legal_points};
+use crate::net::input;
 use crate::net::{Context, Forward, Input, Kernel, Network, NotFinite, Prediction};
 use crate::rng::Rng;
 use crate::rules::Rules;
@@ -22,12 +23,10 @@ pub struct NetworkSettings {
     /// Share of the value, in `[0, 1]`, that depends on the expected score instead of on who wins, so that decided
     /// games are played on well.
     pub score_share: f32,
-    /// Share of the value, in `[0, 1]`, that comes from a playout; 0 plays none.
-    pub playout_share: f32,
     /// Which of the symmetries of the board the network is shown.
     pub view: View,
-    /// Do positions that are images of each other share an answer?
-    pub share_images: bool,
+    /// Do symmetric positions share one evaluation?
+    pub share_symmetric: bool,
     /// The kernel that computes it; `None` is the fastest one of this processor.
     pub kernel: Option<Kernel>,
 }
@@ -45,13 +44,7 @@ pub enum View {
 
 impl Default for NetworkSettings {
     fn default() -> NetworkSettings {
-        NetworkSettings {
-            score_share: 0.1,
-            playout_share: 0.0,
-            view: View::Varied,
-            share_images: true,
-            kernel: None,
-        }
+        NetworkSettings { score_share: 0.1, view: View::Varied, share_symmetric: true, kernel: None }
     }
 }
 
@@ -72,7 +65,6 @@ pub struct NetworkEvaluator {
     input: Input,
     legal: Vec<bool>,
     ownership: Ownership,
-    playouts: Option<Playouts>,
 }
 
 impl NetworkEvaluator {
@@ -89,8 +81,16 @@ impl NetworkEvaluator {
             input: Input::zero(1, 1),
             legal: Vec::new(),
             ownership: Ownership::default(),
-            playouts: (settings.playout_share > 0.0).then(Playouts::default),
         }
+    }
+
+    /// The same network with other settings and an empty cache of the same size. The kernel stays.
+    #[must_use]
+    pub fn with_settings(&self, settings: NetworkSettings) -> NetworkEvaluator {
+        let settings = NetworkSettings { kernel: self.shared.settings.kernel, ..settings };
+        let (network, cache) = (Arc::clone(&self.shared.network), self.shared.cache.emptied());
+        let shared = Arc::new(Shared { network, settings, cache });
+        NetworkEvaluator { shared, ownership: Ownership::default(), ..self.clone() }
     }
 
     /// The network.
@@ -134,26 +134,29 @@ impl NetworkEvaluator {
 
     /// The answer about a position, from the cache if it is there.
     fn answer(&mut self, line: &Line<'_>) -> Arc<CachedEvaluation> {
-        let (key, way) = match self.shared.settings.share_images {
-            true => images::common_key(line),
+        let (key, to_canonical) = match self.shared.settings.share_symmetric {
+            true => symmetric::canonical_key(line),
             false => (line.graph_key(), Symmetry::ALL[0]),
         };
         match self.shared.cache.get(key) {
-            Some(known) if known.way == way => known,
-            Some(known) => Arc::new(images::image(&known, line.game().size(), known.way.then(way.inverse()))),
+            Some(known) if known.to_canonical == to_canonical => known,
+            Some(known) => {
+                let symmetry = known.to_canonical.then(to_canonical.inverse());
+                Arc::new(symmetric::image(&known, line.game().size(), symmetry))
+            }
             None => {
-                let answer = Arc::new(self.ask(line, key, way));
+                let answer = Arc::new(self.ask(line, key, to_canonical));
                 self.shared.cache.insert(key, answer.clone());
                 answer
             }
         }
     }
 
-    fn ask(&mut self, line: &Line<'_>, key: Key, way: Symmetry) -> CachedEvaluation {
+    fn ask(&mut self, line: &Line<'_>, key: Key, to_canonical: Symmetry) -> CachedEvaluation {
         let game = line.game();
         let size = game.size();
-        // All images are shown the network as the same one.
-        let symmetry = way.then(self.symmetry(line, key));
+        // The network is shown the same view of all positions that share the evaluation.
+        let symmetry = to_canonical.then(self.symmetry(line, key));
         let Ok(prediction) = self.predict(line, symmetry) else {
             // Broken weights: an even game and no preference, so that the engine still plays by the rules.
             let even = 1.0 / (size.area() + 1) as f32;
@@ -163,11 +166,10 @@ impl NetworkEvaluator {
                 evaluation: Evaluation { value: 0.0, score: 0.0 },
                 moves: moves.collect(),
                 owners: vec![0; size.area()].into(),
-                way,
+                to_canonical,
             };
         };
-        let at =
-            |point: crate::board::Point| (size.rows() - 1 - point.row()) * size.columns() + point.column();
+        let at = |point| input::index(size, point);
         let legal = size.points().filter(|&point| self.legal[at(point)]);
         let priors = legal
             .map(|point| (Move::Play(point), prediction.policy[at(point)]))
@@ -179,7 +181,7 @@ impl NetworkEvaluator {
             evaluation: Evaluation { value, score: prediction.lead },
             moves,
             owners: owners.into(),
-            way,
+            to_canonical,
         }
     }
 
@@ -195,7 +197,8 @@ impl NetworkEvaluator {
     /// Result and score in one number: a lead counts for less the larger it is.
     fn value(&self, result: f32, score: f32, area: usize) -> f32 {
         let share = self.shared.settings.score_share;
-        let lead = (score / (2.0 * (area as f32).sqrt())).atan() * std::f32::consts::FRAC_2_PI;
+        // Of `libm`, so that it is the same on every machine.
+        let lead = libm::atanf(score / (2.0 * (area as f32).sqrt())) * std::f32::consts::FRAC_2_PI;
         (1.0 - share) * result + share * lead
     }
 }
@@ -214,14 +217,13 @@ fn compact(owners: &[f32]) -> Vec<i8> {
     owners.iter().map(|&owner| (owner * 127.0).round() as i8).collect()
 }
 
-/// From rows that run from the top to the order of [`BoardSize::points`](crate::board::BoardSize::points).
-fn points_order(size: crate::board::BoardSize, rows: &[i8]) -> Vec<i8> {
-    let at = |point: crate::board::Point| (size.rows() - 1 - point.row()) * size.columns() + point.column();
-    size.points().map(|point| rows[at(point)]).collect()
+/// From rows that run from the top to the order of [`BoardSize::points`].
+fn points_order(size: BoardSize, rows: &[i8]) -> Vec<i8> {
+    size.points().map(|point| rows[input::index(size, point)]).collect()
 }
 
 impl Evaluator for NetworkEvaluator {
-    fn evaluate(&mut self, line: &Line<'_>, rng: &mut Rng, moves: &mut Vec<(Move, Prior)>) -> Evaluation {
+    fn evaluate(&mut self, line: &Line<'_>, _rng: &mut Rng, moves: &mut Vec<(Move, Prior)>) -> Evaluation {
         let game = line.game();
         let size = game.size();
         if line.passes() >= 2 {
@@ -238,23 +240,11 @@ impl Evaluator for NetworkEvaluator {
         let answer = self.answer(line);
         self.ownership.add_expected(size, &answer.owners);
         moves.extend(answer.priors());
-        let Evaluation { value, score } = answer.evaluation;
-        let share = self.shared.settings.playout_share;
-        match &mut self.playouts {
-            Some(playouts) => {
-                let played = playouts.evaluate(line, rng, &mut Vec::new());
-                Evaluation { value: (1.0 - share) * value + share * played.value, score }
-            }
-            None => Evaluation { value, score },
-        }
+        answer.evaluation
     }
 
     fn expand(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
         moves.extend(self.answer(line).priors());
-    }
-
-    fn first_plays(&self) -> Option<&FirstPlays> {
-        self.playouts.as_ref().and_then(Playouts::first_plays)
     }
 
     fn ownership(&self) -> Option<&Ownership> {
@@ -348,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn images_share_an_answer_that_is_turned_to_each_of_them() {
+    fn symmetric_positions_share_one_evaluation() {
         let size = BoardSize::square(5).expect("a size");
         // What recent moves and ladders were differs in no image.
         let seen = |symmetry: Symmetry| {
@@ -359,7 +349,7 @@ mod tests {
             }
             game
         };
-        let settings = NetworkSettings { share_images: true, ..NetworkSettings::default() };
+        let settings = NetworkSettings { share_symmetric: true, ..NetworkSettings::default() };
         let mut shared = evaluator(settings);
         for symmetry in Symmetry::ALL {
             let game = seen(symmetry);
@@ -383,23 +373,10 @@ mod tests {
         }
         assert_eq!(shared.cache().hits_and_misses().1, 1);
 
-        let mut apart = evaluator(NetworkSettings { share_images: false, ..settings });
+        let mut apart = evaluator(NetworkSettings { share_symmetric: false, ..settings });
         for symmetry in Symmetry::ALL {
             apart.evaluate(&Line::new(&seen(symmetry)), &mut Rng::new(1), &mut Vec::new());
         }
         assert_eq!(apart.cache().hits_and_misses(), (0, 8));
-    }
-
-    #[test]
-    fn a_share_of_the_value_may_come_from_playouts() {
-        let game = game();
-        let line = Line::new(&game);
-        let value = |playout_share| {
-            let settings = NetworkSettings { playout_share, ..NetworkSettings::default() };
-            evaluator(settings).evaluate(&line, &mut Rng::new(3), &mut Vec::new()).value
-        };
-        let (network, both, playout) = (value(0.0), value(0.5), value(1.0));
-        assert!((both - (network + playout) / 2.0).abs() < 1e-6, "{network} {both} {playout}");
-        assert!(playout.abs() > 0.9, "a playout is won or lost: {playout}");
     }
 }

@@ -133,6 +133,12 @@ impl<E: Evaluator + Sync> Search<E> {
         self.table.clear();
     }
 
+    /// Searches with another evaluator from here on; everything that was learned is forgotten.
+    pub fn set_evaluator(&mut self, evaluator: E) {
+        self.evaluator = evaluator;
+        self.clear();
+    }
+
     /// Changes the parameters; what was learned stays.
     pub fn set_params(&mut self, params: SearchParams) {
         self.params = params;
