@@ -4,7 +4,7 @@ use super::model::ModelArguments;
 use super::options;
 use crate::board::BoardSize;
 use crate::collections::read_game;
-use crate::commands::{Commands, LiveGraphics, Setting};
+use crate::commands::{Commands, GraphicsKind, Setting};
 use crate::engine::{Engine, EngineSettings};
 use crate::graph_key::Sharing;
 use crate::net::Network;
@@ -37,7 +37,7 @@ pub(super) struct Arguments {
     boardsize: BoardSize,
     /// Draw searches for GoGui on the standard error: none, visits, winrates, variation or ownership
     #[arg(long, value_name = "WHAT", default_value = "none", value_parser = options::live_graphics)]
-    live_graphics: LiveGraphics,
+    live_graphics: GraphicsKind,
     /// Think on the opponent's time
     #[arg(long)]
     ponder: bool,

@@ -309,7 +309,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
                 }
             }
         }
-        let lost = (in_flight * self.params.in_flight_weight) as f32;
+        let lost = (in_flight * self.params.virtual_losses) as f32;
         MoveStats { visits, value: sign * node::from_fixed(value), lost }
     }
 

@@ -35,6 +35,9 @@ pub(crate) struct Circle {
 /// How many steps names are followed through `use` items.
 const MOST_STEPS: usize = 32;
 
+/// Which child of a module uses which, and by which files.
+type Edges<'a> = BTreeMap<(&'a str, &'a str), Vec<String>>;
+
 impl Modules {
     /// Reads a crate from its root file.
     pub(crate) fn add_crate(&mut self, name: &str, root: &Path) {
@@ -151,8 +154,7 @@ impl Modules {
     /// Circles among the children of each module, where all that is below a child counts as the child. A module and
     /// what is below it may use each other.
     pub(crate) fn circles(&self) -> Vec<Circle> {
-        // Of each parent: which of its children uses which, and by which files.
-        let mut edges: BTreeMap<&[String], BTreeMap<(&str, &str), Vec<String>>> = BTreeMap::new();
+        let mut edges: BTreeMap<&[String], Edges<'_>> = BTreeMap::new();
         let uses = self.uses();
         for (from, to) in &uses {
             let shared = from.iter().zip(to).take_while(|(a, b)| a == b).count();
