@@ -7,10 +7,10 @@
 use flate2::Compression;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
-use kosumi::net::random::{self, BlockKind, Options};
+use kosumi::net::random::{self, AttentionShape, BlockKind, Options, RotaryKind, TrunkNormKind};
 use kosumi::net::{
-    Activation, Context, Cost, Encoding, ErrorKind, Input, Kernel, NEWEST_VERSION, Network, OLDEST_VERSION,
-    Output, Prediction, Prepared, ReadError, Scratch, scalar,
+    Activation, Arithmetic, Context, Cost, Encoding, ErrorKind, Input, Kernel, NEWEST_VERSION, Network,
+    OLDEST_VERSION, Output, Precision, Prediction, Prepared, ReadError, Scratch, scalar,
 };
 use kosumi::rng::Rng;
 use proptest::prelude::*;
@@ -40,6 +40,7 @@ fn made_up_input(seed: u64, width: usize, height: usize) -> Input {
     let mut input = Input::zero(width, height);
     input.spatial.iter_mut().for_each(|feature| *feature = draw());
     input.global.iter_mut().for_each(|feature| *feature = draw());
+    input.metadata = Some(Box::new(std::array::from_fn(|_| draw())));
     input
 }
 
@@ -48,16 +49,44 @@ fn options(words: &str) -> Options {
     let mut options = Options::default();
     let mut activation = None;
     let mut words = words.split_whitespace();
-    while let (Some(option), Some(value)) = (words.next(), words.next()) {
+    while let Some(option) = words.next() {
+        let mut value = || words.next().unwrap();
+        let attention = &mut options.attention;
         match option {
-            "--version" => options.version = value.parse().unwrap(),
-            "--channels" => options.channels = value.parse().unwrap(),
-            "--seed" => options.seed = value.parse().unwrap(),
+            "--version" => options.version = value().parse().unwrap(),
+            "--channels" => options.channels = value().parse().unwrap(),
+            "--seed" => options.seed = value().parse().unwrap(),
             "--activation" => {
-                activation = Some(if value == "relu" { Activation::Relu } else { Activation::Identity });
+                let name = value();
+                activation = Activation::ALL.into_iter().find(|it| it.name().eq_ignore_ascii_case(name));
+                assert!(activation.is_some(), "{name}");
             }
+            "--heads" => {
+                attention.heads = value().parse().unwrap();
+                attention.key_heads = attention.heads;
+            }
+            "--key-heads" => attention.key_heads = value().parse().unwrap(),
+            "--key-width" => attention.key_width = Some(value().parse().unwrap()),
+            "--value-width" => attention.value_width = Some(value().parse().unwrap()),
+            "--rotary" => {
+                attention.rotary = match value() {
+                    "none" => RotaryKind::None,
+                    "fixed" => RotaryKind::Fixed,
+                    _ => RotaryKind::Learned,
+                };
+            }
+            "--trunk-norm" => {
+                options.trunk_norm = match value() {
+                    "rms" => TrunkNormKind::Rms,
+                    "spatial-rms" => TrunkNormKind::SpatialRms,
+                    _ => TrunkNormKind::Batch,
+                };
+            }
+            "--policy-channels" => options.policy_channels = value().parse().unwrap(),
+            "--metadata" => options.has_metadata_encoder = true,
+            "--pass-alive-with-suicide" => options.pass_alive_with_suicide = true,
             "--blocks" => {
-                let kinds = value.split(',').flat_map(|word| {
+                let kinds = value().split(',').flat_map(|word| {
                     let (word, count) = word.split_once(':').unwrap_or((word, "1"));
                     let kind = BlockKind::ALL.into_iter().find(|kind| kind.word() == word).unwrap();
                     std::iter::repeat_n(kind, count.parse().unwrap())
@@ -139,19 +168,28 @@ fn difference(found: &Output, wanted: &Output) -> f32 {
         .fold(0.0, f32::max)
 }
 
+/// All that this processor can compute with, and what it can only emulate.
+fn arithmetics() -> Vec<Arithmetic> {
+    let emulated = Arithmetic { kernel: Kernel::EmulatedBf16, precision: Precision::Bf16 };
+    Arithmetic::available().into_iter().chain([emulated]).collect()
+}
+
 /// All kernels that this processor can run, with all listed networks, on boards of many sizes, one and three at a
 /// time, with the same memory.
 #[test]
 fn kernels_agree_with_the_plain_forward_pass() {
     let sizes = [(19, 19), (9, 9), (1, 1), (25, 2), (13, 7), (2, 25), (4, 4), (5, 8)];
     let mut scratch = Scratch::default();
-    let kernels = Kernel::ALL.into_iter().chain([Kernel::EmulatedBf16]);
-    for kernel in kernels.filter(|kernel| kernel.is_available()) {
-        let tolerance = if kernel.is_rounded() { 0.1 } else { 2e-4 };
+    for arithmetic in arithmetics() {
+        let tolerance = match arithmetic.precision {
+            Precision::F32 => 2e-4,
+            Precision::Bf16 => 0.1,
+            Precision::Int8 => 0.3,
+        };
         let mut worst = 0.0f32;
         for (index, (name, options)) in listed_networks().enumerate() {
             let network = random::network(&Options { channels: options.channels + 20, ..options }).unwrap();
-            let prepared = Prepared::new(&network, kernel);
+            let prepared = Prepared::new(&network, arithmetic);
             let (width, height) = sizes[index % sizes.len()];
             let inputs: Vec<Input> = (0..3).map(|seed| made_up_input(seed, width, height)).collect();
             let wanted: Vec<Output> =
@@ -160,11 +198,25 @@ fn kernels_agree_with_the_plain_forward_pass() {
             let alone = inputs.iter().flat_map(|input| prepared.evaluate(&[input], &mut scratch).unwrap());
             for (found, wanted) in together.iter().cloned().chain(alone).zip(wanted.iter().cycle()) {
                 let difference = difference(&found, wanted);
-                assert!(difference < tolerance, "{name} {width}x{height} {}: {difference}", kernel.name());
+                let arithmetic = arithmetic.name();
+                assert!(difference < tolerance, "{name} {width}x{height} {arithmetic}: {difference}");
                 worst = worst.max(difference);
             }
         }
-        eprintln!("{}: {worst:e}", kernel.name());
+        eprintln!("{}: {worst:e}", arithmetic.name());
+    }
+}
+
+prop_compose! {
+    fn any_attention()(
+        key_heads in 1usize..4,
+        sharing in 1usize..3,
+        units in 1usize..3,
+        value_width in 1usize..6,
+        rotary in prop::sample::select(vec![RotaryKind::None, RotaryKind::Fixed, RotaryKind::Learned]),
+    ) -> AttentionShape {
+        let (heads, key_width) = (key_heads * sharing, Some(4 * units));
+        AttentionShape { heads, key_heads, key_width, value_width: Some(value_width), rotary }
     }
 }
 
@@ -173,11 +225,39 @@ prop_compose! {
         version in OLDEST_VERSION..=NEWEST_VERSION,
         blocks in prop::collection::vec(prop::sample::select(&BlockKind::ALL[..]), 1..4),
         channels in 2usize..12,
-        is_mish in any::<bool>(),
+        activation in prop::sample::select(&Activation::ALL[..]),
+        attention in any_attention(),
+        trunk_norm in
+            prop::sample::select(vec![TrunkNormKind::Batch, TrunkNormKind::Rms, TrunkNormKind::SpatialRms]),
+        policy_channels in prop::sample::select(vec![2, 4]),
+        has_metadata_encoder in any::<bool>(),
+        pass_alive_with_suicide in any::<bool>(),
         seed in any::<u64>(),
     ) -> Options {
-        let activation = if is_mish && version >= 11 { Activation::Mish } else { Activation::Relu };
-        Options { version, blocks, channels, activation, seed }
+        let all = Options {
+            version,
+            blocks,
+            channels,
+            activation: if version >= 11 { activation } else { Activation::Relu },
+            attention,
+            trunk_norm,
+            policy_channels,
+            has_metadata_encoder,
+            pass_alive_with_suicide,
+            seed,
+            ..Options::default()
+        };
+        if version >= 15 {
+            return all;
+        }
+        let blocks = all.blocks.iter().copied().filter(|kind| !kind.is_new()).chain([BlockKind::Ordinary]);
+        Options {
+            blocks: blocks.collect(),
+            trunk_norm: TrunkNormKind::Batch,
+            has_metadata_encoder: false,
+            pass_alive_with_suicide: false,
+            ..all
+        }
     }
 }
 
@@ -243,21 +323,94 @@ fn what_is_not_supported_is_named() {
         ErrorKind::Block("dilated_block".to_owned())
     );
     let block = "transformer_attention_block";
-    assert_eq!(kind(&changed(&new, "ordinary_block", block)), ErrorKind::Block(block.to_owned()));
-    let silu = "ACTIVATION_SILU";
-    assert_eq!(kind(&changed(&new, "ACTIVATION_RELU", silu)), ErrorKind::Activation(silu.to_owned()));
-    let meta = changed(&new, "30.0\n0\n", "30.0\n1\n");
+    assert_eq!(kind(&changed(&old, "ordinary_block", block)), ErrorKind::Block(block.to_owned()));
+    let gelu = "ACTIVATION_GELU";
+    assert_eq!(kind(&changed(&new, "ACTIVATION_RELU", gelu)), ErrorKind::Activation(gelu.to_owned()));
+    let meta = changed(&new, "30.0\n0\n", "30.0\n2\n");
     assert_eq!(
         read_error(&meta).to_string(),
-        "random-v15-b2c6-s0, at byte 64 of the unpacked file: an encoder of facts about the players, of version 1 \
+        "random-v15-b2c6-s0, at byte 64 of the unpacked file: an encoder of facts about the players, of version 2 \
          is not supported"
     );
-    let option = changed(&new, "30.0\n0\n0\n", "30.0\n0\n2\n");
-    assert!(matches!(kind(&option), ErrorKind::Option { value: 2, .. }));
-    let norm = changed(&new, "trunk\n2\n6\n6\n4\n2\n2\n0\n", "trunk\n2\n6\n6\n4\n2\n2\n1\n");
-    assert!(matches!(kind(&norm), ErrorKind::Option { what: "a last norm of the kind", value: 1 }));
+    let flag = changed(&new, "30.0\n0\n0\n", "30.0\n0\n2\n");
+    assert!(matches!(kind(&flag), ErrorKind::Range { found: 2, most: 1, .. }));
+    let option = changed(&new, "30.0\n0\n0\n0\n", "30.0\n0\n0\n3\n");
+    assert!(matches!(kind(&option), ErrorKind::Option { value: 3, .. }));
+    let norm = changed(&new, "trunk\n2\n6\n6\n4\n2\n2\n0\n", "trunk\n2\n6\n6\n4\n2\n2\n2\n");
+    assert!(matches!(kind(&norm), ErrorKind::Option { what: "a last norm of the kind", value: 2 }));
+    let option = changed(&new, "trunk\n2\n6\n6\n4\n2\n2\n0\n0\n", "trunk\n2\n6\n6\n4\n2\n2\n0\n1\n");
+    assert!(matches!(kind(&option), ErrorKind::Option { value: 1, .. }));
     let dilated = changed(&old, "conv_spatial\n5\n5\n22\n6\n1\n", "conv_spatial\n5\n5\n22\n6\n2\n");
     assert_eq!(kind(&dilated), ErrorKind::Option { what: "dilation", value: 2 });
+}
+
+/// What newer files alone can hold.
+fn transformer() -> Options {
+    Options {
+        version: 17,
+        blocks: vec![BlockKind::Attention, BlockKind::FeedForward],
+        channels: 8,
+        attention: AttentionShape { heads: 4, key_heads: 2, key_width: Some(4), ..AttentionShape::default() },
+        trunk_norm: TrunkNormKind::SpatialRms,
+        has_metadata_encoder: true,
+        ..Options::default()
+    }
+}
+
+#[test]
+fn parts_of_transformers_that_do_not_fit_are_refused() {
+    let options = transformer();
+    let fixed = Options {
+        attention: AttentionShape { rotary: RotaryKind::Fixed, ..options.attention },
+        ..options.clone()
+    };
+    for (options, from, to) in [
+        (&options, "model.blocks.0\n4\n2\n4\n2\n1\n1\n", "model.blocks.0\n4\n2\n6\n2\n1\n1\n"),
+        (&options, "model.blocks.0\n4\n2\n4\n2\n1\n1\n", "model.blocks.0\n4\n4\n4\n2\n1\n1\n"),
+        (&options, "norm1\n8\n", "norm1\n9\n"),
+        (&options, "q_proj\n8\n16\n", "q_proj\n8\n8\n"),
+        (&options, "k_proj\n8\n8\n", "k_proj\n8\n16\n"),
+        (&options, "out_proj\n8\n8\n", "out_proj\n7\n8\n"),
+        (&options, "rope_freqs\n2\n2\n2\n", "rope_freqs\n2\n2\n3\n"),
+        (&options, "rope_freqs\n2\n2\n2\n", "rope_freqs\n4\n2\n2\n"),
+        (&options, "model.blocks.1\n8\n19\n1\n", "model.blocks.1\n8\n18\n1\n"),
+        (&options, "model.blocks.1\n8\n19\n1\n", "model.blocks.1\n7\n19\n1\n"),
+        (&options, "ffn_linear_gate\n8\n19\n", "ffn_linear_gate\n8\n20\n"),
+        (&options, "norm_trunkfinal\n8\n", "norm_trunkfinal\n7\n"),
+        (&options, "sgf_metadata_encoder\n192\n", "sgf_metadata_encoder\n191\n"),
+        (&options, "mul3\n10\n8\n", "mul3\n10\n7\n"),
+        (&fixed, "q_proj\n8\n16\n", "q_proj\n8\n8\n"),
+    ] {
+        let kind = kind(&changed(options, from, to));
+        assert!(matches!(kind, ErrorKind::Mismatch { .. }), "{from:?}: {kind}");
+    }
+    for (options, from, to) in [
+        (&options, "model.blocks.0\n4\n2\n", "model.blocks.0\n4\n3\n"),
+        (&options, "model.blocks.0\n4\n2\n", "model.blocks.0\n0\n2\n"),
+        (&options, "model.blocks.0\n4\n2\n", "model.blocks.0\n4\n0\n"),
+        (&options, "model.blocks.0\n4\n2\n4\n", "model.blocks.0\n4\n2\n5\n"),
+        (&options, "model.blocks.0\n4\n2\n4\n2\n1\n1\n", "model.blocks.0\n4\n2\n4\n2\n1\n2\n"),
+        (&fixed, "model.blocks.0\n4\n2\n4\n", "model.blocks.0\n4\n2\n6\n"),
+        (&fixed, "100.0", "0.0"),
+        (&fixed, "100.0", "inf"),
+        (&options, "norm1\n8\n1e-06\n", "norm1\n8\n0\n"),
+        (&options, "norm1\n8\n1e-06\n", "norm1\n8\n1.5\n"),
+        (&options, "norm_trunkfinal\n8\n1e-06\n1\n", "norm_trunkfinal\n8\n1e-06\n2\n"),
+    ] {
+        let kind = kind(&changed(options, from, to));
+        assert!(matches!(kind, ErrorKind::Number { .. } | ErrorKind::Range { .. }), "{from:?}: {kind}");
+    }
+    for (from, to) in [
+        ("norm_trunkfinal\n8\n1e-06\n1\n0\n", "norm_trunkfinal\n8\n1e-06\n1\n16\n"),
+        ("policyhead\n2\n0\n", "policyhead\n3\n0\n"),
+        ("policyhead\n2\n0\n", "policyhead\n2\n1\n"),
+        ("valuehead\n0\n", "valuehead\n1\n"),
+        // Without a gate, the file does not say which activation is meant.
+        ("model.blocks.1\n8\n19\n1\n", "model.blocks.1\n8\n19\n0\n"),
+    ] {
+        let kind = kind(&changed(&options, from, to));
+        assert!(matches!(kind, ErrorKind::Option { .. }), "{from:?}: {kind}");
+    }
 }
 
 #[test]
@@ -346,10 +499,10 @@ fn blocks_in_blocks_in_blocks_end() {
 
 /// Reads broken bytes; if they are a network after all, evaluates it, with kernels too. Nothing may panic, and a
 /// result is finite.
-fn try_everything(bytes: &[u8], input: &Input, kernels: &[Kernel]) {
+fn try_everything(bytes: &[u8], input: &Input, arithmetics: &[Arithmetic]) {
     let Ok(network) = Network::read(bytes) else { return };
-    for &kernel in kernels {
-        if let Ok(output) = Prepared::new(&network, kernel).evaluate_one(input, &mut Scratch::default()) {
+    for &arithmetic in arithmetics {
+        if let Ok(output) = Prepared::new(&network, arithmetic).evaluate_one(input, &mut Scratch::default()) {
             assert!(
                 output.policy.iter().chain(&output.ownership).chain(&output.value).all(|x| x.is_finite())
             );
@@ -368,18 +521,20 @@ fn try_everything(bytes: &[u8], input: &Input, kernels: &[Kernel]) {
 fn break_files(tries: usize) {
     let mut rng = Rng::new(7);
     let networks: Vec<Network> = listed_networks()
-        .map(|(_, options)| random::network(&Options { channels: 3, ..options }).unwrap())
+        .map(|(_, options)| {
+            let attention = AttentionShape { key_width: Some(4), value_width: Some(1), ..options.attention };
+            random::network(&Options { channels: 3, attention, ..options }).unwrap()
+        })
         .collect();
     let input = made_up_input(1, 5, 4);
-    let kernels = Kernel::ALL.into_iter().chain([Kernel::EmulatedBf16]);
-    let kernels: Vec<Kernel> = kernels.filter(|kernel| kernel.is_available()).collect();
+    let arithmetics = arithmetics();
     for turn in 0..tries {
         let network = &networks[turn % networks.len()];
         let encoding =
             if (turn / networks.len()).is_multiple_of(2) { Encoding::Binary } else { Encoding::Text };
         let whole = bytes(network, encoding);
         // Seldom, because emulating takes its time.
-        let kernels = if (turn / networks.len()).is_multiple_of(7) { &kernels[..] } else { &[] };
+        let arithmetics = if (turn / networks.len()).is_multiple_of(7) { &arithmetics[..] } else { &[] };
         for whole in [packed(&whole), whole] {
             let place = rng.below(whole.len() as u32) as usize;
             // The line end behind the last weights may be missing, and so may digits of the last decimal.
@@ -390,7 +545,7 @@ fn break_files(tries: usize) {
             );
             let mut changed = whole;
             changed[place] ^= 1 + rng.below(255) as u8;
-            try_everything(&changed, &input, kernels);
+            try_everything(&changed, &input, arithmetics);
         }
     }
 }
@@ -419,23 +574,66 @@ fn large_networks_can_be_read() {
     }
 }
 
-/// The published network, if it is there.
-fn published() -> Option<PathBuf> {
+/// The published networks that are there.
+fn published() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/models");
-    let file = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
-    file.into_iter().find(|path| path.to_string_lossy().ends_with(".bin.gz"))
+    let files = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut files: Vec<PathBuf> = files.filter(|path| path.to_string_lossy().ends_with(".bin.gz")).collect();
+    files.sort();
+    files
 }
 
+/// Are both the same bytes, except for numbers below 10⁻³⁰, which are zero in what was written?
+fn same_but_for_tiny_weights(written: &[u8], read: &[u8]) -> bool {
+    let number = |bytes: &[u8], at: usize| {
+        bytes.get(at..at + 4).and_then(|bytes| Some(f32::from_le_bytes(bytes.try_into().ok()?)))
+    };
+    let was_tiny = |at: usize| {
+        number(written, at) == Some(0.0) && number(read, at).is_some_and(|number| number.abs() < 1e-30)
+    };
+    let mut places = 0..read.len();
+    written.len() == read.len()
+        && places
+            .all(|place| written[place] == read[place] || (place.saturating_sub(3)..=place).any(was_tiny))
+}
+
+/// Hidden units that training has given up.
 #[test]
-fn the_published_network_is_read_and_written_again() {
-    let Some(path) = published() else {
-        eprintln!("skipped: no network in ../shared/models");
+fn units_without_effect_are_found() {
+    let Some(path) = published().into_iter().find(|path| path.ends_with("b10c384h6nbttflrs.bin.gz")) else {
+        eprintln!("skipped: no b10c384h6nbttflrs in ../shared/models");
         return;
     };
     let network = Network::open(&path).unwrap();
-    assert_eq!(network.name(), "g170-b6c96-s175395328-d26788732");
-    assert_eq!(network.cost(), Cost { parameters: 1_030_599, multiply_adds: 1_002_112, of_pairs: 0 });
-    let mut unpacked = Vec::new();
-    MultiGzDecoder::new(File::open(&path).unwrap()).read_to_end(&mut unpacked).unwrap();
-    assert!(bytes(&network, Encoding::Binary) == unpacked, "not the same bytes");
+    assert_eq!(network.dead_units(), 775);
+    let without = network.without_dead_units();
+    assert_eq!(without.dead_units(), 0);
+    let input = made_up_input(1, 9, 9);
+    assert_eq!(scalar::evaluate(&without, &input), scalar::evaluate(&network, &input));
+}
+
+#[test]
+fn published_networks_are_read_and_written_again() {
+    let paths = published();
+    if paths.is_empty() {
+        eprintln!("skipped: no network in ../shared/models");
+    }
+    for path in paths {
+        let network = Network::open(&path).unwrap();
+        let cost = match network.name() {
+            "g170-b6c96-s175395328-d26788732" => {
+                Cost { parameters: 1_030_599, multiply_adds: 1_002_112, of_pairs: 0 }
+            }
+            // Parameters as KataGo counts them, and running means and variances.
+            "b10c384h6nbttflrs" => {
+                Cost { parameters: 10_545_753 + 11_904, multiply_adds: 10_471_872, of_pairs: 7_680 }
+            }
+            _ => network.cost(),
+        };
+        assert_eq!(network.cost(), cost, "{}", network.name());
+        let mut unpacked = Vec::new();
+        MultiGzDecoder::new(File::open(&path).unwrap()).read_to_end(&mut unpacked).unwrap();
+        let written = bytes(&network, Encoding::Binary);
+        assert!(same_but_for_tiny_weights(&written, &unpacked), "{}: not the same bytes", network.name());
+    }
 }

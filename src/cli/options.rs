@@ -2,7 +2,7 @@
 
 use crate::board::{BoardSize, MAX_SIDE};
 use crate::commands::GraphicsKind;
-use crate::net::{Kernel, UnknownKernel};
+use crate::net::{Arithmetic, ArithmeticChoice, Kernel, Precision, UnknownKernel};
 use crate::rules::{KoRule, PRESETS, Rules};
 use std::time::Duration;
 
@@ -23,6 +23,50 @@ pub(super) fn size_text(size: BoardSize) -> String {
 pub(super) fn kernel(name: &str) -> Result<Kernel, String> {
     let kernel: Kernel = name.parse().map_err(|error: UnknownKernel| error.to_string())?;
     if kernel.is_available() { Ok(kernel) } else { Err("this processor cannot run it".to_owned()) }
+}
+
+/// A precision, or `None` for `auto`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct PrecisionChoice(pub(super) Option<Precision>);
+
+/// The precision of a name.
+pub(super) fn precision(name: &str) -> Result<PrecisionChoice, String> {
+    let known = Precision::ALL.into_iter().find(|precision| precision.name() == name);
+    if known.is_some() || name == "auto" {
+        return Ok(PrecisionChoice(known));
+    }
+    Err(format!("auto, {}", Precision::ALL.map(Precision::name).join(", ")))
+}
+
+/// How a network is computed, if this processor can do it.
+pub(super) fn arithmetic(
+    kernel: Option<Kernel>,
+    precision: Option<PrecisionChoice>,
+) -> anyhow::Result<ArithmeticChoice> {
+    let choice = ArithmeticChoice { kernel, precision: precision.and_then(|precision| precision.0) };
+    if choice.candidates().is_empty() {
+        let kernel = kernel.map_or("this processor", Kernel::name);
+        let precision = choice.precision.map_or("any precision", Precision::name);
+        anyhow::bail!("{kernel} cannot compute in {precision}");
+    }
+    Ok(choice)
+}
+
+/// All ways to compute that have this kernel and this precision, as far as they are said.
+pub(super) fn arithmetics(
+    kernel: Option<Kernel>,
+    precision: Option<PrecisionChoice>,
+) -> anyhow::Result<Vec<Arithmetic>> {
+    let precision = precision.and_then(|precision| precision.0);
+    let mut all = match kernel {
+        Some(kernel) => {
+            kernel.precisions().iter().map(|&precision| Arithmetic { kernel, precision }).collect()
+        }
+        None => Arithmetic::available(),
+    };
+    all.retain(|it| precision.is_none_or(|precision| it.precision == precision));
+    anyhow::ensure!(!all.is_empty(), "no kernel computes so");
+    Ok(all)
 }
 
 /// The rules of a name.
@@ -58,6 +102,12 @@ pub(super) fn seconds_or_none(text: &str) -> Result<Duration, String> {
 pub(super) fn percent_up_to_half(text: &str) -> Result<f32, String> {
     let percent = text.parse::<f32>().ok().filter(|percent| (0.0..=50.0).contains(percent));
     percent.ok_or_else(|| "not a number from 0 to 50".to_owned())
+}
+
+/// From 0 to 1.
+pub(super) fn share(text: &str) -> Result<f32, String> {
+    let share = text.parse::<f32>().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "not a number from 0 to 1".to_owned())
 }
 
 /// A finite number of points.

@@ -6,7 +6,7 @@ use super::text::{color, color_text, move_text, points_text, rows_text, vertex_m
 use super::{Answer, Commands};
 use crate::board::{Board, Cell, Color, Key, Move, Symmetry};
 use crate::engine::{Observer, SearchRequest};
-use crate::net::input;
+use crate::net::input::index;
 use crate::safety::{self, PassAlive};
 use crate::search::{MoveReport, SearchReport};
 use kosumi_gtp::{Arguments, Failure, Response, Session};
@@ -33,11 +33,12 @@ pub(super) fn network_ownership(
     _: &mut Arguments<'_>,
     _: &mut Session<'_>,
 ) -> Answer {
-    let prediction = commands.engine.predict(Symmetry::ALL[0]).ok_or_else(|| Failure::new("no network"))?;
+    let color = commands.engine.game().to_move();
+    let prediction = commands.engine.predict(color, Symmetry::ALL[0], 0.0);
+    let prediction = prediction.ok_or_else(|| Failure::new("no network"))?;
     let prediction = prediction.map_err(|error| Failure::new(error.to_string()))?;
     let size = commands.size();
-    let owner = |point| prediction.ownership[input::index(size, point)];
-    Ok(rows_text(size, |point| format!("{:.3}", owner(point) + 0.0)).into())
+    Ok(rows_text(size, |point| format!("{:.3}", prediction.ownership[index(size, point)] + 0.0)).into())
 }
 
 /// Who owns what if the game ended now, which stones are dead, and the score.

@@ -29,6 +29,7 @@ mod json;
 mod judge;
 mod main_line;
 mod page;
+mod page_data;
 mod reviewed;
 mod run;
 mod scatter;

@@ -181,7 +181,8 @@ impl Player {
         let size = self.engine.game().size();
         let symmetries = if size.is_square() { 8 } else { 4 };
         let symmetry = Symmetry::ALL[rng.below(symmetries) as usize];
-        match self.engine.predict(symmetry) {
+        // As the network expects play to go on, without optimism.
+        match self.engine.predict(self.engine.game().to_move(), symmetry, 0.0) {
             Some(prediction) => Ok(Assessment::predicted(size, &prediction?)),
             None => Ok(self.search(self.settings.visits.max(FEWEST_VISITS))),
         }

@@ -25,7 +25,8 @@ def features(seed, width, height):
         return ((state >> 16) % 17 - 8) / 8
 
     nhwc = np.array([draw() for _ in range(width * height * 22)]).reshape(height, width, 22)
-    return nhwc.transpose(2, 0, 1), np.array([draw() for _ in range(19)])
+    globals_ = np.array([draw() for _ in range(19)])
+    return nhwc.transpose(2, 0, 1), globals_, np.array([draw() for _ in range(192)])
 
 
 class File:
@@ -96,6 +97,99 @@ def read_norm(file):
     return apply
 
 
+def silu(x):
+    return x / (1 + np.exp(-x))
+
+
+def read_rms_norm(file):
+    file.word()
+    channels = file.number()
+    epsilon = float(file.word())
+    scale = file.numbers(channels)
+    return lambda x: x / np.sqrt((x**2).mean(axis=0) + epsilon) * scale[:, None, None]
+
+
+def read_trunk_rms_norm(file):
+    file.word()
+    channels = file.number()
+    epsilon = float(file.word())
+    is_spatial, groups = file.number(), file.number()
+    assert groups == 0
+    scale, bias = file.numbers(channels), file.numbers(channels)
+    axes = (0, 1, 2) if is_spatial else 0
+
+    def apply(x):
+        normal = x / np.sqrt((x**2).mean(axis=axes) + epsilon)
+        return normal * scale[:, None, None] + bias[:, None, None]
+
+    return apply
+
+
+def read_attention(file):
+    """Pairs of channels as complex numbers, all heads and points in one product."""
+    heads, key_heads, key_width, value_width = (file.number() for _ in range(4))
+    has_rotary, is_learned = file.number(), file.number()
+    norm = read_rms_norm(file)
+    query, key, value, output = (read_matmul(file) for _ in range(4))
+    pairs = key_width // 2
+    if has_rotary:
+        file.word()
+    if has_rotary and is_learned:
+        assert [file.number() for _ in range(3)] == [key_heads, pairs, 2]
+        steps = file.numbers(key_heads, pairs, 2)
+    elif has_rotary:
+        theta = float(file.word())
+        half = theta ** -(np.arange(pairs // 2) / (pairs // 2))
+        nothing = np.zeros(pairs // 2)
+        # The first half turns with the row.
+        steps = np.stack([np.concatenate([nothing, half]), np.concatenate([half, nothing])], axis=1)
+        steps = np.broadcast_to(steps, (key_heads, pairs, 2))
+    else:
+        steps = None
+
+    def apply(x):
+        channels, height, width = x.shape
+        points = norm(x).reshape(channels, -1).T
+        q = query(points).reshape(-1, heads, key_width)
+        k = key(points).reshape(-1, key_heads, key_width).repeat(heads // key_heads, axis=1)
+        v = value(points).reshape(-1, key_heads, value_width).repeat(heads // key_heads, axis=1)
+        if steps is not None:
+            rows, columns = np.divmod(np.arange(height * width), width)
+            angles = columns[:, None, None] * steps[..., 0] + rows[:, None, None] * steps[..., 1]
+            turns = np.exp(1j * angles).repeat(heads // key_heads, axis=1)
+            q = (q[..., 0::2] + 1j * q[..., 1::2]) * turns
+            k = (k[..., 0::2] + 1j * k[..., 1::2]) * turns
+        logits = np.einsum("ihd,jhd->hij", q, k.conj()).real / math.sqrt(key_width)
+        weights = np.exp(logits - logits.max(axis=2, keepdims=True))
+        weights /= weights.sum(axis=2, keepdims=True)
+        seen = np.einsum("hij,jhd->ihd", weights, v).reshape(height * width, -1)
+        return x + output(seen).T.reshape(channels, height, width)
+
+    return apply
+
+
+def read_feed_forward(file):
+    channels, _, is_gated = (file.number() for _ in range(3))
+    assert is_gated
+    norm = read_rms_norm(file)
+    first, gate, last = (read_matmul(file) for _ in range(3))
+
+    def apply(x):
+        points = norm(x).reshape(channels, -1).T
+        return x + last(silu(first(points)) * gate(points)).T.reshape(x.shape)
+
+    return apply
+
+
+def read_metadata_encoder(file, version):
+    file.word()
+    assert file.number() == 192
+    layers = []
+    for _ in range(2):
+        layers += [read_matmul(file), read_bias(file), read_activation(file, version)]
+    return chain(*layers, read_matmul(file))
+
+
 def read_activation(file, version):
     file.word()
     kind = file.word() if version >= 11 else "ACTIVATION_RELU"
@@ -103,6 +197,7 @@ def read_activation(file, version):
         "ACTIVATION_IDENTITY": lambda x: x,
         "ACTIVATION_RELU": lambda x: np.maximum(x, 0),
         "ACTIVATION_MISH": lambda x: x * np.tanh(np.logaddexp(0, x)),
+        "ACTIVATION_SILU": silu,
     }[kind]
 
 
@@ -150,6 +245,10 @@ def read_block(file, version):
             return x + after(regular(inside) + pooled(inside)[:, None, None])
 
         return apply
+    if kind == "transformer_attention_block":
+        return read_attention(file)
+    if kind == "transformer_ffn_block":
+        return read_feed_forward(file)
     assert kind == "nested_bottleneck_block", kind
     count = file.number()
     first = read_normed_conv(file, version)
@@ -159,24 +258,36 @@ def read_block(file, version):
     return lambda x: x + inside(x)
 
 
-def evaluate(path, spatial, globals_):
+def evaluate(path, spatial, globals_, metadata):
     file = File(path)
     file.word()
     version = file.number()
     assert (file.number(), file.number()) == (22, 19)
-    for _ in range((7 if version >= 13 else 0) + (8 if version >= 15 else 0)):
+    for _ in range(7 if version >= 13 else 0):
+        file.word()
+    has_encoder = version >= 15 and file.number()
+    for _ in range(7 if version >= 15 else 0):
         file.word()
     file.word()
     blocks = file.number()
-    for _ in range(11 if version >= 15 else 5):
+    for _ in range(5):
         file.word()
+    has_rms_norm = version >= 15 and file.number()
+    for _ in range(5 if version >= 15 else 0):
+        assert file.number() == 0
     conv, matmul = read_conv(file), read_matmul(file)
     x = conv(spatial) + matmul(globals_)[:, None, None]
+    if has_encoder:
+        x += read_metadata_encoder(file, version)(metadata)[:, None, None]
     for _ in range(blocks):
         x = read_block(file, version)(x)
-    x = chain(read_norm(file), read_activation(file, version))(x)
+    norm = read_trunk_rms_norm(file) if has_rms_norm else read_norm(file)
+    x = chain(norm, read_activation(file, version))(x)
 
     file.word()
+    if version >= 17:
+        assert file.number() in (2, 4)
+        assert [file.number() for _ in range(3)] == [0, 0, 0]
     conv = read_conv(file)
     pooled = chain(read_conv(file), read_norm(file), read_activation(file, version), pool)(x)
     p = conv(x) + read_matmul(file)(pooled)[:, None, None]
@@ -186,6 +297,8 @@ def evaluate(path, spatial, globals_):
         passes = chain(read_bias(file), read_activation(file, version), read_matmul(file))(passes)
 
     file.word()
+    if version >= 17:
+        assert [file.number() for _ in range(3)] == [0, 0, 0]
     v = chain(read_conv(file), read_norm(file), read_activation(file, version))(x)
     inside = chain(read_matmul(file), read_bias(file), read_activation(file, version))(pool_value(v))
     value = chain(read_matmul(file), read_bias(file))(inside)

@@ -3,7 +3,7 @@
 use super::{MEBIBYTES, position, search, search_by_count, square};
 use crate::board::{BoardSize, Point};
 use crate::eval::{NetworkEvaluator, NetworkSettings};
-use crate::net::{Kernel, Network};
+use crate::net::{ArithmeticChoice, Kernel, Network, Precision};
 use crate::rng::mix;
 use crate::rules::Rules;
 use crate::search::{Search, SearchParams, SearchReport};
@@ -54,7 +54,8 @@ pub(super) fn by_playouts() -> anyhow::Result<u64> {
 /// A hash over what searches with the built-in network find, by PUCT and on the portable kernel.
 pub(super) fn by_network() -> anyhow::Result<u64> {
     let network = Arc::new(Network::built_in().context("the built-in network")?);
-    let settings = NetworkSettings { kernel: Some(Kernel::Portable), ..NetworkSettings::default() };
+    let arithmetic = ArithmeticChoice { kernel: Some(Kernel::Portable), precision: Some(Precision::F32) };
+    let settings = NetworkSettings { arithmetic, ..NetworkSettings::default() };
     let evaluator = NetworkEvaluator::new(network, settings, MEBIBYTES);
     let mut hash = Hash::default();
     for (columns, rows, rules, moves, count) in NETWORK_POSITIONS {

@@ -90,7 +90,7 @@ impl EngineEvaluator {
             EngineEvaluator::Network(mut network) => {
                 let unturned = Symmetry::ALL[0];
                 // An error comes back in the game, and is dealt with there.
-                let _ = network.predict(&Line::new(&game), unturned);
+                let _ = network.predict(&Line::new(&game), unturned, 0.0);
             }
         }
     }
@@ -158,6 +158,20 @@ impl Evaluator for EngineEvaluator {
         match self {
             EngineEvaluator::Playouts(evaluator) => evaluator.expand(line, moves),
             EngineEvaluator::Network(evaluator) => evaluator.expand(line, moves),
+        }
+    }
+
+    fn expand_root(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
+        match self {
+            EngineEvaluator::Playouts(evaluator) => evaluator.expand_root(line, moves),
+            EngineEvaluator::Network(evaluator) => evaluator.expand_root(line, moves),
+        }
+    }
+
+    fn has_root_priors(&self) -> bool {
+        match self {
+            EngineEvaluator::Playouts(evaluator) => evaluator.has_root_priors(),
+            EngineEvaluator::Network(evaluator) => evaluator.has_root_priors(),
         }
     }
 

@@ -95,7 +95,7 @@ impl Engine {
         let built = self.settings;
         self.settings = EngineSettings {
             memory_mebibytes: built.memory_mebibytes,
-            network: NetworkSettings { kernel: built.network.kernel, ..wanted.network },
+            network: NetworkSettings { arithmetic: built.network.arithmetic, ..wanted.network },
             ..wanted
         };
         let evaluation = |it: &EngineSettings| (it.playout, it.rates, it.network);
@@ -136,13 +136,21 @@ impl Engine {
         &self.game
     }
 
-    /// What the network says of the position, seen through a symmetry of the board; `None` without a network.
+    /// What the network says of the position, if this player is on turn, seen through a symmetry of the board, and with
+    /// so much of its optimistic policy; `None` without a network.
     ///
     /// # Errors
     /// If the network answers with numbers that are not finite.
-    pub fn predict(&self, symmetry: Symmetry) -> Option<Result<Prediction, NotFinite>> {
+    pub fn predict(
+        &self,
+        color: Color,
+        symmetry: Symmetry,
+        optimism: f32,
+    ) -> Option<Result<Prediction, NotFinite>> {
         let mut evaluator = self.search.evaluator().network()?.clone();
-        Some(evaluator.predict(&Line::new(&self.game), symmetry))
+        let mut game = self.game.clone();
+        game.set_to_move(color);
+        Some(evaluator.predict(&Line::new(&game), symmetry, optimism))
     }
 
     /// The search, for its statistics.

@@ -20,8 +20,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 pub struct CachedEvaluation {
     /// Value and score.
     pub evaluation: Evaluation,
-    /// Every legal move with its packed [`Prior`].
-    pub moves: Box<[(Move, u16)]>,
+    /// Every legal move with its packed [`Prior`] below the root of a search and at the root.
+    pub moves: Box<[(Move, [u16; 2])]>,
     /// Owner of every point in the order of [`BoardSize::points`](crate::board::BoardSize::points), from −127
     /// (White's) to 127 (Black's).
     pub owners: Box<[i8]>,
@@ -31,9 +31,14 @@ pub struct CachedEvaluation {
 }
 
 impl CachedEvaluation {
-    /// Every legal move with its probability.
+    /// Every legal move with its probability below the root of a search.
     pub fn priors(&self) -> impl Iterator<Item = (Move, Prior)> {
-        self.moves.iter().map(|&(mv, prior)| (mv, Prior::unpack(prior)))
+        self.moves.iter().map(|&(mv, [prior, _])| (mv, Prior::unpack(prior)))
+    }
+
+    /// Every legal move with its probability at the root of a search.
+    pub fn root_priors(&self) -> impl Iterator<Item = (Move, Prior)> {
+        self.moves.iter().map(|&(mv, [_, prior])| (mv, Prior::unpack(prior)))
     }
 
     /// Memory it takes, its place in the cache included.
@@ -68,19 +73,14 @@ pub struct EvaluationCache {
 impl EvaluationCache {
     /// A cache of so many MiB at most.
     pub fn new(mebibytes: usize) -> EvaluationCache {
-        EvaluationCache {
-            shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
-            bytes_per_shard: mebibytes.saturating_mul(1 << 20) / SHARDS,
-            hits: AtomicU64::new(0),
-            misses: AtomicU64::new(0),
-        }
+        EvaluationCache::of_bytes(mebibytes.saturating_mul(1 << 20))
     }
 
-    /// An empty cache of the same size.
-    pub fn emptied(&self) -> EvaluationCache {
+    /// A cache of so many bytes at most.
+    pub fn of_bytes(bytes: usize) -> EvaluationCache {
         EvaluationCache {
-            shards: EvaluationCache::new(0).shards,
-            bytes_per_shard: self.bytes_per_shard,
+            shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
+            bytes_per_shard: bytes / SHARDS,
             hits: AtomicU64::new(0),
             misses: AtomicU64::new(0),
         }
@@ -131,6 +131,11 @@ impl EvaluationCache {
         (self.hits.load(Ordering::Relaxed), self.misses.load(Ordering::Relaxed))
     }
 
+    /// Memory that it takes at most.
+    pub fn most_bytes(&self) -> usize {
+        self.bytes_per_shard * SHARDS
+    }
+
     /// Memory in use.
     pub fn bytes(&self) -> usize {
         let bytes = |shard: &Mutex<Shard>| shard.lock().unwrap_or_else(|error| error.into_inner()).bytes;
@@ -145,7 +150,7 @@ mod tests {
     fn answer(value: f32, moves: usize) -> Arc<CachedEvaluation> {
         Arc::new(CachedEvaluation {
             evaluation: Evaluation { value, score: 10.0 * value },
-            moves: vec![(Move::Pass, 0); moves].into(),
+            moves: vec![(Move::Pass, [0; 2]); moves].into(),
             owners: vec![0; moves].into(),
             to_canonical: Symmetry::ALL[0],
         })

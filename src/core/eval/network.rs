@@ -10,8 +10,10 @@ use super::{Evaluation, Evaluator, Ownership, Prior};
 use crate::board::{BoardSize, Key, Move, Symmetry};
 use crate::game::{Button, Game, Line};
 use crate::net::features::{Features, can_have_no_result, legal_points};
-use crate::net::input;
-use crate::net::{Context, Forward, Input, Kernel, Network, NotFinite, Prediction};
+use crate::net::input::index;
+use crate::net::{
+    ArithmeticChoice, Context, Forward, Input, Network, NotFinite, Output, Policy, Prediction, Profile,
+};
 use crate::rng::Rng;
 use crate::rules::Rules;
 use crate::score;
@@ -27,8 +29,16 @@ pub struct NetworkSettings {
     pub view: View,
     /// Do symmetric positions share one evaluation?
     pub share_symmetric: bool,
-    /// The kernel that computes it; `None` is the fastest one of this processor.
-    pub kernel: Option<Kernel>,
+    /// The instructions that compute it, and how exactly.
+    pub arithmetic: ArithmeticChoice,
+    /// How much of the optimistic policy is mixed in below the root of a search, in `[0, 1]`, where the network has
+    /// one. It gives moves a chance that are good only if something unexpected is true.
+    pub policy_optimism: f32,
+    /// The same at the root.
+    pub root_policy_optimism: f32,
+    /// Whose moves a network of human play predicts; `None`: nothing is known of the players. Other networks are not
+    /// told.
+    pub profile: Option<Profile>,
 }
 
 /// The view of a position that a network is shown.
@@ -44,7 +54,15 @@ pub enum View {
 
 impl Default for NetworkSettings {
     fn default() -> NetworkSettings {
-        NetworkSettings { score_share: 0.1, view: View::Varied, share_symmetric: true, kernel: None }
+        NetworkSettings {
+            score_share: 0.1,
+            view: View::Varied,
+            share_symmetric: true,
+            arithmetic: ArithmeticChoice::default(),
+            policy_optimism: 1.0,
+            root_policy_optimism: 0.2,
+            profile: None,
+        }
     }
 }
 
@@ -71,26 +89,17 @@ impl NetworkEvaluator {
     /// An evaluator with a cache of `mebibytes` at most.
     ///
     /// # Panics
-    /// If this processor cannot run the kernel of the settings.
+    /// If this processor has nothing that the settings allow.
     pub fn new(network: Arc<Network>, settings: NetworkSettings, mebibytes: usize) -> NetworkEvaluator {
-        let forward = Forward::with_kernel(&network, settings.kernel);
+        let forward = Forward::shared(&network, settings.arithmetic);
         NetworkEvaluator {
-            shared: Arc::new(Shared { network, settings, cache: EvaluationCache::new(mebibytes) }),
             forward,
-            features: Features::default(),
+            features: Features::for_network(&network),
+            shared: Arc::new(Shared { network, settings, cache: EvaluationCache::new(mebibytes) }),
             input: Input::zero(1, 1),
             legal: Vec::new(),
             ownership: Ownership::default(),
         }
-    }
-
-    /// The same network with other settings and an empty cache of the same size. The kernel stays.
-    #[must_use]
-    pub fn with_settings(&self, settings: NetworkSettings) -> NetworkEvaluator {
-        let settings = NetworkSettings { kernel: self.shared.settings.kernel, ..settings };
-        let (network, cache) = (Arc::clone(&self.shared.network), self.shared.cache.emptied());
-        let shared = Arc::new(Shared { network, settings, cache });
-        NetworkEvaluator { shared, ownership: Ownership::default(), ..self.clone() }
     }
 
     /// The network.
@@ -103,18 +112,80 @@ impl NetworkEvaluator {
         &self.shared.cache
     }
 
+    /// How it is asked.
+    pub fn settings(&self) -> NetworkSettings {
+        self.shared.settings
+    }
+
+    /// The same network with other settings, and with an empty cache of the same size if one of them differs. The
+    /// arithmetic stays.
+    #[must_use]
+    pub fn with_settings(&self, wanted: NetworkSettings) -> NetworkEvaluator {
+        let settings = NetworkSettings { arithmetic: self.shared.settings.arithmetic, ..wanted };
+        if settings == self.shared.settings {
+            return self.clone();
+        }
+        let cache = EvaluationCache::of_bytes(self.shared.cache.most_bytes());
+        let shared = Arc::new(Shared { network: Arc::clone(&self.shared.network), settings, cache });
+        NetworkEvaluator { shared, ..self.clone() }
+    }
+
+    /// How much of the optimistic policy counts: below the root of a search, and at the root.
+    fn optimism(&self) -> [f32; 2] {
+        let NetworkSettings { policy_optimism, root_policy_optimism, .. } = self.shared.settings;
+        [policy_optimism, root_policy_optimism].map(|wanted| self.possible_optimism(wanted))
+    }
+
+    /// Networks of human play have been taught to predict, and are always believed as they are.
+    fn possible_optimism(&self, wanted: f32) -> f32 {
+        let network = self.network();
+        if network.policy_channels() > 1 && !network.takes_metadata() { wanted } else { 0.0 }
+    }
+
+    /// What the network computes for the position at the end of a line; `legal` is about the same position then.
+    fn output(&mut self, line: &Line<'_>, symmetry: Symmetry) -> Result<Output, NotFinite> {
+        self.features.fill(line, &mut self.input);
+        legal_points(line, &mut self.legal);
+        if let Some(profile) = self.shared.settings.profile.filter(|_| self.shared.network.takes_metadata()) {
+            let area = line.board().size().area();
+            self.input.metadata = Some(Box::new(profile.features(line.to_move(), area)));
+        }
+        self.forward.evaluate_seen(&self.input, symmetry)
+    }
+
+    /// What the latest [`output`](Self::output) has to be read with.
+    fn context(&self, line: &Line<'_>, optimism: f32) -> Context<'_> {
+        Context { legal: &self.legal, no_result: can_have_no_result(line.game().rules()), optimism }
+    }
+
     /// What the network says of the position at the end of a line, seen through a symmetry of the board; rows from
-    /// the top as they are on the board, not as they were seen. Black's view.
+    /// the top as they are on the board, not as they were seen. Black's view. So much of the optimistic policy is mixed
+    /// in as `optimism` says, if there is one: 0 to 1.
     ///
     /// # Errors
     /// If the network answers with numbers that are not finite.
-    pub fn predict(&mut self, line: &Line<'_>, symmetry: Symmetry) -> Result<Prediction, NotFinite> {
-        self.features.fill(line, &mut self.input);
-        legal_points(line, &mut self.legal);
-        let context =
-            Context { legal: &self.legal, no_result: can_have_no_result(line.game().rules()), optimism: 0.0 };
-        let output = self.forward.evaluate_seen(&self.input, symmetry)?;
+    pub fn predict(
+        &mut self,
+        line: &Line<'_>,
+        symmetry: Symmetry,
+        optimism: f32,
+    ) -> Result<Prediction, NotFinite> {
+        let output = self.output(line, symmetry)?;
+        let context = self.context(line, self.possible_optimism(optimism));
         Ok(Prediction::new(&self.shared.network, &output, context)?.for_black(line.to_move()))
+    }
+
+    /// The same, below the root of a search, with the policy that counts at the root.
+    fn predict_both(
+        &mut self,
+        line: &Line<'_>,
+        symmetry: Symmetry,
+    ) -> Result<(Prediction, Option<Policy>), NotFinite> {
+        let output = self.output(line, symmetry)?;
+        let [below, root] = self.optimism();
+        let prediction = Prediction::new(&self.shared.network, &output, self.context(line, below))?;
+        let root_policy = (root != below).then(|| Policy::new(&output, self.context(line, root)));
+        Ok((prediction.for_black(line.to_move()), root_policy))
     }
 
     /// The mean of what the network says of all symmetries of the position, after two passes too: owner of every
@@ -124,7 +195,7 @@ impl NetworkEvaluator {
         let fresh = without_passes(&Line::new(game));
         let line = Line::new(&fresh);
         for symmetry in Symmetry::of(game.size()) {
-            if let Ok(prediction) = self.predict(&line, symmetry) {
+            if let Ok(prediction) = self.predict(&line, symmetry, 0.0) {
                 let owners = compact(&prediction.ownership);
                 ownership.add_expected(game.size(), &points_order(game.size(), &owners));
             }
@@ -157,11 +228,11 @@ impl NetworkEvaluator {
         let size = game.size();
         // The network is shown the same view of all positions that share the evaluation.
         let symmetry = to_canonical.then(self.symmetry(line, key));
-        let Ok(prediction) = self.predict(line, symmetry) else {
+        let Ok((prediction, root_policy)) = self.predict_both(line, symmetry) else {
             // Broken weights: an even game and no preference, so that the engine still plays by the rules.
             let even = 1.0 / (size.area() + 1) as f32;
             let legal = size.points().filter(|&point| line.check(point).is_ok()).map(Move::Play);
-            let moves = legal.chain([Move::Pass]).map(|mv| (mv, Prior::Probability(even).pack()));
+            let moves = legal.chain([Move::Pass]).map(|mv| (mv, [Prior::Probability(even).pack(); 2]));
             return CachedEvaluation {
                 evaluation: Evaluation { value: 0.0, score: 0.0 },
                 moves: moves.collect(),
@@ -169,12 +240,14 @@ impl NetworkEvaluator {
                 to_canonical,
             };
         };
-        let at = |point| input::index(size, point);
-        let legal = size.points().filter(|&point| self.legal[at(point)]);
+        let root = root_policy.as_ref();
+        let at_root = root.map_or(&prediction.policy, |policy| &policy.points);
+        let legal = size.points().map(|point| (point, index(size, point))).filter(|&(_, at)| self.legal[at]);
         let priors = legal
-            .map(|point| (Move::Play(point), prediction.policy[at(point)]))
-            .chain([(Move::Pass, prediction.pass)]);
-        let moves = priors.map(|(mv, probability)| (mv, Prior::Probability(probability).pack())).collect();
+            .map(|(point, at)| (Move::Play(point), [prediction.policy[at], at_root[at]]))
+            .chain([(Move::Pass, [prediction.pass, root.map_or(prediction.pass, |policy| policy.pass)])]);
+        let packed = |probability: f32| Prior::Probability(probability).pack();
+        let moves = priors.map(|(mv, probabilities)| (mv, probabilities.map(packed))).collect();
         let owners = points_order(size, &compact(&prediction.ownership));
         let value = self.value(prediction.value(), prediction.score_mean, size.area());
         CachedEvaluation {
@@ -219,7 +292,7 @@ fn compact(owners: &[f32]) -> Vec<i8> {
 
 /// From rows that run from the top to the order of [`BoardSize::points`].
 fn points_order(size: BoardSize, rows: &[i8]) -> Vec<i8> {
-    size.points().map(|point| rows[input::index(size, point)]).collect()
+    size.points().map(|point| rows[index(size, point)]).collect()
 }
 
 impl Evaluator for NetworkEvaluator {
@@ -247,6 +320,15 @@ impl Evaluator for NetworkEvaluator {
         moves.extend(self.answer(line).priors());
     }
 
+    fn expand_root(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
+        moves.extend(self.answer(line).root_priors());
+    }
+
+    fn has_root_priors(&self) -> bool {
+        let [below, root] = self.optimism();
+        below != root
+    }
+
     fn ownership(&self) -> Option<&Ownership> {
         Some(&self.ownership)
     }
@@ -259,7 +341,7 @@ impl Evaluator for NetworkEvaluator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::board::{BoardSize, Color, Point};
+    use crate::board::{Color, Point};
     use crate::net::random;
     use crate::rules::Rules;
 
@@ -314,7 +396,7 @@ mod tests {
         assert_eq!(game.to_move(), Color::White);
         let line = Line::new(&game);
         let plain = Symmetry::of(game.size()).next().expect("the identity");
-        let prediction = evaluator.predict(&line, plain).expect("finite");
+        let prediction = evaluator.predict(&line, plain, 0.0).expect("finite");
         let evaluation = evaluator.evaluate(&line, &mut Rng::new(1), &mut Vec::new());
         assert_eq!(evaluation.value, prediction.win - prediction.loss);
         // Without the turn of view it would be the opposite.
@@ -378,5 +460,84 @@ mod tests {
             apart.evaluate(&Line::new(&seen(symmetry)), &mut Rng::new(1), &mut Vec::new());
         }
         assert_eq!(apart.cache().hits_and_misses(), (0, 8));
+    }
+
+    /// A network with an optimistic policy, and one that must be told who plays.
+    fn new_evaluator(has_metadata_encoder: bool, settings: NetworkSettings) -> NetworkEvaluator {
+        let options = random::Options { version: 15, has_metadata_encoder, ..random::Options::default() };
+        NetworkEvaluator::new(Arc::new(random::network(&options).expect("a network")), settings, 1)
+    }
+
+    fn probabilities(moves: &[(Move, Prior)]) -> Vec<f32> {
+        moves.iter().map(|(_, prior)| prior.probability()).collect()
+    }
+
+    #[test]
+    fn root_and_tree_have_policies_of_their_own() {
+        let settings = NetworkSettings { view: View::Plain, ..NetworkSettings::default() };
+        let mut evaluator = new_evaluator(false, settings);
+        let game = game();
+        let line = Line::new(&game);
+        let (mut below, mut root) = (Vec::new(), Vec::new());
+        evaluator.expand(&line, &mut below);
+        evaluator.expand_root(&line, &mut root);
+        assert!(evaluator.has_root_priors());
+        assert_eq!(evaluator.cache().hits_and_misses(), (1, 1), "one evaluation for both");
+        for (moves, optimism) in [(&below, 1.0), (&root, 0.2)] {
+            let wanted = evaluator.predict(&line, Symmetry::ALL[0], optimism).expect("finite");
+            let found = probabilities(moves);
+            let points = game.size().points().map(|point| wanted.policy[index(game.size(), point)]);
+            let wanted = points.filter(|&probability| probability > 0.0).chain([wanted.pass]);
+            for (found, wanted) in found.into_iter().zip(wanted) {
+                assert!((found - wanted).abs() < 0.005 * wanted, "{optimism}: {found} {wanted}");
+            }
+        }
+        assert_ne!(probabilities(&below), probabilities(&root));
+    }
+
+    #[test]
+    fn optimism_can_be_changed_and_forgets_what_was_cached() {
+        let evaluator = new_evaluator(false, NetworkSettings::default());
+        let game = game();
+        let line = Line::new(&game);
+        evaluator.clone().expand(&line, &mut Vec::new());
+        let same = evaluator.with_settings(NetworkSettings::default());
+        assert!(same.cache().bytes() > 0);
+        let plain =
+            NetworkSettings { policy_optimism: 0.0, root_policy_optimism: 0.0, ..evaluator.settings() };
+        let mut changed = evaluator.with_settings(plain);
+        assert_eq!((changed.cache().bytes(), changed.has_root_priors()), (0, false));
+        let (mut below, mut root) = (Vec::new(), Vec::new());
+        changed.expand(&line, &mut below);
+        changed.expand_root(&line, &mut root);
+        assert_eq!(below, root);
+    }
+
+    #[test]
+    fn networks_of_human_play_are_told_who_plays_and_are_not_optimistic() {
+        let with = |profile: Option<&str>| {
+            let profile = profile.map(|text| text.parse().expect("a profile"));
+            let mut evaluator =
+                new_evaluator(true, NetworkSettings { profile, ..NetworkSettings::default() });
+            assert!(!evaluator.has_root_priors());
+            let game = game();
+            let line = Line::new(&game);
+            let all = [0.0, 1.0].map(|it| evaluator.predict(&line, Symmetry::ALL[0], it).expect("finite"));
+            assert_eq!(all[0], all[1]);
+            all[0].clone()
+        };
+        let (unknown, weak, strong) = (with(None), with(Some("rank_20k")), with(Some("rank_9d")));
+        assert!(unknown != weak && weak != strong && unknown != strong);
+        // White is to move: what is asked about is White's rank.
+        assert_ne!(with(Some("rank_9d_20k")), with(Some("rank_20k_9d")));
+        let mut other = new_evaluator(false, NetworkSettings::default());
+        let mut told = other.with_settings(NetworkSettings {
+            profile: Some("rank_9d".parse().expect("a profile")),
+            ..NetworkSettings::default()
+        });
+        let game = game();
+        let line = Line::new(&game);
+        let [plain, told] = [&mut other, &mut told].map(|it| it.predict(&line, Symmetry::ALL[0], 0.0));
+        assert_eq!(plain, told, "other networks do not look at it");
     }
 }

@@ -150,10 +150,10 @@ mod tests {
         let points: Vec<Point> = size.points().collect();
         // Each point has its number, and one cannot be played.
         let moves =
-            points.iter().enumerate().skip(1).map(|(number, &point)| (Move::Play(point), number as u16));
+            points.iter().enumerate().skip(1).map(|(number, &point)| (Move::Play(point), [number as u16; 2]));
         let answer = CachedEvaluation {
             evaluation: crate::eval::Evaluation { value: 0.5, score: 1.0 },
-            moves: moves.chain([(Move::Pass, 99)]).collect(),
+            moves: moves.chain([(Move::Pass, [99, 98])]).collect(),
             owners: (0..9).collect(),
             to_canonical: IDENTITY,
         };
@@ -164,11 +164,11 @@ mod tests {
                 let to = symmetry.apply(size, point);
                 let of_move =
                     image.moves.iter().find(|(mv, _)| *mv == Move::Play(to)).map(|&(_, prior)| prior);
-                assert_eq!(of_move, (number > 0).then_some(number as u16));
+                assert_eq!(of_move, (number > 0).then_some([number as u16; 2]));
                 let place = points.iter().position(|&point| point == to).unwrap();
                 assert_eq!(image.owners[place], number as i8);
             }
-            assert_eq!(image.moves.last(), Some(&(Move::Pass, 99)));
+            assert_eq!(image.moves.last(), Some(&(Move::Pass, [99, 98])));
             let order: Vec<_> = image.moves.iter().filter_map(|(mv, _)| mv.point()).collect();
             assert!(order.is_sorted_by_key(|point| points.iter().position(|other| other == point)));
         }

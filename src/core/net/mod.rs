@@ -5,6 +5,7 @@
 //!
 //! *File → `read` → [`Network`]; position → [`Input`] → [`scalar`] or, faster, [`kernels`] → [`Output`] → [`Prediction`].*
 
+pub mod architecture;
 mod built_in;
 pub mod error;
 pub mod features;
@@ -15,6 +16,7 @@ pub mod layer;
 pub mod model;
 pub mod output;
 pub mod prediction;
+pub mod profile;
 pub mod random;
 mod read;
 pub mod scalar;
@@ -26,9 +28,10 @@ pub use error::{ErrorKind, ReadError};
 pub use features::Features;
 pub use forward::Forward;
 pub use input::{GLOBAL_FEATURES, Input, METADATA_FEATURES, SPATIAL_FEATURES};
-pub use kernels::{Kernel, Prepared, Scratch, UnknownKernel};
+pub use kernels::{Arithmetic, ArithmeticChoice, Kernel, Precision, Prepared, Scratch, UnknownKernel};
 pub use layer::Activation;
 pub use model::{Block, Cost, NEWEST_VERSION, Network, OLDEST_VERSION};
 pub use output::{NotFinite, Output};
-pub use prediction::{Context, Prediction};
+pub use prediction::{Context, Policy, Prediction};
+pub use profile::{Profile, UnknownProfile};
 pub use write::Encoding;

@@ -349,6 +349,27 @@ impl Block {
         }
     }
 
+    /// Hidden units of feed-forward blocks that change no result, those of inner blocks included.
+    pub fn dead_units(&self) -> usize {
+        match self {
+            Block::FeedForward(block) => block.dead_units(),
+            _ => self.inner().iter().map(Block::dead_units).sum(),
+        }
+    }
+
+    fn without_dead_units(&self) -> Block {
+        match self {
+            Block::FeedForward(block) => Block::FeedForward(Box::new(block.without_dead_units())),
+            Block::NestedBottleneck(block) => Block::NestedBottleneck(Box::new(NestedBottleneckBlock {
+                name: block.name.clone(),
+                first: block.first.clone(),
+                blocks: block.blocks.iter().map(Block::without_dead_units).collect(),
+                second: block.second.clone(),
+            })),
+            other => other.clone(),
+        }
+    }
+
     /// Calls `visit` with every layer, those of inner blocks included.
     pub fn visit<'n>(&'n self, visit: &mut dyn FnMut(Layer<'n>)) {
         match self {
@@ -381,6 +402,59 @@ impl Block {
                 }
             }
         }
+    }
+}
+
+impl FeedForwardBlock {
+    /// Does no number that a hidden unit gives change any result?
+    ///
+    /// Training drives the weights of units that it gives up towards zero. What such a unit adds is at most the
+    /// product of its largest weights times the squares of the channels and of what the norm gives, which are under
+    /// 10⁷ together: nothing that a sum of ordinary numbers in `f32` would notice.
+    fn is_dead(&self, unit: usize) -> bool {
+        const NOTHING: f32 = 1e-30;
+        let hidden = self.first.outputs;
+        let largest =
+            |weights: &mut dyn Iterator<Item = &f32>| weights.fold(0.0f32, |most, x| most.max(x.abs()));
+        let first = largest(&mut self.first.weights.iter().skip(unit).step_by(hidden));
+        let gate = largest(&mut self.gate.weights.iter().skip(unit).step_by(hidden));
+        let outputs = self.last.outputs;
+        let last = largest(&mut self.last.weights[unit * outputs..][..outputs].iter());
+        first * gate * last < NOTHING
+    }
+
+    /// The units whose numbers matter; one if none does.
+    fn live_units(&self) -> Vec<usize> {
+        let live: Vec<usize> = (0..self.first.outputs).filter(|&unit| !self.is_dead(unit)).collect();
+        if live.is_empty() { vec![0] } else { live }
+    }
+
+    /// The same block with these units only.
+    fn with_units(&self, units: &[usize]) -> FeedForwardBlock {
+        let columns = |matmul: &MatMul| {
+            let rows = matmul.weights.chunks_exact(matmul.outputs);
+            let weights = rows.flat_map(|row| units.iter().map(|&unit| row[unit])).collect();
+            MatMul { name: matmul.name.clone(), inputs: matmul.inputs, outputs: units.len(), weights }
+        };
+        let outputs = self.last.outputs;
+        let rows = units.iter().map(|&unit| &self.last.weights[unit * outputs..][..outputs]);
+        let weights = rows.flatten().copied().collect();
+        FeedForwardBlock {
+            name: self.name.clone(),
+            norm: self.norm.clone(),
+            first: columns(&self.first),
+            gate: columns(&self.gate),
+            last: MatMul { name: self.last.name.clone(), inputs: units.len(), outputs, weights },
+        }
+    }
+
+    /// The same block without hidden units that change no result.
+    pub(crate) fn without_dead_units(&self) -> FeedForwardBlock {
+        self.with_units(&self.live_units())
+    }
+
+    fn dead_units(&self) -> usize {
+        self.first.outputs - self.live_units().len()
     }
 }
 
@@ -521,6 +595,17 @@ impl Network {
     /// See [`Features`](super::Features).
     pub fn pass_alive_with_suicide(&self) -> bool {
         self.pass_alive_with_suicide
+    }
+
+    /// Hidden units of feed-forward blocks that change no result, because training has given them up.
+    pub fn dead_units(&self) -> usize {
+        self.blocks().iter().map(Block::dead_units).sum()
+    }
+
+    /// The same network without these units: the same results, sooner.
+    pub fn without_dead_units(&self) -> Network {
+        let blocks = self.blocks().iter().map(Block::without_dead_units).collect();
+        Network { trunk: Trunk { blocks, ..self.trunk.clone() }, ..self.clone() }
     }
 
     /// How many logits every move has: 1, 2 with an optimistic policy, or 4 with two numbers that are not used.

@@ -1,11 +1,13 @@
 //! Small networks with random weights: for tests, and to compare programs that read the format.
 
-use super::input::{GLOBAL_FEATURES, SPATIAL_FEATURES};
-use super::layer::{Activation, ActivationLayer, Bias, Conv, MatMul, Norm};
+use super::input::{GLOBAL_FEATURES, METADATA_FEATURES, SPATIAL_FEATURES};
+use super::layer::{
+    Activation, ActivationLayer, Bias, Conv, MatMul, Norm, RmsNorm, RotaryEmbedding, TrunkRmsNorm,
+};
 use super::model::{
-    Block, GlobalPooling, GlobalPoolingBlock, Multipliers, NEWEST_VERSION, NestedBottleneckBlock, Network,
-    NormActConv, OLDEST_VERSION, OrdinaryBlock, PassLayers, PolicyHead, Trunk, TrunkNorm, ValueHead,
-    policy_channels, score_channels,
+    AttentionBlock, Block, DenseLayer, FeedForwardBlock, GlobalPooling, GlobalPoolingBlock, MetadataEncoder,
+    Multipliers, NEWEST_VERSION, NestedBottleneckBlock, Network, NormActConv, OLDEST_VERSION, OrdinaryBlock,
+    PassLayers, PolicyHead, Trunk, TrunkNorm, ValueHead, policy_channels, score_channels,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
@@ -18,11 +20,22 @@ pub struct Options {
     pub version: u32,
     /// The blocks of the trunk.
     pub blocks: Vec<BlockKind>,
-    /// Channels of the trunk, from 2 on. Blocks pool a third of theirs, nested ones have half as many, and the heads
-    /// a third.
+    /// Channels of the trunk, from 2 on. Blocks pool a third of theirs, and nested ones have half as many.
     pub channels: usize,
-    /// The activation everywhere; below version 11 it can only be ReLU.
+    /// The activation everywhere but in feed-forward blocks; below version 11 it can only be ReLU.
     pub activation: Activation,
+    /// What blocks of attention are like.
+    pub attention: AttentionShape,
+    /// The norm at the end of the trunk; below version 15 it can only be batch normalisation.
+    pub trunk_norm: TrunkNormKind,
+    /// Logits of every move, 2 or 4, from version 17 on; what the version prescribes if it is lower.
+    pub policy_channels: usize,
+    /// Is the network told who plays? From version 15 on.
+    pub has_metadata_encoder: bool,
+    /// See [`Network::pass_alive_with_suicide`]; from version 15 on.
+    pub pass_alive_with_suicide: bool,
+    /// The other widths.
+    pub widths: Widths,
     /// Decides all weights.
     pub seed: u64,
 }
@@ -38,12 +51,33 @@ pub enum BlockKind {
     Nested,
     /// A nested bottleneck around a block with global pooling and an ordinary one.
     NestedPooling,
+    /// Attention.
+    Attention,
+    /// A feed-forward block with as many hidden channels as published networks have: 8/3 of the others, and up to the
+    /// next multiple of 64, or of 128 from 128 on.
+    FeedForward,
+    /// A nested bottleneck around two layers of a transformer: attention, feed-forward, and both again.
+    NestedTransformer,
+    /// The same with three layers.
+    NestedTransformer3,
+    /// A nested bottleneck around an ordinary block, attention, a nested bottleneck, and a feed-forward block: what
+    /// nobody trains, but files can hold.
+    NestedMixed,
 }
 
 impl BlockKind {
     /// All kinds.
-    pub const ALL: [BlockKind; 4] =
-        [BlockKind::Ordinary, BlockKind::GlobalPooling, BlockKind::Nested, BlockKind::NestedPooling];
+    pub const ALL: [BlockKind; 9] = [
+        BlockKind::Ordinary,
+        BlockKind::GlobalPooling,
+        BlockKind::Nested,
+        BlockKind::NestedPooling,
+        BlockKind::Attention,
+        BlockKind::FeedForward,
+        BlockKind::NestedTransformer,
+        BlockKind::NestedTransformer3,
+        BlockKind::NestedMixed,
+    ];
 
     /// The word of the command line.
     pub const fn word(self) -> &'static str {
@@ -52,8 +86,114 @@ impl BlockKind {
             BlockKind::GlobalPooling => "gpool",
             BlockKind::Nested => "nested",
             BlockKind::NestedPooling => "nested-gpool",
+            BlockKind::Attention => "attention",
+            BlockKind::FeedForward => "ffn",
+            BlockKind::NestedTransformer => "nested-transformer",
+            BlockKind::NestedTransformer3 => "nested-transformer3",
+            BlockKind::NestedMixed => "nested-mixed",
         }
     }
+
+    /// The kinds of the blocks inside it.
+    const fn inner(self) -> &'static [BlockKind] {
+        use BlockKind::{Attention, FeedForward, GlobalPooling, Nested, Ordinary};
+        match self {
+            BlockKind::Nested => &[Ordinary, Ordinary],
+            BlockKind::NestedPooling => &[GlobalPooling, Ordinary],
+            BlockKind::NestedTransformer => &[Attention, FeedForward, Attention, FeedForward],
+            BlockKind::NestedTransformer3 => {
+                &[Attention, FeedForward, Attention, FeedForward, Attention, FeedForward]
+            }
+            BlockKind::NestedMixed => &[Ordinary, Attention, Nested, FeedForward],
+            Ordinary | GlobalPooling | Attention | FeedForward => &[],
+        }
+    }
+
+    /// Must a file be of version 15 to hold it?
+    pub const fn is_new(self) -> bool {
+        match self {
+            BlockKind::Ordinary | BlockKind::GlobalPooling | BlockKind::Nested | BlockKind::NestedPooling => {
+                false
+            }
+            BlockKind::Attention
+            | BlockKind::FeedForward
+            | BlockKind::NestedTransformer
+            | BlockKind::NestedTransformer3
+            | BlockKind::NestedMixed => true,
+        }
+    }
+}
+
+/// What blocks of attention are like.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AttentionShape {
+    /// Heads with queries of their own.
+    pub heads: usize,
+    /// Heads of keys and values; divides `heads`.
+    pub key_heads: usize,
+    /// Channels of a query in a head: a multiple of 4 with fixed rotary embedding and of 2 with a learned one.
+    /// `None` is the share of a head in the channels, rounded down to such a multiple.
+    pub key_width: Option<usize>,
+    /// Channels of a value in a head. `None` is the share of a head in the channels.
+    pub value_width: Option<usize>,
+    /// How positions are told apart.
+    pub rotary: RotaryKind,
+}
+
+impl Default for AttentionShape {
+    fn default() -> AttentionShape {
+        AttentionShape {
+            heads: 2,
+            key_heads: 2,
+            key_width: None,
+            value_width: None,
+            rotary: RotaryKind::Learned,
+        }
+    }
+}
+
+/// How attention tells positions apart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RotaryKind {
+    /// Not at all.
+    None,
+    /// By fixed angles.
+    Fixed,
+    /// By learned angles.
+    Learned,
+}
+
+impl RotaryKind {
+    /// What the channels of a query are a multiple of.
+    const fn unit(self) -> usize {
+        match self {
+            RotaryKind::None => 1,
+            RotaryKind::Fixed => 4,
+            RotaryKind::Learned => 2,
+        }
+    }
+}
+
+/// The norm at the end of a trunk.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TrunkNormKind {
+    /// Batch normalisation.
+    Batch,
+    /// By the root mean square of a point.
+    Rms,
+    /// By the root mean square of all points together.
+    SpatialRms,
+}
+
+/// The widths of the ends of a network.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Widths {
+    /// For tests: no two widths that could be mistaken for each other are the same. The first window is of 5 × 5, and
+    /// the heads have about a third of the channels.
+    Uneven,
+    /// As in published networks: the first window is of 3 × 3, the policy head has an eighth of the channels, the
+    /// value head a quarter, both at least 32.
+    Published,
 }
 
 impl Default for Options {
@@ -63,6 +203,12 @@ impl Default for Options {
             blocks: vec![BlockKind::Ordinary, BlockKind::GlobalPooling],
             channels: 6,
             activation: Activation::Relu,
+            attention: AttentionShape::default(),
+            trunk_norm: TrunkNormKind::Batch,
+            policy_channels: 2,
+            has_metadata_encoder: false,
+            pass_alive_with_suicide: false,
+            widths: Widths::Uneven,
             seed: 0,
         }
     }
@@ -77,9 +223,24 @@ pub enum Impossible {
     /// Older files cannot say which activation is meant.
     #[error("networks of versions below 11 have the activation ReLU")]
     Activation,
+    /// Older files have no place for it.
+    #[error(
+        "networks of versions below 15 have no attention or feed-forward blocks, no other norm of the trunk than batch \
+         normalisation, no encoder of facts about the players, and no word about pass-alive chains"
+    )]
+    New,
     /// Too many channels or blocks, or none.
     #[error("from 2 to {MOST_CHANNELS} channels and from 1 to {MOST_BLOCKS} blocks are possible")]
     Size,
+    /// Attention whose heads are not possible.
+    #[error(
+        "the heads of keys must divide the heads, a head must have channels, at most {MOST_CHANNELS} in all, and those \
+         of its queries must be a multiple of 2 with learned angles and of 4 with fixed ones"
+    )]
+    Heads,
+    /// So many logits.
+    #[error("every move has 2 logits or 4")]
+    PolicyChannels,
 }
 
 /// As many channels as published networks have, and some more.
@@ -90,29 +251,84 @@ const MOST_BLOCKS: usize = 100;
 
 /// A network as `options` say. The same on every machine: there is no arithmetic but exactly rounded one.
 pub fn network(options: &Options) -> Result<Network, Impossible> {
-    let &Options { version, channels, seed, .. } = options;
-    if !(OLDEST_VERSION..=NEWEST_VERSION).contains(&version) {
-        return Err(Impossible::Version);
-    } else if version < 11 && options.activation != Activation::Relu {
-        return Err(Impossible::Activation);
-    } else if !(2..=MOST_CHANNELS).contains(&channels) || !(1..=MOST_BLOCKS).contains(&options.blocks.len()) {
-        return Err(Impossible::Size);
-    }
-    let mut maker = Maker { rng: ChaCha20Rng::seed_from_u64(seed), version, activation: options.activation };
+    check(options)?;
+    let &Options { version, channels, seed, widths, .. } = options;
+    let mut maker = Maker { rng: ChaCha20Rng::seed_from_u64(seed), options };
     let trunk = maker.trunk(channels, &options.blocks);
-    let head = (channels / 3).max(2);
-    let policy = maker.policy_head(channels, head);
-    let value = maker.value_head(channels, head);
+    let (policy_width, value_width) = match widths {
+        Widths::Uneven => ((channels / 3).max(2), (channels / 3).max(2)),
+        Widths::Published => ((channels / 8).max(32), (channels / 4).max(32)),
+    };
+    let policy = maker.policy_head(channels, policy_width);
+    let value = maker.value_head(channels, value_width);
     let name = format!("random-v{version}-b{}c{channels}-s{seed}", options.blocks.len());
+    let pass_alive_with_suicide = options.pass_alive_with_suicide;
     Ok(Network {
         name,
         version,
         multipliers: Multipliers::DEFAULT,
-        pass_alive_with_suicide: false,
+        pass_alive_with_suicide,
         trunk,
         policy,
         value,
     })
+}
+
+fn check(options: &Options) -> Result<(), Impossible> {
+    let &Options { version, channels, .. } = options;
+    let is_new = options.blocks.iter().any(|kind| kind.is_new())
+        || options.trunk_norm != TrunkNormKind::Batch
+        || options.has_metadata_encoder
+        || options.pass_alive_with_suicide;
+    if !(OLDEST_VERSION..=NEWEST_VERSION).contains(&version) {
+        Err(Impossible::Version)
+    } else if version < 11 && options.activation != Activation::Relu {
+        Err(Impossible::Activation)
+    } else if version < 15 && is_new {
+        Err(Impossible::New)
+    } else if !(2..=MOST_CHANNELS).contains(&channels) || !(1..=MOST_BLOCKS).contains(&options.blocks.len()) {
+        Err(Impossible::Size)
+    } else if version >= 17 && ![2, 4].contains(&options.policy_channels) {
+        Err(Impossible::PolicyChannels)
+    } else {
+        options.blocks.iter().try_for_each(|&kind| check_heads(options, kind, channels))
+    }
+}
+
+/// Can the blocks of attention in such a block be made?
+fn check_heads(options: &Options, kind: BlockKind, channels: usize) -> Result<(), Impossible> {
+    if kind == BlockKind::Attention {
+        let shape = options.attention;
+        let possible = |width: usize| (1..=MOST_CHANNELS).contains(&width);
+        if !possible(shape.heads) || shape.key_heads == 0 || !shape.heads.is_multiple_of(shape.key_heads) {
+            return Err(Impossible::Heads);
+        }
+        let [key, value] = head_widths(shape, channels);
+        let is_whole = key.is_multiple_of(shape.rotary.unit());
+        let is_possible =
+            is_whole && [key, value].into_iter().all(|width| possible(width.saturating_mul(shape.heads)));
+        if !is_possible {
+            return Err(Impossible::Heads);
+        }
+    }
+    kind.inner().iter().try_for_each(|&inner| check_heads(options, inner, inside(channels)))
+}
+
+/// Channels of a query and of a value in a head.
+fn head_widths(shape: AttentionShape, channels: usize) -> [usize; 2] {
+    let share = channels / shape.heads;
+    let unit = shape.rotary.unit();
+    [shape.key_width.unwrap_or(share / unit * unit), shape.value_width.unwrap_or(share)]
+}
+
+/// Channels inside a nested bottleneck.
+fn inside(channels: usize) -> usize {
+    (channels / 2).max(2)
+}
+
+/// Hidden channels of a feed-forward block.
+fn hidden(channels: usize) -> usize {
+    (channels * 8).div_ceil(3).next_multiple_of(if channels < 128 { 64 } else { 128 })
 }
 
 /// A third of the channels of a block are pooled.
@@ -120,13 +336,12 @@ fn pooled(channels: usize) -> usize {
     (channels / 3).max(1)
 }
 
-struct Maker {
+struct Maker<'o> {
     rng: ChaCha20Rng,
-    version: u32,
-    activation: Activation,
+    options: &'o Options,
 }
 
-impl Maker {
+impl Maker<'_> {
     /// A number between `least` and `most`, of 24 random bits.
     fn between(&mut self, least: f32, most: f32) -> f32 {
         let unit = (self.rng.next_u32() >> 8) as f32 / (1u32 << 24) as f32;
@@ -153,7 +368,11 @@ impl Maker {
     }
 
     fn matmul(&mut self, name: String, inputs: usize, outputs: usize) -> MatMul {
-        let weights = self.weights(inputs, inputs * outputs, 0.7);
+        self.matmul_with_gain(name, inputs, outputs, 0.7)
+    }
+
+    fn matmul_with_gain(&mut self, name: String, inputs: usize, outputs: usize, gain: f32) -> MatMul {
+        let weights = self.weights(inputs, inputs * outputs, gain);
         MatMul { name, inputs, outputs, weights }
     }
 
@@ -170,7 +389,7 @@ impl Maker {
     }
 
     fn activation(&self, name: String) -> ActivationLayer {
-        ActivationLayer { name, activation: self.activation }
+        ActivationLayer { name, activation: self.options.activation }
     }
 
     fn norm_act_conv(&mut self, name: &str, side: usize, widths: [usize; 2], is_last: bool) -> NormActConv {
@@ -214,16 +433,18 @@ impl Maker {
                     self.norm_act_conv(&format!("{name}.normactconv2"), 3, [regular, channels], true);
                 Block::GlobalPooling(Box::new(GlobalPoolingBlock { name, first, pooling, second }))
             }
-            BlockKind::Nested | BlockKind::NestedPooling => {
-                let inner = (channels / 2).max(2);
-                let first_kind = match kind {
-                    BlockKind::NestedPooling => BlockKind::GlobalPooling,
-                    _ => BlockKind::Ordinary,
-                };
+            BlockKind::Attention => Block::Attention(Box::new(self.attention(name, channels))),
+            BlockKind::FeedForward => Block::FeedForward(Box::new(self.feed_forward(name, channels))),
+            BlockKind::Nested
+            | BlockKind::NestedPooling
+            | BlockKind::NestedTransformer
+            | BlockKind::NestedTransformer3
+            | BlockKind::NestedMixed => {
+                let inner = inside(channels);
                 let first = self.norm_act_conv(&format!("{name}.normactconvp"), 1, [channels, inner], false);
-                let kinds = [first_kind, BlockKind::Ordinary].into_iter().enumerate();
+                let kinds = kind.inner().iter().enumerate();
                 let blocks = kinds
-                    .map(|(index, kind)| self.block(format!("{name}.blockstack.{index}"), kind, inner))
+                    .map(|(index, &kind)| self.block(format!("{name}.blockstack.{index}"), kind, inner))
                     .collect();
                 let second = self.norm_act_conv(&format!("{name}.normactconvq"), 1, [inner, channels], true);
                 Block::NestedBottleneck(Box::new(NestedBottleneckBlock { name, first, blocks, second }))
@@ -231,14 +452,101 @@ impl Maker {
         }
     }
 
+    fn rms_norm(&mut self, name: String, channels: usize) -> RmsNorm {
+        RmsNorm { name, epsilon: 1e-6, scale: self.numbers(channels, 0.7, 1.3) }
+    }
+
+    fn attention(&mut self, name: String, channels: usize) -> AttentionBlock {
+        let shape = self.options.attention;
+        let [key_width, value_width] = head_widths(shape, channels);
+        let (queries, keys) = (shape.heads * key_width, shape.key_heads * key_width);
+        let (seen, values) = (shape.heads * value_width, shape.key_heads * value_width);
+        AttentionBlock {
+            heads: shape.heads,
+            key_heads: shape.key_heads,
+            key_width,
+            value_width,
+            norm: self.rms_norm(format!("{name}.norm1"), channels),
+            // Products of queries and keys are large enough for weights that differ much.
+            query: self.matmul_with_gain(format!("{name}.q_proj"), channels, queries, 1.0),
+            key: self.matmul_with_gain(format!("{name}.k_proj"), channels, keys, 1.0),
+            value: self.matmul(format!("{name}.v_proj"), channels, values),
+            output: self.matmul(format!("{name}.out_proj"), seen, channels),
+            rotary: match shape.rotary {
+                RotaryKind::None => None,
+                RotaryKind::Fixed => {
+                    Some(RotaryEmbedding::Fixed { name: format!("{name}.rope_theta"), theta: 100.0 })
+                }
+                RotaryKind::Learned => {
+                    // A pair turns by at most three radians a step, as in published networks.
+                    let frequencies = self.numbers(keys, -3.0, 3.0);
+                    Some(RotaryEmbedding::Learned { name: format!("{name}.rope_freqs"), frequencies })
+                }
+            },
+            name,
+        }
+    }
+
+    fn feed_forward(&mut self, name: String, channels: usize) -> FeedForwardBlock {
+        let hidden = match self.options.widths {
+            Widths::Uneven => 2 * channels + 3,
+            Widths::Published => hidden(channels),
+        };
+        FeedForwardBlock {
+            norm: self.rms_norm(format!("{name}.norm"), channels),
+            first: self.matmul(format!("{name}.ffn_linear1"), channels, hidden),
+            gate: self.matmul(format!("{name}.ffn_linear_gate"), channels, hidden),
+            last: self.matmul(format!("{name}.ffn_linear2"), hidden, channels),
+            name,
+        }
+    }
+
+    fn metadata_encoder(&mut self, channels: usize) -> MetadataEncoder {
+        let name = "model.sgf_metadata_encoder".to_owned();
+        // Narrower than published networks have it.
+        let (first, second) = (channels + 1, channels + 2);
+        MetadataEncoder {
+            first: self.dense_layer(&name, 1, METADATA_FEATURES, first),
+            second: self.dense_layer(&name, 2, first, second),
+            last: self.matmul(format!("{name}.mul3"), second, channels),
+            name,
+        }
+    }
+
+    fn dense_layer(&mut self, name: &str, number: usize, inputs: usize, outputs: usize) -> DenseLayer {
+        DenseLayer {
+            matmul: self.matmul(format!("{name}.mul{number}"), inputs, outputs),
+            bias: self.bias(format!("{name}.bias{number}"), outputs),
+            activation: self.activation(format!("{name}.act{number}")),
+        }
+    }
+
+    fn trunk_norm(&mut self, channels: usize) -> TrunkNorm {
+        let name = "model.norm_trunkfinal".to_owned();
+        let is_spatial = match self.options.trunk_norm {
+            TrunkNormKind::Batch => return TrunkNorm::Batch(self.norm(name, channels, false)),
+            TrunkNormKind::Rms => false,
+            TrunkNormKind::SpatialRms => true,
+        };
+        let scale = self.numbers(channels, 0.7, 1.3);
+        let bias = self.numbers(channels, -0.3, 0.3);
+        TrunkNorm::Rms(TrunkRmsNorm { name, epsilon: 1e-6, is_spatial, scale, bias })
+    }
+
     fn trunk(&mut self, channels: usize, kinds: &[BlockKind]) -> Trunk {
-        let first_conv = self.conv("model.conv_spatial".to_owned(), 5, SPATIAL_FEATURES, channels, 1.0);
+        let side = match self.options.widths {
+            Widths::Uneven => 5,
+            Widths::Published => 3,
+        };
+        let first_conv = self.conv("model.conv_spatial".to_owned(), side, SPATIAL_FEATURES, channels, 1.0);
         let global_matmul = self.matmul("model.linear_global".to_owned(), GLOBAL_FEATURES, channels);
+        let has_encoder = self.options.has_metadata_encoder;
+        let metadata_encoder = has_encoder.then(|| self.metadata_encoder(channels));
         let blocks = kinds.iter().enumerate();
         let blocks = blocks
             .map(|(index, &kind)| self.block(format!("model.blocks.{index}"), kind, channels))
             .collect();
-        let last_norm = TrunkNorm::Batch(self.norm("model.norm_trunkfinal".to_owned(), channels, false));
+        let last_norm = self.trunk_norm(channels);
         let last_activation = self.activation("model.act_trunkfinal".to_owned());
         let pooled = pooled(channels);
         let stated_widths = [channels, channels - pooled, pooled, pooled];
@@ -248,7 +556,7 @@ impl Maker {
             stated_widths,
             first_conv,
             global_matmul,
-            metadata_encoder: None,
+            metadata_encoder,
             blocks,
             last_norm,
             last_activation,
@@ -257,15 +565,18 @@ impl Maker {
 
     fn policy_head(&mut self, channels: usize, width: usize) -> PolicyHead {
         let name = "policyhead".to_owned();
-        let outputs = policy_channels(self.version).unwrap_or(2);
+        let outputs = policy_channels(self.options.version).unwrap_or(self.options.policy_channels);
         let conv = self.conv(format!("{name}.conv1p"), 1, channels, width, 1.0);
-        // Wider than the head, so that mistaking one for the other shows.
-        let pooling = self.pooling(&name, channels, 1, width + 1, width);
+        let pooled = match self.options.widths {
+            Widths::Uneven => width + 1,
+            Widths::Published => width,
+        };
+        let pooling = self.pooling(&name, channels, 1, pooled, width);
         let norm = self.norm(format!("{name}.bias2"), width, false);
         let activation = self.activation(format!("{name}.act2"));
         let last_conv = self.conv(format!("{name}.conv2p"), 1, width, outputs, 1.0);
         let pooled = 3 * pooling.conv.outputs;
-        let has_layers = self.version >= 15;
+        let has_layers = self.options.version >= 15;
         let pass_outputs = if has_layers { width } else { outputs };
         let pass_matmul = self.matmul(format!("{name}.linear_pass"), pooled, pass_outputs);
         let pass = has_layers.then(|| PassLayers {
@@ -278,7 +589,11 @@ impl Maker {
 
     fn value_head(&mut self, channels: usize, width: usize) -> ValueHead {
         let name = "valuehead".to_owned();
-        let (second, scores) = (2 * width, score_channels(self.version));
+        let second = match self.options.widths {
+            Widths::Uneven => 2 * width,
+            Widths::Published => width.max(64),
+        };
+        let scores = score_channels(self.options.version);
         ValueHead {
             conv: self.conv(format!("{name}.conv1"), 1, channels, width, 1.0),
             norm: self.norm(format!("{name}.bias1"), width, false),
@@ -321,5 +636,41 @@ mod tests {
         assert_eq!(with(|options| options.channels = 1 << 20), Err(Impossible::Size));
         assert_eq!(with(|options| options.blocks.clear()), Err(Impossible::Size));
         assert_eq!(with(|options| (options.version, options.activation) = (11, Activation::Mish)), Ok(()));
+        assert_eq!(with(|options| options.trunk_norm = TrunkNormKind::Rms), Err(Impossible::New));
+        assert_eq!(with(|options| options.has_metadata_encoder = true), Err(Impossible::New));
+        assert_eq!(with(|options| options.pass_alive_with_suicide = true), Err(Impossible::New));
+        assert_eq!(with(|options| options.blocks.push(BlockKind::FeedForward)), Err(Impossible::New));
+        assert_eq!(
+            with(|options| (options.version, options.policy_channels) = (17, 3)),
+            Err(Impossible::PolicyChannels)
+        );
+    }
+
+    #[test]
+    fn heads_that_cannot_be_are_refused() {
+        let with = |heads, key_heads, key_width, rotary| {
+            let attention =
+                AttentionShape { heads, key_heads, key_width, rotary, ..AttentionShape::default() };
+            let blocks = vec![BlockKind::NestedTransformer];
+            network(&Options { version: 15, blocks, channels: 16, attention, ..Options::default() })
+                .map(|_| ())
+        };
+        assert_eq!(with(2, 1, None, RotaryKind::Fixed), Ok(()));
+        assert_eq!(with(2, 2, Some(6), RotaryKind::Learned), Ok(()));
+        assert_eq!(with(1, 1, Some(5), RotaryKind::None), Ok(()));
+        for (heads, key_heads, key_width, rotary) in [
+            (0, 1, None, RotaryKind::None),
+            (2, 0, None, RotaryKind::None),
+            (3, 2, None, RotaryKind::None),
+            // A head without channels, or without a pair of them.
+            (16, 16, None, RotaryKind::None),
+            (8, 8, None, RotaryKind::Learned),
+            (2, 2, Some(6), RotaryKind::Fixed),
+            (2, 2, Some(5), RotaryKind::Learned),
+            (2, 2, Some(usize::MAX), RotaryKind::None),
+        ] {
+            let found = with(heads, key_heads, key_width, rotary);
+            assert_eq!(found, Err(Impossible::Heads), "{heads} {key_heads} {key_width:?} {rotary:?}");
+        }
     }
 }

@@ -36,7 +36,7 @@ pub use table::{NodeTable, TableUse};
 
 use crate::board::Color;
 use crate::eval::{Evaluator, Ownership};
-use crate::game::Game;
+use crate::game::{Game, Line};
 use crate::rng::Rng;
 use node::{Edge, NodeId};
 use std::fmt;
@@ -167,14 +167,32 @@ impl<E: Evaluator + Sync> Search<E> {
     /// Searches the game's position for the player on turn.
     pub fn run(&mut self, game: &Game, seed: u64, context: &SearchContext<'_>) -> SearchReport {
         let root = self.root(game);
+        self.set_root_priors(root, game);
         self.run_from(root, game, seed, context)
     }
 
-    /// The same without making room first: nothing that was learned is forgotten, whatever can be reached from the
-    /// position. `None` if the table is full and has no node for the position.
+    /// The same without making room first, and without the priors of a root: nothing that was learned is forgotten or
+    /// changed, whatever can be reached from the position. `None` if the table is full and has no node for the position.
     pub fn run_in_place(&self, game: &Game, seed: u64, context: &SearchContext<'_>) -> Option<SearchReport> {
         let root = self.table.find_or_insert(game.graph_key())?;
         Some(self.run_from(root, game, seed, context))
+    }
+
+    /// Gives the moves of the root the priors that they have where a search begins. A position that was a root keeps
+    /// them when it is met again further down, which takes moves that are taken back.
+    fn set_root_priors(&self, root: NodeId, game: &Game) {
+        if !self.evaluator.has_root_priors() {
+            return;
+        }
+        let mut moves = Vec::new();
+        self.evaluator.clone().expand_root(&Line::new(game), &mut moves);
+        // Nothing happens if the root has moves already.
+        self.table.expand(root, || &moves);
+        for edge in self.table.edges(self.table.node(root)) {
+            if let Some(&(_, prior)) = moves.iter().find(|(mv, _)| *mv == edge.mv()) {
+                edge.set_prior(prior);
+            }
+        }
     }
 
     fn run_from(&self, root: NodeId, game: &Game, seed: u64, context: &SearchContext<'_>) -> SearchReport {
