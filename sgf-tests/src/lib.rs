@@ -6,7 +6,7 @@
 use kosumi::commands::Commands;
 use kosumi::engine::{Engine, EngineSettings};
 use kosumi::eval::NetworkSettings;
-use kosumi::net::{Kernel, Network};
+use kosumi::net::{ArithmeticChoice, Kernel, Network, Precision};
 use kosumi::regress::{Matching, Options, Outcome, Suite, SuiteResult, Threads, play};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -53,12 +53,13 @@ pub fn play_kosumi(files: &[PathBuf], evaluation: Evaluation) -> Result<Vec<Suit
             (Some(Arc::new(Network::built_in().map_err(|error| error.to_string())?)), count)
         }
     };
+    let arithmetic = ArithmeticChoice { kernel: Some(Kernel::Portable), precision: Some(Precision::F32) };
     let make = move |folder: &Path| {
         let settings = EngineSettings {
             threads: 1,
             memory_mebibytes: 16,
             playouts: Some(simulations),
-            network: NetworkSettings { kernel: Some(Kernel::Portable), ..NetworkSettings::default() },
+            network: NetworkSettings { arithmetic, ..NetworkSettings::default() },
             ..EngineSettings::default()
         };
         Commands::new(Engine::with_network(settings, network.clone())).in_folder(folder)

@@ -4,7 +4,7 @@
 //! of the player on turn. Controllers tell them apart by the name of the command, and take every `info` up to its
 //! `pv`, which ends with a move: hence the order of the fields, and `pass` in lower case.
 
-use super::text::{color, color_text, from_gtp, vertex_move};
+use super::text::{color, color_text, own_color, vertex_move};
 use super::{Answer, Commands};
 use crate::board::{BoardSize, Color, Move, Point};
 use crate::engine::{Decision, Observer, SearchRequest};
@@ -45,7 +45,7 @@ impl Request {
     /// `[color] [interval] {key value…}`, the interval in hundredths of a second.
     fn read(size: BoardSize, arguments: &mut Arguments<'_>) -> Result<Request, Failure> {
         let mut request = Request {
-            color: arguments.try_color().map(from_gtp),
+            color: arguments.try_color().map(own_color),
             every: USUAL_INTERVAL,
             least_moves: 0,
             most_moves: usize::MAX,

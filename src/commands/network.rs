@@ -1,6 +1,6 @@
 //! What the network says, as KataGo writes it: White's view, rows from the top.
 
-use super::text::{from_gtp, rows_text};
+use super::text::{own_color, rows_text};
 use super::{Answer, Commands};
 use crate::board::{Color, Move, Symmetry};
 use crate::net::input::index;
@@ -11,7 +11,7 @@ use std::fmt::Write;
 /// `kata-raw-nn [colour] symmetry|all [optimism]`: what the network says of the position, if this player is on turn, with
 /// so much of its optimistic policy as counts at the root of a search if nothing is said.
 pub(super) fn raw(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
-    let color = arguments.try_color().map_or(commands.engine.game().to_move(), from_gtp);
+    let color = arguments.try_color().map_or(commands.engine.game().to_move(), own_color);
     let views = views(arguments)?;
     let usual = commands.engine.settings().network.root_policy_optimism;
     let optimism = match arguments.optional_word() {

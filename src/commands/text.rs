@@ -6,11 +6,11 @@ use kosumi_gtp::{ArgumentError, Arguments, Failure, Vertex};
 
 /// A player.
 pub(super) fn color(arguments: &mut Arguments<'_>) -> Result<Color, ArgumentError> {
-    Ok(from_gtp(arguments.color()?))
+    arguments.color().map(own_color)
 }
 
-/// The player whom the protocol means.
-pub(super) fn from_gtp(color: kosumi_gtp::Color) -> Color {
+/// The engine's color for the protocol's.
+pub(super) fn own_color(color: kosumi_gtp::Color) -> Color {
     match color {
         kosumi_gtp::Color::Black => Color::Black,
         kosumi_gtp::Color::White => Color::White,

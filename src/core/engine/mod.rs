@@ -16,7 +16,7 @@ mod status;
 mod tests;
 mod time_manager;
 
-pub use evaluator::{EngineEvaluator, run_search};
+pub use evaluator::EngineEvaluator;
 pub use record::{Remarks, Revision};
 pub use request::{Decision, Observer, SearchRequest};
 pub use settings::{DEFAULT_MOVE_TIME, EngineSettings};

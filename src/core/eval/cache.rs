@@ -86,16 +86,6 @@ impl EvaluationCache {
         }
     }
 
-    /// An empty cache of the same size.
-    pub fn emptied(&self) -> EvaluationCache {
-        EvaluationCache {
-            shards: EvaluationCache::new(0).shards,
-            bytes_per_shard: self.bytes_per_shard,
-            hits: AtomicU64::new(0),
-            misses: AtomicU64::new(0),
-        }
-    }
-
     fn shard(&self, key: Key) -> MutexGuard<'_, Shard> {
         // What a panicking worker left behind is a cache still.
         self.shards[key.0 as usize % SHARDS].lock().unwrap_or_else(|error| error.into_inner())

@@ -102,15 +102,6 @@ impl NetworkEvaluator {
         }
     }
 
-    /// The same network with other settings and an empty cache of the same size. What computes it stays.
-    #[must_use]
-    pub fn with_settings(&self, settings: NetworkSettings) -> NetworkEvaluator {
-        let settings = NetworkSettings { arithmetic: self.shared.settings.arithmetic, ..settings };
-        let (network, cache) = (Arc::clone(&self.shared.network), self.shared.cache.emptied());
-        let shared = Arc::new(Shared { network, settings, cache });
-        NetworkEvaluator { shared, ownership: Ownership::default(), ..self.clone() }
-    }
-
     /// The network.
     pub fn network(&self) -> &Network {
         &self.shared.network
@@ -124,6 +115,19 @@ impl NetworkEvaluator {
     /// How it is asked.
     pub fn settings(&self) -> NetworkSettings {
         self.shared.settings
+    }
+
+    /// The same network with other settings, and with an empty cache of the same size if one of them differs. The
+    /// arithmetic stays.
+    #[must_use]
+    pub fn with_settings(&self, wanted: NetworkSettings) -> NetworkEvaluator {
+        let settings = NetworkSettings { arithmetic: self.shared.settings.arithmetic, ..wanted };
+        if settings == self.shared.settings {
+            return self.clone();
+        }
+        let cache = EvaluationCache::of_bytes(self.shared.cache.most_bytes());
+        let shared = Arc::new(Shared { network: Arc::clone(&self.shared.network), settings, cache });
+        NetworkEvaluator { shared, ..self.clone() }
     }
 
     /// How much of the optimistic policy counts: below the root of a search, and at the root.
@@ -497,7 +501,8 @@ mod tests {
         let game = game();
         let line = Line::new(&game);
         evaluator.clone().expand(&line, &mut Vec::new());
-        assert!(evaluator.cache().bytes() > 0);
+        let same = evaluator.with_settings(NetworkSettings::default());
+        assert!(same.cache().bytes() > 0);
         let plain =
             NetworkSettings { policy_optimism: 0.0, root_policy_optimism: 0.0, ..evaluator.settings() };
         let mut changed = evaluator.with_settings(plain);
