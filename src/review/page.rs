@@ -53,7 +53,7 @@ pub fn page(reviewed: &Reviewed) -> String {
         }
         (about(reviewed))
     });
-    page.add(html! { script #data type="application/json" { (PreEscaped(embedded(&data(reviewed)))) } });
+    page.add(html! { script type="application/json" id="data" { (PreEscaped(embedded(&data(reviewed)))) } });
     page.add(html! { script { (PreEscaped("\n")) (PreEscaped(SCRIPTS.concat())) } });
     page.to_string()
 }
