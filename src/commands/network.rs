@@ -31,6 +31,24 @@ pub(super) fn raw(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mu
     Ok(text.into())
 }
 
+/// `kata-raw-human-nn [colour] symmetry|all`: the same of the network of human play.
+pub(super) fn raw_human(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> Answer {
+    let color = arguments.try_color().map_or(commands.engine.game().to_move(), own_color);
+    let mut text = String::new();
+    for (number, view) in views(arguments)? {
+        let prediction = commands.engine.predict_human(color, view);
+        let prediction =
+            prediction.ok_or_else(|| Failure::new("no network of human play: --human-model names one"))?;
+        let prediction = prediction.map_err(|error| Failure::new(error.to_string()))?;
+        write_raw(commands, color, number, &prediction, &mut text);
+    }
+    Ok(text.into())
+}
+
 /// The symmetries that a number or `all` stands for, with KataGo's numbers.
 fn views(arguments: &mut Arguments<'_>) -> Result<Vec<(u8, Symmetry)>, Failure> {
     let word = arguments.word()?;

@@ -196,6 +196,30 @@ const TABLE: &[Parameter] = &[
         get: |all| all.engine.ponder.to_string(),
         set: |all, text| put(&mut all.engine.ponder, flag(text)),
     },
+    number!("policyOptimism", network.policy_optimism, 0.0..=1.0),
+    number!("rootPolicyOptimism", network.root_policy_optimism, 0.0..=1.0),
+    number!("chosenMoveTemperature", human.temperature, 0.0..=5.0),
+    Parameter {
+        name: "humanSLProfile",
+        kind: Kind::Text,
+        get: |all| all.engine.network.profile.map(|profile| profile.to_string()).unwrap_or_default(),
+        set: |all, text| {
+            let profile = if text.is_empty() { Some(None) } else { text.parse().ok().map(Some) };
+            put(&mut all.engine.network.profile, profile)
+        },
+    },
+    number!("humanSLChosenMoveProp", human.chosen_move_share, 0.0..=1.0),
+    number!("humanSLChosenMovePiklLambda", human.pikl_lambda, 1e-6..=1e30),
+    Parameter {
+        name: "humanSLChosenMoveIgnorePass",
+        kind: Kind::Flag,
+        get: |all| all.engine.human.ignore_pass.to_string(),
+        set: |all, text| put(&mut all.engine.human.ignore_pass, flag(text)),
+    },
+    number!("humanSLRootExploreProbWeightless", human.root_weightless, 0.0..=1.0),
+    number!("humanSLRootExploreProbWeightful", human.root_weightful, 0.0..=1.0),
+    number!("humanSLCpuctExploration", human.cpuct, 0.0..=1000.0),
+    number!("humanSLCpuctPermanent", human.cpuct_permanent, 0.0..=1000.0),
     Parameter {
         name: "liveGraphics",
         kind: Kind::Choice(&["none", "visits", "winrates", "variation", "ownership"]),
@@ -296,9 +320,16 @@ impl Commands {
         Adjustable { engine: *self.engine.settings(), live_graphics: self.live_graphics.kind }
     }
 
-    fn adjust(&mut self, wanted: Adjustable) {
+    /// Takes these settings, or refuses them and changes nothing.
+    fn adjust(&mut self, wanted: Adjustable) -> Result<(), Failure> {
+        if wanted.engine.network.profile.is_some() && self.engine.human_network().is_none() {
+            return Err(Failure::new(
+                "humanSLProfile is for networks of human play: --human-model names one",
+            ));
+        }
         self.engine.change_settings(wanted.engine);
         self.live_graphics.kind = wanted.live_graphics;
+        Ok(())
     }
 }
 
@@ -319,7 +350,7 @@ pub(super) fn gogui(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &
         return Ok(Response::lines(lines));
     };
     find(name)?.change(&mut all, &arguments.rest())?;
-    commands.adjust(all);
+    commands.adjust(all)?;
     Ok(Response::empty())
 }
 
@@ -334,7 +365,7 @@ pub(super) fn set(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mu
     let value = arguments.word()?;
     let mut all = commands.adjustable();
     parameter.change(&mut all, value)?;
-    commands.adjust(all);
+    commands.adjust(all)?;
     Ok(Response::empty())
 }
 
@@ -362,7 +393,7 @@ pub(super) fn set_all(commands: &mut Commands, arguments: &mut Arguments<'_>, _:
         };
         find(name)?.change(&mut all, &text)?;
     }
-    commands.adjust(all);
+    commands.adjust(all)?;
     Ok(Response::empty())
 }
 
@@ -420,7 +451,9 @@ mod tests {
             assert!(parameter.change(&mut changed, &value).is_ok(), "{} {value}", parameter.name);
             assert_eq!((parameter.get)(&changed), value);
             assert!(parameter.change(&mut changed, "nonsense").is_err(), "{}", parameter.name);
-            assert!(parameter.change(&mut changed, "").is_err(), "{}", parameter.name);
+            // No profile is a value too.
+            let may_be_empty = parameter.name == "humanSLProfile";
+            assert_eq!(parameter.change(&mut changed, "").is_ok(), may_be_empty, "{}", parameter.name);
             assert_eq!(changed.engine, all.engine, "{}", parameter.name);
         }
     }

@@ -7,7 +7,7 @@ use crate::game::{Game, Line};
 use crate::net::Network;
 use crate::playout::HeuristicPolicy;
 use crate::rng::Rng;
-use crate::search::SearchParams;
+use crate::search::{Search, SearchContext, SearchParams, SearchReport};
 use std::sync::Arc;
 
 /// A network if the engine has one, otherwise playouts.
@@ -17,6 +17,17 @@ pub enum EngineEvaluator {
     Playouts(Box<Playouts>),
     /// Asks a network.
     Network(Box<NetworkEvaluator>),
+}
+
+/// [`Search::run`] for what an engine asks. The function is compiled with this crate, whose code is optimised; where
+/// other crates name the generic one, they compile a search of their own.
+pub fn run_search(
+    search: &mut Search<EngineEvaluator>,
+    game: &Game,
+    seed: u64,
+    context: &SearchContext<'_>,
+) -> SearchReport {
+    search.run(game, seed, context)
 }
 
 /// Playouts behind an ownership that is asked for outside a search.

@@ -7,6 +7,7 @@ mod cleanup;
 mod dead;
 mod decide;
 mod evaluator;
+mod human;
 mod queries;
 mod record;
 mod request;
@@ -16,14 +17,15 @@ mod status;
 mod tests;
 mod time_manager;
 
-pub use evaluator::EngineEvaluator;
+pub use evaluator::{EngineEvaluator, run_search};
+pub use human::HumanSettings;
 pub use record::{Remarks, Revision};
 pub use request::{Decision, Observer, SearchRequest};
 pub use settings::{DEFAULT_MOVE_TIME, EngineSettings};
 pub use status::FinalStatus;
 
 use crate::board::{BoardSize, ByColor, Color, Key, Move, Symmetry};
-use crate::eval::NetworkSettings;
+use crate::eval::{NetworkEvaluator, NetworkSettings};
 use crate::game::{Game, IllegalMove, Line};
 use crate::net::{Network, NotFinite, Prediction};
 use crate::rng::mix;
@@ -42,6 +44,8 @@ pub struct Engine {
     settings: EngineSettings,
     game: Game,
     search: Search<EngineEvaluator>,
+    /// A second network, which knows what people play.
+    human: Option<Box<NetworkEvaluator>>,
     clocks: ByColor<Clock>,
     /// Searches since the game began: each has random numbers of its own.
     searches: u64,
@@ -74,6 +78,7 @@ impl Engine {
             settings,
             game,
             search,
+            human: None,
             clocks,
             searches: 0,
             report: None,
@@ -105,6 +110,7 @@ impl Engine {
             self.report = None;
             self.status = None;
         }
+        self.human = self.human.take().map(|human| Box::new(human.with_settings(self.settings.network)));
         if wanted.threads != built.threads {
             self.search.set_threads(wanted.threads);
         }
@@ -325,11 +331,15 @@ impl Engine {
         self.searches += 1;
         self.searched = self.game.graph_key();
         let seed = mix(self.settings.seed).wrapping_add(self.searches);
+        let exploration = self.root_exploration();
         let (search, game) = (&mut self.search, &self.game);
         let elapsed = || start.elapsed();
         let SearchRequest { interrupted, restriction, observer } = request;
-        let context =
-            SearchContext { restriction: &restriction, ..SearchContext::new(limits, &elapsed, interrupted) };
+        let context = SearchContext {
+            restriction: &restriction,
+            exploration: exploration.as_ref(),
+            ..SearchContext::new(limits, &elapsed, interrupted)
+        };
         let Some(observer) = observer else { return search.run(game, seed, &context) };
         // Reports come from a worker; the observer stays on this thread.
         thread::scope(|scope| {

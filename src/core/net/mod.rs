@@ -34,4 +34,5 @@ pub use model::{Block, Cost, NEWEST_VERSION, Network, OLDEST_VERSION};
 pub use output::{NotFinite, Output};
 pub use prediction::{Context, Policy, Prediction};
 pub use profile::{Profile, UnknownProfile};
+pub use read::Header;
 pub use write::Encoding;

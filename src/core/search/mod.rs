@@ -17,6 +17,7 @@
 //! - no descent plays a move that is illegal on its own path (`descents_are_legal`);
 //! - a full table changes speed and strength, never legality, and nothing grows (`a_full_table_is_no_error`).
 
+pub mod exploration;
 pub mod node;
 pub mod params;
 pub mod report;
@@ -28,6 +29,7 @@ pub mod table;
 mod tests;
 mod worker;
 
+pub use exploration::RootExploration;
 pub use params::{Choice, Formula, PuctParams, RaveParams, SearchChanges, SearchParams};
 pub use report::{MoveReport, SearchReport};
 pub use restriction::{MoveRule, Restriction};
@@ -47,8 +49,8 @@ use worker::{Counters, Worker};
 
 static NO_RESTRICTION: Restriction = Restriction::NONE;
 
-/// Limits, time, interruption and reports of a search. But for `restriction`, none of it changes the result of a search
-/// that runs to a fixed number of simulations.
+/// Limits, time, interruption and reports of a search. But for `restriction` and `exploration`, none of it changes the
+/// result of a search that runs to a fixed number of simulations.
 #[derive(Clone, Copy)]
 pub struct SearchContext<'a> {
     /// When to stop.
@@ -61,6 +63,8 @@ pub struct SearchContext<'a> {
     pub reporting: Option<Reporting<'a>>,
     /// Moves that are not to be searched.
     pub restriction: &'a Restriction,
+    /// Simulations that choose the root's move otherwise.
+    pub exploration: Option<&'a RootExploration>,
 }
 
 impl<'a> SearchContext<'a> {
@@ -70,7 +74,14 @@ impl<'a> SearchContext<'a> {
         elapsed: &'a (dyn Fn() -> Duration + Sync),
         interrupted: &'a (dyn Fn() -> bool + Sync),
     ) -> SearchContext<'a> {
-        SearchContext { stop, elapsed, interrupted, reporting: None, restriction: &NO_RESTRICTION }
+        SearchContext {
+            stop,
+            elapsed,
+            interrupted,
+            reporting: None,
+            restriction: &NO_RESTRICTION,
+            exploration: None,
+        }
     }
 }
 
@@ -208,8 +219,7 @@ impl<E: Evaluator + Sync> Search<E> {
         let table = &self.table;
         let job = |index: usize| {
             let rng = Rng::for_worker(seed, index);
-            let worker =
-                Worker::new(table, self.params, root, game, self.evaluator.clone(), rng, context.restriction);
+            let worker = Worker::new(table, self.params, root, game, self.evaluator.clone(), rng, context);
             let reporting = if index == 0 { context.reporting } else { None };
             shared.work(worker, game, root, context, reporting);
         };

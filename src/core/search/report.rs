@@ -126,6 +126,10 @@ fn value_error(node: &Node) -> f32 {
     ((mean_square - mean * mean).max(0.0) / count).sqrt()
 }
 
+fn value_if_visited(node: &Node) -> Option<f32> {
+    (node.visits() > 0).then(|| node.value())
+}
+
 /// The moves at a node, the most visited first; equal ones in the order of RAVE games, then of creation.
 fn move_reports(table: &NodeTable, root: &Node) -> Vec<MoveReport> {
     let mut moves: Vec<MoveReport> = table
@@ -143,7 +147,12 @@ fn move_reports(table: &NodeTable, root: &Node) -> Vec<MoveReport> {
             MoveReport {
                 mv: edge.mv(),
                 visits,
-                value: if visits > 0 { from_fixed(seen) } else { root.value() },
+                // Without visits that count: what is known of what follows, or of the root.
+                value: if visits > 0 {
+                    from_fixed(seen)
+                } else {
+                    value_if_visited(known).unwrap_or(root.value())
+                },
                 value_error: value_error(known),
                 score: known.score(),
                 prior: edge.prior(),

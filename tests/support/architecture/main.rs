@@ -50,6 +50,7 @@ const ORDER: &[(&str, &[&str])] = &[
             "words",
             "training",
             "files",
+            "networks",
             "pages",
             "statistics",
             "collections",
