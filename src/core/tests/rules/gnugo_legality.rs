@@ -195,7 +195,7 @@ fn compare_game(judge: &mut Judge, size: BoardSize, rules: Rules, rng: &mut Rng,
 }
 
 #[test]
-#[ignore = "needs GNU Go, a minute: cargo test --release --test gnugo_legality -- --ignored --nocapture"]
+#[ignore = "needs GNU Go, a minute: cargo test --release -p kosumi-core --test rules gnugo_legality -- --ignored --nocapture"]
 fn legal_moves_are_those_of_gnugo() {
     let Some(file) = kosumi_test_support::gnugo() else { return };
     let mut all = 0;

@@ -157,7 +157,7 @@ fn two_thousand_records() {
 }
 
 #[test]
-#[ignore = "minutes: cargo test --release --test records -- --ignored --nocapture"]
+#[ignore = "minutes: cargo test --release -p kosumi-core --test rules records -- --ignored --nocapture"]
 fn all_records() {
     for ko in [KoRule::Positional, KoRule::Simple] {
         if let Some(tally) = replay_all(ko, usize::MAX) {
