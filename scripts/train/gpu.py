@@ -66,7 +66,7 @@ PIECE = 15 << 20
 # Rules that games are shown under, as in `session`.
 RULES = ["japanese", "chinese", "chinese-kgs", "tromp-taylor", "aga"]
 # Boards of self-play and their shares: all sizes, the usual ones more often.
-SIZES = "7:3,8:2,9:10,10:2,11:3,12:2,13:8,14:2,15:3,16:2,17:2,18:2,19:2,9x13,7x11,13x9,19x11"
+SIZES = "7:6,8:5,9:40,10:5,11:6,12:4,13:20,14:2,15:3,16:2,17:2,18:2,19:2,9x13:2,7x11:2,13x9,19x11"
 
 
 # ---- the folder -----------------------------------------------------------------------------------------------------
