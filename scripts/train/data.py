@@ -118,6 +118,9 @@ class Batch:
     policy_move: torch.Tensor | None = None
     policy_share: torch.Tensor | None = None
     policy_rest: torch.Tensor | None = None
+    # The same moves' shares in its optimistic policy, and the share of all others.
+    optimistic_share: torch.Tensor | None = None
+    optimistic_rest: torch.Tensor | None = None
     teacher_error: torch.Tensor | None = None
     teacher_value: torch.Tensor | None = None
     teacher_score: torch.Tensor | None = None
@@ -187,6 +190,9 @@ def make_batch(
         batch.policy_share = floats("policy_share") / 65535.0
         if "policy_rest" in group:
             batch.policy_rest = floats("policy_rest") / 65535.0
+        if "optimistic_share" in group:
+            batch.optimistic_share = floats("optimistic_share") / 65535.0
+            batch.optimistic_rest = floats("optimistic_rest") / 65535.0
     return batch
 
 
@@ -196,9 +202,9 @@ def add_unknown(group: dict[str, np.ndarray], names: set[str], size: tuple[int, 
     for name in names - set(group):
         if name == "ownership":
             group[name] = np.full((count, area), UNKNOWN_OWNER, np.int8)
-        elif name in ("policy_move", "policy_share"):
+        elif name in ("policy_move", "policy_share", "optimistic_share"):
             group[name] = np.zeros((count, POLICY_MOVES), np.uint16)
-        elif name == "policy_rest":
+        elif name in ("policy_rest", "optimistic_rest"):
             group[name] = np.zeros(count, np.uint16)
         else:
             raise ShardError(f"some shards have {name} and some have not")

@@ -66,7 +66,7 @@ PIECE = 15 << 20
 # Rules that games are shown under, as in `session`.
 RULES = ["japanese", "chinese", "chinese-kgs", "tromp-taylor", "aga"]
 # Boards of self-play and their shares: all sizes, the usual ones more often.
-SIZES = "7:3,8:2,9:10,10:2,11:3,12:2,13:8,14:2,15:3,16:2,17:2,18:2,19:2,9x13,7x11,13x9,19x11"
+SIZES = "7:6,8:5,9:40,10:5,11:6,12:4,13:20,14:2,15:3,16:2,17:2,18:2,19:2,9x13:2,7x11:2,13x9,19x11"
 
 
 # ---- the folder -----------------------------------------------------------------------------------------------------
@@ -339,9 +339,11 @@ class Positions:
 class Labelled:
     """Rows of a pool with what the teacher says of them, on the board as it was."""
 
-    def __init__(self, pool: Pool, rows, globals_, changed, policy, value, score, errors, ownership):
+    def __init__(self, pool: Pool, rows, globals_, changed, policy, value, score, ownership, errors, hopes):
         self.pool, self.rows, self.globals_, self.changed = pool, rows, globals_, changed
-        self.policy, self.value, self.score, self.errors, self.ownership = policy, value, score, errors, ownership
+        self.policy, self.value, self.score, self.ownership = policy, value, score, ownership
+        # Short-term errors and optimistic policy, or none.
+        self.errors, self.hopes = errors, hopes
 
     def batch(self, turns: torch.Tensor, chosen: torch.Tensor) -> Batch:
         pool = self.pool
@@ -350,11 +352,17 @@ class Labelled:
         batch.result = torch.where(changed[:, None], 0.0, batch.result)
         batch.score = torch.where(changed, torch.nan, batch.score)
         source = pool.tables[turns]
-        policy = self.policy[chosen].float()
-        policy = torch.cat([policy[:, :-1].gather(1, source), policy[:, -1:]], dim=1)
+
+        def moves(policy: torch.Tensor) -> torch.Tensor:
+            return torch.cat([policy[:, :-1].gather(1, source), policy[:, -1:]], dim=1)
+
+        policy = moves(self.policy[chosen])
         best = policy.topk(min(POLICY_MOVES, pool.area + 1), dim=1)
         batch.policy_move, batch.policy_share = best.indices, best.values
         batch.policy_rest = (1 - best.values.sum(dim=1)).clamp(min=0)
+        if self.hopes is not None:
+            batch.optimistic_share = moves(self.hopes[chosen]).gather(1, best.indices)
+            batch.optimistic_rest = (1 - batch.optimistic_share.sum(dim=1)).clamp(min=0)
         batch.teacher_value, batch.teacher_score = self.value[chosen], self.score[chosen]
         batch.teacher_error = None if self.errors is None else self.errors[chosen]
         batch.teacher_ownership = self.ownership[chosen].float().gather(1, source)
@@ -453,15 +461,25 @@ class Training:
             batch = pool.batch(part, turns, globals_[start : start + at_once])
             answer = self.ask(batch, len(part) == at_once)
             back = pool.back[turns]
-            policy = F.softmax(legal_logits(answer, batch), dim=1)
-            policy = torch.cat([policy[:, :-1].gather(1, back), policy[:, -1:]], dim=1)
+
+            def moves(logits: torch.Tensor) -> torch.Tensor:
+                policy = F.softmax(logits, dim=1)
+                return torch.cat([policy[:, :-1].gather(1, back), policy[:, -1:]], dim=1)
+
             score = [answer.score_mean(), answer.score_spread(), answer.lead(), answer.variance_time()]
             errors = answer.expected_errors()
             owners = torch.tanh(answer.ownership).gather(1, back)
-            said = [policy, F.softmax(answer.value, dim=1), torch.stack(score, dim=1), owners]
-            found.append(said + ([] if errors is None else [errors]))
-        policy, value, score, owners, *errors = (torch.cat(parts) for parts in zip(*found))
-        return Labelled(pool, rows, globals_, changed, policy, value, score, errors[0] if errors else None, owners)
+            hopes = answer.optimistic
+            found.append([
+                moves(legal_logits(answer, batch)),
+                F.softmax(answer.value, dim=1),
+                torch.stack(score, dim=1),
+                owners,
+                errors,
+                None if hopes is None else moves(legal_logits(answer, batch, optimistic=True)),
+            ])  # fmt: skip
+        said = [None if parts[0] is None else torch.cat(parts) for parts in zip(*found)]
+        return Labelled(pool, rows, globals_, changed, *said)
 
     def window(self) -> list[Labelled]:
         """Positions with labels, some batches of them, of sizes by their shares."""
@@ -586,6 +604,10 @@ class Training:
                     best = F.softmax(legal_logits(said, batch), dim=1).topk(min(POLICY_MOVES, pool.area + 1), dim=1)
                     batch.policy_move, batch.policy_share = best.indices, best.values
                     batch.policy_rest = (1 - best.values.sum(dim=1)).clamp(min=0)
+                    if said.optimistic is not None:
+                        hopes = F.softmax(legal_logits(said, batch, optimistic=True), dim=1)
+                        batch.optimistic_share = hopes.gather(1, best.indices)
+                        batch.optimistic_rest = (1 - batch.optimistic_share.sum(dim=1)).clamp(min=0)
                     score = [said.score_mean(), said.score_spread(), said.lead(), said.variance_time()]
                     batch.teacher_value = F.softmax(said.value, dim=1)
                     batch.teacher_score, batch.teacher_error = torch.stack(score, dim=1), said.expected_errors()

@@ -1,7 +1,8 @@
-"""KataGo's network files, versions 8 to 10: read into `model.Network`, and written from it as version 10.
+"""KataGo's network files, versions 8 to 12: read into `model.Network`, and written from it as version 12.
 
-Version 9 brought two numbers more, the short-term errors, and version 10 their present meaning; a network of an older
-version gets new ones, to be learnt. `teacher.py` reads newer files, to ask them.
+Version 9 brought two numbers more, the short-term errors, version 10 their present meaning, version 11 names of the
+activations (here only ReLU), version 12 a second policy. A network of an older version gets errors to be learnt, and its
+policy twice. `teacher.py` reads newer files, to ask them.
 
 A gzip stream of words separated by white space; `@BIN@` is followed by little-endian f32s (and, in files of our own that
 only `gpu.py` makes, `@F16@` by f16s). Convolutions are stored as [y][x][in][out], matrices as [in][out].
@@ -21,7 +22,8 @@ from torch import nn
 
 from model import GLOBAL_FEATURES, SPATIAL_FEATURES, Network, Norm, PoolingBlock, Shape
 
-VERSION = 10
+VERSION = 12
+RELU = "ACTIVATION_RELU"
 
 
 class FormatError(Exception):
@@ -34,6 +36,8 @@ class Words:
     def __init__(self, data: bytes):
         self.data = data
         self.at = 0
+        # From version 11 on activations have a kind behind their name.
+        self.has_kinds = False
         # Where the arrays read so far begin, with their mark, and their numbers of elements.
         self.arrays: list[tuple[int, int]] = []
 
@@ -107,10 +111,16 @@ class Words:
         return scale.astype(np.float32), (bias - mean * scale).astype(np.float32)
 
     def norm(self) -> tuple[np.ndarray, np.ndarray]:
-        """`scale_bias`, with the activation behind it, which has only a name in the versions read here."""
+        """`scale_bias`, with the activation behind it."""
         found = self.scale_bias()
-        self.word()
+        self.relu()
         return found
+
+    def relu(self) -> None:
+        """An activation's name and kind."""
+        self.word()
+        if self.has_kinds and (kind := self.word()) != RELU:
+            raise FormatError(f"activation {kind}; only {RELU} can be learnt")
 
 
 def _set(target: nn.Parameter, values: np.ndarray) -> None:
@@ -134,6 +144,7 @@ def read(path: str | Path) -> tuple[str, Network]:
     name, version = words.word(), words.number()
     if not 8 <= version <= VERSION:
         raise FormatError(f"version {version}; 8 to {VERSION} are read")
+    words.has_kinds = version >= 11
     if (words.number(), words.number()) != (SPATIAL_FEATURES, GLOBAL_FEATURES):
         raise FormatError("the network takes other inputs")
     words.word()
@@ -155,12 +166,15 @@ def read(path: str | Path) -> tuple[str, Network]:
     words.word()
     parts |= {"p1": words.conv(), "g1": words.conv(), "g1_norm": words.norm(), "from_g1": words.matrix()}
     parts |= {"p1_norm": words.norm(), "p2": words.conv(), "policy_pass": words.matrix()}
+    if version < 12:
+        for name_ in ("p2", "policy_pass"):
+            parts[name_] = np.concatenate([parts[name_], parts[name_]])
     words.word()
     parts |= {"v1": words.conv(), "v1_norm": words.norm()}
     hidden = [words.matrix(), words.bias()]
-    words.word()
+    words.relu()
     last = [words.matrix(), words.bias(), words.matrix(), words.bias()]
-    if version < VERSION:
+    if version < 10:
         # Near 0.1 for the value, and a point and a half for the score, wherever: a beginning.
         last[2] = np.concatenate([last[2][:4], np.zeros((2, last[2].shape[1]), np.float32)])
         last[3] = np.concatenate([last[3][:4], np.array([-3.0, -2.5], np.float32)])
@@ -235,7 +249,7 @@ class _Writer:
         for values in (norm.scale, norm.bias):
             if values is not None:
                 self.floats(values.detach().float().cpu().numpy())
-        self.words(f"{prefix}/actv{number}")
+        self.words(f"{prefix}/actv{number}", RELU)
 
 
 def write(path: str | Path, name: str, network: Network, bits: int = 23) -> None:
@@ -273,7 +287,7 @@ def write(path: str | Path, name: str, network: Network, bits: int = 23) -> None
     out.norm("v1", "", network.v1_norm)
     out.matrix("v2/w", network.v2)
     out.bias("v2/b", network.v2)
-    out.words("v2/actv")
+    out.words("v2/actv", RELU)
     out.matrix("v3/w", network.v3)
     out.bias("v3/b", network.v3)
     out.matrix("sv3/w", network.score)

@@ -5,6 +5,7 @@ Next to every shard that has no labels yet comes `….labels.npz` with, in the g
 
     policy_move, policy_share   the 32 likeliest moves and their probabilities, in 65,535ths
     policy_rest                 the probability of all other moves together, in 65,535ths
+    optimistic_share, …_rest    the same moves in the optimistic policy, where the teacher has one
     teacher_value               win, loss, no result
     teacher_score               points: mean and spread of the score, lead; and the remaining variance time, in moves
     teacher_error               how far the value (in [-1, 1]) and the score (points) will move within a few moves
@@ -51,7 +52,7 @@ from losses import legal_logits
 
 def ask(network, size: tuple[int, int], group: dict[str, np.ndarray], rows: np.ndarray, symmetries: list[int]):
     """What the network says of these rows, as a mean over the symmetries: probabilities of moves (n, p + 1), value
-    (n, 3), score (n, 4), errors (n, 2) or none, ownership (n, p)."""
+    (n, 3), score (n, 4), errors (n, 2) or none, ownership (n, p), optimistic policy (n, p + 1) or none."""
     sums: list[torch.Tensor | None] = []
     area = size[0] * size[1]
     for symmetry in symmetries:
@@ -64,7 +65,10 @@ def ask(network, size: tuple[int, int], group: dict[str, np.ndarray], rows: np.n
             torch.stack([answer.score_mean(), answer.score_spread(), answer.lead(), answer.variance_time()], dim=1),
             answer.expected_errors(),
             torch.tanh(answer.ownership)[:, back[:-1]],
+            None,
         ]
+        if answer.optimistic is not None:
+            said[-1] = F.softmax(legal_logits(answer, positions, optimistic=True), dim=1)[:, back]
         sums = [new if old is None else old + new for old, new in zip(sums, said)] if sums else said
     return [None if part is None else part / len(symmetries) for part in sums]
 
@@ -91,14 +95,21 @@ def label(network, path: Path, options: argparse.Namespace) -> int:
             rows = np.arange(start, min(total, start + batch))
             every = 8 if size[0] == size[1] else 4
             turns = rng.permutation(every)[: options.symmetries].tolist()
-            policy, value, score, errors, owners = ask(network, size, group, rows, turns)
+            policy, value, score, errors, owners, hopes = ask(network, size, group, rows, turns)
             best = policy.topk(min(POLICY_MOVES, area + 1), dim=1)
             rest = (1 - best.values.sum(dim=1)).clamp(min=0)
             missing = (0, POLICY_MOVES - best.values.shape[1])
+            hope = hope_rest = None
+            if hopes is not None:
+                hope = hopes.gather(1, best.indices)
+                hope_rest = (1 - hope.sum(dim=1)).clamp(min=0)
+                hope, hope_rest = F.pad((hope * 65535).round(), missing), (hope_rest * 65535).round()
             for name, values, kind in [
                 ("policy_move", F.pad(best.indices, missing), np.uint16),
                 ("policy_share", F.pad((best.values * 65535).round(), missing), np.uint16),
                 ("policy_rest", (rest * 65535).round(), np.uint16),
+                ("optimistic_share", hope, np.uint16),
+                ("optimistic_rest", hope_rest, np.uint16),
                 ("teacher_value", value, np.float32),
                 ("teacher_score", score, np.float32),
                 ("teacher_error", errors, np.float32),

@@ -17,6 +17,8 @@ class Weights:
 
     # The teacher's moves, and the move that was played. Without a teacher the played move counts 1.
     policy: float = 1.0
+    # The same for the optimistic policy.
+    optimistic: float = 0.4
     played: float = 0.3
     value: float = 1.0
     # The teacher's share in what the value is to be; the rest is the game's result.
@@ -31,24 +33,26 @@ def _with_grad_only(mask: torch.Tensor, losses: torch.Tensor) -> torch.Tensor:
     return torch.where(mask, losses, torch.zeros_like(losses)).mean()
 
 
-def legal_logits(answer: Answer, batch: Batch) -> torch.Tensor:
-    """The policy's logits, with the occupied points out of the running: programs that use the network know those."""
+def legal_logits(answer: Answer, batch: Batch, optimistic: bool = False) -> torch.Tensor:
+    """A policy's logits, with the occupied points out of the running: programs that use the network know those."""
     occupied = batch.spatial[:, 1:3].sum(dim=1).flatten(1) > 0
-    return torch.cat([answer.policy[:, :-1].masked_fill(occupied, -1e4), answer.policy[:, -1:]], dim=1)
+    policy = answer.optimistic if optimistic else answer.policy
+    return torch.cat([policy[:, :-1].masked_fill(occupied, -1e4), policy[:, -1:]], dim=1)
 
 
-def teacher_cross_entropy(logits: torch.Tensor, batch: Batch) -> torch.Tensor:
-    """What the teacher's moves cost (n): each for itself, and all that it does not name as one move."""
+def teacher_cross_entropy(
+    logits: torch.Tensor, batch: Batch, share: torch.Tensor, others: torch.Tensor | None
+) -> torch.Tensor:
+    """What the teacher's moves cost (n): each for itself, and all that it does not name (`others`) as one move."""
     log_policy = F.log_softmax(logits, dim=1)
-    share = batch.policy_share
     total = share.sum(dim=1)
     cost = -(log_policy.gather(1, batch.policy_move) * share).sum(dim=1)
-    if batch.policy_rest is not None:
+    if others is not None:
         # Moves without a share are only fillers of the list.
-        named = torch.zeros_like(logits).scatter_add_(1, batch.policy_move, share) > 0
+        named = torch.zeros_like(logits).scatter_add_(1, batch.policy_move, batch.policy_share) > 0
         rest = log_policy.masked_fill(named, -1e4).logsumexp(dim=1)
-        cost = cost - batch.policy_rest * rest.clamp(min=-20.0)
-        total = total + batch.policy_rest
+        cost = cost - others * rest.clamp(min=-20.0)
+        total = total + others
     return cost / total.clamp(min=1e-6)
 
 
@@ -60,10 +64,20 @@ def losses(answer: Answer, batch: Batch, weights: Weights) -> dict[str, torch.Te
     parts: dict[str, torch.Tensor] = {}
     if batch.policy_share is not None:
         known = batch.policy_share.sum(dim=1) > 0
-        parts["policy"] = weights.policy * _with_grad_only(known, teacher_cross_entropy(logits, batch))
+        cost = teacher_cross_entropy(logits, batch, batch.policy_share, batch.policy_rest)
+        parts["policy"] = weights.policy * _with_grad_only(known, cost)
         parts["played"] = _with_grad_only(batch.has_played, torch.where(known, weights.played, 1.0).mul(played))
     else:
         parts["played"] = _with_grad_only(batch.has_played, played)
+    if answer.optimistic is not None:
+        # Where nobody says otherwise it is to be the plain policy.
+        hopes = legal_logits(answer, batch, optimistic=True).float()
+        if batch.optimistic_share is not None:
+            cost = teacher_cross_entropy(hopes, batch, batch.optimistic_share, batch.optimistic_rest)
+            parts["optimistic"] = weights.optimistic * _with_grad_only(batch.optimistic_share.sum(dim=1) > 0, cost)
+        else:
+            cost = -(log_policy.detach().exp() * F.log_softmax(hopes, dim=1)).sum(dim=1)
+            parts["optimistic"] = weights.optimistic * cost.mean()
 
     wanted = batch.result
     if batch.teacher_value is not None:
@@ -137,7 +151,7 @@ def measures(answer: Answer, batch: Batch) -> dict[str, torch.Tensor]:
         if batch.policy_rest is not None:
             share = torch.cat([share, batch.policy_rest[:, None]], dim=1)
         share = share / share.sum(dim=1, keepdim=True).clamp(min=1e-6)
-        cross = teacher_cross_entropy(logits, batch)
+        cross = teacher_cross_entropy(logits, batch, batch.policy_share, batch.policy_rest)
         entropy = -(share * share.clamp(min=1e-9).log()).sum(dim=1)
         teacher = batch.teacher_value[:, 0] - batch.teacher_value[:, 1]
         rows["teacher_top1"] = ((best[:, 0] == batch.policy_move[:, 0]).float(), known)
@@ -146,6 +160,10 @@ def measures(answer: Answer, batch: Batch) -> dict[str, torch.Tensor]:
         rows["teacher_score"] = ((answer.score_mean().float() - batch.teacher_score[:, 0]).abs(), None)
         error = (torch.tanh(answer.ownership.float()) - batch.teacher_ownership).abs().mean(dim=1)
         rows["teacher_ownership"] = (error, None)
+        if batch.optimistic_share is not None and answer.optimistic is not None:
+            hope = legal_logits(answer, batch, optimistic=True).argmax(dim=1)
+            wanted = batch.policy_move.gather(1, batch.optimistic_share.argmax(dim=1, keepdim=True))[:, 0]
+            rows["teacher_optimistic_top1"] = ((hope == wanted).float(), batch.optimistic_share.sum(dim=1) > 0)
         if batch.teacher_error is not None and answer.errors is not None:
             off = (answer.expected_errors().float() - batch.teacher_error).abs()
             rows["teacher_value_error"], rows["teacher_score_error"] = (off[:, 0], None), (off[:, 1], None)

@@ -337,9 +337,7 @@ class TeacherAnswer(Answer):
     """`model.Answer` of another network: numbers mean what its file says."""
 
     def __init__(self, policy, optimistic, value, score, errors, ownership, version, multipliers):
-        super().__init__(policy, value, score, ownership, errors)
-        # Logits of moves that may turn out better than they look, (n, p + 1); none before version 12.
-        self.optimistic = optimistic
+        super().__init__(policy, value, score, ownership, errors, optimistic)
         self.version, self.multipliers = version, multipliers
 
     def score_mean(self):

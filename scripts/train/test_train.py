@@ -50,7 +50,7 @@ def network(name: str = "b3c16", seed: int = 1) -> Network:
 
 def answers(made: Network, spatial, globals_, mask=None) -> list[torch.Tensor]:
     answer = made(spatial, globals_, mask)
-    return [answer.policy, answer.value, answer.score, answer.ownership]
+    return [answer.policy, answer.value, answer.score, answer.ownership, answer.errors, answer.optimistic]
 
 
 def group(count: int, columns: int, rows: int) -> dict[str, np.ndarray]:
@@ -117,7 +117,9 @@ class Networks(unittest.TestCase):
         padded, mask = torch.zeros(2, 22, 10, 11), torch.zeros(2, 1, 10, 11)
         padded[:, :, :7, :9], mask[:, :, :7, :9] = spatial, 1
         plain, masked = answers(made, spatial, globals_), answers(made, padded, globals_, mask)
-        masked[0] = torch.cat([masked[0][:, :-1].view(2, 10, 11)[:, :7, :9].flatten(1), masked[0][:, -1:]], dim=1)
+        for policy in (0, 5):
+            inside = masked[policy][:, :-1].view(2, 10, 11)[:, :7, :9].flatten(1)
+            masked[policy] = torch.cat([inside, masked[policy][:, -1:]], dim=1)
         masked[3] = masked[3].view(2, 10, 11)[:, :7, :9].flatten(1)
         for ours, theirs in zip(masked, plain):
             torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
@@ -244,9 +246,21 @@ class Teachers(unittest.TestCase):
             katago_file.write(Path(folder) / "n.bin.gz", "n", made)
             asked = teacher.read(Path(folder) / "n.bin.gz")
         ours, theirs = made(spatial, globals_), asked(spatial, globals_)
-        for name in ("policy", "value", "score", "errors", "ownership"):
+        for name in ("policy", "optimistic", "value", "score", "errors", "ownership"):
             torch.testing.assert_close(getattr(theirs, name), getattr(ours, name), rtol=1e-4, atol=1e-4)
         torch.testing.assert_close(theirs.expected_errors(), ours.expected_errors(), rtol=1e-4, atol=1e-4)
+
+    @torch.no_grad()
+    def test_an_older_network_gets_what_it_lacks(self):
+        path = HERE / "checkpoint" / "network.bin.gz"
+        asked, (_, learnt) = teacher.read(path), katago_file.read(path)
+        spatial, globals_ = (torch.rand(2, 22, 9, 9) > 0.7).float(), torch.randn(2, 19)
+        theirs, ours = asked(spatial, globals_), learnt(spatial, globals_)
+        for name in ("policy", "value", "score", "ownership"):
+            torch.testing.assert_close(getattr(ours, name), getattr(theirs, name), rtol=1e-3, atol=1e-3)
+        if asked.version < 12:
+            torch.testing.assert_close(ours.optimistic, ours.policy)
+        self.assertTrue(torch.isfinite(ours.expected_errors()).all())
 
     @torch.no_grad()
     def test_points_know_where_they_are_but_not_the_order_of_a_batch(self):
@@ -370,6 +384,9 @@ class Teachers(unittest.TestCase):
         wanted = [p or 0.0 for line in right["policy"] for p in line] + [right["policyPass"]]
         where = f"{row['rules']} {size} komi {row['komi']} {row['moves']}"
         torch.testing.assert_close(F.softmax(logits, dim=0), torch.tensor(wanted), rtol=0, atol=1e-3, msg=where)
+        hopes = answer.optimistic[0].masked_fill(~torch.tensor(legal), -torch.inf)
+        wanted = [p or 0.0 for line in row["optimistic"]["policy"] for p in line] + [row["optimistic"]["policyPass"]]
+        torch.testing.assert_close(F.softmax(hopes, dim=0), torch.tensor(wanted), rtol=0, atol=1e-3, msg=where)
         sign = 1 if row["to_play"] == "W" else -1
         owners = torch.tensor(right["whiteOwnership"]).flatten() * sign
         torch.testing.assert_close(torch.tanh(answer.ownership[0]), owners, rtol=0, atol=2e-3, msg=where)
@@ -480,13 +497,14 @@ class Labels(unittest.TestCase):
         np.testing.assert_allclose(total, 65535, atol=20)
         rows = np.arange(40)
         # Averaged over all symmetries, turning the board turns the answer and changes nothing else.
-        policy, value, score, errors, owners = label.ask(made, (7, 7), found, rows, list(range(8)))
+        policy, value, score, errors, owners, hopes = label.ask(made, (7, 7), found, rows, list(range(8)))
         source = turned_points(7, 7, 5)
         turned = dict(found)
         bits = np.unpackbits(found["planes"], axis=2)[:, :, :49][:, :, source]
         turned["planes"] = np.packbits(bits, axis=2)
         again = label.ask(made, (7, 7), turned, rows, list(range(8)))
         torch.testing.assert_close(again[0][:, :-1], policy[:, source], rtol=1e-3, atol=1e-4)
+        torch.testing.assert_close(again[5][:, :-1], hopes[:, source], rtol=1e-3, atol=1e-4)
         for ours, theirs in zip(again[1:4], (value, score, errors)):
             torch.testing.assert_close(ours, theirs, rtol=1e-3, atol=1e-3)
         torch.testing.assert_close(again[4], owners[:, source], rtol=1e-3, atol=1e-4)
@@ -606,13 +624,14 @@ class Losses(unittest.TestCase):
         shard["policy_move"] = np.tile(np.arange(16, dtype=np.uint16), (2, 1))
         shard["policy_share"] = np.full((2, 16), 4000, np.uint16)
         shard["policy_rest"] = np.full(2, 1535, np.uint16)
+        shard["optimistic_share"], shard["optimistic_rest"] = shard["policy_share"], shard["policy_rest"]
         shard["teacher_value"] = np.tile(np.array([0.7, 0.3, 0], np.float32), (2, 1))
         shard["teacher_score"] = np.tile(np.array([3, 5, 2, 4], np.float32), (2, 1))
         shard["teacher_error"] = np.tile(np.array([0.1, 1.5], np.float32), (2, 1))
         shard["teacher_ownership"] = np.full((2, 25), 99, np.int8)
         parts = self.parts(shard, [1])
         self.assertEqual(parts["played"], 0)
-        for name in ("policy", "value", "score", "error", "ownership"):
+        for name in ("policy", "optimistic", "value", "score", "error", "ownership"):
             self.assertGreater(parts[name], 0)
 
 
