@@ -9,14 +9,15 @@ use kosumi::commands::Commands;
 use kosumi::engine::{Engine, EngineSettings};
 use kosumi::game::{Game, Line};
 use kosumi::net::{
-    Context, Features, Input, Kernel, Network, Output, Prediction, Prepared, Scratch, features, scalar,
+    Arithmetic, Context, Features, Input, Kernel, Network, Output, Precision, Prediction, Prepared, Scratch,
+    features, scalar,
 };
 use kosumi::rules::Rules;
+use kosumi_test_support::shared;
 use rayon::prelude::*;
 use serde::Deserialize;
 use std::fs;
 use std::io::Cursor;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -92,22 +93,11 @@ struct Raw {
     white_ownership: Vec<Vec<f64>>,
 }
 
-fn shared(path: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared").join(path);
-    path.exists().then_some(path)
-}
-
 impl Oracle {
     /// The positions and the network, if they are there.
     fn load(self) -> Option<(Vec<Row>, Network)> {
-        let paths = shared("oracle")
-            .map(|it| it.join(self.answers))
-            .zip(shared("models").map(|it| it.join(self.model)));
-        let Some((answers, model)) = paths.filter(|(answers, model)| answers.exists() && model.exists())
-        else {
-            eprintln!("skipped: {} and {} are not in ../shared", self.model, self.answers);
-            return None;
-        };
+        let answers = shared("oracle")?.join(self.answers);
+        let model = shared("models")?.join(self.model);
         let text = fs::read_to_string(answers).unwrap();
         let rows: Vec<Row> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert!(rows.len() > 100);
@@ -197,15 +187,15 @@ fn same_move(row: &Row, prediction: &Prediction) -> bool {
     wanted[best] >= wanted.iter().copied().fold(0.0, f64::max) - 1e-6
 }
 
-fn small(rows: Vec<Row>) -> Vec<Row> {
-    rows.into_iter().filter(|row| row.columns * row.rows <= 81).collect()
+fn small(rows: &[Row]) -> Vec<&Row> {
+    rows.iter().filter(|row| row.columns * row.rows <= 81).collect()
 }
 
 #[test]
 fn small_boards_are_seen_and_judged_as_katago_does() {
     for oracle in ORACLES {
         let Some((rows, network)) = oracle.load() else { continue };
-        compare(&small(rows), &network, None);
+        compare(&small(&rows), &network, None);
     }
 }
 
@@ -262,31 +252,99 @@ fn raw_answers_are_written_as_katago_does() {
 fn every_position_is_seen_and_judged_as_katago_does() {
     for oracle in ORACLES {
         let Some((rows, network)) = oracle.load() else { continue };
-        compare(&rows, &network, None);
+        compare(&rows.iter().collect::<Vec<_>>(), &network, None);
     }
 }
 
+const EMULATED: Arithmetic = Arithmetic { kernel: Kernel::EmulatedBf16, precision: Precision::Bf16 };
+
 #[test]
 fn kernels_judge_every_position_as_katago_does() {
-    let Some((rows, network)) = B6C96.load() else { return };
-    for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
-        compare(&rows, &network, Some(&Prepared::new(&network, kernel)));
+    for oracle in ORACLES {
+        let Some((rows, network)) = oracle.load() else { continue };
+        for arithmetic in Arithmetic::available() {
+            // Plain Rust takes its time.
+            let is_slow = arithmetic.kernel == Kernel::Portable;
+            let rows: Vec<&Row> =
+                rows.iter().filter(|row| !is_slow || row.columns * row.rows <= 49).collect();
+            let prepared = Prepared::new(&network, arithmetic);
+            if arithmetic.precision == Precision::Int8 {
+                compare_integers(&rows, &network, &prepared);
+            } else {
+                compare(&rows, &network, Some(&prepared));
+            }
+        }
     }
-    // What the fastest kernel would do where it cannot run; slow, hence for some of the positions.
-    compare(&small(rows), &network, Some(&Prepared::new(&network, Kernel::EmulatedBf16)));
+    // What the tiles would do where there are none; slow, hence for some of the positions.
+    let Some((rows, network)) = B6C96.load() else { return };
+    compare(&small(&rows), &network, Some(&Prepared::new(&network, EMULATED)));
 }
 
 #[test]
 #[ignore = "a minute: cargo test --profile checked --test katago_oracle rounded -- --ignored --nocapture"]
 fn rounded_numbers_judge_every_position_nearly_as_katago_does() {
     let Some((rows, network)) = B6C96.load() else { return };
-    compare(&rows, &network, Some(&Prepared::new(&network, Kernel::EmulatedBf16)));
+    compare(&rows.iter().collect::<Vec<_>>(), &network, Some(&Prepared::new(&network, EMULATED)));
 }
 
-fn compare(rows: &[Row], network: &Network, prepared: Option<&Prepared>) {
-    let found: Vec<(&Row, [f64; 6], bool, bool)> = rows
+/// Numbers of 8 bits: nearly always the same best move, where one is best at all, and on the whole the same
+/// probabilities and results.
+fn compare_integers(rows: &[&Row], network: &Network, prepared: &Prepared) {
+    /// A move leads if it is more probable than every other by so much.
+    const LEAD: f64 = 0.02;
+    struct Agreement {
+        leads: bool,
+        same: bool,
+        divergence: f64,
+        result: f64,
+    }
+    let found: Vec<Agreement> = rows
         .par_iter()
         .map(|row| {
+            let [prediction, _] = predict(network, Some(prepared), &game(row));
+            let policy = &row.raw.policy;
+            let wanted: Vec<f64> = policy
+                .policy
+                .iter()
+                .flatten()
+                .map(|p| p.unwrap_or(0.0))
+                .chain([policy.policy_pass])
+                .collect();
+            let found: Vec<f64> =
+                prediction.policy.iter().chain([&prediction.pass]).map(|&p| f64::from(p)).collect();
+            let most =
+                |numbers: &[f64]| (0..numbers.len()).max_by(|&a, &b| numbers[a].total_cmp(&numbers[b]));
+            let best = most(&wanted).unwrap();
+            let second = (0..wanted.len()).filter(|&mv| mv != best).map(|mv| wanted[mv]).fold(0.0, f64::max);
+            let terms = wanted.iter().zip(&found).filter(|(wanted, _)| **wanted > 0.0);
+            let divergence = terms.map(|(wanted, found)| wanted * (wanted / found.max(1e-9)).ln()).sum();
+            let [_, _, result, ..] = differences(row, &[prediction.clone(), prediction]);
+            Agreement {
+                leads: wanted[best] - second >= LEAD,
+                same: most(&found) == Some(best),
+                divergence,
+                result,
+            }
+        })
+        .collect();
+    let leading = found.iter().filter(|it| it.leads).count();
+    let same = found.iter().filter(|it| it.leads && it.same).count();
+    let mean = |number: fn(&Agreement) -> f64| found.iter().map(number).sum::<f64>() / found.len() as f64;
+    let (divergence, result) = (mean(|it| it.divergence), mean(|it| it.result));
+    eprintln!(
+        "{}, {}: {} positions; best move the same in {same} of {leading} where it leads by {LEAD}; mean divergence \
+         {divergence:.5}, of results {result:.5}",
+        network.name(),
+        prepared.arithmetic().name(),
+        rows.len()
+    );
+    assert!(same as f64 >= 0.95 * leading as f64 && divergence <= 0.02 && result <= 0.03);
+}
+
+fn compare(rows: &[&Row], network: &Network, prepared: Option<&Prepared>) {
+    let found: Vec<(&Row, [f64; 6], bool, bool)> = rows
+        .par_iter()
+        .map(|&row| {
             let game = game(row);
             let predictions = predict(network, prepared, &game);
             let wanted = &row.raw.policy.policy;
@@ -298,7 +356,7 @@ fn compare(rows: &[Row], network: &Network, prepared: Option<&Prepared>) {
             (row, differences(row, &predictions), same_legal, same_move(row, &predictions[0]))
         })
         .collect();
-    let tolerance = if prepared.is_some_and(|it| it.kernel().is_rounded()) { ROUNDED } else { EXACT };
+    let tolerance = if prepared.is_some_and(|it| it.arithmetic().is_rounded()) { ROUNDED } else { EXACT };
     let Tolerance { probability, points, .. } = tolerance;
     let mut wrong = Vec::new();
     let mut worst = [0.0; 6];
@@ -321,7 +379,7 @@ fn compare(rows: &[Row], network: &Network, prepared: Option<&Prepared>) {
         "{}: {} positions, {}; largest differences: {COMPARED}: {worst:.6?}; best move the same in {same_moves}",
         network.name(),
         rows.len(),
-        prepared.map_or("plain", |prepared| prepared.kernel().name())
+        prepared.map_or("plain".to_owned(), |prepared| prepared.arithmetic().name())
     );
     assert!(same_moves as f64 >= tolerance.same_move * rows.len() as f64, "the best moves differ");
     assert!(wrong.is_empty(), "{} of {} differ\n{}", wrong.len(), rows.len(), wrong.join("\n"));

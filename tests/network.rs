@@ -9,14 +9,15 @@ use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use kosumi::net::random::{self, AttentionShape, BlockKind, Options, RotaryKind, TrunkNormKind};
 use kosumi::net::{
-    Activation, Context, Cost, Encoding, ErrorKind, Input, Kernel, NEWEST_VERSION, Network, OLDEST_VERSION,
-    Output, Prediction, Prepared, ReadError, Scratch, scalar,
+    Activation, Arithmetic, Context, Cost, Encoding, ErrorKind, Input, Kernel, NEWEST_VERSION, Network,
+    OLDEST_VERSION, Output, Precision, Prediction, Prepared, ReadError, Scratch, scalar,
 };
 use kosumi::rng::Rng;
+use kosumi_test_support::shared;
 use proptest::prelude::*;
 use std::fs::{self, File};
 use std::io::{Read as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 fn bytes(network: &Network, encoding: Encoding) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -168,19 +169,28 @@ fn difference(found: &Output, wanted: &Output) -> f32 {
         .fold(0.0, f32::max)
 }
 
+/// All that this processor can compute with, and what it can only emulate.
+fn arithmetics() -> Vec<Arithmetic> {
+    let emulated = Arithmetic { kernel: Kernel::EmulatedBf16, precision: Precision::Bf16 };
+    Arithmetic::available().into_iter().chain([emulated]).collect()
+}
+
 /// All kernels that this processor can run, with all listed networks, on boards of many sizes, one and three at a
 /// time, with the same memory.
 #[test]
 fn kernels_agree_with_the_plain_forward_pass() {
     let sizes = [(19, 19), (9, 9), (1, 1), (25, 2), (13, 7), (2, 25), (4, 4), (5, 8)];
     let mut scratch = Scratch::default();
-    let kernels = Kernel::ALL.into_iter().chain([Kernel::EmulatedBf16]);
-    for kernel in kernels.filter(|kernel| kernel.is_available()) {
-        let tolerance = if kernel.is_rounded() { 0.1 } else { 2e-4 };
+    for arithmetic in arithmetics() {
+        let tolerance = match arithmetic.precision {
+            Precision::F32 => 2e-4,
+            Precision::Bf16 => 0.1,
+            Precision::Int8 => 0.3,
+        };
         let mut worst = 0.0f32;
         for (index, (name, options)) in listed_networks().enumerate() {
             let network = random::network(&Options { channels: options.channels + 20, ..options }).unwrap();
-            let prepared = Prepared::new(&network, kernel);
+            let prepared = Prepared::new(&network, arithmetic);
             let (width, height) = sizes[index % sizes.len()];
             let inputs: Vec<Input> = (0..3).map(|seed| made_up_input(seed, width, height)).collect();
             let wanted: Vec<Output> =
@@ -189,11 +199,12 @@ fn kernels_agree_with_the_plain_forward_pass() {
             let alone = inputs.iter().flat_map(|input| prepared.evaluate(&[input], &mut scratch).unwrap());
             for (found, wanted) in together.iter().cloned().chain(alone).zip(wanted.iter().cycle()) {
                 let difference = difference(&found, wanted);
-                assert!(difference < tolerance, "{name} {width}x{height} {}: {difference}", kernel.name());
+                let arithmetic = arithmetic.name();
+                assert!(difference < tolerance, "{name} {width}x{height} {arithmetic}: {difference}");
                 worst = worst.max(difference);
             }
         }
-        eprintln!("{}: {worst:e}", kernel.name());
+        eprintln!("{}: {worst:e}", arithmetic.name());
     }
 }
 
@@ -489,10 +500,10 @@ fn blocks_in_blocks_in_blocks_end() {
 
 /// Reads broken bytes; if they are a network after all, evaluates it, with kernels too. Nothing may panic, and a
 /// result is finite.
-fn try_everything(bytes: &[u8], input: &Input, kernels: &[Kernel]) {
+fn try_everything(bytes: &[u8], input: &Input, arithmetics: &[Arithmetic]) {
     let Ok(network) = Network::read(bytes) else { return };
-    for &kernel in kernels {
-        if let Ok(output) = Prepared::new(&network, kernel).evaluate_one(input, &mut Scratch::default()) {
+    for &arithmetic in arithmetics {
+        if let Ok(output) = Prepared::new(&network, arithmetic).evaluate_one(input, &mut Scratch::default()) {
             assert!(
                 output.policy.iter().chain(&output.ownership).chain(&output.value).all(|x| x.is_finite())
             );
@@ -520,15 +531,14 @@ fn break_files(tries: usize, are_all_new: bool) {
         })
         .collect();
     let input = made_up_input(1, 5, 4);
-    let kernels = Kernel::ALL.into_iter().chain([Kernel::EmulatedBf16]);
-    let kernels: Vec<Kernel> = kernels.filter(|kernel| kernel.is_available()).collect();
+    let arithmetics = arithmetics();
     for turn in 0..tries {
         let network = &networks[turn % networks.len()];
         let encoding =
             if (turn / networks.len()).is_multiple_of(2) { Encoding::Binary } else { Encoding::Text };
         let whole = bytes(network, encoding);
         // Seldom, because emulating takes its time.
-        let kernels = if (turn / networks.len()).is_multiple_of(7) { &kernels[..] } else { &[] };
+        let arithmetics = if (turn / networks.len()).is_multiple_of(7) { &arithmetics[..] } else { &[] };
         for whole in [packed(&whole), whole] {
             let place = rng.below(whole.len() as u32) as usize;
             // The line end behind the last weights may be missing, and so may digits of the last decimal.
@@ -539,7 +549,7 @@ fn break_files(tries: usize, are_all_new: bool) {
             );
             let mut changed = whole;
             changed[place] ^= 1 + rng.below(255) as u8;
-            try_everything(&changed, &input, kernels);
+            try_everything(&changed, &input, arithmetics);
         }
     }
 }
@@ -570,12 +580,11 @@ fn large_networks_can_be_read() {
 }
 
 /// The published networks that are there.
-fn published() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/models");
-    let files = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+fn published() -> Option<Vec<PathBuf>> {
+    let files = fs::read_dir(shared("models")?).unwrap().flatten().map(|entry| entry.path());
     let mut files: Vec<PathBuf> = files.filter(|path| path.to_string_lossy().ends_with(".bin.gz")).collect();
     files.sort();
-    files
+    Some(files)
 }
 
 /// Are both the same bytes, except for numbers below 10⁻³⁰, which are zero in what was written?
@@ -595,10 +604,7 @@ fn same_but_for_tiny_weights(written: &[u8], read: &[u8]) -> bool {
 /// Hidden units that training has given up.
 #[test]
 fn units_without_effect_are_found() {
-    let Some(path) = published().into_iter().find(|path| path.ends_with("b10c384h6nbttflrs.bin.gz")) else {
-        eprintln!("skipped: no b10c384h6nbttflrs in ../shared/models");
-        return;
-    };
+    let Some(path) = shared("models/b10c384h6nbttflrs.bin.gz") else { return };
     let network = Network::open(&path).unwrap();
     assert_eq!(network.dead_units(), 775);
     let without = network.without_dead_units();
@@ -609,10 +615,7 @@ fn units_without_effect_are_found() {
 
 #[test]
 fn published_networks_are_read_and_written_again() {
-    let paths = published();
-    if paths.is_empty() {
-        eprintln!("skipped: no network in ../shared/models");
-    }
+    let Some(paths) = published() else { return };
     for path in paths {
         let network = Network::open(&path).unwrap();
         let cost = match network.name() {

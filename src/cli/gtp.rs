@@ -1,10 +1,10 @@
 //! `kosumi gtp`.
 
-use super::model::{ModelArguments, load_human};
+use super::model::ModelArguments;
 use super::options;
 use crate::board::BoardSize;
 use crate::collections::read_game;
-use crate::commands::{Commands, LiveGraphics, Setting};
+use crate::commands::{Commands, GraphicsKind, Setting};
 use crate::engine::{Engine, EngineSettings, HumanSettings};
 use crate::graph_key::Sharing;
 use crate::net::{Network, Profile};
@@ -48,7 +48,7 @@ pub(super) struct Arguments {
     boardsize: BoardSize,
     /// Draw searches for GoGui on the standard error: none, visits, winrates, variation or ownership
     #[arg(long, value_name = "WHAT", default_value = "none", value_parser = options::live_graphics)]
-    live_graphics: LiveGraphics,
+    live_graphics: GraphicsKind,
     /// Think on the opponent's time
     #[arg(long)]
     ponder: bool,
@@ -165,7 +165,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let settings = EngineSettings { ponder: arguments.ponder, ..settings };
     let mut engine = Engine::with_network(settings, arguments.engine.network()?);
     if let Some(path) = &arguments.human_model {
-        engine.set_human_network(load_human(path)?);
+        engine.set_human_network(arguments.engine.model.load_human(path)?);
     }
     if settings.network.profile.is_some() && engine.human_network().is_none() {
         bail!("a profile is for networks of human play: --human-model names one");

@@ -1,12 +1,13 @@
 //! Which network the engine plays with.
 
-use super::options;
+use super::options::{self, PrecisionChoice};
 use crate::eval::NetworkSettings;
-use crate::net::{Forward, Input, Kernel, Network};
+use crate::net::{ArithmeticChoice, Forward, Input, Kernel, Network};
 use anyhow::{Context, ensure};
 use clap::Args;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::SystemTime;
 
 /// The name under which a network is found beside the program.
 const BESIDE: &str = "kosumi.bin.gz";
@@ -21,45 +22,53 @@ pub(super) struct ModelArguments {
     /// Play without a network, by playouts alone
     #[arg(long)]
     no_model: bool,
-    /// Instructions that a network is computed with: portable, avx2, avx512, amx-bf16 [default: the fastest that the
-    /// processor has]
+    /// Instructions that a network is computed with: portable, avx2, avx-vnni, avx512, avx512-vnni, amx-bf16 [default:
+    /// the fastest that the processor has]
     #[arg(long, value_name = "NAME", env = "KOSUMI_KERNEL", value_parser = options::kernel)]
     kernel: Option<Kernel>,
+    /// Precision that a network is computed with: f32, bf16, int8, or auto, the fastest whose answers hardly differ
+    /// [default: auto]
+    #[arg(long, value_name = "NAME", env = "KOSUMI_PRECISION", value_parser = options::precision)]
+    precision: Option<PrecisionChoice>,
 }
 
 impl ModelArguments {
     /// How a network is asked; what no option says as in `defaults`.
     pub(super) fn settings_or(&self, defaults: NetworkSettings) -> NetworkSettings {
-        NetworkSettings { kernel: self.kernel.or(defaults.kernel), ..defaults }
+        let ArithmeticChoice { kernel, precision } = defaults.arithmetic;
+        let precision = self.precision.map_or(precision, |precision| precision.0);
+        let arithmetic = ArithmeticChoice { kernel: self.kernel.or(kernel), precision };
+        NetworkSettings { arithmetic, ..defaults }
     }
 
     /// The network, if there is one.
     ///
     /// # Errors
-    /// If the file that was named cannot be used.
+    /// If the file that was named cannot be used, or if the kernel cannot compute in the precision.
     pub(super) fn load(&self) -> anyhow::Result<Option<Arc<Network>>> {
         if self.no_model {
             return Ok(None);
         }
+        let arithmetic = options::arithmetic(self.kernel, self.precision)?;
         match self.model.clone().or_else(beside_the_program) {
-            Some(path) => load(&path).map(Some),
-            None => Ok(Some(Arc::new(Network::built_in().context("the built-in network")?))),
+            Some(path) => load(&path, arithmetic).map(Some),
+            None => shared(Path::new(""), || Network::built_in().context("the built-in network")).map(Some),
         }
     }
-}
 
-/// Reads a network of human play.
-///
-/// # Errors
-/// If the file cannot be used, or is another network.
-pub(super) fn load_human(path: &Path) -> anyhow::Result<Arc<Network>> {
-    let network = load(path)?;
-    ensure!(
-        network.takes_metadata(),
-        "{}: not a network of human play, which is told who plays",
-        path.display()
-    );
-    Ok(network)
+    /// The network of human play in a file, computed as the other network is.
+    ///
+    /// # Errors
+    /// If the file cannot be used, or is another network.
+    pub(super) fn load_human(&self, path: &Path) -> anyhow::Result<Arc<Network>> {
+        let network = load(path, options::arithmetic(self.kernel, self.precision)?)?;
+        ensure!(
+            network.takes_metadata(),
+            "{}: not a network of human play, which is told who plays",
+            path.display()
+        );
+        Ok(network)
+    }
 }
 
 fn beside_the_program() -> Option<PathBuf> {
@@ -67,11 +76,60 @@ fn beside_the_program() -> Option<PathBuf> {
     path.is_file().then_some(path)
 }
 
-/// Reads a network and tries it once, so that one whose weights are broken is refused here and not in a game.
-pub(super) fn load(path: &Path) -> anyhow::Result<Arc<Network>> {
-    let network = Network::open(path).with_context(|| format!("{}", path.display()))?;
+/// Reads a network and tries it once, so that one whose weights are broken is refused here and not in a game. What is
+/// prepared for that is what plays.
+pub(super) fn load(path: &Path, arithmetic: ArithmeticChoice) -> anyhow::Result<Arc<Network>> {
+    let network = shared(path, || Network::open(path).with_context(|| format!("{}", path.display())))?;
     let mut input = Input::zero(5, 5);
     input.spatial.iter_mut().step_by(crate::net::SPATIAL_FEATURES).for_each(|on_board| *on_board = 1.0);
-    Forward::new(&network).evaluate(&input).with_context(|| format!("{}", path.display()))?;
-    Ok(Arc::new(network))
+    let mut forward = Forward::shared(&network, arithmetic);
+    forward.evaluate(&input).with_context(|| format!("{}", path.display()))?;
+    Ok(network)
+}
+
+/// The network of a file; the engines of a match that play with the same one share it.
+fn shared(path: &Path, read: impl FnOnce() -> anyhow::Result<Network>) -> anyhow::Result<Arc<Network>> {
+    /// A file, when it was written, and what was read.
+    type Open = (PathBuf, Option<SystemTime>, Weak<Network>);
+    static OPEN: Mutex<Vec<Open>> = Mutex::new(Vec::new());
+    // A file that has been written anew is another network.
+    let changed = path.metadata().and_then(|it| it.modified()).ok();
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = open.iter().find(|(it, when, _)| *it == path && *when == changed);
+    if let Some(network) = known.and_then(|(_, _, network)| network.upgrade()) {
+        return Ok(network);
+    }
+    let network = Arc::new(read()?);
+    open.retain(|(_, _, network)| network.strong_count() > 0);
+    open.push((path, changed, Arc::downgrade(&network)));
+    Ok(network)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::Encoding;
+    use crate::net::random;
+
+    #[test]
+    fn a_file_is_read_once_as_long_as_it_stays_the_same() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("network.bin");
+        let write = |seed| {
+            let options = random::Options { seed, ..random::Options::default() };
+            let network = random::network(&options).unwrap();
+            network.write(Encoding::Binary, std::fs::File::create(&path).unwrap()).unwrap();
+        };
+        write(1);
+        let choice = ArithmeticChoice::default();
+        let first = load(&path, choice).unwrap();
+        assert!(Arc::ptr_eq(&first, &load(&path, choice).unwrap()));
+        let prepared = Forward::shared(&first, choice);
+        assert!(Arc::ptr_eq(prepared.prepared(), Forward::shared(&first, choice).prepared()));
+        write(2);
+        let later = SystemTime::now() + std::time::Duration::from_secs(5);
+        std::fs::File::options().append(true).open(&path).unwrap().set_modified(later).unwrap();
+        assert!(!Arc::ptr_eq(&first, &load(&path, choice).unwrap()));
+    }
 }

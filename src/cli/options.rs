@@ -1,8 +1,8 @@
 //! Words of the command line that become values.
 
 use crate::board::{BoardSize, MAX_SIDE};
-use crate::commands::LiveGraphics;
-use crate::net::{Kernel, UnknownKernel};
+use crate::commands::GraphicsKind;
+use crate::net::{Arithmetic, ArithmeticChoice, Kernel, Precision, UnknownKernel};
 use crate::rules::{KoRule, PRESETS, Rules};
 use std::time::Duration;
 
@@ -25,6 +25,50 @@ pub(super) fn kernel(name: &str) -> Result<Kernel, String> {
     if kernel.is_available() { Ok(kernel) } else { Err("this processor cannot run it".to_owned()) }
 }
 
+/// A precision, or `None` for `auto`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct PrecisionChoice(pub(super) Option<Precision>);
+
+/// The precision of a name.
+pub(super) fn precision(name: &str) -> Result<PrecisionChoice, String> {
+    let known = Precision::ALL.into_iter().find(|precision| precision.name() == name);
+    if known.is_some() || name == "auto" {
+        return Ok(PrecisionChoice(known));
+    }
+    Err(format!("auto, {}", Precision::ALL.map(Precision::name).join(", ")))
+}
+
+/// How a network is computed, if this processor can do it.
+pub(super) fn arithmetic(
+    kernel: Option<Kernel>,
+    precision: Option<PrecisionChoice>,
+) -> anyhow::Result<ArithmeticChoice> {
+    let choice = ArithmeticChoice { kernel, precision: precision.and_then(|precision| precision.0) };
+    if choice.candidates().is_empty() {
+        let kernel = kernel.map_or("this processor", Kernel::name);
+        let precision = choice.precision.map_or("any precision", Precision::name);
+        anyhow::bail!("{kernel} cannot compute in {precision}");
+    }
+    Ok(choice)
+}
+
+/// All ways to compute that have this kernel and this precision, as far as they are said.
+pub(super) fn arithmetics(
+    kernel: Option<Kernel>,
+    precision: Option<PrecisionChoice>,
+) -> anyhow::Result<Vec<Arithmetic>> {
+    let precision = precision.and_then(|precision| precision.0);
+    let mut all = match kernel {
+        Some(kernel) => {
+            kernel.precisions().iter().map(|&precision| Arithmetic { kernel, precision }).collect()
+        }
+        None => Arithmetic::available(),
+    };
+    all.retain(|it| precision.is_none_or(|precision| it.precision == precision));
+    anyhow::ensure!(!all.is_empty(), "no kernel computes so");
+    Ok(all)
+}
+
 /// The rules of a name.
 pub(super) fn rules(name: &str) -> Result<Rules, String> {
     let names = || PRESETS.iter().map(|preset| preset.names[0]).collect::<Vec<_>>().join(", ");
@@ -37,9 +81,9 @@ pub(super) fn ko_rule(name: &str) -> Result<KoRule, String> {
 }
 
 /// What is drawn of searches, by name.
-pub(super) fn live_graphics(name: &str) -> Result<LiveGraphics, String> {
-    let names = || LiveGraphics::NAMES.map(|(known, _)| known).join(", ");
-    LiveGraphics::parse(name).ok_or_else(|| format!("known words: {}", names()))
+pub(super) fn live_graphics(name: &str) -> Result<GraphicsKind, String> {
+    let names = || GraphicsKind::NAMES.map(|(known, _)| known).join(", ");
+    GraphicsKind::parse(name).ok_or_else(|| format!("known words: {}", names()))
 }
 
 /// A time above zero, in seconds.

@@ -5,6 +5,7 @@ use super::{model, options, progress};
 use crate::board::BoardSize;
 use crate::collections::read_folder;
 use crate::engine::EngineSettings;
+use crate::net::ArithmeticChoice;
 use crate::statistics::mean_and_error;
 use crate::tune::{Conditions, Contestant, Judge, Trial, compare};
 use anyhow::ensure;
@@ -66,7 +67,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let plain = arguments.engine.settings_or(defaults);
     let records = read_folder(&arguments.records)?;
     let judge_network = match &arguments.judge {
-        Some(path) => Some(model::load(path)?),
+        Some(path) => Some(model::load(path, ArithmeticChoice::default())?),
         None => network.clone(),
     };
     let judging = arguments.engine.settings_or(EngineSettings { threads: 1, ..EngineSettings::default() });

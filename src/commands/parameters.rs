@@ -3,9 +3,10 @@
 //! One table, one row per parameter. Names that KataGo has are KataGo's. A value that makes no sense is refused and
 //! changes nothing.
 
-use super::graphics::LiveGraphics;
+use super::graphics::GraphicsKind;
 use super::{Answer, Commands, rules};
 use crate::engine::EngineSettings;
+use crate::eval::View;
 use crate::graph_key::Sharing;
 use crate::rules::PRESETS;
 use kosumi_gtp::{Arguments, Failure, Response, Session};
@@ -16,7 +17,7 @@ use std::time::Duration;
 #[derive(Clone, Copy)]
 struct Adjustable {
     engine: EngineSettings,
-    live_graphics: LiveGraphics,
+    live_graphics: GraphicsKind,
 }
 
 /// What a value looks like.
@@ -58,15 +59,16 @@ macro_rules! constant {
     };
 }
 
-/// A number of the settings: its name, where it is, and its range.
+/// A number: its name, its place in the settings, and its range.
 macro_rules! number {
-    ($name:literal, $($place:ident).+, $range:expr) => {
+    ($name:literal, $($field:ident).+ $([$index:literal])?, $range:expr) => {
         Parameter {
             name: $name,
             kind: Kind::Text,
-            get: |all| all.engine.$($place).+.to_string(),
+            get: |all| all.engine.$($field).+ $([$index])?.to_string(),
             set: |all, text| {
-                put(&mut all.engine.$($place).+, text.parse().ok().filter(|value| ($range).contains(value)))
+                let value = text.parse().ok().filter(|value| ($range).contains(value));
+                put(&mut all.engine.$($field).+ $([$index])?, value)
             },
         }
     };
@@ -132,13 +134,68 @@ const TABLE: &[Parameter] = &[
             put(&mut all.engine.sharing, Some(if text == "tree" { Sharing::Tree } else { Sharing::Graph }))
         },
     },
-    constant!("cpuctExploration", exploration, 0.01..=100.0),
-    constant!("cpuctExplorationLog", growth, 0.0..=100.0),
-    constant!("cpuctUtilityStdevScale", deviation_share, 0.0..=1.0),
-    constant!("fpuReductionMax", first_play_reduction, 0.0..=2.0),
-    constant!("rootFpuReductionMax", root_first_play_reduction, 0.0..=2.0),
-    constant!("lcbStdevs", choice_standard_errors, 0.0..=12.0),
-    constant!("minVisitPropForLCB", choice_visit_share, 0.0..=1.0),
+    constant!("cpuctExploration", cpuct_exploration, 0.01..=100.0),
+    constant!("cpuctExplorationLog", cpuct_exploration_log, 0.0..=100.0),
+    constant!("cpuctExplorationBase", cpuct_exploration_base, 10.0..=100_000.0),
+    constant!("cpuctUtilityStdevPrior", cpuct_utility_stdev_prior, 0.01..=10.0),
+    constant!("cpuctUtilityStdevPriorWeight", cpuct_utility_stdev_prior_weight, 0.0..=100.0),
+    constant!("cpuctUtilityStdevScale", cpuct_utility_stdev_scale, 0.0..=1.0),
+    constant!("fpuReductionMax", fpu_reduction_max, 0.0..=2.0),
+    constant!("rootFpuReductionMax", root_fpu_reduction_max, 0.0..=2.0),
+    constant!("lcbStdevs", lcb_stdevs, 0.0..=12.0),
+    constant!("minVisitPropForLCB", min_visit_prop_for_lcb, 0.0..=1.0),
+    constant!("numVirtualLossesPerThread", virtual_losses, 0..=1000),
+    constant!("expandAfter", expand_after, 1..=1000),
+    constant!("raveEquivalence", rave_equivalence, 0.0..=1e6),
+    constant!("raveExploration", rave_exploration, 0.0..=100.0),
+    constant!("raveEarlyShare", rave_early_share, 0.0..=10.0),
+    number!("networkScoreShare", network.score_share, 0.0..=1.0),
+    Parameter {
+        name: "networkView",
+        kind: Kind::Choice(&["plain", "varied"]),
+        get: |all| if all.engine.network.view == View::Plain { "plain" } else { "varied" }.to_owned(),
+        set: |all, text| {
+            put(&mut all.engine.network.view, Some(if text == "plain" { View::Plain } else { View::Varied }))
+        },
+    },
+    Parameter {
+        name: "shareSymmetric",
+        kind: Kind::Flag,
+        get: |all| all.engine.network.share_symmetric.to_string(),
+        set: |all, text| put(&mut all.engine.network.share_symmetric, flag(text)),
+    },
+    number!("playoutScoreShare", playout.score_share, 0.0..=1.0),
+    number!("playoutNakade", rates.nakade, 0..=1000),
+    number!("playoutAtari", rates.atari, 0..=1000),
+    number!("playoutLowLiberties", rates.low_liberties, 0..=1000),
+    number!("playoutPattern", rates.pattern, 0..=1000),
+    number!("playoutRefuseSelfAtari", rates.refuse_self_atari, 0..=1000),
+    number!("priorEven", playout.priors.even, 0..=127),
+    number!("priorSelfAtari", playout.priors.self_atari, 0..=127),
+    number!("priorCaptureOne", playout.priors.capture_one, 0..=127),
+    number!("priorCaptureMany", playout.priors.capture_many, 0..=127),
+    number!("priorEscape", playout.priors.escape, 0..=127),
+    number!("priorLadder", playout.priors.ladder, 0..=127),
+    number!("priorPattern", playout.priors.pattern, 0..=127),
+    number!("priorNear1", playout.priors.near[0], 0..=127),
+    number!("priorNear2", playout.priors.near[1], 0..=127),
+    number!("priorNear3", playout.priors.near[2], 0..=127),
+    number!("priorFirstLine", playout.priors.first_line, 0..=127),
+    number!("priorSecondLine", playout.priors.second_line, 0..=127),
+    number!("priorGoodLine", playout.priors.good_line, 0..=127),
+    number!("priorPass", playout.priors.pass, 0..=127),
+    Parameter {
+        name: "resignConsecTurns",
+        kind: Kind::Text,
+        get: |all| all.engine.resign_after.to_string(),
+        set: |all, text| put(&mut all.engine.resign_after, count(text)),
+    },
+    Parameter {
+        name: "ponderingEnabled",
+        kind: Kind::Flag,
+        get: |all| all.engine.ponder.to_string(),
+        set: |all, text| put(&mut all.engine.ponder, flag(text)),
+    },
     number!("policyOptimism", network.policy_optimism, 0.0..=1.0),
     number!("rootPolicyOptimism", network.root_policy_optimism, 0.0..=1.0),
     number!("chosenMoveTemperature", human.temperature, 0.0..=5.0),
@@ -167,7 +224,7 @@ const TABLE: &[Parameter] = &[
         name: "liveGraphics",
         kind: Kind::Choice(&["none", "visits", "winrates", "variation", "ownership"]),
         get: |all| all.live_graphics.name().to_owned(),
-        set: |all, text| put(&mut all.live_graphics, LiveGraphics::parse(text)),
+        set: |all, text| put(&mut all.live_graphics, GraphicsKind::parse(text)),
     },
 ];
 
@@ -187,9 +244,9 @@ impl Setting {
         let (name, value) = text.split_once('=').ok_or("not of the form NAME=VALUE")?;
         let message = |failure: Failure| failure.message().to_owned();
         let setting = Setting { parameter: find(name).map_err(message)?, value: value.to_owned() };
-        let mut all = Adjustable { engine: EngineSettings::default(), live_graphics: LiveGraphics::None };
+        let mut all = Adjustable { engine: EngineSettings::default(), live_graphics: GraphicsKind::None };
         setting.parameter.change(&mut all, value).map_err(message)?;
-        if all.live_graphics != LiveGraphics::None {
+        if all.live_graphics != GraphicsKind::None {
             return Err("pictures are no matter of the engine: --live-graphics".to_owned());
         }
         Ok(setting)
@@ -197,7 +254,7 @@ impl Setting {
 
     /// Changes the settings; the value makes sense for all or for none.
     pub fn apply(&self, settings: &mut EngineSettings) {
-        let mut all = Adjustable { engine: *settings, live_graphics: LiveGraphics::None };
+        let mut all = Adjustable { engine: *settings, live_graphics: GraphicsKind::None };
         if self.parameter.change(&mut all, &self.value).is_ok() {
             *settings = all.engine;
         }
@@ -260,7 +317,7 @@ fn find(name: &str) -> Result<&'static Parameter, Failure> {
 
 impl Commands {
     fn adjustable(&self) -> Adjustable {
-        Adjustable { engine: *self.engine.settings(), live_graphics: self.easel.kind }
+        Adjustable { engine: *self.engine.settings(), live_graphics: self.live_graphics.kind }
     }
 
     /// Takes these settings, or refuses them and changes nothing.
@@ -271,7 +328,7 @@ impl Commands {
             ));
         }
         self.engine.change_settings(wanted.engine);
-        self.easel.kind = wanted.live_graphics;
+        self.live_graphics.kind = wanted.live_graphics;
         Ok(())
     }
 }
@@ -387,7 +444,7 @@ mod tests {
 
     #[test]
     fn every_value_reads_back() {
-        let all = Adjustable { engine: EngineSettings::default(), live_graphics: LiveGraphics::None };
+        let all = Adjustable { engine: EngineSettings::default(), live_graphics: GraphicsKind::None };
         for parameter in TABLE {
             let mut changed = all;
             let value = (parameter.get)(&all);
@@ -408,7 +465,7 @@ mod tests {
             Setting::parse(text).expect(text).apply(&mut settings);
         }
         assert_eq!((settings.visits, settings.sharing), (Some(50), Sharing::Tree));
-        assert_eq!(settings.search.exploration, Some(1.25));
+        assert_eq!(settings.search.cpuct_exploration, Some(1.25));
         for text in [
             "maxVisits",
             "maxVisits=",

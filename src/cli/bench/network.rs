@@ -1,10 +1,12 @@
 //! `kosumi bench --model`: how fast a network is.
 
-use super::{POSITIONS, SIDES, position, sharing, square};
+use super::signature::POSITIONS;
+use super::{SIDES, position, sharing, square};
 use crate::board::BoardSize;
-use crate::cli::options;
+use crate::cli::options::{self, PrecisionChoice};
 use crate::game::{Game, Line};
 use crate::net::{Features, Input, Kernel, Network, Prepared, Scratch, scalar};
+use crate::rules::Rules;
 use anyhow::Context;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -28,11 +30,14 @@ pub(super) struct Arguments {
     /// The kernel alone that has this name [default: all that the processor can run]
     #[arg(long, value_name = "NAME", value_parser = options::kernel, requires = "model")]
     kernel: Option<Kernel>,
+    /// The precision alone that has this name [default: all that the kernels have]
+    #[arg(long, value_name = "NAME", value_parser = options::precision, requires = "model")]
+    precision: Option<PrecisionChoice>,
     /// Positions that are evaluated together [default: 1,8]
     #[arg(long, value_name = "N,N", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..=1024), requires = "model")]
     batch: Vec<u16>,
     /// Compare graph and tree instead, in searches of so many simulations
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000), requires = "model", conflicts_with_all = ["size", "kernel", "batch"])]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000), requires = "model", conflicts_with_all = ["size", "kernel", "precision", "batch"])]
     sharing: Option<u32>,
 }
 
@@ -49,10 +54,11 @@ pub(super) fn run(
         return sharing::run(&Arc::new(network), simulations, out);
     }
     writeln!(out, "{}, evaluations/s", network.name())?;
-    writeln!(out, "size    kernel          batch   1 thread   {threads} threads   ratio")?;
-    let kernels = Kernel::ALL.into_iter().filter(|kernel| kernel.is_available());
-    let kernels = arguments.kernel.map_or_else(|| kernels.collect(), |kernel| vec![kernel]);
-    let prepared: Vec<Prepared> = kernels.iter().map(|&kernel| Prepared::new(&network, kernel)).collect();
+    writeln!(out, "size    kernel            batch   1 thread   {threads} threads   ratio")?;
+    let prepared: Vec<Prepared> = options::arithmetics(arguments.kernel, arguments.precision)?
+        .into_iter()
+        .map(|arithmetic| Prepared::new(&network, arithmetic))
+        .collect();
     let batches = if arguments.batch.is_empty() { &BATCHES } else { &arguments.batch[..] };
     let sizes = match arguments.size {
         Some(size) => vec![size],
@@ -61,7 +67,7 @@ pub(super) fn run(
     for size in sizes {
         let inputs = inputs(size)?;
         let size = options::size_text(size);
-        if arguments.kernel.is_none() {
+        if arguments.kernel.is_none() && arguments.precision.is_none() {
             let plain = measure(1, time, &inputs, 1, || {
                 |inputs: &[&Input]| {
                     for input in inputs {
@@ -70,7 +76,7 @@ pub(super) fn run(
                     Ok(())
                 }
             })?;
-            writeln!(out, "{size:>5}   {:<13}   {:>5}   {plain:>8.1}", "plain", 1)?;
+            writeln!(out, "{size:>5}   {:<15}   {:>5}   {plain:>8.1}", "plain", 1)?;
         }
         for prepared in &prepared {
             for &batch in batches {
@@ -80,10 +86,10 @@ pub(super) fn run(
                 };
                 let one = measure(1, time, &inputs, batch.into(), evaluator)?;
                 let several = measure(threads, time, &inputs, batch.into(), evaluator)?;
-                let (name, ratio) = (prepared.kernel().name(), several / one);
+                let (name, ratio) = (prepared.arithmetic().name(), several / one);
                 writeln!(
                     out,
-                    "{size:>5}   {name:<13}   {batch:>5}   {one:>8.1}   {several:>9.1}   {ratio:>5.2}"
+                    "{size:>5}   {name:<15}   {batch:>5}   {one:>8.1}   {several:>9.1}   {ratio:>5.2}"
                 )?;
                 out.flush()?;
             }
@@ -97,7 +103,7 @@ fn inputs(size: BoardSize) -> anyhow::Result<Vec<Input>> {
     let is_side = |side| size.is_square() && side == size.columns();
     let games = POSITIONS.iter().filter(|&&(side, _, _)| is_side(side));
     let moves = games.map(|&(_, moves, _)| moves).max_by_key(|moves| moves.len()).unwrap_or_default();
-    let mut game: Game = position(size, moves)?;
+    let mut game: Game = position(size, Rules::default(), moves)?;
     let mut features = Features::default();
     let mut inputs = Vec::new();
     loop {
@@ -142,8 +148,8 @@ fn measure<F: FnMut(&[&Input]) -> anyhow::Result<()>>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::net::Encoding;
     use crate::net::random::{self, Options};
+    use crate::net::{Arithmetic, Encoding};
 
     #[test]
     fn a_table_with_every_kernel() {
@@ -156,13 +162,13 @@ mod tests {
             run(&path, arguments, Duration::from_millis(1), 2, &mut table).unwrap();
             String::from_utf8(table).unwrap().lines().map(str::to_owned).collect::<Vec<_>>()
         };
-        let kernels = Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()).count();
+        let kernels = Arithmetic::available().len();
         assert_eq!(printed(&Arguments::default()).len(), 2 + SIDES.len() * (1 + kernels * BATCHES.len()));
         let size = BoardSize::new(9, 4);
         let arguments =
             Arguments { size, kernel: Some(Kernel::Portable), batch: vec![2, 3, 5], ..Arguments::default() };
         let lines = printed(&arguments);
-        assert_eq!(lines.len(), 2 + 3);
+        assert_eq!(lines.len(), 2 + 2 * 3);
         assert!(lines[2..].iter().all(|line| line.contains("9x4   portable")), "{lines:?}");
 
         let lines = printed(&Arguments { sharing: Some(30), ..Arguments::default() });

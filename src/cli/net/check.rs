@@ -1,12 +1,13 @@
 //! `kosumi net check`: do the fast kernels compute on this processor what the papers say?
 
 use crate::board::{BoardSize, Move};
-use crate::cli::options;
+use crate::cli::options::{self, PrecisionChoice};
 use crate::game::{Game, Line};
 use crate::net::features::legal_points;
 use crate::net::random::{self, AttentionShape, BlockKind, Options, RotaryKind, TrunkNormKind};
 use crate::net::{
-    Activation, Context, Features, Input, Kernel, Network, Output, Prediction, Prepared, Scratch, scalar,
+    Activation, Arithmetic, ArithmeticChoice, Context, Features, Input, Kernel, Network, Output, Precision,
+    Prediction, Prepared, Scratch, scalar,
 };
 use crate::rng::Rng;
 use crate::rules::Rules;
@@ -22,8 +23,8 @@ Every kernel that this processor can run evaluates positions of random games, on
 all of a size together, with small random networks of every kind and with one large network. What
 is printed are the largest differences from the plain forward pass: in the probability of a move
 or a result, in the owner of a point (from -1 to 1), in points of the lead; and in how many
-evaluations the likeliest move is the same. Kernels in bf16 round numbers to 16 bits. The command
-fails if one is further off than it may be.
+evaluations the likeliest move is the same. In bf16 numbers are rounded to 16 bits, in int8 to 8.
+The command fails if a kernel is further off than it may be.
 
 Examples:
   kosumi net check
@@ -35,6 +36,9 @@ pub(super) struct Arguments {
     /// The kernel alone that has this name [default: all that the processor can run]
     #[arg(long, value_name = "NAME", value_parser = options::kernel)]
     kernel: Option<Kernel>,
+    /// The precision alone that has this name [default: all that the kernels have]
+    #[arg(long, value_name = "NAME", value_parser = options::precision)]
+    precision: Option<PrecisionChoice>,
     /// Sizes of boards, each N or WIDTHxHEIGHT
     #[arg(long, value_name = "SIZE,...", default_value = "7,9x13,19", value_delimiter = ',',
         value_parser = options::board_size)]
@@ -53,35 +57,34 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     let positions: Vec<Vec<Position>> =
         arguments.size.iter().map(|&size| positions(size)).collect::<anyhow::Result<_>>()?;
-    let kernels = Kernel::ALL.into_iter().filter(|kernel| kernel.is_available());
-    let kernels = arguments.kernel.map_or_else(|| kernels.collect(), |kernel| vec![kernel]);
-    check(&networks, &positions, &kernels, &mut io::stdout().lock())
+    let arithmetics = options::arithmetics(arguments.kernel, arguments.precision)?;
+    check(&networks, &positions, &arithmetics, &mut io::stdout().lock())
 }
 
 /// Prints a line for every network and kernel, and what is used if nothing is said.
 fn check(
     networks: &[Network],
     positions: &[Vec<Position>],
-    kernels: &[Kernel],
+    arithmetics: &[Arithmetic],
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
     let width = networks.iter().map(|network| network.name().len()).max().unwrap_or_default();
-    writeln!(out, "{:<width$}   kernel          probability      owner       lead   same move", "network")?;
+    writeln!(out, "{:<width$}   kernel            probability      owner       lead   same move", "network")?;
     let mut wrong = Vec::new();
     for network in networks {
         let plain = plain(network, positions)?;
-        for &kernel in kernels {
-            let prepared = Prepared::new(network, kernel);
+        for &arithmetic in arithmetics {
+            let prepared = Prepared::new(network, arithmetic);
             let found = differences(network, positions, &plain, |inputs, scratch| {
                 Ok(prepared.evaluate(inputs, scratch)?)
             })?;
-            let is_good = found.are_tolerable(kernel);
+            let is_good = found.are_tolerable(arithmetic.precision);
             let Differences { probability, owner, lead, same, count } = found;
-            let name = kernel.name();
+            let name = arithmetic.name();
             let remark = if is_good { "" } else { "   WRONG" };
             writeln!(
                 out,
-                "{:<width$}   {name:<13}   {probability:>11.1e}   {owner:>8.1e}   {lead:>8.1e}   {same:>4} of {count}{remark}",
+                "{:<width$}   {name:<15}   {probability:>11.1e}   {owner:>8.1e}   {lead:>8.1e}   {same:>4} of {count}{remark}",
                 network.name()
             )?;
             out.flush()?;
@@ -96,12 +99,12 @@ fn check(
         writeln!(out, "\nNot for this processor or system: {}.", missing.join(", "))?;
     }
     if let Some(network) = networks.last() {
-        let chosen = Prepared::fastest(network).kernel().name();
-        writeln!(out, "With {}, {chosen} is used if no kernel is asked for.", network.name())?;
+        let chosen = Prepared::fastest(network, ArithmeticChoice::default()).arithmetic().name();
+        writeln!(out, "With {}, {chosen} is used if nothing is asked for.", network.name())?;
     }
     ensure!(
         wrong.is_empty(),
-        "not what the plain forward pass computes: {}; --kernel chooses another",
+        "not what the plain forward pass computes: {}; --kernel and --precision choose others",
         wrong.join(", ")
     );
     Ok(())
@@ -237,9 +240,13 @@ impl Differences {
         self.count += 1;
     }
 
-    /// Are they what the order of additions, or rounding to 16 bits, can make?
-    fn are_tolerable(&self, kernel: Kernel) -> bool {
-        let (share, lead) = if kernel.is_rounded() { (0.1, 5.0) } else { (2e-4, 2e-2) };
+    /// Are they what the order of additions, or rounding, can make?
+    fn are_tolerable(&self, precision: Precision) -> bool {
+        let (share, lead) = match precision {
+            Precision::F32 => (2e-4, 2e-2),
+            Precision::Bf16 => (0.1, 5.0),
+            Precision::Int8 => (0.3, 15.0),
+        };
         self.probability < share && self.owner < share && self.lead < lead
     }
 }
@@ -288,9 +295,10 @@ mod tests {
         let networks = small_networks().unwrap();
         let positions = sizes();
         assert_eq!(positions.iter().map(Vec::len).collect::<Vec<_>>(), [POSITIONS, 1]);
-        let kernels = [Kernel::Portable, Kernel::EmulatedBf16];
+        let [portable, emulated] = [Kernel::Portable, Kernel::EmulatedBf16]
+            .map(|kernel| Arithmetic { kernel, precision: kernel.precisions()[0] });
         let mut text = Vec::new();
-        check(&networks, &positions, &kernels, &mut text).unwrap();
+        check(&networks, &positions, &[portable, emulated], &mut text).unwrap();
         let text = String::from_utf8(text).unwrap();
         assert_eq!(text.matches("portable").count(), networks.len(), "{text}");
         assert_eq!(text.matches("emulated-bf16").count(), networks.len(), "{text}");
@@ -320,7 +328,7 @@ mod tests {
         let none = with(|_| ());
         assert_eq!((none.probability, none.owner, none.lead), (0.0, 0.0, 0.0));
         assert_eq!((none.same, none.count), (10, 10));
-        assert!(none.are_tolerable(Kernel::Portable));
+        assert!(none.are_tolerable(Precision::F32));
         for change in [
             (|it| it.pass += 1.0) as fn(&mut Output),
             |it| it.policy[7] += 1.0,
@@ -328,7 +336,7 @@ mod tests {
             |it| it.ownership[14] += 1.0,
             |it| it.lead += 1.0,
         ] {
-            assert!(!with(change).are_tolerable(Kernel::Portable));
+            assert!(!with(change).are_tolerable(Precision::F32));
         }
     }
 }

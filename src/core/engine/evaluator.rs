@@ -2,23 +2,32 @@
 
 use super::EngineSettings;
 use crate::board::{BoardSize, Move, Symmetry};
-use crate::eval::{
-    Evaluation, Evaluator, FirstPlays, NetworkEvaluator, NetworkSettings, Ownership, Playouts, Prior,
-};
+use crate::eval::{Evaluation, Evaluator, FirstPlays, NetworkEvaluator, Ownership, Playouts, Prior};
 use crate::game::{Game, Line};
 use crate::net::Network;
 use crate::playout::HeuristicPolicy;
 use crate::rng::Rng;
-use crate::search::SearchParams;
+use crate::search::{Search, SearchContext, SearchParams, SearchReport};
 use std::sync::Arc;
 
-/// What the engine asks: a network if it has one, otherwise playouts.
+/// A network if the engine has one, otherwise playouts.
 #[derive(Clone, Debug)]
 pub enum EngineEvaluator {
     /// Plays positions to their end.
     Playouts(Box<Playouts>),
     /// Asks a network.
     Network(Box<NetworkEvaluator>),
+}
+
+/// [`Search::run`] for what an engine asks. The function is compiled with this crate, whose code is optimised; where
+/// other crates name the generic one, they compile a search of their own.
+pub fn run_search(
+    search: &mut Search<EngineEvaluator>,
+    game: &Game,
+    seed: u64,
+    context: &SearchContext<'_>,
+) -> SearchReport {
+    search.run(game, seed, context)
 }
 
 /// Playouts behind an ownership that is asked for outside a search.
@@ -36,19 +45,22 @@ impl EngineEvaluator {
         }
     }
 
+    /// The same evaluator with the settings for evaluation of `settings`.
+    pub(super) fn with_settings(&self, settings: &EngineSettings) -> EngineEvaluator {
+        match self {
+            EngineEvaluator::Playouts(_) => EngineEvaluator::Playouts(Box::new(playouts(settings))),
+            EngineEvaluator::Network(evaluator) => {
+                EngineEvaluator::Network(Box::new(evaluator.with_settings(settings.network)))
+            }
+        }
+    }
+
     /// Parameters of a search with this evaluator.
     pub(super) fn search_params(&self, size: BoardSize) -> SearchParams {
         match self {
             EngineEvaluator::Playouts(_) => SearchParams::for_playouts(size),
-            EngineEvaluator::Network(_) => SearchParams::for_network(size),
+            EngineEvaluator::Network(_) => SearchParams::for_network(),
         }
-    }
-
-    /// The same with other optimism and another profile of the players; `None` if they are what they were.
-    pub(super) fn with_policy(&self, wanted: &NetworkSettings) -> Option<EngineEvaluator> {
-        let EngineEvaluator::Network(known) = self else { return None };
-        let changed = known.clone().with_policy(wanted);
-        (changed.settings() != known.settings()).then(|| EngineEvaluator::Network(Box::new(changed)))
     }
 
     /// The network, if there is one.
@@ -59,8 +71,8 @@ impl EngineEvaluator {
         }
     }
 
-    /// Who will own what if play goes on from a game's position, passes or not. The same position always gets the
-    /// same answer.
+    /// Expected owner of every point if play goes on, even after two passes. The same position always gets the same
+    /// answer.
     pub(super) fn ownership_of(&self, game: &Game) -> Ownership {
         match self {
             EngineEvaluator::Playouts(playouts) => {
@@ -88,7 +100,7 @@ impl EngineEvaluator {
             // Past the cache, which remembers what it was asked.
             EngineEvaluator::Network(mut network) => {
                 let unturned = Symmetry::ALL[0];
-                // Broken weights are met again, and dealt with, in the game.
+                // An error comes back in the game, and is dealt with there.
                 let _ = network.predict(&Line::new(&game), unturned, 0.0);
             }
         }

@@ -17,7 +17,7 @@ mod status;
 mod tests;
 mod time_manager;
 
-pub use evaluator::EngineEvaluator;
+pub use evaluator::{EngineEvaluator, run_search};
 pub use human::HumanSettings;
 pub use record::{Remarks, Revision};
 pub use request::{Decision, Observer, SearchRequest};
@@ -94,26 +94,23 @@ impl Engine {
         &self.settings
     }
 
-    /// Changes how the engine plays from here on. What it was built with stays: memory, evaluator and all that
-    /// belongs to it; and so do the rules and the komi of the game.
+    /// Changes how the engine plays from here on. Memory, network and kernel stay, and so do the rules and the komi of
+    /// the game. If positions are to be evaluated in another way, everything that was learned is forgotten.
     pub fn change_settings(&mut self, wanted: EngineSettings) {
         let built = self.settings;
         self.settings = EngineSettings {
             memory_mebibytes: built.memory_mebibytes,
-            playout: built.playout,
-            rates: built.rates,
-            network: NetworkSettings {
-                policy_optimism: wanted.network.policy_optimism,
-                root_policy_optimism: wanted.network.root_policy_optimism,
-                profile: wanted.network.profile,
-                ..built.network
-            },
+            network: NetworkSettings { arithmetic: built.network.arithmetic, ..wanted.network },
             ..wanted
         };
-        if let Some(evaluator) = self.search.evaluator().with_policy(&self.settings.network) {
+        let evaluation = |it: &EngineSettings| (it.playout, it.rates, it.network);
+        if evaluation(&self.settings) != evaluation(&built) {
+            let evaluator = self.search.evaluator().with_settings(&self.settings);
             self.search.set_evaluator(evaluator);
+            self.report = None;
+            self.status = None;
         }
-        self.human = self.human.take().map(|human| Box::new(human.with_policy(&self.settings.network)));
+        self.human = self.human.take().map(|human| Box::new(human.with_settings(self.settings.network)));
         if wanted.threads != built.threads {
             self.search.set_threads(wanted.threads);
         }

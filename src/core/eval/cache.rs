@@ -3,6 +3,10 @@
 //! A position that was forgotten with its node may come back a move later, and positions that differ by a symmetry of
 //! the board share one evaluation. The key is that of search nodes ([`graph_key`](crate::graph_key)), so two histories
 //! share an answer only if nothing that matters differs.
+//!
+//! The crate `quick_cache` was measured and is not used: a look-up with an insertion takes 220 to 240 ns of CPU time
+//! there and 210 to 220 ns here (two million answers of 19×19 boards, EPYC Zen 5), and an evaluation takes a thousand
+//! times as long. Here answers are forgotten in the order in which they came, so that searches repeat.
 
 use super::{Evaluation, Prior};
 use crate::board::{Key, Move, Symmetry};
@@ -21,9 +25,9 @@ pub struct CachedEvaluation {
     /// Owner of every point in the order of [`BoardSize::points`](crate::board::BoardSize::points), from −127
     /// (White's) to 127 (Black's).
     pub owners: Box<[i8]>,
-    /// The symmetry that leads from the position to the image under whose key the answer is kept; the first of all,
-    /// which changes nothing, if images share no answers.
-    pub way: Symmetry,
+    /// The symmetry that leads from the position to the canonical one, under whose key the answer is kept; the
+    /// identity if symmetric positions share no evaluation.
+    pub to_canonical: Symmetry,
 }
 
 impl CachedEvaluation {
@@ -148,7 +152,7 @@ mod tests {
             evaluation: Evaluation { value, score: 10.0 * value },
             moves: vec![(Move::Pass, [0; 2]); moves].into(),
             owners: vec![0; moves].into(),
-            way: Symmetry::ALL[0],
+            to_canonical: Symmetry::ALL[0],
         })
     }
 

@@ -4,11 +4,11 @@
 //! evaluator's own business.
 
 pub mod cache;
-mod images;
 pub mod network;
 pub mod playouts;
 pub mod prior;
 pub mod stub;
+mod symmetric;
 
 pub use cache::{CachedEvaluation, EvaluationCache};
 pub use network::{NetworkEvaluator, NetworkSettings, View};

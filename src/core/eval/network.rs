@@ -5,13 +5,15 @@
 //! reaches again.
 
 use super::cache::{CachedEvaluation, EvaluationCache};
-use super::images;
-use super::{Evaluation, Evaluator, FirstPlays, Ownership, Playouts, Prior};
+use super::symmetric;
+use super::{Evaluation, Evaluator, Ownership, Prior};
 use crate::board::{BoardSize, Key, Move, Symmetry};
 use crate::game::{Button, Game, Line};
 use crate::net::features::{Features, can_have_no_result, legal_points};
 use crate::net::input::index;
-use crate::net::{Context, Forward, Input, Kernel, Network, NotFinite, Output, Policy, Prediction, Profile};
+use crate::net::{
+    ArithmeticChoice, Context, Forward, Input, Network, NotFinite, Output, Policy, Prediction, Profile,
+};
 use crate::rng::Rng;
 use crate::rules::Rules;
 use crate::score;
@@ -23,14 +25,12 @@ pub struct NetworkSettings {
     /// Share of the value, in `[0, 1]`, that depends on the expected score instead of on who wins, so that decided
     /// games are played on well.
     pub score_share: f32,
-    /// Share of the value, in `[0, 1]`, that comes from a playout; 0 plays none.
-    pub playout_share: f32,
     /// Which of the symmetries of the board the network is shown.
     pub view: View,
-    /// Do positions that are images of each other share an answer?
-    pub share_images: bool,
-    /// The kernel that computes it; `None` is the fastest one of this processor.
-    pub kernel: Option<Kernel>,
+    /// Do symmetric positions share one evaluation?
+    pub share_symmetric: bool,
+    /// The instructions that compute it, and how exactly.
+    pub arithmetic: ArithmeticChoice,
     /// How much of the optimistic policy is mixed in below the root of a search, in `[0, 1]`, where the network has
     /// one. It gives moves a chance that are good only if something unexpected is true.
     pub policy_optimism: f32,
@@ -56,10 +56,9 @@ impl Default for NetworkSettings {
     fn default() -> NetworkSettings {
         NetworkSettings {
             score_share: 0.1,
-            playout_share: 0.0,
             view: View::Varied,
-            share_images: true,
-            kernel: None,
+            share_symmetric: true,
+            arithmetic: ArithmeticChoice::default(),
             policy_optimism: 1.0,
             root_policy_optimism: 0.2,
             profile: None,
@@ -84,16 +83,15 @@ pub struct NetworkEvaluator {
     input: Input,
     legal: Vec<bool>,
     ownership: Ownership,
-    playouts: Option<Playouts>,
 }
 
 impl NetworkEvaluator {
     /// An evaluator with a cache of `mebibytes` at most.
     ///
     /// # Panics
-    /// If this processor cannot run the kernel of the settings.
+    /// If this processor has nothing that the settings allow.
     pub fn new(network: Arc<Network>, settings: NetworkSettings, mebibytes: usize) -> NetworkEvaluator {
-        let forward = Forward::with_kernel(&network, settings.kernel);
+        let forward = Forward::shared(&network, settings.arithmetic);
         NetworkEvaluator {
             forward,
             features: Features::for_network(&network),
@@ -101,7 +99,6 @@ impl NetworkEvaluator {
             input: Input::zero(1, 1),
             legal: Vec::new(),
             ownership: Ownership::default(),
-            playouts: (settings.playout_share > 0.0).then(Playouts::default),
         }
     }
 
@@ -120,22 +117,17 @@ impl NetworkEvaluator {
         self.shared.settings
     }
 
-    /// The same evaluator with other optimism and another profile; with an empty cache if one of them differs. All
-    /// other settings stay what they are.
-    pub fn with_policy(self, wanted: &NetworkSettings) -> NetworkEvaluator {
-        let known = self.shared.settings;
-        let settings = NetworkSettings {
-            policy_optimism: wanted.policy_optimism,
-            root_policy_optimism: wanted.root_policy_optimism,
-            profile: wanted.profile,
-            ..known
-        };
-        if settings == known {
-            return self;
+    /// The same network with other settings, and with an empty cache of the same size if one of them differs. The
+    /// arithmetic stays.
+    #[must_use]
+    pub fn with_settings(&self, wanted: NetworkSettings) -> NetworkEvaluator {
+        let settings = NetworkSettings { arithmetic: self.shared.settings.arithmetic, ..wanted };
+        if settings == self.shared.settings {
+            return self.clone();
         }
         let cache = EvaluationCache::of_bytes(self.shared.cache.most_bytes());
         let shared = Arc::new(Shared { network: Arc::clone(&self.shared.network), settings, cache });
-        NetworkEvaluator { shared, ..self }
+        NetworkEvaluator { shared, ..self.clone() }
     }
 
     /// How much of the optimistic policy counts: below the root of a search, and at the root.
@@ -213,26 +205,29 @@ impl NetworkEvaluator {
 
     /// The answer about a position, from the cache if it is there.
     fn answer(&mut self, line: &Line<'_>) -> Arc<CachedEvaluation> {
-        let (key, way) = match self.shared.settings.share_images {
-            true => images::common_key(line),
+        let (key, to_canonical) = match self.shared.settings.share_symmetric {
+            true => symmetric::canonical_key(line),
             false => (line.graph_key(), Symmetry::ALL[0]),
         };
         match self.shared.cache.get(key) {
-            Some(known) if known.way == way => known,
-            Some(known) => Arc::new(images::image(&known, line.game().size(), known.way.then(way.inverse()))),
+            Some(known) if known.to_canonical == to_canonical => known,
+            Some(known) => {
+                let symmetry = known.to_canonical.then(to_canonical.inverse());
+                Arc::new(symmetric::image(&known, line.game().size(), symmetry))
+            }
             None => {
-                let answer = Arc::new(self.ask(line, key, way));
+                let answer = Arc::new(self.ask(line, key, to_canonical));
                 self.shared.cache.insert(key, answer.clone());
                 answer
             }
         }
     }
 
-    fn ask(&mut self, line: &Line<'_>, key: Key, way: Symmetry) -> CachedEvaluation {
+    fn ask(&mut self, line: &Line<'_>, key: Key, to_canonical: Symmetry) -> CachedEvaluation {
         let game = line.game();
         let size = game.size();
-        // All images are shown the network as the same one.
-        let symmetry = way.then(self.symmetry(line, key));
+        // The network is shown the same view of all positions that share the evaluation.
+        let symmetry = to_canonical.then(self.symmetry(line, key));
         let Ok((prediction, root_policy)) = self.predict_both(line, symmetry) else {
             // Broken weights: an even game and no preference, so that the engine still plays by the rules.
             let even = 1.0 / (size.area() + 1) as f32;
@@ -242,7 +237,7 @@ impl NetworkEvaluator {
                 evaluation: Evaluation { value: 0.0, score: 0.0 },
                 moves: moves.collect(),
                 owners: vec![0; size.area()].into(),
-                way,
+                to_canonical,
             };
         };
         let root = root_policy.as_ref();
@@ -259,7 +254,7 @@ impl NetworkEvaluator {
             evaluation: Evaluation { value, score: prediction.lead },
             moves,
             owners: owners.into(),
-            way,
+            to_canonical,
         }
     }
 
@@ -275,7 +270,8 @@ impl NetworkEvaluator {
     /// Result and score in one number: a lead counts for less the larger it is.
     fn value(&self, result: f32, score: f32, area: usize) -> f32 {
         let share = self.shared.settings.score_share;
-        let lead = (score / (2.0 * (area as f32).sqrt())).atan() * std::f32::consts::FRAC_2_PI;
+        // Of `libm`, so that it is the same on every machine.
+        let lead = libm::atanf(score / (2.0 * (area as f32).sqrt())) * std::f32::consts::FRAC_2_PI;
         (1.0 - share) * result + share * lead
     }
 }
@@ -300,7 +296,7 @@ fn points_order(size: BoardSize, rows: &[i8]) -> Vec<i8> {
 }
 
 impl Evaluator for NetworkEvaluator {
-    fn evaluate(&mut self, line: &Line<'_>, rng: &mut Rng, moves: &mut Vec<(Move, Prior)>) -> Evaluation {
+    fn evaluate(&mut self, line: &Line<'_>, _rng: &mut Rng, moves: &mut Vec<(Move, Prior)>) -> Evaluation {
         let game = line.game();
         let size = game.size();
         if line.passes() >= 2 {
@@ -317,15 +313,7 @@ impl Evaluator for NetworkEvaluator {
         let answer = self.answer(line);
         self.ownership.add_expected(size, &answer.owners);
         moves.extend(answer.priors());
-        let Evaluation { value, score } = answer.evaluation;
-        let share = self.shared.settings.playout_share;
-        match &mut self.playouts {
-            Some(playouts) => {
-                let played = playouts.evaluate(line, rng, &mut Vec::new());
-                Evaluation { value: (1.0 - share) * value + share * played.value, score }
-            }
-            None => Evaluation { value, score },
-        }
+        answer.evaluation
     }
 
     fn expand(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
@@ -339,10 +327,6 @@ impl Evaluator for NetworkEvaluator {
     fn has_root_priors(&self) -> bool {
         let [below, root] = self.optimism();
         below != root
-    }
-
-    fn first_plays(&self) -> Option<&FirstPlays> {
-        self.playouts.as_ref().and_then(Playouts::first_plays)
     }
 
     fn ownership(&self) -> Option<&Ownership> {
@@ -436,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn images_share_an_answer_that_is_turned_to_each_of_them() {
+    fn symmetric_positions_share_one_evaluation() {
         let size = BoardSize::square(5).expect("a size");
         // What recent moves and ladders were differs in no image.
         let seen = |symmetry: Symmetry| {
@@ -447,7 +431,7 @@ mod tests {
             }
             game
         };
-        let settings = NetworkSettings { share_images: true, ..NetworkSettings::default() };
+        let settings = NetworkSettings { share_symmetric: true, ..NetworkSettings::default() };
         let mut shared = evaluator(settings);
         for symmetry in Symmetry::ALL {
             let game = seen(symmetry);
@@ -471,7 +455,7 @@ mod tests {
         }
         assert_eq!(shared.cache().hits_and_misses().1, 1);
 
-        let mut apart = evaluator(NetworkSettings { share_images: false, ..settings });
+        let mut apart = evaluator(NetworkSettings { share_symmetric: false, ..settings });
         for symmetry in Symmetry::ALL {
             apart.evaluate(&Line::new(&seen(symmetry)), &mut Rng::new(1), &mut Vec::new());
         }
@@ -517,11 +501,11 @@ mod tests {
         let game = game();
         let line = Line::new(&game);
         evaluator.clone().expand(&line, &mut Vec::new());
-        let same = evaluator.clone().with_policy(&NetworkSettings::default());
+        let same = evaluator.with_settings(NetworkSettings::default());
         assert!(same.cache().bytes() > 0);
         let plain =
             NetworkSettings { policy_optimism: 0.0, root_policy_optimism: 0.0, ..evaluator.settings() };
-        let mut changed = evaluator.with_policy(&plain);
+        let mut changed = evaluator.with_settings(plain);
         assert_eq!((changed.cache().bytes(), changed.has_root_priors()), (0, false));
         let (mut below, mut root) = (Vec::new(), Vec::new());
         changed.expand(&line, &mut below);
@@ -547,7 +531,7 @@ mod tests {
         // White is to move: what is asked about is White's rank.
         assert_ne!(with(Some("rank_9d_20k")), with(Some("rank_20k_9d")));
         let mut other = new_evaluator(false, NetworkSettings::default());
-        let mut told = other.clone().with_policy(&NetworkSettings {
+        let mut told = other.with_settings(NetworkSettings {
             profile: Some("rank_9d".parse().expect("a profile")),
             ..NetworkSettings::default()
         });
@@ -555,18 +539,5 @@ mod tests {
         let line = Line::new(&game);
         let [plain, told] = [&mut other, &mut told].map(|it| it.predict(&line, Symmetry::ALL[0], 0.0));
         assert_eq!(plain, told, "other networks do not look at it");
-    }
-
-    #[test]
-    fn a_share_of_the_value_may_come_from_playouts() {
-        let game = game();
-        let line = Line::new(&game);
-        let value = |playout_share| {
-            let settings = NetworkSettings { playout_share, ..NetworkSettings::default() };
-            evaluator(settings).evaluate(&line, &mut Rng::new(3), &mut Vec::new()).value
-        };
-        let (network, both, playout) = (value(0.0), value(0.5), value(1.0));
-        assert!((both - (network + playout) / 2.0).abs() < 1e-6, "{network} {both} {playout}");
-        assert!(playout.abs() > 0.9, "a playout is won or lost: {playout}");
     }
 }

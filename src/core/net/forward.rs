@@ -1,12 +1,12 @@
 //! The forward pass that this machine does fastest, and views of a position through the symmetries of the board.
 
 use super::input::Input;
-use super::kernels::{Kernel, Prepared, Scratch};
+use super::kernels::{ArithmeticChoice, Prepared, Scratch};
 use super::model::Network;
 use super::output::{NotFinite, Output};
 use super::symmetry;
 use crate::board::{BoardSize, Symmetry};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// Evaluates positions with a network; keeps what costs time from one position to the next. Each worker has its
 /// own; copies share the weights.
@@ -19,19 +19,58 @@ pub struct Forward {
 }
 
 impl Forward {
-    /// Prepares `network` for the fastest kernel of this machine.
+    /// Prepares `network` for the fastest arithmetic of this machine.
     pub fn new(network: &Network) -> Forward {
-        Forward::with_kernel(network, None)
+        Forward::with_arithmetic(network, ArithmeticChoice::default())
     }
 
-    /// Prepares `network` for a kernel, or the fastest one of this machine.
+    /// Prepares `network` for the fastest arithmetic of this machine among those that are allowed.
     ///
     /// # Panics
-    /// If this machine cannot run the kernel.
-    pub fn with_kernel(network: &Network, kernel: Option<Kernel>) -> Forward {
-        let prepared = kernel.map_or_else(|| Prepared::fastest(network), |it| Prepared::new(network, it));
-        let prepared = Arc::new(prepared);
+    /// If this machine has none of them; see [`ArithmeticChoice::candidates`].
+    pub fn with_arithmetic(network: &Network, choice: ArithmeticChoice) -> Forward {
+        let prepared = Arc::new(Prepared::fastest(network, choice));
         Forward { prepared, scratch: Scratch::default(), seen: Input::zero(1, 1) }
+    }
+
+    /// As [`with_arithmetic`](Self::with_arithmetic); but what has been prepared for a network is used again as long
+    /// as the network is there, by whoever asks for the same arithmetic.
+    ///
+    /// # Panics
+    /// As [`with_arithmetic`](Self::with_arithmetic).
+    pub fn shared(network: &Arc<Network>, choice: ArithmeticChoice) -> Forward {
+        static PREPARED: Mutex<Vec<Known>> = Mutex::new(Vec::new());
+        struct Known {
+            network: Weak<Network>,
+            choice: ArithmeticChoice,
+            prepared: Arc<Prepared>,
+        }
+        // Whoever comes second waits, and prepares nothing.
+        let mut all = PREPARED.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|it| it.network.strong_count() > 0);
+        let is_same = |it: &&Known| it.choice == choice && it.network.as_ptr() == Arc::as_ptr(network);
+        let prepared = match all.iter().find(is_same) {
+            Some(known) => known.prepared.clone(),
+            None => {
+                let prepared = Arc::new(Prepared::fastest(network, choice));
+                // Another choice may have come to the same.
+                let is_same = |it: &&Known| {
+                    it.network.as_ptr() == Arc::as_ptr(network)
+                        && it.prepared.arithmetic() == prepared.arithmetic()
+                };
+                let prepared =
+                    all.iter().find(is_same).map_or(prepared.clone(), |known| known.prepared.clone());
+                let network = Arc::downgrade(network);
+                all.push(Known { network, choice, prepared: prepared.clone() });
+                prepared
+            }
+        };
+        Forward { prepared, scratch: Scratch::default(), seen: Input::zero(1, 1) }
+    }
+
+    /// The weights, as they were prepared.
+    pub fn prepared(&self) -> &Arc<Prepared> {
+        &self.prepared
     }
 
     /// What the network says about the position.
@@ -61,7 +100,26 @@ impl Forward {
 mod tests {
     use super::*;
     use crate::board::Point;
+    use crate::net::kernels::Precision;
     use crate::net::random;
+
+    #[test]
+    fn a_network_is_prepared_once_for_all_who_ask_for_the_same() {
+        let network = Arc::new(random::network(&random::Options::default()).unwrap());
+        let [exact, any] =
+            [Some(Precision::F32), None].map(|precision| ArithmeticChoice { kernel: None, precision });
+        let [first, second, chosen] = [exact, exact, any].map(|choice| Forward::shared(&network, choice));
+        assert!(Arc::ptr_eq(first.prepared(), second.prepared()));
+        assert_eq!(first.prepared().arithmetic().precision, Precision::F32);
+        assert!(Arc::ptr_eq(chosen.prepared(), Forward::shared(&network, any).prepared()));
+        let other = Arc::new(Network::clone(&network));
+        assert!(!Arc::ptr_eq(first.prepared(), Forward::shared(&other, exact).prepared()));
+        // Nothing is kept for a network that is gone.
+        let prepared = Arc::downgrade(first.prepared());
+        drop((first, second, chosen, network));
+        Forward::shared(&other, exact);
+        assert!(prepared.upgrade().is_none());
+    }
 
     #[test]
     fn an_image_is_evaluated_as_if_the_image_were_the_board() {

@@ -28,7 +28,7 @@ pub use error::{ErrorKind, ReadError};
 pub use features::Features;
 pub use forward::Forward;
 pub use input::{GLOBAL_FEATURES, Input, METADATA_FEATURES, SPATIAL_FEATURES};
-pub use kernels::{Kernel, Prepared, Scratch, UnknownKernel};
+pub use kernels::{Arithmetic, ArithmeticChoice, Kernel, Precision, Prepared, Scratch, UnknownKernel};
 pub use layer::Activation;
 pub use model::{Block, Cost, NEWEST_VERSION, Network, OLDEST_VERSION};
 pub use output::{NotFinite, Output};

@@ -1,4 +1,6 @@
 //! What the numbers of a network mean: probabilities, points, owners.
+//!
+//! Functions are those of `libm`, which are the same on every machine; those of the standard library are not.
 
 use super::model::Network;
 use super::output::{NotFinite, Output};
@@ -87,7 +89,7 @@ impl Prediction {
             variance_time: errors.is_some().then_some(variance_time as f32),
             shortterm_value_error: errors.map(|[value, _]| value as f32),
             shortterm_score_error: errors.map(|[_, score]| score as f32),
-            ownership: output.ownership.iter().map(|x| x.tanh()).collect(),
+            ownership: output.ownership.iter().map(|&x| libm::tanhf(x)).collect(),
         };
         if prediction.is_finite() { Ok(prediction) } else { Err(NotFinite) }
     }
@@ -170,9 +172,9 @@ impl Policy {
         let most = points.iter().copied().fold(pass, f32::max);
         // At least 1, because of the largest.
         let mut sum = 0.0;
-        let pass = (pass - most).exp();
+        let pass = libm::expf(pass - most);
         for probability in &mut points {
-            *probability = (*probability - most).exp();
+            *probability = libm::expf(*probability - most);
             sum += *probability;
         }
         sum += pass;
@@ -188,7 +190,7 @@ fn result(logits: [f32; 3], has_no_result: bool) -> [f64; 3] {
         logits[2] = f64::NEG_INFINITY;
     }
     let most = logits.into_iter().fold(f64::NEG_INFINITY, f64::max);
-    let powers = logits.map(|logit| (logit - most).exp());
+    let powers = logits.map(|logit| libm::exp(logit - most));
     let sum: f64 = powers.iter().sum();
     powers.map(|power| power / sum)
 }
@@ -207,7 +209,7 @@ fn shortterm_errors(network: &Network, [value, score]: [f64; 2]) -> [f64; 2] {
 
 /// `ln(1 + eˣ)`, without overflow.
 fn softplus(x: f64) -> f64 {
-    if x > 40.0 { x } else { x.exp().ln_1p() }
+    if x > 40.0 { x } else { libm::log1p(libm::exp(x)) }
 }
 
 #[cfg(test)]

@@ -144,6 +144,12 @@ impl<E: Evaluator + Sync> Search<E> {
         self.table.clear();
     }
 
+    /// Searches with another evaluator from here on; everything that was learned is forgotten.
+    pub fn set_evaluator(&mut self, evaluator: E) {
+        self.evaluator = evaluator;
+        self.clear();
+    }
+
     /// Changes the parameters; what was learned stays.
     pub fn set_params(&mut self, params: SearchParams) {
         self.params = params;
@@ -157,12 +163,6 @@ impl<E: Evaluator + Sync> Search<E> {
     /// The evaluator that every worker gets a copy of.
     pub fn evaluator(&self) -> &E {
         &self.evaluator
-    }
-
-    /// Changes the evaluator and forgets all that was learned with the other one.
-    pub fn set_evaluator(&mut self, evaluator: E) {
-        self.evaluator = evaluator;
-        self.clear();
     }
 
     /// Number of workers.

@@ -85,6 +85,10 @@ pub(super) struct Worker<'s, E> {
     pub(super) counters: Counters,
 }
 
+/// Up to this share of the node table, a node gets its moves together with its value, if the evaluator knows both. Beyond
+/// it, only nodes that are reached again get them: moves take much more memory than the node.
+const EARLY_EXPANSION_FULLNESS: f32 = 0.25;
+
 /// Longest descent, as a guard: a line of this many moves without a leaf does not occur in sensible searches.
 fn depth_limit(game: &Game) -> usize {
     2 * game.size().area() + 20
@@ -137,8 +141,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
             self.moves.clear();
             let evaluation = self.evaluator.evaluate(&self.line, &mut self.rng, &mut self.moves);
             let has_moves = !self.moves.is_empty() && matches!(end, End::Leaf(_));
-            // When memory gets short, only nodes that are reached again get their moves.
-            if has_moves && self.table.usage().fullness() < 0.5 {
+            if has_moves && self.table.usage().fullness() < EARLY_EXPANSION_FULLNESS {
                 self.table.expand(leaf, || &self.moves);
             }
             let score = f64::from(evaluation.score);
@@ -340,7 +343,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
                 }
             }
         }
-        let lost = (in_flight * self.params.in_flight_weight) as f32;
+        let lost = (in_flight * self.params.virtual_losses) as f32;
         MoveStats { visits, value: sign * node::from_fixed(value), lost }
     }
 

@@ -1,12 +1,18 @@
 //! Convolutions with their weights in the order in which kernels read them.
 
+use super::batch::{Batch, Joined};
 use super::buffer::Buffer;
-use super::gemm::{Gemm, Packed, pack_into};
-use super::primitives::Primitives;
+use super::gemm::{Gemm, pack_into};
+use super::kernel::Precision;
+use super::linear::{Ending, Linear, Multiplication, Taken};
+use super::pointwise::{Extent, NormAct};
+use super::primitives::{Primitives, Strided};
+use super::product::ROW_ALIGN;
+use super::rows::{Grid, Range, Shape};
 use super::sparse::{SetInputs, Sparse};
 use super::tiles::{TileConvolution, TileWorkspace};
 use super::winograd::{Boards, TileSize};
-use crate::net::layer::Conv;
+use crate::net::layer::{Activation, Conv};
 use std::sync::OnceLock;
 
 /// Tiles that are transformed together: as many as the second cache holds with their channels.
@@ -22,19 +28,31 @@ pub(super) struct Convolution {
 
 #[derive(Debug)]
 enum Kind {
-    /// 1 × 1: a product of matrices.
-    Pointwise(Packed),
-    /// 3 × 3. The weights at the places are computed when a board first asks for that size of tiles.
+    /// 1 × 1: a product of matrices, in 8 bits of this range if the matrix takes bytes.
+    Pointwise(Linear, Range),
+    /// Any window in 8 bits: a product of matrices whose rows are the points under the window.
+    Window { linear: Linear, range: Range, width: usize, height: usize },
+    /// 3 × 3 in 32 bits. The weights at the places are computed when a board first asks for that size of tiles.
     Winograd { weights: Vec<f32>, places: [OnceLock<Buffer>; TileSize::BOTH.len()] },
     /// Any window, in 16 bits.
     Tiles(TileConvolution),
-    /// Any other window, seldom seen.
-    Window { weights: Vec<f32>, width: usize, height: usize },
+    /// Any other window in 32 bits, seldom seen.
+    Sparse { weights: Vec<f32>, width: usize, height: usize },
 }
 
 /// Memory that convolutions need while they run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Workspace {
+    /// What is convolved, behind norm and activation.
+    active: Buffer,
+    /// The same, rounded to bytes.
+    bytes: Buffer<u8>,
+    scales: Buffer,
+    row: Buffer,
+    starts: Vec<u32>,
+    pieces: Vec<usize>,
+    /// What is added where it cannot be added at once.
+    added: Buffer,
     places: Buffer,
     products: Buffer,
     tiles: TileWorkspace,
@@ -42,77 +60,27 @@ pub(super) struct Workspace {
     zeros: Vec<f32>,
 }
 
-/// Several boards of one size.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Batch {
-    pub(super) width: usize,
-    pub(super) height: usize,
-    pub(super) count: usize,
-}
-
-impl Batch {
-    pub(super) fn area(self) -> usize {
-        self.width * self.height
-    }
-
-    /// Points of all boards.
-    pub(super) fn points(self) -> usize {
-        self.count * self.area()
-    }
-
-    /// Numbers in a plane with so many channels. There is a point behind all others, which convolutions use for
-    /// what is outside the board.
-    pub(super) fn plane_len(self, channels: usize) -> usize {
-        (self.points() + 1) * channels
-    }
-}
-
-/// Convolutions of the same input as one.
-#[derive(Debug)]
-pub(super) struct Joined {
-    pub(super) width: usize,
-    pub(super) height: usize,
-    pub(super) inputs: usize,
-    pub(super) outputs: usize,
-    /// `[y][x][input][output]`
-    pub(super) weights: Vec<f32>,
-}
-
-impl Joined {
-    /// Joins them. The inputs are filled up to a multiple of `input_align`, the outputs of each to one of `align`,
-    /// and smaller windows to the size of the largest, all with zeros.
-    pub(super) fn new(convs: &[&Conv], input_align: usize, align: usize) -> Joined {
-        let width = convs.iter().map(|conv| conv.width).max().unwrap_or(1);
-        let height = convs.iter().map(|conv| conv.height).max().unwrap_or(1);
-        let inputs = convs[0].inputs.next_multiple_of(input_align);
-        let outputs = convs.iter().map(|conv| conv.outputs.next_multiple_of(align)).sum();
-        let mut weights = vec![0.0; height * width * inputs * outputs];
-        let mut column = 0;
-        for conv in convs {
-            let (left, top) = ((width - conv.width) / 2, (height - conv.height) / 2);
-            for (index, row) in conv.weights.chunks_exact(conv.outputs).enumerate() {
-                let (place, input) = (index / conv.inputs, index % conv.inputs);
-                let place = (top + place / conv.width) * width + left + place % conv.width;
-                weights[(place * inputs + input) * outputs + column..][..conv.outputs].copy_from_slice(row);
-            }
-            column += conv.outputs.next_multiple_of(align);
-        }
-        Joined { width, height, inputs, outputs, weights }
-    }
-}
-
 impl Convolution {
     /// Several convolutions of the same input as one; their outputs lie behind each other, each filled up to what
-    /// the kernel needs.
-    pub(super) fn new(convs: &[&Conv], primitives: &Primitives) -> Convolution {
-        let &Primitives { align, panel, ref tiles, .. } = primitives;
+    /// the kernel needs. The input comes out of `activation`.
+    pub(super) fn new(
+        convs: &[&Conv],
+        primitives: &Primitives,
+        precision: Precision,
+        activation: Activation,
+    ) -> Convolution {
+        let &Primitives { align, panel, levels, ref tiles, .. } = primitives;
         let joined = Joined::new(convs, align, align);
         let &Joined { width, height, inputs, outputs, .. } = &joined;
+        let range = Range::behind(activation, levels);
+        let bytes = || Linear::bytes(&joined.weights, inputs, outputs, panel, range.zero);
         let kind = match (width, height) {
             _ if tiles.is_some() => Kind::Tiles(TileConvolution::new(&joined)),
-            (1, 1) => Kind::Pointwise(Packed::new(&joined.weights, outputs, panel)),
+            (1, 1) if precision == Precision::Int8 => Kind::Pointwise(bytes(), range),
+            _ if precision == Precision::Int8 => Kind::Window { linear: bytes(), range, width, height },
+            (1, 1) => Kind::Pointwise(Linear::floats(&joined.weights, inputs, outputs, panel), range),
             (3, 3) => Kind::Winograd { weights: joined.weights, places: Default::default() },
-            _ => Kind::Window { weights: joined.weights, width, height },
+            _ => Kind::Sparse { weights: joined.weights, width, height },
         };
         Convolution { inputs, outputs, kind }
     }
@@ -122,35 +90,90 @@ impl Convolution {
         self.outputs
     }
 
-    /// From the plane `from` to the plane `to`. What stands in `from` behind all boards is overwritten.
+    /// From the plane `from`, behind `norm` if there is one, to the plane `to`, which is as wide as the outputs.
     pub(super) fn run(
         &self,
         primitives: &Primitives,
         batch: Batch,
+        norm: Option<NormAct<'_>>,
+        from: Strided<'_>,
+        (ending, to): (Ending, &mut [f32]),
+        workspace: &mut Workspace,
+    ) {
+        let extent = Extent { points: batch.points(), channels: self.inputs };
+        if let Kind::Pointwise(linear, range) = &self.kind
+            && (norm.is_none() || linear.takes_bytes())
+        {
+            let Workspace { bytes, scales, row, .. } = workspace;
+            let taken = if linear.takes_bytes() {
+                let rows = extent.points.next_multiple_of(ROW_ALIGN);
+                let bytes = bytes.at_least(rows * self.inputs);
+                let scales = scales.at_least(rows);
+                let shape = norm.map_or(Shape::Plain, Shape::NormAct);
+                let row = row.at_least(self.inputs);
+                (primitives.quantise)(extent, shape, *range, from, (bytes, scales), row);
+                Taken::Bytes(bytes, scales)
+            } else {
+                Taken::Floats(from.0, from.1, None)
+            };
+            let (rows, stride) = (extent.points, self.outputs);
+            (primitives.multiply)(Multiplication { rows, taken, linear, ending, to, stride });
+            return;
+        }
+        let mut active = std::mem::take(&mut workspace.active);
+        let plane = active.at_least(batch.plane_len(self.inputs));
+        match norm {
+            Some(norm) => (primitives.norm_act)(extent, norm, from, (plane, self.inputs)),
+            None => {
+                for (to, from) in
+                    plane.chunks_exact_mut(self.inputs).zip(from.0.chunks(from.1)).take(extent.points)
+                {
+                    to.copy_from_slice(&from[..self.inputs]);
+                }
+            }
+        }
+        self.run_active(primitives, batch, plane, (ending, to), workspace);
+        workspace.active = active;
+    }
+
+    /// From the plane `from`, which is as wide as the inputs. What stands in it behind all boards is overwritten.
+    fn run_active(
+        &self,
+        primitives: &Primitives,
+        batch: Batch,
         from: &mut [f32],
-        to: &mut [f32],
+        (ending, to): (Ending, &mut [f32]),
         workspace: &mut Workspace,
     ) {
         match &self.kind {
-            Kind::Pointwise(matrix) => (primitives.gemm)(Gemm {
-                rows: batch.points(),
-                inner: self.inputs,
-                outer: self.outputs,
-                a: from,
-                b: matrix.data(),
-                c: to,
-            }),
+            Kind::Pointwise(linear, _) => {
+                let taken = Taken::Floats(from, self.inputs, None);
+                let (rows, stride) = (batch.points(), self.outputs);
+                (primitives.multiply)(Multiplication { rows, taken, linear, ending, to, stride });
+            }
+            Kind::Window { linear, range, width, height } => {
+                let window = (*width, *height);
+                self.window(primitives, batch, (linear, *range, window), from, (ending, to), workspace);
+            }
             Kind::Winograd { weights, places } => {
                 let size = TileSize::best(batch.width, batch.height);
                 let index = usize::from(size == TileSize::Four);
                 let places = places[index].get_or_init(|| self.at_places(weights, size, primitives.panel));
-                self.winograd(primitives, batch, size, places.as_slice(), (from, to), workspace);
+                self.winograd(primitives, batch, (size, places.as_slice()), from, (ending, to), workspace);
+            }
+            Kind::Tiles(_) | Kind::Sparse { .. } if ending == Ending::Accumulate => {
+                let mut added = std::mem::take(&mut workspace.added);
+                let plane = added.at_least(batch.plane_len(self.outputs));
+                self.run_active(primitives, batch, from, (Ending::Overwrite, plane), workspace);
+                let count = batch.points() * self.outputs;
+                to[..count].iter_mut().zip(&*plane).for_each(|(to, added)| *to += added);
+                workspace.added = added;
             }
             Kind::Tiles(convolution) => {
                 let unit = primitives.tiles.as_ref().expect("only made where there is a unit");
                 convolution.run(unit, batch, from, to, &mut workspace.tiles);
             }
-            Kind::Window { weights, width, height } => {
+            Kind::Sparse { weights, width, height } => {
                 let Workspace { set, zeros, .. } = workspace;
                 zeros.resize(self.outputs, 0.0);
                 for board in 0..batch.count {
@@ -169,6 +192,44 @@ impl Convolution {
                 }
             }
         }
+    }
+
+    fn window(
+        &self,
+        primitives: &Primitives,
+        batch: Batch,
+        (linear, range, (width, height)): (&Linear, Range, (usize, usize)),
+        from: &[f32],
+        (ending, to): (Ending, &mut [f32]),
+        workspace: &mut Workspace,
+    ) {
+        let Workspace { bytes, scales, starts, pieces, .. } = workspace;
+        let grid = Grid { board: (batch.width, batch.height), reach: (width / 2, height / 2) };
+        let each = grid.len() * self.inputs;
+        let rows = batch.points().next_multiple_of(ROW_ALIGN);
+        let bytes = bytes.at_least(batch.count * each);
+        let scales = scales.at_least(rows);
+        let words = self.inputs / 4;
+        starts.clear();
+        for (board, bytes) in bytes.chunks_exact_mut(each).enumerate() {
+            let points = board * batch.area()..(board + 1) * batch.area();
+            let mut scale = 0.0;
+            (primitives.quantise_board)(grid, range, &from[points.start * self.inputs..], bytes, &mut scale);
+            scales[points].fill(scale);
+            let first = board * grid.len();
+            starts.extend((0..batch.area()).map(|point| ((first + grid.corner(point)) * words) as u32));
+        }
+        starts.resize(rows, 0);
+        pieces.clear();
+        pieces.extend((0..width * height).map(|it| (it / width * grid.columns() + it % width) * words));
+        (primitives.multiply)(Multiplication {
+            rows: batch.points(),
+            taken: Taken::Window(bytes, starts, pieces, scales),
+            linear,
+            ending,
+            to,
+            stride: self.outputs,
+        });
     }
 
     /// The weights at all places, a packed matrix for each.
@@ -196,9 +257,9 @@ impl Convolution {
         &self,
         primitives: &Primitives,
         batch: Batch,
-        size: TileSize,
-        weights: &[f32],
-        (from, to): (&mut [f32], &mut [f32]),
+        (size, weights): (TileSize, &[f32]),
+        from: &mut [f32],
+        (ending, to): (Ending, &mut [f32]),
         workspace: &mut Workspace,
     ) {
         let Batch { width, height, .. } = batch;
@@ -226,7 +287,8 @@ impl Convolution {
                     c: &mut products[place * tiles * self.outputs..],
                 });
             }
-            (primitives.from_places)(&outputs, products, &mut to[first * self.outputs..]);
+            let is_added = ending == Ending::Accumulate;
+            (primitives.from_places)(&outputs, products, &mut to[first * self.outputs..], is_added);
             done += count;
         }
     }
@@ -235,7 +297,7 @@ impl Convolution {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::net::kernels::Kernel;
+    use crate::net::kernels::kernel::{Arithmetic, Kernel};
     use crate::rng::Rng;
 
     /// Whole numbers from −3 to 3, which 16 bits hold exactly.
@@ -268,14 +330,15 @@ mod tests {
     }
 
     /// Two convolutions of the same input, with different windows and odd numbers of channels, joined, on several
-    /// boards of several sizes, by all kernels. Memory is used again and is full of other numbers.
+    /// boards of several sizes, by all kernels, in place of a plane and added to one. Memory is used again and is full
+    /// of other numbers.
     #[test]
     fn convolutions_are_what_their_definition_says() {
         let mut rng = Rng::new(3);
-        let kernels = Kernel::ALL.into_iter().chain([Kernel::EmulatedBf16]);
+        let emulated = Arithmetic { kernel: Kernel::EmulatedBf16, precision: Precision::Bf16 };
         let mut workspace = Workspace::default();
-        for kernel in kernels.filter(|kernel| kernel.is_available()) {
-            let primitives = Primitives::of(kernel);
+        for arithmetic in Arithmetic::available().into_iter().chain([emulated]) {
+            let primitives = Primitives::of(arithmetic.kernel);
             for (width, height, inputs, size) in [
                 (1, 1, 3, (4, 3, 3)),
                 (3, 3, 5, (9, 9, 2)),
@@ -295,31 +358,48 @@ mod tests {
                 let convs = [conv(width, height, 7), conv(width.min(3), 1, 35)];
                 let batch = Batch { width: size.0, height: size.1, count: size.2 };
                 let plane = numbers(&mut rng, batch.points() * inputs);
-                let joined = Convolution::new(&[&convs[0], &convs[1]], &primitives);
+                let convs_both = [&convs[0], &convs[1]];
+                let precision = arithmetic.precision;
+                let joined = Convolution::new(&convs_both, &primitives, precision, Activation::Identity);
                 let padded = inputs.next_multiple_of(primitives.align);
                 let mut from = vec![f32::NAN; batch.plane_len(padded)];
                 for (to, from) in from.chunks_mut(padded).zip(plane.chunks(inputs)) {
                     to.fill(0.0);
                     to[..inputs].copy_from_slice(from);
                 }
-                let mut to = vec![f32::NAN; batch.plane_len(joined.outputs())];
-                joined.run(&primitives, batch, &mut from, &mut to, &mut workspace);
-                let second = 7usize.next_multiple_of(primitives.align);
-                for point in 0..batch.points() {
-                    let place =
-                        (point / batch.area(), point / batch.width % batch.height, point % batch.width);
-                    let to = &to[point * joined.outputs()..][..joined.outputs()];
-                    for (conv, first) in convs.iter().zip([0, second]) {
-                        for output in 0..conv.outputs {
-                            let wanted = definition(conv, batch, &plane, place, output);
-                            let difference = (to[first + output] - wanted).abs();
-                            // Winograd's transformation has thirds; tiles are exact.
-                            let tolerance = if kernel.is_rounded() { 0.0 } else { 2e-3 };
-                            assert!(difference <= tolerance, "{}: {difference} of {wanted}", kernel.name());
+                let ones = vec![1.0; padded];
+                let zeros = vec![0.0; padded];
+                let norm = NormAct { scale: &ones, bias: &zeros, activation: Activation::Identity };
+                for (norm, ending, before) in
+                    [(None, Ending::Overwrite, 0.0), (Some(norm), Ending::Accumulate, 2.0)]
+                {
+                    let start = if ending == Ending::Overwrite { f32::NAN } else { before };
+                    let mut to = vec![start; batch.plane_len(joined.outputs())];
+                    joined.run(&primitives, batch, norm, (&from, padded), (ending, &mut to), &mut workspace);
+                    let second = 7usize.next_multiple_of(primitives.align);
+                    for point in 0..batch.points() {
+                        let place =
+                            (point / batch.area(), point / batch.width % batch.height, point % batch.width);
+                        let to = &to[point * joined.outputs()..][..joined.outputs()];
+                        for (conv, first) in convs.iter().zip([0, second]) {
+                            for output in 0..conv.outputs {
+                                let wanted = before + definition(conv, batch, &plane, place, output);
+                                let difference = (to[first + output] - wanted).abs();
+                                // Winograd's transformation has thirds; tiles are exact; bytes have 63 steps for the
+                                // numbers up to 3, and weights 127.
+                                let terms = (width * height * inputs) as f32;
+                                let tolerance = match precision {
+                                    Precision::F32 => 2e-3,
+                                    Precision::Bf16 => 0.0,
+                                    Precision::Int8 => 0.3 * terms.sqrt(),
+                                };
+                                let name = arithmetic.name();
+                                assert!(difference <= tolerance, "{name}: {difference} of {wanted}");
+                            }
+                            let filling =
+                                first + conv.outputs..first + conv.outputs.next_multiple_of(primitives.align);
+                            assert!(to[filling].iter().all(|&x| x == before), "what fills up is zero");
                         }
-                        let filling =
-                            first + conv.outputs..first + conv.outputs.next_multiple_of(primitives.align);
-                        assert!(to[filling].iter().all(|&x| x == 0.0), "what fills up is zero");
                     }
                 }
             }

@@ -1,38 +1,40 @@
 //! The way through a prepared network.
 
+use super::batch::Batch;
 use super::buffer::Buffer;
-use super::convolution::{Batch, Convolution, Workspace};
-use super::pointwise::Extent;
-use super::prepared::{Inside, Prepared, PreparedBlock, PreparedNorm, PreparedPooling};
+use super::convolution::{Convolution, Workspace};
+use super::linear::Ending;
+use super::pointwise::{Extent, NormAct};
+use super::prepared::{
+    Convolutions, Inside, LastNorm, Prepared, PreparedBlock, PreparedNorm, PreparedPooling,
+};
+use super::primitives::Strided;
+use super::rows::Rms;
 use super::sparse::{SetInputs, Sparse};
+use super::transformer::TransformerMemory;
 use crate::net::input::{Input, SPATIAL_FEATURES};
 use crate::net::layer::{Bias, MatMul};
 use crate::net::output::{NotFinite, Output};
-use crate::net::scalar::{self, activate, add, add_bias, matmul, size_scale};
+use crate::net::scalar::{activate, add, add_bias, encode_metadata, matmul, size_scale};
 
 /// Memory that a thread needs to evaluate. It grows to what the largest board and batch need, and can be used
 /// with any network.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
-    /// One for the trunk, and one for each depth of nesting.
-    levels: Vec<Level>,
-    /// What convolutions give.
+    /// The sums of what all blocks so far gave: of the trunk, and of each depth of nesting.
+    sums: Vec<Buffer>,
+    /// What the heads take.
+    active: Buffer,
+    /// What convolutions give whose result is not added to a sum.
     product: Buffer,
-    /// What they take, inside of blocks.
+    /// What the last convolutions of the heads take.
     middle: Buffer,
     workspace: Workspace,
+    transformer: TransformerMemory,
     set: SetInputs,
     pooled: Pooled,
     bias: Vec<f32>,
-}
-
-/// The planes of a stack of blocks.
-#[derive(Clone, Debug, Default)]
-struct Level {
-    /// The sum of what all blocks so far gave.
-    sum: Buffer,
-    /// The same behind the next norm and activation.
-    active: Buffer,
+    factors: Vec<f32>,
 }
 
 /// Memory of pooling.
@@ -51,7 +53,8 @@ impl Prepared {
     /// If a number of a result is not finite.
     ///
     /// # Panics
-    /// If the sizes differ, or if an input has not as many numbers as its size asks for.
+    /// If the sizes differ or are larger than any board's, or if an input has not as many numbers as its size asks
+    /// for.
     pub fn evaluate(&self, inputs: &[&Input], scratch: &mut Scratch) -> Result<Vec<Output>, NotFinite> {
         let Some(first) = inputs.first() else { return Ok(Vec::new()) };
         let batch = Batch { width: first.width, height: first.height, count: inputs.len() };
@@ -59,9 +62,6 @@ impl Prepared {
         for input in inputs {
             assert_eq!((input.width, input.height), (batch.width, batch.height), "boards of one size");
             assert_eq!(input.spatial.len(), batch.area() * SPATIAL_FEATURES, "all features of all points");
-        }
-        if let Some(network) = &self.plain {
-            return inputs.iter().map(|input| scalar::evaluate(network, input)).collect();
         }
         self.trunk(batch, inputs, scratch);
         self.heads(batch, scratch).into_iter().map(Output::checked).collect()
@@ -79,12 +79,16 @@ impl Prepared {
         Ok(outputs.pop().expect("an output for every input"))
     }
 
+    /// From the features to what the heads take, in `active`.
     fn trunk(&self, batch: Batch, inputs: &[&Input], scratch: &mut Scratch) {
         let conv = &self.first_conv;
-        let level = at_depth(&mut scratch.levels, 0);
-        let sum = level.sum.at_least(batch.plane_len(conv.outputs));
-        for (input, sum) in inputs.iter().zip(sum.chunks_mut(batch.area() * conv.outputs)) {
+        let mut sum = take_sum(scratch, 0);
+        let plane = sum.at_least(batch.plane_len(conv.outputs));
+        for (input, plane) in inputs.iter().zip(plane.chunks_mut(batch.area() * conv.outputs)) {
             let mut bias = matmul(&self.global_matmul, &input.global);
+            if let Some(encoder) = &self.metadata_encoder {
+                add(&mut bias, &encode_metadata(encoder, input));
+            }
             bias.resize(conv.outputs, 0.0);
             scratch.set.find(&input.spatial, SPATIAL_FEATURES, SPATIAL_FEATURES);
             let it = Sparse {
@@ -96,102 +100,137 @@ impl Prepared {
                 bias: &bias,
                 set: &scratch.set,
             };
-            (self.primitives.sparse)(&it, sum);
+            (self.primitives.sparse)(&it, plane);
         }
-        self.stack(batch, &self.blocks, &self.last_norm, 0, scratch);
+        self.stack(batch, &self.blocks, plane, 0, scratch);
+        self.last_norm(batch, &self.last_norm, plane, scratch);
+        scratch.sums[0] = sum;
     }
 
-    /// The blocks of a level, whose sum so far is in its `sum`; the result, behind `last`, is in its `active`.
+    /// The end of the trunk.
+    fn last_norm(&self, batch: Batch, last: &LastNorm, sum: &[f32], scratch: &mut Scratch) {
+        let extent = Extent { points: batch.points(), channels: last.norm.channels() };
+        let active = scratch.active.at_least(batch.plane_len(extent.channels));
+        let stride = extent.channels;
+        let Some(rms) = last.rms else {
+            (self.primitives.norm_act)(extent, last.norm.get(), (sum, stride), (active, stride));
+            return;
+        };
+        let factors = &mut scratch.factors;
+        factors.resize(extent.points, 0.0);
+        let norm = Rms { scale: &[], epsilon: rms.epsilon, channels: rms.channels };
+        if rms.is_spatial {
+            // The mean square of each point first.
+            let none = Rms { epsilon: 0.0, ..norm };
+            (self.primitives.rms_scales)(extent, none, (sum, stride), factors);
+            for factors in factors.chunks_exact_mut(batch.area()) {
+                let squares: f64 = factors.iter().map(|factor| 1.0 / (f64::from(*factor).powi(2))).sum();
+                let factor = 1.0 / (squares / batch.area() as f64 + f64::from(rms.epsilon)).sqrt();
+                factors.fill(factor as f32);
+            }
+        } else {
+            (self.primitives.rms_scales)(extent, norm, (sum, stride), factors);
+        }
+        (self.primitives.scaled_norm_act)(extent, last.norm.get(), sum, factors, active);
+    }
+
+    /// Adds to `sum` what all these blocks give.
     fn stack(
         &self,
         batch: Batch,
         blocks: &[PreparedBlock],
-        last: &PreparedNorm,
+        sum: &mut [f32],
         depth: usize,
         scratch: &mut Scratch,
     ) {
-        // Taken out while the blocks use the rest of the memory.
-        let mut level = std::mem::take(at_depth(&mut scratch.levels, depth));
-        let first = blocks.first().map_or(last, |block| &block.norm);
-        let extent = Extent { points: batch.points(), channels: first.channels() };
-        let plane = batch.plane_len(extent.channels);
-        let (sum, active) = (level.sum.at_least(plane), level.active.at_least(plane));
-        let stride = extent.channels;
-        (self.primitives.norm_act)(extent, first.get(), (sum, stride), (active, stride));
-        for (index, block) in blocks.iter().enumerate() {
-            self.block(batch, block, active, depth, scratch);
-            let next = blocks.get(index + 1).map_or(last, |block| &block.norm);
-            (self.primitives.add_norm_act)(extent, next.get(), sum, scratch.product.as_slice(), active);
+        for block in blocks {
+            match block {
+                PreparedBlock::Attention(block) => {
+                    block.run(&self.primitives, batch, sum, &mut scratch.transformer);
+                }
+                PreparedBlock::FeedForward(block) => {
+                    block.run(&self.primitives, batch, sum, &mut scratch.transformer);
+                }
+                PreparedBlock::Convolutions(block) => self.convolutions(batch, block, sum, depth, scratch),
+            }
         }
-        scratch.levels[depth] = level;
     }
 
-    /// What a block adds, in `product`. `active` is what its first convolution takes.
-    fn block(
+    /// Adds to `sum` what a block of convolutions gives.
+    fn convolutions(
         &self,
         batch: Batch,
-        block: &PreparedBlock,
-        active: &mut [f32],
+        block: &Convolutions,
+        sum: &mut [f32],
         depth: usize,
         scratch: &mut Scratch,
     ) {
-        match &block.inside {
-            Inside::Ordinary { conv, norm } => {
-                self.convolve(batch, conv, active, scratch);
-                let Scratch { product, middle, .. } = scratch;
-                let (extent, stride) =
-                    (Extent { points: batch.points(), channels: norm.channels() }, conv.outputs());
-                let middle = middle.at_least(batch.plane_len(extent.channels));
-                let from = (product.as_slice(), stride);
-                (self.primitives.norm_act)(extent, norm.get(), from, (middle, extent.channels));
-                self.convolve_middle(batch, &block.last_conv, extent.channels, scratch);
+        let Convolutions { first, inside, last, last_conv } = block;
+        let from = (&*sum, first.channels());
+        match inside {
+            Inside::Ordinary(conv) => {
+                self.convolve(batch, conv, first.get(), from, scratch);
+                self.convolve_back(batch, last_conv, last.get(), conv.outputs(), sum, scratch);
             }
-            Inside::Pooling { conv, pooling, norm } => {
-                self.convolve(batch, conv, active, scratch);
-                let (extent, stride) =
-                    (Extent { points: batch.area(), channels: norm.channels() }, conv.outputs());
+            Inside::Pooling(conv, pooling) => {
+                self.convolve(batch, conv, first.get(), from, scratch);
+                let (channels, stride) = (last.channels(), conv.outputs());
                 for board in 0..batch.count {
-                    let Scratch { product, middle, pooled, bias, .. } = &mut *scratch;
-                    let from = &product.as_slice()[board * batch.area() * stride..];
-                    self.pool(batch, pooling, &from[extent.channels..], stride, pooled);
+                    let Scratch { product, pooled, .. } = &mut *scratch;
+                    let plane = &mut product.as_mut_slice()[board * batch.area() * stride..];
+                    self.pool(batch, pooling, &plane[channels..], stride, pooled);
                     let added = matmul(&pooling.matmul, &pooled.all);
-                    let middle = &mut middle.at_least(batch.plane_len(extent.channels))
-                        [board * batch.area() * extent.channels..];
-                    let norm = norm.behind(&added, bias);
-                    (self.primitives.norm_act)(extent, norm, (from, stride), (middle, extent.channels));
+                    plane.chunks_mut(stride).take(batch.area()).for_each(|point| add(point, &added));
                 }
-                self.convolve_middle(batch, &block.last_conv, extent.channels, scratch);
+                self.convolve_back(batch, last_conv, last.get(), stride, sum, scratch);
             }
-            Inside::Nested { conv, blocks, norm } => {
-                let Scratch { levels, workspace, .. } = &mut *scratch;
-                let inner = at_depth(levels, depth + 1).sum.at_least(batch.plane_len(conv.outputs()));
-                conv.run(&self.primitives, batch, active, inner, workspace);
-                self.stack(batch, blocks, norm, depth + 1, scratch);
-                let mut level = std::mem::take(at_depth(&mut scratch.levels, depth + 1));
-                let active = level.active.at_least(batch.plane_len(norm.channels()));
-                self.convolve(batch, &block.last_conv, active, scratch);
-                scratch.levels[depth + 1] = level;
+            Inside::Nested(conv, blocks) => {
+                let mut inner = take_sum(scratch, depth + 1);
+                let plane = inner.at_least(batch.plane_len(conv.outputs()));
+                let to = (Ending::Overwrite, &mut *plane);
+                conv.run(&self.primitives, batch, Some(first.get()), from, to, &mut scratch.workspace);
+                self.stack(batch, blocks, plane, depth + 1, scratch);
+                let (from, to) = ((&*plane, last.channels()), (Ending::Accumulate, sum));
+                last_conv.run(&self.primitives, batch, Some(last.get()), from, to, &mut scratch.workspace);
+                scratch.sums[depth + 1] = inner;
             }
         }
     }
 
-    /// From `active` to `product`.
-    fn convolve(&self, batch: Batch, conv: &Convolution, active: &mut [f32], scratch: &mut Scratch) {
+    /// From a plane behind a norm to `product`.
+    fn convolve(
+        &self,
+        batch: Batch,
+        conv: &Convolution,
+        norm: NormAct<'_>,
+        from: Strided<'_>,
+        scratch: &mut Scratch,
+    ) {
         let product = scratch.product.at_least(batch.plane_len(conv.outputs()));
-        conv.run(&self.primitives, batch, active, product, &mut scratch.workspace);
+        let to = (Ending::Overwrite, product);
+        conv.run(&self.primitives, batch, Some(norm), from, to, &mut scratch.workspace);
+    }
+
+    /// Adds to `sum` what becomes of `product`, whose points lie so far apart, behind a norm.
+    fn convolve_back(
+        &self,
+        batch: Batch,
+        conv: &Convolution,
+        norm: NormAct<'_>,
+        stride: usize,
+        sum: &mut [f32],
+        scratch: &mut Scratch,
+    ) {
+        let Scratch { product, workspace, .. } = scratch;
+        let to = (Ending::Accumulate, sum);
+        conv.run(&self.primitives, batch, Some(norm), (product.as_slice(), stride), to, workspace);
     }
 
     /// From `middle`, a plane of so many channels, to `product`.
     fn convolve_middle(&self, batch: Batch, conv: &Convolution, channels: usize, scratch: &mut Scratch) {
         let Scratch { middle, product, workspace, .. } = scratch;
-        let middle = middle.at_least(batch.plane_len(channels));
-        conv.run(
-            &self.primitives,
-            batch,
-            middle,
-            product.at_least(batch.plane_len(conv.outputs())),
-            workspace,
-        );
+        let to = (Ending::Overwrite, product.at_least(batch.plane_len(conv.outputs())));
+        conv.run(&self.primitives, batch, None, (middle.as_slice(), channels), to, workspace);
     }
 
     /// The pooled numbers of one board as a matrix takes them, in `pooled.all`: all means, all means times the size
@@ -229,11 +268,12 @@ impl Prepared {
 
     fn heads(&self, batch: Batch, scratch: &mut Scratch) -> Vec<Output> {
         let heads = &self.heads;
-        let mut level = std::mem::take(at_depth(&mut scratch.levels, 0));
-        let active = level.active.at_least(batch.plane_len(self.last_norm.channels()));
         // The trunk's sum is not needed any more.
-        let plane = level.sum.at_least(batch.plane_len(heads.conv.outputs()));
-        heads.conv.run(&self.primitives, batch, active, plane, &mut scratch.workspace);
+        let mut memory = take_sum(scratch, 0);
+        let plane = memory.at_least(batch.plane_len(heads.conv.outputs()));
+        let from = (scratch.active.as_slice(), self.last_norm.norm.channels());
+        let to = (Ending::Overwrite, &mut *plane);
+        heads.conv.run(&self.primitives, batch, None, from, to, &mut scratch.workspace);
         let stride = heads.conv.outputs();
         let mut outputs = vec![Output::default(); batch.count];
         for (board, output) in outputs.iter_mut().enumerate() {
@@ -258,7 +298,7 @@ impl Prepared {
         for (output, points) in outputs.iter_mut().zip(self.boards(batch, &heads.ownership_conv, scratch)) {
             output.ownership = points.map(|point| point[0]).collect();
         }
-        scratch.levels[0] = level;
+        scratch.sums[0] = memory;
         outputs
     }
 
@@ -315,10 +355,10 @@ impl Prepared {
     }
 }
 
-/// The level of a depth; made if there is none.
-fn at_depth(levels: &mut Vec<Level>, depth: usize) -> &mut Level {
-    if levels.len() <= depth {
-        levels.resize_with(depth + 1, Level::default);
+/// Takes out the sum of a depth, so that the rest can be used beside it; made if there is none.
+fn take_sum(scratch: &mut Scratch, depth: usize) -> Buffer {
+    if scratch.sums.len() <= depth {
+        scratch.sums.resize_with(depth + 1, Buffer::default);
     }
-    &mut levels[depth]
+    std::mem::take(&mut scratch.sums[depth])
 }

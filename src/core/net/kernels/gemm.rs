@@ -1,40 +1,9 @@
-//! Products of matrices, the second of which is known beforehand and packed.
+//! Products of matrices in `f32` with any number of rows, also few: what Winograd's transformation asks for.
 
-use super::buffer::Buffer;
-use super::simd::Simd;
+use super::simd::{PANEL_VECTORS, Simd};
 
-/// Vectors beside each other in a panel of a packed matrix.
-pub(super) const PANEL_VECTORS: usize = 2;
-
-/// Rows of the product that are computed at a time. With two vectors in each, AVX2's 16 registers hold 12 sums, two
-/// vectors of the panel and one factor.
-const MOST_ROWS: usize = 6;
-
-/// A matrix `[inner][outer]` cut into panels of columns, in the order `[panel][inner][column]`: what a product
-/// reads lies in a row.
-#[derive(Clone, Debug)]
-pub(super) struct Packed {
-    pub(super) inner: usize,
-    /// A multiple of the panel's width; zeros where the matrix has no column.
-    pub(super) outer: usize,
-    data: Buffer,
-}
-
-impl Packed {
-    /// Packs `rows` of `outer` numbers each; `outer` must be a multiple of `panel`, the width of a panel.
-    pub(super) fn new(rows: &[f32], outer: usize, panel: usize) -> Packed {
-        let inner = rows.len() / outer;
-        let mut data = Buffer::zeroed(rows.len());
-        pack_into(rows, outer, panel, data.as_mut_slice());
-        Packed { inner, outer, data }
-    }
-
-    pub(super) fn data(&self) -> &[f32] {
-        &self.data.as_slice()[..self.inner * self.outer]
-    }
-}
-
-/// Writes `rows` of `outer` numbers each in the order of [`Packed`].
+/// Writes `rows` of `outer` numbers each in panels of so many columns, in the order `[panel][inner][column]`: what a
+/// product reads lies in a row.
 pub(super) fn pack_into(rows: &[f32], outer: usize, panel: usize, to: &mut [f32]) {
     debug_assert!(outer.is_multiple_of(panel));
     let inner = rows.len() / outer;
@@ -56,7 +25,7 @@ pub(super) struct Gemm<'g> {
     pub(super) outer: usize,
     /// `[rows][inner]`
     pub(super) a: &'g [f32],
-    /// In the order of [`Packed`].
+    /// In the order of [`pack_into`].
     pub(super) b: &'g [f32],
     /// `[rows][outer]`, overwritten.
     pub(super) c: &'g mut [f32],
@@ -73,7 +42,7 @@ pub(super) fn gemm<S: Simd>(s: S, it: Gemm<'_>) {
         return;
     }
     // As few blocks as possible, and all nearly as high as each other.
-    let blocks = rows.div_ceil(MOST_ROWS);
+    let blocks = rows.div_ceil(S::ROWS);
     let (height, higher) = (rows / blocks, rows % blocks);
     for column in (0..outer).step_by(panel) {
         let mut row = 0;
@@ -91,7 +60,13 @@ pub(super) fn gemm<S: Simd>(s: S, it: Gemm<'_>) {
                     3 => block_product::<S, 3>(s, inner, outer, a, b, c),
                     4 => block_product::<S, 4>(s, inner, outer, a, b, c),
                     5 => block_product::<S, 5>(s, inner, outer, a, b, c),
-                    _ => block_product::<S, 6>(s, inner, outer, a, b, c),
+                    6 => block_product::<S, 6>(s, inner, outer, a, b, c),
+                    7 => block_product::<S, 7>(s, inner, outer, a, b, c),
+                    8 => block_product::<S, 8>(s, inner, outer, a, b, c),
+                    9 => block_product::<S, 9>(s, inner, outer, a, b, c),
+                    10 => block_product::<S, 10>(s, inner, outer, a, b, c),
+                    11 => block_product::<S, 11>(s, inner, outer, a, b, c),
+                    _ => block_product::<S, 12>(s, inner, outer, a, b, c),
                 }
             }
             row += height;

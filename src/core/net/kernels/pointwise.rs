@@ -21,17 +21,10 @@ pub(super) struct NormAct<'n> {
 
 /// `x · tanh(ln(1 + eˣ))`; see [`Activation::apply`]. At 20, the fraction is 1.
 #[inline(always)]
-fn mish<S: Simd>(s: S, x: S::V) -> S::V {
+pub(super) fn mish<S: Simd>(s: S, x: S::V) -> S::V {
     let e = s.exp(s.max(s.min(x, s.splat(20.0)), s.splat(-87.0)));
     let n = s.mul(e, s.add(e, s.splat(2.0)));
     s.mul(x, s.div(n, s.add(n, s.splat(2.0))))
-}
-
-/// `x / (1 + e⁻ˣ)`; see [`Activation::apply`].
-#[inline(always)]
-fn silu<S: Simd>(s: S, x: S::V) -> S::V {
-    let e = s.exp(s.max(s.min(s.sub(s.splat(0.0), x), s.splat(87.0)), s.splat(-87.0)));
-    s.div(x, s.add(e, s.splat(1.0)))
 }
 
 /// Calls `$body` with `$act` as the activation's function, so that loops are compiled for each of them.
@@ -48,16 +41,18 @@ macro_rules! with_activation {
                 $body
             }
             Activation::Mish => {
-                let $act = |x| mish($s, x);
+                let $act = |x| $crate::net::kernels::pointwise::mish($s, x);
                 $body
             }
             Activation::Silu => {
-                let $act = |x| silu($s, x);
+                let $act = |x| $s.silu(x);
                 $body
             }
         }
     };
 }
+
+pub(super) use with_activation;
 
 /// `to = act(from · scale + bias)`, where the points of `from` and `to` are so far apart.
 #[inline(always)]
@@ -81,27 +76,26 @@ pub(super) fn norm_act<S: Simd>(
     });
 }
 
-/// `x += what`, and `to = act(x · scale + bias)`. All are as wide as the extent.
+/// `to = act(from · scale + bias)` with `from` times a factor for each point. All are as wide as the extent.
 #[inline(always)]
-pub(super) fn add_norm_act<S: Simd>(
+pub(super) fn scaled_norm_act<S: Simd>(
     s: S,
     extent: Extent,
     norm: NormAct<'_>,
-    x: &mut [f32],
-    what: &[f32],
+    from: &[f32],
+    factors: &[f32],
     to: &mut [f32],
 ) {
     let channels = extent.channels;
+    let (scale, bias) = (&norm.scale[..channels], &norm.bias[..channels]);
     with_activation!(s, norm.activation, |act| {
-        let points =
-            x.chunks_exact_mut(channels).zip(what.chunks_exact(channels)).zip(to.chunks_exact_mut(channels));
-        for ((x, what), to) in points.take(extent.points) {
-            let (scale, bias) = (&norm.scale[..channels], &norm.bias[..channels]);
+        let points = from.chunks_exact(channels).zip(to.chunks_exact_mut(channels)).zip(factors);
+        for ((from, to), &factor) in points.take(extent.points) {
+            let factor = s.splat(factor);
             for channel in (0..channels).step_by(S::LANES) {
-                let (scale, bias) = (s.load(&scale[channel..]), s.load(&bias[channel..]));
-                let sum = s.add(s.load(&x[channel..]), s.load(&what[channel..]));
-                s.store(sum, &mut x[channel..]);
-                s.store(act(s.mul_add(sum, scale, bias)), &mut to[channel..]);
+                let scale = s.mul(s.load(&scale[channel..]), factor);
+                let x = s.mul_add(s.load(&from[channel..]), scale, s.load(&bias[channel..]));
+                s.store(act(x), &mut to[channel..]);
             }
         }
     });

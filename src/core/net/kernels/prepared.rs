@@ -1,29 +1,25 @@
 //! A network with its weights in the order in which kernels read them.
 
-use super::Kernel;
-use super::convolution::{Convolution, Joined};
-use super::forward::Scratch;
+use super::batch::Joined;
+use super::convolution::Convolution;
+use super::kernel::{Arithmetic, Precision};
 use super::pointwise::NormAct;
 use super::primitives::Primitives;
-use crate::net::input::Input;
+use super::transformer::{PreparedAttention, PreparedFeedForward};
 use crate::net::layer::{Activation, ActivationLayer, Bias, Conv, MatMul, Norm};
-use crate::net::model::{Block, GlobalPooling, Network, NormActConv, TrunkNorm};
-use crate::net::output::Output;
-use crate::net::prediction::{Context, Prediction};
-use crate::net::scalar;
+use crate::net::model::{Block, GlobalPooling, MetadataEncoder, Network, NormActConv, TrunkNorm};
 
 /// A network, prepared for a processor. It is not changed by evaluating, and threads can share it.
 #[derive(Debug)]
 pub struct Prepared {
-    /// The network itself, if it has layers that only the plain forward pass computes.
-    pub(super) plain: Option<Box<Network>>,
-    pub(super) kernel: Kernel,
+    pub(super) arithmetic: Arithmetic,
     pub(super) primitives: Primitives,
     pub(super) first_conv: Joined,
     pub(super) global_matmul: MatMul,
+    pub(super) metadata_encoder: Option<MetadataEncoder>,
     pub(super) blocks: Vec<PreparedBlock>,
     /// Behind the last block.
-    pub(super) last_norm: PreparedNorm,
+    pub(super) last_norm: LastNorm,
     pub(super) heads: Heads,
 }
 
@@ -35,32 +31,46 @@ pub(super) struct PreparedNorm {
     activation: Activation,
 }
 
+/// The norm and the activation at the end of the trunk.
 #[derive(Debug)]
-pub(super) struct PreparedBlock {
-    /// Before everything else.
+pub(super) struct LastNorm {
     pub(super) norm: PreparedNorm,
+    /// Is the norm behind a division by the root mean square?
+    pub(super) rms: Option<LastRms>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LastRms {
+    pub(super) epsilon: f32,
+    /// Is the mean that of all points together?
+    pub(super) is_spatial: bool,
+    /// Channels, without those that fill up.
+    pub(super) channels: usize,
+}
+
+#[derive(Debug)]
+pub(super) enum PreparedBlock {
+    Convolutions(Box<Convolutions>),
+    Attention(Box<PreparedAttention>),
+    FeedForward(Box<PreparedFeedForward>),
+}
+
+/// A norm, what is inside, a norm and a convolution.
+#[derive(Debug)]
+pub(super) struct Convolutions {
+    pub(super) first: PreparedNorm,
     pub(super) inside: Inside,
+    pub(super) last: PreparedNorm,
     pub(super) last_conv: Convolution,
 }
 
-/// What lies between the first norm and the last convolution of a block.
+/// What lies between the first norm and the last norm of a block.
 #[derive(Debug)]
 pub(super) enum Inside {
-    Ordinary {
-        conv: Convolution,
-        norm: PreparedNorm,
-    },
+    Ordinary(Convolution),
     /// The convolution gives the regular channels and, behind them, those that are pooled.
-    Pooling {
-        conv: Convolution,
-        pooling: PreparedPooling,
-        norm: PreparedNorm,
-    },
-    Nested {
-        conv: Convolution,
-        blocks: Vec<PreparedBlock>,
-        norm: PreparedNorm,
-    },
+    Pooling(Convolution, PreparedPooling),
+    Nested(Convolution, Vec<PreparedBlock>),
 }
 
 /// Pooled channels, and what becomes of them.
@@ -91,86 +101,37 @@ pub(super) struct Heads {
 }
 
 impl Prepared {
-    /// Prepares `network` for `kernel`.
+    /// Prepares `network` for these instructions and this precision.
     ///
     /// # Panics
-    /// If this processor cannot run the kernel; see [`Kernel::is_available`].
-    pub fn new(network: &Network, kernel: Kernel) -> Prepared {
-        Prepared::with_primitives(network, kernel, Primitives::of(kernel))
+    /// If this processor cannot run the kernel ([`Kernel::is_available`](super::Kernel::is_available)), or if the
+    /// kernel has no such precision ([`Kernel::precisions`](super::Kernel::precisions)).
+    pub fn new(network: &Network, arithmetic: Arithmetic) -> Prepared {
+        Prepared::with_primitives(network, arithmetic, Primitives::of(arithmetic.kernel))
     }
 
-    fn with_primitives(network: &Network, kernel: Kernel, primitives: Primitives) -> Prepared {
-        let maker = Maker { primitives };
+    fn with_primitives(network: &Network, arithmetic: Arithmetic, primitives: Primitives) -> Prepared {
+        let Arithmetic { kernel, precision } = arithmetic;
+        assert!(kernel.precisions().contains(&precision), "{} in {}", kernel.name(), precision.name());
+        let maker = Maker { primitives, precision };
         let trunk = &network.trunk;
-        let plain = (!is_supported(network)).then(|| Box::new(network.clone()));
-        let blocks = if plain.is_some() { Vec::new() } else { maker.blocks(&trunk.blocks) };
-        let last_norm = match &trunk.last_norm {
-            TrunkNorm::Batch(norm) => maker.norm(norm, &trunk.last_activation),
-            TrunkNorm::Rms(_) => {
-                PreparedNorm { scale: Vec::new(), bias: Vec::new(), activation: Activation::Identity }
-            }
-        };
         Prepared {
-            plain,
-            kernel,
+            arithmetic,
             primitives,
             // The features are not filled up.
             first_conv: Joined::new(&[&trunk.first_conv], 1, primitives.align),
             global_matmul: trunk.global_matmul.clone(),
-            blocks,
-            last_norm,
+            metadata_encoder: trunk.metadata_encoder.clone(),
+            blocks: maker.blocks(&trunk.blocks),
+            last_norm: maker.last_norm(&trunk.last_norm, &trunk.last_activation),
             heads: maker.heads(network),
         }
     }
 
-    /// Prepares `network` for the fastest kernel of this processor. One that rounds must first agree with the plain
-    /// forward pass about a position, or the next one is taken.
-    pub fn fastest(network: &Network) -> Prepared {
-        let kernels = Kernel::ALL.into_iter().rev().filter(|kernel| kernel.is_available());
-        let mut prepared = kernels.map(|kernel| Prepared::new(network, kernel));
-        let good = prepared.find(|prepared| !prepared.kernel.is_rounded() || prepared.agrees_with(network));
-        good.expect("the portable kernel runs everywhere and does not round")
+    /// What it was prepared for.
+    pub fn arithmetic(&self) -> Arithmetic {
+        self.arithmetic
     }
-
-    /// Does it say nearly the same as `network` about a small board with some stones?
-    fn agrees_with(&self, network: &Network) -> bool {
-        // Far more than rounding to 16 bits has ever made of a probability or an owner.
-        const TOLERANCE: f32 = 0.1;
-        let side = 5;
-        let mut input = Input::zero(side, side);
-        for point in 0..side * side {
-            let features = input.point_mut(point % side, point / side);
-            features[0] = 1.0;
-            if point % 3 > 0 {
-                // A stone of either side with two liberties.
-                features[point % 3] = 1.0;
-                features[4] = 1.0;
-            }
-        }
-        let context = Context { legal: &[true; 25], no_result: true, optimism: 0.0 };
-        let meaning = |output: Output| Prediction::new(network, &output, context);
-        let wanted = scalar::evaluate(network, &input).and_then(meaning);
-        let found = self.evaluate_one(&input, &mut Scratch::default()).and_then(meaning);
-        // What is not finite will be refused by every kernel.
-        let (Ok(wanted), Ok(found)) = (wanted, found) else { return true };
-        let numbers =
-            |it: &Prediction| [&it.policy[..], &it.ownership[..], &[it.pass, it.win, it.loss]].concat();
-        numbers(&wanted).iter().zip(numbers(&found)).all(|(wanted, found)| (wanted - found).abs() < TOLERANCE)
-    }
-
-    /// The kernel that it was prepared for.
-    pub fn kernel(&self) -> Kernel {
-        self.kernel
-    }
-}
-
-/// Can kernels compute all of it?
-fn is_supported(network: &Network) -> bool {
-    fn all(blocks: &[Block]) -> bool {
-        blocks.iter().all(|it| !matches!(it, Block::Attention(_) | Block::FeedForward(_)) && all(it.inner()))
-    }
-    let trunk = &network.trunk;
-    all(&trunk.blocks) && matches!(trunk.last_norm, TrunkNorm::Batch(_)) && trunk.metadata_encoder.is_none()
 }
 
 impl PreparedNorm {
@@ -195,6 +156,8 @@ impl PreparedNorm {
 
 struct Maker {
     primitives: Primitives,
+    /// Of the trunk's products; the heads are in 32 bits if the kernel has them.
+    precision: Precision,
 }
 
 impl Maker {
@@ -210,8 +173,32 @@ impl Maker {
         self.norm(&part.norm, &part.activation)
     }
 
-    fn conv(&self, convs: &[&Conv]) -> Convolution {
-        Convolution::new(convs, &self.primitives)
+    fn last_norm(&self, norm: &TrunkNorm, activation: &ActivationLayer) -> LastNorm {
+        let rms = match norm {
+            TrunkNorm::Batch(norm) => return LastNorm { norm: self.norm(norm, activation), rms: None },
+            TrunkNorm::Rms(rms) => rms,
+        };
+        let channels = rms.scale.len();
+        let fill = |numbers: &[f32]| {
+            let mut numbers = numbers.to_vec();
+            numbers.resize(channels.next_multiple_of(self.primitives.align), 0.0);
+            numbers
+        };
+        let activation = activation.activation;
+        LastNorm {
+            norm: PreparedNorm { scale: fill(&rms.scale), bias: fill(&rms.bias), activation },
+            rms: Some(LastRms { epsilon: rms.epsilon as f32, is_spatial: rms.is_spatial, channels }),
+        }
+    }
+
+    /// A convolution of the trunk, behind this activation.
+    fn conv(&self, convs: &[&Conv], activation: &ActivationLayer) -> Convolution {
+        Convolution::new(convs, &self.primitives, self.precision, activation.activation)
+    }
+
+    /// A convolution of the heads.
+    fn exact_conv(&self, convs: &[&Conv]) -> Convolution {
+        Convolution::new(convs, &self.primitives, Precision::F32, Activation::Identity)
     }
 
     fn pooling(&self, pooling: &GlobalPooling) -> PreparedPooling {
@@ -226,42 +213,40 @@ impl Maker {
     fn block(&self, block: &Block) -> PreparedBlock {
         let (first, inside, last) = match block {
             Block::Ordinary(block) => {
-                let conv = self.conv(&[&block.first.conv]);
-                (&block.first, Inside::Ordinary { conv, norm: self.norm_of(&block.second) }, &block.second)
+                let conv = self.conv(&[&block.first.conv], &block.first.activation);
+                (&block.first, Inside::Ordinary(conv), &block.second)
             }
             Block::GlobalPooling(block) => {
-                let conv = self.conv(&[&block.first.conv, &block.pooling.conv]);
-                let pooling = self.pooling(&block.pooling);
-                (
-                    &block.first,
-                    Inside::Pooling { conv, pooling, norm: self.norm_of(&block.second) },
-                    &block.second,
-                )
+                let convs = [&block.first.conv, &block.pooling.conv];
+                let conv = self.conv(&convs, &block.first.activation);
+                (&block.first, Inside::Pooling(conv, self.pooling(&block.pooling)), &block.second)
             }
             Block::NestedBottleneck(block) => {
-                let conv = self.conv(&[&block.first.conv]);
-                let blocks = self.blocks(&block.blocks);
-                (
-                    &block.first,
-                    Inside::Nested { conv, blocks, norm: self.norm_of(&block.second) },
-                    &block.second,
-                )
+                let conv = self.conv(&[&block.first.conv], &block.first.activation);
+                (&block.first, Inside::Nested(conv, self.blocks(&block.blocks)), &block.second)
             }
-            Block::Attention(_) | Block::FeedForward(_) => {
-                unreachable!("the plain forward pass computes these")
+            Block::Attention(block) => {
+                let block = PreparedAttention::new(block, &self.primitives, self.precision);
+                return PreparedBlock::Attention(Box::new(block));
+            }
+            Block::FeedForward(block) => {
+                let block = PreparedFeedForward::new(block, &self.primitives, self.precision);
+                return PreparedBlock::FeedForward(Box::new(block));
             }
         };
-        PreparedBlock { norm: self.norm_of(first), inside, last_conv: self.conv(&[&last.conv]) }
+        let last_conv = self.conv(&[&last.conv], &last.activation);
+        let (first, last) = (self.norm_of(first), self.norm_of(last));
+        PreparedBlock::Convolutions(Box::new(Convolutions { first, inside, last, last_conv }))
     }
 
     fn heads(&self, network: &Network) -> Heads {
         let (policy, value) = (&network.policy, &network.value);
         let pass = policy.pass.as_ref();
         Heads {
-            conv: self.conv(&[&policy.conv, &policy.pooling.conv, &value.conv]),
+            conv: self.exact_conv(&[&policy.conv, &policy.pooling.conv, &value.conv]),
             pooling: self.pooling(&policy.pooling),
             policy_norm: self.norm(&policy.norm, &policy.activation),
-            policy_conv: self.conv(&[&policy.last_conv]),
+            policy_conv: self.exact_conv(&[&policy.last_conv]),
             policy_channels: policy.last_conv.outputs,
             pass_matmul: policy.pass_matmul.clone(),
             pass: pass.map(|pass| (pass.bias.clone(), pass.activation.activation, pass.matmul.clone())),
@@ -271,7 +256,7 @@ impl Maker {
             value_activation: value.second_activation.activation,
             result: (value.value_matmul.clone(), value.value_bias.clone()),
             score: (value.score_matmul.clone(), value.score_bias.clone()),
-            ownership_conv: self.conv(&[&value.ownership_conv]),
+            ownership_conv: self.exact_conv(&[&value.ownership_conv]),
         }
     }
 }
@@ -279,42 +264,35 @@ impl Maker {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::net::input::Input;
+    use crate::net::kernels::forward::Scratch;
+    use crate::net::kernels::kernel::Kernel;
     use crate::net::kernels::tiles;
     use crate::net::random::{BlockKind, Options, network};
     use crate::rng::Rng;
-
-    #[test]
-    fn a_kernel_that_computes_something_else_is_noticed() {
-        let [one, other] = [1, 2].map(|seed| network(&Options { seed, ..Options::default() }).unwrap());
-        for kernel in [Kernel::Portable, Kernel::EmulatedBf16] {
-            let prepared = Prepared::new(&one, kernel);
-            assert!(prepared.agrees_with(&one), "{}", kernel.name());
-            assert!(!prepared.agrees_with(&other), "{}", kernel.name());
-        }
-        assert!(Prepared::fastest(&one).agrees_with(&one));
-    }
 
     /// Between the products of tiles, other kernels round differently, and a number that lies between two of 16 bits
     /// then becomes another. With the same vectors around them, nothing may differ.
     #[test]
     #[expect(clippy::print_stderr, reason = "says that nothing was tested")]
     fn networks_on_tiles_are_bit_for_bit_what_their_emulation_computes() {
-        if !Kernel::AmxBf16.is_available() {
+        let arithmetic = Arithmetic { kernel: Kernel::AmxBf16, precision: Precision::Bf16 };
+        if !arithmetic.kernel.is_available() {
             eprintln!("skipped: this processor has no tiles of bf16");
             return;
         }
         for (version, activation) in [(8, Activation::Relu), (16, Activation::Mish)] {
-            let (blocks, channels) = (BlockKind::ALL.to_vec(), 50);
-            let network =
-                network(&Options { version, blocks, channels, activation, seed: 3, ..Options::default() })
-                    .unwrap();
+            let blocks = vec![BlockKind::Ordinary, BlockKind::GlobalPooling, BlockKind::Nested];
+            let options =
+                Options { version, blocks, channels: 50, activation, seed: 3, ..Options::default() };
+            let network = network(&options).unwrap();
             let on_tiles = Primitives::of(Kernel::AmxBf16);
             let emulated = Primitives { tiles: Some(tiles::EMULATED), ..on_tiles };
             let mut rng = Rng::new(version.into());
             let mut input = Input::zero(6, 5);
             input.spatial.iter_mut().chain(&mut input.global).for_each(|x| *x = rng.unit() as f32 - 0.5);
             let run = |primitives| {
-                let prepared = Prepared::with_primitives(&network, Kernel::AmxBf16, primitives);
+                let prepared = Prepared::with_primitives(&network, arithmetic, primitives);
                 prepared.evaluate(&[&input; 3], &mut Scratch::default()).unwrap()
             };
             assert_eq!(run(on_tiles), run(emulated));

@@ -3,13 +3,20 @@
 //! A [`Primitives`] is a table of functions that all do the same and differ in how fast they are. Everything above
 //! knows tables only, and everything below is generic over [`Simd`]; nothing but this file names instruction sets.
 
-use super::Kernel;
-use super::gemm::{self, Gemm, PANEL_VECTORS};
+use super::attention::{self, Attention};
+use super::gemm::{self, Gemm};
+use super::kernel::Kernel;
+use super::linear::{self, Multiplication};
 use super::pointwise::{self, Extent, NormAct};
-use super::simd::{Portable, Simd};
+use super::product::WORD_ALIGN;
+use super::rows::{self, Grid, Range, Rms, Shape};
+use super::simd::{PANEL_VECTORS, Portable, Simd};
 use super::sparse::{self, Sparse};
 use super::tiles::{self, TileUnit};
 use super::winograd::{self, Boards};
+
+/// Bytes of a row that a product takes at a time.
+const BYTES_ALIGN: usize = 4 * WORD_ALIGN;
 
 /// Numbers, and how far apart points begin.
 pub(super) type Strided<'p> = (&'p [f32], usize);
@@ -17,22 +24,37 @@ pub(super) type Strided<'p> = (&'p [f32], usize);
 /// Numbers to be written, and how far apart points begin.
 pub(super) type StridedMut<'p> = (&'p mut [f32], usize);
 
+/// Bytes to be written, and the scale of each row.
+pub(super) type BytesMut<'p> = (&'p mut [u8], &'p mut [f32]);
+
 /// The functions for one instruction set. What they do is said where they are written generically.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Primitives {
     /// The width of a panel of packed matrices.
     pub(super) panel: usize,
-    /// What the number of channels must be a multiple of: panels, and tiles if there are any.
+    /// What the number of channels must be a multiple of: panels, what products of bytes take at a time, and tiles if
+    /// there are any.
     pub(super) align: usize,
+    /// Numbers in a vector.
+    pub(super) lanes: usize,
+    /// [`Simd::LEVELS`]
+    pub(super) levels: i32,
     /// For convolutions in 16 bits.
     pub(super) tiles: Option<TileUnit>,
     pub(super) gemm: fn(Gemm<'_>),
     pub(super) to_places: fn(&Boards, &[f32], &mut [f32]),
-    pub(super) from_places: fn(&Boards, &[f32], &mut [f32]),
+    pub(super) from_places: fn(&Boards, &[f32], &mut [f32], bool),
     pub(super) norm_act: fn(Extent, NormAct<'_>, Strided<'_>, StridedMut<'_>),
-    pub(super) add_norm_act: fn(Extent, NormAct<'_>, &mut [f32], &[f32], &mut [f32]),
+    pub(super) scaled_norm_act: fn(Extent, NormAct<'_>, &[f32], &[f32], &mut [f32]),
     pub(super) pool: fn(Extent, NormAct<'_>, Strided<'_>, &mut [f32], &mut [f32]),
     pub(super) sparse: fn(&Sparse<'_>, &mut [f32]),
+    pub(super) multiply: fn(Multiplication<'_>),
+    pub(super) rms_scales: fn(Extent, Rms<'_>, Strided<'_>, &mut [f32]),
+    pub(super) quantise: fn(Extent, Shape<'_>, Range, Strided<'_>, BytesMut<'_>, &mut [f32]),
+    /// Gives the scale in the place of the last argument.
+    pub(super) quantise_board: fn(Grid, Range, &[f32], &mut [u8], &mut f32),
+    pub(super) attend_floats: fn(Attention<'_>),
+    pub(super) attend_halves: fn(Attention<'_>),
 }
 
 /// Makes a table: each function is the generic one, compiled with `$feature`s on, behind a function that may be
@@ -42,25 +64,41 @@ macro_rules! table {
         table!(@functions $(#[$feature])* $set, $token;
             gemm(it: Gemm<'_>) = gemm::gemm;
             to_places(boards: &Boards, plane: &[f32], places: &mut [f32]) = winograd::to_places;
-            from_places(boards: &Boards, places: &[f32], plane: &mut [f32]) = winograd::from_places;
+            from_places(boards: &Boards, places: &[f32], plane: &mut [f32], is_added: bool) = winograd::from_places;
             norm_act(extent: Extent, norm: NormAct<'_>, from: Strided<'_>, to: StridedMut<'_>) = pointwise::norm_act;
-            add_norm_act(extent: Extent, norm: NormAct<'_>, x: &mut [f32], what: &[f32], to: &mut [f32])
-                = pointwise::add_norm_act;
+            scaled_norm_act(extent: Extent, norm: NormAct<'_>, from: &[f32], factors: &[f32], to: &mut [f32])
+                = pointwise::scaled_norm_act;
             pool(extent: Extent, norm: NormAct<'_>, from: Strided<'_>, means: &mut [f32], maxima: &mut [f32])
                 = pointwise::pool;
             sparse(it: &Sparse<'_>, to: &mut [f32]) = sparse::sparse;
+            multiply(it: Multiplication<'_>) = linear::multiply;
+            rms_scales(extent: Extent, rms: Rms<'_>, from: Strided<'_>, scales: &mut [f32]) = rows::rms_scales;
+            quantise(extent: Extent, shape: Shape<'_>, range: Range, from: Strided<'_>, to: BytesMut<'_>, row: &mut [f32])
+                = rows::quantise;
+            quantise_board(grid: Grid, range: Range, from: &[f32], to: &mut [u8], scale: &mut f32)
+                = rows::quantise_board;
+            attend_floats(it: Attention<'_>) = attention::attend_floats;
+            attend_halves(it: Attention<'_>) = attention::attend_halves;
         );
         Primitives {
             panel: PANEL_VECTORS * <$set as Simd>::LANES,
-            align: PANEL_VECTORS * <$set as Simd>::LANES,
+            align: (PANEL_VECTORS * <$set as Simd>::LANES).next_multiple_of(BYTES_ALIGN),
+            lanes: <$set as Simd>::LANES,
+            levels: <$set as Simd>::LEVELS,
             tiles: None,
             gemm,
             to_places,
             from_places,
             norm_act,
-            add_norm_act,
+            scaled_norm_act,
             pool,
             sparse,
+            multiply,
+            rms_scales,
+            quantise,
+            quantise_board,
+            attend_floats,
+            attend_halves,
         }
     }};
     (@functions $(#[$feature:meta])* $set:ty, $token:expr;) => {};
@@ -100,7 +138,16 @@ impl Primitives {
                 use super::simd::Avx2;
                 table!(
                     #[target_feature(enable = "avx2,fma")]
-                    Avx2,
+                    Avx2<false>,
+                    Avx2::token()
+                )
+            }
+            #[cfg(target_arch = "x86_64")]
+            Kernel::AvxVnni => {
+                use super::simd::Avx2;
+                table!(
+                    #[target_feature(enable = "avx2,fma,avxvnni")]
+                    Avx2<true>,
                     Avx2::token()
                 )
             }
@@ -108,15 +155,24 @@ impl Primitives {
             Kernel::Avx512 => {
                 use super::simd::Avx512;
                 table!(
-                    #[target_feature(enable = "avx512f,avx2,fma")]
-                    Avx512,
+                    #[target_feature(enable = "avx512f,avx512bw,avx2,fma")]
+                    Avx512<false>,
+                    Avx512::token()
+                )
+            }
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512Vnni => {
+                use super::simd::Avx512;
+                table!(
+                    #[target_feature(enable = "avx512f,avx512bw,avx512vnni,avx2,fma")]
+                    Avx512<true>,
                     Avx512::token()
                 )
             }
             #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
             Kernel::AmxBf16 => with_tiles(Primitives::of(Kernel::Avx512), super::amx::UNIT),
             #[allow(unreachable_patterns, reason = "on processors that have them all, none is left")]
-            Kernel::Avx2 | Kernel::Avx512 | Kernel::AmxBf16 => unreachable!("it is not available"),
+            _ => unreachable!("it is not available"),
         }
     }
 }

@@ -14,8 +14,8 @@
 //!                         . . . .      a row of zeros behind each board
 //! ```
 
+use super::batch::{Batch, Joined};
 use super::buffer::Buffer;
-use super::convolution::{Batch, Joined};
 
 /// Channels, of the input and of the output, are a multiple of this.
 pub(super) const CHANNELS: usize = 32;
@@ -321,7 +321,7 @@ mod tests {
     #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
     #[expect(clippy::print_stderr, reason = "says that nothing was tested")]
     fn the_instructions_compute_what_the_emulation_does() {
-        use super::super::amx;
+        use crate::net::kernels::amx;
         if !amx::is_available() {
             eprintln!("skipped: this processor has no tiles of bf16");
             return;

@@ -269,18 +269,25 @@ fn to_places_of<S: Simd, T: Transform>(s: S, boards: &Boards, plane: &[f32], pla
     }
 }
 
-/// From the places `[place][tile][channel]` to a plane `[board][y][x][channel]`.
+/// From the places `[place][tile][channel]` to a plane `[board][y][x][channel]`, or added to what is there.
 #[inline(always)]
-pub(super) fn from_places<S: Simd>(s: S, boards: &Boards, places: &[f32], plane: &mut [f32]) {
-    match boards.size {
-        TileSize::Three => from_places_of::<S, Three>(s, boards, places, plane),
-        TileSize::Four => from_places_of::<S, Four>(s, boards, places, plane),
+pub(super) fn from_places<S: Simd>(s: S, boards: &Boards, places: &[f32], plane: &mut [f32], is_added: bool) {
+    match (boards.size, is_added) {
+        (TileSize::Three, false) => from_places_of::<S, Three, false>(s, boards, places, plane),
+        (TileSize::Three, true) => from_places_of::<S, Three, true>(s, boards, places, plane),
+        (TileSize::Four, false) => from_places_of::<S, Four, false>(s, boards, places, plane),
+        (TileSize::Four, true) => from_places_of::<S, Four, true>(s, boards, places, plane),
     }
 }
 
 #[inline(always)]
 #[expect(clippy::needless_range_loop, reason = "indices of rows and columns, in a formula")]
-fn from_places_of<S: Simd, T: Transform>(s: S, boards: &Boards, places: &[f32], plane: &mut [f32]) {
+fn from_places_of<S: Simd, T: Transform, const ADDED: bool>(
+    s: S,
+    boards: &Boards,
+    places: &[f32],
+    plane: &mut [f32],
+) {
     let &Boards { width, height, channels, .. } = boards;
     let tiles = boards.tiles();
     assert!(plane.len() >= boards.plane_len() && places.len() >= boards.places_len());
@@ -309,7 +316,11 @@ fn from_places_of<S: Simd, T: Transform>(s: S, boards: &Boards, places: &[f32], 
                     if left + x < width && top + y < height {
                         let to = (first + (top + y) * width + left + x) * channels + channel;
                         // SAFETY: the point is on the board, and there is a whole vector from `channel` on.
-                        unsafe { s.store_unchecked(value, plane.as_mut_ptr().add(to)) };
+                        unsafe {
+                            let to = plane.as_mut_ptr().add(to);
+                            let value = if ADDED { s.add(s.load_unchecked(to), value) } else { value };
+                            s.store_unchecked(value, to);
+                        }
                     }
                 }
             }

@@ -1,0 +1,396 @@
+//! Products of matrices with whatever is done to the sums before they are written.
+//!
+//! The first matrix lies row by row, the second is known beforehand and packed into panels. Both are seen as words of
+//! 32 bits: an `f32`, two `i16` or four bytes, which are neighbours along the dimension that is summed over. A row of
+//! the first matrix may consist of several pieces that lie apart, so that a convolution is a product, too: the pieces
+//! are the points under the window.
+//!
+//! Rows are computed in blocks of 12, 8, 6 or 4. There must be memory for a multiple of [`ROW_ALIGN`] rows; what is
+//! computed for those that do not exist is never read.
+
+use super::simd::{PANEL_VECTORS, Simd};
+
+/// What the number of rows of every matrix in memory is a multiple of.
+pub(super) const ROW_ALIGN: usize = 4;
+
+/// Words of every piece of a row are a multiple of this.
+pub(super) const WORD_ALIGN: usize = 4;
+
+/// How words are multiplied.
+pub(super) trait Terms<S: Simd>: Copy {
+    type Sum: Copy;
+    type Words: Copy;
+
+    fn zero(s: S) -> Self::Sum;
+    /// # Safety
+    /// A word at `from` can be read.
+    unsafe fn broadcast(s: S, from: *const u32) -> Self::Words;
+    /// # Safety
+    /// A vector of words at `from` can be read.
+    unsafe fn load(s: S, from: *const u32) -> Self::Words;
+    fn step(s: S, sum: Self::Sum, a: Self::Words, b: Self::Words) -> Self::Sum;
+}
+
+/// Words of one `f32`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Floats;
+
+impl<S: Simd> Terms<S> for Floats {
+    type Sum = S::V;
+    type Words = S::V;
+
+    #[inline(always)]
+    fn zero(s: S) -> S::V {
+        s.splat(0.0)
+    }
+
+    #[inline(always)]
+    unsafe fn broadcast(s: S, from: *const u32) -> S::V {
+        // SAFETY: the caller's.
+        s.splat(f32::from_bits(unsafe { from.read_unaligned() }))
+    }
+
+    #[inline(always)]
+    unsafe fn load(s: S, from: *const u32) -> S::V {
+        // SAFETY: the caller's.
+        unsafe { s.load_unchecked(from.cast()) }
+    }
+
+    #[inline(always)]
+    fn step(s: S, sum: S::V, a: S::V, b: S::V) -> S::V {
+        s.mul_add(a, b, sum)
+    }
+}
+
+/// Writes [`Terms`] for words of several integers.
+macro_rules! integers {
+    ($(#[$doc:meta])* $name:ident, $dot:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub(super) struct $name;
+
+        impl<S: Simd> Terms<S> for $name {
+            type Sum = S::I;
+            type Words = S::I;
+
+            #[inline(always)]
+            fn zero(s: S) -> S::I {
+                s.splat_int(0)
+            }
+
+            #[inline(always)]
+            unsafe fn broadcast(s: S, from: *const u32) -> S::I {
+                // SAFETY: the caller's.
+                s.splat_int(unsafe { from.read_unaligned() } as i32)
+            }
+
+            #[inline(always)]
+            unsafe fn load(s: S, from: *const u32) -> S::I {
+                // SAFETY: the caller's.
+                unsafe { s.load_int(from.cast()) }
+            }
+
+            #[inline(always)]
+            fn step(s: S, sum: S::I, a: S::I, b: S::I) -> S::I {
+                s.$dot(sum, a, b)
+            }
+        }
+    };
+}
+
+integers!(
+    /// Words of four bytes: those of the first matrix are from 0 on, those of the second have a sign.
+    Bytes,
+    dot8
+);
+integers!(
+    /// Words of two `i16`.
+    Halves,
+    dot16
+);
+
+/// Where the rows of the first matrix begin, in words.
+pub(super) trait Rows: Copy {
+    fn start(self, row: usize) -> usize;
+}
+
+/// Rows that lie so far apart.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Apart(pub(super) usize);
+
+impl Rows for Apart {
+    #[inline(always)]
+    fn start(self, row: usize) -> usize {
+        self.0 * row
+    }
+}
+
+/// Rows that begin at these places.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Starts<'r>(pub(super) &'r [u32]);
+
+impl Rows for Starts<'_> {
+    #[inline(always)]
+    fn start(self, row: usize) -> usize {
+        self.0[row] as usize
+    }
+}
+
+/// Two matrices.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Factors<'f, R> {
+    /// Rows of the first matrix and of the result.
+    pub(super) rows: usize,
+    /// The first matrix.
+    pub(super) a: &'f [u32],
+    pub(super) starts: R,
+    /// Where the pieces of a row lie, seen from its beginning.
+    pub(super) pieces: &'f [usize],
+    /// Words of a piece.
+    pub(super) inner: usize,
+    /// Columns of the second matrix and of the result; a multiple of a panel.
+    pub(super) outer: usize,
+    /// The second matrix: `[panel][piece][word][column]`.
+    pub(super) b: &'f [u32],
+}
+
+/// What becomes of sums.
+pub(super) trait Finish<S: Simd, Sum> {
+    /// Called once for every row and panel.
+    ///
+    /// # Safety
+    /// The row and the vectors from the column on are those of a result for which there is memory.
+    unsafe fn finish(&self, s: S, row: usize, column: usize, sums: [Sum; PANEL_VECTORS]);
+}
+
+/// Computes a product.
+///
+/// # Safety
+/// `finish` has memory for all rows, up to a multiple of [`ROW_ALIGN`], and for `outer` columns.
+#[inline(always)]
+pub(super) unsafe fn product<S, T, R, F>(s: S, it: Factors<'_, R>, finish: &F)
+where
+    S: Simd,
+    T: Terms<S>,
+    R: Rows,
+    F: Finish<S, T::Sum>,
+{
+    let panel = PANEL_VECTORS * S::LANES;
+    let rows = it.rows.next_multiple_of(ROW_ALIGN);
+    assert!(it.outer.is_multiple_of(panel) && it.inner.is_multiple_of(WORD_ALIGN));
+    assert!(it.b.len() >= it.pieces.len() * it.inner * it.outer);
+    let last = it.pieces.iter().max().map_or(0, |piece| piece + it.inner);
+    let farthest = (0..rows).map(|row| it.starts.start(row)).max().unwrap_or(0);
+    assert!(it.a.len() >= farthest + last);
+    for column in (0..it.outer).step_by(panel) {
+        let mut row = 0;
+        while row < rows {
+            let left = rows - row;
+            // SAFETY: the rows add up to `rows` and the columns to `outer`; the slices have been seen to hold that
+            // much.
+            row += unsafe {
+                match S::ROWS {
+                    12 if left >= 16 || left == 12 => block::<S, T, R, F, 12>(s, &it, row, column, finish),
+                    12 if left >= 8 => block::<S, T, R, F, 8>(s, &it, row, column, finish),
+                    6 if left >= 10 || left == 6 => block::<S, T, R, F, 6>(s, &it, row, column, finish),
+                    _ => block::<S, T, R, F, 4>(s, &it, row, column, finish),
+                }
+            };
+        }
+    }
+}
+
+/// `ROWS` rows times one panel, summed up in registers. Returns how many rows that were.
+///
+/// # Safety
+/// The rows from `first` on and the panel at `column` exist, in the factors and where `finish` writes.
+#[inline(always)]
+unsafe fn block<S, T, R, F, const ROWS: usize>(
+    s: S,
+    it: &Factors<'_, R>,
+    first: usize,
+    column: usize,
+    finish: &F,
+) -> usize
+where
+    S: Simd,
+    T: Terms<S>,
+    R: Rows,
+    F: Finish<S, T::Sum>,
+{
+    let mut sums = [[T::zero(s); PANEL_VECTORS]; ROWS];
+    let panel = PANEL_VECTORS * S::LANES;
+    let starts: [usize; ROWS] = std::array::from_fn(|row| it.starts.start(first + row));
+    // SAFETY: the caller's: the words of all pieces of all rows are in `a`, and the panel has a word for each of
+    // them in every column.
+    unsafe {
+        let mut b = it.b.as_ptr().add(column * it.pieces.len() * it.inner);
+        for &piece in it.pieces {
+            let a = it.a.as_ptr().add(piece);
+            let rows: [*const u32; ROWS] = std::array::from_fn(|row| a.add(starts[row]));
+            let mut word = 0;
+            while word < it.inner {
+                for step in 0..WORD_ALIGN {
+                    let left = T::load(s, b);
+                    let right = T::load(s, b.add(S::LANES));
+                    for (row, sums) in rows.iter().zip(&mut sums) {
+                        let factor = T::broadcast(s, row.add(word + step));
+                        sums[0] = T::step(s, sums[0], factor, left);
+                        sums[1] = T::step(s, sums[1], factor, right);
+                    }
+                    b = b.add(panel);
+                }
+                word += WORD_ALIGN;
+            }
+        }
+        for (row, sums) in sums.into_iter().enumerate() {
+            finish.finish(s, first + row, column, sums);
+        }
+    }
+    ROWS
+}
+
+/// Where finished numbers go.
+pub(super) trait Destination<S: Simd> {
+    /// # Safety
+    /// As for [`Finish::finish`].
+    unsafe fn put(&self, s: S, row: usize, column: usize, values: [S::V; PANEL_VECTORS]);
+}
+
+/// A matrix of numbers row by row, with so many from one to the next.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Target {
+    pub(super) to: *mut f32,
+    pub(super) stride: usize,
+}
+
+impl Target {
+    /// # Safety
+    /// There is such a row and column.
+    #[inline(always)]
+    unsafe fn at(self, row: usize, column: usize) -> *mut f32 {
+        // SAFETY: the caller's.
+        unsafe { self.to.add(row * self.stride + column) }
+    }
+}
+
+/// The numbers take the place of what was there.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Overwrite(pub(super) Target);
+
+impl<S: Simd> Destination<S> for Overwrite {
+    #[inline(always)]
+    unsafe fn put(&self, s: S, row: usize, column: usize, values: [S::V; PANEL_VECTORS]) {
+        // SAFETY: the caller's.
+        unsafe {
+            let to = self.0.at(row, column);
+            s.store_unchecked(values[0], to);
+            s.store_unchecked(values[1], to.add(S::LANES));
+        }
+    }
+}
+
+/// The numbers are added to what was there.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Accumulate(pub(super) Target);
+
+impl<S: Simd> Destination<S> for Accumulate {
+    #[inline(always)]
+    unsafe fn put(&self, s: S, row: usize, column: usize, values: [S::V; PANEL_VECTORS]) {
+        // SAFETY: the caller's.
+        unsafe {
+            let to = self.0.at(row, column);
+            s.store_unchecked(s.add(s.load_unchecked(to), values[0]), to);
+            let to = to.add(S::LANES);
+            s.store_unchecked(s.add(s.load_unchecked(to), values[1]), to);
+        }
+    }
+}
+
+/// The first vector of every panel, behind SiLU, gates the second: SwiGLU. The result has half the columns.
+///
+/// CITE: Shazeer, "GLU variants improve transformer" (2020).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Gate(pub(super) Target);
+
+impl<S: Simd> Destination<S> for Gate {
+    #[inline(always)]
+    unsafe fn put(&self, s: S, row: usize, column: usize, values: [S::V; PANEL_VECTORS]) {
+        // SAFETY: the caller's.
+        unsafe { s.store_unchecked(s.mul(s.silu(values[0]), values[1]), self.0.at(row, column / 2)) }
+    }
+}
+
+/// Sums of `f32`, each row times a factor if there are any.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scaled<'s, D> {
+    pub(super) rows: Option<&'s [f32]>,
+    pub(super) to: D,
+}
+
+impl<S: Simd, D: Destination<S>> Finish<S, S::V> for Scaled<'_, D> {
+    #[inline(always)]
+    unsafe fn finish(&self, s: S, row: usize, column: usize, sums: [S::V; PANEL_VECTORS]) {
+        let sums = match self.rows {
+            Some(rows) => {
+                let scale = s.splat(rows[row]);
+                sums.map(|sum| s.mul(sum, scale))
+            }
+            None => sums,
+        };
+        // SAFETY: the caller's.
+        unsafe { self.to.put(s, row, column, sums) };
+    }
+}
+
+/// Sums of integers, each plus an integer and times a factor of its column, and times a factor of its row.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Dequantised<'s, D> {
+    /// What is added to the columns.
+    pub(super) offsets: &'s [i32],
+    pub(super) columns: &'s [f32],
+    pub(super) rows: &'s [f32],
+    pub(super) to: D,
+}
+
+impl<S: Simd, D: Destination<S>> Finish<S, S::I> for Dequantised<'_, D> {
+    #[inline(always)]
+    unsafe fn finish(&self, s: S, row: usize, column: usize, sums: [S::I; PANEL_VECTORS]) {
+        debug_assert!(column + PANEL_VECTORS * S::LANES <= self.columns.len());
+        debug_assert!(column + PANEL_VECTORS * S::LANES <= self.offsets.len());
+        let scale = s.splat(self.rows[row]);
+        let mut values = [scale; PANEL_VECTORS];
+        for (vector, (value, sum)) in values.iter_mut().zip(sums).enumerate() {
+            let column = column + vector * S::LANES;
+            // SAFETY: there are numbers for all columns.
+            let (offset, factor) = unsafe {
+                (
+                    s.load_int(self.offsets.as_ptr().add(column)),
+                    s.load_unchecked(self.columns.as_ptr().add(column)),
+                )
+            };
+            *value = s.mul(s.to_float(s.add_int(sum, offset)), s.mul(factor, scale));
+        }
+        // SAFETY: the caller's.
+        unsafe { self.to.put(s, row, column, values) };
+    }
+}
+
+/// Sums of integers as they are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Integers {
+    pub(super) to: *mut i32,
+    pub(super) stride: usize,
+}
+
+impl<S: Simd> Finish<S, S::I> for Integers {
+    #[inline(always)]
+    unsafe fn finish(&self, s: S, row: usize, column: usize, sums: [S::I; PANEL_VECTORS]) {
+        // SAFETY: the caller's.
+        unsafe {
+            let to = self.to.add(row * self.stride + column);
+            s.store_int(sums[0], to);
+            s.store_int(sums[1], to.add(S::LANES));
+        }
+    }
+}

@@ -1,0 +1,328 @@
+//! Transformer blocks with their weights in the order in which kernels read them.
+
+use super::attention::{Attention, AttentionMemory, Heads, Rotation};
+use super::batch::Batch;
+use super::buffer::Buffer;
+use super::kernel::Precision;
+use super::linear::{Ending, Linear, Multiplication, Taken};
+use super::pointwise::Extent;
+use super::primitives::{Primitives, Strided};
+use super::product::ROW_ALIGN;
+use super::rows::{Range, Rms, Shape};
+use crate::board::MAX_SIDE;
+use crate::net::layer::{MatMul, RmsNorm, RotaryEmbedding};
+use crate::net::model::{AttentionBlock, FeedForwardBlock};
+
+/// Rows that go through both products of a feed-forward block before the next ones do: what lies between stays in
+/// the second cache.
+const ROWS: usize = 96;
+
+/// A block of attention.
+#[derive(Debug)]
+pub(super) struct PreparedAttention {
+    norm: PreparedRms,
+    /// To the queries, keys and values of all heads.
+    first: Linear,
+    heads: Heads,
+    last: Linear,
+}
+
+/// A feed-forward block.
+#[derive(Debug)]
+pub(super) struct PreparedFeedForward {
+    norm: PreparedRms,
+    /// To the hidden units: a vector of what is activated, then one of gates, and so on.
+    first: Linear,
+    last: Linear,
+}
+
+/// A norm by the root mean square of a point. Its factors are in the matrix behind it if that is in `f32`.
+#[derive(Debug)]
+pub(super) struct PreparedRms {
+    scale: Vec<f32>,
+    epsilon: f32,
+    channels: usize,
+}
+
+/// Memory of transformer blocks.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TransformerMemory {
+    bytes: Buffer<u8>,
+    scales: Buffer,
+    row: Buffer,
+    /// Queries, keys and values.
+    products: Buffer,
+    /// What all heads see, or hidden units.
+    middle: Buffer,
+    attention: AttentionMemory,
+}
+
+impl PreparedRms {
+    fn new(norm: &RmsNorm, align: usize) -> PreparedRms {
+        let channels = norm.scale.len();
+        let mut scale = norm.scale.clone();
+        scale.resize(channels.next_multiple_of(align), 0.0);
+        PreparedRms { scale, epsilon: norm.epsilon as f32, channels }
+    }
+
+    fn get(&self) -> Rms<'_> {
+        Rms { scale: &self.scale, epsilon: self.epsilon, channels: self.channels }
+    }
+}
+
+/// Makes a [`Linear`] of some columns: `at` gives for each of them a matrix and a column of it, or nothing.
+fn linear<'m>(
+    primitives: &Primitives,
+    precision: Precision,
+    inputs: usize,
+    outputs: usize,
+    factors: Option<&[f32]>,
+    at: impl Fn(usize) -> Option<(&'m MatMul, usize)>,
+) -> Linear {
+    let padded = inputs.next_multiple_of(primitives.align);
+    let mut weights = vec![0.0; padded * outputs];
+    for column in 0..outputs {
+        let Some((matrix, from)) = at(column) else { continue };
+        let numbers = matrix.weights[from..].iter().step_by(matrix.outputs);
+        for (to, weight) in weights[column..].iter_mut().step_by(outputs).zip(numbers) {
+            *to = *weight;
+        }
+    }
+    if precision == Precision::Int8 {
+        let zero = Range::signed(primitives.levels).zero;
+        return Linear::bytes(&weights, padded, outputs, primitives.panel, zero);
+    }
+    if let Some(factors) = factors {
+        for (row, factor) in weights.chunks_exact_mut(outputs).zip(factors) {
+            row.iter_mut().for_each(|weight| *weight *= factor);
+        }
+    }
+    Linear::floats(&weights, padded, outputs, primitives.panel)
+}
+
+/// A matrix without the norm before it.
+fn plain(primitives: &Primitives, precision: Precision, matrix: &MatMul) -> Linear {
+    let outputs = matrix.outputs.next_multiple_of(primitives.align);
+    let column = |column| (column < matrix.outputs).then_some((matrix, column));
+    linear(primitives, precision, matrix.inputs, outputs, None, column)
+}
+
+impl PreparedAttention {
+    pub(super) fn new(
+        block: &AttentionBlock,
+        primitives: &Primitives,
+        precision: Precision,
+    ) -> PreparedAttention {
+        let &AttentionBlock { heads, key_heads, key_width, value_width, .. } = block;
+        let half = key_width / 2;
+        // Pairs that are turned together lie apart.
+        let source = |column: usize| match &block.rotary {
+            Some(_) => {
+                let (head, channel) = (column / key_width, column % key_width);
+                head * key_width + channel % half * 2 + channel / half
+            }
+            None => column,
+        };
+        let (queries, keys) = (heads * key_width, key_heads * key_width);
+        let count = queries + keys + key_heads * value_width;
+        let first = linear(
+            primitives,
+            precision,
+            block.query.inputs,
+            count.next_multiple_of(primitives.align),
+            Some(&block.norm.scale),
+            |column| match column {
+                _ if column < queries => Some((&block.query, source(column))),
+                _ if column < queries + keys => Some((&block.key, source(column - queries))),
+                _ => (column < count).then(|| (&block.value, column - queries - keys)),
+            },
+        );
+        let rotation = block.rotary.as_ref().map(|rotary| rotation(rotary, key_heads, half));
+        PreparedAttention {
+            norm: PreparedRms::new(&block.norm, primitives.align),
+            first,
+            heads: Heads { heads, key_heads, key_width, value_width, rotation },
+            last: plain(primitives, precision, &block.output),
+        }
+    }
+
+    /// Adds what the block gives to the plane `sum`.
+    pub(super) fn run(
+        &self,
+        primitives: &Primitives,
+        batch: Batch,
+        sum: &mut [f32],
+        memory: &mut TransformerMemory,
+    ) {
+        let rows = batch.points();
+        let padded = rows.next_multiple_of(ROW_ALIGN);
+        let (stride, width) = (self.first.outputs, self.last.inputs);
+        let mut products = std::mem::take(&mut memory.products);
+        let mut middle = std::mem::take(&mut memory.middle);
+        let to = products.at_least(padded * stride);
+        let from = (&*sum, self.first.inputs);
+        normed(primitives, rows, &self.norm, &self.first, from, (Ending::Overwrite, to), memory);
+        let seen = middle.at_least(padded * width);
+        if self.heads.heads * self.heads.value_width < width {
+            seen.fill(0.0);
+        }
+        let attend = match self.first.takes_bytes() {
+            true => primitives.attend_halves,
+            false => primitives.attend_floats,
+        };
+        for board in 0..batch.count {
+            let first = board * batch.area();
+            attend(Attention {
+                heads: &self.heads,
+                board: (batch.width, batch.height),
+                from: &to[first * stride..],
+                stride,
+                to: &mut seen[first * width..],
+                to_stride: width,
+                memory: &mut memory.attention,
+            });
+        }
+        multiply(primitives, rows, &self.last, (seen, width), (Ending::Accumulate, sum), memory);
+        (memory.products, memory.middle) = (products, middle);
+    }
+}
+
+/// The tables of an embedding for the largest board.
+fn rotation(rotary: &RotaryEmbedding, key_heads: usize, pairs: usize) -> Rotation {
+    let table = |direction: usize| {
+        let mut table = Vec::with_capacity(MAX_SIDE * key_heads * 2 * pairs);
+        for place in 0..MAX_SIDE {
+            for head in 0..key_heads {
+                let angles = (0..pairs).map(|pair| place as f64 * rotary.steps(head, pair, pairs)[direction]);
+                table.extend(angles.clone().map(|angle| angle.cos() as f32));
+                table.extend(angles.map(|angle| angle.sin() as f32));
+            }
+        }
+        table
+    };
+    Rotation { columns: table(0), rows: table(1) }
+}
+
+impl PreparedFeedForward {
+    pub(super) fn new(
+        block: &FeedForwardBlock,
+        primitives: &Primitives,
+        precision: Precision,
+    ) -> PreparedFeedForward {
+        let alive = alive(block);
+        let (align, lanes) = (primitives.align, primitives.lanes);
+        let hidden = alive.len().max(1).next_multiple_of(align);
+        let first = linear(
+            primitives,
+            precision,
+            block.first.inputs,
+            2 * hidden,
+            Some(&block.norm.scale),
+            |column| {
+                let unit = *alive.get(column / (2 * lanes) * lanes + column % lanes)?;
+                let matrix = if column / lanes % 2 == 0 { &block.first } else { &block.gate };
+                Some((matrix, unit))
+            },
+        );
+        let outputs = block.last.outputs;
+        let mut weights: Vec<f32> =
+            alive.iter().flat_map(|unit| &block.last.weights[unit * outputs..][..outputs]).copied().collect();
+        // At least one unit, so that there is a matrix.
+        weights.resize(alive.len().max(1) * outputs, 0.0);
+        let inputs = alive.len().max(1);
+        let last = MatMul { name: String::new(), inputs, outputs, weights };
+        let last = plain(primitives, precision, &last);
+        PreparedFeedForward { norm: PreparedRms::new(&block.norm, align), first, last }
+    }
+
+    /// Adds what the block gives to the plane `sum`.
+    pub(super) fn run(
+        &self,
+        primitives: &Primitives,
+        batch: Batch,
+        sum: &mut [f32],
+        memory: &mut TransformerMemory,
+    ) {
+        let (stride, width) = (self.first.inputs, self.last.inputs);
+        let mut middle = std::mem::take(&mut memory.middle);
+        let hidden = middle.at_least(ROWS * width);
+        let mut row = 0;
+        while row < batch.points() {
+            let rows = ROWS.min(batch.points() - row);
+            let sum = &mut sum[row * stride..];
+            let from = (&*sum, stride);
+            normed(primitives, rows, &self.norm, &self.first, from, (Ending::Gate, hidden), memory);
+            multiply(primitives, rows, &self.last, (hidden, width), (Ending::Accumulate, sum), memory);
+            row += rows;
+        }
+        memory.middle = middle;
+    }
+}
+
+/// The hidden units of a block that can be other than zero, or whose number is used. Training leaves some behind with
+/// weights that only look like numbers.
+fn alive(block: &FeedForwardBlock) -> Vec<usize> {
+    const NOTHING: f32 = 1e-20;
+    let hidden = block.first.outputs;
+    let has_column = |matrix: &MatMul, unit: usize| {
+        matrix.weights[unit..].iter().step_by(hidden).any(|weight| weight.abs() > NOTHING)
+    };
+    let has_row = |unit: usize| {
+        let outputs = block.last.outputs;
+        block.last.weights[unit * outputs..][..outputs].iter().any(|weight| weight.abs() > NOTHING)
+    };
+    (0..hidden)
+        .filter(|&unit| has_column(&block.first, unit) && has_column(&block.gate, unit) && has_row(unit))
+        .collect()
+}
+
+/// `ending` of the product of rows behind a norm with a matrix.
+fn normed(
+    primitives: &Primitives,
+    rows: usize,
+    norm: &PreparedRms,
+    linear: &Linear,
+    from: Strided<'_>,
+    (ending, to): (Ending, &mut [f32]),
+    memory: &mut TransformerMemory,
+) {
+    let padded = rows.next_multiple_of(ROW_ALIGN);
+    let extent = Extent { points: rows, channels: linear.inputs };
+    let scales = memory.scales.at_least(padded);
+    let taken = if linear.takes_bytes() {
+        let bytes = memory.bytes.at_least(padded * linear.inputs);
+        let row = memory.row.at_least(linear.inputs);
+        let range = Range::signed(primitives.levels);
+        (primitives.quantise)(extent, Shape::Rms(norm.get()), range, from, (bytes, scales), row);
+        Taken::Bytes(bytes, scales)
+    } else {
+        (primitives.rms_scales)(extent, norm.get(), from, scales);
+        Taken::Floats(from.0, from.1, Some(scales))
+    };
+    let stride = if ending == Ending::Gate { linear.outputs / 2 } else { linear.outputs };
+    (primitives.multiply)(Multiplication { rows, taken, linear, ending, to, stride });
+}
+
+/// `ending` of the product of rows with a matrix.
+fn multiply(
+    primitives: &Primitives,
+    rows: usize,
+    linear: &Linear,
+    from: Strided<'_>,
+    (ending, to): (Ending, &mut [f32]),
+    memory: &mut TransformerMemory,
+) {
+    let padded = rows.next_multiple_of(ROW_ALIGN);
+    let taken = if linear.takes_bytes() {
+        let extent = Extent { points: rows, channels: linear.inputs };
+        let bytes = memory.bytes.at_least(padded * linear.inputs);
+        let scales = memory.scales.at_least(padded);
+        let row = memory.row.at_least(linear.inputs);
+        let range = Range::signed(primitives.levels);
+        (primitives.quantise)(extent, Shape::Plain, range, from, (bytes, scales), row);
+        Taken::Bytes(bytes, scales)
+    } else {
+        Taken::Floats(from.0, from.1, None)
+    };
+    (primitives.multiply)(Multiplication { rows, taken, linear, ending, to, stride: linear.outputs });
+}
