@@ -8,7 +8,7 @@
 //!
 //! The engine itself is the crate `kosumi-core` (`src/core/`), whose modules stand here, too.
 //!
-//! Dependency direction, held by `tests/architecture.rs`: `kosumi-core` ← {files, pages, statistics, training} ←
+//! Dependency direction, held by `tests/architecture.rs`: `kosumi-core` ← {files, networks, pages, statistics, training} ←
 //! {collections, shards, review} ← selfplay ← commands ← {players, session, tune} ← regress ← matches ← cli.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
@@ -17,6 +17,7 @@ pub mod collections;
 pub mod commands;
 pub mod files;
 pub mod matches;
+pub mod networks;
 pub mod pages;
 pub mod players;
 pub mod regress;

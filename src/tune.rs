@@ -232,4 +232,28 @@ mod tests {
         assert_eq!(found.iter().filter(|(record, _)| *record == 2).count(), 2);
         assert_eq!(found.len(), 14);
     }
+
+    #[test]
+    fn searches_are_compared_in_open_positions() {
+        let text = "(;SZ[5]KM[0.5];B[cc];W[cd];B[dd];W[dc];B[bd];W[cb];B[bb];W[ce];B[be];W[db];B[];W[])";
+        let records = [("game".to_owned(), Record::parse(text.as_bytes()).unwrap())];
+        let settings = EngineSettings {
+            threads: 1,
+            memory_mebibytes: 4,
+            playouts: Some(8),
+            ..EngineSettings::default()
+        };
+        let plain = Trial::plain();
+        let mut searches = [Contestant::new(&plain, settings, None), Contestant::new(&plain, settings, None)];
+        let mut judge = Judge::new(None, settings, 40);
+        let size = BoardSize::square(5).unwrap();
+        let conditions = Conditions { size, positions: 2, rules: Rules::default(), komi: 0.5, seed: 1 };
+        let mut told = 0;
+        let count =
+            compare(&mut searches, &mut judge, &records, &conditions, &mut |count| told = count).unwrap();
+        assert_eq!(told, count);
+        assert!((1..=2).contains(&count), "{count}");
+        assert_eq!(searches[0].losses.len(), count as usize);
+        assert_eq!(searches[0].losses, searches[1].losses, "the same search loses the same");
+    }
 }

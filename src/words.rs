@@ -1,4 +1,24 @@
-//! Numbers in words.
+//! Numbers and colours in words.
+//!
+//! Uses `board`.
+
+use crate::board::Color;
+
+/// `black` or `white`, as classes of pages and fields of JSON have it.
+pub const fn color_name(color: Color) -> &'static str {
+    match color {
+        Color::Black => "black",
+        Color::White => "white",
+    }
+}
+
+/// `B` or `W`, as SGF has it.
+pub const fn color_letter(color: Color) -> char {
+    match color {
+        Color::Black => 'B',
+        Color::White => 'W',
+    }
+}
 
 /// `1 game`, `2 games`.
 pub fn counted(number: u64, word: &str) -> String {

@@ -14,7 +14,7 @@ fn evaluator() -> NetworkEvaluator {
 }
 
 fn predict(evaluator: &mut NetworkEvaluator, game: &Game) -> Prediction {
-    evaluator.predict(&Line::new(game), Symmetry::ALL[0]).unwrap()
+    evaluator.predict(&Line::new(game), Symmetry::ALL[0], 0.0).unwrap()
 }
 
 /// Column and row, from 0 at the lower left, of the likeliest move.

@@ -5,7 +5,7 @@ use kosumi::commands::Commands;
 use kosumi::engine::{Engine, EngineSettings};
 use kosumi::net::{Network, random};
 use kosumi_gtp::{Client, InputWatch};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
@@ -183,25 +183,11 @@ fn gogui_can_send_back_what_its_dialogs_show() {
     }
 }
 
-/// Is there a node, and has `npm ci` been run? Otherwise what is missing.
-fn node_with(folder: &Path, package: &str) -> Result<(), String> {
-    let node = Command::new("node").arg("--version").output();
-    if !node.is_ok_and(|output| output.status.success()) {
-        return Err("there is no node".to_owned());
-    }
-    if !folder.join("node_modules").join(package).is_dir() {
-        return Err(format!("npm ci has not been run in {}", folder.display()));
-    }
-    Ok(())
-}
-
 /// `tests/clients/sabaki.mjs` drives the program with the library by which Sabaki talks to engines.
 #[test]
-#[allow(clippy::print_stderr)]
 fn sabakis_library_drives_the_program() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients");
-    if let Err(missing) = node_with(&folder, "@sabaki/gtp") {
-        eprintln!("skipped: {missing}");
+    if kosumi_test_support::node(&folder, "@sabaki/gtp").is_none() {
         return;
     }
     let program = env!("CARGO_BIN_EXE_kosumi");
@@ -212,14 +198,10 @@ fn sabakis_library_drives_the_program() {
 
 /// GNU Go, where it is installed.
 fn gnugo(seed: u32) -> Option<Client> {
-    let named = std::env::var_os("GNUGO").map(PathBuf::from);
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let in_path = std::env::split_paths(&path).map(|folder| folder.join("gnugo")).collect::<Vec<_>>();
-    let usual = PathBuf::from("/usr/games/gnugo");
-    let program = named.into_iter().chain(in_path).chain([usual]).find(|file| file.is_file())?;
+    let program = kosumi_test_support::gnugo()?;
     let mut command = Command::new(program);
     command.args(["--mode", "gtp", "--level", "1", "--chinese-rules", "--seed", &seed.to_string()]);
-    Client::spawn_command(command).ok()
+    Some(Client::spawn_command(command).unwrap())
 }
 
 /// Whose orders are given, and how.
@@ -312,12 +294,9 @@ fn whole_game(style: Style, seed: u32, opponent: &mut Client) {
 }
 
 #[test]
-#[allow(clippy::print_stderr)]
 fn whole_games_have_no_refusals() {
     for (style, seed) in [(Style::GoGui, 1), (Style::Kgs, 2), (Style::GoGui, 4), (Style::Kgs, 3)] {
-        match gnugo(seed) {
-            Some(mut opponent) => whole_game(style, seed, &mut opponent),
-            None => return eprintln!("skipped: there is no gnugo"),
-        }
+        let Some(mut opponent) = gnugo(seed) else { return };
+        whole_game(style, seed, &mut opponent);
     }
 }

@@ -5,16 +5,20 @@
 //! nothing.
 
 use kosumi::board::{BoardSize, Color, Move, Point};
+use kosumi::commands::Commands;
+use kosumi::engine::{Engine, EngineSettings};
 use kosumi::game::{Game, Line};
 use kosumi::net::{
     Arithmetic, Context, Features, Input, Kernel, Network, Output, Precision, Prediction, Prepared, Scratch,
     features, scalar,
 };
 use kosumi::rules::Rules;
+use kosumi_test_support::shared;
 use rayon::prelude::*;
 use serde::Deserialize;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::io::Cursor;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How closely must probabilities, owners, lead and score agree, and in what share of the positions the best move?
@@ -89,22 +93,11 @@ struct Raw {
     white_ownership: Vec<Vec<f64>>,
 }
 
-fn shared(path: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared").join(path);
-    path.exists().then_some(path)
-}
-
 impl Oracle {
     /// The positions and the network, if they are there.
     fn load(self) -> Option<(Vec<Row>, Network)> {
-        let paths = shared("oracle")
-            .map(|it| it.join(self.answers))
-            .zip(shared("models").map(|it| it.join(self.model)));
-        let Some((answers, model)) = paths.filter(|(answers, model)| answers.exists() && model.exists())
-        else {
-            eprintln!("skipped: {} and {} are not in ../shared", self.model, self.answers);
-            return None;
-        };
+        let answers = shared("oracle")?.join(self.answers);
+        let model = shared("models")?.join(self.model);
         let text = fs::read_to_string(answers).unwrap();
         let rows: Vec<Row> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert!(rows.len() > 100);
@@ -206,8 +199,56 @@ fn small_boards_are_seen_and_judged_as_katago_does() {
     }
 }
 
+/// The numbers of an answer of `kata-raw-nn`; an illegal point is −1.
+fn numbers(answer: &str) -> Vec<f64> {
+    let words = answer.split_whitespace();
+    words.filter_map(|word| if word == "NAN" { Some(-1.0) } else { word.parse().ok() }).collect()
+}
+
+/// Whole answers of `kata-raw-nn`, one with a colour that is not on turn, as KataGo gave them.
 #[test]
-#[ignore = "minutes: cargo test --profile checked --test katago_oracle every -- --ignored --nocapture"]
+fn raw_answers_are_written_as_katago_does() {
+    let (Some((_, network)), Some(path)) = (B6C96.load(), shared("oracle/katago-gtp-new-commands.txt"))
+    else {
+        eprintln!("skipped: no katago-gtp-new-commands.txt in ../shared/oracle");
+        return;
+    };
+    let recorded = fs::read_to_string(path).unwrap();
+    let wanted: Vec<&str> = recorded.split("\n\n").filter(|it| it.starts_with("= symmetry 0")).collect();
+    let rules = Rules::preset("tromp-taylor").unwrap().rules;
+    let settings = EngineSettings { threads: 1, memory_mebibytes: 2, rules, ..EngineSettings::default() };
+    let engine = Engine::with_network(settings, Some(Arc::new(network)));
+    let input = "boardsize 5\nclear_board\nkomi 6.5\nplay B C3\nkata-raw-nn 0\nkata-raw-nn b 0 0.5\n\
+                 kata-raw-nn 0 b\nkata-raw-nn 9\nkata-raw-nn 0 1.5\nkata-raw-nn\n";
+    let mut output = Vec::new();
+    kosumi_gtp::serve(Cursor::new(input.as_bytes().to_vec()), &mut output, &mut Commands::new(engine))
+        .unwrap();
+    let output = String::from_utf8(output).unwrap();
+    let answers: Vec<&str> = output.split_terminator("\n\n").collect();
+    assert_eq!(wanted.len(), 2);
+    for (found, wanted) in answers[4..6].iter().zip(&wanted) {
+        let (of_found, of_wanted) = (numbers(found), numbers(wanted));
+        assert_eq!(of_found.len(), of_wanted.len(), "{found}\n{wanted}");
+        for (found, wanted) in of_found.iter().zip(&of_wanted) {
+            // Points have three digits.
+            assert!(
+                (found - wanted).abs() < 2e-5 * wanted.abs().max(1.0) + 1.5e-3,
+                "{found} instead of {wanted}"
+            );
+        }
+        let names = |text: &str| {
+            text.lines()
+                .filter_map(|line| line.split(' ').next().map(str::to_owned))
+                .filter(|word| word.contains(char::is_alphabetic))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(names(found), names(wanted));
+    }
+    assert!(answers[6..].iter().all(|answer| answer.starts_with('?')), "{answers:#?}");
+}
+
+#[test]
+#[ignore = "minutes: cargo test --profile checked --test katago_oracle every_position -- --ignored --nocapture"]
 fn every_position_is_seen_and_judged_as_katago_does() {
     for oracle in ORACLES {
         let Some((rows, network)) = oracle.load() else { continue };

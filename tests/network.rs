@@ -13,10 +13,11 @@ use kosumi::net::{
     OLDEST_VERSION, Output, Precision, Prediction, Prepared, ReadError, Scratch, scalar,
 };
 use kosumi::rng::Rng;
+use kosumi_test_support::shared;
 use proptest::prelude::*;
 use std::fs::{self, File};
 use std::io::{Read as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 fn bytes(network: &Network, encoding: Encoding) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -517,10 +518,13 @@ fn try_everything(bytes: &[u8], input: &Input, arithmetics: &[Arithmetic]) {
     }
 }
 
-/// Cuts and changes files of every kind, `tries` times each way.
-fn break_files(tries: usize) {
+/// Cuts and changes files of every kind, or of those alone that version 15 brought, `tries` times each way.
+fn break_files(tries: usize, are_all_new: bool) {
     let mut rng = Rng::new(7);
+    let is_new =
+        |options: &Options| options.blocks.iter().any(|kind| kind.is_new()) || options.has_metadata_encoder;
     let networks: Vec<Network> = listed_networks()
+        .filter(|(_, options)| !are_all_new || is_new(options))
         .map(|(_, options)| {
             let attention = AttentionShape { key_width: Some(4), value_width: Some(1), ..options.attention };
             random::network(&Options { channels: 3, attention, ..options }).unwrap()
@@ -552,13 +556,14 @@ fn break_files(tries: usize) {
 
 #[test]
 fn broken_files_give_an_error_or_a_finite_answer() {
-    break_files(400);
+    break_files(400, false);
 }
 
 #[test]
-#[ignore = "20 s: cargo test --profile checked --test network -- --ignored"]
+#[ignore = "a minute: cargo test --profile checked --test network many -- --ignored"]
 fn many_broken_files_give_an_error_or_a_finite_answer() {
-    break_files(10_000);
+    break_files(10_000, false);
+    break_files(10_000, true);
 }
 
 /// A network of the shape of the largest ones that people use; takes a second and 300 MB.
@@ -575,12 +580,11 @@ fn large_networks_can_be_read() {
 }
 
 /// The published networks that are there.
-fn published() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/models");
-    let files = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+fn published() -> Option<Vec<PathBuf>> {
+    let files = fs::read_dir(shared("models")?).unwrap().flatten().map(|entry| entry.path());
     let mut files: Vec<PathBuf> = files.filter(|path| path.to_string_lossy().ends_with(".bin.gz")).collect();
     files.sort();
-    files
+    Some(files)
 }
 
 /// Are both the same bytes, except for numbers below 10⁻³⁰, which are zero in what was written?
@@ -600,10 +604,7 @@ fn same_but_for_tiny_weights(written: &[u8], read: &[u8]) -> bool {
 /// Hidden units that training has given up.
 #[test]
 fn units_without_effect_are_found() {
-    let Some(path) = published().into_iter().find(|path| path.ends_with("b10c384h6nbttflrs.bin.gz")) else {
-        eprintln!("skipped: no b10c384h6nbttflrs in ../shared/models");
-        return;
-    };
+    let Some(path) = shared("models/b10c384h6nbttflrs.bin.gz") else { return };
     let network = Network::open(&path).unwrap();
     assert_eq!(network.dead_units(), 775);
     let without = network.without_dead_units();
@@ -614,10 +615,7 @@ fn units_without_effect_are_found() {
 
 #[test]
 fn published_networks_are_read_and_written_again() {
-    let paths = published();
-    if paths.is_empty() {
-        eprintln!("skipped: no network in ../shared/models");
-    }
+    let Some(paths) = published() else { return };
     for path in paths {
         let network = Network::open(&path).unwrap();
         let cost = match network.name() {

@@ -2,7 +2,6 @@
 
 use kosumi::regress::{Outcome, RunResult};
 use std::fs;
-use std::path::Path;
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
@@ -177,11 +176,8 @@ fn finished_runs_are_compared_and_shown_again() {
 /// GNU Go's suites, if they are there: every line of the 13 is understood.
 #[test]
 fn gnu_gos_suites_are_read() {
-    let suites = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/gnugo-suites");
-    let Ok(entries) = suites.read_dir() else {
-        eprintln!("skipped: {} is missing", suites.display());
-        return;
-    };
+    let Some(suites) = kosumi_test_support::shared("gnugo-suites") else { return };
+    let entries = suites.read_dir().unwrap();
     use kosumi::regress::{Matching, Suite};
     let (mut tests, mut warnings) = (0, 0);
     for path in entries.map(|entry| entry.unwrap().path()) {

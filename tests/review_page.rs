@@ -9,7 +9,7 @@ use kosumi::rules::Rules;
 use kosumi::sgf::Record;
 use serde_json::{Value, json};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 /// A small game with a capture, a set-up, passes, and moves that are bad beyond doubt.
@@ -42,35 +42,13 @@ fn boards(line: &MainLine) -> Value {
     Value::from(boards)
 }
 
-/// What a browser test needs, or what is missing.
-fn browser(pages: &Path) -> Result<PathBuf, String> {
-    let node = Command::new("node").arg("--version").output();
-    if !node.is_ok_and(|output| output.status.success()) {
-        return Err("there is no node".to_owned());
-    }
-    if !pages.join("node_modules/playwright-core").is_dir() {
-        return Err("npm ci has not been run in tests/pages".to_owned());
-    }
-    let named = std::env::var_os("KOSUMI_CHROMIUM").map(PathBuf::from);
-    let usual =
-        ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].map(PathBuf::from);
-    named
-        .into_iter()
-        .chain(usual)
-        .find(|path| path.is_file())
-        .ok_or_else(|| "there is no Chromium".to_owned())
-}
-
 #[test]
-#[allow(clippy::print_stderr)]
 fn the_page_works_in_a_browser() {
     let pages = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/pages");
-    let chromium = match browser(&pages) {
-        Ok(chromium) => chromium,
-        Err(missing) => {
-            eprintln!("skipped: {missing}");
-            return;
-        }
+    let Some(chromium) =
+        kosumi_test_support::node(&pages, "playwright-core").and_then(|()| kosumi_test_support::chromium())
+    else {
+        return;
     };
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("review-page");
     let _ = fs::remove_dir_all(&folder);

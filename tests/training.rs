@@ -11,7 +11,7 @@ use kosumi::rules::Rules;
 use kosumi::score::area_score;
 use kosumi::sgf::{self, Record};
 use kosumi::training::{Example, Sampling, Shard, examples};
-use std::env;
+use kosumi_test_support::pytorch;
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
@@ -22,17 +22,6 @@ const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/train");
 
 /// How far the two programs' numbers may lie apart.
 const TOLERANCE: f64 = 1e-3;
-
-/// A Python that can train; `None`, with a message, if there is none.
-fn python() -> Option<String> {
-    let python = env::var("KOSUMI_PYTHON").unwrap_or_else(|_| "python3".to_owned());
-    let has_all = Command::new(&python).args(["-c", "import torch, numpy"]).output();
-    if has_all.is_ok_and(|output| output.status.success()) {
-        return Some(python);
-    }
-    eprintln!("skipped: {python} has no PyTorch and numpy (KOSUMI_PYTHON names another Python)");
-    None
-}
 
 /// Runs a command that must succeed, and returns what it printed.
 fn run(command: &mut Command) -> String {
@@ -97,7 +86,7 @@ fn assert_close(name: &str, ours: impl IntoIterator<Item = f32>, theirs: &[f64])
 
 #[test]
 fn the_pipeline_in_miniature() {
-    let Some(python) = python() else { return };
+    let Some(python) = pytorch() else { return };
     let folder = TempDir::new().unwrap();
     let at = |name: &str| folder.path().join(name);
     let rules = Rules::preset("cgos").unwrap().rules;
@@ -171,7 +160,7 @@ fn the_pipeline_in_miniature() {
 /// Self-play by a tiny network, training on it, and a game with what came out.
 #[test]
 fn from_self_play_to_play() {
-    let Some(python) = python() else { return };
+    let Some(python) = pytorch() else { return };
     let folder = TempDir::new().unwrap();
     let at = |name: &str| folder.path().join(name);
     let kosumi = || Command::new(env!("CARGO_BIN_EXE_kosumi"));
@@ -233,6 +222,8 @@ fn from_self_play_to_play() {
 
 #[test]
 fn the_parts_in_python() {
-    let Some(python) = python() else { return };
-    run(python_script(&python, "test_train.py").current_dir(SCRIPTS));
+    let Some(python) = pytorch() else { return };
+    // Teachers are compared with KataGo on positions that this program shows them.
+    let mut command = python_script(&python, "test_train.py");
+    run(command.current_dir(SCRIPTS).env("KOSUMI", env!("CARGO_BIN_EXE_kosumi")));
 }

@@ -18,8 +18,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use crate::command::{Command, Line, split_id};
+use crate::command::{Command, Line};
 use crate::lines::LineReader;
+use crate::response::parse_answer;
 
 /// The longest answer that is accepted.
 const MAX_ANSWER_BYTES: usize = 4 << 20;
@@ -546,29 +547,11 @@ impl PartialAnswer {
         if self.too_long {
             return Answer::TooLong;
         }
-        match take_apart(&self.text) {
+        match parse_answer(&self.text) {
             Ok(body) => Answer::Success(body),
             Err(message) => Answer::Failure(message),
         }
     }
-}
-
-/// What a controller makes of an answer without the empty line at its end: the body, or the message of a failure.
-pub(crate) fn take_apart(answer: &str) -> Result<String, String> {
-    let (refused, text) = match answer.strip_prefix('?') {
-        Some(text) => (true, text),
-        None => (false, answer.strip_prefix('=').unwrap_or(answer)),
-    };
-    // An id is only possible where no blank has come yet.
-    let body = if text.starts_with(|character: char| character.is_ascii_digit()) {
-        split_id(text).map_or(text, |(_, rest)| rest)
-    } else {
-        text
-    };
-    let body = body.strip_prefix(' ').unwrap_or(body).trim_end();
-    // In a diagram the blanks at the start of the first line may matter; in a single value they do not.
-    let body = if body.contains('\n') { body } else { body.trim_start() }.to_owned();
-    if refused { Err(body) } else { Ok(body) }
 }
 
 /// A line as the draft lets controllers see it: without control characters, and tabs as spaces.

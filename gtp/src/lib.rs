@@ -3,9 +3,9 @@
 //! # Modules, in the order of their dependence
 //!
 //! * [`vertex`]: colours and the text form of points;
-//! * [`response`]: what an answer may contain, and how it is written;
-//! * [`command`]: a line of input, cleaned as the draft demands, and taken apart;
 //! * [`arguments`]: typed reading of the arguments of a command;
+//! * [`command`]: a line of input, cleaned as the draft demands, and split into its parts;
+//! * [`response`]: what an answer may contain, how it is written, and how it is read;
 //! * [`server`]: the engine's side, a loop around a [`Handler`];
 //! * [`client`]: the controller's side, an engine as a child process.
 //!
@@ -22,6 +22,7 @@
 pub mod arguments;
 pub mod client;
 pub mod command;
+mod error;
 mod lines;
 pub mod response;
 pub mod server;

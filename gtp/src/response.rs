@@ -1,4 +1,4 @@
-//! What an engine answers: a [`Response`] or a [`Failure`], and how each is written.
+//! What an engine answers: a [`Response`] or a [`Failure`], how each is written, and how it is read again.
 //!
 //! An empty line ends an answer. One inside the body would cut the answer in two and put the controller out
 //! of step with the engine for the rest of the session, so it is removed here, once, and not left to the
@@ -6,8 +6,8 @@
 
 use std::fmt::{self, Write as _};
 
-use crate::arguments::ArgumentError;
-use crate::command::CommandError;
+use crate::command::{CommandError, split_id};
+use crate::error::ArgumentError;
 use crate::vertex::Vertex;
 
 /// The answer to a command that succeeded.
@@ -208,6 +208,25 @@ fn push_tidy(text: &mut String, line: &str) -> bool {
     let kept = text.get(start..).map_or(0, |added| added.trim_end().len());
     text.truncate(start + kept);
     kept > 0
+}
+
+/// Reads an answer, given without the empty line at its end, as a controller does: its body, or the message of a
+/// failure.
+pub(crate) fn parse_answer(answer: &str) -> Result<String, String> {
+    let (refused, text) = match answer.strip_prefix('?') {
+        Some(text) => (true, text),
+        None => (false, answer.strip_prefix('=').unwrap_or(answer)),
+    };
+    // An id is only possible where no blank has come yet.
+    let body = if text.starts_with(|character: char| character.is_ascii_digit()) {
+        split_id(text).map_or(text, |(_, rest)| rest)
+    } else {
+        text
+    };
+    let body = body.strip_prefix(' ').unwrap_or(body).trim_end();
+    // In a diagram the blanks at the start of the first line may matter; in a single value they do not.
+    let body = if body.contains('\n') { body } else { body.trim_start() }.to_owned();
+    if refused { Err(body) } else { Ok(body) }
 }
 
 #[cfg(test)]

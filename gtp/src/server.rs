@@ -19,10 +19,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use crate::client::take_apart;
 use crate::command::{Command, Line, MAX_LINE_BYTES, split_id};
 use crate::lines::LineReader;
-use crate::response::{Failure, Response, header, push_lines};
+use crate::response::{Failure, Response, header, parse_answer, push_lines};
 
 /// How many bytes of commands wait in the queue before the reader lets the pipe fill up instead. A whole game
 /// sent as single commands needs 10 kB.
@@ -362,7 +361,7 @@ where
         Session { output: &mut output, watch, id: None, streaming: false, quitting: false, error: None };
     let result = command.and_then(|command| handler.handle(&command, &mut session));
     session.finish(&result);
-    Some(take_apart(String::from_utf8_lossy(&output).trim_end()))
+    Some(parse_answer(String::from_utf8_lossy(&output).trim_end()))
 }
 
 /// A line that gets an answer.

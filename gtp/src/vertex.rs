@@ -6,7 +6,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::arguments::ArgumentError;
+use crate::error::ArgumentError;
 
 /// Letters of the columns. The `I` is left out, as it is too like the `1` and the `J`; what remains are 25
 /// letters, which is why the protocol knows no wider boards.

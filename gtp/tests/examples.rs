@@ -5,6 +5,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use kosumi_gtp::Client;
+use kosumi_test_support::{Need, require};
 
 /// Long enough on a busy machine; no test that passes waits for it.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -14,11 +15,8 @@ fn example(name: &str) -> Option<PathBuf> {
     let here = std::env::current_exe().unwrap();
     let folder = here.parent().and_then(|folder| folder.parent()).unwrap().join("examples");
     let path = folder.join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
-    if path.is_file() {
-        return Some(path);
-    }
-    eprintln!("skipped: {} has not been built", path.display());
-    None
+    let missing = || format!("{} has not been built", path.display());
+    require(Need::Examples, if path.is_file() { Ok(path.clone()) } else { Err(missing()) })
 }
 
 #[test]

@@ -14,10 +14,11 @@ import numpy as np
 import torch
 
 SHARD_VERSION = 1
+LABELS_VERSION = 2
 FEATURES = 22
 UNKNOWN_OWNER = -128
 NO_MOVE = 65535
-POLICY_MOVES = 16
+POLICY_MOVES = 32
 LABELS = ".labels.npz"
 
 
@@ -35,21 +36,62 @@ def labels_of(path: Path) -> Path:
     return path.with_name(path.name.removesuffix(".npz") + LABELS)
 
 
-def read_groups(path: Path) -> dict[tuple[int, int], dict[str, np.ndarray]]:
+def read_groups(path: Path, labels: bool = True) -> dict[tuple[int, int], dict[str, np.ndarray]]:
     """The arrays of a shard, and of its labels if there are any, by columns and rows of the board."""
     groups: dict[tuple[int, int], dict[str, np.ndarray]] = {}
-    for file in (path, labels_of(path)):
-        if not file.exists():
+    for file, version in ((path, SHARD_VERSION), (labels_of(path), LABELS_VERSION)):
+        if file == labels_of(path) and not (labels and file.exists()):
             continue
         with np.load(file, allow_pickle=False) as arrays:
-            if "version" not in arrays.files or int(arrays["version"][0]) != SHARD_VERSION:
-                raise ShardError(f"{file}: not a shard of version {SHARD_VERSION}")
+            if "version" not in arrays.files or int(arrays["version"][0]) != version:
+                raise ShardError(f"{file}: not of version {version}")
             for name in arrays.files:
                 size, _, array = name.partition("/")
                 if array:
                     columns, _, rows = size.partition("x")
                     groups.setdefault((int(columns), int(rows)), {})[array] = arrays[name]
+    for group in groups.values():
+        # A search's moves are fewer, and there is no rest of them.
+        for name in ("policy_move", "policy_share"):
+            if name in group and group[name].shape[1] < POLICY_MOVES:
+                group[name] = np.pad(group[name], ((0, 0), (0, POLICY_MOVES - group[name].shape[1])))
     return groups
+
+
+# Features of the position, see src/net/features: komi for the player to move in units of 20 points, what it is worth
+# beyond that under area scoring, and whether territory is counted.
+KOMI, TERRITORY, KOMI_WAVE = 5, 9, 18
+KOMI_MARGIN = 20.0
+
+
+def komi_wave(area: int, komi: np.ndarray) -> np.ndarray:
+    """What komi is worth beyond its points under area scoring: as `komi_wave` in src/net/features."""
+    parity = area % 2
+    above = np.clip(komi - (np.floor((komi - parity) / 2) * 2 + parity), 0, 2)
+    return np.where(above < 0.5, above, np.where(above < 1.5, 1 - above, above - 2))
+
+
+def with_komi(globals_: np.ndarray, area: int, more: np.ndarray) -> np.ndarray:
+    """The features of positions (n, 19) with so many points of komi more for the player to move (n)."""
+    globals_ = globals_.copy()
+    most = area + KOMI_MARGIN
+    komi = np.clip(np.round(globals_[:, KOMI] * 80) / 4 + more, -most, most)
+    globals_[:, KOMI] = komi / 20
+    globals_[:, KOMI_WAVE] = np.where(globals_[:, TERRITORY] > 0, 0, komi_wave(area, komi))
+    return globals_
+
+
+def komi_steps(count: int, rng: np.random.Generator) -> np.ndarray:
+    """Points to move komi by: half of them some, half of them anything up to 30 either way; a quarter by half points."""
+    near, far = rng.normal(0, 6, count), rng.uniform(-30, 30, count)
+    steps = np.round(np.where(rng.random(count) < 0.5, near, far))
+    return steps + np.where(rng.random(count) < 0.25, 0.5, 0.0)
+
+
+def varied_komi(globals_: np.ndarray, area: int, changed: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """The features of positions with another komi where `changed` (n) says so."""
+    moved = with_komi(globals_, area, komi_steps(len(changed), rng))
+    return np.where(changed[:, None], moved, globals_).astype(np.float32)
 
 
 @dataclasses.dataclass
@@ -70,10 +112,16 @@ class Batch:
     score: torch.Tensor
     # (n, p) in [-1, 1], NaN where unknown; none if none is known.
     ownership: torch.Tensor | None
-    # What a teacher says, if anything: (n, 16) moves and their shares, (n, 3) value, (n, 3) score mean, spread and
-    # lead in points, (n, p) ownership in [-1, 1].
+    # What a teacher says, if anything: (n, 32) moves and their shares, (n) the share of all others, (n, 3) value,
+    # (n, 4) score mean, spread and lead in points and variance time, (n, 2) short-term errors, (n, p) ownership in
+    # [-1, 1].
     policy_move: torch.Tensor | None = None
     policy_share: torch.Tensor | None = None
+    policy_rest: torch.Tensor | None = None
+    # The same moves' shares in its optimistic policy, and the share of all others.
+    optimistic_share: torch.Tensor | None = None
+    optimistic_rest: torch.Tensor | None = None
+    teacher_error: torch.Tensor | None = None
     teacher_value: torch.Tensor | None = None
     teacher_score: torch.Tensor | None = None
     teacher_ownership: torch.Tensor | None = None
@@ -134,11 +182,17 @@ def make_batch(
         owners("ownership"),
         teacher_value=floats("teacher_value"),
         teacher_score=floats("teacher_score"),
+        teacher_error=floats("teacher_error"),
         teacher_ownership=owners("teacher_ownership"),
     )
     if "policy_move" in group:
         batch.policy_move = torch.from_numpy(landed[group["policy_move"][rows].astype(np.int64)])
         batch.policy_share = floats("policy_share") / 65535.0
+        if "policy_rest" in group:
+            batch.policy_rest = floats("policy_rest") / 65535.0
+        if "optimistic_share" in group:
+            batch.optimistic_share = floats("optimistic_share") / 65535.0
+            batch.optimistic_rest = floats("optimistic_rest") / 65535.0
     return batch
 
 
@@ -148,10 +202,21 @@ def add_unknown(group: dict[str, np.ndarray], names: set[str], size: tuple[int, 
     for name in names - set(group):
         if name == "ownership":
             group[name] = np.full((count, area), UNKNOWN_OWNER, np.int8)
-        elif name in ("policy_move", "policy_share"):
+        elif name in ("policy_move", "policy_share", "optimistic_share"):
             group[name] = np.zeros((count, POLICY_MOVES), np.uint16)
+        elif name in ("policy_rest", "optimistic_rest"):
+            group[name] = np.zeros(count, np.uint16)
         else:
             raise ShardError(f"some shards have {name} and some have not")
+
+
+def forget_the_game(group: dict[str, np.ndarray]) -> None:
+    """Takes back what the games said of their positions: the moves and how they ended."""
+    group["played"] = np.full_like(group["played"], NO_MOVE)
+    group["value"] = np.zeros_like(group["value"])
+    group["score"] = np.full_like(group["score"], np.nan)
+    if "ownership" in group:
+        group["ownership"] = np.full_like(group["ownership"], UNKNOWN_OWNER)
 
 
 class Stream:
@@ -161,8 +226,12 @@ class Stream:
     mixed. Shards that appear in the folder are part of the next round.
     """
 
-    def __init__(self, folder: str | Path, batch: int, seed: int, window: int = 4, labelled: bool = False):
+    def __init__(
+        self, folder: str | Path, batch: int, seed: int, window: int = 4, labelled: bool = False, weak: str = ""
+    ):
         self.folder, self.batch, self.seed, self.window, self.labelled = Path(folder), batch, seed, window, labelled
+        # Shards whose names begin so show games of weak players: of these only the teacher's words count.
+        self.weak = weak
         # Place in the stream: round, the files of this round, window of the round, batches taken of the window.
         self.round, self.files, self.part, self.taken = 0, self.list_files(), 0, 0
         self.loaded: list[tuple[tuple[int, int], dict[str, np.ndarray], np.ndarray]] | None = None
@@ -191,6 +260,8 @@ class Stream:
         sizes: dict[tuple[int, int], list[dict[str, np.ndarray]]] = {}
         for name in chosen:
             for size, group in read_groups(self.folder / name).items():
+                if self.weak and name.startswith(self.weak):
+                    forget_the_game(group)
                 sizes.setdefault(size, []).append(group)
         batches = []
         for size, groups in sorted(sizes.items()):

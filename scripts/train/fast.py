@@ -1,7 +1,8 @@
-"""y = residual + conv(relu(x + bias)) with 3×3 weights, by `winograd.cpp` where there is a C++ compiler.
+"""What PyTorch does slowly on a CPU, in C++ where there is a compiler: `winograd.cpp`, y = residual + conv(relu(x +
+bias)) with 3×3 weights, for training; and `transformer.cpp`, attention in bf16, for asking a teacher.
 
-Compiled for this machine at the first use (seconds) and kept in the user's cache. Without a compiler, on a GPU and in
-bf16 PyTorch computes the same.
+Compiled for this machine at the first use (seconds) and kept in the user's cache. Without a compiler and on a GPU
+PyTorch computes the same.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ from pathlib import Path
 import torch
 import torch.nn.functional as F
 
-_SOURCE = Path(__file__).with_name("winograd.cpp")
 # CITE: Lavin & Gray 2015; the matrix G of F(4×4, 3×3).
 _G = torch.tensor(
     [[1 / 4, 0, 0], [-1 / 6, -1 / 6, -1 / 6], [-1 / 6, 1 / 6, -1 / 6], [1 / 24, 1 / 12, 1 / 6], [1 / 24, -1 / 12, 1 / 6], [0, 0, 1]]
 )
 
 
-def _library() -> ctypes.CDLL | None:
+def _library(name: str) -> ctypes.CDLL | None:
+    source = Path(__file__).with_name(f"{name}.cpp")
     if os.environ.get("KOSUMI_TRAIN_PLAIN"):
         return None
     compiler = [os.environ.get("CXX", "g++"), "-O3", "-march=native", "-ffast-math", "-std=c++17", "-fopenmp", "-fPIC"]
@@ -31,22 +32,25 @@ def _library() -> ctypes.CDLL | None:
         cpu = next((line for line in open("/proc/cpuinfo") if line.startswith("flags")), "")
     except OSError:
         cpu = ""
-    key = hashlib.sha256(_SOURCE.read_bytes() + " ".join(compiler).encode() + cpu.encode()).hexdigest()[:16]
+    key = hashlib.sha256(source.read_bytes() + " ".join(compiler).encode() + cpu.encode()).hexdigest()[:16]
     folder = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "kosumi-train"
-    path = folder / f"winograd-{key}.so"
+    path = folder / f"{name}-{key}.so"
     try:
         if not path.exists():
             folder.mkdir(parents=True, exist_ok=True)
             part = path.with_name(f"{path.name}.{os.getpid()}")
-            subprocess.run([*compiler, "-shared", "-o", part, _SOURCE], check=True, capture_output=True, text=True)
+            subprocess.run([*compiler, "-shared", "-o", part, source], check=True, capture_output=True, text=True)
             os.replace(part, path)
         return ctypes.CDLL(str(path))
     except (OSError, subprocess.CalledProcessError) as error:
-        print(f"no fast convolutions: {getattr(error, 'stderr', None) or error}", file=sys.stderr)
+        print(f"no fast {name}: {getattr(error, 'stderr', None) or error}", file=sys.stderr)
         return None
 
 
-_library_now = _library()
+_library_now = _library("winograd")
+_transformer = _library("transformer")
+if _transformer is not None and not _transformer.transformer_available():
+    _transformer = None
 
 
 def _pointer(tensor: torch.Tensor | None) -> ctypes.c_void_p:
@@ -136,11 +140,59 @@ def convolution(
         transformed = torch.einsum("ay,bx,oiyx->abio", _G, _G, weight).reshape(36, weight.shape[1], weight.shape[0])
         return _Convolution.apply(x, bias, transformed.contiguous(), residual)
     if bias is not None:
-        x = F.relu(x + bias[:, :, None, None], inplace=True)
+        x = F.relu(x + bias.to(x.dtype)[:, :, None, None], inplace=True)
     if mask is not None:
         x = x * mask
     y = F.conv2d(x, weight, padding=weight.shape[2] // 2)
     return y if residual is None else y + residual
+
+
+def is_fast_transformer(*tensors: torch.Tensor, multiples: tuple[int, ...] = ()) -> bool:
+    """Can `transformer.cpp` compute with these, with these widths?"""
+    return (
+        _transformer is not None
+        and all(t.dtype == torch.bfloat16 and t.device.type == "cpu" and t.is_contiguous() for t in tensors)
+        and all(width % 16 == 0 for width in multiples)
+        and not torch.is_grad_enabled()
+    )
+
+
+def attention(qkv: torch.Tensor, heads: int, kv_heads: int, key: int, value: int, cosine, sine) -> torch.Tensor:
+    """Attention as `transformer.cpp` has it: (n, points, queries, keys and values) to (n, points, heads × value)."""
+    count, points, _ = qkv.shape
+    out = torch.empty(count, points, heads * value, dtype=torch.bfloat16)
+    _transformer.transformer_attention(
+        *_sizes(count, points, heads, kv_heads, key, value), _pointer(qkv), _pointer(cosine), _pointer(sine), _pointer(out)
+    )
+    return out
+
+
+def gate(both: torch.Tensor) -> torch.Tensor:
+    """silu of the first half of each row, times the second."""
+    width = both.shape[-1] // 2
+    out = torch.empty(*both.shape[:-1], width, dtype=torch.bfloat16)
+    _transformer.transformer_gate(*_sizes(both.numel() // (2 * width), width), _pointer(both), _pointer(out))
+    return out
+
+
+def rms_norm(x: torch.Tensor, epsilon: float) -> torch.Tensor:
+    """Rows divided by the root of their mean square."""
+    out = torch.empty_like(x)
+    width = x.shape[-1]
+    _transformer.transformer_norm(
+        *_sizes(x.numel() // width, width), ctypes.c_float(epsilon), _pointer(x), _pointer(out)
+    )
+    return out
+
+
+def scaled_silu(x: torch.Tensor, scale: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+    """silu(x · scale + bias), scale and bias for each channel."""
+    out = torch.empty_like(x)
+    width = x.shape[-1]
+    _transformer.transformer_silu(
+        *_sizes(x.numel() // width, width), _pointer(scale), _pointer(bias), _pointer(x), _pointer(out)
+    )
+    return out
 
 
 def prepare(threads: int) -> None:
@@ -153,7 +205,7 @@ def prepare(threads: int) -> None:
         libc.mallopt(ctypes.c_int(-1), ctypes.c_int(1 << 30))
     except (OSError, AttributeError):
         pass
-    if _library_now is not None:
+    if _library_now is not None or _transformer is not None:
         try:
             ctypes.CDLL("libgomp.so.1").omp_set_num_threads(ctypes.c_int(threads))
         except OSError:

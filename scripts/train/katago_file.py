@@ -1,13 +1,19 @@
-"""KataGo's network files, version 8: read into and written from `model.Network`.
+"""KataGo's network files, versions 8 to 12: read into `model.Network`, and written from it as version 12.
 
-A gzip stream of words separated by white space; `@BIN@` is followed by little-endian f32s. Convolutions are stored as
-[y][x][in][out], matrices as [in][out].
+Version 9 brought two numbers more, the short-term errors, version 10 their present meaning, version 11 names of the
+activations (here only ReLU), version 12 a second policy. A network of an older version gets errors to be learnt, and its
+policy twice. `teacher.py` reads newer files, to ask them.
+
+A gzip stream of words separated by white space; `@BIN@` is followed by little-endian f32s (and, in files of our own that
+only `gpu.py` makes, `@F16@` by f16s). Convolutions are stored as [y][x][in][out], matrices as [in][out].
 """
 
 from __future__ import annotations
 
 import gzip
+import lzma
 import os
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -16,17 +22,35 @@ from torch import nn
 
 from model import GLOBAL_FEATURES, SPATIAL_FEATURES, Network, Norm, PoolingBlock, Shape
 
-VERSION = 8
+VERSION = 12
+RELU = "ACTIVATION_RELU"
 
 
 class FormatError(Exception):
     """The file is not a network of this kind."""
 
 
-class _Words:
+class Words:
+    """A file's words, and the arrays between them."""
+
     def __init__(self, data: bytes):
         self.data = data
         self.at = 0
+        # From version 11 on activations have a kind behind their name.
+        self.has_kinds = False
+        # Where the arrays read so far begin, with their mark, and their numbers of elements.
+        self.arrays: list[tuple[int, int]] = []
+
+    @staticmethod
+    def unpacked(path: str | Path) -> bytes:
+        """The bytes of a file, which may be packed by gzip or xz, or not at all."""
+        data = Path(path).read_bytes()
+        try:
+            if data[:2] == b"\x1f\x8b":
+                return gzip.decompress(data)
+            return lzma.decompress(data) if data[:6] == b"\xfd7zXZ\0" else data
+        except (EOFError, zlib.error, lzma.LZMAError) as error:
+            raise FormatError(f"the packed file is broken: {error}") from error
 
     def word(self) -> str:
         data, at = self.data, self.at
@@ -47,13 +71,15 @@ class _Words:
         data, at = self.data, self.at
         while at < len(data) and data[at] <= 32:
             at += 1
-        if data[at : at + 5] != b"@BIN@":
+        kind = {b"@BIN@": "<f4", b"@F16@": "<f2"}.get(data[at : at + 5])
+        if kind is None:
             self.at = at
             return np.array([float(self.word()) for _ in range(count)], np.float32)
-        self.at = at + 5 + 4 * count
-        if self.at > len(data):
+        self.arrays.append((at, count))
+        self.at = at + 5 + np.dtype(kind).itemsize * count
+        if count < 0 or self.at > len(data):
             raise FormatError("the file ends within its numbers")
-        return np.frombuffer(data, "<f4", count, at + 5).copy()
+        return np.frombuffer(data, kind, count, at + 5).astype(np.float32)
 
     def conv(self) -> np.ndarray:
         """Weights as PyTorch has them: [out][in][y][x]."""
@@ -74,16 +100,27 @@ class _Words:
         self.word()
         return self.floats(self.number())
 
-    def norm(self) -> tuple[np.ndarray, np.ndarray]:
-        """Scale and bias that the normalisation comes to."""
+    def scale_bias(self) -> tuple[np.ndarray, np.ndarray]:
+        """Scale and bias that the normalisation comes to. The activation follows in the file."""
         self.word()
         channels, epsilon, has_scale, has_bias = self.number(), float(self.word()), self.number(), self.number()
         mean, variance = self.floats(channels), self.floats(channels)
         scale = self.floats(channels) if has_scale else np.ones(channels, np.float32)
         bias = self.floats(channels) if has_bias else np.zeros(channels, np.float32)
         scale = scale / np.sqrt(variance + epsilon)
-        self.word()  # the activation behind it, by name only
         return scale.astype(np.float32), (bias - mean * scale).astype(np.float32)
+
+    def norm(self) -> tuple[np.ndarray, np.ndarray]:
+        """`scale_bias`, with the activation behind it."""
+        found = self.scale_bias()
+        self.relu()
+        return found
+
+    def relu(self) -> None:
+        """An activation's name and kind."""
+        self.word()
+        if self.has_kinds and (kind := self.word()) != RELU:
+            raise FormatError(f"activation {kind}; only {RELU} can be learnt")
 
 
 def _set(target: nn.Parameter, values: np.ndarray) -> None:
@@ -103,11 +140,11 @@ def _set_norm(norm: Norm, folded: tuple[np.ndarray, np.ndarray]) -> None:
 
 def read(path: str | Path) -> tuple[str, Network]:
     """Name and network of a file. Raises `FormatError` or `OSError`."""
-    data = gzip.open(path).read()
-    words = _Words(data)
+    words = Words(Words.unpacked(path))
     name, version = words.word(), words.number()
-    if version != VERSION:
-        raise FormatError(f"version {version}; only {VERSION} is read")
+    if not 8 <= version <= VERSION:
+        raise FormatError(f"version {version}; 8 to {VERSION} are read")
+    words.has_kinds = version >= 11
     if (words.number(), words.number()) != (SPATIAL_FEATURES, GLOBAL_FEATURES):
         raise FormatError("the network takes other inputs")
     words.word()
@@ -129,11 +166,18 @@ def read(path: str | Path) -> tuple[str, Network]:
     words.word()
     parts |= {"p1": words.conv(), "g1": words.conv(), "g1_norm": words.norm(), "from_g1": words.matrix()}
     parts |= {"p1_norm": words.norm(), "p2": words.conv(), "policy_pass": words.matrix()}
+    if version < 12:
+        for name_ in ("p2", "policy_pass"):
+            parts[name_] = np.concatenate([parts[name_], parts[name_]])
     words.word()
     parts |= {"v1": words.conv(), "v1_norm": words.norm()}
     hidden = [words.matrix(), words.bias()]
-    words.word()
+    words.relu()
     last = [words.matrix(), words.bias(), words.matrix(), words.bias()]
+    if version < 10:
+        # Near 0.1 for the value, and a point and a half for the score, wherever: a beginning.
+        last[2] = np.concatenate([last[2][:4], np.zeros((2, last[2].shape[1]), np.float32)])
+        last[3] = np.concatenate([last[3][:4], np.array([-3.0, -2.5], np.float32)])
     parts["ownership"] = words.conv()
 
     gpool = tuple(i for i, part in enumerate(block_parts) if "conv_pooled" in part)
@@ -158,15 +202,26 @@ def read(path: str | Path) -> tuple[str, Network]:
     return name, network
 
 
+def rounded(values: np.ndarray, bits: int) -> np.ndarray:
+    """f32s with so many bits behind the leading one; the others are 0, which packs better."""
+    drop = 23 - bits
+    if drop <= 0:
+        return values
+    words = np.ascontiguousarray(values, "<f4").view("<u4").astype(np.uint64)
+    words = (words + (1 << (drop - 1))) >> np.uint64(drop) << np.uint64(drop)
+    return words.astype("<u4").view("<f4")
+
+
 class _Writer:
-    def __init__(self):
+    def __init__(self, bits: int = 23):
         self.parts: list[bytes] = []
+        self.bits = bits
 
     def words(self, *words: object) -> None:
         self.parts.append("".join(f"{word}\n" for word in words).encode("ascii"))
 
     def floats(self, values: np.ndarray) -> None:
-        values = np.ascontiguousarray(values, "<f4")
+        values = rounded(np.ascontiguousarray(values, "<f4"), self.bits)
         if not np.isfinite(values).all():
             raise FormatError("a weight is not finite")
         self.parts += [b"@BIN@", values.tobytes(), b"\n"]
@@ -194,13 +249,14 @@ class _Writer:
         for values in (norm.scale, norm.bias):
             if values is not None:
                 self.floats(values.detach().float().cpu().numpy())
-        self.words(f"{prefix}/actv{number}")
+        self.words(f"{prefix}/actv{number}", RELU)
 
 
-def write(path: str | Path, name: str, network: Network) -> None:
-    """Writes the file in one step: whoever reads `path` sees the old file or the new one, whole."""
+def write(path: str | Path, name: str, network: Network, bits: int = 23) -> None:
+    """Writes the file in one step: whoever reads `path` sees the old file or the new one, whole. With fewer `bits`
+    the numbers are rounded, and the file is smaller (11 bits: by a third or so)."""
     shape = network.shape
-    out = _Writer()
+    out = _Writer(bits)
     out.words(name, VERSION, SPATIAL_FEATURES, GLOBAL_FEATURES, "trunk", shape.blocks, shape.channels)
     out.words(shape.middle, shape.middle - shape.pooled, shape.pooled, shape.pooled)
     out.conv("conv1", network.conv1)
@@ -231,7 +287,7 @@ def write(path: str | Path, name: str, network: Network) -> None:
     out.norm("v1", "", network.v1_norm)
     out.matrix("v2/w", network.v2)
     out.bias("v2/b", network.v2)
-    out.words("v2/actv")
+    out.words("v2/actv", RELU)
     out.matrix("v3/w", network.v3)
     out.bias("v3/b", network.v3)
     out.matrix("sv3/w", network.score)

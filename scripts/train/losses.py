@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 
 from data import Batch
-from model import SCORE_SCALE, Answer
+from model import ERROR_SCALES, SCORE_SCALE, TIME_SCALE, Answer
 
 
 @dataclasses.dataclass(frozen=True)
@@ -17,11 +17,14 @@ class Weights:
 
     # The teacher's moves, and the move that was played. Without a teacher the played move counts 1.
     policy: float = 1.0
+    # The same for the optimistic policy.
+    optimistic: float = 0.4
     played: float = 0.3
     value: float = 1.0
     # The teacher's share in what the value is to be; the rest is the game's result.
-    teacher_value: float = 0.75
+    teacher_value: float = 0.9
     score: float = 0.5
+    error: float = 0.2
     ownership: float = 1.0
 
 
@@ -30,25 +33,51 @@ def _with_grad_only(mask: torch.Tensor, losses: torch.Tensor) -> torch.Tensor:
     return torch.where(mask, losses, torch.zeros_like(losses)).mean()
 
 
-def legal_logits(answer: Answer, batch: Batch) -> torch.Tensor:
-    """The policy's logits, with the occupied points out of the running: programs that use the network know those."""
+def legal_logits(answer: Answer, batch: Batch, optimistic: bool = False) -> torch.Tensor:
+    """A policy's logits, with the occupied points out of the running: programs that use the network know those."""
     occupied = batch.spatial[:, 1:3].sum(dim=1).flatten(1) > 0
-    return torch.cat([answer.policy[:, :-1].masked_fill(occupied, -1e4), answer.policy[:, -1:]], dim=1)
+    policy = answer.optimistic if optimistic else answer.policy
+    return torch.cat([policy[:, :-1].masked_fill(occupied, -1e4), policy[:, -1:]], dim=1)
+
+
+def teacher_cross_entropy(
+    logits: torch.Tensor, batch: Batch, share: torch.Tensor, others: torch.Tensor | None
+) -> torch.Tensor:
+    """What the teacher's moves cost (n): each for itself, and all that it does not name (`others`) as one move."""
+    log_policy = F.log_softmax(logits, dim=1)
+    total = share.sum(dim=1)
+    cost = -(log_policy.gather(1, batch.policy_move) * share).sum(dim=1)
+    if others is not None:
+        # Moves without a share are only fillers of the list.
+        named = torch.zeros_like(logits).scatter_add_(1, batch.policy_move, batch.policy_share) > 0
+        rest = log_policy.masked_fill(named, -1e4).logsumexp(dim=1)
+        cost = cost - others * rest.clamp(min=-20.0)
+        total = total + others
+    return cost / total.clamp(min=1e-6)
 
 
 def losses(answer: Answer, batch: Batch, weights: Weights) -> dict[str, torch.Tensor]:
     """Every part of the loss, each with its weight; their sum is to fall."""
-    log_policy = F.log_softmax(legal_logits(answer, batch).float(), dim=1)
+    logits = legal_logits(answer, batch).float()
+    log_policy = F.log_softmax(logits, dim=1)
     played = F.nll_loss(log_policy, batch.played, reduction="none")
     parts: dict[str, torch.Tensor] = {}
     if batch.policy_share is not None:
-        total = batch.policy_share.sum(dim=1)
-        known = total > 0
-        soft = -(log_policy.gather(1, batch.policy_move) * batch.policy_share).sum(dim=1) / total.clamp(min=1e-6)
-        parts["policy"] = weights.policy * _with_grad_only(known, soft)
+        known = batch.policy_share.sum(dim=1) > 0
+        cost = teacher_cross_entropy(logits, batch, batch.policy_share, batch.policy_rest)
+        parts["policy"] = weights.policy * _with_grad_only(known, cost)
         parts["played"] = _with_grad_only(batch.has_played, torch.where(known, weights.played, 1.0).mul(played))
     else:
         parts["played"] = _with_grad_only(batch.has_played, played)
+    if answer.optimistic is not None:
+        # Where nobody says otherwise it is to be the plain policy.
+        hopes = legal_logits(answer, batch, optimistic=True).float()
+        if batch.optimistic_share is not None:
+            cost = teacher_cross_entropy(hopes, batch, batch.optimistic_share, batch.optimistic_rest)
+            parts["optimistic"] = weights.optimistic * _with_grad_only(batch.optimistic_share.sum(dim=1) > 0, cost)
+        else:
+            cost = -(log_policy.detach().exp() * F.log_softmax(hopes, dim=1)).sum(dim=1)
+            parts["optimistic"] = weights.optimistic * cost.mean()
 
     wanted = batch.result
     if batch.teacher_value is not None:
@@ -59,8 +88,8 @@ def losses(answer: Answer, batch: Batch, weights: Weights) -> dict[str, torch.Te
     score = answer.score.float()
     spread = F.softplus(score[:, 1])
     if batch.teacher_score is not None:
-        target = batch.teacher_score / SCORE_SCALE
-        answers = torch.stack([score[:, 0], spread, score[:, 2]], dim=1)
+        target = batch.teacher_score / batch.teacher_score.new_tensor([SCORE_SCALE] * 3 + [TIME_SCALE])
+        answers = torch.stack([score[:, 0], spread, score[:, 2], F.softplus(score[:, 3])], dim=1)
         cost = F.smooth_l1_loss(answers, target, beta=0.5)
     else:
         known = ~torch.isnan(batch.score)
@@ -71,8 +100,15 @@ def losses(answer: Answer, batch: Batch, weights: Weights) -> dict[str, torch.Te
         # The mean absolute error of a normal distribution is 0.8 of its spread.
         spread_cost = F.smooth_l1_loss(spread, error.detach() / 0.8, reduction="none", beta=0.5)
         cost = (cost + _with_grad_only(known, spread_cost)) / 3
-    # Nobody is asked how long the game will stay open; the number only must not run away.
-    parts["score"] = weights.score * cost + 1e-4 * score[:, 3].square().mean()
+        # Nobody is asked how long the game will stay open; the number only must not run away.
+        cost = cost + 1e-4 * score[:, 3].square().mean()
+    parts["score"] = weights.score * cost
+    if batch.teacher_error is not None and answer.errors is not None:
+        # Both errors in units of about their mean.
+        unit = answer.errors.new_tensor(ERROR_SCALES).sqrt()
+        expected = F.softplus(answer.errors.float()).clamp(min=1e-6).sqrt()
+        cost = F.smooth_l1_loss(expected, batch.teacher_error / unit, beta=0.1)
+        parts["error"] = weights.error * cost
 
     owners = batch.teacher_ownership if batch.teacher_ownership is not None else batch.ownership
     if owners is not None:
@@ -111,8 +147,11 @@ def measures(answer: Answer, batch: Batch) -> dict[str, torch.Tensor]:
         rows["ownership_error"] = (error, known)
     if batch.teacher_value is not None:
         known = batch.policy_share.sum(dim=1) > 0
-        share = batch.policy_share / batch.policy_share.sum(dim=1, keepdim=True).clamp(min=1e-6)
-        cross = -(log_policy.gather(1, batch.policy_move) * share).sum(dim=1)
+        share = batch.policy_share
+        if batch.policy_rest is not None:
+            share = torch.cat([share, batch.policy_rest[:, None]], dim=1)
+        share = share / share.sum(dim=1, keepdim=True).clamp(min=1e-6)
+        cross = teacher_cross_entropy(logits, batch, batch.policy_share, batch.policy_rest)
         entropy = -(share * share.clamp(min=1e-9).log()).sum(dim=1)
         teacher = batch.teacher_value[:, 0] - batch.teacher_value[:, 1]
         rows["teacher_top1"] = ((best[:, 0] == batch.policy_move[:, 0]).float(), known)
@@ -121,6 +160,13 @@ def measures(answer: Answer, batch: Batch) -> dict[str, torch.Tensor]:
         rows["teacher_score"] = ((answer.score_mean().float() - batch.teacher_score[:, 0]).abs(), None)
         error = (torch.tanh(answer.ownership.float()) - batch.teacher_ownership).abs().mean(dim=1)
         rows["teacher_ownership"] = (error, None)
+        if batch.optimistic_share is not None and answer.optimistic is not None:
+            hope = legal_logits(answer, batch, optimistic=True).argmax(dim=1)
+            wanted = batch.policy_move.gather(1, batch.optimistic_share.argmax(dim=1, keepdim=True))[:, 0]
+            rows["teacher_optimistic_top1"] = ((hope == wanted).float(), batch.optimistic_share.sum(dim=1) > 0)
+        if batch.teacher_error is not None and answer.errors is not None:
+            off = (answer.expected_errors().float() - batch.teacher_error).abs()
+            rows["teacher_value_error"], rows["teacher_score_error"] = (off[:, 0], None), (off[:, 1], None)
     sums: dict[str, torch.Tensor] = {}
     for name, (numbers, known) in rows.items():
         known = torch.ones_like(numbers, dtype=torch.bool) if known is None else known

@@ -1,4 +1,4 @@
-"""A network with the arithmetic of KataGo's file format, version 8.
+"""A network with the arithmetic of KataGo's file format, version 12.
 
 Tensors are (batch, channels, height, width), stored channels last. The network is shown a position from the view of
 the player to move, and answers from that view. Batches hold boards of one size; for boards of several sizes padded
@@ -26,6 +26,8 @@ GLOBAL_FEATURES = 19
 # What the last layers' numbers are multiplied with: fixed in the format.
 SCORE_SCALE = 20.0
 TIME_SCALE = 40.0
+# The squares of the short-term errors of value and score are multiplied by these.
+ERROR_SCALES = (0.25, 30.0)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -175,7 +177,7 @@ class PoolingBlock(nn.Module):
 class Answer:
     """What the network says of a batch. Shapes: n positions, p points in rows from the top."""
 
-    def __init__(self, policy, value, score, ownership):
+    def __init__(self, policy, value, score, ownership, errors=None, optimistic=None):
         # Logits of the p points, then of the pass: (n, p + 1).
         self.policy = policy
         # Logits of win, loss and no result: (n, 3).
@@ -184,6 +186,10 @@ class Answer:
         self.score = score
         # Before the tanh: (n, p).
         self.ownership = ownership
+        # As they leave the last layer: how far value and score will be from here within a few moves (n, 2), or none.
+        self.errors = errors
+        # As `policy`, for a search to look at: moves that may turn out better than they seem count for more. Or none.
+        self.optimistic = optimistic
 
     def score_mean(self):
         return self.score[:, 0] * SCORE_SCALE
@@ -193,6 +199,15 @@ class Answer:
 
     def lead(self):
         return self.score[:, 2] * SCORE_SCALE
+
+    def variance_time(self):
+        return F.softplus(self.score[:, 3]) * TIME_SCALE
+
+    def expected_errors(self):
+        """Of the value, which lies in [-1, 1], and of the score in points: (n, 2), or none."""
+        if self.errors is None:
+            return None
+        return (F.softplus(self.errors) * torch.tensor(ERROR_SCALES, device=self.errors.device)).sqrt()
 
 
 class Network(nn.Module):
@@ -210,13 +225,15 @@ class Network(nn.Module):
         self.g1_norm = Norm(shape.policy, has_scale=False)
         self.from_g1 = nn.Linear(3 * shape.policy, shape.policy, bias=False)
         self.p1_norm = Norm(shape.policy, has_scale=False)
-        self.p2 = conv(shape.policy, 1, 1)
-        self.policy_pass = nn.Linear(3 * shape.policy, 1, bias=False)
+        # Two policies: the plain one and the optimistic one.
+        self.p2 = conv(shape.policy, 2, 1)
+        self.policy_pass = nn.Linear(3 * shape.policy, 2, bias=False)
         self.v1 = conv(shape.channels, shape.value, 1)
         self.v1_norm = Norm(shape.value, has_scale=False)
         self.v2 = nn.Linear(3 * shape.value, shape.value_hidden)
         self.v3 = nn.Linear(shape.value_hidden, 3)
-        self.score = nn.Linear(shape.value_hidden, 4)
+        # Four numbers of the score, then the two short-term errors.
+        self.score = nn.Linear(shape.value_hidden, 6)
         self.ownership = conv(shape.value, 1, 1)
         self.start()
         self.to(memory_format=torch.channels_last)
@@ -239,6 +256,8 @@ class Network(nn.Module):
         self.from_g1.weight.mul_(0.3)
         for last in (self.p2, self.policy_pass, self.v3, self.score, self.ownership):
             last.weight.mul_(0.1)
+        for both in (self.p2, self.policy_pass):
+            both.weight[1] = both.weight[0]
 
     def forward(self, spatial: torch.Tensor, globals_: torch.Tensor, mask: torch.Tensor | None = None) -> Answer:
         """`spatial` (n, 22, height, width), `globals_` (n, 19), `mask` (n, 1, height, width) or none."""
@@ -260,10 +279,11 @@ class Network(nn.Module):
         policy, pooled, value = heads.split([self.shape.policy, self.shape.policy, self.shape.value], dim=1)
         pooled = area.pool(activate(self.g1_norm(pooled), mask))
         policy = self.p1_norm(policy + self.from_g1(pooled)[:, :, None, None])
-        points = self.p2(activate(policy, mask)).reshape(count, -1)
-        policy = torch.cat([points, self.policy_pass(pooled)], dim=1)
+        points = self.p2(activate(policy, mask)).reshape(count, 2, -1)
+        policy = torch.cat([points, self.policy_pass(pooled)[:, :, None]], dim=2)
 
         value = activate(self.v1_norm(value), mask)
         hidden = F.relu(self.v2(area.value_pool(value)))
         ownership = self.ownership(value).reshape(count, -1)
-        return Answer(policy, self.v3(hidden), self.score(hidden), ownership)
+        score = self.score(hidden)
+        return Answer(policy[:, 0], self.v3(hidden), score[:, :4], ownership, score[:, 4:], policy[:, 1])

@@ -8,18 +8,19 @@ from torch import nn
 
 @torch.no_grad()
 def orthogonal(matrix: torch.Tensor, steps: int = 5) -> torch.Tensor:
-    """Roughly the orthogonal matrix nearest to this one, by Newton and Schulz's iteration.
+    """Roughly the orthogonal matrix nearest to this one, or to each of several (n, rows, columns), by Newton and
+    Schulz's iteration.
 
     CITE: Keller Jordan, "Muon: an optimizer for hidden layers in neural networks" (2024), its coefficients.
     """
     a, b, c = 3.4445, -4.7750, 2.0315
-    tall = matrix.shape[0] > matrix.shape[1]
-    x = matrix.T if tall else matrix
-    x = x / (x.norm() + 1e-7)
+    tall = matrix.shape[-2] > matrix.shape[-1]
+    x = matrix.mT if tall else matrix
+    x = x / (x.norm(dim=(-2, -1), keepdim=True) + 1e-7)
     for _ in range(steps):
-        gram = x @ x.T
+        gram = x @ x.mT
         x = a * x + (b * gram + c * gram @ gram) @ x
-    return x.T if tall else x
+    return x.mT if tall else x
 
 
 class Muon(torch.optim.Optimizer):
@@ -41,21 +42,30 @@ class Muon(torch.optim.Optimizer):
                     continue
                 if group["weight_decay"]:
                     parameter.mul_(1 - group["lr"] * group["weight_decay"])
-                if group["muon"]:
-                    self._muon(group, parameter)
-                else:
+                if not group["muon"]:
                     self._adam(group, parameter)
+            if group["muon"]:
+                self._muon(group)
 
-    def _muon(self, group, parameter):
-        state, gradient = self.state[parameter], parameter.grad
-        if "momentum" not in state:
-            state["momentum"] = torch.zeros_like(parameter)
-        momentum = state["momentum"].lerp_(gradient, 1 - group["momentum"])
-        update = gradient.lerp(momentum, group["momentum"])
-        matrix = update.reshape(len(update), -1)
-        scale = 0.2 * max(matrix.shape) ** 0.5
-        step = orthogonal(matrix).reshape(update.shape)
-        parameter.add_(step, alpha=-group["lr"] * scale)
+    def _muon(self, group):
+        # Matrices of one shape go through the iteration together: on a GPU many small products cost more than one.
+        alike: dict[tuple[int, int], list[tuple[torch.Tensor, torch.Tensor]]] = {}
+        for parameter in group["params"]:
+            gradient = parameter.grad
+            if gradient is None:
+                continue
+            state = self.state[parameter]
+            if "momentum" not in state:
+                state["momentum"] = torch.zeros_like(parameter)
+            momentum = state["momentum"].lerp_(gradient, 1 - group["momentum"])
+            update = gradient.lerp(momentum, group["momentum"])
+            matrix = update.reshape(len(update), -1)
+            alike.setdefault(tuple(matrix.shape), []).append((parameter, matrix))
+        for shape, found in alike.items():
+            scale = 0.2 * max(shape) ** 0.5
+            steps = orthogonal(torch.stack([matrix for _, matrix in found]))
+            for (parameter, _), step in zip(found, steps):
+                parameter.add_(step.reshape(parameter.shape), alpha=-group["lr"] * scale)
 
     def _adam(self, group, parameter):
         state, gradient = self.state[parameter], parameter.grad

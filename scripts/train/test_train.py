@@ -3,19 +3,30 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import json
+import os
 import subprocess
 import sys
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
+
+# Threads that wait must sleep: tests run beside others on a few cores.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 
 import fast
+import gpu
 import katago_file
-from data import make_batch, turned_points
+import label
+import teacher
+from data import KOMI, KOMI_WAVE, TERRITORY, komi_wave, make_batch, read_groups, turned_points, with_komi
 from grow import grown
 from losses import Weights, losses, measures
 from mix import mixed
@@ -23,6 +34,8 @@ from model import Network, Shape
 from optimiser import orthogonal
 
 HERE = Path(__file__).parent
+# What lies beside the project on some machines: other people's networks, and what KataGo says with them.
+SHARED = Path(os.environ.get("KOSUMI_SHARED", HERE.parent.parent.parent / "shared"))
 
 
 def network(name: str = "b3c16", seed: int = 1) -> Network:
@@ -37,7 +50,7 @@ def network(name: str = "b3c16", seed: int = 1) -> Network:
 
 def answers(made: Network, spatial, globals_, mask=None) -> list[torch.Tensor]:
     answer = made(spatial, globals_, mask)
-    return [answer.policy, answer.value, answer.score, answer.ownership]
+    return [answer.policy, answer.value, answer.score, answer.ownership, answer.errors, answer.optimistic]
 
 
 def group(count: int, columns: int, rows: int) -> dict[str, np.ndarray]:
@@ -89,6 +102,11 @@ class Networks(unittest.TestCase):
             self.assertEqual((name, again.shape), ("n", made.shape))
             for (name, ours), (_, theirs) in zip(made.named_parameters(), again.named_parameters(), strict=True):
                 self.assertTrue(torch.equal(ours, theirs), name)
+            katago_file.write(Path(folder) / "small.bin.gz", "n", made, bits=9)
+            self.assertLess((Path(folder) / "small.bin.gz").stat().st_size, 0.7 * path.stat().st_size)
+            _, small = katago_file.read(Path(folder) / "small.bin.gz")
+            for (name, ours), theirs in zip(made.named_parameters(), small.parameters(), strict=True):
+                torch.testing.assert_close(theirs, ours, rtol=2.0**-10, atol=0, msg=name)
             path.write_bytes(path.read_bytes()[:-200])
             self.assertRaises((EOFError, katago_file.FormatError), katago_file.read, path)
 
@@ -99,7 +117,9 @@ class Networks(unittest.TestCase):
         padded, mask = torch.zeros(2, 22, 10, 11), torch.zeros(2, 1, 10, 11)
         padded[:, :, :7, :9], mask[:, :, :7, :9] = spatial, 1
         plain, masked = answers(made, spatial, globals_), answers(made, padded, globals_, mask)
-        masked[0] = torch.cat([masked[0][:, :-1].view(2, 10, 11)[:, :7, :9].flatten(1), masked[0][:, -1:]], dim=1)
+        for policy in (0, 5):
+            inside = masked[policy][:, :-1].view(2, 10, 11)[:, :7, :9].flatten(1)
+            masked[policy] = torch.cat([inside, masked[policy][:, -1:]], dim=1)
         masked[3] = masked[3].view(2, 10, 11)[:, :7, :9].flatten(1)
         for ours, theirs in zip(masked, plain):
             torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
@@ -124,6 +144,435 @@ class Networks(unittest.TestCase):
             torch.testing.assert_close(weights, wanted, msg=name)
         with self.assertRaises(SystemExit):
             mixed([(first, 1.0), (network("b3c24"), 1.0)])
+
+
+class Emitter:
+    """A network file in KataGo's format with random weights: two nested bottlenecks of transformer blocks."""
+
+    def __init__(self, version: int):
+        self.rng = np.random.default_rng(5)
+        self.out: list[bytes] = []
+        channels, inner = 32, 16
+        self.words("tiny", version, 22, 19, 20, 20, 20, 20, 40, 0.25, 150, *[0] * 8)
+        self.words("trunk", 2, channels, inner, inner, inner, 16, 1, *[0] * 5)
+        self.conv(3, 22, channels)
+        self.matrix(19, channels)
+        for learnable in (1, 0):
+            self.words("nested_bottleneck_block", "nest", 2)
+            self.norm_act(channels)
+            self.conv(1, channels, inner)
+            # Four query heads share two key heads.
+            self.words("transformer_attention_block", "attention", 4, 2, 8, 16, 1, learnable)
+            self.words("norm", inner, 1e-6)
+            self.floats(inner, 1.0)
+            for outputs in (32, 16, 32):
+                self.matrix(inner, outputs)
+            self.matrix(64, inner)
+            if learnable:
+                self.words("frequencies", 2, 4, 2)
+                self.floats(16)
+            else:
+                self.words("theta", 100.0)
+            self.words("transformer_ffn_block", "ffn", inner, 48, 1, "norm", inner, 1e-6)
+            self.floats(inner, 1.0)
+            self.matrix(inner, 48)
+            self.matrix(inner, 48)
+            self.matrix(48, inner)
+            self.norm_act(inner)
+            self.conv(1, inner, channels)
+        self.words("tip", channels, 1e-6, 1, 0)
+        self.floats(channels, 1.0)
+        self.floats(channels)
+        self.words("act", "ACTIVATION_SILU", "policy")
+        self.words(*([2, 0, 0, 0] if version >= 17 else []))
+        self.conv(1, channels, 8)
+        self.conv(1, channels, 8)
+        self.norm_act(8)
+        self.matrix(24, 8)
+        self.norm_act(8)
+        self.conv(1, 8, 2)
+        self.matrix(24, 8)
+        self.bias(8)
+        self.words("act", "ACTIVATION_SILU")
+        self.matrix(8, 2)
+        self.words("value")
+        self.words(*([0, 0, 0] if version >= 17 else []))
+        self.conv(1, channels, 8)
+        self.norm_act(8)
+        self.matrix(24, 16)
+        self.bias(16)
+        self.words("act", "ACTIVATION_SILU")
+        for outputs in (3, 6):
+            self.matrix(16, outputs)
+            self.bias(outputs)
+        self.conv(1, 8, 1)
+
+    def words(self, *words: object) -> None:
+        self.out += [f"{word}\n".encode() for word in words]
+
+    def floats(self, count: int, around: float = 0.0) -> None:
+        values = around + self.rng.normal(0, 0.3, count)
+        self.out += [b"@BIN@", values.astype("<f4").tobytes(), b"\n"]
+
+    def conv(self, side: int, inputs: int, outputs: int) -> None:
+        self.words("conv", side, side, inputs, outputs, 1, 1)
+        self.floats(side * side * inputs * outputs)
+
+    def matrix(self, inputs: int, outputs: int) -> None:
+        self.words("matrix", inputs, outputs)
+        self.floats(inputs * outputs)
+
+    def bias(self, channels: int) -> None:
+        self.words("bias", channels)
+        self.floats(channels)
+
+    def norm_act(self, channels: int) -> None:
+        self.words("norm", channels, 1e-20, 1, 1)
+        self.out += [b"@BIN@", bytes(4 * channels), b"\n", b"@BIN@", np.ones(channels, "<f4").tobytes(), b"\n"]
+        self.floats(channels, 1.0)
+        self.floats(channels)
+        self.words("act", "ACTIVATION_SILU")
+
+    def bytes(self) -> bytes:
+        return b"".join(self.out)
+
+
+class Teachers(unittest.TestCase):
+    @torch.no_grad()
+    def test_a_network_of_ours_answers_as_it_does(self):
+        made = network()
+        spatial, globals_ = (torch.rand(3, 22, 7, 9) > 0.7).float(), torch.randn(3, 19)
+        with tempfile.TemporaryDirectory() as folder:
+            katago_file.write(Path(folder) / "n.bin.gz", "n", made)
+            asked = teacher.read(Path(folder) / "n.bin.gz")
+        ours, theirs = made(spatial, globals_), asked(spatial, globals_)
+        for name in ("policy", "optimistic", "value", "score", "errors", "ownership"):
+            torch.testing.assert_close(getattr(theirs, name), getattr(ours, name), rtol=1e-4, atol=1e-4)
+        torch.testing.assert_close(theirs.expected_errors(), ours.expected_errors(), rtol=1e-4, atol=1e-4)
+
+    @torch.no_grad()
+    def test_an_older_network_gets_what_it_lacks(self):
+        path = HERE / "checkpoint" / "network.bin.gz"
+        asked, (_, learnt) = teacher.read(path), katago_file.read(path)
+        spatial, globals_ = (torch.rand(2, 22, 9, 9) > 0.7).float(), torch.randn(2, 19)
+        theirs, ours = asked(spatial, globals_), learnt(spatial, globals_)
+        for name in ("policy", "value", "score", "ownership"):
+            torch.testing.assert_close(getattr(ours, name), getattr(theirs, name), rtol=1e-3, atol=1e-3)
+        if asked.version < 12:
+            torch.testing.assert_close(ours.optimistic, ours.policy)
+        self.assertTrue(torch.isfinite(ours.expected_errors()).all())
+
+    @torch.no_grad()
+    def test_points_know_where_they_are_but_not_the_order_of_a_batch(self):
+        asked, _ = teacher.parse(Emitter(15).bytes())
+        spatial, globals_ = (torch.rand(4, 22, 9, 9) > 0.7).float(), torch.randn(4, 19)
+        plain, turned = asked(spatial, globals_), asked(spatial.flip(0), globals_.flip(0))
+        torch.testing.assert_close(turned.policy.flip(0), plain.policy, rtol=1e-4, atol=1e-4)
+        mirrored = asked(spatial.flip(3), globals_).policy[:, :-1].view(4, 9, 9).flip(2).flatten(1)
+        self.assertGreater(float((mirrored - plain.policy[:, :-1]).abs().max()), 1e-3)
+
+    @torch.no_grad()
+    def test_the_fast_parts_compute_what_pytorch_computes(self):
+        if fast._transformer is None:
+            self.skipTest("no C++ compiler, or no AVX-512 BF16")
+        # As the kernels see numbers: small, in bf16.
+        torch.manual_seed(4)
+        for points, heads, kv_heads, key, value in [(361, 6, 6, 32, 32), (81, 4, 2, 8, 16), (1, 1, 1, 4, 16), (37, 2, 1, 32, 48)]:
+            qkv = torch.randn(2, points, heads * key + kv_heads * (key + value)).bfloat16()
+            angle = torch.rand(points, kv_heads, key // 2) * 6
+            found = fast.attention(qkv, heads, kv_heads, key, value, angle.cos(), angle.sin())
+            wide = qkv.float()
+            q, k, v = wide.split([heads * key, kv_heads * key, kv_heads * value], dim=2)
+
+            def turned(x, count):
+                x = x.view(2, points, count, key)
+                by = angle.repeat_interleave(count // kv_heads, dim=1)
+                first, second = x.chunk(2, dim=3)
+                both = first * by.cos() - second * by.sin(), first * by.sin() + second * by.cos()
+                return torch.cat(both, dim=3).transpose(1, 2)
+
+            k, v = turned(k, kv_heads), v.view(2, points, kv_heads, value).transpose(1, 2)
+            k, v = (x.repeat_interleave(heads // kv_heads, dim=1) for x in (k, v))
+            right = F.scaled_dot_product_attention(turned(q, heads), k, v).transpose(1, 2).flatten(2)
+            torch.testing.assert_close(found.float(), right, rtol=2e-2, atol=2e-2)
+        x = (torch.randn(5, 96) * 3).bfloat16()
+        scale, bias = torch.randn(96).bfloat16(), torch.randn(96).bfloat16()
+        for found, right in [
+            (fast.gate(x), F.silu(x.float()[:, :48]) * x.float()[:, 48:]),
+            (fast.rms_norm(x, 1e-6), F.rms_norm(x.float(), (96,), eps=1e-6)),
+            (fast.scaled_silu(x, scale, bias), F.silu(x.float() * scale.float() + bias.float())),
+        ]:
+            torch.testing.assert_close(found.float(), right, rtol=2e-2, atol=2e-2)
+
+    @torch.no_grad()
+    def test_16_bits_say_nearly_the_same(self):
+        data = Emitter(15).bytes()
+        spatial, globals_ = (torch.rand(4, 22, 9, 9) > 0.7).float(), torch.randn(4, 19)
+        exact = F.softmax(teacher.parse(data)[0](spatial, globals_).policy, dim=1)
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "n.bin").write_bytes(data)
+            gpu.pack_teacher(Path(folder) / "n.bin", Path(folder) / "n.xz")
+            packed = teacher.read(Path(folder) / "n.xz")
+        half = F.softmax(packed(spatial, globals_).policy, dim=1)
+        self.assertTrue(0 < float((half - exact).abs().max()) < 1e-2)
+        rounded = F.softmax(packed.to(torch.bfloat16)(spatial, globals_).policy, dim=1)
+        self.assertLess(float((rounded - exact).abs().max()), 0.1)
+
+    def test_what_is_no_network_is_refused(self):
+        data = Emitter(17).bytes()
+        teacher.parse(data)
+        broken = [
+            data[:-100],
+            data + b"more",
+            data.replace(b"tiny\n17", b"tiny\n18", 1),
+            data.replace(b"transformer_ffn_block", b"transformer_gab_block", 1),
+            data.replace(b"ACTIVATION_SILU", b"ACTIVATION_GELU", 1),
+            data.replace(b"attention\n4\n2", b"attention\n3\n2", 1),
+            data.replace(b"nest\n2", b"nest\n-1", 1),
+            b"",
+        ]
+        for wrong in broken:
+            self.assertRaises(katago_file.FormatError, teacher.parse, wrong)
+
+    @torch.no_grad()
+    def test_katago_says_the_same(self):
+        kosumi, oracle = os.environ.get("KOSUMI"), SHARED / "oracle"
+        files = {
+            "b7c96h3tfrs-test5-cnorm": "katago-b7h3-raw.jsonl",
+            "b7c96h6kv3qk32v16tflrs-fson-bnh": "katago-b7h6-raw.jsonl",
+            "b10c384h6nbttflrs": "katago-b10-raw.jsonl",
+        }
+        if not kosumi or not all((oracle / file).exists() for file in files.values()):
+            self.skipTest(f"needs the program (KOSUMI) and KataGo's answers in {oracle}")
+        # The same positions in all files.
+        answers = {name: list(map(json.loads, (oracle / file).read_text().splitlines())) for name, file in files.items()}
+        rows = answers["b10c384h6nbttflrs"]
+        shown = dict(self.shown(kosumi, rows))
+        self.assertGreater(len(shown), 60)
+        for name, said in answers.items():
+            asked = teacher.read(SHARED / "models" / f"{name}.bin.gz")
+            # The large one takes its time.
+            for number in sorted(shown)[:: 4 if "b10" in name else 1]:
+                self.assertEqual(said[number]["moves"], rows[number]["moves"])
+                with self.subTest(f"{name} {number}"):
+                    self.check(asked, *shown[number], said[number])
+
+    def shown(self, kosumi: str, rows: list[dict]):
+        """Features of all positions that a game record can hold: number, size, and where in a shard."""
+        for rules in sorted({row["rules"] for row in rows}):
+            # A record of each position, with a move behind it, as positions are those before a move.
+            numbers = [number for number, row in enumerate(rows) if row["rules"] == rules]
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder) / "games.sgf"
+                path.write_text("\n".join(record(rows[number]) for number in numbers))
+                command = [kosumi, "features", path, "--out", folder, "--split", "all", "--per-game", "1000"]
+                made = subprocess.run([*command, "--rules", rules], capture_output=True, text=True)
+                files = sorted(Path(folder).glob("*.npz"))
+                if made.returncode or not files:
+                    continue  # rules that records cannot have
+                for size, found in read_groups(files[0]).items():
+                    for game, number in enumerate(numbers):
+                        here = (found["game"] == game) & (found["ply"] == len(rows[number]["moves"]))
+                        if here.any():
+                            yield number, (size, found, np.flatnonzero(here))
+
+    def check(self, asked, size, group, index, row) -> None:
+        answer = asked(*(lambda batch: (batch.spatial, batch.globals_))(make_batch(size, group, index)))
+        right = row["raw"]
+        legal = [p is not None for line in right["policy"] for p in line] + [True]
+        logits = answer.policy[0].masked_fill(~torch.tensor(legal), -torch.inf)
+        wanted = [p or 0.0 for line in right["policy"] for p in line] + [right["policyPass"]]
+        where = f"{row['rules']} {size} komi {row['komi']} {row['moves']}"
+        torch.testing.assert_close(F.softmax(logits, dim=0), torch.tensor(wanted), rtol=0, atol=1e-3, msg=where)
+        hopes = answer.optimistic[0].masked_fill(~torch.tensor(legal), -torch.inf)
+        wanted = [p or 0.0 for line in row["optimistic"]["policy"] for p in line] + [row["optimistic"]["policyPass"]]
+        torch.testing.assert_close(F.softmax(hopes, dim=0), torch.tensor(wanted), rtol=0, atol=1e-3, msg=where)
+        sign = 1 if row["to_play"] == "W" else -1
+        owners = torch.tensor(right["whiteOwnership"]).flatten() * sign
+        torch.testing.assert_close(torch.tanh(answer.ownership[0]), owners, rtol=0, atol=2e-3, msg=where)
+        value = answer.value[0].clone()
+        if right["noResult"] == 0:
+            value[2] = -torch.inf
+        win, loss, _ = F.softmax(value, dim=0).tolist()
+        self.assertAlmostEqual((win - loss) * sign, right["whiteWin"] - right["whiteLoss"], delta=2e-3, msg=where)
+        lead = float(answer.lead()[0]) * sign * (1 - right["noResult"])
+        self.assertAlmostEqual(lead, right["whiteLead"], delta=2e-2, msg=where)
+        errors = answer.expected_errors()[0].tolist()
+        self.assertAlmostEqual(errors[0], right["shorttermWinlossError"], delta=2e-3, msg=where)
+        self.assertAlmostEqual(errors[1], right["shorttermScoreError"], delta=5e-3, msg=where)
+        self.assertAlmostEqual(float(answer.variance_time()[0]), right["varTimeLeft"], delta=1e-2, msg=where)
+
+
+def record(row: dict) -> str:
+    """A game record in SGF that comes through a position."""
+
+    def vertex(name: str) -> str:
+        if name.lower() == "pass":
+            return ""
+        column = "ABCDEFGHJKLMNOPQRSTUVWXYZ".index(name[0].upper())
+        return chr(97 + column) + chr(97 + row["rows"] - int(name[1:]))
+
+    # Passes behind the position, so that a game is long enough to be taken.
+    moves = [(color, vertex(name)) for color, name in row["moves"]]
+    colors = "BW" if row["to_play"] == "B" else "WB"
+    moves += [(colors[i % 2], "") for i in range(max(2, 12 - len(moves)))]
+    size = f"{row['columns']}:{row['rows']}" if row["columns"] != row["rows"] else row["columns"]
+    body = "".join(f";{color}[{at}]" for color, at in moves)
+    return f"(;GM[1]FF[4]SZ[{size}]KM[{row['komi']}]RE[B+R]{body})"
+
+
+class Komi(unittest.TestCase):
+    def test_the_wave(self):
+        # From the table in src/net/features: area 81, komi that allow a draw are odd.
+        for komi, wave in [(7.0, 0.0), (7.5, 0.5), (8.0, 0.0), (8.5, -0.5), (6.5, -0.5), (7.25, 0.25), (-7.5, -0.5)]:
+            for area, more in [(81, 0), (80, 1), (81, 2), (361, -30)]:
+                self.assertAlmostEqual(float(komi_wave(area, np.array(komi + more))), wave)
+
+    def test_more_komi(self):
+        before = np.zeros((3, 19), np.float32)
+        before[:, KOMI], before[:, KOMI_WAVE] = -7.5 / 20, -0.5
+        before[2, TERRITORY], before[2, KOMI_WAVE] = 1, 0
+        more = np.array([0, 10.5, 500.0])
+        after = with_komi(before, 81, more)
+        np.testing.assert_allclose(after[:, KOMI] * 20, [-7.5, 3.0, 101.0], rtol=1e-6)
+        np.testing.assert_allclose(after[:, KOMI_WAVE], [-0.5, 0, 0])
+        unchanged = [i for i in range(19) if i not in (KOMI, KOMI_WAVE)]
+        np.testing.assert_array_equal(after[:, unchanged], before[:, unchanged])
+        same = gpu.moved_komi(torch.from_numpy(before), 81, torch.from_numpy(more).float())
+        np.testing.assert_allclose(same.numpy(), after, atol=1e-6)
+
+
+def call(main, words: list) -> str:
+    """What a script prints with these words on its command line."""
+    printed = io.StringIO()
+    with mock.patch.object(sys, "argv", [str(word) for word in words]), contextlib.redirect_stdout(printed):
+        main()
+    return printed.getvalue()
+
+
+def write_shard(path: Path, columns: int, rows: int, count: int = 40) -> None:
+    arrays = {f"{columns}x{rows}/{name}": values for name, values in group(count, columns, rows).items()}
+    np.savez(path, version=np.array([1], np.uint32), **arrays)
+
+
+class Labels(unittest.TestCase):
+    def test_labels_go_on_where_they_stopped_and_follow_from_the_seed(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            katago_file.write(folder / "teacher.bin.gz", "t", network())
+            for shard, size in [("training-0", (7, 7)), ("training-1", (5, 4))]:
+                write_shard(folder / f"{shard}.npz", *size)
+
+            def run(*more: str) -> dict[str, bytes]:
+                command = ["label.py", folder / "teacher.bin.gz", folder, "--threads", "1"]
+                command += ["--symmetries", "2", "--vary-komi", "0.5", "--precision", "f32", *more]
+                call(label.main, command)
+                return {path.name: path.read_bytes() for path in sorted(folder.glob("*.labels.npz"))}
+
+            self.assertEqual(len(run("--most", "1")), 1)
+            both = run()
+            self.assertEqual(len(both), 2)
+            # A kill leaves a part, or nothing.
+            (folder / "training-1.labels.npz").unlink()
+            (folder / "training-1.npz.part").write_bytes(b"half")
+            again = run()
+            for path, data in both.items():
+                with self.subTest(path):
+                    (folder / "x.npz").write_bytes(data)
+                    first = dict(np.load(folder / "x.npz"))
+                    (folder / "x.npz").write_bytes(again[path])
+                    for array, values in np.load(folder / "x.npz").items():
+                        np.testing.assert_array_equal(values, first[array])
+            self.check(folder)
+
+    @torch.inference_mode()
+    def check(self, folder: Path) -> None:
+        """The labels are what the network says, of the komi that the labels tell."""
+        made = network()
+        found = read_groups(folder / "training-0.npz")[7, 7]
+        komi = found["global"][:, KOMI] != group(40, 7, 7)["global"][:, KOMI]
+        self.assertTrue(0 < komi.sum() < 40)
+        self.assertTrue((found["value"][komi] == 0).all() and (found["value"][~komi].sum(axis=1) == 1).all())
+        total = found["policy_share"].astype(np.float64).sum(axis=1) + found["policy_rest"]
+        np.testing.assert_allclose(total, 65535, atol=20)
+        rows = np.arange(40)
+        # Averaged over all symmetries, turning the board turns the answer and changes nothing else.
+        policy, value, score, errors, owners, hopes = label.ask(made, (7, 7), found, rows, list(range(8)))
+        source = turned_points(7, 7, 5)
+        turned = dict(found)
+        bits = np.unpackbits(found["planes"], axis=2)[:, :, :49][:, :, source]
+        turned["planes"] = np.packbits(bits, axis=2)
+        again = label.ask(made, (7, 7), turned, rows, list(range(8)))
+        torch.testing.assert_close(again[0][:, :-1], policy[:, source], rtol=1e-3, atol=1e-4)
+        torch.testing.assert_close(again[5][:, :-1], hopes[:, source], rtol=1e-3, atol=1e-4)
+        for ours, theirs in zip(again[1:4], (value, score, errors)):
+            torch.testing.assert_close(ours, theirs, rtol=1e-3, atol=1e-3)
+        torch.testing.assert_close(again[4], owners[:, source], rtol=1e-3, atol=1e-4)
+
+
+class OnADevice(unittest.TestCase):
+    """`gpu.py`, on whatever is here."""
+
+    def test_positions_are_turned_as_elsewhere(self):
+        for size in [(5, 5), (4, 3)]:
+            shard = group(6, *size)
+            shard["played"][:2] = size[0] * size[1], 65535
+            pool = gpu.Pool(size, torch.device("cpu"))
+            pool.add({name: values[:2] for name, values in shard.items()}, weak=False)
+            pool.take_in()
+            pool.add({name: values[2:] for name, values in shard.items()}, weak=False)
+            pool.take_in()
+            for turn in range(len(pool.tables)):
+                found = pool.batch(torch.arange(6), torch.full((6,), turn))
+                right = make_batch(size, shard, np.arange(6), turn)
+                for name in ("spatial", "globals_", "played", "has_played", "result", "ownership"):
+                    torch.testing.assert_close(getattr(found, name), getattr(right, name), equal_nan=True, msg=name)
+
+    def test_names_are_left_out(self):
+        record = rb"(;GM[1]SZ[19]PB[a\]b]PW[c]RE[B+R]DT[2012-01-02]C[x];B[pd];W[dd]C[;B[aa\]])"
+        self.assertEqual(gpu.lean(record), b"(;GM[1]SZ[19]RE[B+R]DT[2012-01-02];B[pd];W[dd])")
+
+    def test_a_folder_is_all_it_takes(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            (folder / "teacher.bin").write_bytes(Emitter(15).bytes())
+            write_shard(folder / "a.npz", 7, 7)
+            write_shard(folder / "b.npz", 5, 4)
+            games = ";B[pd];W[dd];B[pq];W[dp]".join(f"\n(;SZ[19]DT[{year}]RE[B+R]" for year in (2012, 2013, 2016))
+            (folder / "games.sgf").write_text(games.replace("\n(", ")\n(").lstrip(")\n") + ")")
+
+            said = call(
+                gpu.main, ["gpu.py",
+                "pack", folder / "pack", "--teacher", folder / "teacher.bin", "--games", folder / "games.sgf",
+                "--shards", folder / "a.npz", "--self-play", folder / "b.npz", "--validation", folder / "a.npz",
+            ])  # fmt: skip
+            self.assertIn("2 games", said)
+            (folder / "teacher.bin").unlink()
+            common = ["--batch", 8, "--window", 2, "--threads", 1, "--least", 1, "--log-seconds", 0.2, "--reserve", 1]
+            common += ["--checkpoint-seconds", 0.5, "--device", "cpu"]
+            train = ["train", folder / "pack", *common, "--seconds", 5]
+            # From the folder alone.
+            command = [sys.executable, folder / "pack" / "gpu.py", *train, "--out", folder / "first", "--shape", "b2c16"]
+            made = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+            self.assertEqual(made.returncode, 0, made.stderr)
+            self.assertIn("kind=validation", made.stdout)
+            first = gpu.read_state(folder / "first")
+            self.assertGreater(first["steps"], 0)
+            more = ["--out", folder / "second", "--start", folder / "first", "--cool-down", "0.5"]
+            call(gpu.main, ["gpu.py", *train, *more])
+            second = gpu.read_state(folder / "second")
+            self.assertGreater(second["steps"], first["steps"])
+            _, averaged = katago_file.read(folder / "second" / "network.bin.gz")
+            call(gpu.main, ["gpu.py", "export", folder / "second", folder / "exported.bin.gz"])
+            _, exported = katago_file.read(folder / "exported.bin.gz")
+            for (name, value), wanted in zip(exported.named_parameters(), averaged.parameters(), strict=True):
+                torch.testing.assert_close(value, wanted, rtol=2e-2, atol=2e-3, msg=name)
+            for name, value in averaged.state_dict().items():
+                wanted = second["network"][name] + second["average"][name].float()
+                torch.testing.assert_close(value, wanted, rtol=2e-2, atol=2e-3, msg=name)
+            lines = (folder / "second" / "log.jsonl").read_text().splitlines()
+            steps = [json.loads(line)["steps"] for line in lines]
+            self.assertEqual(steps, sorted(steps))
 
 
 class Batches(unittest.TestCase):
@@ -173,13 +622,16 @@ class Losses(unittest.TestCase):
     def test_a_teacher_knows_what_no_game_says(self):
         shard = self.unknown()
         shard["policy_move"] = np.tile(np.arange(16, dtype=np.uint16), (2, 1))
-        shard["policy_share"] = np.full((2, 16), 4095, np.uint16)
+        shard["policy_share"] = np.full((2, 16), 4000, np.uint16)
+        shard["policy_rest"] = np.full(2, 1535, np.uint16)
+        shard["optimistic_share"], shard["optimistic_rest"] = shard["policy_share"], shard["policy_rest"]
         shard["teacher_value"] = np.tile(np.array([0.7, 0.3, 0], np.float32), (2, 1))
-        shard["teacher_score"] = np.tile(np.array([3, 5, 2], np.float32), (2, 1))
+        shard["teacher_score"] = np.tile(np.array([3, 5, 2, 4], np.float32), (2, 1))
+        shard["teacher_error"] = np.tile(np.array([0.1, 1.5], np.float32), (2, 1))
         shard["teacher_ownership"] = np.full((2, 25), 99, np.int8)
         parts = self.parts(shard, [1])
         self.assertEqual(parts["played"], 0)
-        for name in ("policy", "value", "score", "ownership"):
+        for name in ("policy", "optimistic", "value", "score", "error", "ownership"):
             self.assertGreater(parts[name], 0)
 
 
@@ -197,15 +649,13 @@ class Resuming(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             data = Path(folder) / "data"
             data.mkdir()
-            for number in range(3):
-                arrays = {f"7x7/{name}": values for name, values in group(40, 7, 7).items()}
-                np.savez(data / f"training-{number}.npz", version=np.array([1], np.uint32), **arrays)
-            np.savez(data / "validation-0.npz", version=np.array([1], np.uint32), **arrays)
+            for name in ("training-0", "training-1", "training-2", "validation-0"):
+                write_shard(data / f"{name}.npz", 7, 7)
 
             def train(run: str, positions: int) -> dict:
                 command = [sys.executable, HERE / "train.py", "--data", data, "--out", Path(folder) / run]
                 command += ["--shape", "b2c16", "--batch", "8", "--positions", positions, "--validate", "64"]
-                command += ["--warm-up", "40", "--average", "80", "--threads", "1", "--window", "2"]
+                command += ["--warm-up", "40", "--average", "80", "--threads", "1", "--window", "2", "--precision", "f32"]
                 subprocess.run([str(word) for word in command], check=True, capture_output=True)
                 return torch.load(Path(folder) / run / "state.pt", weights_only=True)
 
@@ -222,4 +672,5 @@ class Resuming(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    fast.prepare(1)
     unittest.main()

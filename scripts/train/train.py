@@ -51,6 +51,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--window", type=int, default=4, help="shards in memory [%(default)s]")
     parser.add_argument("--labelled", action="store_true", help="take only shards that a teacher labelled (label.py)")
+    parser.add_argument("--weak", default="", help="of shards whose names begin so only the teacher's words count")
     parser.add_argument("--checkpoint-minutes", type=float, default=5, help="[%(default)s]")
     parser.add_argument("--validate", type=int, default=50_000, help="positions between validations [%(default)s]")
     parser.add_argument("--validation-positions", type=int, default=4096, help="the first so many of each size [%(default)s]")
@@ -106,7 +107,8 @@ class Precision:
                 start = time.perf_counter()
                 self.step(network)
                 seconds[self.bf16] = time.perf_counter() - start
-            self.bf16 = seconds[True] < seconds[False]
+            # Where it hardly is faster, its rounding is not worth it.
+            self.bf16 = seconds[True] < 0.8 * seconds[False]
 
     def step(self, network: Network) -> None:
         spatial = torch.zeros(32, SPATIAL_FEATURES, 19, 19).contiguous(memory_format=torch.channels_last)
@@ -126,7 +128,7 @@ class Training:
         self.out.mkdir(parents=True, exist_ok=True)
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         self.positions, self.steps, self.cpu_seconds, self.wall_seconds = 0, 0, 0.0, 0.0
-        self.stream = Stream(options.data, options.batch, options.seed, options.window, options.labelled)
+        self.stream = Stream(options.data, options.batch, options.seed, options.window, options.labelled, options.weak)
         self.weights = Weights(played=options.played)
         self.stopping = False
 
@@ -152,7 +154,11 @@ class Training:
         elif not hasattr(self, "started_at"):
             # Where the warm-up of this training began.
             self.started_at = self.positions
-        self.precision = Precision(self.device, options.precision, self.network)
+        wanted = options.precision
+        if saved and wanted == "auto":
+            # The test's outcome is chance where both are about as fast; a training keeps to what it began with.
+            wanted = "bf16" if saved["bf16"] else "f32"
+        self.precision = Precision(self.device, wanted, self.network)
 
     def take_over(self, folder: Path) -> None:
         """Counts on from a packed training. Its optimiser's averages are not in the pack; a new warm-up makes them."""
@@ -183,6 +189,7 @@ class Training:
             "cpu_seconds": self.cpu_seconds,
             "wall_seconds": self.wall_seconds,
             "started_at": self.started_at,
+            "bf16": self.precision.bf16,
             "options": {name: value for name, value in vars(self.options).items() if isinstance(value, (int, float, str))},
         }
         write_whole(self.out / "state.pt", lambda file: torch.save(state, file))
@@ -275,7 +282,9 @@ class Training:
         except ImportError:
             # Curves are a convenience: without matplotlib the log still has every number.
             return
-        plot.draw(self.out / "log.jsonl", self.out / "curves.png")
+        # A slow machine comes here before the first line of the log.
+        if (self.out / "log.jsonl").exists():
+            plot.draw(self.out / "log.jsonl", self.out / "curves.png")
 
     def run(self) -> None:
         options = self.options

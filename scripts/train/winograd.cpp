@@ -29,9 +29,30 @@ constexpr int MOST_ROWS = 6;
 typedef V8 Wide;
 #endif
 
-inline V8 load(const float* from) { return *reinterpret_cast<const V8*>(from); }
-inline void store(float* to, V8 value) { *reinterpret_cast<V8*>(to) = value; }
-inline V8 relu(V8 x) { return x > 0.0f ? x : V8{}; }
+// (A template's argument loses a type's alignment, so its vectors are copied.)
+template <typename Vector>
+inline Vector fetch(const float* from) {
+    Vector value;
+    std::memcpy(&value, from, sizeof(value));
+    return value;
+}
+template <typename Vector>
+inline void put(float* to, Vector value) {
+    std::memcpy(to, &value, sizeof(value));
+}
+template <typename Vector>
+inline Vector relu(Vector x) {
+    return x > 0.0f ? x : Vector{};
+}
+
+// Runs with vectors as wide as the machine has them, if so many channels are a multiple of them, else with 8 lanes.
+template <typename Run>
+inline void with_vectors(int64_t channels, Run run) {
+    if (channels % WIDE == 0)
+        run(Wide{});
+    else
+        run(V8{});
+}
 
 // Sizes of a layer and how it falls into tiles of 4×4 outputs.
 struct Layer {
@@ -42,12 +63,13 @@ struct Layer {
 };
 
 // d ← Bᵀ d B, with d 6×6.
-inline void to_input_space(V8 d[6][6]) {
-    auto once = [](V8& a, V8& b, V8& c, V8& e, V8& f, V8& g) {
-        const V8 x0 = 4.0f * a - 5.0f * c + f;
-        const V8 p = f - 4.0f * c, q = e - 4.0f * b;
-        const V8 r = f - c, s = 2.0f * (e - b);
-        const V8 x5 = 4.0f * b - 5.0f * e + g;
+template <typename V>
+inline void to_input_space(V d[6][6]) {
+    auto once = [](V& a, V& b, V& c, V& e, V& f, V& g) {
+        const V x0 = 4.0f * a - 5.0f * c + f;
+        const V p = f - 4.0f * c, q = e - 4.0f * b;
+        const V r = f - c, s = 2.0f * (e - b);
+        const V x5 = 4.0f * b - 5.0f * e + g;
         a = x0, b = p + q, c = p - q, e = r + s, f = r - s, g = x5;
     };
     for (int i = 0; i < 6; i++) once(d[0][i], d[1][i], d[2][i], d[3][i], d[4][i], d[5][i]);
@@ -55,15 +77,16 @@ inline void to_input_space(V8 d[6][6]) {
 }
 
 // d ← B d Bᵀ: the transpose of the above.
-inline void from_input_space(V8 d[6][6]) {
-    auto once = [](V8& a, V8& b, V8& c, V8& e, V8& f, V8& g) {
-        const V8 p = b + c, q = b - c, r = e + f, s = 2.0f * (e - f);
-        const V8 x0 = 4.0f * a;
-        const V8 x1 = -4.0f * q - s + 4.0f * g;
-        const V8 x2 = -5.0f * a - 4.0f * p - r;
-        const V8 x3 = q + s - 5.0f * g;
-        const V8 x4 = a + p + r;
-        const V8 x5 = g;
+template <typename V>
+inline void from_input_space(V d[6][6]) {
+    auto once = [](V& a, V& b, V& c, V& e, V& f, V& g) {
+        const V p = b + c, q = b - c, r = e + f, s = 2.0f * (e - f);
+        const V x0 = 4.0f * a;
+        const V x1 = -4.0f * q - s + 4.0f * g;
+        const V x2 = -5.0f * a - 4.0f * p - r;
+        const V x3 = q + s - 5.0f * g;
+        const V x4 = a + p + r;
+        const V x5 = g;
         a = x0, b = x1, c = x2, e = x3, f = x4, g = x5;
     };
     for (int i = 0; i < 6; i++) once(d[0][i], d[1][i], d[2][i], d[3][i], d[4][i], d[5][i]);
@@ -71,18 +94,19 @@ inline void from_input_space(V8 d[6][6]) {
 }
 
 // y ← Aᵀ m A: from 6×6 to 4×4.
-inline void to_output(const V8 m[6][6], V8 y[4][4]) {
-    V8 half[4][6];
+template <typename V>
+inline void to_output(const V m[6][6], V y[4][4]) {
+    V half[4][6];
     for (int i = 0; i < 6; i++) {
-        const V8 p = m[1][i] + m[2][i], q = m[1][i] - m[2][i], r = m[3][i] + m[4][i], s = m[3][i] - m[4][i];
+        const V p = m[1][i] + m[2][i], q = m[1][i] - m[2][i], r = m[3][i] + m[4][i], s = m[3][i] - m[4][i];
         half[0][i] = m[0][i] + p + r;
         half[1][i] = q + 2.0f * s;
         half[2][i] = p + 4.0f * r;
         half[3][i] = q + 8.0f * s + m[5][i];
     }
     for (int i = 0; i < 4; i++) {
-        const V8* h = half[i];
-        const V8 p = h[1] + h[2], q = h[1] - h[2], r = h[3] + h[4], s = h[3] - h[4];
+        const V* h = half[i];
+        const V p = h[1] + h[2], q = h[1] - h[2], r = h[3] + h[4], s = h[3] - h[4];
         y[i][0] = h[0] + p + r;
         y[i][1] = q + 2.0f * s;
         y[i][2] = p + 4.0f * r;
@@ -91,11 +115,12 @@ inline void to_output(const V8 m[6][6], V8 y[4][4]) {
 }
 
 // m ← A y Aᵀ: from 4×4 to 6×6.
-inline void from_output(const V8 y[4][4], V8 m[6][6]) {
-    V8 half[6][4];
+template <typename V>
+inline void from_output(const V y[4][4], V m[6][6]) {
+    V half[6][4];
     for (int i = 0; i < 4; i++) {
-        const V8 even = y[0][i] + y[2][i], odd = y[1][i] + y[3][i];
-        const V8 far_even = y[0][i] + 4.0f * y[2][i], far_odd = 2.0f * y[1][i] + 8.0f * y[3][i];
+        const V even = y[0][i] + y[2][i], odd = y[1][i] + y[3][i];
+        const V far_even = y[0][i] + 4.0f * y[2][i], far_odd = 2.0f * y[1][i] + 8.0f * y[3][i];
         half[0][i] = y[0][i];
         half[1][i] = even + odd;
         half[2][i] = even - odd;
@@ -104,9 +129,9 @@ inline void from_output(const V8 y[4][4], V8 m[6][6]) {
         half[5][i] = y[3][i];
     }
     for (int i = 0; i < 6; i++) {
-        const V8* h = half[i];
-        const V8 even = h[0] + h[2], odd = h[1] + h[3];
-        const V8 far_even = h[0] + 4.0f * h[2], far_odd = 2.0f * h[1] + 8.0f * h[3];
+        const V* h = half[i];
+        const V even = h[0] + h[2], odd = h[1] + h[3];
+        const V far_even = h[0] + 4.0f * h[2], far_odd = 2.0f * h[1] + 8.0f * h[3];
         m[i][0] = h[0];
         m[i][1] = even + odd;
         m[i][2] = even - odd;
@@ -118,14 +143,6 @@ inline void from_output(const V8 y[4][4], V8 m[6][6]) {
 
 // c[ROWS][n…] (+)= a · b over `depth`, for PANELS vectors of columns. Element (row, k) of a lies at
 // a[row * row_step + k * depth_step].
-// (A template's argument loses a type's alignment, so its vectors are copied.)
-template <typename Vector>
-inline Vector fetch(const float* from) {
-    Vector value;
-    std::memcpy(&value, from, sizeof(value));
-    return value;
-}
-
 template <int ROWS, int PANELS, typename Vector, bool ADD>
 inline void kernel(const float* a, int64_t row_step, int64_t depth_step, const float* b, int64_t b_step, float* c,
                    int64_t c_step, int64_t depth) {
@@ -200,28 +217,34 @@ struct Input {
 };
 
 // The transformed input tiles of some images: out[36][tile][channel].
-void read_tiles(const Layer& layer, const Input& input, int64_t first, int64_t count, float* out) {
+template <typename V>
+void read_tiles_by(const Layer& layer, const Input& input, int64_t first, int64_t count, float* out) {
+    constexpr int64_t LANES = sizeof(V) / sizeof(float);
     const int64_t tiles = count * layer.tiles();
     for (int64_t tile = 0; tile < tiles; tile++) {
         const int64_t image = first + tile / layer.tiles(), place = tile % layer.tiles();
         const int64_t top = place / layer.tile_columns * 4 - 1, left = place % layer.tile_columns * 4 - 1;
         const float* x = input.x + image * layer.rows * layer.columns * input.point_step;
-        for (int64_t channel = 0; channel < layer.inputs; channel += 8) {
-            V8 d[6][6];
-            const V8 bias = input.bias ? load(input.bias + image * input.bias_step + channel) : V8{};
+        for (int64_t channel = 0; channel < layer.inputs; channel += LANES) {
+            V d[6][6];
+            const V bias = input.bias ? fetch<V>(input.bias + image * input.bias_step + channel) : V{};
             for (int i = 0; i < 6; i++)
                 for (int j = 0; j < 6; j++) {
                     const int64_t row = top + i, column = left + j;
                     const bool on = row >= 0 && row < layer.rows && column >= 0 && column < layer.columns;
-                    V8 value = on ? load(x + (row * layer.columns + column) * input.point_step + channel) : V8{};
+                    V value = on ? fetch<V>(x + (row * layer.columns + column) * input.point_step + channel) : V{};
                     if (on && input.bias) value = relu(value + bias);
                     d[i][j] = value;
                 }
             to_input_space(d);
             float* target = out + tile * layer.inputs + channel;
-            for (int i = 0; i < 36; i++) store(target + i * tiles * layer.inputs, d[i / 6][i % 6]);
+            for (int i = 0; i < 36; i++) put<V>(target + i * tiles * layer.inputs, d[i / 6][i % 6]);
         }
     }
+}
+
+void read_tiles(const Layer& layer, const Input& input, int64_t first, int64_t count, float* out) {
+    with_vectors(layer.inputs, [&](auto lanes) { read_tiles_by<decltype(lanes)>(layer, input, first, count, out); });
 }
 
 Layer layer_of(int64_t images, int64_t rows, int64_t columns, int64_t inputs, int64_t outputs) {
@@ -252,21 +275,25 @@ void winograd_forward(int64_t images, int64_t rows, int64_t columns, int64_t inp
             for (int i = 0; i < 36; i++)
                 multiply<false>(scratch.inputs.data() + i * tiles * inputs, inputs, 1, weights + i * inputs * outputs,
                                 scratch.outputs.data() + i * tiles * outputs, tiles, outputs, inputs);
-            for (int64_t tile = 0; tile < tiles; tile++) {
-                const int64_t image = first + tile / layer.tiles(), place = tile % layer.tiles();
-                const int64_t top = place / layer.tile_columns * 4, left = place % layer.tile_columns * 4;
-                for (int64_t channel = 0; channel < outputs; channel += 8) {
-                    V8 m[6][6], out[4][4];
-                    const float* source = scratch.outputs.data() + tile * outputs + channel;
-                    for (int i = 0; i < 36; i++) m[i / 6][i % 6] = load(source + i * tiles * outputs);
-                    to_output(m, out);
-                    for (int64_t i = 0; i < 4 && top + i < rows; i++)
-                        for (int64_t j = 0; j < 4 && left + j < columns; j++) {
-                            const int64_t at = ((image * rows + top + i) * columns + left + j) * outputs + channel;
-                            store(y + at, residual ? out[i][j] + load(residual + at) : out[i][j]);
-                        }
+            with_vectors(outputs, [&](auto lanes) {
+                using V = decltype(lanes);
+                constexpr int64_t LANES = sizeof(V) / sizeof(float);
+                for (int64_t tile = 0; tile < tiles; tile++) {
+                    const int64_t image = first + tile / layer.tiles(), place = tile % layer.tiles();
+                    const int64_t top = place / layer.tile_columns * 4, left = place % layer.tile_columns * 4;
+                    for (int64_t channel = 0; channel < outputs; channel += LANES) {
+                        V m[6][6], out[4][4];
+                        const float* source = scratch.outputs.data() + tile * outputs + channel;
+                        for (int i = 0; i < 36; i++) m[i / 6][i % 6] = fetch<V>(source + i * tiles * outputs);
+                        to_output(m, out);
+                        for (int64_t i = 0; i < 4 && top + i < rows; i++)
+                            for (int64_t j = 0; j < 4 && left + j < columns; j++) {
+                                const int64_t at = ((image * rows + top + i) * columns + left + j) * outputs + channel;
+                                put<V>(y + at, residual ? out[i][j] + fetch<V>(residual + at) : out[i][j]);
+                            }
+                    }
                 }
-            }
+            });
         }
     }
 }
@@ -291,22 +318,26 @@ void winograd_backward(int64_t images, int64_t rows, int64_t columns, int64_t in
             const int64_t first = block * step, count = std::min(step, images - first);
             const int64_t tiles = count * layer.tiles();
             read_tiles(layer, input, first, count, scratch.inputs.data());
-            for (int64_t tile = 0; tile < tiles; tile++) {
-                const int64_t image = first + tile / layer.tiles(), place = tile % layer.tiles();
-                const int64_t top = place / layer.tile_columns * 4, left = place % layer.tile_columns * 4;
-                for (int64_t channel = 0; channel < outputs; channel += 8) {
-                    V8 m[6][6], in[4][4];
-                    for (int64_t i = 0; i < 4; i++)
-                        for (int64_t j = 0; j < 4; j++) {
-                            const bool on = top + i < rows && left + j < columns;
-                            const int64_t at = ((image * rows + top + i) * columns + left + j) * outputs + channel;
-                            in[i][j] = on ? load(dy + at) : V8{};
-                        }
-                    from_output(in, m);
-                    float* target = scratch.outputs.data() + tile * outputs + channel;
-                    for (int i = 0; i < 36; i++) store(target + i * tiles * outputs, m[i / 6][i % 6]);
+            with_vectors(outputs, [&](auto lanes) {
+                using V = decltype(lanes);
+                constexpr int64_t LANES = sizeof(V) / sizeof(float);
+                for (int64_t tile = 0; tile < tiles; tile++) {
+                    const int64_t image = first + tile / layer.tiles(), place = tile % layer.tiles();
+                    const int64_t top = place / layer.tile_columns * 4, left = place % layer.tile_columns * 4;
+                    for (int64_t channel = 0; channel < outputs; channel += LANES) {
+                        V m[6][6], in[4][4];
+                        for (int64_t i = 0; i < 4; i++)
+                            for (int64_t j = 0; j < 4; j++) {
+                                const bool on = top + i < rows && left + j < columns;
+                                const int64_t at = ((image * rows + top + i) * columns + left + j) * outputs + channel;
+                                in[i][j] = on ? fetch<V>(dy + at) : V{};
+                            }
+                        from_output(in, m);
+                        float* target = scratch.outputs.data() + tile * outputs + channel;
+                        for (int i = 0; i < 36; i++) put<V>(target + i * tiles * outputs, m[i / 6][i % 6]);
+                    }
                 }
-            }
+            });
             for (int i = 0; i < 36; i++) {
                 float* in = scratch.inputs.data() + i * tiles * inputs;
                 const float* out = scratch.outputs.data() + i * tiles * outputs;
@@ -317,35 +348,39 @@ void winograd_backward(int64_t images, int64_t rows, int64_t columns, int64_t in
             }
             if (!dx) continue;
             std::memset(dx + first * rows * columns * inputs, 0, count * rows * columns * inputs * sizeof(float));
-            for (int64_t tile = 0; tile < tiles; tile++) {
-                const int64_t image = first + tile / layer.tiles(), place = tile % layer.tiles();
-                const int64_t top = place / layer.tile_columns * 4 - 1, left = place % layer.tile_columns * 4 - 1;
-                for (int64_t channel = 0; channel < inputs; channel += 8) {
-                    V8 d[6][6];
-                    const float* source = scratch.inputs.data() + tile * inputs + channel;
-                    for (int i = 0; i < 36; i++) d[i / 6][i % 6] = load(source + i * tiles * inputs);
-                    from_input_space(d);
-                    for (int i = 0; i < 6; i++)
-                        for (int j = 0; j < 6; j++) {
-                            const int64_t row = top + i, column = left + j;
-                            if (row < 0 || row >= rows || column < 0 || column >= columns) continue;
-                            float* at = dx + ((image * rows + row) * columns + column) * inputs + channel;
-                            store(at, load(at) + d[i][j]);
-                        }
+            with_vectors(inputs, [&](auto lanes) {
+                using V = decltype(lanes);
+                constexpr int64_t LANES = sizeof(V) / sizeof(float);
+                for (int64_t tile = 0; tile < tiles; tile++) {
+                    const int64_t image = first + tile / layer.tiles(), place = tile % layer.tiles();
+                    const int64_t top = place / layer.tile_columns * 4 - 1, left = place % layer.tile_columns * 4 - 1;
+                    for (int64_t channel = 0; channel < inputs; channel += LANES) {
+                        V d[6][6];
+                        const float* source = scratch.inputs.data() + tile * inputs + channel;
+                        for (int i = 0; i < 36; i++) d[i / 6][i % 6] = fetch<V>(source + i * tiles * inputs);
+                        from_input_space(d);
+                        for (int i = 0; i < 6; i++)
+                            for (int j = 0; j < 6; j++) {
+                                const int64_t row = top + i, column = left + j;
+                                if (row < 0 || row >= rows || column < 0 || column >= columns) continue;
+                                float* at = dx + ((image * rows + row) * columns + column) * inputs + channel;
+                                put<V>(at, fetch<V>(at) + d[i][j]);
+                            }
+                    }
                 }
-            }
-            if (!bias) continue;
-            // Back through the ReLU.
-            for (int64_t point = first * rows * columns; point < (first + count) * rows * columns; point++) {
-                const int64_t image = point / (rows * columns);
-                for (int64_t channel = 0; channel < inputs; channel += 8) {
-                    const V8 before = load(x + point * point_step + channel) + load(bias + image * bias_step + channel);
-                    const V8 gradient = before > 0.0f ? load(dx + point * inputs + channel) : V8{};
-                    store(dx + point * inputs + channel, gradient);
-                    float* sum = dbias + image * inputs + channel;
-                    store(sum, load(sum) + gradient);
+                if (!bias) return;
+                // Back through the ReLU.
+                for (int64_t point = first * rows * columns; point < (first + count) * rows * columns; point++) {
+                    const int64_t image = point / (rows * columns);
+                    for (int64_t channel = 0; channel < inputs; channel += LANES) {
+                        const V before = fetch<V>(x + point * point_step + channel) + fetch<V>(bias + image * bias_step + channel);
+                        const V gradient = before > 0.0f ? fetch<V>(dx + point * inputs + channel) : V{};
+                        put<V>(dx + point * inputs + channel, gradient);
+                        float* sum = dbias + image * inputs + channel;
+                        put<V>(sum, fetch<V>(sum) + gradient);
+                    }
                 }
-            }
+            });
         }
 #pragma omp critical
         for (int64_t i = 0; i < 36 * inputs * outputs; i++) dweights[i] += scratch.gradient[i];

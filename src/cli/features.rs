@@ -13,7 +13,7 @@ use std::time::Instant;
 /// Turn game records into positions for the training of networks
 ///
 /// Takes some positions of every game, with the inputs that networks in KataGo's format take (V7) and with what is
-/// known of each: the move that was played, who won, and the score and the holder of every point where the game says
+/// known of each: the move that was played, who won, and the score and the owner of every point where the game says
 /// so. They are written to shards, files that numpy reads; scripts/train trains from them.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -43,12 +43,12 @@ pub(super) struct Arguments {
     /// Show games under these rules instead of their own, each game under one of them; komi is adapted
     #[arg(long, value_name = "NAME", value_parser = options::rules)]
     shown: Vec<Rules>,
-    /// So many of a thousand positions are followed by one with one or two random moves more, of which nothing is
-    /// known: for a stronger network to label (scripts/train/label.py)
+    /// Positions of a thousand that are followed by an off-policy one: with one or two random moves more, and without
+    /// answers, which a stronger network gives them later (scripts/train/label.py)
     #[arg(long, alias = "strays", value_name = "N", default_value_t = 0,
         value_parser = clap::value_parser!(u32).range(0..=1000))]
     off_policy: u32,
-    /// Pass over the first games
+    /// Skip the first games
     #[arg(long, value_name = "N", default_value_t = 0)]
     skip: u64,
     /// Take no more games than these

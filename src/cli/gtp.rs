@@ -4,10 +4,10 @@ use super::model::ModelArguments;
 use super::options;
 use crate::board::BoardSize;
 use crate::collections::read_game;
-use crate::commands::{Commands, LiveGraphics, Setting};
-use crate::engine::{Engine, EngineSettings};
+use crate::commands::{Commands, GraphicsKind, Setting};
+use crate::engine::{Engine, EngineSettings, HumanSettings};
 use crate::graph_key::Sharing;
-use crate::net::Network;
+use crate::net::{Network, Profile};
 use crate::rules::Rules;
 use crate::session::{Autosave, Log, Served, newest};
 use anyhow::{Context, bail};
@@ -25,6 +25,8 @@ Examples:
   kosumi gtp --time 1 --threads 2   1 second a move, two threads
   kosumi gtp --playouts 5000        the same strength on every machine
   kosumi gtp --rules cgos           captures dead stones before it passes
+  kosumi gtp --human-model human.bin.gz --profile rank_5k
+                                    plays what people of 5 kyu play
   kosumi gtp --autosave games --resume
                                     goes on with the game that a crash or a power cut interrupted
 
@@ -32,12 +34,21 @@ The command kosumi-help lists what the engine understands.")]
 pub(super) struct Arguments {
     #[command(flatten)]
     engine: EngineArguments,
+    /// A second network, one of human play: it says what people of the profile would do
+    #[arg(long, value_name = "FILE", env = "KOSUMI_HUMAN_MODEL", conflicts_with = "no_model")]
+    human_model: Option<PathBuf>,
+    /// The people that --human-model, or a --model of human play, predicts: rank_5k, rank_3k_5d with Black's rank and
+    /// White's, preaz_5k for the time before AlphaZero, proyear_1999 for professionals. Sets humanSLProfile and, if
+    /// nothing else is said, humanSLChosenMoveProp, humanSLChosenMoveIgnorePass and chosenMoveTemperature, so that the
+    /// engine plays like them
+    #[arg(long, value_name = "PROFILE")]
+    profile: Option<Profile>,
     /// Size of the board at the start: 19, or WIDTHxHEIGHT
     #[arg(long, value_name = "SIZE", default_value = "19", value_parser = options::board_size)]
     boardsize: BoardSize,
     /// Draw searches for GoGui on the standard error: none, visits, winrates, variation or ownership
     #[arg(long, value_name = "WHAT", default_value = "none", value_parser = options::live_graphics)]
-    live_graphics: LiveGraphics,
+    live_graphics: GraphicsKind,
     /// Think on the opponent's time
     #[arg(long)]
     ponder: bool,
@@ -145,9 +156,20 @@ impl EngineArguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let settings = arguments.engine.settings_or(EngineSettings::default());
+    let mut defaults = EngineSettings::default();
+    if let Some(profile) = arguments.profile {
+        defaults.network.profile = Some(profile);
+        defaults.human = HumanSettings::LIKE_PEOPLE;
+    }
+    let settings = arguments.engine.settings_or(defaults);
     let settings = EngineSettings { ponder: arguments.ponder, ..settings };
     let mut engine = Engine::with_network(settings, arguments.engine.network()?);
+    if let Some(path) = &arguments.human_model {
+        engine.set_human_network(arguments.engine.model.load_human(path)?);
+    }
+    if settings.network.profile.is_some() && engine.human_network().is_none() {
+        bail!("a profile is for networks of human play: --human-model names one");
+    }
     engine.set_size(arguments.boardsize);
     let resumed = resume(arguments, &mut engine)?;
     let autosave = match &arguments.autosave {

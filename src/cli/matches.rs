@@ -106,7 +106,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u16).range(1..),
         help_heading = "Games")]
     opening_depth: u16,
-    /// Number that decides openings, and the engines' chance where they let it be decided
+    /// Seed of the openings, and of engines that take one
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Games")]
     seed: u64,
     /// Which stones are dead, under rules that have them removed

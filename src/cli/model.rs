@@ -3,7 +3,7 @@
 use super::options::{self, PrecisionChoice};
 use crate::eval::NetworkSettings;
 use crate::net::{ArithmeticChoice, Forward, Input, Kernel, Network};
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -54,6 +54,20 @@ impl ModelArguments {
             Some(path) => load(&path, arithmetic).map(Some),
             None => shared(Path::new(""), || Network::built_in().context("the built-in network")).map(Some),
         }
+    }
+
+    /// The network of human play in a file, computed as the other network is.
+    ///
+    /// # Errors
+    /// If the file cannot be used, or is another network.
+    pub(super) fn load_human(&self, path: &Path) -> anyhow::Result<Arc<Network>> {
+        let network = load(path, options::arithmetic(self.kernel, self.precision)?)?;
+        ensure!(
+            network.takes_metadata(),
+            "{}: not a network of human play, which is told who plays",
+            path.display()
+        );
+        Ok(network)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Words of the command line that become values.
 
 use crate::board::{BoardSize, MAX_SIDE};
-use crate::commands::LiveGraphics;
+use crate::commands::GraphicsKind;
 use crate::net::{Arithmetic, ArithmeticChoice, Kernel, Precision, UnknownKernel};
 use crate::rules::{KoRule, PRESETS, Rules};
 use std::time::Duration;
@@ -81,9 +81,9 @@ pub(super) fn ko_rule(name: &str) -> Result<KoRule, String> {
 }
 
 /// What is drawn of searches, by name.
-pub(super) fn live_graphics(name: &str) -> Result<LiveGraphics, String> {
-    let names = || LiveGraphics::NAMES.map(|(known, _)| known).join(", ");
-    LiveGraphics::parse(name).ok_or_else(|| format!("known words: {}", names()))
+pub(super) fn live_graphics(name: &str) -> Result<GraphicsKind, String> {
+    let names = || GraphicsKind::NAMES.map(|(known, _)| known).join(", ");
+    GraphicsKind::parse(name).ok_or_else(|| format!("known words: {}", names()))
 }
 
 /// A time above zero, in seconds.
@@ -102,6 +102,12 @@ pub(super) fn seconds_or_none(text: &str) -> Result<Duration, String> {
 pub(super) fn percent_up_to_half(text: &str) -> Result<f32, String> {
     let percent = text.parse::<f32>().ok().filter(|percent| (0.0..=50.0).contains(percent));
     percent.ok_or_else(|| "not a number from 0 to 50".to_owned())
+}
+
+/// From 0 to 1.
+pub(super) fn share(text: &str) -> Result<f32, String> {
+    let share = text.parse::<f32>().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "not a number from 0 to 1".to_owned())
 }
 
 /// A finite number of points.

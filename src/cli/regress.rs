@@ -143,7 +143,7 @@ fn try_run(arguments: &Arguments) -> anyhow::Result<u8> {
         write(path, &report.run.to_json()?)?;
     }
     if let Some(path) = &arguments.junit {
-        write(path, &junit(&report.run, arguments.fail_on_pass, arguments.ignore_unsupported))?;
+        write(path, &junit(&report.run, arguments.fail_on_pass, arguments.ignore_unsupported)?)?;
     }
     if let Some(path) = &arguments.html {
         write(path, &page(&report).to_string())?;

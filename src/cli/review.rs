@@ -29,7 +29,7 @@ Every position is searched, and every move compared with the search's first choi
 
 but only if the loss is at least 2.5 times its standard error: with few simulations little can be
 said. That error is measured: some positions are searched twice. It is the error of chance alone;
-what the evaluator does not understand it can be sure of all the same.
+the evaluator can be wrong about a position and sure of it.
 
 Written are GAME.review.sgf, with comments, better variations and marks, for Sabaki and other
 programs, and GAME.review.html, a page that needs nothing else and works without a network, into
@@ -72,7 +72,7 @@ pub(super) struct Arguments {
     /// Memory for search results, in MiB
     #[arg(long, value_name = "MIB", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..))]
     memory: u32,
-    /// Number that decides all chance
+    /// Seed of all random numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// The first move to judge, counted from 1

@@ -19,9 +19,9 @@ use std::time::Duration;
 
 /// Play games against itself for networks to learn from
 ///
-/// Every game draws its board, rules and komi, begins with moves drawn from the network's first thoughts, and goes on
-/// with searches. Shards, which scripts/train trains from, get what the searches thought of each position, who won, by
-/// how much, and who held what at the end, by the rules.
+/// Every game draws its board, rules and komi, begins with moves drawn from the network's policy, and goes on with
+/// searches. Shards, which scripts/train trains from, hold for each position what the search found, who won, by how
+/// much, and who owned which point at the end, by the rules.
 ///
 /// The folder holds a log, a line for each game; the same command goes on after any stop, kill -9 included.
 #[derive(Debug, Args)]
@@ -43,7 +43,7 @@ pub(super) struct Arguments {
     /// Each game is played under one of these rules
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = named_rules, default_value = "tromp-taylor,chinese,chinese-kgs,japanese,aga")]
     rules: Vec<Rules>,
-    /// Visits of a search; 0: no search, moves are drawn from what the network says at first sight
+    /// Visits of a search; 0: no search, moves are drawn from the network's policy
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
     visits: u32,
     /// Turns of a thousand that become training positions; the others get an eighth of the visits
@@ -58,13 +58,13 @@ pub(super) struct Arguments {
     #[arg(long, alias = "strays", value_name = "N", default_value_t = 100,
         value_parser = clap::value_parser!(u32).range(0..=1000))]
     off_policy: u32,
-    /// How freely moves are drawn at the beginning of games
+    /// Temperature at which moves are drawn at the beginning of games: the higher, the more they differ
     #[arg(long, value_name = "T", default_value_t = 0.8, value_parser = temperature)]
     temperature: f32,
     /// Standard deviation of komi from what is fair after the opening, in points
     #[arg(long, value_name = "POINTS", default_value_t = 1.0, value_parser = options::points)]
     komi_spread: f32,
-    /// Decides all chance
+    /// Seed of all random numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// Games at a time [default: as many as there are processors]

@@ -1,9 +1,14 @@
 //! Limits and failures of the input, and the order of results. What the commands do with good files is tested in
 //! `tests/sgf_collections.rs`.
 
+use super::criteria::{Criteria, Span};
+use super::filter::{Filter, Selection};
+use super::legality::Replayed;
+use super::output::Output;
 use super::pipeline::{self, Work};
 use super::reading::{Batch, Limits};
 use super::stats::{self, Collector};
+use crate::rules::Rules;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::fs;
@@ -151,4 +156,59 @@ fn what_is_written_is_not_read() {
     })
     .unwrap();
     assert_eq!(games, 1);
+}
+
+/// What a filter writes of files, and its numbers: games that meet the conditions, games written.
+fn filtered(
+    paths: &[PathBuf],
+    folder: &Folder,
+    filter: &Filter,
+    sample: Option<(u32, u64)>,
+) -> (String, (u64, u64)) {
+    let out = folder.0.path().join("out.sgf");
+    let output = Output::create(&out, true).unwrap();
+    let mut selection = Selection::new(filter.clone(), output, sample);
+    let consumed = AtomicU64::new(0);
+    let judge = |batch: &Batch| filter.judge(batch);
+    pipeline::run(paths, Limits::default(), None, 2, &consumed, judge, |batch, work| {
+        Ok(selection.add(batch, work.result)?)
+    })
+    .unwrap();
+    let numbers = selection.finish().unwrap();
+    (fs::read_to_string(out).unwrap(), numbers)
+}
+
+#[test]
+fn games_are_selected_as_a_library() {
+    let folder = Folder::new();
+    let (short, long) = ("(;SZ[9];B[aa])\n", "(;SZ[9];B[aa];W[bb];B[cc])\n");
+    let paths = [folder.file("a.sgf", [short, long, short].concat().as_bytes())];
+    let criteria = Criteria { moves: Some(Span::parse("2..").unwrap()), ..Criteria::default() };
+    let take = |invert, limit| Filter::new(criteria.clone(), invert, limit).unwrap();
+    assert_eq!(filtered(&paths, &folder, &take(false, None), None), (long.to_owned(), (1, 1)));
+    assert_eq!(filtered(&paths, &folder, &take(true, None), None), (short.repeat(2), (2, 2)));
+    assert_eq!(filtered(&paths, &folder, &take(true, Some(1)), None), (short.to_owned(), (1, 1)));
+    assert_eq!(filtered(&paths, &folder, &take(true, None), Some((1, 7))), (short.to_owned(), (2, 1)));
+    let unique = Criteria { unique: true, ..Criteria::default() };
+    let unique = Filter::new(unique, false, None).unwrap();
+    assert_eq!(filtered(&paths, &folder, &unique, None), ([short, long].concat(), (2, 2)));
+}
+
+#[test]
+fn violations_are_counted_as_a_library() {
+    let folder = Folder::new();
+    let games = "(;SZ[3];B[aa];W[ab];B[bb];W[ba])(;SZ[3];B[aa];W[aa])(;SZ[3];B[cc])";
+    let path = folder.file("a.sgf", games.as_bytes());
+    let rules = Rules::preset("cgos").unwrap().rules;
+    let mut total = Replayed::default();
+    let replay = |batch: &Batch| Replayed::of(batch, |_| rules, 10);
+    let mut lines = Vec::new();
+    pipeline::run(&[path], Limits::default(), None, 1, &AtomicU64::new(0), replay, |_, work| {
+        total.merge(&work.result);
+        lines.extend(work.result.lines);
+        Ok(ControlFlow::Continue(()))
+    })
+    .unwrap();
+    assert_eq!((total.games, total.bad_games, total.violations, total.wrong_keys), (3, 1, 1, 0));
+    assert!(lines[0].contains("game 2, byte") && lines[0].contains("move 2"), "{lines:?}");
 }

@@ -1,10 +1,10 @@
-//! Analysis: what the engine thinks while it thinks, in the words that controllers parse.
+//! Analysis: reports of a search while it runs, in the formats that controllers parse.
 //!
 //! Two dialects: that of Leela Zero, in ten-thousandths, and that of KataGo, in fractions. Both speak from the view
 //! of the player on turn. Controllers tell them apart by the name of the command, and take every `info` up to its
 //! `pv`, which ends with a move: hence the order of the fields, and `pass` in lower case.
 
-use super::text::{color_text, vertex_move};
+use super::text::{color, color_text, own_color, vertex_move};
 use super::{Answer, Commands};
 use crate::board::{BoardSize, Color, Move, Point};
 use crate::engine::{Decision, Observer, SearchRequest};
@@ -16,7 +16,7 @@ use serde_json::json;
 use std::fmt::Write;
 use std::time::Duration;
 
-/// Whose words.
+/// Whose format.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Dialect {
     /// Integers: ten-thousandths.
@@ -82,13 +82,6 @@ impl Request {
     }
 }
 
-fn own_color(color: kosumi_gtp::Color) -> Color {
-    match color {
-        kosumi_gtp::Color::Black => Color::Black,
-        kosumi_gtp::Color::White => Color::White,
-    }
-}
-
 fn hundredths(interval: f64) -> Result<Duration, Failure> {
     let time = Duration::try_from_secs_f64(interval / 100.0);
     // Nobody reads faster, and reports cost time.
@@ -97,7 +90,7 @@ fn hundredths(interval: f64) -> Result<Duration, Failure> {
 
 /// `color vertex,vertex,… until`; `a1:c3` stands for a rectangle.
 fn rule(size: BoardSize, arguments: &mut Arguments<'_>) -> Result<MoveRule, Failure> {
-    let color = own_color(arguments.color()?);
+    let color = color(arguments)?;
     let mut moves = Vec::new();
     for text in arguments.word()?.split(',').filter(|text| !text.is_empty()) {
         let vertex = |text: &str| {
@@ -259,12 +252,12 @@ fn analyze(
         // If the controller is gone, the watch says so.
         let _ = session.stream(&info_line(dialect, &request, size, report));
     };
-    let thinking = SearchRequest {
+    let search = SearchRequest {
         interrupted: &|| watch.input_pending(),
         restriction: request.restriction.clone(),
         observer: Some(Observer { every: request.every, on_report: &mut on_report }),
     };
-    commands.engine.analyze(color, &Limits::default(), thinking);
+    commands.engine.analyze(color, &Limits::default(), search);
     Ok(Response::empty())
 }
 
@@ -281,22 +274,22 @@ fn genmove_analyze(
     session.begin_stream()?;
     let watch = session.watch();
     let color = request.color.unwrap_or(commands.engine.game().to_move());
-    let mut told = false;
+    let mut is_reported = false;
     let mut on_report = |_: &Game, report: &SearchReport| {
-        told = true;
+        is_reported = true;
         let _ = session.stream(&info_line(dialect, &request, size, report));
     };
-    let thinking = SearchRequest {
+    let search = SearchRequest {
         interrupted: &|| watch.interrupted(),
         restriction: request.restriction.clone(),
         observer: Some(Observer { every: request.every, on_report: &mut on_report }),
     };
     let decision = match plays {
-        true => commands.engine.genmove(color, thinking),
-        false => commands.engine.choose(color, thinking),
+        true => commands.engine.genmove(color, search),
+        false => commands.engine.choose(color, search),
     };
-    // Whoever reads the last line before the move must find one, however short the search was.
-    if !told && let Some(report) = commands.engine.last_report() {
+    // Controllers read the last report before the move: there must be one, however short the search was.
+    if !is_reported && let Some(report) = commands.engine.last_report() {
         session.stream(&info_line(dialect, &request, size, report))?;
     }
     Ok(format!("play {}", decision_text(decision)).into())
@@ -358,10 +351,10 @@ pub(super) fn cgos_genmove_analyze(
 ) -> Answer {
     let color = super::text::color(arguments)?;
     let watch = session.watch();
-    let questions = commands.engine.searches();
+    let searches = commands.engine.searches();
     let decision = commands.engine.genmove(color, SearchRequest::new(&|| watch.interrupted()));
-    let thought = commands.engine.searches() > questions;
-    if let Some(report) = commands.engine.last_report().filter(|_| thought) {
+    let is_searched = commands.engine.searches() > searches;
+    if let Some(report) = commands.engine.last_report().filter(|_| is_searched) {
         session.stream(&spectators_json(commands.size(), report).to_string())?;
     } else {
         session.begin_stream()?;

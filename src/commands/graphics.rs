@@ -15,7 +15,7 @@ use std::time::Duration;
 
 /// What is drawn of a search while it runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum LiveGraphics {
+pub enum GraphicsKind {
     /// Nothing.
     #[default]
     None,
@@ -29,24 +29,24 @@ pub enum LiveGraphics {
     Ownership,
 }
 
-impl LiveGraphics {
+impl GraphicsKind {
     /// All of them, by name.
-    pub const NAMES: [(&'static str, LiveGraphics); 5] = [
-        ("none", LiveGraphics::None),
-        ("visits", LiveGraphics::Visits),
-        ("winrates", LiveGraphics::WinRates),
-        ("variation", LiveGraphics::Variation),
-        ("ownership", LiveGraphics::Ownership),
+    pub const NAMES: [(&'static str, GraphicsKind); 5] = [
+        ("none", GraphicsKind::None),
+        ("visits", GraphicsKind::Visits),
+        ("winrates", GraphicsKind::WinRates),
+        ("variation", GraphicsKind::Variation),
+        ("ownership", GraphicsKind::Ownership),
     ];
 
     /// The kind of this name.
-    pub fn parse(name: &str) -> Option<LiveGraphics> {
-        LiveGraphics::NAMES.iter().find(|(known, _)| *known == name).map(|&(_, kind)| kind)
+    pub fn parse(name: &str) -> Option<GraphicsKind> {
+        GraphicsKind::NAMES.iter().find(|(known, _)| *known == name).map(|&(_, kind)| kind)
     }
 
     /// Its name.
     pub fn name(self) -> &'static str {
-        LiveGraphics::NAMES.iter().find(|(_, kind)| *kind == self).map_or("none", |&(name, _)| name)
+        GraphicsKind::NAMES.iter().find(|(_, kind)| *kind == self).map_or("none", |&(name, _)| name)
     }
 }
 
@@ -55,37 +55,37 @@ type Sink = Box<dyn FnMut(&str) + Send>;
 
 /// Draws searches while they run, if somebody looks.
 #[derive(Default)]
-pub(super) struct Easel {
-    pub(super) kind: LiveGraphics,
+pub(super) struct LiveGraphics {
+    pub(super) kind: GraphicsKind,
     sink: Option<Sink>,
 }
 
-impl fmt::Debug for Easel {
+impl fmt::Debug for LiveGraphics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Easel").field("kind", &self.kind).finish_non_exhaustive()
+        f.debug_struct("LiveGraphics").field("kind", &self.kind).finish_non_exhaustive()
     }
 }
 
-impl Easel {
+impl LiveGraphics {
     /// Time between two pictures.
     pub(super) const EVERY: Duration = Duration::from_millis(500);
 
-    pub(super) fn new(kind: LiveGraphics, sink: Sink) -> Easel {
-        Easel { kind, sink: Some(sink) }
+    pub(super) fn new(kind: GraphicsKind, sink: Sink) -> LiveGraphics {
+        LiveGraphics { kind, sink: Some(sink) }
     }
 
     pub(super) fn is_used(&self) -> bool {
-        self.sink.is_some() && self.kind != LiveGraphics::None
+        self.sink.is_some() && self.kind != GraphicsKind::None
     }
 
     /// Draws what has been found so far.
     pub(super) fn draw(&mut self, game: &Game, report: &SearchReport) {
         let picture = match self.kind {
-            LiveGraphics::None => return,
-            LiveGraphics::Visits => visits(report),
-            LiveGraphics::WinRates => win_rates(report),
-            LiveGraphics::Variation => variation(report.to_move, report.principal_variation()),
-            LiveGraphics::Ownership => influence(game, &report.ownership),
+            GraphicsKind::None => return,
+            GraphicsKind::Visits => visits(report),
+            GraphicsKind::WinRates => win_rates(report),
+            GraphicsKind::Variation => variation(report.to_move, report.principal_variation()),
+            GraphicsKind::Ownership => influence(game, &report.ownership),
         };
         let lines = [picture, status_line(report)];
         let lines = lines.iter().filter(|line| !line.is_empty()).map(String::as_str).collect::<Vec<_>>();
@@ -252,18 +252,19 @@ mod tests {
         ] {
             let drawn = Arc::new(Mutex::new(String::new()));
             let sink = Arc::clone(&drawn);
-            let kind = LiveGraphics::parse(name).unwrap();
-            let mut easel = Easel::new(kind, Box::new(move |text| sink.lock().unwrap().push_str(text)));
+            let kind = GraphicsKind::parse(name).unwrap();
+            let mut live_graphics =
+                LiveGraphics::new(kind, Box::new(move |text| sink.lock().unwrap().push_str(text)));
             assert_eq!(kind.name(), name);
-            easel.draw(engine.game(), engine.last_report().unwrap());
-            easel.clear();
+            live_graphics.draw(engine.game(), engine.last_report().unwrap());
+            live_graphics.clear();
             let drawn = drawn.lock().unwrap();
             assert!(drawn.starts_with(&format!("gogui-gfx:\n{verb}")), "{drawn}");
             assert!(drawn.contains("\nTEXT Black to move: "), "{drawn}");
             assert!(drawn.ends_with("\n\ngogui-gfx: CLEAR\n"), "{drawn}");
             assert_eq!(drawn.matches("\n\n").count(), 1, "{drawn}");
         }
-        let mut nothing = Easel::new(LiveGraphics::None, Box::new(|text| panic!("{text}")));
+        let mut nothing = LiveGraphics::new(GraphicsKind::None, Box::new(|text| panic!("{text}")));
         nothing.draw(engine.game(), engine.last_report().unwrap());
         nothing.clear();
     }

@@ -1,8 +1,8 @@
 //! The commands of the Go Text Protocol: one table, one row per command.
 //!
 //! `list_commands`, `known_command` and the help text are read from the table, so that they cannot disagree with
-//! what the engine answers. Handlers are small: they read arguments, ask the [`Engine`], and write text. How they
-//! mean what they say:
+//! what the engine answers. Handlers are small: they read arguments, ask the [`Engine`], and write text. For all of
+//! them:
 //!
 //! - a refused command changes nothing (`tests/gtp_session.rs`);
 //! - further arguments than a command knows are ignored, as peers do: controllers send them;
@@ -26,7 +26,7 @@ mod show;
 mod status;
 mod text;
 
-pub use graphics::LiveGraphics;
+pub use graphics::GraphicsKind;
 pub use parameters::Setting;
 pub(crate) use rules::to_json as rules_json;
 pub use status::diagram;
@@ -69,7 +69,8 @@ pub const TABLE: &[Row] = &[
     #[cfg(unix)]
     row("cputime", admin::cputime, "", "seconds of processor time used so far"),
     #[cfg(unix)]
-    row("gomill-cpu_time", admin::cputime, "", "the same"),
+    row("gomill-cpu_time", admin::cputime, "",
+        "seconds of processor time used so far, under Gomill's name"),
 
     row("boardsize", setup::boardsize, "columns [rows]", "an empty board of this size"),
     row("rectangular_boardsize", setup::boardsize, "columns rows", "an empty board of this size"),
@@ -81,45 +82,59 @@ pub const TABLE: &[Row] = &[
     row("get_komi", setup::get_komi, "", "points for White"),
     row("fixed_handicap", handicap::fixed_handicap, "stones", "handicap stones at their usual points"),
     row("place_free_handicap", handicap::place_free_handicap, "stones",
-        "handicap stones where the engine likes"),
+        "handicap stones at points that the engine chooses"),
     row("set_free_handicap", handicap::set_free_handicap, "vertex vertex...", "handicap stones at these points"),
     row("get_handicap", handicap::get_handicap, "", "number of handicap stones"),
 
     row("play", play::play, "color vertex", "plays a move"),
     row("gogui-play_sequence", gogui::play_sequence, "[color vertex...]", "plays all these moves, or none"),
     row("genmove", play::genmove, "color", "chooses a move and plays it"),
-    row("reg_genmove", play::reg_genmove, "color", "chooses a move, always the same one, and does not play it"),
-    row("gg_genmove", play::gg_genmove, "color [seed]", "the same, with other chance"),
-    row("restricted_genmove", play::restricted_genmove, "color vertex...", "the same, one of these moves"),
+    row("reg_genmove", play::reg_genmove, "color",
+        "chooses a move and does not play it; the same position always gets the same move"),
+    row("gg_genmove", play::gg_genmove, "color [seed]",
+        "like reg_genmove, with a seed of its own for random numbers"),
+    row("restricted_genmove", play::restricted_genmove, "color vertex...",
+        "like reg_genmove, but chooses one of these moves"),
     row("undo", play::undo, "", "takes a move back"),
     row("gg-undo", play::gg_undo, "[moves]", "takes several moves back, or one"),
     row("lz-analyze", analyze::lz_analyze, "[color] [interval] [key value...]",
-        "what the engine thinks, again and again until the next line comes; in ten-thousandths"),
-    row("kata-analyze", analyze::kata_analyze, "[color] [interval] [key value...]", "the same, in fractions"),
+        "analyses the position and reports at intervals until the next line comes, in Leela Zero's format"),
+    row("kata-analyze", analyze::kata_analyze, "[color] [interval] [key value...]",
+        "like lz-analyze, in KataGo's format"),
     row("lz-genmove_analyze", analyze::lz_genmove_analyze, "[color] [interval] [key value...]",
-        "genmove, with what the engine thinks on the way"),
+        "like genmove, with reports on the way in Leela Zero's format"),
     row("kata-genmove_analyze", analyze::kata_genmove_analyze, "[color] [interval] [key value...]",
-        "the same, in fractions"),
+        "like genmove, with reports on the way in KataGo's format"),
     row("kata-search_analyze", analyze::kata_search_analyze, "[color] [interval] [key value...]",
-        "the same, and does not play the move"),
+        "like kata-genmove_analyze, but does not play the move"),
     row("cgos-genmove_analyze", analyze::cgos_genmove_analyze, "color",
-        "genmove, with a line of JSON for spectators"),
-    row("kata-raw-nn", network::raw, "symmetry|all", "what the network says of the position, nothing searched"),
-    row("stop", analyze::stop, "", "ends an analysis, as every other line does"),
-    row("set_random_seed", play::set_random_seed, "number", "decides all chance from here on"),
-    row("get_random_seed", play::get_random_seed, "", "the number that decides chance"),
-    row("clear_cache", play::clear_cache, "", "forgets what was learned by searching"),
+        "like genmove, with a line of JSON for the spectators at CGOS"),
+    row("kata-raw-nn", network::raw, "[color] symmetry|all [optimism]",
+        "the network's answer about the position, without a search"),
+    row("kata-raw-human-nn", network::raw_human, "[color] symmetry|all",
+        "the same of the network of human play"),
+    row("stop", analyze::stop, "",
+        "ends an analysis, as any other line does"),
+    row("set_random_seed", play::set_random_seed, "number",
+        "sets the seed of all random numbers"),
+    row("get_random_seed", play::get_random_seed, "",
+        "the seed of all random numbers"),
+    row("clear_cache", play::clear_cache, "",
+        "forgets everything that searches have learned"),
     row("kgs-genmove_cleanup", kgs::genmove_cleanup, "color",
-        "the same, and does not pass before the opponent's dead stones are taken"),
-    row("kgs-chat", kgs::chat, "game|private name text...", "an answer to somebody's words"),
-    row("kgs-game_over", kgs::game_over, "", "the game is over; the position stays"),
-    row("cgos-gameover", kgs::game_over, "[result]", "the same, with its result"),
+        "like genmove, but does not pass before the opponent's dead stones are captured"),
+    row("kgs-chat", kgs::chat, "game|private name text...",
+        "answers a chat message"),
+    row("kgs-game_over", kgs::game_over, "",
+        "says that the game is over; the position stays"),
+    row("cgos-gameover", kgs::game_over, "[result]",
+        "says that the game is over, with its result; the position stays"),
 
     row("time_settings", clock::time_settings, "main byo-yomi stones", "how the game is timed, in seconds"),
     row("kgs-time_settings", clock::named_time_settings, "kind [numbers...]",
-        "the same: none, absolute, byoyomi or canadian"),
+        "how the game is timed: none, absolute, byoyomi or canadian, then numbers of seconds and periods or stones"),
     row("kata-time_settings", clock::named_time_settings, "kind [numbers...]",
-        "the same, and also fischer and fischer-capped"),
+        "like kgs-time_settings, and also fischer and fischer-capped"),
     row("kata-list_time_settings", clock::list_time_settings, "", "kinds that kata-time_settings knows"),
     row("time_left", clock::time_left, "color seconds [stones]", "what a player's clock shows"),
 
@@ -137,8 +152,9 @@ pub const TABLE: &[Row] = &[
     row("final_status", show::final_status, "vertex",
         "alive, dead, seki, black_territory, white_territory or dame"),
     row("unconditional_status", show::unconditional_status, "vertex",
-        "the same if it is so whatever happens, otherwise undecided"),
-    row("estimate_score", show::estimate_score, "", "the score as the engine expects it, with bounds for White"),
+        "like final_status where the status is certain whatever is played, otherwise undecided"),
+    row("estimate_score", show::estimate_score, "",
+        "the expected score, with an upper and a lower bound from White's side"),
     row("final_score", status::final_score, "", "the result if the game ended here"),
     row("loadsgf", record::loadsgf, "file [move|vertex]",
         "the position of a record before this move or the first one there, or its last one"),
@@ -148,31 +164,46 @@ pub const TABLE: &[Row] = &[
     row("final_status_list", status::final_status_list, "status",
         "chains that are alive, dead or seki, or points of black_territory or white_territory"),
 
-    row("kosumi-ownership", show::ownership, "", "whose every point is expected to be, 1 for Black to -1 for White"),
-    row("kosumi-network_ownership", show::network_ownership, "", "the same by the network alone"),
+    row("kosumi-ownership", show::ownership, "",
+        "expected owner of every point, from 1 for Black to -1 for White"),
+    row("kosumi-network_ownership", show::network_ownership, "",
+        "expected owner of every point by the network alone, without a search"),
     row("kosumi-territory", show::territory, "", "picture: territory, dead stones and seki"),
     row("kosumi-life_and_death", show::life_and_death, "",
-        "board of colors: green lives whatever happens, red is dead, yellow seki, gray sure territory"),
-    row("kosumi-priors", show::priors, "", "points with what is known of moves before any search, in thousandths"),
-    row("heatmap", show::heatmap, "", "the same as a board, and for passing"),
-    row("kosumi-search", show::search, "[color]", "thinks as for a move, plays nothing, answers with a picture"),
-    row("kosumi-root", show::root, "", "picture: win rates of the moves of the latest search"),
-    row("kosumi-root_visits", show::root_visits, "", "board: how often the latest search tried each move"),
-    row("kosumi-root_winrates", show::root_win_rates, "", "board: win rates of the latest search"),
-    row("kosumi-best_moves", show::best_moves, "", "points of the best moves of the latest search with their rank"),
-    row("top_moves", show::top_moves, "", "the best moves of the latest search with their share of the visits"),
+        "board of colors: green stones are alive for certain, red dead, yellow in seki; gray is certain territory"),
+    row("kosumi-priors", show::priors, "",
+        "points with the prior probability of a move there, before any search, in thousandths"),
+    row("heatmap", show::heatmap, "",
+        "prior probability of every point as a board, and of passing, in thousandths"),
+    row("kosumi-search", show::search, "[color]",
+        "searches as long as for a move, plays nothing, and answers with a picture"),
+    row("kosumi-root", show::root, "",
+        "picture: win rates of moves in the latest search"),
+    row("kosumi-root_visits", show::root_visits, "",
+        "board: visits of every move in the latest search"),
+    row("kosumi-root_winrates", show::root_win_rates, "",
+        "board: win rate of every move in the latest search"),
+    row("kosumi-best_moves", show::best_moves, "",
+        "points of the best moves of the latest search, with their rank"),
+    row("top_moves", show::top_moves, "",
+        "the best moves of the latest search, with their share of the visits"),
     row("kosumi-variation", show::variation, "[vertex]",
-        "the moves the latest search expects, all of them or from this one on"),
-    row("kosumi-statistics", show::statistics, "", "the latest search in numbers"),
-    row("gomill-explain_last_move", show::explain_last_move, "", "the latest search in a line"),
+        "the principal variation of the latest search, or the one that begins with this move"),
+    row("kosumi-statistics", show::statistics, "",
+        "statistics of the latest search"),
+    row("gomill-explain_last_move", show::explain_last_move, "",
+        "summary of the latest search in one line"),
     row("kosumi-keys", show::keys, "", "hash keys of the position"),
-    row("kosumi-superko_banned", show::superko_banned, "[color]", "points that only a repetition forbids"),
+    row("kosumi-superko_banned", show::superko_banned, "[color]",
+        "points that superko alone forbids"),
     row("kosumi-liberties", show::liberties, "", "board: number of liberties of every stone"),
 
     row("gogui-analyze_commands", gogui::analyze_commands, "", "what GoGui can show: type/label/command"),
-    row("gogui-interrupt", gogui::interrupt, "", "nothing; says that the line \"# interrupt\" ends thinking"),
+    row("gogui-interrupt", gogui::interrupt, "",
+        "nothing; its presence says that the line \"# interrupt\" ends a search"),
     row("gogui-title", gogui::title, "", "text for the title of a window"),
-    row("gogui-version", gogui::version, "[version]", "nothing"),
+    row("gogui-version", gogui::version, "[version]",
+        "takes note of GoGui's version; nothing changes"),
     row("kosumi-param", parameters::gogui, "[key value]", "shows all settings, or changes one"),
     row("kosumi-param_rules", parameters::gogui_rules, "[key value]", "shows the rules, or changes one"),
     row("kata-list-params", parameters::list, "", "names of all settings"),
@@ -192,19 +223,24 @@ pub struct Commands {
     engine: Engine,
     /// Where relative file names begin.
     folder: PathBuf,
-    /// Where searches are drawn.
-    easel: graphics::Easel,
-    /// Takes what the answers have no room for.
+    /// GoGui's live graphics of searches.
+    live_graphics: graphics::LiveGraphics,
+    /// Receives notes that must not stand in an answer.
     note: fn(&str),
 }
 
 impl Commands {
     /// Commands for this engine.
     pub fn new(engine: Engine) -> Commands {
-        Commands { engine, folder: PathBuf::new(), easel: graphics::Easel::default(), note: |_| {} }
+        Commands {
+            engine,
+            folder: PathBuf::new(),
+            live_graphics: graphics::LiveGraphics::default(),
+            note: |_| {},
+        }
     }
 
-    /// The same, but what is worth saying and must not stand in an answer is told, a line each.
+    /// The same, but notes that must not stand in an answer are given to `note`, a line each.
     #[must_use]
     pub fn with_notes(self, note: fn(&str)) -> Commands {
         Commands { note, ..self }
@@ -220,8 +256,8 @@ impl Commands {
     /// The same, with GoGui's live graphics of this kind (which a command can change) given to `sink`, a picture at
     /// a time, while the engine thinks about a move. GoGui reads them from the standard error.
     #[must_use]
-    pub fn with_live_graphics(self, kind: LiveGraphics, sink: Box<dyn FnMut(&str) + Send>) -> Commands {
-        Commands { easel: graphics::Easel::new(kind, sink), ..self }
+    pub fn with_live_graphics(self, kind: GraphicsKind, sink: Box<dyn FnMut(&str) + Send>) -> Commands {
+        Commands { live_graphics: graphics::LiveGraphics::new(kind, sink), ..self }
     }
 
     /// The engine.

@@ -3,9 +3,10 @@
 //! One table, one row per parameter. Names that KataGo has are KataGo's. A value that makes no sense is refused and
 //! changes nothing.
 
-use super::graphics::LiveGraphics;
+use super::graphics::GraphicsKind;
 use super::{Answer, Commands, rules};
 use crate::engine::EngineSettings;
+use crate::eval::View;
 use crate::graph_key::Sharing;
 use crate::rules::PRESETS;
 use kosumi_gtp::{Arguments, Failure, Response, Session};
@@ -16,7 +17,7 @@ use std::time::Duration;
 #[derive(Clone, Copy)]
 struct Adjustable {
     engine: EngineSettings,
-    live_graphics: LiveGraphics,
+    live_graphics: GraphicsKind,
 }
 
 /// What a value looks like.
@@ -53,6 +54,21 @@ macro_rules! constant {
             set: |all, text| {
                 let number = |text: &str| text.parse().ok().filter(|value| ($range).contains(value));
                 put(&mut all.engine.search.$field, value_or(SUITABLE, text, number))
+            },
+        }
+    };
+}
+
+/// A number: its name, its place in the settings, and its range.
+macro_rules! number {
+    ($name:literal, $($field:ident).+ $([$index:literal])?, $range:expr) => {
+        Parameter {
+            name: $name,
+            kind: Kind::Text,
+            get: |all| all.engine.$($field).+ $([$index])?.to_string(),
+            set: |all, text| {
+                let value = text.parse().ok().filter(|value| ($range).contains(value));
+                put(&mut all.engine.$($field).+ $([$index])?, value)
             },
         }
     };
@@ -118,18 +134,97 @@ const TABLE: &[Parameter] = &[
             put(&mut all.engine.sharing, Some(if text == "tree" { Sharing::Tree } else { Sharing::Graph }))
         },
     },
-    constant!("cpuctExploration", exploration, 0.01..=100.0),
-    constant!("cpuctExplorationLog", growth, 0.0..=100.0),
-    constant!("cpuctUtilityStdevScale", deviation_share, 0.0..=1.0),
-    constant!("fpuReductionMax", first_play_reduction, 0.0..=2.0),
-    constant!("rootFpuReductionMax", root_first_play_reduction, 0.0..=2.0),
-    constant!("lcbStdevs", choice_standard_errors, 0.0..=12.0),
-    constant!("minVisitPropForLCB", choice_visit_share, 0.0..=1.0),
+    constant!("cpuctExploration", cpuct_exploration, 0.01..=100.0),
+    constant!("cpuctExplorationLog", cpuct_exploration_log, 0.0..=100.0),
+    constant!("cpuctExplorationBase", cpuct_exploration_base, 10.0..=100_000.0),
+    constant!("cpuctUtilityStdevPrior", cpuct_utility_stdev_prior, 0.01..=10.0),
+    constant!("cpuctUtilityStdevPriorWeight", cpuct_utility_stdev_prior_weight, 0.0..=100.0),
+    constant!("cpuctUtilityStdevScale", cpuct_utility_stdev_scale, 0.0..=1.0),
+    constant!("fpuReductionMax", fpu_reduction_max, 0.0..=2.0),
+    constant!("rootFpuReductionMax", root_fpu_reduction_max, 0.0..=2.0),
+    constant!("lcbStdevs", lcb_stdevs, 0.0..=12.0),
+    constant!("minVisitPropForLCB", min_visit_prop_for_lcb, 0.0..=1.0),
+    constant!("numVirtualLossesPerThread", virtual_losses, 0..=1000),
+    constant!("expandAfter", expand_after, 1..=1000),
+    constant!("raveEquivalence", rave_equivalence, 0.0..=1e6),
+    constant!("raveExploration", rave_exploration, 0.0..=100.0),
+    constant!("raveEarlyShare", rave_early_share, 0.0..=10.0),
+    number!("networkScoreShare", network.score_share, 0.0..=1.0),
+    Parameter {
+        name: "networkView",
+        kind: Kind::Choice(&["plain", "varied"]),
+        get: |all| if all.engine.network.view == View::Plain { "plain" } else { "varied" }.to_owned(),
+        set: |all, text| {
+            put(&mut all.engine.network.view, Some(if text == "plain" { View::Plain } else { View::Varied }))
+        },
+    },
+    Parameter {
+        name: "shareSymmetric",
+        kind: Kind::Flag,
+        get: |all| all.engine.network.share_symmetric.to_string(),
+        set: |all, text| put(&mut all.engine.network.share_symmetric, flag(text)),
+    },
+    number!("playoutScoreShare", playout.score_share, 0.0..=1.0),
+    number!("playoutNakade", rates.nakade, 0..=1000),
+    number!("playoutAtari", rates.atari, 0..=1000),
+    number!("playoutLowLiberties", rates.low_liberties, 0..=1000),
+    number!("playoutPattern", rates.pattern, 0..=1000),
+    number!("playoutRefuseSelfAtari", rates.refuse_self_atari, 0..=1000),
+    number!("priorEven", playout.priors.even, 0..=127),
+    number!("priorSelfAtari", playout.priors.self_atari, 0..=127),
+    number!("priorCaptureOne", playout.priors.capture_one, 0..=127),
+    number!("priorCaptureMany", playout.priors.capture_many, 0..=127),
+    number!("priorEscape", playout.priors.escape, 0..=127),
+    number!("priorLadder", playout.priors.ladder, 0..=127),
+    number!("priorPattern", playout.priors.pattern, 0..=127),
+    number!("priorNear1", playout.priors.near[0], 0..=127),
+    number!("priorNear2", playout.priors.near[1], 0..=127),
+    number!("priorNear3", playout.priors.near[2], 0..=127),
+    number!("priorFirstLine", playout.priors.first_line, 0..=127),
+    number!("priorSecondLine", playout.priors.second_line, 0..=127),
+    number!("priorGoodLine", playout.priors.good_line, 0..=127),
+    number!("priorPass", playout.priors.pass, 0..=127),
+    Parameter {
+        name: "resignConsecTurns",
+        kind: Kind::Text,
+        get: |all| all.engine.resign_after.to_string(),
+        set: |all, text| put(&mut all.engine.resign_after, count(text)),
+    },
+    Parameter {
+        name: "ponderingEnabled",
+        kind: Kind::Flag,
+        get: |all| all.engine.ponder.to_string(),
+        set: |all, text| put(&mut all.engine.ponder, flag(text)),
+    },
+    number!("policyOptimism", network.policy_optimism, 0.0..=1.0),
+    number!("rootPolicyOptimism", network.root_policy_optimism, 0.0..=1.0),
+    number!("chosenMoveTemperature", human.temperature, 0.0..=5.0),
+    Parameter {
+        name: "humanSLProfile",
+        kind: Kind::Text,
+        get: |all| all.engine.network.profile.map(|profile| profile.to_string()).unwrap_or_default(),
+        set: |all, text| {
+            let profile = if text.is_empty() { Some(None) } else { text.parse().ok().map(Some) };
+            put(&mut all.engine.network.profile, profile)
+        },
+    },
+    number!("humanSLChosenMoveProp", human.chosen_move_share, 0.0..=1.0),
+    number!("humanSLChosenMovePiklLambda", human.pikl_lambda, 1e-6..=1e30),
+    Parameter {
+        name: "humanSLChosenMoveIgnorePass",
+        kind: Kind::Flag,
+        get: |all| all.engine.human.ignore_pass.to_string(),
+        set: |all, text| put(&mut all.engine.human.ignore_pass, flag(text)),
+    },
+    number!("humanSLRootExploreProbWeightless", human.root_weightless, 0.0..=1.0),
+    number!("humanSLRootExploreProbWeightful", human.root_weightful, 0.0..=1.0),
+    number!("humanSLCpuctExploration", human.cpuct, 0.0..=1000.0),
+    number!("humanSLCpuctPermanent", human.cpuct_permanent, 0.0..=1000.0),
     Parameter {
         name: "liveGraphics",
         kind: Kind::Choice(&["none", "visits", "winrates", "variation", "ownership"]),
         get: |all| all.live_graphics.name().to_owned(),
-        set: |all, text| put(&mut all.live_graphics, LiveGraphics::parse(text)),
+        set: |all, text| put(&mut all.live_graphics, GraphicsKind::parse(text)),
     },
 ];
 
@@ -149,9 +244,9 @@ impl Setting {
         let (name, value) = text.split_once('=').ok_or("not of the form NAME=VALUE")?;
         let message = |failure: Failure| failure.message().to_owned();
         let setting = Setting { parameter: find(name).map_err(message)?, value: value.to_owned() };
-        let mut all = Adjustable { engine: EngineSettings::default(), live_graphics: LiveGraphics::None };
+        let mut all = Adjustable { engine: EngineSettings::default(), live_graphics: GraphicsKind::None };
         setting.parameter.change(&mut all, value).map_err(message)?;
-        if all.live_graphics != LiveGraphics::None {
+        if all.live_graphics != GraphicsKind::None {
             return Err("pictures are no matter of the engine: --live-graphics".to_owned());
         }
         Ok(setting)
@@ -159,7 +254,7 @@ impl Setting {
 
     /// Changes the settings; the value makes sense for all or for none.
     pub fn apply(&self, settings: &mut EngineSettings) {
-        let mut all = Adjustable { engine: *settings, live_graphics: LiveGraphics::None };
+        let mut all = Adjustable { engine: *settings, live_graphics: GraphicsKind::None };
         if self.parameter.change(&mut all, &self.value).is_ok() {
             *settings = all.engine;
         }
@@ -222,12 +317,19 @@ fn find(name: &str) -> Result<&'static Parameter, Failure> {
 
 impl Commands {
     fn adjustable(&self) -> Adjustable {
-        Adjustable { engine: *self.engine.settings(), live_graphics: self.easel.kind }
+        Adjustable { engine: *self.engine.settings(), live_graphics: self.live_graphics.kind }
     }
 
-    fn adjust(&mut self, wanted: Adjustable) {
+    /// Takes these settings, or refuses them and changes nothing.
+    fn adjust(&mut self, wanted: Adjustable) -> Result<(), Failure> {
+        if wanted.engine.network.profile.is_some() && self.engine.human_network().is_none() {
+            return Err(Failure::new(
+                "humanSLProfile is for networks of human play: --human-model names one",
+            ));
+        }
         self.engine.change_settings(wanted.engine);
-        self.easel.kind = wanted.live_graphics;
+        self.live_graphics.kind = wanted.live_graphics;
+        Ok(())
     }
 }
 
@@ -248,7 +350,7 @@ pub(super) fn gogui(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &
         return Ok(Response::lines(lines));
     };
     find(name)?.change(&mut all, &arguments.rest())?;
-    commands.adjust(all);
+    commands.adjust(all)?;
     Ok(Response::empty())
 }
 
@@ -263,7 +365,7 @@ pub(super) fn set(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mu
     let value = arguments.word()?;
     let mut all = commands.adjustable();
     parameter.change(&mut all, value)?;
-    commands.adjust(all);
+    commands.adjust(all)?;
     Ok(Response::empty())
 }
 
@@ -291,7 +393,7 @@ pub(super) fn set_all(commands: &mut Commands, arguments: &mut Arguments<'_>, _:
         };
         find(name)?.change(&mut all, &text)?;
     }
-    commands.adjust(all);
+    commands.adjust(all)?;
     Ok(Response::empty())
 }
 
@@ -342,14 +444,16 @@ mod tests {
 
     #[test]
     fn every_value_reads_back() {
-        let all = Adjustable { engine: EngineSettings::default(), live_graphics: LiveGraphics::None };
+        let all = Adjustable { engine: EngineSettings::default(), live_graphics: GraphicsKind::None };
         for parameter in TABLE {
             let mut changed = all;
             let value = (parameter.get)(&all);
             assert!(parameter.change(&mut changed, &value).is_ok(), "{} {value}", parameter.name);
             assert_eq!((parameter.get)(&changed), value);
             assert!(parameter.change(&mut changed, "nonsense").is_err(), "{}", parameter.name);
-            assert!(parameter.change(&mut changed, "").is_err(), "{}", parameter.name);
+            // No profile is a value too.
+            let may_be_empty = parameter.name == "humanSLProfile";
+            assert_eq!(parameter.change(&mut changed, "").is_ok(), may_be_empty, "{}", parameter.name);
             assert_eq!(changed.engine, all.engine, "{}", parameter.name);
         }
     }
@@ -361,7 +465,7 @@ mod tests {
             Setting::parse(text).expect(text).apply(&mut settings);
         }
         assert_eq!((settings.visits, settings.sharing), (Some(50), Sharing::Tree));
-        assert_eq!(settings.search.exploration, Some(1.25));
+        assert_eq!(settings.search.cpuct_exploration, Some(1.25));
         for text in [
             "maxVisits",
             "maxVisits=",

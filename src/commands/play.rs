@@ -32,7 +32,7 @@ pub(super) fn decide(
     let color = color(arguments)?;
     let watch = session.watch();
     let decision =
-        commands.with_pictures(&|| watch.interrupted(), |engine, thinking| choose(engine, color, thinking));
+        commands.with_drawn_search(&|| watch.interrupted(), |engine, request| choose(engine, color, request));
     Ok(decision_text(decision))
 }
 
@@ -95,8 +95,8 @@ fn regression_move(
     session: &mut Session<'_>,
 ) -> Answer {
     let watch = session.watch();
-    let mv = commands.with_pictures(&|| watch.interrupted(), |engine, thinking| {
-        engine.regression_move(color, SearchRequest { restriction, ..thinking })
+    let mv = commands.with_drawn_search(&|| watch.interrupted(), |engine, request| {
+        engine.regression_move(color, SearchRequest { restriction, ..request })
     });
     Ok(move_text(mv).into())
 }

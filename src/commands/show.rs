@@ -1,11 +1,12 @@
-//! What the engine knows and thinks of the position, in forms that GoGui draws and people read.
+//! Status of the position and results of searches, in forms that GoGui draws and people read.
 
 use super::analyze::{View, prior_shares, variation_text};
 use super::graphics::{self, colored, marks};
 use super::text::{color, color_text, move_text, points_text, rows_text, vertex_move};
 use super::{Answer, Commands};
-use crate::board::{Board, Cell, Color, Key, Move, Point, Symmetry};
+use crate::board::{Board, Cell, Color, Key, Move, Symmetry};
 use crate::engine::{Observer, SearchRequest};
+use crate::net::input::index;
 use crate::safety::{self, PassAlive};
 use crate::search::{MoveReport, SearchReport};
 use kosumi_gtp::{Arguments, Failure, Response, Session};
@@ -26,18 +27,18 @@ pub(super) fn ownership(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut 
     Ok(rows_text(commands.size(), |point| format!("{:.3}", ownership.mean(point) + 0.0)).into())
 }
 
-/// The same by the network alone.
+/// The expected owner of every point by the network alone.
 pub(super) fn network_ownership(
     commands: &mut Commands,
     _: &mut Arguments<'_>,
     _: &mut Session<'_>,
 ) -> Answer {
-    let prediction = commands.engine.predict(Symmetry::ALL[0]).ok_or_else(|| Failure::new("no network"))?;
+    let color = commands.engine.game().to_move();
+    let prediction = commands.engine.predict(color, Symmetry::ALL[0], 0.0);
+    let prediction = prediction.ok_or_else(|| Failure::new("no network"))?;
     let prediction = prediction.map_err(|error| Failure::new(error.to_string()))?;
     let size = commands.size();
-    // Predictions begin at the top left.
-    let index = |point: Point| (size.rows() - 1 - point.row()) * size.columns() + point.column();
-    Ok(rows_text(size, |point| format!("{:.3}", prediction.ownership[index(point)] + 0.0)).into())
+    Ok(rows_text(size, |point| format!("{:.3}", prediction.ownership[index(size, point)] + 0.0)).into())
 }
 
 /// Who owns what if the game ended now, which stones are dead, and the score.
@@ -132,7 +133,7 @@ pub(super) fn estimate_score(commands: &mut Commands, _: &mut Arguments<'_>, _: 
         .into())
 }
 
-/// What is known of the moves before any search, as shares in a thousand of the whole; points without are left out.
+/// Prior probabilities of the moves, in thousandths; moves below one are left out.
 pub(super) fn priors(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
     let priors = commands.engine.priors();
     let shares = prior_shares(priors.iter().map(|&(_, prior)| prior));
@@ -143,7 +144,7 @@ pub(super) fn priors(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Ses
     Ok(Response::list(pairs))
 }
 
-/// Leela Zero's `heatmap`, in the answer: the same for all points, and for passing.
+/// Leela Zero's `heatmap`, in the answer: prior probabilities of all points and of passing.
 pub(super) fn heatmap(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
     let priors = commands.engine.priors();
     let shares = prior_shares(priors.iter().map(|&(_, prior)| prior));
@@ -181,12 +182,12 @@ fn root_board(commands: &Commands, text: impl Fn(&SearchReport, &MoveReport) -> 
     Ok(rows_text(commands.size(), cell).into())
 }
 
-/// How often the latest search tried each move.
+/// Visits of every move in the latest search.
 pub(super) fn root_visits(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
     root_board(commands, |_, entry| entry.visits.to_string())
 }
 
-/// What the latest search thinks of each move, in per cent for who makes it.
+/// Win rate of every move in the latest search, in per cent, for the player who makes it.
 pub(super) fn root_win_rates(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
     root_board(commands, |report, entry| {
         format!("{:.1}", 100.0 * View::of(report.to_move).win_rate(entry.value))
@@ -214,12 +215,12 @@ pub(super) fn search(
     };
     let watch = session.watch();
     let limits = commands.engine.limits_without_clock();
-    commands.with_pictures(&|| watch.interrupted(), |engine, thinking| {
-        Ok(picture(engine.analyze(color, &limits, thinking)))
+    commands.with_drawn_search(&|| watch.interrupted(), |engine, request| {
+        Ok(picture(engine.analyze(color, &limits, request)))
     })
 }
 
-/// The best moves for both by the latest search; behind a move, if one is named.
+/// The principal variation of the latest search, or the one that begins with a move.
 pub(super) fn variation(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -238,7 +239,7 @@ pub(super) fn variation(
     Ok(Response::list(colored(report.to_move, moves)))
 }
 
-/// The latest search in words and numbers.
+/// Statistics of the latest search.
 pub(super) fn statistics(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
     let report = commands.report()?;
     let view = View::of(report.to_move);
@@ -305,7 +306,7 @@ pub(super) fn liberties(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut 
     Ok(rows_text(board.size(), cell).into())
 }
 
-/// What the engine thought of its latest move, for the comments of records.
+/// The latest search in one line, for the comments of records.
 pub(super) fn explain_last_move(
     commands: &mut Commands,
     _: &mut Arguments<'_>,
@@ -316,20 +317,21 @@ pub(super) fn explain_last_move(
 }
 
 impl Commands {
-    /// Lets the engine think with live graphics, if somebody looks at them.
-    pub(super) fn with_pictures<T>(
+    /// Calls `search` with a request whose observer draws live graphics, if they are switched on.
+    pub(super) fn with_drawn_search<T>(
         &mut self,
         interrupted: &(dyn Fn() -> bool + Sync),
-        think: impl FnOnce(&mut crate::engine::Engine, SearchRequest<'_>) -> T,
+        search: impl FnOnce(&mut crate::engine::Engine, SearchRequest<'_>) -> T,
     ) -> T {
-        let Commands { engine, easel, .. } = self;
-        if !easel.is_used() {
-            return think(engine, SearchRequest::new(interrupted));
+        let Commands { engine, live_graphics, .. } = self;
+        if !live_graphics.is_used() {
+            return search(engine, SearchRequest::new(interrupted));
         }
-        let mut on_report = |game: &crate::game::Game, report: &SearchReport| easel.draw(game, report);
-        let observer = Some(Observer { every: graphics::Easel::EVERY, on_report: &mut on_report });
-        let done = think(engine, SearchRequest { observer, ..SearchRequest::new(interrupted) });
-        easel.clear();
+        let mut on_report =
+            |game: &crate::game::Game, report: &SearchReport| live_graphics.draw(game, report);
+        let observer = Some(Observer { every: graphics::LiveGraphics::EVERY, on_report: &mut on_report });
+        let done = search(engine, SearchRequest { observer, ..SearchRequest::new(interrupted) });
+        live_graphics.clear();
         done
     }
 }

@@ -6,10 +6,15 @@ use kosumi_gtp::{ArgumentError, Arguments, Failure, Vertex};
 
 /// A player.
 pub(super) fn color(arguments: &mut Arguments<'_>) -> Result<Color, ArgumentError> {
-    Ok(match arguments.color()? {
+    arguments.color().map(own_color)
+}
+
+/// The engine's color for the protocol's.
+pub(super) fn own_color(color: kosumi_gtp::Color) -> Color {
+    match color {
         kosumi_gtp::Color::Black => Color::Black,
         kosumi_gtp::Color::White => Color::White,
-    })
+    }
 }
 
 /// The move of a vertex; `None` if it is not on the board.

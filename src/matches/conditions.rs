@@ -54,7 +54,7 @@ pub struct Conditions {
     pub source: Source,
     /// The openings from there.
     pub openings: Openings,
-    /// Decides openings, and the engines' chance where they let it be decided.
+    /// Seed of the openings, and of engines that take one.
     pub seed: u64,
     /// Which stones are dead after two passes.
     pub dead: DeadStones,
@@ -72,7 +72,7 @@ pub(super) struct Plan {
     pub board: GameBoard,
     pub black: Side,
     pub opening: Opening,
-    /// Decides the engines' chance where they let it be decided.
+    /// Seed of engines that take one.
     pub seed: u64,
 }
 

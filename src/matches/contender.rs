@@ -23,7 +23,7 @@ pub struct Contender {
 enum Kind {
     /// All games share the network.
     BuiltIn {
-        settings: EngineSettings,
+        settings: Box<EngineSettings>,
         network: Option<Arc<Network>>,
     },
     Child {
@@ -35,7 +35,7 @@ enum Kind {
 impl Contender {
     /// The built-in engine; `text` is what it is called in the log.
     pub fn built_in(text: &str, settings: EngineSettings, network: Option<Arc<Network>>) -> Contender {
-        Contender { text: text.to_owned(), kind: Kind::BuiltIn { settings, network } }
+        Contender { text: text.to_owned(), kind: Kind::BuiltIn { settings: Box::new(settings), network } }
     }
 
     /// A child process.
@@ -70,7 +70,7 @@ impl Contender {
     pub(super) fn start(&self) -> anyhow::Result<Link> {
         match &self.kind {
             Kind::BuiltIn { settings, network } => {
-                let (settings, network) = (*settings, network.clone());
+                let (settings, network) = (**settings, network.clone());
                 let make = move |_: &Path| Commands::new(Engine::with_network(settings, network.clone()));
                 let engines = Threads { make };
                 let player = engines.start(Path::new("")).map_err(anyhow::Error::msg)?;

@@ -11,7 +11,7 @@ use crate::engine::EngineSettings;
 use crate::rules::Rules;
 use std::time::Duration;
 
-/// Conditions for tests: 9×9 if not said otherwise, and no clock.
+/// Conditions for tests: these sizes, no clock, few playouts.
 pub(super) fn conditions(sizes: &[usize], source: Source) -> Conditions {
     let rules = Rules::preset("cgos").unwrap().rules;
     let board = |&side: &usize| GameBoard { size: BoardSize::square(side).unwrap(), komi: 7.5 };

@@ -29,6 +29,7 @@ mod openings;
 mod opinion;
 mod page;
 mod player;
+mod plots;
 mod record;
 mod referee;
 mod report;

@@ -1,4 +1,4 @@
-//! What an engine thinks of its move, from the report before it.
+//! How an engine judges its own move: the report of its search, which it sends before the move.
 
 use std::fmt;
 

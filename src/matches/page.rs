@@ -1,16 +1,18 @@
-//! The results of a match as a page: tables, the course of the score, every game.
+//! The results of a match as a page: tables, the score after each game, every game.
 
 use super::conditions::Conditions;
 use super::files::file_name;
+use super::plots::{bar_width, bars, score_curve};
 use super::record::{Ending, GameRecord};
 use super::side::Side;
 use super::summary::{Summary, Sums};
-use crate::board::Board;
+use crate::board::{Board, Point};
 use crate::commands::vertex_move;
 use crate::game::Game;
-use crate::pages::{Diagram, Mark, Page, Table, TableCell, Tone, escape};
+use crate::pages::{Diagram, Mark, Page, Table, TableCell, Tone};
 use crate::statistics::{Interval, Tally};
 use kosumi_gtp::Vertex;
+use maud::html;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -21,7 +23,7 @@ const STYLE: &str = "\
 .plot .axis { stroke: var(--line); fill: none; }
 .plot .even { stroke: var(--faint); stroke-dasharray: 4 4; fill: none; }
 .plot .band { fill: var(--link); opacity: .18; }
-.plot .course { stroke: var(--link); stroke-width: 2; fill: none; }
+.plot .curve { stroke: var(--link); stroke-width: 2; fill: none; }
 .plot .bar { fill: var(--link); }
 .facts td { white-space: normal; vertical-align: top; overflow-wrap: anywhere; }
 .facts td:first-child { color: var(--faint); white-space: nowrap; overflow-wrap: normal; }
@@ -47,16 +49,18 @@ pub fn html(summary: &Summary, conditions: &Conditions, records: Option<&Path>) 
         ),
         None => "No games.".to_owned(),
     };
-    page.markup(format_args!("<p class=\"headline\">{}</p>", escape(&headline)));
+    page.add(html! { p.headline { (headline) } });
     if let Some(test) = &summary.test {
         page.paragraph(&format!("{test}."));
     }
     facts(&mut page, summary, conditions);
     results(&mut page, summary);
     if summary.games.len() >= 2 {
-        page.heading("Course of the score");
-        page.paragraph("A's share of the points after each game, in the order of their numbers, with the interval of 95 %.");
-        page.markup(course(summary));
+        page.heading("Score after each game");
+        page.paragraph(
+            "A's share of the points so far, in the order of the games' numbers, with its interval of 95 %.",
+        );
+        page.add(score_curve(summary));
     }
     conduct(&mut page, summary);
     lengths(&mut page, summary);
@@ -117,24 +121,24 @@ fn facts(page: &mut Page, summary: &Summary, conditions: &Conditions) {
     };
     let boards: Vec<String> =
         conditions.boards.iter().map(|board| format!("{}, komi {}", board.size_text(), board.komi)).collect();
-    let mut rows = String::new();
-    let mut row = |name: &str, text: &str| {
-        let _ = write!(rows, "<tr><td>{}</td><td>{}</td></tr>", escape(name), escape(text));
-    };
-    row("A", &summary.names[0]);
-    row("B", &summary.names[1]);
-    row("Boards", &boards.join("; "));
-    row("Rules", &text("rules"));
-    row("Clock", &text("time"));
-    row("Openings", &text("openings"));
-    row("Seed", &text("seed"));
+    let mut rows = vec![
+        ("A", summary.names[0].clone()),
+        ("B", summary.names[1].clone()),
+        ("Boards", boards.join("; ")),
+        ("Rules", text("rules")),
+        ("Clock", text("time")),
+        ("Openings", text("openings")),
+        ("Seed", text("seed")),
+    ];
     let dates: Vec<&str> = summary.games.values().map(|game| game.date.as_str()).collect();
     if let (Some(first), Some(last)) = (dates.iter().min(), dates.iter().max()) {
-        row("Games begun", &format!("{first} to {last}"));
+        rows.push(("Games begun", format!("{first} to {last}")));
     }
-    page.markup(format_args!(
-        "<div class=\"table\"><table class=\"facts\"><tbody>{rows}</tbody></table></div>"
-    ));
+    page.add(html! {
+        div.table {
+            table.facts { tbody { @for (name, text) in &rows { tr { td { (name) } td { (text) } } } } }
+        }
+    });
 }
 
 fn results(page: &mut Page, summary: &Summary) {
@@ -167,7 +171,7 @@ fn results(page: &mut Page, summary: &Summary) {
         push("without forfeits", summary.all.played_out, None, false);
     }
     push("all games", summary.all.all, Some(&summary.all), true);
-    page.markup(table);
+    page.add(table);
     if let Some(rate) = summary.all.pairs.rate() {
         let mut table = Table::new(&[
             "points in a pair",
@@ -182,7 +186,7 @@ fn results(page: &mut Page, summary: &Summary) {
         let counts = summary.all.pairs.0.map(TableCell::number);
         let cells = [TableCell::from(format!("{} pairs", summary.all.pairs.count()))];
         table.row(cells.into_iter().chain(counts).chain([percent(rate).into(), elo(rate).into()]));
-        page.markup(table);
+        page.add(table);
     }
     page.paragraph(&format!(
         "A is the stronger one with a probability of {:.1} % by games and {:.1} % by pairs.",
@@ -193,64 +197,6 @@ fn results(page: &mut Page, summary: &Summary) {
 
 fn mean_length(sums: &Sums, tally: Tally) -> String {
     format!("{:.1}", sums.moves as f64 / f64::from(tally.games().max(1)))
-}
-
-/// Width and height of plots, and the room for axes.
-const WIDE: f64 = 720.0;
-const HIGH: f64 = 240.0;
-const LEFT: f64 = 80.0;
-const LOW: f64 = 30.0;
-
-/// The score after each game with its interval, as SVG.
-fn course(summary: &Summary) -> String {
-    let mut tally = Tally::default();
-    let mut rates: Vec<Interval> = Vec::new();
-    for game in summary.games.values() {
-        tally.add(game.winner.map(|winner| winner == Side::A));
-        rates.extend(tally.rate());
-    }
-    let count = rates.len();
-    // Every point would be more than anybody sees.
-    let step = count.div_ceil(400).max(1);
-    let shown: Vec<(usize, Interval)> = (0..count)
-        .filter(|index| index % step == 0 || index + 1 == count)
-        .map(|index| (index, rates[index]))
-        .collect();
-    let x = |index: usize| LEFT + (WIDE - LEFT - 8.0) * index as f64 / (count - 1).max(1) as f64;
-    let y = |share: f64| 8.0 + (HIGH - LOW - 8.0) * (1.0 - share);
-    let path = |of: &dyn Fn(&Interval) -> f64, points: &mut dyn Iterator<Item = &(usize, Interval)>| {
-        points.fold(String::new(), |mut path, (index, rate)| {
-            let _ = write!(path, "{:.1},{:.1} ", x(*index), y(of(rate)));
-            path
-        })
-    };
-    let mut svg = format!(
-        "<svg class=\"plot\" role=\"img\" viewBox=\"0 -10 {WIDE} {}\"><title>Course of the score</title>",
-        HIGH + 10.0,
-    );
-    for share in [0.0, 0.25, 0.5, 0.75, 1.0] {
-        let class = if share == 0.5 { "even" } else { "axis" };
-        let at = y(share);
-        let _ = write!(
-            svg,
-            "<path class=\"{class}\" d=\"M{LEFT} {at:.1}H{}\"/><text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{} %</text>",
-            WIDE - 8.0,
-            LEFT - 6.0,
-            at + 4.0,
-            100.0 * share,
-        );
-    }
-    let upper = path(&|rate| rate.high, &mut shown.iter());
-    let lower = path(&|rate| rate.low, &mut shown.iter().rev());
-    let middle = path(&|rate| rate.value, &mut shown.iter());
-    let _ = write!(
-        svg,
-        "<polygon class=\"band\" points=\"{upper}{lower}\"/><polyline class=\"course\" points=\"{middle}\"/>\
-         <text x=\"{LEFT}\" y=\"{}\">1</text><text x=\"{}\" y=\"{0}\" text-anchor=\"end\">{count} games</text></svg>",
-        HIGH - 5.0,
-        WIDE - 8.0,
-    );
-    svg
 }
 
 fn conduct(page: &mut Page, summary: &Summary) {
@@ -284,7 +230,7 @@ fn conduct(page: &mut Page, summary: &Summary) {
             TableCell::number(conduct.stray_lines),
         ]);
     }
-    page.markup(table);
+    page.add(table);
     let others = [
         (summary.cut_off, "cut off by the move limit"),
         (summary.disputed, "with disputed dead stones, judged by Kosumi"),
@@ -305,37 +251,8 @@ fn lengths(page: &mut Page, summary: &Summary) {
     let lengths: Vec<usize> = summary.games.values().map(|game| game.moves.len()).collect();
     let (Some(&least), Some(&most)) = (lengths.iter().min(), lengths.iter().max()) else { return };
     page.heading("Length of games");
-    // About two dozen bars of a round width.
-    let width =
-        [1, 2, 5, 10, 20, 50, 100].into_iter().find(|width| (most - least) / width < 24).unwrap_or(100);
-    let first = least / width;
-    let mut bars = vec![0u32; most / width - first + 1];
-    lengths.iter().for_each(|length| bars[length / width - first] += 1);
-    let highest = bars.iter().copied().max().unwrap_or(1).max(1);
-    let room = (WIDE - 16.0) / bars.len() as f64;
-    let mut svg = format!(
-        "<svg class=\"plot\" role=\"img\" viewBox=\"0 0 {WIDE} 160\"><title>Length of games in moves</title>"
-    );
-    for (index, &count) in bars.iter().enumerate() {
-        let (x, high) = (8.0 + index as f64 * room, 100.0 * f64::from(count) / f64::from(highest));
-        let bar_width = (room - 2.0).max(1.0);
-        let _ = write!(
-            svg,
-            "<rect class=\"bar\" x=\"{x:.1}\" y=\"{:.1}\" width=\"{bar_width:.1}\" height=\"{high:.1}\"/>",
-            128.0 - high,
-        );
-        let middle = x + bar_width / 2.0;
-        if count > 0 && bars.len() <= 24 {
-            let y = 123.0 - high;
-            let _ = write!(svg, "<text x=\"{middle:.1}\" y=\"{y:.1}\" text-anchor=\"middle\">{count}</text>");
-        }
-        if index % bars.len().div_ceil(12) == 0 {
-            let label = (first + index) * width;
-            let _ = write!(svg, "<text x=\"{middle:.1}\" y=\"152\" text-anchor=\"middle\">{label}</text>");
-        }
-    }
-    svg.push_str("</svg>");
-    page.markup(svg);
+    let width = bar_width(least, most);
+    page.add(bars(&lengths, width));
     let mean = lengths.iter().sum::<usize>() as f64 / lengths.len() as f64;
     let from = if width == 1 { "" } else { ", in steps of " };
     let step = if width == 1 { String::new() } else { width.to_string() };
@@ -347,27 +264,32 @@ fn lengths(page: &mut Page, summary: &Summary) {
 /// The last positions of the latest games.
 fn final_positions(page: &mut Page, summary: &Summary, conditions: &Conditions) {
     page.heading("Latest games");
-    let mut cards = String::new();
-    for game in summary.games.values().rev().take(DIAGRAMS) {
-        let Some((board, last)) = final_board(game, conditions) else { continue };
-        let title = format!("Game {}: {}", game.number, result(game));
-        let mut diagram = Diagram::new(&board, &title);
-        if let Some(last) = last {
-            diagram = diagram.mark(last, Mark::Circle, Tone::Neutral);
+    let latest = summary.games.values().rev().take(DIAGRAMS);
+    let boards = latest.filter_map(|game| Some((game, final_board(game, conditions)?)));
+    page.add(html! {
+        div.cards {
+            @for (game, (board, last)) in boards {
+                @let title = format!("Game {}: {}", game.number, result(game));
+                figure.card {
+                    (final_diagram(&board, last, &title))
+                    b { (title) } br;
+                    small { (game.size) ", " (game.moves.len()) " moves, " (game.opening) }
+                }
+            }
         }
-        let moves = format!("{}, {} moves, {}", game.size, game.moves.len(), game.opening);
-        let _ = writeln!(
-            cards,
-            "<figure class=\"card\">{diagram}<b>{}</b><br><small>{}</small></figure>",
-            escape(&title),
-            escape(&moves)
-        );
+    });
+}
+
+fn final_diagram<'a>(board: &'a Board, last: Option<Point>, title: &str) -> Diagram<'a> {
+    let diagram = Diagram::new(board, title);
+    match last {
+        Some(last) => diagram.mark(last, Mark::Circle, Tone::Neutral),
+        None => diagram,
     }
-    page.markup(format_args!("<div class=\"cards\">{cards}</div>"));
 }
 
 /// The position at the end of a game, and the last stone.
-fn final_board(record: &GameRecord, conditions: &Conditions) -> Option<(Board, Option<crate::board::Point>)> {
+fn final_board(record: &GameRecord, conditions: &Conditions) -> Option<(Board, Option<Point>)> {
     let size = conditions.boards.iter().find(|board| board.size_text() == record.size)?.size;
     let mut game = Game::new(size, conditions.rules, record.komi);
     for text in &record.moves {
@@ -392,7 +314,7 @@ fn games(page: &mut Page, summary: &Summary, records: Option<&Path>) {
         let number = match records {
             Some(folder) => {
                 let link = folder.join(file_name(game.number)).display().to_string().replace('\\', "/");
-                TableCell::Markup(format!("<a href=\"{}\">{}</a>", escape(&encoded(&link)), game.number))
+                TableCell::Markup(html! { a href=(encoded(&link)) { (game.number) } })
             }
             None => TableCell::number(game.number),
         };
@@ -418,7 +340,7 @@ fn games(page: &mut Page, summary: &Summary, records: Option<&Path>) {
             remarks.join("; ").into(),
         ]);
     }
-    page.markup(table);
+    page.add(table);
 }
 
 /// A path as a link: what has a meaning in links is written as numbers.

@@ -10,6 +10,7 @@ use crate::board::{BoardSize, Color, Move, PointSet};
 use crate::commands::{rules_json, vertex_move};
 use crate::players::{Answer, Trouble};
 use crate::rng::mix;
+use crate::words::color_letter;
 use anyhow::Context;
 use kosumi_gtp::{ClientError, Vertex};
 use std::collections::BTreeSet;
@@ -87,7 +88,7 @@ pub(super) struct Player {
     is_time_left_known: bool,
     /// Lines that are no answers, since they were last asked for.
     stray: usize,
-    /// Time that passed with the moves of the opponent, which need no thought, and their number: how long messages
+    /// Time that passed with the moves of the opponent, which need no search, and their number: how long messages
     /// are on their way.
     told: (Duration, u32),
 }
@@ -369,11 +370,8 @@ pub(super) fn start_one(conditions: &Conditions, control: &Control, index: usize
         .with_context(|| format!("cannot start {}: {}", ["A", "B"][index], contender.text))
 }
 
-pub(super) fn letter(color: Color) -> char {
-    match color {
-        Color::Black => 'b',
-        Color::White => 'w',
-    }
+fn letter(color: Color) -> char {
+    color_letter(color).to_ascii_lowercase()
 }
 
 pub(super) fn play_command(color: Color, mv: Move) -> String {

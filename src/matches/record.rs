@@ -222,7 +222,7 @@ impl GameRecord {
         for (index, note) in notes.iter().enumerate() {
             let number = self.opening_moves + index + 1;
             let Some(&id) = line.get(number) else {
-                // A resignation is no move: what was thought goes to the last one, whose own note is there already.
+                // A resignation is no move: the note would belong to the last one, which has its own already.
                 continue;
             };
             let mut text = format!("{:.3} s", note.seconds);

@@ -20,7 +20,8 @@ use super::side::Side;
 use crate::board::Color;
 use crate::game::Game;
 use crate::score;
-use std::time::{Duration, Instant};
+use crate::words::color_letter;
+use std::time::{Duration, Instant, SystemTime};
 
 /// A finished game.
 #[derive(Clone, Debug)]
@@ -55,7 +56,7 @@ pub(super) fn play(
         plan,
         control,
         players,
-        date: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        date: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
         game: Game::new(plan.board.size, conditions.rules, plan.board.komi),
         clocks: clock.map(|clock| [clock, clock]),
         notes: Vec::new(),
@@ -315,12 +316,5 @@ impl Playing<'_> {
         let names = Side::BOTH.map(|side| self.player(side).identity.to_string());
         let sgf = record.sgf(&self.game, &self.notes, [&names[0], &names[1]], self.conditions);
         Played { record, sgf }
-    }
-}
-
-fn color_letter(color: Color) -> char {
-    match color {
-        Color::Black => 'B',
-        Color::White => 'W',
     }
 }

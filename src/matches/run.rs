@@ -202,3 +202,57 @@ fn engines(players: Option<&[Player; 2]>, past: &Past) -> anyhow::Result<[Identi
         (None, None) => Ok(Default::default()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matches::fixtures::conditions;
+    use crate::matches::openings::Source;
+    use std::fs;
+
+    /// Counts what it is told, and gives everything up after so many games.
+    struct Counting {
+        finished: u32,
+        most: u32,
+    }
+
+    impl Observer for Counting {
+        fn finished(&mut self, _: &GameRecord, summary: &Summary) -> anyhow::Result<()> {
+            self.finished += 1;
+            assert!(summary.games.len() as u32 >= self.finished);
+            if self.finished < self.most { Ok(()) } else { bail!("enough") }
+        }
+
+        fn annulled(&mut self, number: u32, reason: &str) -> anyhow::Result<()> {
+            bail!("game {number}: {reason}")
+        }
+    }
+
+    #[test]
+    fn a_match_is_played_kept_and_gone_on_with() {
+        let scratch = tempfile::TempDir::new().unwrap();
+        let at = |name: &str| Some(scratch.path().join(name));
+        let storage = Storage { log: at("log.jsonl"), resume: true, records: at("games") };
+        let open = |games: u32| {
+            Match::open(conditions(&[5], Source::None), games, &storage, Arc::default()).unwrap()
+        };
+        let mut first = open(20);
+        let mut counting = Counting { finished: 0, most: 2 };
+        assert_eq!(first.play(1, &mut counting).unwrap_err().to_string(), "enough");
+        // A game may have ended before it was given up.
+        let kept = first.summary().games.len();
+        assert!(kept >= 2 && !first.is_complete(), "{kept}");
+        drop(first);
+        let games = kept as u32 + 2;
+        let mut second = open(games);
+        assert_eq!(second.summary().games.len(), kept, "what was kept is not played again");
+        let mut counting = Counting { finished: 0, most: u32::MAX };
+        second.play(2, &mut counting).unwrap();
+        assert_eq!((counting.finished, second.is_complete(), second.records_missing()), (2, true, 0));
+        drop(second);
+        fs::remove_file(scratch.path().join("games/game-0001.sgf")).unwrap();
+        let mut over = open(games);
+        assert_eq!((over.is_complete(), over.records_missing()), (true, 1));
+        over.play(1, &mut Counting { finished: 0, most: 0 }).unwrap();
+    }
+}

@@ -1,9 +1,9 @@
 //! A board as a picture: SVG that is drawn without scripts, one unit for each point.
 
-use super::page::escape;
 use crate::board::{Board, Color, Point};
 use crate::handicap::star_points;
-use std::fmt::{self, Write as _};
+use crate::words::color_name;
+use maud::{Markup, Render, html};
 
 /// What a mark says: the class of its colour.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -42,7 +42,7 @@ pub enum Mark {
     Label(String),
 }
 
-/// A picture of a position in the making; [`Display`](fmt::Display) writes the SVG.
+/// A picture of a position in the making; [`Render`] writes the SVG.
 #[derive(Clone, Debug)]
 pub struct Diagram<'a> {
     board: &'a Board,
@@ -90,101 +90,83 @@ impl<'a> Diagram<'a> {
         proposed.or_else(|| self.board.cell(point).color())
     }
 
-    fn draw_mark(&self, svg: &mut String, point: Point, mark: &Mark, tone: Tone) -> fmt::Result {
+    /// What is at a point of the picture, as the class of its colour.
+    fn stone_class(&self, point: Point) -> Option<&'static str> {
+        self.color_at(point).map(color_name)
+    }
+
+    fn mark_shape(&self, point: Point, mark: &Mark, tone: Tone) -> Markup {
         let (x, y) = self.middle(point);
-        let tone = tone.class();
+        let path = |steps: &str| format!("M{x} {y}m{steps}");
+        let class = format!("mark{}", tone.class());
         match mark {
-            Mark::Circle => write!(svg, "<circle class=\"mark{tone}\" cx=\"{x}\" cy=\"{y}\" r=\".27\"/>"),
-            Mark::Square => {
-                write!(svg, "<path class=\"mark{tone}\" d=\"M{x} {y}m-.24-.24h.48v.48h-.48z\"/>")
-            }
-            Mark::Triangle => {
-                write!(svg, "<path class=\"mark{tone}\" d=\"M{x} {y}m0-.32l.28.48h-.56z\"/>")
-            }
-            Mark::Cross => {
-                write!(svg, "<path class=\"mark{tone}\" d=\"M{x} {y}m-.24-.24l.48.48m0-.48l-.48.48\"/>")
-            }
+            Mark::Circle => html! { circle class=(class) cx=(x) cy=(y) r=".27" {} },
+            Mark::Square => html! { path class=(class) d=(path("-.24-.24h.48v.48h-.48z")) {} },
+            Mark::Triangle => html! { path class=(class) d=(path("0-.32l.28.48h-.56z")) {} },
+            Mark::Cross => html! { path class=(class) d=(path("-.24-.24l.48.48m0-.48l-.48.48")) {} },
             Mark::Label(text) => {
-                let on = match self.color_at(point) {
-                    Some(Color::Black) => " on-black",
-                    Some(Color::White) => " on-white",
+                let stone = self.stone_class(point);
+                let on = stone.map(|stone| format!(" on-{stone}")).unwrap_or_default();
+                html! {
                     // The lines of the board would run through the text.
-                    None => {
-                        write!(svg, "<circle class=\"wood\" cx=\"{x}\" cy=\"{y}\" r=\".4\"/>")?;
-                        ""
-                    }
-                };
-                let text = escape(text);
-                write!(svg, "<text class=\"label{tone}{on}\" x=\"{x}\" y=\"{y}\">{text}</text>")
+                    @if stone.is_none() { circle class="wood" cx=(x) cy=(y) r=".4" {} }
+                    text class={ "label" (tone.class()) (on) } x=(x) y=(y) { (text) }
+                }
+            }
+        }
+    }
+
+    /// A square as large as the owner is sure; none for nobody's point.
+    fn shade_shape(&self, point: Point, owner: f32) -> Option<Markup> {
+        let side = owner.abs() * 0.6;
+        if side < 0.05 {
+            return None;
+        }
+        let (x, y) = self.middle(point);
+        let [x, y, side] =
+            [x as f32 - side / 2.0, y as f32 - side / 2.0, side].map(|number| format!("{number:.2}"));
+        let class = color_name(if owner > 0.0 { Color::Black } else { Color::White });
+        Some(html! { rect class=(class) x=(x) y=(y) width=(side) height=(side) {} })
+    }
+
+    fn coordinates(&self) -> Markup {
+        let (columns, rows) = (self.board.size().columns(), self.board.size().rows());
+        let letter = |column: usize| Point::new(column, 0).to_string().chars().next().unwrap_or_default();
+        html! {
+            @for column in 0..columns {
+                @for y in [0, rows + 1] { text class="coordinate" x=(column + 1) y=(y) { (letter(column)) } }
+            }
+            @for row in 0..rows {
+                @for x in [0, columns + 1] { text class="coordinate" x=(x) y=(rows - row) { (row + 1) } }
             }
         }
     }
 }
 
-impl fmt::Display for Diagram<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Render for Diagram<'_> {
+    fn render(&self) -> Markup {
         let size = self.board.size();
         let (columns, rows) = (size.columns(), size.rows());
-        let mut svg = String::new();
-        write!(
-            svg,
-            "<svg class=\"diagram\" role=\"img\" viewBox=\"-.5 -.5 {} {}\"><title>{}</title>\
-             <rect class=\"wood\" x=\"-.5\" y=\"-.5\" width=\"{0}\" height=\"{1}\" rx=\".2\"/><path class=\"grid\" d=\"",
-            columns + 2,
-            rows + 2,
-            escape(&self.title),
-        )?;
-        for row in 1..=rows {
-            write!(svg, "M1 {row}H{columns}")?;
-        }
-        for column in 1..=columns {
-            write!(svg, "M{column} 1V{rows}")?;
-        }
-        svg.push_str("\"/>");
-        for point in star_points(size) {
-            let (x, y) = self.middle(point);
-            write!(svg, "<circle class=\"star\" cx=\"{x}\" cy=\"{y}\" r=\".1\"/>")?;
-        }
-        for column in 0..columns {
-            let name = Point::new(column, 0).to_string();
-            let (letter, x) = (&name[..1], column + 1);
-            for y in [0, rows + 1] {
-                write!(svg, "<text class=\"coordinate\" x=\"{x}\" y=\"{y}\">{letter}</text>")?;
+        let (width, height) = (columns + 2, rows + 2);
+        let across = (1..=rows).map(|row| format!("M1 {row}H{columns}"));
+        let down = (1..=columns).map(|column| format!("M{column} 1V{rows}"));
+        let grid: String = across.chain(down).collect();
+        let stars = star_points(size).into_iter().map(|point| self.middle(point));
+        let stones = size.points().filter_map(|point| Some((self.middle(point), self.stone_class(point)?)));
+        html! {
+            svg.diagram role="img" viewBox={ "-.5 -.5 " (width) " " (height) } {
+                title { (self.title) }
+                rect class="wood" x="-.5" y="-.5" width=(width) height=(height) rx=".2" {}
+                path class="grid" d=(grid) {}
+                @for (x, y) in stars { circle class="star" cx=(x) cy=(y) r=".1" {} }
+                (self.coordinates())
+                @for ((x, y), class) in stones { circle class=(class) cx=(x) cy=(y) r=".47" {} }
+                @for &(point, owner) in &self.shades {
+                    @if let Some(shade) = self.shade_shape(point, owner) { (shade) }
+                }
+                @for (point, mark, tone) in &self.marks { (self.mark_shape(*point, mark, *tone)) }
             }
         }
-        for row in 0..rows {
-            let y = rows - row;
-            for x in [0, columns + 1] {
-                write!(svg, "<text class=\"coordinate\" x=\"{x}\" y=\"{y}\">{}</text>", row + 1)?;
-            }
-        }
-        for point in size.points() {
-            if let Some(color) = self.color_at(point) {
-                let (x, y) = self.middle(point);
-                let class = match color {
-                    Color::Black => "black",
-                    Color::White => "white",
-                };
-                write!(svg, "<circle class=\"{class}\" cx=\"{x}\" cy=\"{y}\" r=\".47\"/>")?;
-            }
-        }
-        for &(point, owner) in &self.shades {
-            let side = owner.abs() * 0.6;
-            if side >= 0.05 {
-                let (x, y) = self.middle(point);
-                let (x, y) = (x as f32 - side / 2.0, y as f32 - side / 2.0);
-                let class = if owner > 0.0 { "black" } else { "white" };
-                write!(
-                    svg,
-                    "<rect class=\"{class}\" x=\"{x:.2}\" y=\"{y:.2}\" width=\"{side:.2}\" height=\"{side:.2}\"/>"
-                )?;
-            }
-        }
-        for (point, mark, tone) in &self.marks {
-            self.draw_mark(&mut svg, *point, mark, *tone)?;
-        }
-        svg.push_str("</svg>");
-        f.write_str(&svg)
     }
 }
 
@@ -199,7 +181,7 @@ mod tests {
     #[test]
     fn every_stone_is_drawn_at_its_place() {
         let board: Board = ". . X\n. O .".parse().unwrap();
-        let svg = Diagram::new(&board, "two stones").to_string();
+        let svg = Diagram::new(&board, "two stones").render().into_string();
         assert!(svg.contains("viewBox=\"-.5 -.5 5 4\""), "{svg}");
         assert!(svg.contains("<circle class=\"black\" cx=\"3\" cy=\"1\""), "{svg}");
         assert!(svg.contains("<circle class=\"white\" cx=\"2\" cy=\"2\""), "{svg}");
@@ -219,7 +201,8 @@ mod tests {
             .mark(at(0, 0), Mark::Label("<".into()), Tone::Good)
             .shade(at(1, 0), 1.0)
             .shade(at(0, 0), 0.01)
-            .to_string();
+            .render()
+            .into_string();
         assert!(svg.contains("<title>&lt;marks&gt;</title>"));
         assert_eq!(count(&svg, "<circle class=\"white\""), 2);
         assert!(svg.contains("<circle class=\"mark bad\" cx=\"2\" cy=\"1\""), "{svg}");

@@ -1,7 +1,7 @@
 //! Pages to look at: one self-contained file each, without links to elsewhere.
 //!
 //! A [`Page`] is a title and sections; [`Table`] keeps columns and cells apart from their markup; [`Diagram`]
-//! draws a board as SVG. Text from outside goes through [`escape`] on its way in, and nothing else does it.
+//! draws a board as SVG. Everything is written with the templates of `maud`, which escape what is put into them.
 //!
 //! Uses `board` and `handicap`.
 
@@ -9,4 +9,4 @@ mod diagram;
 mod page;
 
 pub use diagram::{Diagram, Mark, Tone};
-pub use page::{Page, Table, TableCell, escape};
+pub use page::{Page, Table, TableCell};

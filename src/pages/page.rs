@@ -1,47 +1,29 @@
 //! The shell of a page, and tables.
 
-use std::fmt::{self, Write as _};
+use maud::{DOCTYPE, Markup, PreEscaped, Render, html};
+use std::fmt;
 
 /// The style that all pages share.
 const STYLE: &str = include_str!("style.css");
-
-/// Text as it must be written in HTML and XML, in content and in attributes. Characters that XML 1.0 does not
-/// allow at all are replaced by U+FFFD.
-pub fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            '\t' | '\n' | '\r' => escaped.push(character),
-            '\0'..='\x1f' | '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
-            _ => escaped.push(character),
-        }
-    }
-    escaped
-}
 
 /// A page: head, style, and what has been added to it. Written out by [`Display`](fmt::Display).
 #[derive(Clone, Debug)]
 pub struct Page {
     title: String,
-    head: String,
+    head: Vec<Markup>,
     style: String,
-    body: String,
+    body: Vec<Markup>,
 }
 
 impl Page {
     /// An empty page with a title, which is also its heading.
     pub fn new(title: &str) -> Page {
-        Page { title: escape(title), head: String::new(), style: STYLE.to_owned(), body: String::new() }
+        Page { title: title.to_owned(), head: Vec::new(), style: STYLE.to_owned(), body: Vec::new() }
     }
 
     /// Adds an element to the head.
-    pub fn head(&mut self, markup: &str) {
-        let _ = writeln!(self.head, "{markup}");
+    pub fn head(&mut self, markup: Markup) {
+        self.head.push(markup);
     }
 
     /// Adds rules to the style, for what only this page has.
@@ -51,41 +33,71 @@ impl Page {
 
     /// Begins a section.
     pub fn heading(&mut self, text: &str) {
-        let _ = writeln!(self.body, "<h2>{}</h2>", escape(text));
+        self.add(html! { h2 { (text) } });
     }
 
     /// Adds a paragraph of plain text.
     pub fn paragraph(&mut self, text: &str) {
-        let _ = writeln!(self.body, "<p>{}</p>", escape(text));
+        self.add(html! { p { (text) } });
     }
 
-    /// Adds a piece of markup: a [`Table`], a [`Diagram`], or something of the caller's, who has escaped it.
-    pub fn markup(&mut self, markup: impl fmt::Display) {
-        let _ = writeln!(self.body, "{markup}");
+    /// Adds a [`Table`], a [`Diagram`](super::Diagram), or other markup.
+    pub fn add(&mut self, part: impl Render) {
+        self.body.push(part.render());
+    }
+
+    fn markup(&self) -> Markup {
+        let line_end = PreEscaped("\n");
+        html! {
+            (DOCTYPE) (line_end)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    @for element in &self.head { (element) }
+                    title { (self.title) }
+                    style { (PreEscaped(&self.style)) }
+                }
+                (line_end)
+                body {
+                    h1 { (self.title) } (line_end)
+                    @for part in &self.body { (part) (line_end) }
+                }
+            }
+            (line_end)
+        }
     }
 }
 
 impl fmt::Display for Page {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-             {head}<title>{title}</title>\n<style>\n{style}</style>\n</head>\n<body>\n<h1>{title}</h1>\n{body}\
-             </body>\n</html>\n",
-            title = self.title,
-            head = self.head,
-            style = self.style,
-            body = self.body,
-        )
+        f.write_str(&without_controls(self.markup().into_string()))
     }
+}
+
+/// Characters that XML 1.0 does not allow at all, as U+FFFD.
+fn without_controls(text: String) -> String {
+    let is_allowed = |character: char| {
+        matches!(character, '\t' | '\n' | '\r')
+            || !matches!(character, '\0'..='\x1f' | '\u{fffe}' | '\u{ffff}')
+    };
+    if text.chars().all(is_allowed) {
+        return text;
+    }
+    text.chars().map(|character| if is_allowed(character) { character } else { '\u{fffd}' }).collect()
 }
 
 /// A table: a heading and rows of cells, numbers to the right.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
-    head: Vec<String>,
-    body: String,
+    columns: Vec<String>,
+    rows: Vec<Row>,
+}
+
+#[derive(Clone, Debug)]
+struct Row {
+    cells: Vec<TableCell>,
+    is_total: bool,
 }
 
 /// One cell of a [`Table`].
@@ -95,8 +107,8 @@ pub enum TableCell {
     Text(String),
     /// A number with its unit, to the right.
     Number(String),
-    /// Markup that the caller has escaped.
-    Markup(String),
+    /// Something else.
+    Markup(Markup),
 }
 
 impl From<&str> for TableCell {
@@ -118,45 +130,57 @@ impl TableCell {
     }
 }
 
+impl Render for TableCell {
+    fn render(&self) -> Markup {
+        match self {
+            TableCell::Text(text) => html! { td { (text) } },
+            TableCell::Number(text) => html! { td.number { (text) } },
+            TableCell::Markup(markup) => html! { td { (markup) } },
+        }
+    }
+}
+
 impl Table {
     /// A table with these columns. A column whose name begins with `#` is of numbers, and the sign is not shown.
     pub fn new(columns: &[&str]) -> Table {
-        Table { head: columns.iter().map(|&name| name.to_owned()).collect(), body: String::new() }
+        Table { columns: columns.iter().map(|&name| name.to_owned()).collect(), rows: Vec::new() }
     }
 
     /// Adds a row.
     pub fn row(&mut self, cells: impl IntoIterator<Item = TableCell>) {
-        self.push("", cells);
+        self.rows.push(Row { cells: cells.into_iter().collect(), is_total: false });
     }
 
     /// Adds the row of sums.
     pub fn total(&mut self, cells: impl IntoIterator<Item = TableCell>) {
-        self.push(" class=\"total\"", cells);
-    }
-
-    fn push(&mut self, class: &str, cells: impl IntoIterator<Item = TableCell>) {
-        let _ = write!(self.body, "<tr{class}>");
-        for cell in cells {
-            let _ = match cell {
-                TableCell::Text(text) => write!(self.body, "<td>{}</td>", escape(&text)),
-                TableCell::Number(text) => write!(self.body, "<td class=\"number\">{}</td>", escape(&text)),
-                TableCell::Markup(markup) => write!(self.body, "<td>{markup}</td>"),
-            };
-        }
-        self.body.push_str("</tr>\n");
+        self.rows.push(Row { cells: cells.into_iter().collect(), is_total: true });
     }
 }
 
-impl fmt::Display for Table {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "<div class=\"table\"><table>\n<thead><tr>")?;
-        for name in &self.head {
-            match name.strip_prefix('#') {
-                Some(name) => write!(f, "<th class=\"number\">{}</th>", escape(name.trim_start()))?,
-                None => write!(f, "<th>{}</th>", escape(name))?,
+impl Render for Table {
+    fn render(&self) -> Markup {
+        html! {
+            div.table {
+                table {
+                    thead {
+                        tr {
+                            @for name in &self.columns {
+                                @match name.strip_prefix('#') {
+                                    Some(name) => th.number { (name.trim_start()) },
+                                    None => th { (name) },
+                                }
+                            }
+                        }
+                    }
+                    tbody {
+                        @for row in &self.rows {
+                            tr class=[row.is_total.then_some("total")] { @for cell in &row.cells { (cell) } }
+                            (PreEscaped("\n"))
+                        }
+                    }
+                }
             }
         }
-        write!(f, "</tr></thead>\n<tbody>\n{}</tbody>\n</table></div>", self.body)
     }
 }
 
@@ -166,16 +190,15 @@ mod tests {
 
     #[test]
     fn text_cannot_become_markup() {
-        assert_eq!(escape("a<b> & \"c\" 'd'"), "a&lt;b&gt; &amp; &quot;c&quot; &#39;d&#39;");
-        assert_eq!(escape("\x1b[1m\0é\n"), "\u{fffd}[1m\u{fffd}é\n");
+        assert_eq!(without_controls("\x1b[1m\0é\n".into()), "\u{fffd}[1m\u{fffd}é\n");
         let mut page = Page::new("</title><script>");
         page.heading("<h>");
-        page.paragraph("<p>");
+        page.paragraph("<p>\x07");
         let mut table = Table::new(&["<c>", "# <n>"]);
         table.row(["<x>".into(), TableCell::number("<1>")]);
-        page.markup(table);
+        page.add(table);
         let text = page.to_string();
-        for raw in ["<script>", "<h>", "<c>", "<n>", "<x>", "<1>"] {
+        for raw in ["<script>", "<h>", "<c>", "<n>", "<x>", "<1>", "\x07"] {
             assert!(!text.contains(raw), "{raw} in {text}");
         }
     }
@@ -185,7 +208,7 @@ mod tests {
         let mut table = Table::new(&["suite", "# tests"]);
         table.row(["ko".into(), TableCell::number(12)]);
         table.total(["all".into(), TableCell::number(12)]);
-        let text = table.to_string();
+        let text = table.render().into_string();
         assert!(text.contains("<th>suite</th><th class=\"number\">tests</th>"), "{text}");
         assert!(text.contains("<tr><td>ko</td><td class=\"number\">12</td></tr>"), "{text}");
         assert!(text.contains("<tr class=\"total\"><td>all</td>"), "{text}");

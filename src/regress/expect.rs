@@ -18,11 +18,11 @@
 //! | blanks within the brackets | at the ends removed | part of the pattern |
 //! | the line begins | anywhere | with `#?` |
 //!
-//! **Dialect.** Patterns are those of the crate `regex`: a common part of POSIX and Java, without backreferences
-//! and look-around, which are an error here, and matched in linear time. (GNU Go's 87 suites use classes,
+//! **Dialect.** Patterns are those of the crate `regex-lite`: a common part of POSIX and Java, without backreferences
+//! and look-around, which are an error here, and matched in linear time. `\d`, `\s` and `\w` mean ASCII. (GNU Go's 87 suites use classes,
 //! groups, `|`, `.` and escaped characters only.)
 
-use regex::{Regex, RegexBuilder};
+use regex_lite::{Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
 
 /// How an answer is compared with a pattern.
@@ -175,7 +175,7 @@ fn builder(pattern: &str) -> RegexBuilder {
     builder
 }
 
-fn compile(pattern: &str, matching: Matching) -> Result<Regex, regex::Error> {
+fn compile(pattern: &str, matching: Matching) -> Result<Regex, regex_lite::Error> {
     match matching {
         Matching::Full => {
             builder(&format!(r"\A(?:{pattern})\z")).multi_line(true).dot_matches_new_line(true).build()

@@ -6,8 +6,8 @@ use super::report::Report;
 use super::result::{Outcome, RunResult, SuiteResult, Tally, TestResult};
 use super::summary::{columns, difference, duration, headline, kinds, one_line, verdict};
 use crate::board::{Board, Color, Point};
-use crate::pages::{Diagram, Mark, Page, Table, TableCell, Tone, escape};
-use std::fmt::Write;
+use crate::pages::{Diagram, Mark, Page, Table, TableCell, Tone};
+use maud::{Markup, Render, html};
 
 /// What only this page has.
 const STYLE: &str = "\
@@ -26,11 +26,11 @@ pub fn page(report: &Report) -> Page {
     let mut page = Page::new(&format!("Regression: {}", engine.trim()));
     page.style(STYLE);
     headline(run).lines().for_each(|line| page.paragraph(line));
-    page.markup(totals(run));
+    page.add(totals(run));
     if let Some((path, comparison)) = &report.comparison {
         page.heading(&format!("Compared with {}", path.display()));
         page.paragraph(&verdict(comparison));
-        page.markup(changes(comparison));
+        page.add(changes(comparison));
     }
     page.paragraph(
         "In the diagrams, green rings are the wanted moves and red crosses the moves that are ruled out; the stone \
@@ -63,9 +63,11 @@ fn totals(run: &RunResult) -> Table {
         cells
     };
     for (index, suite) in run.suites.iter().enumerate() {
-        let name = escape(&suite.name);
-        let name = if is_silent(suite) { name } else { format!("<a href=\"#{}\">{name}</a>", anchor(index)) };
-        table.row(cells(TableCell::Markup(name), &suite.tally(), suite.seconds));
+        let name = match is_silent(suite) {
+            true => suite.name.as_str().into(),
+            false => TableCell::Markup(html! { a href={ "#" (anchor(index)) } { (suite.name) } }),
+        };
+        table.row(cells(name, &suite.tally(), suite.seconds));
     }
     table.total(cells("total".into(), &total, run.suites.iter().map(|suite| suite.seconds).sum()));
     table
@@ -92,21 +94,21 @@ fn section(page: &mut Page, index: usize, suite: &SuiteResult, matching: Matchin
     if is_silent(suite) {
         return;
     }
-    page.markup(format_args!("<h2 id=\"{}\">{}</h2>", anchor(index), escape(&suite.name)));
+    page.add(html! { h2 id=(anchor(index)) { (suite.name) } });
     if !suite.other_errors.is_empty() {
         let mut table = Table::new(&["# line", "set-up that went wrong", "what the engine said"]);
         for error in &suite.other_errors {
             let message = one_line(&error.message);
             table.row([TableCell::number(error.line), error.command.as_str().into(), message.into()]);
         }
-        page.markup(table);
+        page.add(table);
     }
     let of = |outcomes: &[Outcome]| -> Vec<&TestResult> {
         suite.tests.iter().filter(|test| outcomes.contains(&test.outcome)).collect()
     };
     let shown = of(&[Outcome::Fail, Outcome::Crashed, Outcome::TimedOut, Outcome::SetUp]);
     if !shown.is_empty() {
-        page.markup(cards(&shown, matching));
+        page.add(cards(&shown, matching));
     }
     for (outcome, what) in [
         (Outcome::UnexpectedPass, "passed unexpectedly"),
@@ -119,10 +121,9 @@ fn section(page: &mut Page, index: usize, suite: &SuiteResult, matching: Matchin
         }
         let inside = match outcome {
             Outcome::ExpectedFail => cards(&tests, matching),
-            _ => list(&tests).to_string(),
+            _ => list(&tests).render(),
         };
-        let summary = format!("{} {what}", tests.len());
-        page.markup(format_args!("<details><summary>{}</summary>\n{inside}\n</details>", escape(&summary)));
+        page.add(html! { details { summary { (tests.len()) " " (what) } (inside) } });
     }
 }
 
@@ -135,36 +136,28 @@ fn list(tests: &[&TestResult]) -> Table {
     table
 }
 
-fn cards(tests: &[&TestResult], matching: Matching) -> String {
-    let mut text = String::from("<div class=\"cards\">\n");
-    for test in tests {
-        let _ = writeln!(text, "<div class=\"card\">{}</div>", card(test, matching));
+fn cards(tests: &[&TestResult], matching: Matching) -> Markup {
+    html! {
+        div.cards { @for test in tests { div.card { (card(test, matching)) } } }
     }
-    text + "</div>"
 }
 
-fn card(test: &TestResult, matching: Matching) -> String {
-    let mut text = match test.position.as_ref().and_then(|position| position.board()) {
-        Some(board) => diagram(test, &board, matching),
-        None => "<p class=\"faint\">The position could not be followed.</p>".to_owned(),
-    };
-    let _ = write!(
-        text,
-        "<h3>{} <span class=\"{}\">{}</span></h3><p><code>{}</code></p>\
-         <p>expected <code>{}</code>, got <code>{}</code></p><p class=\"faint\">line {}, {:.2} s</p>",
-        escape(&test.name()),
-        if test.outcome == Outcome::ExpectedFail { "warn" } else { "bad" },
-        test.outcome.word(),
-        escape(&test.command),
-        escape(test.expectation()),
-        escape(&one_line(&test.answer)),
-        test.line,
-        test.seconds,
-    );
-    text
+fn card(test: &TestResult, matching: Matching) -> Markup {
+    let board = test.position.as_ref().and_then(|position| position.board());
+    let tone = if test.outcome == Outcome::ExpectedFail { "warn" } else { "bad" };
+    html! {
+        @match board {
+            Some(board) => (diagram(test, &board, matching)),
+            None => p.faint { "The position could not be followed." },
+        }
+        h3 { (test.name()) " " span class=(tone) { (test.outcome.word()) } }
+        p { code { (test.command) } }
+        p { "expected " code { (test.expectation()) } ", got " code { (one_line(&test.answer)) } }
+        p.faint { "line " (test.line) ", " (format_args!("{:.2}", test.seconds)) " s" }
+    }
 }
 
-fn diagram(test: &TestResult, board: &Board, matching: Matching) -> String {
+fn diagram(test: &TestResult, board: &Board, matching: Matching) -> Markup {
     let on_board = |word: &str| board.size().points().find(|point| is_vertex(*point, word));
     let title = format!("Position of test {}: {}", test.name(), test.command);
     let mut diagram = Diagram::new(board, &title);
@@ -199,7 +192,7 @@ fn diagram(test: &TestResult, board: &Board, matching: Matching) -> String {
             };
         }
     }
-    diagram.to_string()
+    diagram.render()
 }
 
 /// The points of the expected answer, and whether they are the wrong ones: those whose names match the pattern.

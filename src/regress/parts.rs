@@ -10,7 +10,7 @@
 //!   `boardsize` and `clear_board`, because a record may set komi and rules that a later one leaves as they are;
 //! - behind a command that is not known, numbered or not, the suite is not split any more.
 //!
-//! What cannot be replayed is what questions leave behind in an engine: caches and chance. Kosumi's answers do not
+//! What cannot be replayed is what questions leave behind in an engine: caches and random numbers. Kosumi's answers do not
 //! depend on them with one thread and a fixed number of playouts; GNU Go's may, rarely (1 of 1512 in 13 of its suites).
 //! For such engines there is `--whole`. That results do not change with the number of workers is sure in any case: where a suite is split
 //! depends on nothing but the suite.

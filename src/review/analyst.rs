@@ -10,7 +10,7 @@ pub trait Analyst {
     /// Searches a position for the player on turn.
     fn analyze(&mut self, game: &Game) -> Analysis;
 
-    /// Does so once more, with other chance and without what earlier searches have learned.
+    /// Does so once more, with other random numbers and without what earlier searches have learned.
     fn analyze_afresh(&mut self, game: &Game) -> Analysis;
 }
 

@@ -15,7 +15,7 @@ use crate::words::grouped;
 pub struct Given {
     /// How long each position was searched.
     pub limits: Limits,
-    /// Decides all chance.
+    /// Seed of all random numbers.
     pub seed: u64,
     /// Losses from which a move has a bad name.
     pub thresholds: Thresholds,
@@ -44,7 +44,7 @@ pub struct Facts {
     pub playouts: Option<u32>,
     /// Time, if it was limited.
     pub seconds: Option<f64>,
-    /// Decides all chance.
+    /// Seed of all random numbers.
     pub seed: u64,
     /// Losses from which a move has a bad name.
     pub thresholds: Thresholds,
@@ -178,8 +178,8 @@ pub(super) fn explanation(thresholds: &Thresholds, scatter: &Scatter) -> String 
          mistake (?) from {} % on, a blunder (??) from {} % on; it is marked ! if it is better than the first choice \
          by {} % or more. All this only if the difference is at least 2.5 times its standard error (±); otherwise it \
          is unclear. The error was measured: {} positions were searched twice, and beyond what the number of results \
-         explains, a search strays by {:.1} % and {:.1} points. It is the error of chance alone: what the evaluator \
-         does not understand it can be sure of all the same.",
+         explains, a search strays by {:.1} % and {:.1} points. It is the error of chance alone: the evaluator can \
+         be wrong about a position and sure of it.",
         least(Class::Inaccuracy),
         least(Class::Mistake),
         least(Class::Blunder),

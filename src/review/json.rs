@@ -12,6 +12,7 @@ use super::main_line::{Change, Step};
 use super::reviewed::Reviewed;
 use super::summary::PlayerSummary;
 use crate::board::{BoardSize, Color, Move};
+use crate::words::color_name;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -170,7 +171,10 @@ pub fn json(reviewed: &Reviewed) -> Result<String, serde_json::Error> {
             score_scatter: rounded(review.scatter.score),
         },
         thresholds: named.into_iter().map(|class| (class.name(), rounded(thresholds.least(class)))).collect(),
-        players: Color::BOTH.into_iter().map(|color| (name(color), player(&review.players[color]))).collect(),
+        players: Color::BOTH
+            .into_iter()
+            .map(|color| (color_name(color), player(&review.players[color])))
+            .collect(),
         positions: positions.collect(),
         worst: &review.worst,
         warnings: &facts.warnings,
@@ -178,13 +182,6 @@ pub fn json(reviewed: &Reviewed) -> Result<String, serde_json::Error> {
     let mut text = serde_json::to_string(&document)?;
     text.push('\n');
     Ok(text)
-}
-
-fn name(color: Color) -> &'static str {
-    match color {
-        Color::Black => "black",
-        Color::White => "white",
-    }
 }
 
 /// Four digits are more than the numbers are worth.
@@ -227,7 +224,9 @@ fn position(
     judgement: Option<&Judgement>,
 ) -> Position {
     let mv = match &step.change {
-        Change::Move { color, mv, .. } => Some(PlayedMove { color: name(*color), vertex: mv.to_string() }),
+        Change::Move { color, mv, .. } => {
+            Some(PlayedMove { color: color_name(*color), vertex: mv.to_string() })
+        }
         Change::SetUp(_) => None,
     };
     Position {
@@ -235,7 +234,7 @@ fn position(
         moves: step.moves,
         node: step.node,
         mv,
-        to_move: name(step.to_move),
+        to_move: color_name(step.to_move),
         analysis: analysis.map(|analysis| PositionAnalysis {
             visits: analysis.visits,
             win_rate: number(analysis.win_rate),

@@ -16,7 +16,7 @@
 //!
 //! **Chance.** Values come with their standard error, which is measured in part: some positions are searched twice, see
 //! [`Scatter`]. A move is not called more than good unless its loss is at least 2.5 times the error of that loss. The
-//! error is that of chance alone: what the evaluator does not understand, it does not understand with great certainty.
+//! error is that of chance alone: the evaluator can be wrong about a position and sure of it.
 //!
 //! Uses `engine` and what is below it, `sgf` and `pages`.
 
@@ -29,6 +29,7 @@ mod json;
 mod judge;
 mod main_line;
 mod page;
+mod page_data;
 mod reviewed;
 mod run;
 mod scatter;

@@ -1,152 +1,61 @@
 //! The page: one HTML file with the board, curves and lists of a review, for a browser without a network.
 //!
-//! The numbers go into the page as JSON, packed: shares in thousandths, points of the board as two letters as in
-//! SGF, owners as one letter each. The scripts draw, and know no rules of Go: what a move lifts from the board comes
-//! with it. Lists, tables and summaries are written here, and are there without scripts as well.
+//! The numbers go into the page as JSON, see `page_data.rs`, and scripts draw them. Lists, tables and summaries are
+//! written here, and are there without scripts as well.
 
-use super::annotate::without_ours;
-use super::estimate::Estimate;
 use super::facts::{Facts, explanation, sentence};
-use super::json::from_the_top;
-use super::judge::{Class, Judgement};
+use super::judge::Class;
 use super::main_line::Change;
+use super::page_data::{Data, data};
 use super::reviewed::Reviewed;
 use super::summary::PlayerSummary;
-use crate::board::{BoardSize, Color, Move, Point};
-use crate::game::Game;
-use crate::pages::{Page, escape};
-use serde::Serialize;
-use std::fmt::Write as _;
+use crate::board::Color;
+use crate::pages::Page;
+use crate::words::color_name;
+use maud::{Markup, PreEscaped, html};
 
-const TEMPLATE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
 const SCRIPTS: [&str; 3] = [include_str!("board.js"), include_str!("charts.js"), include_str!("page.js")];
 
-/// Moves of a variation that are shown.
-const VARIATION_MOVES: usize = 12;
 /// Moves in the list of the worst.
 const WORST_MOVES: usize = 20;
 /// Nothing from anywhere else, whatever the page should come to hold.
-const POLICY: &str = "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
-                      style-src 'unsafe-inline'; script-src 'unsafe-inline'\">";
-
-/// Everything that the scripts draw.
-#[derive(Serialize)]
-struct Data {
-    columns: usize,
-    rows: usize,
-    /// Two letters each.
-    stars: String,
-    /// Least losses of an inaccuracy, a mistake, a blunder, in thousandths.
-    thresholds: [i32; 3],
-    /// Step and accuracy in thousandths, for Black and White.
-    accuracy: [Vec<(usize, i32)>; 2],
-    steps: Vec<StepData>,
-}
-
-#[derive(Serialize)]
-struct StepData {
-    /// Moves so far.
-    n: usize,
-    /// Whose turn it is: `B` or `W`.
-    t: &'static str,
-    /// The move that led here: colour and point.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    m: Option<String>,
-    /// Points that it lifted.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    x: String,
-    /// Set-up instead of a move: points that are Black's, White's, empty now.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    s: Option<[String; 3]>,
-    /// The record's comment.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    c: Option<String>,
-    /// Black's win rate and its error in thousandths, lead and its error in tenths, visits.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    a: Option<[i32; 5]>,
-    /// Owners from the top left, `A` (White's) to `y` (Black's).
-    #[serde(skip_serializing_if = "String::is_empty")]
-    o: String,
-    /// Candidates.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    k: Vec<LineData>,
-    /// The judgement of the move that led here.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    j: Option<JudgementData>,
-}
-
-/// A move and what follows.
-#[derive(Serialize)]
-struct LineData {
-    /// Simulations.
-    v: i32,
-    /// Black's win rate in thousandths.
-    w: i32,
-    /// Black's lead in tenths.
-    s: i32,
-    /// The moves.
-    l: String,
-    /// Which of them, counted from 0, lift which points.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    x: Vec<(usize, String)>,
-}
-
-#[derive(Serialize)]
-struct JudgementData {
-    /// Class: 0 good, 1 inaccuracy, 2 mistake, 3 blunder.
-    c: usize,
-    /// The first choice (1), better than that (2), unclear (3).
-    #[serde(skip_serializing_if = "is_zero")]
-    f: u8,
-    /// Loss of win rate and its error in thousandths, of points and its error in tenths.
-    l: [i32; 4],
-    /// The first choice's line, unless it was played.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    b: Option<LineData>,
-}
-
-fn is_zero(number: &u8) -> bool {
-    *number == 0
-}
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
 
 /// The page of a review.
 pub fn page(reviewed: &Reviewed) -> String {
     let facts = &reviewed.facts;
     let mut page = Page::new(&facts.title());
-    page.head(POLICY);
+    page.head(html! { meta http-equiv="Content-Security-Policy" content=(POLICY); });
     page.style(STYLE);
-    let parts = [
-        ("details", details(facts)),
-        ("notes", notes(facts)),
-        ("black", escape(&facts.name(Color::Black))),
-        ("white", escape(&facts.name(Color::White))),
-        ("last", (reviewed.line.steps().len() - 1).to_string()),
-        ("players", players(reviewed)),
-        ("worst", worst(reviewed)),
-        ("about", escape(&explanation(&facts.thresholds, &reviewed.review.scatter))),
-        ("effort", escape(&facts.effort)),
-        ("version", escape(env!("CARGO_PKG_VERSION"))),
-        ("data", embedded(&data(reviewed))),
-        ("scripts", SCRIPTS.concat()),
-    ];
-    page.markup(fill(TEMPLATE, &parts));
-    page.to_string()
-}
-
-/// Puts texts into the places of a template, `{{name}}`. What is put in is not looked at again.
-fn fill(template: &str, parts: &[(&str, String)]) -> String {
-    let mut out = String::new();
-    let mut pieces = template.split("{{");
-    out.push_str(pieces.next().unwrap_or_default());
-    for piece in pieces {
-        let (name, rest) = piece.split_once("}}").unwrap_or((piece, ""));
-        let part = parts.iter().find(|part| part.0 == name);
-        debug_assert!(part.is_some(), "nothing for {name}");
-        out.push_str(part.map_or("", |part| &part.1));
-        out.push_str(rest);
+    page.add(html! { p.details { (details(facts)) } });
+    for warning in &facts.warnings {
+        page.add(html! { p.note { "Note: " (warning) "." } });
     }
-    out
+    page.add(html! {
+        noscript {
+            p.note { "The board and the curves need JavaScript, which is switched off here. The lists below do not." }
+        }
+        div.review #review {
+            (stage(facts, reviewed.line.steps().len() - 1))
+            (side())
+        }
+        div.report {
+            section aria-labelledby="worst-heading" {
+                h2 #worst-heading { "Moves that lost most" }
+                (worst(reviewed))
+            }
+            section aria-labelledby="players-heading" {
+                h2 #players-heading { "Players" }
+                div.players { @for color in Color::BOTH { (player_card(reviewed, color)) } }
+                (accuracy_curve())
+            }
+        }
+        (about(reviewed))
+    });
+    page.add(html! { script type="application/json" id="data" { (PreEscaped(embedded(&data(reviewed)))) } });
+    page.add(html! { script { (PreEscaped("\n")) (PreEscaped(SCRIPTS.concat())) } });
+    page.to_string()
 }
 
 /// JSON that can stand in a `script` element: no `<` in it, so no comment of a record can end the element.
@@ -156,313 +65,263 @@ fn embedded(data: &Data) -> String {
 }
 
 /// Facts about the game in one line.
-fn details(facts: &Facts) -> String {
-    let mut items: Vec<String> =
-        facts.result.iter().map(|result| format!("<b>{}</b>", escape(result))).collect();
-    items.extend(facts.details.iter().map(|(_, text)| escape(text)));
-    items.push(escape(&format!("{} rules", facts.rules)));
-    items.push(format!("komi {}", facts.komi));
+fn details(facts: &Facts) -> Markup {
+    let mut items: Vec<Markup> = facts.result.iter().map(|result| html! { b { (result) } }).collect();
+    items.extend(facts.details.iter().map(|(_, text)| html! { (text) }));
+    items.push(html! { (facts.rules.to_string()) " rules" });
+    items.push(html! { "komi " (facts.komi) });
     if facts.handicap > 0 {
-        items.push(format!("{} handicap stones", facts.handicap));
+        items.push(html! { (facts.handicap) " handicap stones" });
     }
-    items.join(" <span class=\"dot\">·</span> ")
+    html! {
+        @for (index, item) in items.iter().enumerate() {
+            @if index > 0 { " " span.dot { "·" } " " }
+            (item)
+        }
+    }
 }
 
-fn notes(facts: &Facts) -> String {
-    let note = |text: &String| format!("<p class=\"note\">Note: {}.</p>", escape(text));
-    facts.warnings.iter().map(note).collect()
+/// The board with the names above it, and the buttons below.
+fn stage(facts: &Facts, last: usize) -> Markup {
+    html! {
+        section.stage aria-label="Board" {
+            div.above {
+                div.seats #seats {
+                    p.seat #seat-black {
+                        span.pip.black {}
+                        span.name { (facts.name(Color::Black)) }
+                        span.prisoners #prisoners-black title="Stones taken by Black" {}
+                    }
+                    p.seat #seat-white {
+                        span.prisoners #prisoners-white title="Stones taken by White" {}
+                        span.name { (facts.name(Color::White)) }
+                        span.pip.white {}
+                    }
+                }
+                p.preview-line #preview hidden {
+                    span #preview-text {}
+                    button #preview-close type="button" aria-label="End the preview" { "✕" }
+                }
+            }
+            svg #board role="img" aria-labelledby="board-title" { title #board-title { "The board" } }
+            (transport())
+            input #slider type="range" min="0" max=(last) value="0" step="1" aria-label="Position";
+            div.toggles role="group" aria-label="On the board" {
+                (toggle("toggle-candidates", true, "Best moves on the board (C)", "Best moves"))
+                (toggle("toggle-ownership", false, "Who owns which point (O)", "Ownership"))
+                (toggle("toggle-numbers", false, "Numbers on the stones (N)", "Numbers"))
+            }
+        }
+    }
+}
+
+/// The buttons that go through the game.
+fn transport() -> Markup {
+    let icon = |path: &str| html! { svg.icon viewBox="0 0 24 24" aria-hidden="true" { path d=(path) {} } };
+    let question = html! { span aria-hidden="true" { "?" } };
+    let button = |go: &str, label: &str, key: &str, path: &str| {
+        let title = format!("{label} ({key})");
+        html! { button type="button" data-go=(go) aria-label=(label) title=(title) { (icon(path)) } }
+    };
+    html! {
+        div.transport role="group" aria-label="Go through the game" {
+            (button("first", "First position", "Home", "M6 5v14M19 5L9 12l10 7z"))
+            button.bad #previous-bad type="button" aria-label="Previous bad move" title="Previous bad move (P)" {
+                (icon("M11 5L3 12l8 7z")) (question)
+            }
+            (button("-1", "Back", "←", "M16 5L7 12l9 7z"))
+            output.counter #counter {}
+            (button("1", "Forward", "→", "M8 5l9 7-9 7z"))
+            button.bad #next-bad type="button" aria-label="Next bad move" title="Next bad move (M)" {
+                (question) (icon("M13 5l8 7-8 7z"))
+            }
+            (button("last", "Last position", "End", "M18 5v14M5 5l10 7-10 7z"))
+        }
+    }
+}
+
+fn toggle(id: &str, is_on: bool, title: &str, text: &str) -> Markup {
+    html! { button id=(id) type="button" aria-pressed=(is_on) title=(title) { (text) } }
+}
+
+/// What is said of the position beside the board.
+fn side() -> Markup {
+    html! {
+        section.side aria-label="Analysis" {
+            article.card.verdict #verdict {
+                p.eyebrow #verdict-number {}
+                h2 #verdict-title {}
+                p.loss #verdict-loss {}
+                button.instead #verdict-instead type="button" hidden {}
+                div.balance #balance {
+                    div.scale aria-hidden="true" { i #balance-black {} }
+                    p { span #balance-rate {} span #balance-lead {} }
+                }
+                blockquote #comment hidden {}
+                p.hidden #status role="status" {}
+            }
+            article.card.curves {
+                figure {
+                    figcaption { "Black’s win rate" }
+                    svg #chart-rate role="img" aria-label="Black’s win rate, move by move" {}
+                }
+                figure {
+                    figcaption { "Lead in points" }
+                    svg #chart-score role="img" aria-label="Lead in points, move by move" {}
+                }
+            }
+            article.card.candidates {
+                h2 #candidates-title { "Best moves" }
+                table #candidates {
+                    thead {
+                        tr {
+                            th scope="col" { span.hidden { "Preview" } }
+                            th scope="col" { "Move" }
+                            @for heading in ["Black wins", "Lead", "Visits"] { th.number scope="col" { (heading) } }
+                        }
+                    }
+                    tbody {}
+                }
+                p.faint #candidates-none hidden { "This position was not searched." }
+            }
+        }
+    }
 }
 
 /// One card for each player.
-fn players(reviewed: &Reviewed) -> String {
-    let mut out = String::new();
-    for color in Color::BOTH {
-        let summary = &reviewed.review.players[color];
-        let (class, name) = (class_of(color), escape(&reviewed.facts.name(color)));
-        let _ = writeln!(
-            out,
-            "<article class=\"player card\"><h3><span class=\"pip {class}\"></span>{name}</h3>{}</article>",
-            player(summary),
-        );
+fn player_card(reviewed: &Reviewed, color: Color) -> Markup {
+    let summary = &reviewed.review.players[color];
+    html! {
+        article.player.card {
+            h3 { span class={ "pip " (color_name(color)) } {} (reviewed.facts.name(color)) }
+            @if summary.moves == 0 { p.faint { "No moves were judged." } } @else { (player(summary)) }
+        }
     }
-    out
 }
 
-fn player(summary: &PlayerSummary) -> String {
-    if summary.moves == 0 {
-        return "<p class=\"faint\">No moves were judged.</p>".to_owned();
-    }
+fn player(summary: &PlayerSummary) -> Markup {
     let [good, inaccuracies, mistakes, blunders] = summary.classes;
-    let share = |count: usize| 100.0 * count as f32 / summary.moves as f32;
-    let mut out = format!(
-        "<p class=\"accuracy\"><b>{:.0}<small> %</small></b> accuracy</p><div class=\"classes\" aria-hidden=\"true\">",
-        100.0 * summary.accuracy
-    );
-    for (class, count) in Class::ALL.into_iter().zip(summary.classes).filter(|&(_, count)| count > 0) {
-        let _ = write!(out, "<i class=\"{}\" style=\"flex-grow:{count}\"></i>", class.name());
-    }
-    out.push_str("</div><dl>");
+    let percent = |share: f32| format!("{:.0}", 100.0 * share);
+    let first_choices = percent(summary.first_choices as f32 / summary.moves as f32);
+    let classes = Class::ALL.into_iter().zip(summary.classes).filter(|&(_, count)| count > 0);
     let rows = [
-        ("Moves judged".to_owned(), summary.moves.to_string()),
+        (None, "Moves judged", html! { (summary.moves) }),
+        (None, "First choice", html! { (summary.first_choices) " " small { "(" (first_choices) " %)" } }),
+        (None, "Better than that", html! { (summary.better) }),
+        (None, "Good", html! { (good - summary.unclear) }),
+        (None, "Unclear", html! { (summary.unclear) }),
+        (Some(Class::Inaccuracy), "Inaccuracies", html! { (inaccuracies) }),
+        (Some(Class::Mistake), "Mistakes", html! { (mistakes) }),
+        (Some(Class::Blunder), "Blunders", html! { (blunders) }),
         (
-            "First choice".to_owned(),
-            format!("{} <small>({:.0} %)</small>", summary.first_choices, share(summary.first_choices)),
+            None,
+            "Mean loss",
+            html! {
+                (format_args!("{:.1}", 100.0 * summary.mean_loss)) " % "
+                small { "(" (format_args!("{:.1}", 100.0 * summary.noise)) " by chance)" }
+            },
         ),
-        ("Better than that".to_owned(), summary.better.to_string()),
-        ("Good".to_owned(), (good - summary.unclear).to_string()),
-        ("Unclear".to_owned(), summary.unclear.to_string()),
-        (labelled(Class::Inaccuracy, "Inaccuracies"), inaccuracies.to_string()),
-        (labelled(Class::Mistake, "Mistakes"), mistakes.to_string()),
-        (labelled(Class::Blunder, "Blunders"), blunders.to_string()),
-        (
-            "Mean loss".to_owned(),
-            format!(
-                "{:.1} % <small>({:.1} by chance)</small>",
-                100.0 * summary.mean_loss,
-                100.0 * summary.noise
-            ),
-        ),
-        ("In points".to_owned(), format!("{:.1}", summary.mean_score_loss)),
+        (None, "In points", html! { (format_args!("{:.1}", summary.mean_score_loss)) }),
     ];
-    for (name, value) in rows {
-        let _ = write!(out, "<div><dt>{name}</dt><dd>{value}</dd></div>");
+    html! {
+        p.accuracy { b { (percent(summary.accuracy)) small { " %" } } " accuracy" }
+        div.classes aria-hidden="true" {
+            @for (class, count) in classes { i class=(class.name()) style={ "flex-grow:" (count) } {} }
+        }
+        dl {
+            @for (class, name, value) in rows {
+                div { dt { @if let Some(class) = class { (sign(class)) } (name) } dd { (value) } }
+            }
+        }
     }
-    out.push_str("</dl>");
-    out
 }
 
-fn labelled(class: Class, text: &str) -> String {
-    format!("<span class=\"sign {}\">{}</span>{text}", class.name(), class.sign())
+/// A class as the sign that marks it.
+fn sign(class: Class) -> Markup {
+    html! { span class={ "sign " (class.name()) } { (class.sign()) } }
 }
 
 /// The list of the moves that lost most.
-fn worst(reviewed: &Reviewed) -> String {
-    if reviewed.review.worst.is_empty() {
-        return "<p class=\"faint\">No move lost enough to be sure of it.</p>".to_owned();
-    }
-    let mut out = String::from("<ol class=\"worst\">\n");
-    for &index in reviewed.review.worst.iter().take(WORST_MOVES) {
-        let Some(judgement) = &reviewed.review.judgements[index] else { continue };
-        let Change::Move { color, mv, .. } = reviewed.line.steps()[index].change else { continue };
-        let _ = writeln!(
-            out,
-            "<li><a href=\"#{index}\" title=\"{title}\"><span class=\"sign {class}\">{sign}</span>\
-             <span class=\"number\">{number}</span><span class=\"pip {color}\"></span><span class=\"move\">{mv}</span>\
-             <span class=\"loss\">−{loss:.1} %</span><span class=\"points\">−{points:.1} p</span>\
-             <span class=\"instead\">{best}</span></a></li>",
-            title = escape(&sentence(&reviewed.line, index, judgement)),
-            class = judgement.class.name(),
-            sign = judgement.class.sign(),
-            number = reviewed.line.steps()[index].moves,
-            color = class_of(color),
-            loss = 100.0 * judgement.loss.mean,
-            points = judgement.score_loss.mean,
-            best = judgement.best.mv,
-        );
-    }
-    out.push_str("</ol>");
-    let left = reviewed.review.worst.len().saturating_sub(WORST_MOVES);
-    if left > 0 {
-        let _ = write!(out, "<p class=\"faint\">and {left} more, marked on the curves.</p>");
-    }
-    out
-}
-
-fn class_of(color: Color) -> &'static str {
-    match color {
-        Color::Black => "black",
-        Color::White => "white",
+fn worst(reviewed: &Reviewed) -> Markup {
+    let worst = &reviewed.review.worst;
+    let left = worst.len().saturating_sub(WORST_MOVES);
+    html! {
+        @if worst.is_empty() {
+            p.faint { "No move lost enough to be sure of it." }
+        } @else {
+            ol.worst { @for &index in worst.iter().take(WORST_MOVES) { (worst_move(reviewed, index)) } }
+        }
+        @if left > 0 { p.faint { "and " (left) " more, marked on the curves." } }
     }
 }
 
-fn data(reviewed: &Reviewed) -> Data {
-    let (main_line, review) = (&reviewed.line, &reviewed.review);
-    let size = main_line.size();
-    let line = reviewed.tree.main_line();
-    let comment = |node: usize| {
-        let text = reviewed.tree.node(*line.get(node)?).text("C")?;
-        Some(without_ours(&text)).filter(|text| !text.is_empty())
+fn worst_move(reviewed: &Reviewed, index: usize) -> Markup {
+    let step = &reviewed.line.steps()[index];
+    let (Some(judgement), Change::Move { color, mv, .. }) =
+        (&reviewed.review.judgements[index], &step.change)
+    else {
+        return html! {};
     };
-    let mut steps: Vec<StepData> = Vec::new();
-    let last_of_node = |index: usize| {
-        main_line.steps().get(index + 1).is_none_or(|next| next.node > main_line.steps()[index].node)
-    };
-    for (index, step) in main_line.steps().iter().enumerate() {
-        let mut data = StepData {
-            n: step.moves,
-            t: letter(step.to_move),
-            m: None,
-            x: String::new(),
-            s: None,
-            c: comment(step.node).filter(|_| last_of_node(index)),
-            a: None,
-            o: String::new(),
-            k: Vec::new(),
-            j: None,
-        };
-        match &step.change {
-            Change::Move { color, mv, lifted } => {
-                data.m = Some(format!("{}{}", letter(*color), place(size, *mv)));
-                data.x = lifted.iter().map(|&point| place(size, Move::Play(point))).collect();
-            }
-            Change::SetUp(points) => {
-                let of = |stone: Option<Color>| {
-                    let own = points.iter().filter(|point| point.1 == stone);
-                    own.map(|&(point, _)| place(size, Move::Play(point))).collect::<String>()
-                };
-                data.s = Some([of(Some(Color::Black)), of(Some(Color::White)), of(None)]);
+    html! {
+        li {
+            a href={ "#" (index) } title=(sentence(&reviewed.line, index, judgement)) {
+                (sign(judgement.class))
+                span.number { (step.moves) }
+                span class={ "pip " (color_name(*color)) } {}
+                span.move { (mv.to_string()) }
+                span.loss { (format_args!("−{:.1} %", 100.0 * judgement.loss.mean)) }
+                span.points { (format_args!("−{:.1} p", judgement.score_loss.mean)) }
+                span.instead { (judgement.best.mv.to_string()) }
             }
         }
-        if let Some(analysis) = &review.analyses[index] {
-            let (win_rate, score) = (analysis.win_rate, analysis.score);
-            let visits = i32::try_from(analysis.visits).unwrap_or(i32::MAX);
-            data.a = Some([
-                thousandths(win_rate.mean),
-                thousandths(win_rate.error),
-                tenths(score.mean),
-                tenths(score.error),
-                visits,
-            ]);
-            data.o = from_the_top(size, &analysis.ownership).map(owner).collect();
-        }
-        steps.push(data);
-    }
-    // Lines need the game at their position, for what their moves lift.
-    main_line.backwards(|index, game| {
-        let color = main_line.steps()[index].to_move;
-        if let Some(analysis) = &review.analyses[index] {
-            let lines = analysis.candidates.iter().map(|candidate| {
-                line_data(
-                    game,
-                    color,
-                    &candidate.variation,
-                    candidate.visits,
-                    candidate.win_rate,
-                    candidate.score,
-                )
-            });
-            steps[index].k = lines.collect();
-        }
-        if let Some(judgement) = review.judgements.get(index + 1).and_then(Option::as_ref) {
-            steps[index + 1].j = Some(judgement_data(game, color, judgement));
-        }
-    });
-    let thresholds = reviewed.facts.thresholds;
-    let named = [Class::Inaccuracy, Class::Mistake, Class::Blunder];
-    Data {
-        columns: size.columns(),
-        rows: size.rows(),
-        stars: crate::handicap::star_points(size)
-            .into_iter()
-            .map(|point| place(size, Move::Play(point)))
-            .collect(),
-        thresholds: named.map(|class| thousandths(thresholds.least(class))),
-        accuracy: Color::BOTH.map(|color| {
-            review.players[color]
-                .curve
-                .iter()
-                .map(|&(index, accuracy)| (index, thousandths(accuracy)))
-                .collect()
-        }),
-        steps,
     }
 }
 
-fn judgement_data(game: &Game, color: Color, judgement: &Judgement) -> JudgementData {
-    let best = &judgement.best;
-    let line = || line_data(game, color, &best.variation, best.visits, best.win_rate, best.score);
-    JudgementData {
-        c: judgement.class as usize,
-        f: match judgement {
-            Judgement { is_first_choice: true, .. } => 1,
-            Judgement { is_better: true, .. } => 2,
-            Judgement { is_unclear: true, .. } => 3,
-            _ => 0,
-        },
-        l: [
-            thousandths(judgement.loss.mean),
-            thousandths(judgement.loss.error),
-            tenths(judgement.score_loss.mean),
-            tenths(judgement.score_loss.error),
-        ],
-        b: (!judgement.is_first_choice).then(line),
+fn accuracy_curve() -> Markup {
+    html! {
+        figure.card.accuracy-curve #accuracy {
+            figcaption {
+                "Accuracy, mean of ten moves "
+                span.key { i.line-black {} "Black" } " "
+                span.key { i.line-white {} "White" }
+            }
+            svg #chart-accuracy role="img" aria-label="Accuracy of both players, mean of ten moves" {}
+        }
     }
 }
 
-fn line_data(
-    game: &Game,
-    color: Color,
-    moves: &[Move],
-    visits: u32,
-    win_rate: Estimate,
-    score: Estimate,
-) -> LineData {
-    let size = game.size();
-    let mut played = game.clone();
-    let mut data = LineData {
-        v: i32::try_from(visits).unwrap_or(i32::MAX),
-        w: thousandths(win_rate.mean),
-        s: tenths(score.mean),
-        l: String::new(),
-        x: Vec::new(),
+/// How to read the page.
+fn about(reviewed: &Reviewed) -> Markup {
+    let facts = &reviewed.facts;
+    let keys = |keys: &[&str]| {
+        html! {
+            @for (index, key) in keys.iter().enumerate() {
+                @if index > 0 { " " }
+                kbd { (key) }
+            }
+        }
     };
-    let mut mover = color;
-    for (number, &mv) in moves.iter().take(VARIATION_MOVES).enumerate() {
-        if played.play_tolerant(mover, mv).is_err() {
-            break;
+    html! {
+        section.about {
+            h2 { "How to read this" }
+            p {
+                "Win rates and leads are Black’s: 60 % means that Black wins six of ten, B+3.5 that Black is 3.5 points \
+                 ahead, W+3.5 that White is. " (explanation(&facts.thresholds, &reviewed.review.scatter))
+            }
+            p {
+                "The position after each move was searched like every other, " (facts.effort) "; where a move differs \
+                 from the first choice, the position after that was searched as long. Accuracy is 100 % for a move that \
+                 loses nothing, and half for every 10 % of win rate that it loses. “By chance” is the mean loss that \
+                 perfect moves would show with so many simulations."
+            }
+            p {
+                "Keys: " (keys(&["←", "→"])) " one move, " (keys(&["Page Up", "Page Down"])) " ten, "
+                (keys(&["Home", "End"])) ", " kbd { "M" } " and " kbd { "P" } " next and previous bad move, "
+                kbd { "C" } " best moves, " kbd { "O" } " ownership, " kbd { "N" } " numbers, " kbd { "A" } " to "
+                kbd { "F" } "… with " kbd { "Alt" } " a best move’s line, " kbd { "Esc" } " ends it. On a phone, swipe \
+                 over the board."
+            }
+            p.faint { "Made by Kosumi " (env!("CARGO_PKG_VERSION")) "." }
         }
-        data.l.push_str(&place(size, mv));
-        let lifted = played.records().last().map(|record| &record.lifted[..]).unwrap_or_default();
-        if !lifted.is_empty() {
-            data.x.push((number, lifted.iter().map(|&point| place(size, Move::Play(point))).collect()));
-        }
-        mover = mover.opponent();
-    }
-    data
-}
-
-fn letter(color: Color) -> &'static str {
-    match color {
-        Color::Black => "B",
-        Color::White => "W",
-    }
-}
-
-/// Two letters, from the top left; `--` for a pass.
-fn place(size: BoardSize, mv: Move) -> String {
-    let of = |point: Point| {
-        let letter = |number: usize| char::from(b'a' + number as u8);
-        [letter(point.column()), letter(size.rows() - 1 - point.row())].iter().collect()
-    };
-    mv.point().map_or("--".to_owned(), of)
-}
-
-/// A mean owner as one of 51 letters.
-fn owner(mean: f32) -> char {
-    let level = ((mean.clamp(-1.0, 1.0) + 1.0) * 25.0).round() as u8;
-    char::from(if level < 26 { b'A' + level } else { b'a' + level - 26 })
-}
-
-fn thousandths(share: f32) -> i32 {
-    (share * 1000.0).round() as i32
-}
-
-fn tenths(points: f32) -> i32 {
-    (points * 10.0).round() as i32
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_put_in_is_not_looked_at_again() {
-        let parts = [("a", "{{b}}".to_owned()), ("b", "x".to_owned())];
-        assert_eq!(fill("<{{a}}|{{b}}>", &parts), "<{{b}}|x>");
-    }
-
-    #[test]
-    fn owners_are_letters() {
-        assert_eq!([-1.0, -0.04, 0.0, 0.04, 1.0, 7.0].map(owner), ['A', 'Y', 'Z', 'a', 'y', 'y']);
     }
 }

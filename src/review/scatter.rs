@@ -3,7 +3,7 @@
 //! The results of a search are not independent: it goes where the first ones were good. The standard error that
 //! follows from their number alone was measured to be too small by a factor of 1.1 to 2.8, and no constant would do:
 //! it depends on game, evaluator and length of the search. So some positions of the game are searched twice, the
-//! second time with other chance and without anything learned before, and what the two differ by beyond the error by
+//! second time with other random numbers and without anything learned before, and what the two differ by beyond the error by
 //! number is added to every error.
 
 use super::analysis::Analysis;

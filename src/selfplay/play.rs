@@ -71,21 +71,21 @@ impl Player {
         self.engine.set_seed(rng.next_u64());
 
         let opening = self.opening(size, &mut rng)?;
-        let fair = self.engine.game().komi() + self.first_sight(&mut rng)?.lead;
+        let fair = self.engine.game().komi() + self.without_search(&mut rng)?.lead;
         let komi = self.settings.komi(fair, size.area(), &mut rng);
         self.engine.set_komi(komi);
 
         let mut turns = Vec::new();
         let mut off_policy = Vec::new();
         if self.settings.visits == 0 {
-            // At first sight the opening's positions are worth as much as others, now that komi is known.
-            self.think_about(&opening, &mut turns, &mut rng)?;
+            // Without a search the opening's positions are worth as much as others, now that komi is known.
+            self.add_targets(&opening, &mut turns, &mut rng)?;
         } else {
             turns.extend(opening.iter().map(|&mv| Turn { mv, targets: None }));
         }
         while !self.engine.game().is_over() && turns.len() < LONGEST * size.area() {
             let is_for_training = rng.chance(self.settings.training_share);
-            let assessment = self.think(is_for_training, &mut rng)?;
+            let assessment = self.assess(is_for_training, &mut rng)?;
             let mv = pick(&assessment.policy, self.temperature(size, turns.len()), &mut rng);
             let targets =
                 is_for_training.then(|| PositionTargets::new(size, &assessment.policy, assessment.value));
@@ -113,7 +113,7 @@ impl Player {
             let mv = match random {
                 Some(mv) => mv,
                 None if !self.has_network => break,
-                None => pick(&self.first_sight(rng)?.policy, 1.0, rng),
+                None => pick(&self.without_search(rng)?.policy, 1.0, rng),
             };
             if mv == Move::Pass {
                 break;
@@ -124,14 +124,14 @@ impl Player {
         Ok(moves)
     }
 
-    /// Goes through moves that have been played, and thinks about the positions before them.
-    fn think_about(&mut self, moves: &[u16], turns: &mut Vec<Turn>, rng: &mut Rng) -> Result<(), NotFinite> {
+    /// Goes through moves that have been played, and asks the network about some of the positions before them.
+    fn add_targets(&mut self, moves: &[u16], turns: &mut Vec<Turn>, rng: &mut Rng) -> Result<(), NotFinite> {
         while self.engine.undo() {}
         let size = self.engine.game().size();
         for &mv in moves {
             let targets = match rng.chance(self.settings.training_share) {
                 true => {
-                    let assessment = self.first_sight(rng)?;
+                    let assessment = self.without_search(rng)?;
                     Some(PositionTargets::new(size, &assessment.policy, assessment.value))
                 }
                 false => None,
@@ -150,7 +150,7 @@ impl Player {
         let size = game.size();
         let Some((position, moves)) = self.off_policy.stray(&game, rng) else { return Ok(None) };
         self.engine.set_game(position);
-        let assessment = self.think(true, rng);
+        let assessment = self.assess(true, rng);
         self.engine.set_game(game);
         let assessment = assessment?;
         let moves = moves.into_iter().map(|mv| move_index(size, mv)).collect();
@@ -168,20 +168,21 @@ impl Player {
     }
 
     /// The assessment of a position for training, or a quick one to play on.
-    fn think(&mut self, is_for_training: bool, rng: &mut Rng) -> Result<Assessment, NotFinite> {
+    fn assess(&mut self, is_for_training: bool, rng: &mut Rng) -> Result<Assessment, NotFinite> {
         let visits = if is_for_training { self.settings.visits } else { self.settings.visits / FAST };
         if self.has_network && (visits < FEWEST_VISITS || self.settings.visits == 0) {
-            return self.first_sight(rng);
+            return self.without_search(rng);
         }
         Ok(self.search(visits.max(FEWEST_VISITS)))
     }
 
-    /// What the network says, or without one a short search.
-    fn first_sight(&mut self, rng: &mut Rng) -> Result<Assessment, NotFinite> {
+    /// The network's own policy and value, or without a network a short search.
+    fn without_search(&mut self, rng: &mut Rng) -> Result<Assessment, NotFinite> {
         let size = self.engine.game().size();
         let symmetries = if size.is_square() { 8 } else { 4 };
         let symmetry = Symmetry::ALL[rng.below(symmetries) as usize];
-        match self.engine.predict(symmetry) {
+        // As the network expects play to go on, without optimism.
+        match self.engine.predict(self.engine.game().to_move(), symmetry, 0.0) {
             Some(prediction) => Ok(Assessment::predicted(size, &prediction?)),
             None => Ok(self.search(self.settings.visits.max(FEWEST_VISITS))),
         }

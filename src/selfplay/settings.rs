@@ -11,24 +11,24 @@ pub struct Settings {
     pub sizes: Vec<(BoardSize, u32)>,
     /// Each game is played under one of these. Not empty.
     pub rules: Vec<Rules>,
-    /// Visits of a search; 0 for no search at all, but what the network says at first sight.
+    /// Visits of a search; 0 for no search at all: the network's own policy and value.
     pub visits: u32,
     /// Training share: so many of a thousand turns become training positions. The others get an eighth of the visits, which is
-    /// enough to play on: many games say more about results than few games that are thought about longer.
+    /// enough to play on: many games say more about results than few games that are searched longer.
     /// CITE: Wu, "Accelerating self-play learning in Go" (2019), 3.1, playout cap randomization.
     pub training_share: u32,
     /// Mean length of the opening, as a share of the points of the board. Its moves are drawn from what the network
-    /// says at first sight, without a network from a playout's moves, so that games differ.
+    /// says without a search, without a network from a playout's moves, so that games differ.
     pub opening: f32,
     /// So many of a thousand moves of the opening are drawn from all legal ones, and so many of a thousand turns that
     /// become positions are followed by an off-policy position, which gets an answer of its own.
     pub off_policy: u32,
-    /// How freely moves are drawn at the beginning of a game; above 0. Moves count by their visits to the power of
+    /// Temperature at which moves are drawn at the beginning of a game; above 0. Moves count by their visits to the power of
     /// one over this; it falls by half every so many moves as the board is wide, down to [`COOLEST`].
     pub temperature: f32,
     /// Standard deviation of komi from what seems fair after the opening, in points.
     pub komi_spread: f32,
-    /// Decides all chance.
+    /// Seed of all random numbers.
     pub seed: u64,
 }
 

@@ -1,7 +1,8 @@
 use super::{Ending, NoNetwork, PlayedGame, Player, Settings};
 use crate::board::{BoardSize, Color, Move};
 use crate::game::Game;
-use crate::net::{Input, Network, random};
+use crate::net::input::index;
+use crate::net::{Input, Network, SPATIAL_FEATURES, random};
 use crate::rng::Rng;
 use crate::rules::Rules;
 use crate::score::area_score;
@@ -34,7 +35,7 @@ fn encode(game: &Game) -> Input {
     let mut input = Input::zero(size.columns(), size.rows());
     for (point, color) in game.board().stones() {
         let feature = if color == game.to_move() { 1 } else { 2 };
-        input.point_mut(point.column(), size.rows() - 1 - point.row())[feature] = 1.0;
+        input.spatial[index(size, point) * SPATIAL_FEATURES + feature] = 1.0;
     }
     input.global[5] = game.komi() * -game.to_move().sign() as f32;
     input

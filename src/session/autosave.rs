@@ -18,14 +18,13 @@ use crate::game::Game;
 use crate::rules::Rules;
 use crate::sgf::{Meta, Record};
 use anyhow::Context;
-use jiff::Timestamp;
 use std::collections::VecDeque;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 /// So long an answer waits for the disk.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -156,7 +155,8 @@ impl Autosave {
 
     fn new_path(&mut self) -> PathBuf {
         self.files += 1;
-        let now = Timestamp::now().strftime("%Y%m%d-%H%M%S");
+        // `20260131-235959`
+        let now = now().replace(['-', ':'], "").replace('T', "-");
         // No other process has this number now, and none had it within this second.
         self.folder.join(format!("{PREFIX}{now}-{}-{}.sgf", std::process::id(), self.files))
     }
@@ -172,7 +172,12 @@ impl Drop for Autosave {
 }
 
 fn today() -> String {
-    Timestamp::now().strftime("%Y-%m-%d").to_string()
+    now().split('T').next().unwrap_or_default().to_owned()
+}
+
+/// The present second in Greenwich: `2026-01-31T23:59:59`.
+fn now() -> String {
+    humantime::format_rfc3339_seconds(SystemTime::now()).to_string().trim_end_matches('Z').to_owned()
 }
 
 /// The game in the folder that was saved last and is not finished.

@@ -5,13 +5,13 @@
 
 use crate::board::Move;
 use crate::search::SearchReport;
-use jiff::Timestamp;
+use humantime::format_rfc3339_millis;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// Lines that may wait.
 const QUEUE: usize = 4096;
@@ -63,7 +63,8 @@ impl Log {
         let gap = if self.lost > 0 { format!("({} lines lost) ", self.lost) } else { String::new() };
         // A line of its own for each line of an answer would look like several answers.
         let text = text[..end].trim_end().replace('\n', "\n    ");
-        match lines.try_send(format!("{:.3} {gap}{text}{cut}\n", Timestamp::now())) {
+        let now = format_rfc3339_millis(SystemTime::now());
+        match lines.try_send(format!("{now} {gap}{text}{cut}\n")) {
             Ok(()) => self.lost = 0,
             Err(TrySendError::Full(_)) => self.lost += 1,
             Err(TrySendError::Disconnected(_)) => self.lines = None,

@@ -44,7 +44,7 @@ impl Handler for Served {
             log.add(&format!("> {id}{}", words.join(" ")));
         }
         let start = Instant::now();
-        let questions = self.commands.engine().searches();
+        let searches = self.commands.engine().searches();
         let answer = self.commands.handle(command, session);
         if let Some(autosave) = &mut self.autosave {
             let took = autosave.update(self.commands.engine());
@@ -52,7 +52,7 @@ impl Handler for Served {
         }
         if let Some(log) = &mut self.log {
             let engine = self.commands.engine();
-            if let Some(report) = engine.last_report().filter(|_| engine.searches() > questions) {
+            if let Some(report) = engine.last_report().filter(|_| engine.searches() > searches) {
                 log.add(&format!("  {}", search_line(report)));
             }
             let text = answer.as_ref().map_or_else(
@@ -70,10 +70,10 @@ impl Handler for Served {
         if self.has_answered {
             self.warm_up();
         }
-        let (start, questions) = (Instant::now(), self.commands.engine().searches());
+        let (start, searches) = (Instant::now(), self.commands.engine().searches());
         self.commands.idle(watch);
         if let Some(log) = &mut self.log
-            && self.commands.engine().searches() > questions
+            && self.commands.engine().searches() > searches
         {
             log.add(&format!("  pondered for {:.3} s", start.elapsed().as_secs_f64()));
         }

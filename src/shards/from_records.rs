@@ -196,3 +196,57 @@ impl Counts {
         Vec::new()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::Rules;
+    use std::fs;
+
+    #[test]
+    fn games_are_counted_and_their_positions_written() {
+        let scratch = tempfile::TempDir::new().unwrap();
+        let file = scratch.path().join("games.sgf");
+        let game = |year: u32, result: &str| {
+            format!(
+                "(;SZ[5]RE[{result}]DT[{year}-01-02];B[cc];W[cd];B[dd];W[ce];B[bd];W[de];B[be];W[ee];B[];W[])\n"
+            )
+        };
+        let games =
+            [game(2010, "B+R"), game(2020, "W+R"), game(2011, "Void"), game(2012, "W+3.5"), "(;".into()];
+        fs::write(&file, games.concat()).unwrap();
+        let work = FromRecords {
+            files: vec![file],
+            wanted: Wanted::Training,
+            held_back: 2016,
+            sampling: Sampling {
+                per_game: 4,
+                recorded: Rules::default(),
+                shown: Vec::new(),
+                strays: 0,
+                seed: 1,
+            },
+            skip: 0,
+            games: None,
+            positions: None,
+            shard: 5,
+        };
+        let write = |work: &FromRecords, name: &str| {
+            let mut out = ShardFiles::new(&scratch.path().join(name), "training").unwrap();
+            let mut calls = 0;
+            let counts = work.write(&mut out, &mut |_, _| calls += 1).unwrap();
+            assert!(calls > 0);
+            (counts, out.count(), out.first().is_some())
+        };
+        let (counts, shards, is_there) = write(&work, "all");
+        assert_eq!((counts.read, counts.used, counts.other_split, counts.counted), (4, 2, 1, 1));
+        assert_eq!(counts.refused, BTreeMap::from([(Refusal::NoResult, 1)]));
+        assert_eq!((counts.results, counts.positions), ([1, 1, 0], 8));
+        assert_eq!((shards, is_there), (2, true));
+        let (counts, ..) = write(&FromRecords { skip: 1, games: Some(1), ..work.clone() }, "one");
+        assert_eq!((counts.read, counts.other_split), (1, 1));
+        let missing = FromRecords { files: vec!["/no/such/file".into()], ..work };
+        let mut out = ShardFiles::new(&scratch.path().join("none"), "training").unwrap();
+        assert!(missing.write(&mut out, &mut |_, _| ()).is_err());
+    }
+}

@@ -2,9 +2,10 @@
 //!
 //! CITE: numpy, "NEP 1: A simple file format for NumPy arrays" (version 1.0 of the format).
 
-use std::io::{self, Seek, Write};
-use zip::write::SimpleFileOptions;
-use zip::{CompressionMethod, ZipWriter};
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
+use rawzip::{CompressionMethod, ZipArchiveWriter};
+use std::io::{self, Write};
 
 /// A type whose little-endian bytes numpy knows by a name.
 pub(super) trait Element: Copy {
@@ -53,13 +54,13 @@ fn npy<T: Element>(shape: &[usize], elements: impl Iterator<Item = T>) -> Vec<u8
 }
 
 /// A `.npz` file being written.
-pub(super) struct NpzWriter<W: Write + Seek> {
-    zip: ZipWriter<W>,
+pub(super) struct NpzWriter<W: Write> {
+    zip: ZipArchiveWriter<W>,
 }
 
-impl<W: Write + Seek> NpzWriter<W> {
+impl<W: Write> NpzWriter<W> {
     pub(super) fn new(file: W) -> NpzWriter<W> {
-        NpzWriter { zip: ZipWriter::new(file) }
+        NpzWriter { zip: ZipArchiveWriter::new(file) }
     }
 
     /// Adds an array under a name.
@@ -69,14 +70,20 @@ impl<W: Write + Seek> NpzWriter<W> {
         shape: &[usize],
         elements: impl Iterator<Item = T>,
     ) -> io::Result<()> {
-        let options = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
-        self.zip.start_file(format!("{name}.npy"), options)?;
-        self.zip.write_all(&npy(shape, elements))
+        let name = format!("{name}.npy");
+        let file = self.zip.new_file(name.as_str()).compression_method(CompressionMethod::DEFLATE);
+        let (mut entry, config) = file.start().map_err(io::Error::other)?;
+        let mut writer = config.wrap(DeflateEncoder::new(&mut entry, Compression::default()));
+        writer.write_all(&npy(shape, elements))?;
+        let (encoder, descriptor) = writer.finish().map_err(io::Error::other)?;
+        encoder.finish()?;
+        entry.finish(descriptor).map_err(io::Error::other)?;
+        Ok(())
     }
 
     /// Ends the archive and hands the file back.
     pub(super) fn finish(self) -> io::Result<W> {
-        Ok(self.zip.finish()?)
+        self.zip.finish().map_err(io::Error::other)
     }
 }
 

@@ -4,7 +4,7 @@ use super::example::{Example, PackedInput, Targets};
 use super::stray::Strays;
 use crate::board::{BoardSize, Color, Move, Point};
 use crate::game::Game;
-use crate::net::Input;
+use crate::net::{Input, input};
 use crate::rng::Rng;
 use crate::rules::{Rules, Scoring};
 use crate::score::{Owners, area_owner};
@@ -175,7 +175,7 @@ fn choose(rng: &mut Rng, from: usize, count: usize) -> Vec<usize> {
 /// Number of a point, row by row from the top, or of a pass.
 pub(crate) fn move_index(size: BoardSize, mv: Move) -> u16 {
     let index = match mv {
-        Move::Play(point) => (size.rows() - 1 - point.row()) * size.columns() + point.column(),
+        Move::Play(point) => input::index(size, point),
         Move::Pass => size.area(),
     };
     index as u16
@@ -208,16 +208,14 @@ pub(crate) fn move_of(size: BoardSize, index: u16) -> Option<Move> {
     match index.cmp(&size.area()) {
         Ordering::Greater => None,
         Ordering::Equal => Some(Move::Pass),
-        Ordering::Less => {
-            let (row, column) = (size.rows() - 1 - index / size.columns(), index % size.columns());
-            size.point(column, row).map(Move::Play)
-        }
+        Ordering::Less => input::point_at(size, index).map(Move::Play),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::net::SPATIAL_FEATURES;
 
     fn sampling(per_game: usize) -> Sampling {
         let recorded = Rules::preset("japanese").unwrap().rules;
@@ -234,7 +232,7 @@ mod tests {
         let mut input = Input::zero(size.columns(), size.rows());
         for (point, color) in game.board().stones() {
             let feature = if color == game.to_move() { 1 } else { 2 };
-            input.point_mut(point.column(), size.rows() - 1 - point.row())[feature] = 1.0;
+            input.spatial[input::index(size, point) * SPATIAL_FEATURES + feature] = 1.0;
         }
         input.global[5] = game.komi();
         input

@@ -26,7 +26,7 @@ use crate::board::BoardSize;
 use crate::net::{GLOBAL_FEATURES, SPATIAL_FEATURES};
 use crate::rng::Rng;
 use std::collections::BTreeMap;
-use std::io::{self, Seek, Write};
+use std::io::{self, Write};
 
 /// Version of the format. Readers refuse others.
 pub const SHARD_VERSION: u32 = 1;
@@ -82,7 +82,7 @@ impl Shard {
     ///
     /// # Errors
     /// If that fails.
-    pub fn write<W: Write + Seek>(&self, file: W) -> io::Result<W> {
+    pub fn write<W: Write>(&self, file: W) -> io::Result<W> {
         let mut out = NpzWriter::new(file);
         out.array("version", &[1], [SHARD_VERSION].into_iter())?;
         for (&size, examples) in &self.groups {
@@ -92,11 +92,7 @@ impl Shard {
     }
 }
 
-fn write_group<W: Write + Seek>(
-    out: &mut NpzWriter<W>,
-    size: BoardSize,
-    examples: &[Example],
-) -> io::Result<()> {
+fn write_group<W: Write>(out: &mut NpzWriter<W>, size: BoardSize, examples: &[Example]) -> io::Result<()> {
     let (n, area) = (examples.len(), size.area());
     let name = |array: &str| format!("{}x{}/{array}", size.columns(), size.rows());
     let each = || examples.iter();

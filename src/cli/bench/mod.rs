@@ -3,12 +3,13 @@
 mod interruption;
 mod network;
 mod sharing;
+mod signature;
 
-use crate::board::{Board, BoardSize, Color, Move, Point};
-use crate::eval::{Evaluator, Playouts};
+use crate::board::{Board, BoardSize};
+use crate::engine::{EngineEvaluator, run_search};
 use crate::game::Game;
-use crate::playout::{self, HeuristicPolicy, PlayoutPolicy, UniformPolicy};
-use crate::rng::{Rng, mix};
+use crate::playout::{self, Policy};
+use crate::rng::Rng;
 use crate::rules::Rules;
 use crate::search::node::{Edge, Node};
 use crate::search::{Limits, Search, SearchContext, SearchParams, SearchReport};
@@ -18,21 +19,22 @@ use kosumi_gtp::Vertex;
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
-/// Measure speed, and print the signature of the search
+/// Measure speed, and print the signatures of the search
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The signature is a hash over the results of searches of fixed positions with a fixed seed, a fixed number of
-simulations and one thread. It is the same on every machine; a change of the program that is meant to change
-nothing but speed must not change it.
+A signature is a hash over the results of searches of fixed positions with a fixed seed, a fixed number of
+simulations and one thread: one of searches by playouts, one of searches with the built-in network, computed without
+special instructions. Both are the same on every machine; a change of the program that is meant to change nothing but
+speed must not change them.
 
 Speeds are of this machine, from the empty board:
   playouts       random games per second on one thread, and their mean length in moves
   simulations    of the whole search per second, on one thread and on several
-  met again      nodes that a second path came to, in per cent of all nodes
+  transpositions nodes that a second order of moves came to, in per cent of all nodes
 
 Examples:
-  kosumi bench                   signature and speeds, about 30 s
-  kosumi bench --signature       the signature alone, a few seconds
+  kosumi bench                   signatures and speeds, about 30 s
+  kosumi bench --signature       the signatures alone, a few seconds
   kosumi bench --model FILE      evaluations of a network per second, with all kernels that the processor can run,
                                  about 20 s
   kosumi bench --model FILE --size 19 --kernel avx2 --batch 1,2,4,8
@@ -42,7 +44,7 @@ Examples:
                                  how long analysis and pondering go on after the next line has come, about 3 min
   kosumi bench --interruptions 200 --board 9 --engine 'kosumi gtp --ponder --time 0.1 --threads 2 --model FILE'")]
 pub(super) struct Arguments {
-    /// Print the signature only
+    /// Print the signatures only
     #[arg(long)]
     signature: bool,
     #[command(flatten)]
@@ -60,16 +62,6 @@ pub(super) struct Arguments {
 /// Boards that are measured.
 const SIDES: [usize; 3] = [9, 13, 19];
 
-/// Positions of the signature: a side, moves from the empty board, simulations.
-const POSITIONS: [(usize, &str, u32); 6] = [
-    (9, "", 2000),
-    (9, "f4 h8 j8 j7 h6 d3 h7 d5 d4 c4 e4 e3 c3 b3 c2 b2 b4 c5 f3 e2 f2 d2 c1 b1 g8 d7 d6 e6", 2000),
-    (13, "", 1000),
-    (13, "d4 k10 k4 d10 g7 c6 c7 d7 c8 d6 c5 b6 b5 a6 l9 l10 k9 j9 j8 h9", 1000),
-    (19, "", 500),
-    (19, "q16 d4 q3 d16 f17 d14 k17 r14 r15 q14 o16 q10 r5 f3 c10 d9 c9 d8 c14 c13 d13 c15 b14 e14", 500),
-];
-
 /// Memory of the searches here.
 const MEBIBYTES: usize = 256;
 const SEED: u64 = 1;
@@ -85,15 +77,16 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         return network::run(path, &arguments.network, time, threads, &mut out);
     }
     let time = arguments.seconds.unwrap_or(Duration::from_secs(2));
-    writeln!(out, "Bench: {}", signature()?)?;
+    writeln!(out, "Bench: {}", signature::by_playouts()?)?;
+    writeln!(out, "Bench with the built-in network: {}", signature::by_network()?)?;
     if arguments.signature {
         return Ok(());
     }
     out.flush()?;
     writeln!(out, "\nsize   uniform playouts/s  moves   heuristic playouts/s  moves")?;
     for side in SIDES {
-        let uniform = playouts(side, UniformPolicy, time)?;
-        let heuristic = playouts(side, HeuristicPolicy::default(), time)?;
+        let uniform = playouts(side, Policy::Uniform, time)?;
+        let heuristic = playouts(side, Policy::Heuristic, time)?;
         writeln!(
             out,
             "{side:>4}   {:>18.0}  {:>5.1}   {:>20.0}  {:>5.1}",
@@ -103,7 +96,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     writeln!(
         out,
-        "\nsize   simulations/s, 1 thread   {threads} threads   ratio   nodes   met again   edges per node   bytes per node"
+        "\nsize   simulations/s, 1 thread   {threads} threads   ratio   nodes   transpositions   edges per node   bytes per node"
     )?;
     for side in SIDES {
         let one = simulations(side, 1, time)?;
@@ -111,12 +104,12 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         let edges = one.edges as f64 / one.nodes.max(1) as f64;
         writeln!(
             out,
-            "{side:>4}   {:>23.0}   {:>9.0}   {:>5.2}   {:>5}   {:>7.1} %   {edges:>14.1}   {:>14.0}",
+            "{side:>4}   {:>23.0}   {:>9.0}   {:>5.2}   {:>5}   {:>12.1} %   {edges:>14.1}   {:>14.0}",
             one.per_second,
             several.per_second,
             several.per_second / one.per_second,
             one.nodes,
-            100.0 * f64::from(one.met_again) / one.nodes.max(1) as f64,
+            100.0 * f64::from(one.transpositions) / one.nodes.max(1) as f64,
             size_of::<Node>() as f64 + edges * size_of::<Edge>() as f64,
         )?;
         out.flush()?;
@@ -129,36 +122,19 @@ fn square(side: usize) -> anyhow::Result<BoardSize> {
     BoardSize::square(side).context("not a size")
 }
 
-fn search(size: BoardSize, threads: usize) -> Search<Playouts> {
-    Search::new(Playouts::default(), SearchParams::for_playouts(size), MEBIBYTES, threads)
+fn search(size: BoardSize, threads: usize) -> Search<EngineEvaluator> {
+    let playouts = EngineEvaluator::Playouts(Box::default());
+    Search::new(playouts, SearchParams::for_playouts(size), MEBIBYTES, threads)
 }
 
-fn search_by_count<E: Evaluator + Sync>(search: &mut Search<E>, game: &Game, count: u32) -> SearchReport {
+fn search_by_count(search: &mut Search<EngineEvaluator>, game: &Game, count: u32) -> SearchReport {
     let limits = Limits::playouts(count);
     let context = SearchContext::new(&limits, &|| Duration::ZERO, &|| false);
-    search.run(game, SEED, &context)
+    run_search(search, game, SEED, &context)
 }
 
-/// A hash over what the search finds in [`POSITIONS`].
-fn signature() -> anyhow::Result<u64> {
-    let mut hash = 0u64;
-    let mut add = |number: u64| hash = mix(hash.rotate_left(5) ^ number);
-    for (side, moves, count) in POSITIONS {
-        let size = square(side)?;
-        let report = search_by_count(&mut search(size, 1), &position(size, moves)?, count);
-        add(report.best_move().point().map_or(0, |point: Point| point.index() as u64));
-        add(u64::from(report.visits));
-        add(report.usage.nodes as u64);
-        add(report.usage.edges as u64);
-        for entry in &report.moves {
-            add(u64::from(entry.visits));
-        }
-    }
-    Ok(hash)
-}
-
-fn position(size: BoardSize, moves: &str) -> anyhow::Result<Game> {
-    let mut game = Game::new(size, Rules::default(), 7.5);
+fn position(size: BoardSize, rules: Rules, moves: &str) -> anyhow::Result<Game> {
+    let mut game = Game::new(size, rules, 7.5);
     for word in moves.split_whitespace() {
         let mv = word.parse::<Vertex>().ok().and_then(|vertex| crate::commands::vertex_move(size, vertex));
         let color = game.to_move();
@@ -173,18 +149,13 @@ struct PlayoutSpeed {
     mean_length: f64,
 }
 
-fn playouts<P: PlayoutPolicy>(side: usize, mut policy: P, time: Duration) -> anyhow::Result<PlayoutSpeed> {
+fn playouts(side: usize, policy: Policy, time: Duration) -> anyhow::Result<PlayoutSpeed> {
     let empty = Board::new(square(side)?);
-    let mut board = empty;
     let mut rng = Rng::new(SEED);
     let (mut count, mut moves) = (0u64, 0u64);
     let start = Instant::now();
     while start.elapsed() < time {
-        for _ in 0..50 {
-            board.copy_from(&empty);
-            let end = playout::run(&mut policy, &mut board, Color::Black, [Move::Pass; 2], &mut rng, &mut ());
-            moves += u64::from(end.moves);
-        }
+        moves += playout::run_many(policy, &empty, 50, &mut rng);
         count += 50;
     }
     let per_second = count as f64 / start.elapsed().as_secs_f64();
@@ -196,7 +167,7 @@ struct SearchSpeed {
     nodes: usize,
     edges: usize,
     /// Moves that were found to lead to a node of another path.
-    met_again: u32,
+    transpositions: u32,
 }
 
 fn simulations(side: usize, threads: usize, time: Duration) -> anyhow::Result<SearchSpeed> {
@@ -210,24 +181,12 @@ fn simulations(side: usize, threads: usize, time: Duration) -> anyhow::Result<Se
     let start = Instant::now();
     let elapsed = || start.elapsed();
     let context = SearchContext::new(&limits, &elapsed, &|| false);
-    let report = search.run(&game, SEED, &context);
+    let report = run_search(&mut search, &game, SEED, &context);
     let per_second = f64::from(report.playouts) / start.elapsed().as_secs_f64();
     Ok(SearchSpeed {
         per_second,
         nodes: report.usage.nodes,
         edges: report.usage.edges,
-        met_again: report.transpositions,
+        transpositions: report.transpositions,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn positions_are_legal() {
-        for (side, moves, _) in POSITIONS {
-            assert!(position(square(side).unwrap(), moves).is_ok(), "{moves}");
-        }
-    }
 }

@@ -1,10 +1,12 @@
 //! `kosumi bench --model`: how fast a network is.
 
-use super::{POSITIONS, SIDES, position, sharing, square};
+use super::signature::POSITIONS;
+use super::{SIDES, position, sharing, square};
 use crate::board::BoardSize;
 use crate::cli::options::{self, PrecisionChoice};
 use crate::game::{Game, Line};
 use crate::net::{Features, Input, Kernel, Network, Prepared, Scratch, scalar};
+use crate::rules::Rules;
 use anyhow::Context;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -101,7 +103,7 @@ fn inputs(size: BoardSize) -> anyhow::Result<Vec<Input>> {
     let is_side = |side| size.is_square() && side == size.columns();
     let games = POSITIONS.iter().filter(|&&(side, _, _)| is_side(side));
     let moves = games.map(|&(_, moves, _)| moves).max_by_key(|moves| moves.len()).unwrap_or_default();
-    let mut game: Game = position(size, moves)?;
+    let mut game: Game = position(size, Rules::default(), moves)?;
     let mut features = Features::default();
     let mut inputs = Vec::new();
     loop {

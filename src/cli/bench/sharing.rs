@@ -1,10 +1,13 @@
 //! `kosumi bench --model FILE --sharing N`: what a graph saves over a tree.
 
-use super::{MEBIBYTES, POSITIONS, SIDES, position, search_by_count, square};
+use super::signature::POSITIONS;
+use super::{MEBIBYTES, SIDES, position, search_by_count, square};
 use crate::cli::options;
+use crate::engine::EngineEvaluator;
 use crate::eval::{NetworkEvaluator, NetworkSettings};
 use crate::graph_key::Sharing;
 use crate::net::Network;
+use crate::rules::Rules;
 use crate::search::{Search, SearchParams};
 use std::io::Write;
 use std::sync::Arc;
@@ -17,13 +20,15 @@ pub(super) fn run(network: &Arc<Network>, simulations: u32, out: &mut dyn Write)
     for side in SIDES {
         let size = square(side)?;
         for &(_, moves, _) in POSITIONS.iter().filter(|&&(of, _, _)| of == side) {
-            let game = position(size, moves)?;
+            let game = position(size, Rules::default(), moves)?;
             for (sharing, name) in [(Sharing::Graph, "graph"), (Sharing::Tree, "tree")] {
                 let evaluator =
                     NetworkEvaluator::new(Arc::clone(network), NetworkSettings::default(), MEBIBYTES);
-                let mut search = Search::new(evaluator, SearchParams::for_network(size), MEBIBYTES, 1);
+                let evaluator = EngineEvaluator::Network(Box::new(evaluator));
+                let mut search = Search::new(evaluator, SearchParams::for_network(), MEBIBYTES, 1);
                 let report = search_by_count(&mut search, &game.clone().with_sharing(sharing), simulations);
-                let (hits, misses) = search.evaluator().cache().hits_and_misses();
+                let (hits, misses) =
+                    search.evaluator().network().map_or((0, 0), |it| it.cache().hits_and_misses());
                 writeln!(
                     out,
                     "{:>5}   {:>5}   {name:<6}   {:>6}   {:>9}   {misses:>11}   {hits:>22}",

@@ -5,7 +5,7 @@ use crate::cli::options;
 use crate::eval::{NetworkEvaluator, NetworkSettings};
 use crate::game::{Game, Line};
 use crate::net::input::index;
-use crate::net::{Network, Prediction, symmetry};
+use crate::net::{Network, Prediction, Profile, symmetry};
 use crate::rules::Rules;
 use crate::sgf::{Record, Strictness};
 use anyhow::{Context as _, ensure};
@@ -42,6 +42,13 @@ pub(super) struct Arguments {
     /// The image of the board that the network looks at, 0 to 7 as KataGo counts them, or the mean of all
     #[arg(long, value_name = "K|all", default_value = "0", value_parser = images)]
     symmetry: Images,
+    /// How much of the network's optimistic policy is mixed in, from 0 to 1, if it has one; in a search it is 0.2 at the
+    /// root and 1 below
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = options::share)]
+    optimism: f32,
+    /// Whose moves a network of human play predicts: rank_5k, preaz_3d, proyear_1999, for instance
+    #[arg(long, value_name = "PROFILE")]
+    profile: Option<Profile>,
     /// Write JSON
     #[arg(long)]
     json: bool,
@@ -69,7 +76,13 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         Images::One(symmetry) => std::slice::from_ref(symmetry),
         Images::All => &Symmetry::ALL,
     };
-    let prediction = predict(network, &game, images)?;
+    ensure!(
+        arguments.profile.is_none() || network.takes_metadata(),
+        "{}: not a network of human play, which a profile is for",
+        arguments.file.display()
+    );
+    let settings = NetworkSettings { profile: arguments.profile, ..NetworkSettings::default() };
+    let prediction = predict(network, settings, &game, images, arguments.optimism)?;
     let mut out = io::stdout().lock();
     if arguments.json {
         serde_json::to_writer(&mut out, &Answer::new(&game, &prediction))?;
@@ -81,10 +94,16 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 }
 
 /// What the network says of these images of the position, in the mean; Black's view.
-fn predict(network: Network, game: &Game, images: &[Symmetry]) -> anyhow::Result<Prediction> {
-    let mut evaluator = NetworkEvaluator::new(Arc::new(network), NetworkSettings::default(), 0);
+fn predict(
+    network: Network,
+    settings: NetworkSettings,
+    game: &Game,
+    images: &[Symmetry],
+    optimism: f32,
+) -> anyhow::Result<Prediction> {
+    let mut evaluator = NetworkEvaluator::new(Arc::new(network), settings, 0);
     let line = Line::new(game);
-    let predictions = images.iter().map(|&symmetry| evaluator.predict(&line, symmetry));
+    let predictions = images.iter().map(|&symmetry| evaluator.predict(&line, symmetry, optimism));
     Prediction::mean(&predictions.collect::<Result<Vec<_>, _>>()?).context("no image was asked for")
 }
 
@@ -217,7 +236,8 @@ impl Answer {
             rows(&prediction.policy).into_iter().map(|row| row.into_iter().map(Some).collect()).collect();
         for point in size.points() {
             if game.check(game.to_move(), Move::Play(point)).is_err() {
-                policy[size.rows() - 1 - point.row()][point.column()] = None;
+                let at = index(size, point);
+                policy[at / size.columns()][at % size.columns()] = None;
             }
         }
         Answer {
@@ -273,7 +293,7 @@ mod tests {
         let at = |column, row| Move::Play(game.size().point(column, row).unwrap());
         let middle = at(1, 1);
         game.play(Color::Black, middle).unwrap();
-        let black = predict(network, &game, &Symmetry::ALL[..1]).unwrap();
+        let black = predict(network, NetworkSettings::default(), &game, &Symmetry::ALL[..1], 0.0).unwrap();
         let answer = serde_json::to_value(Answer::new(&game, &black)).unwrap();
         let number = |name: &str| answer[name].as_f64().unwrap() as f32;
         assert_eq!((number("black_lead"), number("black_win")), (black.lead, black.win));

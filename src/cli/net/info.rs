@@ -30,6 +30,10 @@ fn report(network: &Network, bytes: u64) -> String {
     let Cost { parameters, multiply_adds, .. } = cost;
     let [policy, pooled, value, vector] = network.head_widths();
     let millions = cost.on(USUAL_POINTS) as f64 / 1e6;
+    let pairs = match cost.of_pairs {
+        0 => String::new(),
+        pairs => format!(" and {pairs} a pair of points"),
+    };
     let mut text = format!(
         "name           {}\n\
          version        {}\n\
@@ -37,14 +41,30 @@ fn report(network: &Network, bytes: u64) -> String {
          channels       {}; policy head {policy} and {pooled} pooled, value head {value} and {vector}\n\
          activation     {}\n\
          parameters     {parameters}\n\
-         multiply-adds  {multiply_adds} a point, {millions:.1} million on 19x19\n\
-         file           {bytes} bytes\n\n",
+         multiply-adds  {multiply_adds} a point{pairs}, {millions:.1} million on 19x19\n\
+         logits         {} a move\n\
+         file           {bytes} bytes\n",
         network.name(),
         network.version(),
         network.blocks().len(),
         network.channels(),
         network.activation().name(),
+        network.policy_channels(),
     );
+    let mut add = |what: &str, text_of: String| text.push_str(&format!("{what:<15}{text_of}\n"));
+    if network.dead_units() > 0 {
+        add(
+            "dead units",
+            format!("{} of feed-forward blocks change nothing and are left out", network.dead_units()),
+        );
+    }
+    if network.takes_metadata() {
+        add("human play", "is told who plays: --profile rank_5k, for instance".to_owned());
+    }
+    if network.pass_alive_with_suicide() {
+        add("pass-alive", "as if the suicide of several stones were legal".to_owned());
+    }
+    text.push('\n');
     let mut rows =
         vec![["block", "kind", "channels", "pooled", "parameters", "multiply-adds"].map(str::to_owned)];
     add_rows(network.blocks(), 0, &mut rows);
@@ -102,6 +122,7 @@ channels       12; policy head 4 and 5 pooled, value head 4 and 8
 activation     ReLU
 parameters     11483
 multiply-adds  10688 a point, 3.9 million on 19x19
+logits         1 a move
 file           1234 bytes
 
 block                          kind               channels  pooled  parameters  multiply-adds

@@ -2,6 +2,7 @@
 
 mod check;
 mod eval;
+mod find;
 mod info;
 mod random;
 
@@ -22,6 +23,8 @@ enum Command {
     Eval(eval::Arguments),
     /// Compare the fast kernels of this processor with the plain forward pass
     Check(check::Arguments),
+    /// List the KataGo networks that other programs have left on this machine
+    Find(find::Arguments),
     /// Make a small network with random weights, to test programs that read the format
     Random(random::Arguments),
 }
@@ -31,6 +34,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         Command::Info(arguments) => info::run(arguments),
         Command::Eval(arguments) => eval::run(arguments),
         Command::Check(arguments) => check::run(arguments),
+        Command::Find(arguments) => find::run(arguments),
         Command::Random(arguments) => random::run(arguments),
     }
 }

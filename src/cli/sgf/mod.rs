@@ -13,7 +13,7 @@ use std::path::PathBuf;
 #[command(after_help = "\
 Files may hold one game or millions, plain or compressed (.gz, .zst) or in .zip archives; folders are read with all
 folders below them, and \"-\" is the standard input. Memory stays the same whatever the size. What cannot be read is
-reported with file and byte, and passed over.
+reported with file and byte, and skipped.
 
 Examples:
   kosumi sgf stats games/

@@ -6,6 +6,7 @@ use crate::board::Color;
 use crate::collections::examine::{Examined, Played};
 use crate::collections::reading::{Batch, Entry};
 use crate::sgf::repetition::{Cycle, Forbidden, Repetition};
+use crate::words::color_letter;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -164,7 +165,7 @@ impl Count {
 
 impl Listed {
     fn of(place: MovePlace, played: Played, repetition: &Repetition, moves: usize) -> Listed {
-        let letter = if played.color == Color::Black { 'B' } else { 'W' };
+        let letter = color_letter(played.color);
         Listed {
             place,
             mv: format!("{letter} {}", played.mv),

@@ -2,6 +2,7 @@
 
 use super::blocks::Block;
 use crate::pages::{Page, Table, TableCell};
+use maud::html;
 use std::io::{self, Write};
 
 /// The longest bar on a terminal, in characters.
@@ -73,12 +74,13 @@ pub fn page(title: &str, blocks: &[Block]) -> Page {
             });
             let bar = block.bars.get(index).map(|share| {
                 // A share of what the window leaves, so that bars can be compared on a phone as well.
-                TableCell::Markup(format!("<span class=\"bar\" style=\"--share: {share:.4}\"></span>"))
+                let style = format!("--share: {share:.4}");
+                TableCell::Markup(html! { span.bar style=(style) {} })
             });
             table.row(cells.chain(bar));
         }
         if !block.rows.is_empty() {
-            page.markup(table);
+            page.add(table);
         }
         for remark in &block.remarks {
             page.paragraph(remark);

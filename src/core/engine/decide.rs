@@ -5,7 +5,7 @@ use super::{Decision, Engine, SearchRequest};
 use crate::board::{Color, Move};
 use crate::eval::Ownership;
 use crate::game::Record;
-use crate::rng::mix;
+use crate::rng::{Rng, mix};
 use crate::rules::Scoring;
 use crate::search::{Limits, Restriction, SearchContext, SearchReport};
 use std::time::{Duration, Instant};
@@ -127,6 +127,10 @@ impl Engine {
             return Decision::Play(Move::Pass);
         }
         let may_be_played = |mv| turn.permits(mv) && self.game.check(turn.color, mv).is_ok();
+        let unit = Rng::new(mix(self.settings.seed).wrapping_add(self.searches)).unit();
+        if let Some(mv) = self.human_choice(report, unit, may_be_played) {
+            return Decision::Play(mv);
+        }
         let best = report.moves.iter().find(|entry| may_be_played(entry.mv));
         Decision::Play(best.map_or(Move::Pass, |entry| entry.mv))
     }

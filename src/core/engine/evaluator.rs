@@ -7,16 +7,27 @@ use crate::game::{Game, Line};
 use crate::net::Network;
 use crate::playout::HeuristicPolicy;
 use crate::rng::Rng;
-use crate::search::SearchParams;
+use crate::search::{Search, SearchContext, SearchParams, SearchReport};
 use std::sync::Arc;
 
-/// What the engine asks: a network if it has one, otherwise playouts.
+/// A network if the engine has one, otherwise playouts.
 #[derive(Clone, Debug)]
 pub enum EngineEvaluator {
     /// Plays positions to their end.
     Playouts(Box<Playouts>),
     /// Asks a network.
     Network(Box<NetworkEvaluator>),
+}
+
+/// [`Search::run`] for what an engine asks. The function is compiled with this crate, whose code is optimised; where
+/// other crates name the generic one, they compile a search of their own.
+pub fn run_search(
+    search: &mut Search<EngineEvaluator>,
+    game: &Game,
+    seed: u64,
+    context: &SearchContext<'_>,
+) -> SearchReport {
+    search.run(game, seed, context)
 }
 
 /// Playouts behind an ownership that is asked for outside a search.
@@ -34,11 +45,21 @@ impl EngineEvaluator {
         }
     }
 
+    /// The same evaluator with the settings for evaluation of `settings`.
+    pub(super) fn with_settings(&self, settings: &EngineSettings) -> EngineEvaluator {
+        match self {
+            EngineEvaluator::Playouts(_) => EngineEvaluator::Playouts(Box::new(playouts(settings))),
+            EngineEvaluator::Network(evaluator) => {
+                EngineEvaluator::Network(Box::new(evaluator.with_settings(settings.network)))
+            }
+        }
+    }
+
     /// Parameters of a search with this evaluator.
     pub(super) fn search_params(&self, size: BoardSize) -> SearchParams {
         match self {
             EngineEvaluator::Playouts(_) => SearchParams::for_playouts(size),
-            EngineEvaluator::Network(_) => SearchParams::for_network(size),
+            EngineEvaluator::Network(_) => SearchParams::for_network(),
         }
     }
 
@@ -50,8 +71,8 @@ impl EngineEvaluator {
         }
     }
 
-    /// Who will own what if play goes on from a game's position, passes or not. The same position always gets the
-    /// same answer.
+    /// Expected owner of every point if play goes on, even after two passes. The same position always gets the same
+    /// answer.
     pub(super) fn ownership_of(&self, game: &Game) -> Ownership {
         match self {
             EngineEvaluator::Playouts(playouts) => {
@@ -79,8 +100,8 @@ impl EngineEvaluator {
             // Past the cache, which remembers what it was asked.
             EngineEvaluator::Network(mut network) => {
                 let unturned = Symmetry::ALL[0];
-                // Broken weights are met again, and dealt with, in the game.
-                let _ = network.predict(&Line::new(&game), unturned);
+                // An error comes back in the game, and is dealt with there.
+                let _ = network.predict(&Line::new(&game), unturned, 0.0);
             }
         }
     }
@@ -148,6 +169,20 @@ impl Evaluator for EngineEvaluator {
         match self {
             EngineEvaluator::Playouts(evaluator) => evaluator.expand(line, moves),
             EngineEvaluator::Network(evaluator) => evaluator.expand(line, moves),
+        }
+    }
+
+    fn expand_root(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
+        match self {
+            EngineEvaluator::Playouts(evaluator) => evaluator.expand_root(line, moves),
+            EngineEvaluator::Network(evaluator) => evaluator.expand_root(line, moves),
+        }
+    }
+
+    fn has_root_priors(&self) -> bool {
+        match self {
+            EngineEvaluator::Playouts(evaluator) => evaluator.has_root_priors(),
+            EngineEvaluator::Network(evaluator) => evaluator.has_root_priors(),
         }
     }
 

@@ -7,6 +7,7 @@ mod cleanup;
 mod dead;
 mod decide;
 mod evaluator;
+mod human;
 mod queries;
 mod record;
 mod request;
@@ -16,13 +17,15 @@ mod status;
 mod tests;
 mod time_manager;
 
-pub use evaluator::EngineEvaluator;
+pub use evaluator::{EngineEvaluator, run_search};
+pub use human::HumanSettings;
 pub use record::{Remarks, Revision};
 pub use request::{Decision, Observer, SearchRequest};
 pub use settings::{DEFAULT_MOVE_TIME, EngineSettings};
 pub use status::FinalStatus;
 
 use crate::board::{BoardSize, ByColor, Color, Key, Move, Symmetry};
+use crate::eval::{NetworkEvaluator, NetworkSettings};
 use crate::game::{Game, IllegalMove, Line};
 use crate::net::{Network, NotFinite, Prediction};
 use crate::rng::mix;
@@ -41,6 +44,8 @@ pub struct Engine {
     settings: EngineSettings,
     game: Game,
     search: Search<EngineEvaluator>,
+    /// A second network, which knows what people play.
+    human: Option<Box<NetworkEvaluator>>,
     clocks: ByColor<Clock>,
     /// Searches since the game began: each has random numbers of its own.
     searches: u64,
@@ -73,6 +78,7 @@ impl Engine {
             settings,
             game,
             search,
+            human: None,
             clocks,
             searches: 0,
             report: None,
@@ -88,17 +94,23 @@ impl Engine {
         &self.settings
     }
 
-    /// Changes how the engine plays from here on. What it was built with stays: memory, evaluator and all that
-    /// belongs to it; and so do the rules and the komi of the game.
+    /// Changes how the engine plays from here on. Memory, network and kernel stay, and so do the rules and the komi of
+    /// the game. If positions are to be evaluated in another way, everything that was learned is forgotten.
     pub fn change_settings(&mut self, wanted: EngineSettings) {
         let built = self.settings;
         self.settings = EngineSettings {
             memory_mebibytes: built.memory_mebibytes,
-            playout: built.playout,
-            rates: built.rates,
-            network: built.network,
+            network: NetworkSettings { arithmetic: built.network.arithmetic, ..wanted.network },
             ..wanted
         };
+        let evaluation = |it: &EngineSettings| (it.playout, it.rates, it.network);
+        if evaluation(&self.settings) != evaluation(&built) {
+            let evaluator = self.search.evaluator().with_settings(&self.settings);
+            self.search.set_evaluator(evaluator);
+            self.report = None;
+            self.status = None;
+        }
+        self.human = self.human.take().map(|human| Box::new(human.with_settings(self.settings.network)));
         if wanted.threads != built.threads {
             self.search.set_threads(wanted.threads);
         }
@@ -130,13 +142,21 @@ impl Engine {
         &self.game
     }
 
-    /// What the network says of the position, seen through a symmetry of the board; `None` without a network.
+    /// What the network says of the position, if this player is on turn, seen through a symmetry of the board, and with
+    /// so much of its optimistic policy; `None` without a network.
     ///
     /// # Errors
     /// If the network answers with numbers that are not finite.
-    pub fn predict(&self, symmetry: Symmetry) -> Option<Result<Prediction, NotFinite>> {
+    pub fn predict(
+        &self,
+        color: Color,
+        symmetry: Symmetry,
+        optimism: f32,
+    ) -> Option<Result<Prediction, NotFinite>> {
         let mut evaluator = self.search.evaluator().network()?.clone();
-        Some(evaluator.predict(&Line::new(&self.game), symmetry))
+        let mut game = self.game.clone();
+        game.set_to_move(color);
+        Some(evaluator.predict(&Line::new(&game), symmetry, optimism))
     }
 
     /// The search, for its statistics.
@@ -311,11 +331,15 @@ impl Engine {
         self.searches += 1;
         self.searched = self.game.graph_key();
         let seed = mix(self.settings.seed).wrapping_add(self.searches);
+        let exploration = self.root_exploration();
         let (search, game) = (&mut self.search, &self.game);
         let elapsed = || start.elapsed();
         let SearchRequest { interrupted, restriction, observer } = request;
-        let context =
-            SearchContext { restriction: &restriction, ..SearchContext::new(limits, &elapsed, interrupted) };
+        let context = SearchContext {
+            restriction: &restriction,
+            exploration: exploration.as_ref(),
+            ..SearchContext::new(limits, &elapsed, interrupted)
+        };
         let Some(observer) = observer else { return search.run(game, seed, &context) };
         // Reports come from a worker; the observer stays on this thread.
         thread::scope(|scope| {

@@ -24,7 +24,7 @@ impl Engine {
     /// The legal moves of the player on turn, with what is known of them before any search; best of all first.
     pub fn priors(&self) -> Vec<(Move, Prior)> {
         let mut moves = Vec::new();
-        self.search.evaluator().clone().expand(&Line::new(&self.game), &mut moves);
+        self.search.evaluator().clone().expand_root(&Line::new(&self.game), &mut moves);
         moves.retain(|&(mv, _)| self.game.check(self.game.to_move(), mv).is_ok());
         moves.sort_by(|(_, a), (_, b)| b.merit().total_cmp(&a.merit()));
         moves

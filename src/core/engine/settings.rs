@@ -1,5 +1,6 @@
 //! How an engine is made.
 
+use super::HumanSettings;
 use crate::eval::{NetworkSettings, PlayoutSettings};
 use crate::graph_key::Sharing;
 use crate::playout::HeuristicRates;
@@ -47,6 +48,8 @@ pub struct EngineSettings {
     pub rates: HeuristicRates,
     /// Evaluation by a network.
     pub network: NetworkSettings,
+    /// How far it plays like people.
+    pub human: HumanSettings,
     /// How the search differs from what suits evaluator and board.
     pub search: SearchChanges,
 }
@@ -75,6 +78,7 @@ impl Default for EngineSettings {
             playout: PlayoutSettings::default(),
             rates: HeuristicRates::default(),
             network: NetworkSettings::default(),
+            human: HumanSettings::default(),
             search: SearchChanges::default(),
         }
     }

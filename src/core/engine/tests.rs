@@ -475,3 +475,35 @@ fn the_search_before_a_pass_forgets_nothing() {
     assert!(table.node(root).visits() >= 12_000);
     assert!(table.node(child).visits() >= 1000, "the search before the pass has looked at it");
 }
+
+#[test]
+fn another_evaluation_is_used_at_once_and_forgets_what_was_learned() {
+    let network = crate::net::random::network(&crate::net::random::Options::default()).expect("a network");
+    for network in [None, Some(Arc::new(network))] {
+        let settings = EngineSettings {
+            threads: 1,
+            memory_mebibytes: 2,
+            playouts: Some(60),
+            ..EngineSettings::default()
+        };
+        let mut changed = settings;
+        changed.network.score_share = 0.9;
+        changed.playout.score_share = 0.9;
+        let search = |engine: &mut Engine| {
+            let limits = engine.limits_without_clock();
+            engine.analyze(Color::Black, &limits, SearchRequest::new(&|| false)).value
+        };
+        let made = |settings: EngineSettings| {
+            let mut engine = Engine::with_network(settings, network.clone());
+            engine.set_size(BoardSize::square(5).expect("size"));
+            engine
+        };
+        let (mut engine, mut other) = (made(settings), made(changed));
+        let (before, wanted) = (search(&mut engine), search(&mut other));
+        assert_ne!(before, wanted);
+        engine.change_settings(changed);
+        assert_eq!(engine.search().table().node_count(), 0);
+        engine.forget();
+        assert_eq!(search(&mut engine), wanted);
+    }
+}

@@ -4,11 +4,11 @@
 //! evaluator's own business.
 
 pub mod cache;
-mod images;
 pub mod network;
 pub mod playouts;
 pub mod prior;
 pub mod stub;
+mod symmetric;
 
 pub use cache::{CachedEvaluation, EvaluationCache};
 pub use network::{NetworkEvaluator, NetworkSettings, View};
@@ -43,6 +43,17 @@ pub trait Evaluator: Clone + Send {
     /// Appends the moves worth searching, each with a prior. Called when a node is expanded whose moves did not come
     /// with an evaluation. All moves must be legal; there must be at least one.
     fn expand(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>);
+
+    /// The same for the position that a search begins with, where moves may be looked for with other priors. They
+    /// then take the place of those that the node has.
+    fn expand_root(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
+        self.expand(line, moves);
+    }
+
+    /// Does [`expand_root`](Evaluator::expand_root) say something else than [`expand`](Evaluator::expand)?
+    fn has_root_priors(&self) -> bool {
+        false
+    }
 
     /// Who played where first in the latest evaluation, for RAVE; `None` if the evaluator does not play on.
     fn first_plays(&self) -> Option<&FirstPlays> {

@@ -5,12 +5,15 @@
 //! reaches again.
 
 use super::cache::{CachedEvaluation, EvaluationCache};
-use super::images;
-use super::{Evaluation, Evaluator, FirstPlays, Ownership, Playouts, Prior};
-use crate::board::{Key, Move, Symmetry};
+use super::symmetric;
+use super::{Evaluation, Evaluator, Ownership, Prior};
+use crate::board::{BoardSize, Key, Move, Symmetry};
 use crate::game::{Button, Game, Line};
 use crate::net::features::{Features, can_have_no_result, legal_points};
-use crate::net::{ArithmeticChoice, Context, Forward, Input, Network, NotFinite, Prediction};
+use crate::net::input::index;
+use crate::net::{
+    ArithmeticChoice, Context, Forward, Input, Network, NotFinite, Output, Policy, Prediction, Profile,
+};
 use crate::rng::Rng;
 use crate::rules::Rules;
 use crate::score;
@@ -22,14 +25,20 @@ pub struct NetworkSettings {
     /// Share of the value, in `[0, 1]`, that depends on the expected score instead of on who wins, so that decided
     /// games are played on well.
     pub score_share: f32,
-    /// Share of the value, in `[0, 1]`, that comes from a playout; 0 plays none.
-    pub playout_share: f32,
     /// Which of the symmetries of the board the network is shown.
     pub view: View,
-    /// Do positions that are images of each other share an answer?
-    pub share_images: bool,
+    /// Do symmetric positions share one evaluation?
+    pub share_symmetric: bool,
     /// The instructions that compute it, and how exactly.
     pub arithmetic: ArithmeticChoice,
+    /// How much of the optimistic policy is mixed in below the root of a search, in `[0, 1]`, where the network has
+    /// one. It gives moves a chance that are good only if something unexpected is true.
+    pub policy_optimism: f32,
+    /// The same at the root.
+    pub root_policy_optimism: f32,
+    /// Whose moves a network of human play predicts; `None`: nothing is known of the players. Other networks are not
+    /// told.
+    pub profile: Option<Profile>,
 }
 
 /// The view of a position that a network is shown.
@@ -47,10 +56,12 @@ impl Default for NetworkSettings {
     fn default() -> NetworkSettings {
         NetworkSettings {
             score_share: 0.1,
-            playout_share: 0.0,
             view: View::Varied,
-            share_images: true,
+            share_symmetric: true,
             arithmetic: ArithmeticChoice::default(),
+            policy_optimism: 1.0,
+            root_policy_optimism: 0.2,
+            profile: None,
         }
     }
 }
@@ -72,7 +83,6 @@ pub struct NetworkEvaluator {
     input: Input,
     legal: Vec<bool>,
     ownership: Ownership,
-    playouts: Option<Playouts>,
 }
 
 impl NetworkEvaluator {
@@ -83,13 +93,12 @@ impl NetworkEvaluator {
     pub fn new(network: Arc<Network>, settings: NetworkSettings, mebibytes: usize) -> NetworkEvaluator {
         let forward = Forward::shared(&network, settings.arithmetic);
         NetworkEvaluator {
-            shared: Arc::new(Shared { network, settings, cache: EvaluationCache::new(mebibytes) }),
             forward,
-            features: Features::default(),
+            features: Features::for_network(&network),
+            shared: Arc::new(Shared { network, settings, cache: EvaluationCache::new(mebibytes) }),
             input: Input::zero(1, 1),
             legal: Vec::new(),
             ownership: Ownership::default(),
-            playouts: (settings.playout_share > 0.0).then(Playouts::default),
         }
     }
 
@@ -103,18 +112,80 @@ impl NetworkEvaluator {
         &self.shared.cache
     }
 
+    /// How it is asked.
+    pub fn settings(&self) -> NetworkSettings {
+        self.shared.settings
+    }
+
+    /// The same network with other settings, and with an empty cache of the same size if one of them differs. The
+    /// arithmetic stays.
+    #[must_use]
+    pub fn with_settings(&self, wanted: NetworkSettings) -> NetworkEvaluator {
+        let settings = NetworkSettings { arithmetic: self.shared.settings.arithmetic, ..wanted };
+        if settings == self.shared.settings {
+            return self.clone();
+        }
+        let cache = EvaluationCache::of_bytes(self.shared.cache.most_bytes());
+        let shared = Arc::new(Shared { network: Arc::clone(&self.shared.network), settings, cache });
+        NetworkEvaluator { shared, ..self.clone() }
+    }
+
+    /// How much of the optimistic policy counts: below the root of a search, and at the root.
+    fn optimism(&self) -> [f32; 2] {
+        let NetworkSettings { policy_optimism, root_policy_optimism, .. } = self.shared.settings;
+        [policy_optimism, root_policy_optimism].map(|wanted| self.possible_optimism(wanted))
+    }
+
+    /// Networks of human play have been taught to predict, and are always believed as they are.
+    fn possible_optimism(&self, wanted: f32) -> f32 {
+        let network = self.network();
+        if network.policy_channels() > 1 && !network.takes_metadata() { wanted } else { 0.0 }
+    }
+
+    /// What the network computes for the position at the end of a line; `legal` is about the same position then.
+    fn output(&mut self, line: &Line<'_>, symmetry: Symmetry) -> Result<Output, NotFinite> {
+        self.features.fill(line, &mut self.input);
+        legal_points(line, &mut self.legal);
+        if let Some(profile) = self.shared.settings.profile.filter(|_| self.shared.network.takes_metadata()) {
+            let area = line.board().size().area();
+            self.input.metadata = Some(Box::new(profile.features(line.to_move(), area)));
+        }
+        self.forward.evaluate_seen(&self.input, symmetry)
+    }
+
+    /// What the latest [`output`](Self::output) has to be read with.
+    fn context(&self, line: &Line<'_>, optimism: f32) -> Context<'_> {
+        Context { legal: &self.legal, no_result: can_have_no_result(line.game().rules()), optimism }
+    }
+
     /// What the network says of the position at the end of a line, seen through a symmetry of the board; rows from
-    /// the top as they are on the board, not as they were seen. Black's view.
+    /// the top as they are on the board, not as they were seen. Black's view. So much of the optimistic policy is mixed
+    /// in as `optimism` says, if there is one: 0 to 1.
     ///
     /// # Errors
     /// If the network answers with numbers that are not finite.
-    pub fn predict(&mut self, line: &Line<'_>, symmetry: Symmetry) -> Result<Prediction, NotFinite> {
-        self.features.fill(line, &mut self.input);
-        legal_points(line, &mut self.legal);
-        let context =
-            Context { legal: &self.legal, no_result: can_have_no_result(line.game().rules()), optimism: 0.0 };
-        let output = self.forward.evaluate_seen(&self.input, symmetry)?;
+    pub fn predict(
+        &mut self,
+        line: &Line<'_>,
+        symmetry: Symmetry,
+        optimism: f32,
+    ) -> Result<Prediction, NotFinite> {
+        let output = self.output(line, symmetry)?;
+        let context = self.context(line, self.possible_optimism(optimism));
         Ok(Prediction::new(&self.shared.network, &output, context)?.for_black(line.to_move()))
+    }
+
+    /// The same, below the root of a search, with the policy that counts at the root.
+    fn predict_both(
+        &mut self,
+        line: &Line<'_>,
+        symmetry: Symmetry,
+    ) -> Result<(Prediction, Option<Policy>), NotFinite> {
+        let output = self.output(line, symmetry)?;
+        let [below, root] = self.optimism();
+        let prediction = Prediction::new(&self.shared.network, &output, self.context(line, below))?;
+        let root_policy = (root != below).then(|| Policy::new(&output, self.context(line, root)));
+        Ok((prediction.for_black(line.to_move()), root_policy))
     }
 
     /// The mean of what the network says of all symmetries of the position, after two passes too: owner of every
@@ -124,7 +195,7 @@ impl NetworkEvaluator {
         let fresh = without_passes(&Line::new(game));
         let line = Line::new(&fresh);
         for symmetry in Symmetry::of(game.size()) {
-            if let Ok(prediction) = self.predict(&line, symmetry) {
+            if let Ok(prediction) = self.predict(&line, symmetry, 0.0) {
                 let owners = compact(&prediction.ownership);
                 ownership.add_expected(game.size(), &points_order(game.size(), &owners));
             }
@@ -134,52 +205,56 @@ impl NetworkEvaluator {
 
     /// The answer about a position, from the cache if it is there.
     fn answer(&mut self, line: &Line<'_>) -> Arc<CachedEvaluation> {
-        let (key, way) = match self.shared.settings.share_images {
-            true => images::common_key(line),
+        let (key, to_canonical) = match self.shared.settings.share_symmetric {
+            true => symmetric::canonical_key(line),
             false => (line.graph_key(), Symmetry::ALL[0]),
         };
         match self.shared.cache.get(key) {
-            Some(known) if known.way == way => known,
-            Some(known) => Arc::new(images::image(&known, line.game().size(), known.way.then(way.inverse()))),
+            Some(known) if known.to_canonical == to_canonical => known,
+            Some(known) => {
+                let symmetry = known.to_canonical.then(to_canonical.inverse());
+                Arc::new(symmetric::image(&known, line.game().size(), symmetry))
+            }
             None => {
-                let answer = Arc::new(self.ask(line, key, way));
+                let answer = Arc::new(self.ask(line, key, to_canonical));
                 self.shared.cache.insert(key, answer.clone());
                 answer
             }
         }
     }
 
-    fn ask(&mut self, line: &Line<'_>, key: Key, way: Symmetry) -> CachedEvaluation {
+    fn ask(&mut self, line: &Line<'_>, key: Key, to_canonical: Symmetry) -> CachedEvaluation {
         let game = line.game();
         let size = game.size();
-        // All images are shown the network as the same one.
-        let symmetry = way.then(self.symmetry(line, key));
-        let Ok(prediction) = self.predict(line, symmetry) else {
+        // The network is shown the same view of all positions that share the evaluation.
+        let symmetry = to_canonical.then(self.symmetry(line, key));
+        let Ok((prediction, root_policy)) = self.predict_both(line, symmetry) else {
             // Broken weights: an even game and no preference, so that the engine still plays by the rules.
             let even = 1.0 / (size.area() + 1) as f32;
             let legal = size.points().filter(|&point| line.check(point).is_ok()).map(Move::Play);
-            let moves = legal.chain([Move::Pass]).map(|mv| (mv, Prior::Probability(even).pack()));
+            let moves = legal.chain([Move::Pass]).map(|mv| (mv, [Prior::Probability(even).pack(); 2]));
             return CachedEvaluation {
                 evaluation: Evaluation { value: 0.0, score: 0.0 },
                 moves: moves.collect(),
                 owners: vec![0; size.area()].into(),
-                way,
+                to_canonical,
             };
         };
-        let at =
-            |point: crate::board::Point| (size.rows() - 1 - point.row()) * size.columns() + point.column();
-        let legal = size.points().filter(|&point| self.legal[at(point)]);
+        let root = root_policy.as_ref();
+        let at_root = root.map_or(&prediction.policy, |policy| &policy.points);
+        let legal = size.points().map(|point| (point, index(size, point))).filter(|&(_, at)| self.legal[at]);
         let priors = legal
-            .map(|point| (Move::Play(point), prediction.policy[at(point)]))
-            .chain([(Move::Pass, prediction.pass)]);
-        let moves = priors.map(|(mv, probability)| (mv, Prior::Probability(probability).pack())).collect();
+            .map(|(point, at)| (Move::Play(point), [prediction.policy[at], at_root[at]]))
+            .chain([(Move::Pass, [prediction.pass, root.map_or(prediction.pass, |policy| policy.pass)])]);
+        let packed = |probability: f32| Prior::Probability(probability).pack();
+        let moves = priors.map(|(mv, probabilities)| (mv, probabilities.map(packed))).collect();
         let owners = points_order(size, &compact(&prediction.ownership));
         let value = self.value(prediction.value(), prediction.score_mean, size.area());
         CachedEvaluation {
             evaluation: Evaluation { value, score: prediction.lead },
             moves,
             owners: owners.into(),
-            way,
+            to_canonical,
         }
     }
 
@@ -195,7 +270,8 @@ impl NetworkEvaluator {
     /// Result and score in one number: a lead counts for less the larger it is.
     fn value(&self, result: f32, score: f32, area: usize) -> f32 {
         let share = self.shared.settings.score_share;
-        let lead = (score / (2.0 * (area as f32).sqrt())).atan() * std::f32::consts::FRAC_2_PI;
+        // Of `libm`, so that it is the same on every machine.
+        let lead = libm::atanf(score / (2.0 * (area as f32).sqrt())) * std::f32::consts::FRAC_2_PI;
         (1.0 - share) * result + share * lead
     }
 }
@@ -214,14 +290,13 @@ fn compact(owners: &[f32]) -> Vec<i8> {
     owners.iter().map(|&owner| (owner * 127.0).round() as i8).collect()
 }
 
-/// From rows that run from the top to the order of [`BoardSize::points`](crate::board::BoardSize::points).
-fn points_order(size: crate::board::BoardSize, rows: &[i8]) -> Vec<i8> {
-    let at = |point: crate::board::Point| (size.rows() - 1 - point.row()) * size.columns() + point.column();
-    size.points().map(|point| rows[at(point)]).collect()
+/// From rows that run from the top to the order of [`BoardSize::points`].
+fn points_order(size: BoardSize, rows: &[i8]) -> Vec<i8> {
+    size.points().map(|point| rows[index(size, point)]).collect()
 }
 
 impl Evaluator for NetworkEvaluator {
-    fn evaluate(&mut self, line: &Line<'_>, rng: &mut Rng, moves: &mut Vec<(Move, Prior)>) -> Evaluation {
+    fn evaluate(&mut self, line: &Line<'_>, _rng: &mut Rng, moves: &mut Vec<(Move, Prior)>) -> Evaluation {
         let game = line.game();
         let size = game.size();
         if line.passes() >= 2 {
@@ -238,23 +313,20 @@ impl Evaluator for NetworkEvaluator {
         let answer = self.answer(line);
         self.ownership.add_expected(size, &answer.owners);
         moves.extend(answer.priors());
-        let Evaluation { value, score } = answer.evaluation;
-        let share = self.shared.settings.playout_share;
-        match &mut self.playouts {
-            Some(playouts) => {
-                let played = playouts.evaluate(line, rng, &mut Vec::new());
-                Evaluation { value: (1.0 - share) * value + share * played.value, score }
-            }
-            None => Evaluation { value, score },
-        }
+        answer.evaluation
     }
 
     fn expand(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
         moves.extend(self.answer(line).priors());
     }
 
-    fn first_plays(&self) -> Option<&FirstPlays> {
-        self.playouts.as_ref().and_then(Playouts::first_plays)
+    fn expand_root(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
+        moves.extend(self.answer(line).root_priors());
+    }
+
+    fn has_root_priors(&self) -> bool {
+        let [below, root] = self.optimism();
+        below != root
     }
 
     fn ownership(&self) -> Option<&Ownership> {
@@ -269,7 +341,7 @@ impl Evaluator for NetworkEvaluator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::board::{BoardSize, Color, Point};
+    use crate::board::{Color, Point};
     use crate::net::random;
     use crate::rules::Rules;
 
@@ -324,7 +396,7 @@ mod tests {
         assert_eq!(game.to_move(), Color::White);
         let line = Line::new(&game);
         let plain = Symmetry::of(game.size()).next().expect("the identity");
-        let prediction = evaluator.predict(&line, plain).expect("finite");
+        let prediction = evaluator.predict(&line, plain, 0.0).expect("finite");
         let evaluation = evaluator.evaluate(&line, &mut Rng::new(1), &mut Vec::new());
         assert_eq!(evaluation.value, prediction.win - prediction.loss);
         // Without the turn of view it would be the opposite.
@@ -348,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn images_share_an_answer_that_is_turned_to_each_of_them() {
+    fn symmetric_positions_share_one_evaluation() {
         let size = BoardSize::square(5).expect("a size");
         // What recent moves and ladders were differs in no image.
         let seen = |symmetry: Symmetry| {
@@ -359,7 +431,7 @@ mod tests {
             }
             game
         };
-        let settings = NetworkSettings { share_images: true, ..NetworkSettings::default() };
+        let settings = NetworkSettings { share_symmetric: true, ..NetworkSettings::default() };
         let mut shared = evaluator(settings);
         for symmetry in Symmetry::ALL {
             let game = seen(symmetry);
@@ -383,23 +455,89 @@ mod tests {
         }
         assert_eq!(shared.cache().hits_and_misses().1, 1);
 
-        let mut apart = evaluator(NetworkSettings { share_images: false, ..settings });
+        let mut apart = evaluator(NetworkSettings { share_symmetric: false, ..settings });
         for symmetry in Symmetry::ALL {
             apart.evaluate(&Line::new(&seen(symmetry)), &mut Rng::new(1), &mut Vec::new());
         }
         assert_eq!(apart.cache().hits_and_misses(), (0, 8));
     }
 
+    /// A network with an optimistic policy, and one that must be told who plays.
+    fn new_evaluator(has_metadata_encoder: bool, settings: NetworkSettings) -> NetworkEvaluator {
+        let options = random::Options { version: 15, has_metadata_encoder, ..random::Options::default() };
+        NetworkEvaluator::new(Arc::new(random::network(&options).expect("a network")), settings, 1)
+    }
+
+    fn probabilities(moves: &[(Move, Prior)]) -> Vec<f32> {
+        moves.iter().map(|(_, prior)| prior.probability()).collect()
+    }
+
     #[test]
-    fn a_share_of_the_value_may_come_from_playouts() {
+    fn root_and_tree_have_policies_of_their_own() {
+        let settings = NetworkSettings { view: View::Plain, ..NetworkSettings::default() };
+        let mut evaluator = new_evaluator(false, settings);
         let game = game();
         let line = Line::new(&game);
-        let value = |playout_share| {
-            let settings = NetworkSettings { playout_share, ..NetworkSettings::default() };
-            evaluator(settings).evaluate(&line, &mut Rng::new(3), &mut Vec::new()).value
+        let (mut below, mut root) = (Vec::new(), Vec::new());
+        evaluator.expand(&line, &mut below);
+        evaluator.expand_root(&line, &mut root);
+        assert!(evaluator.has_root_priors());
+        assert_eq!(evaluator.cache().hits_and_misses(), (1, 1), "one evaluation for both");
+        for (moves, optimism) in [(&below, 1.0), (&root, 0.2)] {
+            let wanted = evaluator.predict(&line, Symmetry::ALL[0], optimism).expect("finite");
+            let found = probabilities(moves);
+            let points = game.size().points().map(|point| wanted.policy[index(game.size(), point)]);
+            let wanted = points.filter(|&probability| probability > 0.0).chain([wanted.pass]);
+            for (found, wanted) in found.into_iter().zip(wanted) {
+                assert!((found - wanted).abs() < 0.005 * wanted, "{optimism}: {found} {wanted}");
+            }
+        }
+        assert_ne!(probabilities(&below), probabilities(&root));
+    }
+
+    #[test]
+    fn optimism_can_be_changed_and_forgets_what_was_cached() {
+        let evaluator = new_evaluator(false, NetworkSettings::default());
+        let game = game();
+        let line = Line::new(&game);
+        evaluator.clone().expand(&line, &mut Vec::new());
+        let same = evaluator.with_settings(NetworkSettings::default());
+        assert!(same.cache().bytes() > 0);
+        let plain =
+            NetworkSettings { policy_optimism: 0.0, root_policy_optimism: 0.0, ..evaluator.settings() };
+        let mut changed = evaluator.with_settings(plain);
+        assert_eq!((changed.cache().bytes(), changed.has_root_priors()), (0, false));
+        let (mut below, mut root) = (Vec::new(), Vec::new());
+        changed.expand(&line, &mut below);
+        changed.expand_root(&line, &mut root);
+        assert_eq!(below, root);
+    }
+
+    #[test]
+    fn networks_of_human_play_are_told_who_plays_and_are_not_optimistic() {
+        let with = |profile: Option<&str>| {
+            let profile = profile.map(|text| text.parse().expect("a profile"));
+            let mut evaluator =
+                new_evaluator(true, NetworkSettings { profile, ..NetworkSettings::default() });
+            assert!(!evaluator.has_root_priors());
+            let game = game();
+            let line = Line::new(&game);
+            let all = [0.0, 1.0].map(|it| evaluator.predict(&line, Symmetry::ALL[0], it).expect("finite"));
+            assert_eq!(all[0], all[1]);
+            all[0].clone()
         };
-        let (network, both, playout) = (value(0.0), value(0.5), value(1.0));
-        assert!((both - (network + playout) / 2.0).abs() < 1e-6, "{network} {both} {playout}");
-        assert!(playout.abs() > 0.9, "a playout is won or lost: {playout}");
+        let (unknown, weak, strong) = (with(None), with(Some("rank_20k")), with(Some("rank_9d")));
+        assert!(unknown != weak && weak != strong && unknown != strong);
+        // White is to move: what is asked about is White's rank.
+        assert_ne!(with(Some("rank_9d_20k")), with(Some("rank_20k_9d")));
+        let mut other = new_evaluator(false, NetworkSettings::default());
+        let mut told = other.with_settings(NetworkSettings {
+            profile: Some("rank_9d".parse().expect("a profile")),
+            ..NetworkSettings::default()
+        });
+        let game = game();
+        let line = Line::new(&game);
+        let [plain, told] = [&mut other, &mut told].map(|it| it.predict(&line, Symmetry::ALL[0], 0.0));
+        assert_eq!(plain, told, "other networks do not look at it");
     }
 }

@@ -32,19 +32,19 @@ pub struct Playouts<P = HeuristicPolicy> {
     policy: P,
     settings: PlayoutSettings,
     board: Option<Box<Board>>,
-    course: Course,
+    played: PlayoutMoves,
     ladders: LadderReader,
     ownership: Ownership,
 }
 
-/// Notes the course of a playout for RAVE.
+/// Notes the moves of a playout for RAVE.
 #[derive(Clone, Debug, Default)]
-struct Course {
+struct PlayoutMoves {
     first_plays: FirstPlays,
     moves: u16,
 }
 
-impl PlayoutObserver for Course {
+impl PlayoutObserver for PlayoutMoves {
     #[inline]
     fn placed(&mut self, point: Point, color: Color) {
         self.moves = self.moves.saturating_add(1);
@@ -59,7 +59,7 @@ impl<P: PlayoutPolicy> Playouts<P> {
             policy,
             settings,
             board: None,
-            course: Course::default(),
+            played: PlayoutMoves::default(),
             ladders: LadderReader::new(LADDER_LIMIT),
             ownership: Ownership::default(),
         }
@@ -91,7 +91,7 @@ impl<P: PlayoutPolicy + Clone + Send> Evaluator for Playouts<P> {
         let komi = game.komi() + line.white_bonus();
         if line.passes() >= 2 && !game.rules().friendly_pass {
             // The game is over and every stone on the board counts.
-            self.course.first_plays.clear();
+            self.played.first_plays.clear();
             let score = score::area_score(line.board()) as f32 - komi + line.button().black_points();
             return Evaluation { value: self.value(score, game.size().area()), score };
         }
@@ -103,7 +103,7 @@ impl<P: PlayoutPolicy + Clone + Send> Evaluator for Playouts<P> {
     }
 
     fn first_plays(&self) -> Option<&FirstPlays> {
-        Some(&self.course.first_plays)
+        Some(&self.played.first_plays)
     }
 
     fn ownership(&self) -> Option<&Ownership> {
@@ -125,8 +125,8 @@ impl<P: PlayoutPolicy> Playouts<P> {
         let game = line.game();
         let size = game.size();
         let komi = game.komi() + line.white_bonus();
-        self.course.first_plays.clear();
-        self.course.moves = 0;
+        self.played.first_plays.clear();
+        self.played.moves = 0;
         let board = self.board.get_or_insert_with(|| Box::new(*line.board()));
         board.copy_from(line.board());
         let mut last = line.last_moves();
@@ -134,7 +134,7 @@ impl<P: PlayoutPolicy> Playouts<P> {
         if last[0] == Move::Pass {
             last = [Move::Pass; 2];
         }
-        playout::run(&mut self.policy, board, line.to_move(), last, rng, &mut self.course);
+        playout::run(&mut self.policy, board, line.to_move(), last, rng, &mut self.played);
 
         let mut area = 0;
         let owners = size.points().map(|point| {

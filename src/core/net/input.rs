@@ -25,7 +25,7 @@ pub struct Input {
     pub spatial: Vec<f32>,
     /// Features of the position.
     pub global: [f32; GLOBAL_FEATURES],
-    /// What is known about the players, for networks that must be told; the others
+    /// What is known about the players, for networks that must be told (see [`Profile`](super::Profile)); the others
     /// do not look at it. `None` is as if every number were 0.
     pub metadata: Option<Box<[f32; METADATA_FEATURES]>>,
 }
@@ -33,6 +33,12 @@ pub struct Input {
 /// Where a point stands in a network's inputs and outputs: row by row, from the **top** left.
 pub fn index(size: BoardSize, point: Point) -> usize {
     (size.rows() - 1 - point.row()) * size.columns() + point.column()
+}
+
+/// The point that stands at an [`index`]; `None` if the board has none there.
+pub fn point_at(size: BoardSize, index: usize) -> Option<Point> {
+    let row_from_top = index / size.columns();
+    (row_from_top < size.rows()).then(|| Point::new(index % size.columns(), size.rows() - 1 - row_from_top))
 }
 
 impl Input {
@@ -75,6 +81,16 @@ impl Input {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_index_leads_back_to_its_point() {
+        let size = BoardSize::new(4, 3).unwrap();
+        assert_eq!(index(size, Point::new(1, 2)), 1, "the top row comes first");
+        for point in size.points() {
+            assert_eq!(point_at(size, index(size, point)), Some(point));
+        }
+        assert_eq!(point_at(size, 12), None);
+    }
 
     #[test]
     fn points_lie_row_by_row_from_the_top() {

@@ -16,6 +16,7 @@ pub mod layer;
 pub mod model;
 pub mod output;
 pub mod prediction;
+pub mod profile;
 pub mod random;
 mod read;
 pub mod scalar;
@@ -31,5 +32,7 @@ pub use kernels::{Arithmetic, ArithmeticChoice, Kernel, Precision, Prepared, Scr
 pub use layer::Activation;
 pub use model::{Block, Cost, NEWEST_VERSION, Network, OLDEST_VERSION};
 pub use output::{NotFinite, Output};
-pub use prediction::{Context, Prediction};
+pub use prediction::{Context, Policy, Prediction};
+pub use profile::{Profile, UnknownProfile};
+pub use read::Header;
 pub use write::Encoding;

@@ -1,4 +1,6 @@
 //! What the numbers of a network mean: probabilities, points, owners.
+//!
+//! Functions are those of `libm`, which are the same on every machine; those of the standard library are not.
 
 use super::model::Network;
 use super::output::{NotFinite, Output};
@@ -37,6 +39,15 @@ pub struct Prediction {
     pub ownership: Vec<f32>,
 }
 
+/// How probable every move is.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Policy {
+    /// The probability of every point, row by row from the top: 0 where it is illegal.
+    pub points: Vec<f32>,
+    /// The probability of a pass. It and all points sum to 1.
+    pub pass: f32,
+}
+
 /// What must be known of a position and the user's wishes to say what a network's numbers mean.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'c> {
@@ -57,7 +68,7 @@ impl Prediction {
     /// # Panics
     /// If `context` is not about a board of as many points as `output`.
     pub fn new(network: &Network, output: &Output, context: Context<'_>) -> Result<Prediction, NotFinite> {
-        let (policy, pass) = policy(output, context);
+        let Policy { points: policy, pass } = Policy::new(output, context);
         let [win, loss, no_result] = result(output.value, context.no_result);
         let multipliers = &network.multipliers;
         // The network's scores are those of games with a result.
@@ -78,7 +89,7 @@ impl Prediction {
             variance_time: errors.is_some().then_some(variance_time as f32),
             shortterm_value_error: errors.map(|[value, _]| value as f32),
             shortterm_score_error: errors.map(|[_, score]| score as f32),
-            ownership: output.ownership.iter().map(|x| x.tanh()).collect(),
+            ownership: output.ownership.iter().map(|&x| libm::tanhf(x)).collect(),
         };
         if prediction.is_finite() { Ok(prediction) } else { Err(NotFinite) }
     }
@@ -141,30 +152,35 @@ impl Prediction {
     }
 }
 
-/// Softmax over the legal moves.
-fn policy(output: &Output, context: Context<'_>) -> (Vec<f32>, f32) {
-    assert_eq!(output.policy.len(), context.legal.len(), "a word about every point");
-    let mixed = |plain: f32, optimistic: Option<f32>| match optimistic {
-        Some(optimistic) => plain + (optimistic - plain) * context.optimism,
-        None => plain,
-    };
-    let optimistic = |point: usize| output.optimistic_policy.as_ref().map(|policy| policy[point]);
-    let pass = mixed(output.pass, output.optimistic_pass);
-    let logits = output.policy.iter().zip(context.legal).enumerate().map(|(point, (&plain, &legal))| {
-        if legal { mixed(plain, optimistic(point)) } else { f32::NEG_INFINITY }
-    });
-    let mut policy: Vec<f32> = logits.collect();
-    let most = policy.iter().copied().fold(pass, f32::max);
-    // At least 1, because of the largest.
-    let mut sum = 0.0;
-    let pass = (pass - most).exp();
-    for probability in &mut policy {
-        *probability = (*probability - most).exp();
-        sum += *probability;
+impl Policy {
+    /// The probabilities of moves, by a softmax over the legal ones.
+    ///
+    /// # Panics
+    /// If `context` is not about a board of as many points as `output`.
+    pub fn new(output: &Output, context: Context<'_>) -> Policy {
+        assert_eq!(output.policy.len(), context.legal.len(), "a word about every point");
+        let mixed = |plain: f32, optimistic: Option<f32>| match optimistic {
+            Some(optimistic) => plain + (optimistic - plain) * context.optimism,
+            None => plain,
+        };
+        let optimistic = |point: usize| output.optimistic_policy.as_ref().map(|policy| policy[point]);
+        let pass = mixed(output.pass, output.optimistic_pass);
+        let logits = output.policy.iter().zip(context.legal).enumerate().map(|(point, (&plain, &legal))| {
+            if legal { mixed(plain, optimistic(point)) } else { f32::NEG_INFINITY }
+        });
+        let mut points: Vec<f32> = logits.collect();
+        let most = points.iter().copied().fold(pass, f32::max);
+        // At least 1, because of the largest.
+        let mut sum = 0.0;
+        let pass = libm::expf(pass - most);
+        for probability in &mut points {
+            *probability = libm::expf(*probability - most);
+            sum += *probability;
+        }
+        sum += pass;
+        points.iter_mut().for_each(|probability| *probability /= sum);
+        Policy { points, pass: pass / sum }
     }
-    sum += pass;
-    policy.iter_mut().for_each(|probability| *probability /= sum);
-    (policy, pass / sum)
 }
 
 /// Softmax over a win, a loss and, if there can be none, no result.
@@ -174,7 +190,7 @@ fn result(logits: [f32; 3], has_no_result: bool) -> [f64; 3] {
         logits[2] = f64::NEG_INFINITY;
     }
     let most = logits.into_iter().fold(f64::NEG_INFINITY, f64::max);
-    let powers = logits.map(|logit| (logit - most).exp());
+    let powers = logits.map(|logit| libm::exp(logit - most));
     let sum: f64 = powers.iter().sum();
     powers.map(|power| power / sum)
 }
@@ -193,7 +209,7 @@ fn shortterm_errors(network: &Network, [value, score]: [f64; 2]) -> [f64; 2] {
 
 /// `ln(1 + eˣ)`, without overflow.
 fn softplus(x: f64) -> f64 {
-    if x > 40.0 { x } else { x.exp().ln_1p() }
+    if x > 40.0 { x } else { libm::log1p(libm::exp(x)) }
 }
 
 #[cfg(test)]

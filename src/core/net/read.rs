@@ -46,6 +46,52 @@ const BUFFER: usize = 1 << 16;
 /// What every file that gzip has packed begins with.
 const GZIP_MARK: [u8; 2] = [0x1f, 0x8b];
 
+/// The beginning of a file: enough to tell whether it is a network, and which.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Header {
+    /// The name that the file gives.
+    pub name: String,
+    /// The version of the format, whether it can be used here or not.
+    pub version: u64,
+}
+
+impl Header {
+    /// Reads the beginning of a file.
+    ///
+    /// # Errors
+    /// If it does not begin as a network does.
+    pub fn open(path: &Path) -> Result<Header, ReadError> {
+        let file = File::open(path).map_err(ReadError::Io)?;
+        let mut input = BufReader::with_capacity(BUFFER, file);
+        if is_packed(&mut input)? {
+            Header::read(&mut Tokens::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(input))))
+        } else {
+            Header::read(&mut Tokens::new(input))
+        }
+    }
+
+    /// Can networks of this version be read?
+    pub fn is_supported(&self) -> bool {
+        (OLDEST_VERSION.into()..=NEWEST_VERSION.into()).contains(&self.version)
+    }
+
+    fn read<R: BufRead>(tokens: &mut Tokens<R>) -> Result<Header, ReadError> {
+        let name = match tokens.name("the name of the network") {
+            Err(ReadError::At { kind: ErrorKind::Word(_), .. }) => {
+                return Err(ReadError::Foreign("it does not begin with a name"));
+            }
+            name => name?,
+        };
+        let version = match tokens.integer("version") {
+            Err(ReadError::At { kind: ErrorKind::Word(_) | ErrorKind::Number { .. }, .. }) => {
+                return Err(ReadError::Foreign("there is no version behind the name"));
+            }
+            version => version?,
+        };
+        Ok(Header { name, version })
+    }
+}
+
 impl Network {
     /// Reads the network in a file.
     pub fn open(path: &Path) -> Result<Network, ReadError> {
@@ -60,13 +106,16 @@ impl Network {
     /// # Errors
     /// If it is not a network, one that cannot be used, or broken; see [`ReadError`].
     pub fn read(mut input: impl BufRead) -> Result<Network, ReadError> {
-        let is_packed = input.fill_buf().map_err(ReadError::Io)?.starts_with(&GZIP_MARK);
-        if is_packed {
+        if is_packed(&mut input)? {
             network(&mut Tokens::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(input))))
         } else {
             network(&mut Tokens::new(input))
         }
     }
+}
+
+fn is_packed(input: &mut impl BufRead) -> Result<bool, ReadError> {
+    Ok(input.fill_buf().map_err(ReadError::Io)?.starts_with(&GZIP_MARK))
 }
 
 /// How many channels a layer must take or give: any number, or one that its neighbours decide.
@@ -79,18 +128,7 @@ enum Width {
 use Width::{Any, Exactly};
 
 fn network<R: BufRead>(tokens: &mut Tokens<R>) -> Result<Network, ReadError> {
-    let name = match tokens.name("the name of the network") {
-        Err(ReadError::At { kind: ErrorKind::Word(_), .. }) => {
-            return Err(ReadError::Foreign("it does not begin with a name"));
-        }
-        name => name?,
-    };
-    let version = match tokens.integer("version") {
-        Err(ReadError::At { kind: ErrorKind::Word(_) | ErrorKind::Number { .. }, .. }) => {
-            return Err(ReadError::Foreign("there is no version behind the name"));
-        }
-        version => version?,
-    };
+    let Header { name, version } = Header::read(tokens)?;
     let version = match u32::try_from(version) {
         Ok(version @ OLDEST_VERSION..=NEWEST_VERSION) => version,
         _ => return Err(ReadError::Version(version)),

@@ -29,6 +29,7 @@ pub fn image(input: &Input, symmetry: Symmetry, image: &mut Input) {
     let image_size = symmetry.image_size(size);
     image.clear(image_size);
     image.global = input.global;
+    image.metadata.clone_from(&input.metadata);
     for point in size.points() {
         let from = index(size, point) * SPATIAL_FEATURES;
         let to = index(image_size, symmetry.apply(size, point)) * SPATIAL_FEATURES;

@@ -81,6 +81,34 @@ pub fn run<P: PlayoutPolicy, O: PlayoutObserver>(
     PlayoutEnd { moves, finished: true }
 }
 
+/// Plays `count` playouts from a position with Black to move, and returns how many moves they have together: for
+/// measuring speed.
+pub fn run_many(policy: Policy, position: &Board, count: u32, rng: &mut Rng) -> u64 {
+    fn moves<P: PlayoutPolicy>(mut policy: P, position: &Board, count: u32, rng: &mut Rng) -> u64 {
+        let mut board = *position;
+        let mut moves = 0;
+        for _ in 0..count {
+            board.copy_from(position);
+            let end = run(&mut policy, &mut board, Color::Black, [Move::Pass; 2], rng, &mut ());
+            moves += u64::from(end.moves);
+        }
+        moves
+    }
+    match policy {
+        Policy::Uniform => moves(UniformPolicy, position, count, rng),
+        Policy::Heuristic => moves(HeuristicPolicy::default(), position, count, rng),
+    }
+}
+
+/// The policies there are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Policy {
+    /// [`UniformPolicy`].
+    Uniform,
+    /// [`HeuristicPolicy`] with its usual rates.
+    Heuristic,
+}
+
 /// Black's stones and one-point eyes minus White's: the area score of a board that was played to the end.
 pub fn final_area(board: &Board) -> i32 {
     let mut score = 0;

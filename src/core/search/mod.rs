@@ -17,6 +17,7 @@
 //! - no descent plays a move that is illegal on its own path (`descents_are_legal`);
 //! - a full table changes speed and strength, never legality, and nothing grows (`a_full_table_is_no_error`).
 
+pub mod exploration;
 pub mod node;
 pub mod params;
 pub mod report;
@@ -28,6 +29,7 @@ pub mod table;
 mod tests;
 mod worker;
 
+pub use exploration::RootExploration;
 pub use params::{Choice, Formula, PuctParams, RaveParams, SearchChanges, SearchParams};
 pub use report::{MoveReport, SearchReport};
 pub use restriction::{MoveRule, Restriction};
@@ -36,7 +38,7 @@ pub use table::{NodeTable, TableUse};
 
 use crate::board::Color;
 use crate::eval::{Evaluator, Ownership};
-use crate::game::Game;
+use crate::game::{Game, Line};
 use crate::rng::Rng;
 use node::{Edge, NodeId};
 use std::fmt;
@@ -47,8 +49,8 @@ use worker::{Counters, Worker};
 
 static NO_RESTRICTION: Restriction = Restriction::NONE;
 
-/// Limits, time, interruption and reports of a search. But for `restriction`, none of it changes the result of a search
-/// that runs to a fixed number of simulations.
+/// Limits, time, interruption and reports of a search. But for `restriction` and `exploration`, none of it changes the
+/// result of a search that runs to a fixed number of simulations.
 #[derive(Clone, Copy)]
 pub struct SearchContext<'a> {
     /// When to stop.
@@ -61,6 +63,8 @@ pub struct SearchContext<'a> {
     pub reporting: Option<Reporting<'a>>,
     /// Moves that are not to be searched.
     pub restriction: &'a Restriction,
+    /// Simulations that choose the root's move otherwise.
+    pub exploration: Option<&'a RootExploration>,
 }
 
 impl<'a> SearchContext<'a> {
@@ -70,7 +74,14 @@ impl<'a> SearchContext<'a> {
         elapsed: &'a (dyn Fn() -> Duration + Sync),
         interrupted: &'a (dyn Fn() -> bool + Sync),
     ) -> SearchContext<'a> {
-        SearchContext { stop, elapsed, interrupted, reporting: None, restriction: &NO_RESTRICTION }
+        SearchContext {
+            stop,
+            elapsed,
+            interrupted,
+            reporting: None,
+            restriction: &NO_RESTRICTION,
+            exploration: None,
+        }
     }
 }
 
@@ -133,6 +144,12 @@ impl<E: Evaluator + Sync> Search<E> {
         self.table.clear();
     }
 
+    /// Searches with another evaluator from here on; everything that was learned is forgotten.
+    pub fn set_evaluator(&mut self, evaluator: E) {
+        self.evaluator = evaluator;
+        self.clear();
+    }
+
     /// Changes the parameters; what was learned stays.
     pub fn set_params(&mut self, params: SearchParams) {
         self.params = params;
@@ -161,14 +178,32 @@ impl<E: Evaluator + Sync> Search<E> {
     /// Searches the game's position for the player on turn.
     pub fn run(&mut self, game: &Game, seed: u64, context: &SearchContext<'_>) -> SearchReport {
         let root = self.root(game);
+        self.set_root_priors(root, game);
         self.run_from(root, game, seed, context)
     }
 
-    /// The same without making room first: nothing that was learned is forgotten, whatever can be reached from the
-    /// position. `None` if the table is full and has no node for the position.
+    /// The same without making room first, and without the priors of a root: nothing that was learned is forgotten or
+    /// changed, whatever can be reached from the position. `None` if the table is full and has no node for the position.
     pub fn run_in_place(&self, game: &Game, seed: u64, context: &SearchContext<'_>) -> Option<SearchReport> {
         let root = self.table.find_or_insert(game.graph_key())?;
         Some(self.run_from(root, game, seed, context))
+    }
+
+    /// Gives the moves of the root the priors that they have where a search begins. A position that was a root keeps
+    /// them when it is met again further down, which takes moves that are taken back.
+    fn set_root_priors(&self, root: NodeId, game: &Game) {
+        if !self.evaluator.has_root_priors() {
+            return;
+        }
+        let mut moves = Vec::new();
+        self.evaluator.clone().expand_root(&Line::new(game), &mut moves);
+        // Nothing happens if the root has moves already.
+        self.table.expand(root, || &moves);
+        for edge in self.table.edges(self.table.node(root)) {
+            if let Some(&(_, prior)) = moves.iter().find(|(mv, _)| *mv == edge.mv()) {
+                edge.set_prior(prior);
+            }
+        }
     }
 
     fn run_from(&self, root: NodeId, game: &Game, seed: u64, context: &SearchContext<'_>) -> SearchReport {
@@ -184,8 +219,7 @@ impl<E: Evaluator + Sync> Search<E> {
         let table = &self.table;
         let job = |index: usize| {
             let rng = Rng::for_worker(seed, index);
-            let worker =
-                Worker::new(table, self.params, root, game, self.evaluator.clone(), rng, context.restriction);
+            let worker = Worker::new(table, self.params, root, game, self.evaluator.clone(), rng, context);
             let reporting = if index == 0 { context.reporting } else { None };
             shared.work(worker, game, root, context, reporting);
         };

@@ -198,7 +198,8 @@ fn contribution((visits, seen): (u32, i32)) -> i64 {
     i64::from(visits) * i64::from(seen)
 }
 
-/// A move from a node. Constant once published: move and prior; all else is statistics of any worker.
+/// A move from a node. Constant once published: the move, and during a search the prior; all else is statistics of any
+/// worker.
 #[derive(Zeroable, Debug)]
 #[repr(C)]
 pub struct Edge {
@@ -257,6 +258,12 @@ impl Edge {
     #[inline]
     pub fn prior(&self) -> Prior {
         Prior::unpack(self.prior.load(Ordering::Relaxed))
+    }
+
+    /// Another prior, between searches.
+    #[inline]
+    pub(super) fn set_prior(&self, prior: Prior) {
+        self.prior.store(prior.pack(), Ordering::Relaxed);
     }
 
     /// The node this move leads to, if it has been visited. Acquire: whoever reads the number sees the node.

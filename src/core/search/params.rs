@@ -9,24 +9,24 @@ pub struct SearchParams {
     /// Evaluations a node needs before its moves are created; from 1. CITE: Coulom (2006); Fuego uses 3, Pachi
     /// and michi 8. A node without moves costs 64 bytes, so a high number saves memory.
     pub expand_after: u32,
-    /// How many lost games a descent in progress counts for the nodes it goes through (virtual loss).
-    pub in_flight_weight: u32,
+    /// Lost games that a descent in progress counts for at the nodes it goes through, so that workers spread.
+    pub virtual_losses: u32,
     /// How the next move is chosen.
     pub formula: Formula,
     /// How the best move is told when the search is over.
     pub choice: Choice,
 }
 
-/// Which move of the root is the best: of those that were visited often enough, the one whose value is surest to be
-/// good, value less some standard errors. With 0 standard errors, the most visited one.
+/// Which move of the root is the best: of those that were visited often enough, the one with the highest lower confidence
+/// bound (LCB), which is its value less some standard errors. With 0 standard errors, the most visited one.
 ///
-/// CITE: KataGo and Leela Zero choose so by default; KataGo's constants are 5 and 0.15.
+/// CITE: KataGo and Leela Zero choose so by default. Names are KataGo's, whose constants are 5 and 0.15.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Choice {
-    /// Standard errors; from 0.
-    pub standard_errors: f32,
+    /// Standard errors that are taken off the value; from 0.
+    pub lcb_stdevs: f32,
     /// Visits a move needs to be considered, as a share of the most visited one's; in `[0, 1]`.
-    pub visit_share: f32,
+    pub min_visit_prop_for_lcb: f32,
 }
 
 /// How a move is chosen during a descent. The evaluator's priors must fit: games for the first, probabilities for
@@ -54,47 +54,64 @@ pub struct RaveParams {
     pub early_share: f32,
 }
 
-/// Constants of [`select::Puct`](super::select::Puct). CITE: KataGo's defaults, in its documentation of methods and
-/// its parameter file; values in `[-1, 1]`, as here.
+/// Constants of [`select::Puct`](super::select::Puct). Names and defaults are KataGo's (its documentation of methods and
+/// its parameter file); values are in `[-1, 1]`, as there.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct PuctParams {
     /// Weight of the probabilities while there are few visits; above 0.
-    pub exploration: f32,
-    /// By how much the weight grows for every e-fold of visits beyond `growth_visits`; from 0.
-    pub growth: f32,
+    pub cpuct_exploration: f32,
+    /// What is added to the weight when the visits grow by a factor of e beyond `cpuct_exploration_base`; from 0.
+    pub cpuct_exploration_log: f32,
     /// Visits from which on the weight grows; above 0.
-    pub growth_visits: f32,
-    /// Standard deviation of values at which exploration is as told; above 0.
-    pub usual_deviation: f32,
-    /// Visits that the usual deviation counts for in the measured one; from 0.
-    pub usual_deviation_visits: f32,
-    /// Share of exploration that follows the measured deviation, in `[0, 1]`.
-    pub deviation_share: f32,
-    /// How much worse than its parent a move is taken to be before its first visit, once all moves that were
-    /// likely have been visited; from 0.
-    pub first_play_reduction: f32,
+    pub cpuct_exploration_base: f32,
+    /// Standard deviation of values with which the weight is as told; above 0.
+    pub cpuct_utility_stdev_prior: f32,
+    /// Visits for which that deviation counts when it is averaged with the measured one; from 0.
+    pub cpuct_utility_stdev_prior_weight: f32,
+    /// Share of the weight, in `[0, 1]`, that is proportional to the averaged deviation.
+    pub cpuct_utility_stdev_scale: f32,
+    /// First-play urgency: how much worse than its parent a move is taken to be before its first visit, once all
+    /// likely moves have been visited; from 0.
+    pub fpu_reduction_max: f32,
     /// The same at the root, where more moves are to be looked at.
-    pub root_first_play_reduction: f32,
+    pub root_fpu_reduction_max: f32,
 }
 
-/// What is to be other than what suits evaluator and board; `None` leaves a parameter alone. Ranges are those of
-/// [`PuctParams`] and [`Choice`].
+/// Constants that differ from what suits evaluator and board; `None` leaves a constant alone. Names and ranges are those
+/// of [`SearchParams`], [`PuctParams`], [`RaveParams`] and [`Choice`]. A constant of a formula that is not in use changes
+/// nothing.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct SearchChanges {
-    /// See [`PuctParams::exploration`].
-    pub exploration: Option<f32>,
-    /// See [`PuctParams::growth`].
-    pub growth: Option<f32>,
-    /// See [`PuctParams::deviation_share`].
-    pub deviation_share: Option<f32>,
-    /// See [`PuctParams::first_play_reduction`].
-    pub first_play_reduction: Option<f32>,
-    /// See [`PuctParams::root_first_play_reduction`].
-    pub root_first_play_reduction: Option<f32>,
-    /// See [`Choice::standard_errors`].
-    pub choice_standard_errors: Option<f32>,
-    /// See [`Choice::visit_share`].
-    pub choice_visit_share: Option<f32>,
+    /// See [`SearchParams::expand_after`].
+    pub expand_after: Option<u32>,
+    /// See [`SearchParams::virtual_losses`].
+    pub virtual_losses: Option<u32>,
+    /// See [`PuctParams::cpuct_exploration`].
+    pub cpuct_exploration: Option<f32>,
+    /// See [`PuctParams::cpuct_exploration_log`].
+    pub cpuct_exploration_log: Option<f32>,
+    /// See [`PuctParams::cpuct_exploration_base`].
+    pub cpuct_exploration_base: Option<f32>,
+    /// See [`PuctParams::cpuct_utility_stdev_prior`].
+    pub cpuct_utility_stdev_prior: Option<f32>,
+    /// See [`PuctParams::cpuct_utility_stdev_prior_weight`].
+    pub cpuct_utility_stdev_prior_weight: Option<f32>,
+    /// See [`PuctParams::cpuct_utility_stdev_scale`].
+    pub cpuct_utility_stdev_scale: Option<f32>,
+    /// See [`PuctParams::fpu_reduction_max`].
+    pub fpu_reduction_max: Option<f32>,
+    /// See [`PuctParams::root_fpu_reduction_max`].
+    pub root_fpu_reduction_max: Option<f32>,
+    /// See [`RaveParams::equivalence`].
+    pub rave_equivalence: Option<f32>,
+    /// See [`RaveParams::exploration`].
+    pub rave_exploration: Option<f32>,
+    /// See [`RaveParams::early_share`].
+    pub rave_early_share: Option<f32>,
+    /// See [`Choice::lcb_stdevs`].
+    pub lcb_stdevs: Option<f32>,
+    /// See [`Choice::min_visit_prop_for_lcb`].
+    pub min_visit_prop_for_lcb: Option<f32>,
 }
 
 impl Default for RaveParams {
@@ -106,14 +123,14 @@ impl Default for RaveParams {
 impl Default for PuctParams {
     fn default() -> PuctParams {
         PuctParams {
-            exploration: 1.0,
-            growth: 0.45,
-            growth_visits: 500.0,
-            usual_deviation: 0.4,
-            usual_deviation_visits: 2.0,
-            deviation_share: 0.85,
-            first_play_reduction: 0.2,
-            root_first_play_reduction: 0.1,
+            cpuct_exploration: 1.0,
+            cpuct_exploration_log: 0.45,
+            cpuct_exploration_base: 500.0,
+            cpuct_utility_stdev_prior: 0.4,
+            cpuct_utility_stdev_prior_weight: 2.0,
+            cpuct_utility_stdev_scale: 0.85,
+            fpu_reduction_max: 0.2,
+            root_fpu_reduction_max: 0.1,
         }
     }
 }
@@ -122,7 +139,7 @@ impl Default for SearchParams {
     fn default() -> SearchParams {
         SearchParams {
             expand_after: 2,
-            in_flight_weight: 1,
+            virtual_losses: 1,
             formula: Formula::Rave(RaveParams::default()),
             choice: Choice::default(),
         }
@@ -145,26 +162,42 @@ impl SearchParams {
     /// position is met for the second time.
     ///
     /// The same for all sizes: with earlier states of the built-in network and 100 visits, `kosumi tune` (on 9×9 its
-    /// prototype) found nothing better among 17 settings on 9×9 (300 positions; exploration 0.6 to 2.2, reductions,
-    /// deviation, choice by lower bounds: −0.24 to +0.12 % of the games a move, standard errors 0.08 to 0.24), 2 on
+    /// prototype) found nothing better among 17 settings on 9×9 (300 positions; exploration 0.6 to 2.2, first-play reductions,
+    /// deviation, choice by LCB: −0.24 to +0.12 % of the games a move, standard errors 0.08 to 0.24), 2 on
     /// 13×13 (150 positions; exploration 0.7: −0.06, 1.4: +0.02, standard errors 0.08) and 6 on 19×19 (110 positions;
     /// −0.08 to +0.00, standard errors 0.06 at most).
-    pub fn for_network(_size: BoardSize) -> SearchParams {
+    pub fn for_network() -> SearchParams {
         let formula = Formula::Puct(PuctParams::default());
         SearchParams { expand_after: 1, formula, ..SearchParams::default() }
     }
 
-    /// These parameters with some of them changed. Changes of PUCT do nothing to another formula.
+    /// These parameters with some of them changed. Changes of one formula do nothing to the other.
     pub fn changed(mut self, changes: &SearchChanges) -> SearchParams {
-        let put = |place: &mut f32, value: Option<f32>| *place = value.unwrap_or(*place);
-        put(&mut self.choice.standard_errors, changes.choice_standard_errors);
-        put(&mut self.choice.visit_share, changes.choice_visit_share);
-        if let Formula::Puct(puct) = &mut self.formula {
-            put(&mut puct.exploration, changes.exploration);
-            put(&mut puct.growth, changes.growth);
-            put(&mut puct.deviation_share, changes.deviation_share);
-            put(&mut puct.first_play_reduction, changes.first_play_reduction);
-            put(&mut puct.root_first_play_reduction, changes.root_first_play_reduction);
+        fn put<T>(place: &mut T, value: Option<T>) {
+            if let Some(value) = value {
+                *place = value;
+            }
+        }
+        put(&mut self.expand_after, changes.expand_after);
+        put(&mut self.virtual_losses, changes.virtual_losses);
+        put(&mut self.choice.lcb_stdevs, changes.lcb_stdevs);
+        put(&mut self.choice.min_visit_prop_for_lcb, changes.min_visit_prop_for_lcb);
+        match &mut self.formula {
+            Formula::Puct(puct) => {
+                put(&mut puct.cpuct_exploration, changes.cpuct_exploration);
+                put(&mut puct.cpuct_exploration_log, changes.cpuct_exploration_log);
+                put(&mut puct.cpuct_exploration_base, changes.cpuct_exploration_base);
+                put(&mut puct.cpuct_utility_stdev_prior, changes.cpuct_utility_stdev_prior);
+                put(&mut puct.cpuct_utility_stdev_prior_weight, changes.cpuct_utility_stdev_prior_weight);
+                put(&mut puct.cpuct_utility_stdev_scale, changes.cpuct_utility_stdev_scale);
+                put(&mut puct.fpu_reduction_max, changes.fpu_reduction_max);
+                put(&mut puct.root_fpu_reduction_max, changes.root_fpu_reduction_max);
+            }
+            Formula::Rave(rave) => {
+                put(&mut rave.equivalence, changes.rave_equivalence);
+                put(&mut rave.exploration, changes.rave_exploration);
+                put(&mut rave.early_share, changes.rave_early_share);
+            }
         }
         self
     }
@@ -177,14 +210,17 @@ mod tests {
     #[test]
     fn changes_change_what_they_name() {
         let size = BoardSize::square(9).expect("9 is a size");
-        let changes =
-            SearchChanges { exploration: Some(2.0), choice_visit_share: Some(0.5), ..Default::default() };
-        for usual in [SearchParams::for_network(size), SearchParams::for_playouts(size)] {
+        let changes = SearchChanges {
+            cpuct_exploration: Some(2.0),
+            min_visit_prop_for_lcb: Some(0.5),
+            ..Default::default()
+        };
+        for usual in [SearchParams::for_network(), SearchParams::for_playouts(size)] {
             let changed = usual.changed(&changes);
-            assert_eq!(changed.choice, Choice { visit_share: 0.5, ..usual.choice });
+            assert_eq!(changed.choice, Choice { min_visit_prop_for_lcb: 0.5, ..usual.choice });
             match (usual.formula, changed.formula) {
                 (Formula::Puct(before), Formula::Puct(after)) => {
-                    assert_eq!(after, PuctParams { exploration: 2.0, ..before });
+                    assert_eq!(after, PuctParams { cpuct_exploration: 2.0, ..before });
                 }
                 (before, after) => assert_eq!(before, after),
             }

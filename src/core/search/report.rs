@@ -55,9 +55,9 @@ pub struct SearchReport {
     pub ownership: Ownership,
     /// How full the node table is.
     pub usage: TableUse,
-    /// Descents that met a node of their own path again.
+    /// Descents that came back to a node of their own path.
     pub cycles: u32,
-    /// Descents that met a node which another path had created: what sharing gained.
+    /// New edges whose position had a node already, made on another path: what the graph saves over a tree.
     pub transpositions: u32,
     /// Longest descent.
     pub depth: u32,
@@ -126,6 +126,10 @@ fn value_error(node: &Node) -> f32 {
     ((mean_square - mean * mean).max(0.0) / count).sqrt()
 }
 
+fn value_if_visited(node: &Node) -> Option<f32> {
+    (node.visits() > 0).then(|| node.value())
+}
+
 /// The moves at a node, the most visited first; equal ones in the order of RAVE games, then of creation.
 fn move_reports(table: &NodeTable, root: &Node) -> Vec<MoveReport> {
     let mut moves: Vec<MoveReport> = table
@@ -143,7 +147,12 @@ fn move_reports(table: &NodeTable, root: &Node) -> Vec<MoveReport> {
             MoveReport {
                 mv: edge.mv(),
                 visits,
-                value: if visits > 0 { from_fixed(seen) } else { root.value() },
+                // Without visits that count: what is known of what follows, or of the root.
+                value: if visits > 0 {
+                    from_fixed(seen)
+                } else {
+                    value_if_visited(known).unwrap_or(root.value())
+                },
                 value_error: value_error(known),
                 score: known.score(),
                 prior: edge.prior(),
@@ -160,15 +169,16 @@ fn move_reports(table: &NodeTable, root: &Node) -> Vec<MoveReport> {
 /// Moves the best one to the front of moves that are in the order of their visits.
 fn put_best_first(moves: &mut [MoveReport], color: Color, choice: &Choice) {
     let Some(most) = moves.first().map(|first| first.visits).filter(|&most| most > 0) else { return };
-    if choice.standard_errors <= 0.0 {
+    if choice.lcb_stdevs <= 0.0 {
         return;
     }
-    let surely =
-        |entry: &MoveReport| entry.value * color.sign() as f32 - choice.standard_errors * entry.value_error;
-    let is_known = |entry: &MoveReport| entry.visits as f32 >= (choice.visit_share * most as f32).max(1.0);
+    let lower_bound =
+        |entry: &MoveReport| entry.value * color.sign() as f32 - choice.lcb_stdevs * entry.value_error;
+    let has_visits =
+        |entry: &MoveReport| entry.visits as f32 >= (choice.min_visit_prop_for_lcb * most as f32).max(1.0);
     let mut best = 0;
     for index in 1..moves.len() {
-        if is_known(&moves[index]) && surely(&moves[index]) > surely(&moves[best]) {
+        if has_visits(&moves[index]) && lower_bound(&moves[index]) > lower_bound(&moves[best]) {
             best = index;
         }
     }
@@ -214,9 +224,12 @@ mod tests {
             entry(3, 5, 0.90, 0.01),
             entry(4, 0, 0.95, 0.0),
         ];
-        let choice = Choice { standard_errors: 2.0, visit_share: 0.2 };
+        let choice = Choice { lcb_stdevs: 2.0, min_visit_prop_for_lcb: 0.2 };
         assert_eq!(order(&moves, Color::Black, choice), [1, 0, 2, 3, 4], "0.06, 0.24, −0.05, too few visits");
-        assert_eq!(order(&moves, Color::Black, Choice { visit_share: 0.0, ..choice }), [3, 0, 1, 2, 4]);
+        assert_eq!(
+            order(&moves, Color::Black, Choice { min_visit_prop_for_lcb: 0.0, ..choice }),
+            [3, 0, 1, 2, 4]
+        );
         assert_eq!(order(&moves, Color::White, choice), [0, 1, 2, 3, 4], "good for Black is bad for White");
         assert_eq!(order(&moves, Color::Black, Choice::default()), [0, 1, 2, 3, 4], "visits alone");
         assert_eq!(order(&moves[4..], Color::Black, choice), [4]);

@@ -93,18 +93,22 @@ impl Puct {
     /// The part that all moves of a node have in common.
     pub fn new(params: &PuctParams, node: &NodeStats) -> Puct {
         let visits = node.edge_visits as f32;
-        let growth = params.growth * ((visits + params.growth_visits) / params.growth_visits).ln();
-        // The wider results scatter, the more there is to find: the deviation as measured, held by some visits of
-        // the usual one.
-        let usual = node.value * node.value + params.usual_deviation * params.usual_deviation;
-        let held = params.usual_deviation_visits;
-        let mean_square = (usual * held + node.mean_square * (visits + 1.0)) / (held + visits + 1.0);
-        let deviation = (mean_square - node.value * node.value).max(0.0).sqrt();
-        let scatter = 1.0 + params.deviation_share * (deviation / params.usual_deviation - 1.0);
+        let base = params.cpuct_exploration_base;
+        // Of `libm`, so that it is the same on every machine.
+        let cpuct =
+            params.cpuct_exploration + params.cpuct_exploration_log * libm::logf((visits + base) / base);
+        // The wider results scatter, the more there is to find. The measured deviation is averaged with some visits of
+        // the prior one.
+        let prior = params.cpuct_utility_stdev_prior;
+        let prior_weight = params.cpuct_utility_stdev_prior_weight;
+        let prior_square = node.value * node.value + prior * prior;
+        let mean_square =
+            (prior_square * prior_weight + node.mean_square * (visits + 1.0)) / (prior_weight + visits + 1.0);
+        let stdev = (mean_square - node.value * node.value).max(0.0).sqrt();
+        let stdev_factor = 1.0 + params.cpuct_utility_stdev_scale * (stdev / prior - 1.0);
         // The small constant lets probabilities decide the first visit.
-        let exploring = (params.exploration + growth) * scatter * (visits + 0.01).sqrt();
-        let reduction =
-            if node.is_root { params.root_first_play_reduction } else { params.first_play_reduction };
+        let exploring = cpuct * stdev_factor * (visits + 0.01).sqrt();
+        let reduction = if node.is_root { params.root_fpu_reduction_max } else { params.fpu_reduction_max };
         let unvisited = node.value - reduction * node.visited_probability.clamp(0.0, 1.0).sqrt();
         Puct { exploring, unvisited: unvisited.max(-1.0) }
     }
@@ -157,8 +161,12 @@ mod tests {
 
     #[test]
     fn puct_by_hand() {
-        // No growth and no scatter: value + probability · √(visits + 0.01) / (1 + visits of the move).
-        let params = PuctParams { growth: 0.0, deviation_share: 0.0, ..PuctParams::default() };
+        // No cpuct_exploration_log and no scatter: value + probability · √(visits + 0.01) / (1 + visits of the move).
+        let params = PuctParams {
+            cpuct_exploration_log: 0.0,
+            cpuct_utility_stdev_scale: 0.0,
+            ..PuctParams::default()
+        };
         let node =
             NodeStats { value: 0.2, edge_visits: 4, visited_probability: 0.25, ..NodeStats::default() };
         let puct = Puct::new(&params, &node);
@@ -175,13 +183,13 @@ mod tests {
     }
 
     #[test]
-    fn exploration_grows_with_visits_and_with_scatter() {
+    fn exploration_grows_with_visits_and_with_deviation() {
         let params = PuctParams::default();
         let exploring = |edge_visits, mean_square| {
             let node = NodeStats { edge_visits, mean_square, ..NodeStats::default() };
             Puct::new(&params, &node).exploring / (edge_visits as f32 + 0.01).sqrt()
         };
-        assert!((exploring(0, 0.16) - 1.0).abs() < 1e-6, "the usual deviation leaves it as it is");
+        assert!((exploring(0, 0.16) - 1.0).abs() < 1e-6, "the prior deviation leaves it as it is");
         assert!(exploring(10_000, 0.16) > exploring(100, 0.16));
         assert!(exploring(100, 0.5) > exploring(100, 0.16) && exploring(100, 0.16) > exploring(100, 0.01));
     }

@@ -1,9 +1,10 @@
 //! One worker: simulations, one after the other, on the shared table.
 
+use super::exploration::{Candidate, RootExploration};
 use super::node::{self, Edge, Node, NodeId};
 use super::params::{Choice, Formula, PuctParams, RaveParams};
 use super::select::{self, MoveStats, NodeStats, Puct, RaveStats};
-use super::{NodeTable, Restriction, SearchParams};
+use super::{NodeTable, Restriction, SearchContext, SearchParams};
 use crate::board::{Color, Move};
 use crate::eval::{Evaluation, Evaluator, FirstPlays, Prior};
 use crate::game::{Game, Line};
@@ -73,6 +74,9 @@ pub(super) struct Worker<'s, E> {
     pub(super) evaluator: E,
     rng: Rng,
     restriction: &'s Restriction,
+    exploration: Option<&'s RootExploration>,
+    /// Does the current simulation count at the root?
+    counts_at_root: bool,
     path: Vec<Step>,
     /// The moves that came with the latest evaluation, if any did.
     moves: Vec<(Move, Prior)>,
@@ -80,6 +84,10 @@ pub(super) struct Worker<'s, E> {
     plays: FirstPlays,
     pub(super) counters: Counters,
 }
+
+/// Up to this share of the node table, a node gets its moves together with its value, if the evaluator knows both. Beyond
+/// it, only nodes that are reached again get them: moves take much more memory than the node.
+const EARLY_EXPANSION_FULLNESS: f32 = 0.25;
 
 /// Longest descent, as a guard: a line of this many moves without a leaf does not occur in sensible searches.
 fn depth_limit(game: &Game) -> usize {
@@ -94,7 +102,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         game: &'s Game,
         evaluator: E,
         rng: Rng,
-        restriction: &'s Restriction,
+        context: &SearchContext<'s>,
     ) -> Worker<'s, E> {
         Worker {
             table,
@@ -103,7 +111,9 @@ impl<'s, E: Evaluator> Worker<'s, E> {
             line: Line::new(game),
             evaluator,
             rng,
-            restriction,
+            restriction: context.restriction,
+            exploration: context.exploration,
+            counts_at_root: true,
             path: Vec::new(),
             moves: Vec::new(),
             plays: FirstPlays::default(),
@@ -124,14 +134,14 @@ impl<'s, E: Evaluator> Worker<'s, E> {
     pub(super) fn simulate(&mut self) {
         self.line.reset();
         self.path.clear();
+        self.counts_at_root = true;
         self.table.node(self.root).begin_visit();
         let end = self.descend();
         if let End::Leaf(leaf) | End::BelowLeaf(leaf) = end {
             self.moves.clear();
             let evaluation = self.evaluator.evaluate(&self.line, &mut self.rng, &mut self.moves);
             let has_moves = !self.moves.is_empty() && matches!(end, End::Leaf(_));
-            // When memory gets short, only nodes that are reached again get their moves.
-            if has_moves && self.table.usage().fullness() < 0.5 {
+            if has_moves && self.table.usage().fullness() < EARLY_EXPANSION_FULLNESS {
                 self.table.expand(leaf, || &self.moves);
             }
             let score = f64::from(evaluation.score);
@@ -174,7 +184,8 @@ impl<'s, E: Evaluator> Worker<'s, E> {
                 self.expand(id);
             }
             let edges = self.table.edges(node);
-            let Some(index) = self.select(node, edges) else { return End::Leaf(id) };
+            let explored = if self.path.is_empty() { self.explore(node, edges) } else { None };
+            let Some(index) = explored.or_else(|| self.select(node, edges)) else { return End::Leaf(id) };
             let edge = &edges[index];
             let mv = edge.mv();
             // The set of banned points is part of a node's key, so a node's moves are legal on every path to it.
@@ -223,6 +234,29 @@ impl<'s, E: Evaluator> Worker<'s, E> {
             evaluator.expand(line, moves);
             moves
         });
+    }
+
+    /// The place of the root's move if this simulation chooses it by the priors of the exploration.
+    fn explore(&mut self, node: &Node, edges: &[Edge]) -> Option<usize> {
+        let exploration = self.exploration?;
+        self.counts_at_root = exploration.draw(self.rng.unit() as f32)?;
+        let sign = self.line.to_move().sign() as f32;
+        // What lies below counts also where the edge was not: visits are those of the nodes.
+        let seen =
+            |edge: &Edge| edge.child().map(|child| self.table.node(child)).filter(|it| it.visits() > 0);
+        let total = edges.iter().filter_map(seen).map(Node::visits).sum();
+        let chosen = self.most_urgent(edges, |edge| {
+            let known = seen(edge);
+            let candidate = Candidate {
+                prior: exploration.prior(edge.mv()),
+                visits: known.map_or(0, |it| it.visits() + it.in_flight()),
+                value: sign * known.map_or(node.value(), Node::value),
+            };
+            exploration.urgency(&candidate, total)
+        });
+        // Nothing to explore: then the simulation is one like all others.
+        self.counts_at_root |= chosen.is_none();
+        chosen
     }
 
     /// The most urgent move's place among the edges; the first of equals. `None` without edges.
@@ -309,18 +343,23 @@ impl<'s, E: Evaluator> Worker<'s, E> {
                 }
             }
         }
-        let lost = (in_flight * self.params.in_flight_weight) as f32;
+        let lost = (in_flight * self.params.virtual_losses) as f32;
         MoveStats { visits, value: sign * node::from_fixed(value), lost }
     }
 
     /// Counts the visit on every edge of the path and brings its nodes' values up to date, from the leaf to the
     /// root; score and square of the value count for every node but the leaf, which has them.
     fn back_up(&self, score: f32, square: f32) {
-        for step in self.path.iter().rev() {
+        for (depth, step) in self.path.iter().enumerate().rev() {
             let child = self.table.node(step.child);
             let node = self.table.node(step.node);
-            node.update_edge(&self.table.edges(node)[step.edge], child.value_fixed(), 1);
-            node.add_result(score, square);
+            let edge = &self.table.edges(node)[step.edge];
+            if depth > 0 || self.counts_at_root {
+                node.update_edge(edge, child.value_fixed(), 1);
+                node.add_result(score, square);
+            } else {
+                node.update_edge(edge, child.value_fixed(), 0);
+            }
             child.finish_visit();
         }
     }

@@ -391,7 +391,7 @@ impl Splitter {
     }
 
     /// The next bytes of the stream. Every piece that ends in them is handed to `out`.
-    pub fn push(&mut self, bytes: &[u8], out: &mut impl FnMut(Piece<'_>)) {
+    pub fn push(&mut self, bytes: &[u8], out: &mut dyn FnMut(Piece<'_>)) {
         // Where those bytes of the open record begin that are not in `self.record`.
         let mut fresh = 0;
         for (at, &byte) in bytes.iter().enumerate() {
@@ -423,7 +423,7 @@ impl Splitter {
     }
 
     /// The stream has ended: a game that is still open ends too.
-    pub fn finish(&mut self, out: &mut impl FnMut(Piece<'_>)) {
+    pub fn finish(&mut self, out: &mut dyn FnMut(Piece<'_>)) {
         if self.scan.is_in_game() {
             self.emit(self.scan.missing(), out);
         }
@@ -469,7 +469,7 @@ impl Splitter {
     }
 
     /// Ends the open record in front of the bytes that begin a game.
-    fn split(&mut self, out: &mut impl FnMut(Piece<'_>)) {
+    fn split(&mut self, out: &mut dyn FnMut(Piece<'_>)) {
         let next = std::mem::take(&mut self.restart_bytes);
         self.record.truncate(self.record.len().saturating_sub(next.len()));
         self.emit(self.restart_missing, out);
@@ -483,7 +483,7 @@ impl Splitter {
         self.restart_bytes = next;
     }
 
-    fn emit(&mut self, missing: Missing, out: &mut impl FnMut(Piece<'_>)) {
+    fn emit(&mut self, missing: Missing, out: &mut dyn FnMut(Piece<'_>)) {
         let offset = self.start;
         if self.too_long || self.record.len() > self.limit {
             out(Piece::TooLong { offset });

@@ -112,6 +112,18 @@ impl Record {
         strictness: Strictness,
         mut observe: impl FnMut(Step<'_>, &Game),
     ) -> Result<Replayed, SgfError> {
+        self.replay_each(rules, default_komi, up_to, strictness, &mut observe)
+    }
+
+    /// [`Record::replay_observed`] for any observer, compiled once and in this crate.
+    fn replay_each(
+        &self,
+        rules: Rules,
+        default_komi: f32,
+        up_to: Option<usize>,
+        strictness: Strictness,
+        observe: &mut dyn FnMut(Step<'_>, &Game),
+    ) -> Result<Replayed, SgfError> {
         let mut warnings = Vec::new();
         let mut warn = |offset: usize, kind: SgfErrorKind| {
             let error = SgfError { offset, kind };
@@ -184,7 +196,7 @@ impl Record {
     fn with_handicap(
         &self,
         game: &Game,
-        warn: &mut impl FnMut(usize, SgfErrorKind) -> Result<(), SgfError>,
+        warn: &mut dyn FnMut(usize, SgfErrorKind) -> Result<(), SgfError>,
     ) -> Result<Option<Game>, SgfError> {
         let Some(root) = self.nodes.first().filter(|_| self.handicap > 0) else { return Ok(None) };
         if !root.setup.is_empty() && self.prisoners != ByColor::default() {
@@ -219,7 +231,7 @@ impl Record {
 fn set_up(
     game: &Game,
     node: &Node,
-    warn: &mut impl FnMut(usize, SgfErrorKind) -> Result<(), SgfError>,
+    warn: &mut dyn FnMut(usize, SgfErrorKind) -> Result<(), SgfError>,
 ) -> Result<Game, SgfError> {
     let size = game.size();
     let mut cells = PointMap::filled(Cell::Border);

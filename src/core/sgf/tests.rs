@@ -215,11 +215,7 @@ fn handicap() {
 #[test]
 #[allow(clippy::print_stderr)]
 fn every_record_of_the_suites_is_read() {
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/gnugo-suites");
-    if !root.is_dir() {
-        eprintln!("skipped: there is no {}", root.display());
-        return;
-    }
+    let Some(root) = kosumi_test_support::shared("gnugo-suites") else { return };
     let mut folders = vec![root];
     let (mut files, mut whole) = (0, 0);
     while let Some(folder) = folders.pop() {

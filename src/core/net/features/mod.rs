@@ -1,4 +1,4 @@
-//! What a network is shown of a position: the "V7" features of KataGo, which all networks of versions 8 to 16 take.
+//! What a network is shown of a position: the "V7" features of KataGo, which all networks of versions 8 to 17 take.
 //!
 //! CITE: David Wu, "Accelerating Self-Play Learning in Go" (2019), appendix A, and KataGo's `fillRowV7`. The
 //! numbers of the features are theirs, see [`plane`] and [`global`].
@@ -22,6 +22,7 @@ pub use area::Area;
 pub use ladders::{Caught, Ladders};
 
 use super::input::{Input, SPATIAL_FEATURES, index};
+use super::model::Network;
 use crate::board::{Board, BoardSize, Cell, Color, Move, PointMap};
 use crate::game::{Button, Line};
 use crate::rules::{KoRule, Rules, Scoring, Tax};
@@ -101,6 +102,8 @@ pub struct Features {
     boards: Box<[Board; 2]>,
     /// Liberties of chains, at their anchors: up to 4; 0 is not yet known.
     liberties: PointMap<u8>,
+    /// Is life for certain read as if the suicide of several stones were legal, whatever the rules?
+    pass_alive_with_suicide: bool,
 }
 
 impl Default for Features {
@@ -110,11 +113,20 @@ impl Default for Features {
             area: Area::default(),
             boards: Box::new([Board::new(SMALLEST); 2]),
             liberties: PointMap::filled(0),
+            pass_alive_with_suicide: false,
         }
     }
 }
 
 impl Features {
+    /// Features as `network` was taught them.
+    ///
+    /// Some networks were shown areas that are alive for certain where the suicide of several stones is legal, under all
+    /// rules: it is harder to be alive for certain then. The rule itself, and what is legal, are shown as they are.
+    pub fn for_network(network: &Network) -> Features {
+        Features { pass_alive_with_suicide: network.pass_alive_with_suicide(), ..Features::default() }
+    }
+
     /// Writes the features of the position at the end of `line`. No memory is taken if `input` is of the board's
     /// size already.
     pub fn fill(&mut self, line: &Line<'_>, input: &mut Input) {
@@ -173,7 +185,8 @@ impl Features {
             return;
         }
         let size = line.board().size();
-        let area = self.area.of(line.board(), rules.suicide, rules.tax);
+        let suicide = rules.suicide || self.pass_alive_with_suicide;
+        let area = self.area.of(line.board(), suicide, rules.tax);
         input.mark(size, plane::OWN_AREA, &area[line.to_move()]);
         input.mark(size, plane::OPPONENT_AREA, &area[line.to_move().opponent()]);
     }

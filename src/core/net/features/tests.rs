@@ -1,7 +1,7 @@
 use super::*;
 use crate::board::{Point, Symmetry};
 use crate::game::Game;
-use crate::net::GLOBAL_FEATURES;
+use crate::net::{GLOBAL_FEATURES, random};
 use crate::rng::Rng;
 use crate::rules::PRESETS;
 
@@ -456,6 +456,11 @@ fn image(game: &Game, symmetry: Symmetry, swap: bool) -> Game {
         image.set_to_move(color);
         image.play(color, mv).unwrap();
     }
+    if swap {
+        // Only White is given points for handicap, whoever placed the stones.
+        let komi = -(game.komi() + game.white_bonus()) - image.white_bonus();
+        image = image.with_rules(game.rules(), komi);
+    }
     image.set_to_move(if swap { game.to_move().opponent() } else { game.to_move() });
     image
 }
@@ -501,6 +506,26 @@ fn symmetries_and_colours_and_lines() {
         moves.into_iter().rev().for_each(|mv| line.play(mv));
         assert!(filled(&line) == input, "\n{}", game.board());
     }
+}
+
+#[test]
+fn life_for_certain_may_be_read_as_if_suicide_were_legal() {
+    // If White may take own stones back, the white stone can become a point that is no liberty of Black's.
+    let options =
+        random::Options { version: 15, pass_alive_with_suicide: true, ..random::Options::default() };
+    let with_suicide = random::network(&options).unwrap();
+    let without = random::network(&random::Options { pass_alive_with_suicide: false, ..options }).unwrap();
+    let drawn = |suicide: bool, network: &Network| {
+        let rules = Rules { suicide, ..Rules::default() };
+        let game = game("XX.XX.X\nX.O.XXX\nXX.XXXX\nXXXXXXX", Color::Black, rules);
+        let mut input = Input::zero(1, 1);
+        Features::for_network(network).fill(&Line::new(&game), &mut input);
+        (drawing(&input, plane::OWN_AREA), input.global[global::SUICIDE])
+    };
+    let (legal, illegal) = (drawn(true, &without), drawn(false, &without));
+    assert_ne!(legal.0, illegal.0, "the position must tell");
+    assert_eq!(drawn(false, &with_suicide), (legal.0.clone(), 0.0), "the rule is shown as it is");
+    assert_eq!(drawn(true, &with_suicide), legal);
 }
 
 #[test]

@@ -21,15 +21,6 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-/// The first GNU Go there is.
-fn find() -> Option<PathBuf> {
-    let named = std::env::var_os("GNUGO").map(PathBuf::from);
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let in_path = std::env::split_paths(&path).map(|folder| folder.join("gnugo")).collect::<Vec<_>>();
-    let usual = PathBuf::from("/usr/games/gnugo");
-    named.into_iter().chain(in_path).chain([usual]).find(|file| file.is_file())
-}
-
 /// One GNU Go that plays by the given rules.
 struct Judge {
     process: Child,
@@ -204,12 +195,9 @@ fn compare_game(judge: &mut Judge, size: BoardSize, rules: Rules, rng: &mut Rng,
 }
 
 #[test]
-#[ignore = "needs GNU Go, a minute: cargo test --release --test gnugo_legality -- --ignored --nocapture"]
+#[ignore = "needs GNU Go, a minute: cargo test --release -p kosumi-core --test rules gnugo_legality -- --ignored --nocapture"]
 fn legal_moves_are_those_of_gnugo() {
-    let Some(file) = find() else {
-        eprintln!("skipped: there is no gnugo in GNUGO, PATH or /usr/games");
-        return;
-    };
+    let Some(file) = kosumi_test_support::gnugo() else { return };
     let mut all = 0;
     for ko in [KoRule::Simple, KoRule::Positional, KoRule::Situational] {
         for suicide in [false, true] {

@@ -110,7 +110,7 @@ fn numbers_of_legal_positions() {
 }
 
 #[test]
-#[ignore = "a minute: cargo test --release --test rules_ground_truth -- --ignored positions"]
+#[ignore = "a minute: cargo test --release -p kosumi-core --test rules rules_ground_truth -- --ignored"]
 fn numbers_of_legal_positions_of_large_boards() {
     let expected = [(8, 8, 990966953618170260281935463385), (9, 9, 103919148791293834318983090438798793469)];
     for (columns, rows, expected) in expected {
@@ -206,7 +206,7 @@ fn short_games_of_two_by_two() {
 }
 
 #[test]
-#[ignore = "half a minute: cargo test --release --test rules_ground_truth -- --ignored one_by_four"]
+#[ignore = "half a minute: cargo test --release -p kosumi-core --test rules one_by_four -- --ignored"]
 fn numbers_of_games_on_one_by_four() {
     check_games(1, 4, true, 2_098_407_841, 40);
     assert_eq!(perft::games(size(1, 4), false, usize::MAX).total, 719_178_893);

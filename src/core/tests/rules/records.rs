@@ -9,6 +9,7 @@ use kosumi::board::reference::ReferenceBoard;
 use kosumi::board::{BoardSize, Color, Move, Point};
 use kosumi::game::{Game, IllegalMove};
 use kosumi::rules::{KoRule, Rules};
+use kosumi_test_support::{Need, require};
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
@@ -17,8 +18,7 @@ use std::time::{Duration, Instant};
 
 fn records() -> Option<PathBuf> {
     let named = std::env::var_os("KOSUMI_GAMES").map(PathBuf::from);
-    let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/games/tygem-9d.sgf.zst");
-    named.into_iter().chain([beside]).find(|file| file.is_file())
+    named.or_else(|| kosumi_test_support::shared("games/tygem-9d.sgf.zst"))
 }
 
 /// The value of the first `name[…]` in a record.
@@ -130,15 +130,9 @@ fn check_whole(game: &Game) {
 
 /// Replays the first `limit` records; `None` if there are no records here.
 fn replay_all(ko: KoRule, limit: usize) -> Option<Tally> {
-    let Some(file) = records() else {
-        eprintln!("skipped: there is no ../shared/games/tygem-9d.sgf.zst and KOSUMI_GAMES names no file");
-        return None;
-    };
+    let file = records()?;
     let unpacked = Command::new("zstd").arg("-dcq").arg(file).stdout(Stdio::piped()).spawn();
-    let Ok(mut unpacked) = unpacked else {
-        eprintln!("skipped: there is no program zstd");
-        return None;
-    };
+    let mut unpacked = require(Need::Zstd, unpacked.map_err(|_| "there is no program zstd".to_owned()))?;
     let mut tally = Tally::default();
     let lines = BufReader::new(unpacked.stdout.take().expect("its output is piped")).lines();
     for line in lines.take(limit) {
@@ -163,7 +157,7 @@ fn two_thousand_records() {
 }
 
 #[test]
-#[ignore = "minutes: cargo test --release --test records -- --ignored --nocapture"]
+#[ignore = "minutes: cargo test --release -p kosumi-core --test rules records -- --ignored --nocapture"]
 fn all_records() {
     for ko in [KoRule::Positional, KoRule::Simple] {
         if let Some(tally) = replay_all(ko, usize::MAX) {

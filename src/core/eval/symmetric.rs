@@ -1,7 +1,8 @@
-//! Positions that are images of each other, turned or mirrored: they share an answer.
+//! Symmetric positions share one evaluation.
 //!
-//! All images are known by the key of one of them. An answer is kept as it was given, with the way to that one; who
-//! asks for another image gets it turned.
+//! One of the images of a position under the symmetries of the board, the one with the least key, stands for all of
+//! them: the canonical one. An answer is kept under its key, as it was given, with the symmetry that leads from the
+//! evaluated position to the canonical one. For any other image it is turned and mirrored.
 
 use super::CachedEvaluation;
 use crate::board::{BoardSize, Key, Move, Symmetry};
@@ -9,9 +10,9 @@ use crate::game::Line;
 
 const IDENTITY: Symmetry = Symmetry::ALL[0];
 
-/// The key that a position has in common with all its images, and the symmetry that leads to the image whose key it
-/// is. Where the past or a ko matters, the key of the position itself.
-pub(super) fn common_key(line: &Line<'_>) -> (Key, Symmetry) {
+/// The key of the canonical image of a position, and the symmetry that leads to that image. Where the past or a ko
+/// matters, the position stands for itself alone.
+pub(super) fn canonical_key(line: &Line<'_>) -> (Key, Symmetry) {
     if !line.is_free_of_history() {
         return (line.graph_key(), IDENTITY);
     }
@@ -47,7 +48,7 @@ pub(super) fn image(answer: &CachedEvaluation, size: BoardSize, symmetry: Symmet
     for (owner, point) in owners.iter_mut().zip(size.points()) {
         *owner = answer.owners[place(size, from(point))];
     }
-    CachedEvaluation { evaluation: answer.evaluation, moves, owners, way: answer.way }
+    CachedEvaluation { evaluation: answer.evaluation, moves, owners, to_canonical: answer.to_canonical }
 }
 
 /// The place of a point in the order of [`BoardSize::points`].
@@ -99,24 +100,24 @@ mod tests {
             for count in 0..=MOVES.len() {
                 for symmetry in Symmetry::of(size) {
                     let game = game(size, Rules::default(), &MOVES[..count], symmetry);
-                    keys.insert(common_key(&Line::new(&game)).0);
+                    keys.insert(canonical_key(&Line::new(&game)).0);
                 }
                 assert_eq!(keys.len(), count + 1, "{columns}x{rows} after {count} moves");
             }
             // A wide board is no image of itself turned by a quarter.
             let turned = MOVES.map(|(column, row)| (row, column));
             let game = game(size, Rules::default(), &turned, IDENTITY);
-            assert_eq!(keys.contains(&common_key(&Line::new(&game)).0), size.is_square());
+            assert_eq!(keys.contains(&canonical_key(&Line::new(&game)).0), size.is_square());
         }
     }
 
     #[test]
-    fn the_way_leads_to_the_image_whose_key_it_is() {
+    fn the_symmetry_leads_to_the_canonical_image() {
         let size = BoardSize::square(9).unwrap();
         for symmetry in Symmetry::of(size) {
             let seen = game(size, Rules::default(), &MOVES, symmetry);
-            let (key, way) = common_key(&Line::new(&seen));
-            let image = game(size, Rules::default(), &MOVES, symmetry.then(way));
+            let (key, to_canonical) = canonical_key(&Line::new(&seen));
+            let image = game(size, Rules::default(), &MOVES, symmetry.then(to_canonical));
             assert_eq!(Line::new(&image).graph_key(), key);
         }
     }
@@ -132,8 +133,8 @@ mod tests {
                 let keys = Symmetry::of(size).map(|symmetry| {
                     let game = game(size, rules, moves, symmetry);
                     let line = Line::new(&game);
-                    let (key, way) = common_key(&line);
-                    assert!(way == IDENTITY || line.is_free_of_history());
+                    let (key, to_canonical) = canonical_key(&line);
+                    assert!(to_canonical == IDENTITY || line.is_free_of_history());
                     key
                 });
                 keys.collect()
@@ -149,12 +150,12 @@ mod tests {
         let points: Vec<Point> = size.points().collect();
         // Each point has its number, and one cannot be played.
         let moves =
-            points.iter().enumerate().skip(1).map(|(number, &point)| (Move::Play(point), number as u16));
+            points.iter().enumerate().skip(1).map(|(number, &point)| (Move::Play(point), [number as u16; 2]));
         let answer = CachedEvaluation {
             evaluation: crate::eval::Evaluation { value: 0.5, score: 1.0 },
-            moves: moves.chain([(Move::Pass, 99)]).collect(),
+            moves: moves.chain([(Move::Pass, [99, 98])]).collect(),
             owners: (0..9).collect(),
-            way: IDENTITY,
+            to_canonical: IDENTITY,
         };
         for symmetry in Symmetry::ALL {
             let image = image(&answer, size, symmetry);
@@ -163,11 +164,11 @@ mod tests {
                 let to = symmetry.apply(size, point);
                 let of_move =
                     image.moves.iter().find(|(mv, _)| *mv == Move::Play(to)).map(|&(_, prior)| prior);
-                assert_eq!(of_move, (number > 0).then_some(number as u16));
+                assert_eq!(of_move, (number > 0).then_some([number as u16; 2]));
                 let place = points.iter().position(|&point| point == to).unwrap();
                 assert_eq!(image.owners[place], number as i8);
             }
-            assert_eq!(image.moves.last(), Some(&(Move::Pass, 99)));
+            assert_eq!(image.moves.last(), Some(&(Move::Pass, [99, 98])));
             let order: Vec<_> = image.moves.iter().filter_map(|(mv, _)| mv.point()).collect();
             assert!(order.is_sorted_by_key(|point| points.iter().position(|other| other == point)));
         }

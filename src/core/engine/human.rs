@@ -1,0 +1,320 @@
+//! Playing like people: a network of human play says what they would do, the search what it is worth.
+//!
+//! CITE: Jacob et al., "Modeling strong and human-like gameplay with KL-regularized search" (2022), for weighing what
+//! people play by how much it loses. Names and meaning of the parameters are KataGo's.
+
+use super::{Engine, EngineEvaluator};
+use crate::board::{Color, Move, Symmetry};
+use crate::eval::NetworkEvaluator;
+use crate::game::Line;
+use crate::net::input::index;
+use crate::net::{Network, NotFinite, Prediction};
+use crate::search::{RootExploration, SearchReport};
+use std::sync::Arc;
+
+/// How far the engine plays like people. Nothing of it matters without a network of human play and a
+/// [profile](crate::net::Profile), but for `temperature`.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct HumanSettings {
+    /// `humanSLChosenMoveProp`: how much of the choice is that of people, in `[0, 1]`.
+    pub chosen_move_share: f32,
+    /// `humanSLChosenMovePiklLambda`: a move of people that loses so much, in units of the value from −1 to 1, is chosen
+    /// e times as seldom as it is played. Above zero; from 10⁸ on, nothing is held against a move.
+    pub pikl_lambda: f32,
+    /// `humanSLChosenMoveIgnorePass`: whether to pass is decided by the search alone.
+    pub ignore_pass: bool,
+    /// `humanSLRootExploreProbWeightless`: see [`RootExploration::weightless`].
+    pub root_weightless: f32,
+    /// `humanSLRootExploreProbWeightful`: see [`RootExploration::weightful`].
+    pub root_weightful: f32,
+    /// `humanSLCpuctExploration`: see [`RootExploration::cpuct`].
+    pub cpuct: f32,
+    /// `humanSLCpuctPermanent`: see [`RootExploration::cpuct_permanent`].
+    pub cpuct_permanent: f32,
+    /// `chosenMoveTemperature`: 0 plays the move that is best; the larger, the more often another one, 1 in the proportion
+    /// of the shares that moves have.
+    pub temperature: f32,
+}
+
+impl HumanSettings {
+    /// Moves as often as people play them, but that the search decides when to pass.
+    pub const LIKE_PEOPLE: HumanSettings = HumanSettings {
+        chosen_move_share: 1.0,
+        pikl_lambda: 1e9,
+        ignore_pass: true,
+        root_weightless: 0.0,
+        root_weightful: 0.0,
+        cpuct: 1.0,
+        cpuct_permanent: 0.0,
+        temperature: 1.0,
+    };
+}
+
+/// From here on a loss is held against no move.
+const NO_LAMBDA: f32 = 1e8;
+
+impl Default for HumanSettings {
+    fn default() -> HumanSettings {
+        HumanSettings {
+            chosen_move_share: 0.0,
+            pikl_lambda: 1e9,
+            ignore_pass: false,
+            root_weightless: 0.0,
+            root_weightful: 0.0,
+            cpuct: 1.0,
+            cpuct_permanent: 0.0,
+            temperature: 0.0,
+        }
+    }
+}
+
+/// A move between which is chosen.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Choice {
+    mv: Move,
+    /// Visits of the search.
+    visits: f64,
+    /// Value for the player, in `[-1, 1]`.
+    value: f64,
+    /// How probably people play it; 0 if nothing is known.
+    human: f64,
+}
+
+/// The share of every move, in the order of `moves`: what the search thinks, and what people would do. They sum to 1, or
+/// are all 0 if neither has anything to say.
+fn shares(settings: &HumanSettings, moves: &[Choice]) -> Vec<f64> {
+    let visits: f64 = moves.iter().map(|it| it.visits).sum();
+    let searched = |it: &Choice| if visits > 0.0 { it.visits / visits } else { 0.0 };
+    let best = moves.iter().map(|it| it.value).fold(f64::NEG_INFINITY, f64::max);
+    let is_ignored = |it: &Choice| settings.ignore_pass && it.mv == Move::Pass;
+    let human: Vec<f64> = moves
+        .iter()
+        .map(|it| match settings.pikl_lambda {
+            _ if is_ignored(it) => 0.0,
+            NO_LAMBDA.. => it.human,
+            lambda => it.human * ((it.value - best) / f64::from(lambda)).exp(),
+        })
+        .collect();
+    let sum: f64 = human.iter().sum();
+    if sum <= 0.0 {
+        return moves.iter().map(searched).collect();
+    }
+    let share = f64::from(settings.chosen_move_share);
+    // What the search gives to an ignored pass is not people's to give.
+    let theirs = 1.0 - moves.iter().filter(|it| is_ignored(it)).map(searched).sum::<f64>();
+    let mixed = moves.iter().zip(&human).map(|(it, human)| {
+        let theirs = if is_ignored(it) { searched(it) } else { human / sum * theirs };
+        (1.0 - share) * searched(it) + share * theirs
+    });
+    mixed.collect()
+}
+
+/// The place of the choice: by shares at a temperature, with a random number from 0 to 1. `None` if all shares are 0.
+fn draw(shares: &[f64], temperature: f32, unit: f64) -> Option<usize> {
+    let most = shares.iter().copied().fold(0.0, f64::max);
+    if most <= 0.0 {
+        return None;
+    }
+    // Coolness without end is the largest share.
+    let power = 1.0 / f64::from(temperature.max(1e-3));
+    let weights: Vec<f64> = shares.iter().map(|share| (share / most).powf(power)).collect();
+    let mut left = unit * weights.iter().sum::<f64>();
+    for (place, weight) in weights.iter().enumerate() {
+        left -= weight;
+        if left < 0.0 {
+            return Some(place);
+        }
+    }
+    weights.iter().rposition(|&weight| weight > 0.0)
+}
+
+impl Engine {
+    /// Lets a second network, one of human play, say what people would do. Its weights are prepared here.
+    pub fn set_human_network(&mut self, network: Arc<Network>) {
+        // It is asked about roots only, each time anew.
+        self.human = Some(Box::new(NetworkEvaluator::new(network, self.settings.network, 0)));
+    }
+
+    /// The network of human play: the second one, or the first if it is one.
+    pub fn human_network(&self) -> Option<&NetworkEvaluator> {
+        let own = || self.search.evaluator().network().filter(|it| it.network().takes_metadata());
+        self.human.as_deref().or_else(own)
+    }
+
+    /// What people of the profile would do in this position if this player is on turn; `None` without such a network.
+    ///
+    /// # Errors
+    /// If the network answers with numbers that are not finite.
+    pub fn predict_human(&self, color: Color, symmetry: Symmetry) -> Option<Result<Prediction, NotFinite>> {
+        let mut evaluator = self.human_network()?.clone();
+        let mut game = self.game.clone();
+        game.set_to_move(color);
+        Some(evaluator.predict(&Line::new(&game), symmetry, 0.0))
+    }
+
+    /// How probably people of the profile make each legal move; `None` if nothing is known of people.
+    fn human_priors(&self) -> Option<Vec<(Move, f32)>> {
+        self.settings.network.profile?;
+        let prediction = self.predict_human(self.game.to_move(), Symmetry::ALL[0])?.ok()?;
+        let size = self.game.size();
+        let points = size.points().map(|point| (Move::Play(point), prediction.policy[index(size, point)]));
+        Some(points.chain([(Move::Pass, prediction.pass)]).filter(|&(_, prior)| prior > 0.0).collect())
+    }
+
+    /// What the search is to look at because people would play it.
+    pub(super) fn root_exploration(&self) -> Option<RootExploration> {
+        let HumanSettings { root_weightless: weightless, root_weightful: weightful, .. } =
+            self.settings.human;
+        if weightless + weightful <= 0.0 || !matches!(self.search.evaluator(), EngineEvaluator::Network(_)) {
+            return None;
+        }
+        let HumanSettings { cpuct, cpuct_permanent, .. } = self.settings.human;
+        let priors = self.human_priors()?;
+        Some(RootExploration { priors, weightless, weightful, cpuct, cpuct_permanent })
+    }
+
+    /// The move that is chosen like people, or with chance; `None` if the best one is to be played.
+    pub(super) fn human_choice(
+        &self,
+        report: &SearchReport,
+        unit: f64,
+        may_be_played: impl Fn(Move) -> bool,
+    ) -> Option<Move> {
+        let settings = &self.settings.human;
+        let priors = if settings.chosen_move_share > 0.0 { self.human_priors() } else { None };
+        if priors.is_none() && settings.temperature <= 0.0 {
+            return None;
+        }
+        let priors = priors.unwrap_or_default();
+        let human = |mv: Move| priors.iter().find(|(known, _)| *known == mv).map_or(0.0, |&(_, prior)| prior);
+        let moves = report.moves.iter().filter(|entry| may_be_played(entry.mv)).map(|entry| Choice {
+            mv: entry.mv,
+            visits: entry.visits.into(),
+            value: f64::from(entry.value * report.to_move.sign() as f32),
+            human: human(entry.mv).into(),
+        });
+        let moves: Vec<Choice> = moves.collect();
+        draw(&shares(settings, &moves), settings.temperature, unit).map(|place| moves[place].mv)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::{BoardSize, Point};
+    use crate::engine::{Decision, EngineSettings, SearchRequest};
+    use crate::net::random::{self, Options};
+
+    const SETTINGS: HumanSettings = HumanSettings { ignore_pass: false, ..HumanSettings::LIKE_PEOPLE };
+
+    fn near(found: &[f64], wanted: &[f64]) {
+        assert_eq!(found.len(), wanted.len());
+        let is_near = found.iter().zip(wanted).all(|(found, wanted)| (found - wanted).abs() < 1e-9);
+        assert!(is_near, "{found:?} instead of {wanted:?}");
+    }
+
+    fn choices() -> [Choice; 3] {
+        let at = |column| Move::Play(Point::new(column, 0));
+        [
+            Choice { mv: at(0), visits: 8.0, value: 0.5, human: 0.2 },
+            Choice { mv: at(1), visits: 0.0, value: -0.1, human: 0.6 },
+            Choice { mv: Move::Pass, visits: 2.0, value: 0.4, human: 0.2 },
+        ]
+    }
+
+    #[test]
+    fn shares_are_those_of_search_and_people() {
+        near(&shares(&SETTINGS, &choices()), &[0.2, 0.6, 0.2]);
+        near(&shares(&HumanSettings { chosen_move_share: 0.0, ..SETTINGS }, &choices()), &[0.8, 0.0, 0.2]);
+        near(&shares(&HumanSettings { chosen_move_share: 0.5, ..SETTINGS }, &choices()), &[0.5, 0.3, 0.2]);
+        // People share what the search does not give to the pass.
+        near(&shares(&HumanSettings { ignore_pass: true, ..SETTINGS }, &choices()), &[0.2, 0.6, 0.2]);
+        let without_pass =
+            choices().map(|it| Choice { visits: if it.mv == Move::Pass { 0.0 } else { 5.0 }, ..it });
+        near(&shares(&HumanSettings { ignore_pass: true, ..SETTINGS }, &without_pass), &[0.25, 0.75, 0.0]);
+        // What loses is played less often.
+        let weighed = [0.2, 0.6 * (-0.6f64 / 0.3).exp(), 0.2 * (-0.1f64 / 0.3).exp()];
+        let sum: f64 = weighed.iter().sum();
+        let wanted = weighed.map(|weight| weight / sum);
+        let found = shares(&HumanSettings { pikl_lambda: 0.3, ..SETTINGS }, &choices());
+        assert!(found.iter().zip(wanted).all(|(found, wanted)| (found - wanted).abs() < 1e-6), "{found:?}");
+        // Nobody knows anything.
+        let nothing = choices().map(|it| Choice { visits: 0.0, human: 0.0, ..it });
+        near(&shares(&SETTINGS, &nothing), &[0.0; 3]);
+    }
+
+    #[test]
+    fn cool_choices_are_the_largest_share() {
+        let shares = [0.2, 0.5, 0.3];
+        for unit in [0.0, 0.3, 0.999] {
+            assert_eq!(draw(&shares, 0.0, unit), Some(1));
+        }
+        assert_eq!([0.1, 0.3, 0.8].map(|unit| draw(&shares, 1.0, unit)), [Some(0), Some(1), Some(2)]);
+        assert_eq!(draw(&shares, 1.0, 1.0), Some(2));
+        assert_eq!(draw(&[0.0; 3], 1.0, 0.5), None);
+        assert_eq!(draw(&[], 1.0, 0.5), None);
+    }
+
+    /// An engine with two random networks, one of human play.
+    fn engine(human: HumanSettings, profile: Option<&str>) -> Engine {
+        let network = |has_metadata_encoder| {
+            let options = Options { version: 15, has_metadata_encoder, seed: 3, ..Options::default() };
+            Arc::new(random::network(&options).unwrap())
+        };
+        let mut settings = EngineSettings {
+            threads: 1,
+            memory_mebibytes: 2,
+            playouts: Some(60),
+            human,
+            ..Default::default()
+        };
+        settings.network.profile = profile.map(|text| text.parse().unwrap());
+        let mut engine = Engine::with_network(settings, Some(network(false)));
+        engine.set_size(BoardSize::square(5).unwrap());
+        engine.set_human_network(network(true));
+        engine
+    }
+
+    #[test]
+    fn moves_are_those_that_people_play_most() {
+        let cool = HumanSettings { temperature: 0.0, ..SETTINGS };
+        let mut human = engine(cool, Some("rank_5k"));
+        let priors = human.human_priors().unwrap();
+        let sum: f32 = priors.iter().map(|&(_, prior)| prior).sum();
+        assert!((sum - 1.0).abs() < 1e-4, "{sum}");
+        let likeliest = priors.iter().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap().0;
+        let found = human.genmove(Color::Black, SearchRequest::new(&|| false));
+        assert_eq!(found, Decision::Play(likeliest));
+        // Without a profile nothing is known of people.
+        let mut plain = engine(HumanSettings::default(), Some("rank_5k"));
+        let mut unknown = engine(cool, None);
+        assert!(unknown.human_priors().is_none());
+        let found =
+            [&mut plain, &mut unknown].map(|it| it.genmove(Color::Black, SearchRequest::new(&|| false)));
+        assert_eq!(found[0], found[1]);
+    }
+
+    #[test]
+    fn what_people_play_is_looked_at() {
+        let explored =
+            HumanSettings { root_weightful: 0.8, cpuct_permanent: 2.0, ..HumanSettings::default() };
+        let visits = |settings: HumanSettings| {
+            let mut engine = engine(settings, Some("rank_20k"));
+            let priors = engine.human_priors().unwrap();
+            let likeliest = priors.iter().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap().0;
+            engine.genmove(Color::Black, SearchRequest::new(&|| false));
+            let report = engine.last_report().unwrap();
+            (report.find(likeliest).map_or(0, |entry| entry.visits), report.visits, report.playouts)
+        };
+        let (plain, ..) = visits(HumanSettings::default());
+        let (much, all, playouts) = visits(explored);
+        assert!(much > plain, "{much} {plain}");
+        assert_eq!(all, playouts);
+        let (_, all, playouts) =
+            visits(HumanSettings { root_weightless: 0.8, root_weightful: 0.0, ..explored });
+        assert!(
+            playouts == 60 && all < 30,
+            "most simulations count nothing at the root: {all} of {playouts}"
+        );
+    }
+}

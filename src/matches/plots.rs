@@ -1,0 +1,88 @@
+//! The curves and bars of a match, as SVG.
+
+use super::side::Side;
+use super::summary::Summary;
+use crate::statistics::{Interval, Tally};
+use maud::{Markup, html};
+
+/// Width and height of plots, and the room for axes.
+const WIDE: f64 = 720.0;
+const HIGH: f64 = 240.0;
+const LEFT: f64 = 80.0;
+const LOW: f64 = 30.0;
+/// More points than these nobody can tell apart.
+const MOST_POINTS: usize = 400;
+
+/// The score after each game with its interval.
+pub(super) fn score_curve(summary: &Summary) -> Markup {
+    let mut tally = Tally::default();
+    let mut rates: Vec<Interval> = Vec::new();
+    for game in summary.games.values() {
+        tally.add(game.winner.map(|winner| winner == Side::A));
+        rates.extend(tally.rate());
+    }
+    let count = rates.len();
+    let step = count.div_ceil(MOST_POINTS).max(1);
+    let shown: Vec<(usize, Interval)> = (0..count)
+        .filter(|index| index % step == 0 || index + 1 == count)
+        .map(|index| (index, rates[index]))
+        .collect();
+    let x = |index: usize| LEFT + (WIDE - LEFT - 8.0) * index as f64 / (count - 1).max(1) as f64;
+    let y = |share: f64| 8.0 + (HIGH - LOW - 8.0) * (1.0 - share);
+    let points = |of: fn(&Interval) -> f64| {
+        shown.iter().map(move |(index, rate)| format!("{:.1},{:.1} ", x(*index), y(of(rate))))
+    };
+    let upper = points(|rate| rate.high);
+    let lower = points(|rate| rate.low).rev();
+    let middle: String = points(|rate| rate.value).collect();
+    let band: String = upper.chain(lower).collect();
+    let right = WIDE - 8.0;
+    html! {
+        svg.plot role="img" viewBox={ "0 -10 " (WIDE) " " (HIGH + 10.0) } {
+            title { "Score after each game" }
+            @for share in [0.0, 0.25, 0.5, 0.75, 1.0] {
+                @let at = y(share);
+                path class=(if share == 0.5 { "even" } else { "axis" }) d=(format!("M{LEFT} {at:.1}H{right}")) {}
+                text x=(LEFT - 6.0) y=(format_args!("{:.1}", at + 4.0)) text-anchor="end" { (100.0 * share) " %" }
+            }
+            polygon class="band" points=(band) {}
+            polyline class="curve" points=(middle) {}
+            text x=(LEFT) y=(HIGH - 5.0) { "1" }
+            text x=(right) y=(HIGH - 5.0) text-anchor="end" { (count) " games" }
+        }
+    }
+}
+
+/// A round width of bars, so that there are about two dozen of them.
+pub(super) fn bar_width(least: usize, most: usize) -> usize {
+    [1, 2, 5, 10, 20, 50, 100].into_iter().find(|width| (most - least) / width < 24).unwrap_or(100)
+}
+
+/// How many games are how long, in bars of this width. There must be a game.
+pub(super) fn bars(lengths: &[usize], width: usize) -> Markup {
+    let (least, most) = lengths.iter().fold((usize::MAX, 0), |(low, high), &at| (low.min(at), high.max(at)));
+    let first = least / width;
+    let mut bars = vec![0u32; most / width - first + 1];
+    lengths.iter().for_each(|length| bars[length / width - first] += 1);
+    let highest = bars.iter().copied().max().unwrap_or(1).max(1);
+    let room = (WIDE - 16.0) / bars.len() as f64;
+    let bar_width = (room - 2.0).max(1.0);
+    let number = |number: f64| format!("{number:.1}");
+    html! {
+        svg.plot role="img" viewBox={ "0 0 " (WIDE) " 160" } {
+            title { "Length of games in moves" }
+            @for (index, &count) in bars.iter().enumerate() {
+                @let x = 8.0 + index as f64 * room;
+                @let high = 100.0 * f64::from(count) / f64::from(highest);
+                @let middle = number(x + bar_width / 2.0);
+                rect class="bar" x=(number(x)) y=(number(128.0 - high)) width=(number(bar_width)) height=(number(high)) {}
+                @if count > 0 && bars.len() <= 24 {
+                    text x=(middle) y=(number(123.0 - high)) text-anchor="middle" { (count) }
+                }
+                @if index % bars.len().div_ceil(12) == 0 {
+                    text x=(middle) y="152" text-anchor="middle" { ((first + index) * width) }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! What becomes of a test that lacks something.
+
+use kosumi_test_support::{LOG, MUST_RUN, Need, is_named_in, require};
+use std::env;
+use std::fs;
+use std::process::Command;
+
+/// Lacks GNU Go, if the parent says so.
+#[test]
+#[ignore = "what the other tests run"]
+fn lacking() {
+    let found = require(Need::GnuGo, Err::<(), _>("there is no gnugo".to_owned()));
+    assert!(found.is_none());
+}
+
+/// Runs `lacking` in a process of its own: whether it succeeds, what it says, and what it logs.
+fn run(must_run: &str) -> (bool, String, String) {
+    let log = env::temp_dir().join(format!("kosumi-skips-{}-{}", std::process::id(), must_run.len()));
+    let output = Command::new(env::current_exe().unwrap())
+        .args(["--ignored", "--exact", "lacking"])
+        .env(MUST_RUN, must_run)
+        .env(LOG, &log)
+        .output()
+        .unwrap();
+    let logged = fs::read_to_string(&log).unwrap_or_default();
+    let _ = fs::remove_file(&log);
+    let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    (output.status.success(), said.concat(), logged)
+}
+
+#[test]
+fn a_skipped_test_succeeds_and_is_seen() {
+    for must_run in ["", "node,chromium"] {
+        let (success, said, logged) = run(must_run);
+        assert!(success && said.contains("lacking: there is no gnugo (gnugo)"), "{said}");
+        assert!(said.contains("skipped"), "{said}");
+        assert_eq!(logged, "lacking: there is no gnugo (gnugo)\n");
+    }
+}
+
+#[test]
+fn a_test_that_must_run_fails() {
+    for must_run in ["all", "node, gnugo"] {
+        let (success, said, logged) = run(must_run);
+        assert!(!success && said.contains("there is no gnugo"), "{said}");
+        assert_eq!(logged, "");
+    }
+    let (success, said, _) = run("gnuchess");
+    assert!(!success && said.contains("gnuchess, which is neither all nor one of gnugo, shared"), "{said}");
+}
+
+#[test]
+fn all_asks_for_no_processor() {
+    assert!(is_named_in(Need::Chromium, "all") && !is_named_in(Need::Amx, "all"));
+    assert!(is_named_in(Need::Amx, "amx") && !is_named_in(Need::Zstd, ""));
+}
