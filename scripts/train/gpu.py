@@ -29,6 +29,7 @@ import lzma
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -36,6 +37,8 @@ import threading
 import time
 from pathlib import Path
 
+# The time that a run may take counts from here: on a cold machine PyTorch alone takes half a minute to load.
+BEGUN = time.monotonic()
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import numpy as np
@@ -390,7 +393,8 @@ class Compiled:
 class Training:
     def __init__(self, options: argparse.Namespace):
         self.options = options
-        self.begun = time.monotonic()
+        self.begun = BEGUN if options.from_start else time.monotonic()
+        self.stopping = False
         self.device = torch.device(options.device or ("cuda" if torch.cuda.is_available() else "cpu"))
         if self.device.type == "cuda":
             torch.backends.cuda.matmul.allow_tf32 = True
@@ -642,20 +646,24 @@ class Training:
             flush=True,
         )
         # Two kinds of positions are worth waiting for: those of games, and those of other boards.
-        while self.positions.take_in() < options.least and self.elapsed() < min(60.0, end / 3):
+        waiting = self.elapsed()
+        while self.positions.take_in() < options.least and self.elapsed() - waiting < min(60.0, end / 3):
             time.sleep(0.2)
         if not self.positions.shares():
             raise SystemExit(f"no positions: {self.positions.failure or 'nothing to make them of in the folder'}")
-        saved = logged = self.elapsed()
+        for number in (signal.SIGTERM, signal.SIGINT) if options.from_start else ():
+            signal.signal(number, lambda *_: setattr(self, "stopping", True))
+        saved = logged = validated = self.elapsed()
         before, count, sums, steps = self.done, 0, {}, 0
         for batch in self.batches():
             for name, value in self.step(batch, steps).items():
                 sums[name] = sums[name] + value if name in sums else value
             count, steps = count + 1, steps + 1
-            if steps % 4 and self.elapsed() < end:
+            done = self.stopping or self.elapsed() > end
+            if steps % 4 and not done:
                 continue  # looking at the numbers makes the GPU wait
             now = self.elapsed()
-            if now - logged > options.log_seconds or now > end:
+            if now - logged > options.log_seconds or done:
                 means = {name: float(value) / count for name, value in sums.items()}
                 pools = sum(pool.count for pool in list(self.positions.pools.values()))
                 speed = (self.done - before) / (now - logged)
@@ -669,8 +677,11 @@ class Training:
             if now - saved > options.checkpoint_seconds:
                 self.checkpoint()
                 saved = now
-            if now > end:
+            if done:
                 break
+            if now - validated > options.validate_seconds:
+                self.validate()
+                validated = now
         self.checkpoint(wait=True)
         self.validate()
 
@@ -758,6 +769,7 @@ def main() -> None:
     training.add_argument("--teacher-points", type=int, default=361 * 512, help="points that the teacher sees at once")
     training.add_argument("--validation-positions", type=int, default=2048, help="of each size")
     training.add_argument("--checkpoint-seconds", type=float, default=60.0)
+    training.add_argument("--validate-seconds", type=float, default=150.0)
     training.add_argument("--log-seconds", type=float, default=10.0)
     training.add_argument("--compile", action="store_true", help="let torch.compile make kernels for 19x19")
     training.add_argument("--bf16", action="store_true", help="also on a CPU")
@@ -767,6 +779,8 @@ def main() -> None:
     training.add_argument("--threads", type=int, help="CPU threads of PyTorch")
     training.add_argument("--seed", type=int, default=1, help="another one in every run brings other positions")
     options = parser.parse_args()
+    # As a script; called by another program, time counts from the call.
+    options.from_start = __name__ == "__main__"
     if getattr(options, "threads", None):
         fast.prepare(options.threads)
     options.run(options)

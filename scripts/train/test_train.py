@@ -94,7 +94,11 @@ class Convolutions(unittest.TestCase):
 
 class Networks(unittest.TestCase):
     def test_a_file_is_read_as_it_was_written(self):
-        made = network()
+        for name in ("b3c16", "b3c32nbt"):
+            with self.subTest(name):
+                self.written_and_read(network(name))
+
+    def written_and_read(self, made: Network):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "n.bin.gz"
             katago_file.write(path, "n", made)
@@ -112,7 +116,11 @@ class Networks(unittest.TestCase):
 
     @torch.no_grad()
     def test_a_padded_board_gets_the_same_answers(self):
-        made = network()
+        for name in ("b3c16", "b3c32nbt"):
+            with self.subTest(name):
+                self.padded(network(name))
+
+    def padded(self, made: Network):
         spatial, globals_ = (torch.rand(2, 22, 7, 9) > 0.7).float(), torch.randn(2, 19)
         padded, mask = torch.zeros(2, 22, 10, 11), torch.zeros(2, 1, 10, 11)
         padded[:, :, :7, :9], mask[:, :, :7, :9] = spatial, 1
@@ -240,7 +248,11 @@ class Emitter:
 class Teachers(unittest.TestCase):
     @torch.no_grad()
     def test_a_network_of_ours_answers_as_it_does(self):
-        made = network()
+        for name in ("b3c16", "b3c32nbt"):
+            with self.subTest(name):
+                self.asked(network(name))
+
+    def asked(self, made: Network):
         spatial, globals_ = (torch.rand(3, 22, 7, 9) > 0.7).float(), torch.randn(3, 19)
         with tempfile.TemporaryDirectory() as folder:
             katago_file.write(Path(folder) / "n.bin.gz", "n", made)
