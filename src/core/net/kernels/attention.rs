@@ -538,3 +538,123 @@ fn integer_weights<S: Simd>(
     weights[count..].fill(0);
     s.reduce_add_int(sum) - beyond
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::kernels::kernel::{Kernel, Precision};
+    use crate::net::kernels::primitives::Primitives;
+    use crate::rng::Rng;
+
+    /// What every point sees, head by head, by the definition and in `f64`.
+    fn definition(heads: &Heads, (width, height): (usize, usize), from: &[f32], stride: usize) -> Vec<f64> {
+        let Heads { key_heads, key_width, value_width, ref rotation, .. } = *heads;
+        let points = width * height;
+        let half = key_width / 2;
+        let turned = |point: usize, first: usize, key_head: usize| -> Vec<f64> {
+            let x: Vec<f64> =
+                from[point * stride + first..][..key_width].iter().map(|&x| f64::from(x)).collect();
+            let Some(rotation) = rotation else { return x };
+            let angle = |table: &[f32], place: usize, pair: usize| {
+                let start = (place * key_heads + key_head) * key_width + pair;
+                f64::from(table[start + half]).atan2(f64::from(table[start]))
+            };
+            let mut result = vec![0.0; key_width];
+            for pair in 0..half {
+                let angle = angle(&rotation.columns, point % width, pair)
+                    + angle(&rotation.rows, point / width, pair);
+                let (sin, cos) = angle.sin_cos();
+                result[pair] = x[pair] * cos - x[half + pair] * sin;
+                result[half + pair] = x[pair] * sin + x[half + pair] * cos;
+            }
+            result
+        };
+        let mut seen = vec![0.0; points * heads.heads * value_width];
+        for head in 0..heads.heads {
+            let key_head = head / (heads.heads / key_heads);
+            for point in 0..points {
+                let query = turned(point, head * key_width, key_head);
+                let logits: Vec<f64> = (0..points)
+                    .map(|other| {
+                        let key = turned(other, (heads.heads + key_head) * key_width, key_head);
+                        let product: f64 = query.iter().zip(&key).map(|(query, key)| query * key).sum();
+                        product / (key_width as f64).sqrt()
+                    })
+                    .collect();
+                let most = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                let weights: Vec<f64> = logits.iter().map(|logit| (logit - most).exp()).collect();
+                let sum: f64 = weights.iter().sum();
+                for channel in 0..value_width {
+                    let value = (heads.heads + key_heads) * key_width + key_head * value_width + channel;
+                    let values = (0..points).map(|other| f64::from(from[other * stride + value]));
+                    let total: f64 = weights.iter().zip(values).map(|(weight, value)| weight * value).sum();
+                    seen[(point * heads.heads + head) * value_width + channel] = total / sum;
+                }
+            }
+        }
+        seen
+    }
+
+    /// With and without turning, with shared keys, with widths that no vector divides, on boards smaller than a
+    /// block and larger than a chunk; with large logits and with zeros.
+    #[test]
+    fn attention_is_what_its_definition_says() {
+        let mut rng = Rng::new(5);
+        let mut number = |size: f32| (rng.unit() as f32 * 2.0 - 1.0) * size;
+        let kernels = Kernel::ALL.into_iter().filter(|kernel| kernel.is_available());
+        for kernel in kernels.filter(|kernel| kernel.precisions().contains(&Precision::F32)) {
+            let primitives = Primitives::of(kernel);
+            let mut memory = AttentionMemory::default();
+            for (heads, key_heads, key_width, value_width, is_turned, board, size) in [
+                (2, 1, 8, 5, true, (3, 2), 2.0),
+                (3, 3, 32, 32, true, (13, 11), 4.0),
+                (1, 1, 6, 33, false, (1, 1), 1.0),
+                (4, 2, 2, 1, true, (5, 1), 1.0),
+                (1, 1, 128, 70, true, (7, 7), 1.0),
+                (2, 2, 4, 3, false, (9, 3), 0.0),
+            ] {
+                let rotation = is_turned.then(|| {
+                    let mut table = |places: usize| {
+                        let mut table = vec![0.0; places * key_heads * key_width];
+                        for turn in table.chunks_exact_mut(key_width) {
+                            for pair in 0..key_width / 2 {
+                                let (sin, cos) = number(3.0).sin_cos();
+                                (turn[pair], turn[key_width / 2 + pair]) = (cos, sin);
+                            }
+                        }
+                        table
+                    };
+                    Rotation { columns: table(board.0), rows: table(board.1) }
+                });
+                let shape = Heads { heads, key_heads, key_width, value_width, rotation };
+                let points = board.0 * board.1;
+                let stride = (heads + key_heads) * key_width + key_heads * value_width + 3;
+                let to_stride = heads * value_width + 1;
+                let from: Vec<f32> = (0..points * stride).map(|_| number(size)).collect();
+                let wanted = definition(&shape, board, &from, stride);
+                for (attend, product, tolerance) in [
+                    (primitives.attend_floats, primitives.block_of_floats, 2e-5),
+                    (primitives.attend_halves, primitives.block_of_halves, 5e-3),
+                ] {
+                    let mut to = vec![f32::NAN; points * to_stride];
+                    attend(Attention {
+                        heads: &shape,
+                        board,
+                        from: &from,
+                        stride,
+                        to: &mut to,
+                        to_stride,
+                        memory: &mut memory,
+                        product,
+                    });
+                    let found = to.chunks_exact(to_stride).flat_map(|point| &point[..to_stride - 1]);
+                    for (found, wanted) in found.zip(&wanted) {
+                        let difference = (f64::from(*found) - wanted).abs();
+                        assert!(difference <= tolerance * f64::from(size), "{}: {difference}", kernel.name());
+                    }
+                    assert!(to.chunks_exact(to_stride).all(|point| point[to_stride - 1].is_nan()));
+                }
+            }
+        }
+    }
+}

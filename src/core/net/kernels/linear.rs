@@ -217,3 +217,103 @@ fn multiply_bytes<S: Simd, R: Rows, D: Destination<S>>(
     // SAFETY: `multiply` has seen that there is memory for all rows and columns.
     unsafe { product::<S, Bytes, _, _>(s, factors, &finish) };
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::kernels::kernel::{Kernel, Precision};
+    use crate::net::kernels::primitives::Primitives;
+    use proptest::prelude::*;
+
+    /// The integers of a packed matrix, `[row][column]`.
+    fn unpacked(linear: &Linear, panel: usize) -> Vec<i64> {
+        let Weights::Bytes { integers, .. } = &linear.weights else { panic!("a matrix of bytes") };
+        let (depth, outputs) = (linear.inputs, linear.outputs);
+        let at = |row: usize, column: usize| {
+            (column / panel * depth + row / 4 * 4) * panel + column % panel * 4 + row % 4
+        };
+        (0..depth * outputs)
+            .map(|index| i64::from(integers.as_slice()[at(index / outputs, index % outputs)]))
+            .collect()
+    }
+
+    fn silu(x: f64) -> f64 {
+        x / (1.0 + (-x).exp())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
+        /// By all kernels, in all precisions and with all endings, for any number of rows: exactly the products of the
+        /// integers, and products of the numbers as exact as their kind.
+        #[test]
+        fn products_are_what_their_definition_says(
+            seed in any::<u64>(),
+            rows in 1usize..40,
+            inputs in 1usize..4,
+            outputs in 1usize..4,
+        ) {
+            let mut rng = crate::rng::Rng::new(seed);
+            let mut number = || rng.unit() as f32 * 2.0 - 1.0;
+            let kernels = Kernel::ALL.into_iter().filter(|kernel| kernel.is_available());
+            for kernel in kernels.filter(|kernel| kernel.precisions().contains(&Precision::F32)) {
+                let primitives = Primitives::of(kernel);
+                let (panel, lanes) = (primitives.panel, primitives.lanes);
+                let (inputs, outputs) = (16 * inputs, panel * outputs);
+                let padded = rows.next_multiple_of(ROW_ALIGN);
+                let weights: Vec<f32> = (0..inputs * outputs).map(|_| number()).collect();
+                let numbers: Vec<f32> = (0..padded * inputs).map(|_| number()).collect();
+                let bytes: Vec<u8> = numbers.iter().map(|x| (x * 127.0 + 128.0) as u8).collect();
+                // The largest bytes are where products could overflow.
+                let bytes: Vec<u8> = bytes.iter().map(|&byte| if byte > 200 { 255 } else { byte }).collect();
+                let scales: Vec<f32> = (0..padded).map(|_| number()).collect();
+                let floats = Linear::floats(&weights, inputs, outputs, panel);
+                let integers = Linear::bytes(&weights, inputs, outputs, panel, primitives.pair_levels, 128);
+                let whole = unpacked(&integers, panel);
+                let Weights::Bytes { scales: columns, .. } = &integers.weights else { unreachable!() };
+                for (weight, whole) in weights.iter().zip(&whole).enumerate().map(|(index, (weight, whole))| {
+                    (*weight, *whole as f32 * columns[index % outputs])
+                }) {
+                    prop_assert!((weight - whole).abs() <= 0.51 / 63.0);
+                }
+                let exact = |row: usize, column: usize, is_whole: bool| -> f64 {
+                    let sum: f64 = (0..inputs)
+                        .map(|k| match is_whole {
+                            true => ((i64::from(bytes[row * inputs + k]) - 128) * whole[k * outputs + column]) as f64,
+                            false => f64::from(numbers[row * inputs + k]) * f64::from(weights[k * outputs + column]),
+                        })
+                        .sum();
+                    let factor = if is_whole { f64::from(columns[column]) } else { 1.0 };
+                    sum * factor * f64::from(scales[row])
+                };
+                for (linear, taken) in [
+                    (&floats, Taken::Floats(&numbers, inputs, Some(&scales))),
+                    (&integers, Taken::Bytes(&bytes, &scales)),
+                ] {
+                    let is_whole = linear.takes_bytes();
+                    for ending in [Ending::Overwrite, Ending::Accumulate, Ending::Gate] {
+                        let columns = if ending == Ending::Gate { outputs / 2 } else { outputs };
+                        let stride = columns + 3;
+                        let before = if ending == Ending::Accumulate { 0.5 } else { f32::NAN };
+                        let mut to = vec![before; padded * stride];
+                        let to_slice = &mut to[..];
+                        (primitives.multiply)(Multiplication { rows, taken, linear, ending, to: to_slice, stride });
+                        for (index, found) in to.chunks_exact(stride).take(rows).flat_map(|row| &row[..columns]).enumerate() {
+                            let (row, column) = (index / columns, index % columns);
+                            let wanted = match ending {
+                                Ending::Overwrite => exact(row, column, is_whole),
+                                Ending::Accumulate => 0.5 + exact(row, column, is_whole),
+                                Ending::Gate => {
+                                    let first = column / lanes * panel + column % lanes;
+                                    silu(exact(row, first, is_whole)) * exact(row, first + lanes, is_whole)
+                                }
+                            };
+                            let difference = (f64::from(*found) - wanted).abs();
+                            prop_assert!(difference <= 1e-4 * wanted.abs().max(1.0), "{}: {found} {wanted}", kernel.name());
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
