@@ -45,6 +45,10 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
+if torch.cuda.is_available():
+    # What is compiled for the CPU would only cost time.
+    os.environ.setdefault("KOSUMI_TRAIN_PLAIN", "1")
+
 import fast
 import katago_file
 import optimiser
@@ -493,7 +497,11 @@ class Training:
         drawn = torch.multinomial(weights, self.options.window, replacement=True, generator=self.generator)
         counts = torch.bincount(drawn, minlength=len(sizes)).tolist()
         pools = [(self.positions.pools[size], count) for size, count in zip(sizes, counts) if count]
-        return [self.label(pool, count * self.options.batch) for pool, count in pools]
+        return [self.label(pool, count * self.batch_of(pool.size)) for pool, count in pools]
+
+    def batch_of(self, size: tuple[int, int]) -> int:
+        """Positions a step: as many points as the batch of 19×19 has, as small boards are cheap."""
+        return max(1, self.options.batch * 361 // (size[0] * size[1]))
 
     def batches(self):
         """Batches without end: each window is gone through as often as wanted, mixed and turned anew each time."""
@@ -505,7 +513,7 @@ class Training:
                 pieces = []
                 for labelled in window:
                     mixed = torch.randperm(len(labelled.rows), generator=self.generator)
-                    pieces += [(labelled, piece.to(self.device)) for piece in mixed.split(options.batch)]
+                    pieces += [(labelled, piece.to(self.device)) for piece in mixed.split(self.batch_of(labelled.pool.size))]
                 for i in torch.randperm(len(pieces), generator=self.generator).tolist():
                     labelled, chosen = pieces[i]
                     turns = torch.randint(len(labelled.pool.tables), (len(chosen),), generator=self.generator)
@@ -756,13 +764,13 @@ def main() -> None:
     training.add_argument("--decay", type=float, default=0.05, help="weight decay")
     training.add_argument("--warm-up", type=int, default=200, help="steps of rising rate")
     training.add_argument("--cool-down", type=float, default=0.0, help="share of the time at whose end the rate is 0")
-    training.add_argument("--batch", type=int, default=512, help="positions a step")
+    training.add_argument("--batch", type=int, default=512, help="positions of 19x19 a step; more of smaller boards")
     training.add_argument("--window", type=int, default=32, help="batches that are labelled and mixed together")
     training.add_argument("--reuse", type=int, default=2, help="times that each label is learnt from, turned differently")
-    training.add_argument("--full", type=float, default=0.45, help="share of 19x19")
+    training.add_argument("--full", type=float, default=0.45, help="share of the steps on 19x19")
     training.add_argument("--vary-komi", type=float, default=0.4, help="share of positions with another komi")
     training.add_argument("--played", type=float, default=0.15, help="weight of the played move beside the teacher's")
-    training.add_argument("--average", type=float, default=400_000.0, help="positions over which weights are averaged")
+    training.add_argument("--average", type=float, default=800_000.0, help="positions over which weights are averaged")
     training.add_argument("--per-game", type=int, default=24, help="positions of each game")
     training.add_argument("--least", type=int, default=100_000, help="positions to wait for at first, a minute at most")
     training.add_argument("--cores", type=int, default=max(1, (os.cpu_count() or 2) - 2), help="for kosumi")

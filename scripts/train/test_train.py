@@ -31,7 +31,7 @@ from grow import grown
 from losses import Weights, losses, measures
 from mix import mixed
 from model import Network, Shape
-from optimiser import orthogonal
+from optimiser import Muon, orthogonal
 
 HERE = Path(__file__).parent
 # What lies beside the project on some machines: other people's networks, and what KataGo says with them.
@@ -654,6 +654,21 @@ class Optimisers(unittest.TestCase):
             singular = torch.linalg.svdvals(orthogonal(torch.randn(shape)))
             self.assertGreater(float(singular.min()), 0.3)
             self.assertLess(float(singular.max()), 1.3)
+
+
+    def test_adam_steps_as_pytorchs_does(self):
+        torch.manual_seed(2)
+        ours, theirs = [[torch.nn.Parameter(torch.ones(3)), torch.nn.Parameter(torch.ones(2, 2))] for _ in range(2)]
+        mine = Muon([dict(params=ours, weight_decay=0.1, muon=False)], lr=0.01)
+        right = torch.optim.AdamW(theirs, lr=0.01, betas=(0.9, 0.98), eps=1e-10, weight_decay=0.1)
+        for _ in range(5):
+            for a, b in zip(ours, theirs):
+                a.grad = torch.randn_like(a)
+                b.grad = a.grad.clone()
+            mine.step()
+            right.step()
+        for a, b in zip(ours, theirs):
+            torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-6)
 
 
 class Resuming(unittest.TestCase):
