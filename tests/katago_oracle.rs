@@ -339,7 +339,9 @@ fn compare_integers(rows: &[&Row], network: &Network, prepared: &Prepared) {
         prepared.arithmetic().name(),
         rows.len()
     );
-    assert!(same as f64 >= 0.95 * leading as f64 && divergence <= 0.02 && result <= 0.03);
+    // Of the few positions that plain Rust is asked, one may differ.
+    assert!((leading - same) as f64 <= (0.05 * leading as f64).max(1.0));
+    assert!(divergence <= 0.02 && result <= 0.03);
 }
 
 fn compare(rows: &[&Row], network: &Network, prepared: Option<&Prepared>) {
