@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// those of the signature. Each search begins with an empty cache.
 pub(super) fn run(network: &Arc<Network>, simulations: u32, out: &mut dyn Write) -> anyhow::Result<()> {
     writeln!(out, "{}, searches of {simulations} simulations", network.name())?;
-    writeln!(out, "size    moves   shares    nodes   met again   evaluations   answers from the cache")?;
+    writeln!(out, "size    moves   shares    nodes   transpositions   evaluations   answers from the cache")?;
     for side in SIDES {
         let size = square(side)?;
         for &(_, moves, _) in POSITIONS.iter().filter(|&&(of, _, _)| of == side) {
@@ -31,7 +31,7 @@ pub(super) fn run(network: &Arc<Network>, simulations: u32, out: &mut dyn Write)
                     search.evaluator().network().map_or((0, 0), |it| it.cache().hits_and_misses());
                 writeln!(
                     out,
-                    "{:>5}   {:>5}   {name:<6}   {:>6}   {:>9}   {misses:>11}   {hits:>22}",
+                    "{:>5}   {:>5}   {name:<6}   {:>6}   {:>14}   {misses:>11}   {hits:>22}",
                     options::size_text(size),
                     game.records().len(),
                     report.usage.nodes,

@@ -270,17 +270,19 @@ mod tests {
     use crate::net::kernels::tiles;
     use crate::net::random::{BlockKind, Options, network};
     use crate::rng::Rng;
+    use kosumi_test_support::{Need, require};
 
     /// Between the products of tiles, other kernels round differently, and a number that lies between two of 16 bits
     /// then becomes another. With the same vectors around them, nothing may differ.
     #[test]
-    #[expect(clippy::print_stderr, reason = "says that nothing was tested")]
     fn networks_on_tiles_are_bit_for_bit_what_their_emulation_computes() {
         let arithmetic = Arithmetic { kernel: Kernel::AmxBf16, precision: Precision::Bf16 };
-        if !arithmetic.kernel.is_available() {
-            eprintln!("skipped: this processor has no tiles of bf16");
-            return;
-        }
+        let found = if arithmetic.kernel.is_available() {
+            Ok(())
+        } else {
+            Err("this processor has no tiles of bf16".to_owned())
+        };
+        let Some(()) = require(Need::Amx, found) else { return };
         for (version, activation) in [(8, Activation::Relu), (16, Activation::Mish)] {
             let blocks = vec![BlockKind::Ordinary, BlockKind::GlobalPooling, BlockKind::Nested];
             let options =

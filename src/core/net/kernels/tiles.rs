@@ -319,13 +319,12 @@ mod tests {
 
     #[test]
     #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-    #[expect(clippy::print_stderr, reason = "says that nothing was tested")]
     fn the_instructions_compute_what_the_emulation_does() {
         use crate::net::kernels::amx;
-        if !amx::is_available() {
-            eprintln!("skipped: this processor has no tiles of bf16");
-            return;
-        }
+        use kosumi_test_support::{Need, require};
+        let found =
+            if amx::is_available() { Ok(()) } else { Err("this processor has no tiles of bf16".to_owned()) };
+        let Some(()) = require(Need::Amx, found) else { return };
         let mut rng = crate::rng::Rng::new(9);
         // Of many sizes, so that sums are rounded, and some tiny.
         let mut number = || {
