@@ -20,6 +20,9 @@ pub(super) const WORD_ALIGN: usize = 4;
 pub(super) trait Terms<S: Simd>: Copy {
     type Sum: Copy;
     type Words: Copy;
+    /// Words that are multiplied in one turn of the inner loop; divides [`WORD_ALIGN`]. With too many, the compiler
+    /// loads factors ahead for which there is no register.
+    const STEPS: usize;
 
     fn zero(s: S) -> Self::Sum;
     /// # Safety
@@ -38,6 +41,7 @@ pub(super) struct Floats;
 impl<S: Simd> Terms<S> for Floats {
     type Sum = S::V;
     type Words = S::V;
+    const STEPS: usize = 1;
 
     #[inline(always)]
     fn zero(s: S) -> S::V {
@@ -72,6 +76,7 @@ macro_rules! integers {
         impl<S: Simd> Terms<S> for $name {
             type Sum = S::I;
             type Words = S::I;
+            const STEPS: usize = WORD_ALIGN;
 
             #[inline(always)]
             fn zero(s: S) -> S::I {
@@ -230,7 +235,7 @@ where
             let rows: [*const u32; ROWS] = std::array::from_fn(|row| a.add(starts[row]));
             let mut word = 0;
             while word < it.inner {
-                for step in 0..WORD_ALIGN {
+                for step in 0..T::STEPS {
                     let left = T::load(s, b);
                     let right = T::load(s, b.add(S::LANES));
                     for (row, sums) in rows.iter().zip(&mut sums) {
@@ -240,7 +245,7 @@ where
                     }
                     b = b.add(panel);
                 }
-                word += WORD_ALIGN;
+                word += T::STEPS;
             }
         }
         for (row, sums) in sums.into_iter().enumerate() {
