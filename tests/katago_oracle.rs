@@ -338,7 +338,10 @@ fn compare_integers(rows: &[&Row], network: &Network, prepared: &Prepared) {
         prepared.arithmetic().name(),
         rows.len()
     );
-    assert!(same as f64 >= 0.95 * leading as f64 && divergence <= 0.02 && result <= 0.03);
+    // Without products of integers in one instruction, weights have fewer steps; the smallest network is off by 0.032.
+    let has_vnni = matches!(prepared.arithmetic().kernel, Kernel::AvxVnni | Kernel::Avx512Vnni);
+    let most = if has_vnni { 0.03 } else { 0.04 };
+    assert!(same as f64 >= 0.95 * leading as f64 && divergence <= 0.02 && result <= most);
 }
 
 fn compare(rows: &[&Row], network: &Network, prepared: Option<&Prepared>) {

@@ -20,9 +20,6 @@ pub(super) const WORD_ALIGN: usize = 4;
 pub(super) trait Terms<S: Simd>: Copy {
     type Sum: Copy;
     type Words: Copy;
-    /// Words that are multiplied in one turn of the inner loop; divides [`WORD_ALIGN`]. With too many, the compiler
-    /// loads factors ahead for which there is no register.
-    const STEPS: usize;
 
     fn zero(s: S) -> Self::Sum;
     /// # Safety
@@ -41,7 +38,6 @@ pub(super) struct Floats;
 impl<S: Simd> Terms<S> for Floats {
     type Sum = S::V;
     type Words = S::V;
-    const STEPS: usize = 1;
 
     #[inline(always)]
     fn zero(s: S) -> S::V {
@@ -76,7 +72,6 @@ macro_rules! integers {
         impl<S: Simd> Terms<S> for $name {
             type Sum = S::I;
             type Words = S::I;
-            const STEPS: usize = WORD_ALIGN;
 
             #[inline(always)]
             fn zero(s: S) -> S::I {
@@ -233,19 +228,17 @@ where
         for &piece in it.pieces {
             let a = it.a.as_ptr().add(piece);
             let rows: [*const u32; ROWS] = std::array::from_fn(|row| a.add(starts[row]));
-            let mut word = 0;
-            while word < it.inner {
-                for step in 0..T::STEPS {
-                    let left = T::load(s, b);
-                    let right = T::load(s, b.add(S::LANES));
-                    for (row, sums) in rows.iter().zip(&mut sums) {
-                        let factor = T::broadcast(s, row.add(word + step));
-                        sums[0] = T::step(s, sums[0], factor, left);
-                        sums[1] = T::step(s, sums[1], factor, right);
-                    }
-                    b = b.add(panel);
+            // One word at a time: if there are more in a turn, the compiler loads factors ahead for which there is no
+            // register.
+            for word in 0..it.inner {
+                let left = T::load(s, b);
+                let right = T::load(s, b.add(S::LANES));
+                for (row, sums) in rows.iter().zip(&mut sums) {
+                    let factor = T::broadcast(s, row.add(word));
+                    sums[0] = T::step(s, sums[0], factor, left);
+                    sums[1] = T::step(s, sums[1], factor, right);
                 }
-                word += T::STEPS;
+                b = b.add(panel);
             }
         }
         for (row, sums) in sums.into_iter().enumerate() {
