@@ -341,7 +341,10 @@ fn compare_integers(rows: &[&Row], network: &Network, prepared: &Prepared) {
     );
     // Of the few positions that plain Rust is asked, one may differ.
     assert!((leading - same) as f64 <= (0.05 * leading as f64).max(1.0));
-    assert!(divergence <= 0.02 && result <= 0.03);
+    // Without products of integers in one instruction, weights have fewer steps; the smallest network is off by 0.032.
+    let has_vnni = matches!(prepared.arithmetic().kernel, Kernel::AvxVnni | Kernel::Avx512Vnni);
+    let most = if has_vnni { 0.03 } else { 0.04 };
+    assert!(divergence <= 0.02 && result <= most);
 }
 
 fn compare(rows: &[&Row], network: &Network, prepared: Option<&Prepared>) {

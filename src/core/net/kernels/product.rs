@@ -228,19 +228,17 @@ where
         for &piece in it.pieces {
             let a = it.a.as_ptr().add(piece);
             let rows: [*const u32; ROWS] = std::array::from_fn(|row| a.add(starts[row]));
-            let mut word = 0;
-            while word < it.inner {
-                for step in 0..WORD_ALIGN {
-                    let left = T::load(s, b);
-                    let right = T::load(s, b.add(S::LANES));
-                    for (row, sums) in rows.iter().zip(&mut sums) {
-                        let factor = T::broadcast(s, row.add(word + step));
-                        sums[0] = T::step(s, sums[0], factor, left);
-                        sums[1] = T::step(s, sums[1], factor, right);
-                    }
-                    b = b.add(panel);
+            // One word at a time: if there are more in a turn, the compiler loads factors ahead for which there is no
+            // register.
+            for word in 0..it.inner {
+                let left = T::load(s, b);
+                let right = T::load(s, b.add(S::LANES));
+                for (row, sums) in rows.iter().zip(&mut sums) {
+                    let factor = T::broadcast(s, row.add(word));
+                    sums[0] = T::step(s, sums[0], factor, left);
+                    sums[1] = T::step(s, sums[1], factor, right);
                 }
-                word += WORD_ALIGN;
+                b = b.add(panel);
             }
         }
         for (row, sums) in sums.into_iter().enumerate() {
