@@ -40,7 +40,7 @@ impl Platform {
 
 /// Where the search begins.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Surroundings {
+pub struct Machine {
     /// The kind of system.
     pub platform: Platform,
     /// The user's own folder.
@@ -90,7 +90,7 @@ const TELLING: [&str; 12] = [
 const TELLING_DEPTH: usize = 5;
 
 /// The networks on this machine, in the order of the places; each once.
-pub fn find(surroundings: &Surroundings) -> Vec<Found> {
+pub fn find(machine: &Machine) -> Vec<Found> {
     let mut seen = HashSet::new();
     let mut found = Vec::new();
     let mut add = |path: PathBuf, program: &'static str| {
@@ -105,10 +105,10 @@ pub fn find(surroundings: &Surroundings) -> Vec<Found> {
             header => found.push(Found { path, program, bytes, header }),
         }
     };
-    for (program, file) in settings(surroundings) {
+    for (program, file) in settings(machine) {
         named_in(&file).into_iter().for_each(|path| add(path, program));
     }
-    for place in places(surroundings) {
+    for place in places(machine) {
         networks_in(&place).into_iter().for_each(|path| add(path, place.program));
     }
     found
@@ -153,8 +153,8 @@ fn katrain_in_python(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Where networks usually are.
-fn places(surroundings: &Surroundings) -> Vec<Place> {
-    let Surroundings { platform, home, root, folders } = surroundings;
+fn places(machine: &Machine) -> Vec<Place> {
+    let Machine { platform, home, root, folders } = machine;
     let mut places = Vec::new();
     let mut add = |program: &'static str, folder: PathBuf, depth: usize| {
         places.push(Place { program, folder, depth });
@@ -240,8 +240,8 @@ fn program_of(folder: &str) -> &'static str {
 }
 
 /// Settings of programs that name a network of the user's.
-fn settings(surroundings: &Surroundings) -> Vec<(&'static str, PathBuf)> {
-    let Surroundings { platform, home, .. } = surroundings;
+fn settings(machine: &Machine) -> Vec<(&'static str, PathBuf)> {
+    let Machine { platform, home, .. } = machine;
     let programs = match platform {
         Platform::Unix => home.join(".config"),
         Platform::Mac => home.join("Library/Application Support"),
@@ -326,14 +326,14 @@ mod tests {
         network.write(Encoding::Binary, fs::File::create(path).unwrap()).unwrap();
     }
 
-    fn surroundings(home: &TempDir, platform: Platform) -> Surroundings {
+    fn machine(home: &TempDir, platform: Platform) -> Machine {
         let root = home.path().join("system");
-        Surroundings { platform, home: home.path().to_owned(), root, folders: Vec::new() }
+        Machine { platform, home: home.path().to_owned(), root, folders: Vec::new() }
     }
 
     /// Path below the home, and program.
     fn listed(home: &TempDir, platform: Platform) -> Vec<(String, &'static str)> {
-        let found = find(&surroundings(home, platform));
+        let found = find(&machine(home, platform));
         let below =
             |path: &Path| path.strip_prefix(home.path()).unwrap().to_string_lossy().replace('\\', "/");
         found.iter().map(|it| (below(&it.path), it.program)).collect()
@@ -410,7 +410,7 @@ mod tests {
         fs::write(folder.join("notes.txt.gz"), "not packed at all, and no network").unwrap();
         fs::write(folder.join("future.bin.gz"), "kata9 99 22 19").unwrap();
         fs::write(folder.join("config.json"), "{ broken").unwrap();
-        let found = find(&surroundings(&home, Platform::Unix));
+        let found = find(&machine(&home, Platform::Unix));
         let names: Vec<_> = found.iter().map(|it| it.path.file_name().unwrap().to_string_lossy()).collect();
         assert_eq!(names, ["future.bin.gz", "good.bin.gz"]);
         assert_eq!(
@@ -425,7 +425,7 @@ mod tests {
     fn folders_can_be_named() {
         let home = home(&["data/nets/x.bin.gz"]);
         let folders = vec![home.path().join("data"), home.path().join("no such folder")];
-        let found = find(&Surroundings { folders, ..surroundings(&home, Platform::Unix) });
+        let found = find(&Machine { folders, ..machine(&home, Platform::Unix) });
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].program, "named");
     }

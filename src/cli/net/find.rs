@@ -1,7 +1,7 @@
 //! `kosumi net find`: networks that other programs have left on this machine.
 
 use crate::net::{Forward, Input, Network, SPATIAL_FEATURES};
-use crate::networks::{self, Found, Platform, Surroundings};
+use crate::networks::{self, Found, Machine, Platform};
 use anyhow::Context as _;
 use clap::Args;
 use std::io::{self, Write};
@@ -29,8 +29,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let home = std::env::home_dir().context("no home folder is known")?;
     let root = if cfg!(windows) { "C:\\" } else { "/" };
     let folders = arguments.folders.clone();
-    let found =
-        networks::find(&Surroundings { platform: Platform::here(), home, root: root.into(), folders });
+    let found = networks::find(&Machine { platform: Platform::here(), home, root: root.into(), folders });
     let mut out = io::stdout().lock();
     if found.is_empty() {
         writeln!(out, "No networks were found. Folders can be named: kosumi net find FOLDER")?;
