@@ -74,7 +74,7 @@ fn profiles_are_for_networks_of_human_play() {
     let answers = answers(network(false), None, input);
     assert!(answers[0].starts_with("? humanSLProfile is for networks of human play"), "{answers:#?}");
     assert!(answers[1].starts_with("? no network of human play"), "{answers:#?}");
-    assert_eq!(answers[2], "=");
+    assert_eq!(answers[2], "= none");
     assert!(answers[3].starts_with('?') && answers[4] == "= none", "nothing changes: {answers:#?}");
     // The first network may be one.
     let answers = self::answers(

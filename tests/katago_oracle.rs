@@ -219,7 +219,8 @@ fn raw_answers_are_written_as_katago_does() {
     let recorded = fs::read_to_string(path).unwrap();
     let wanted: Vec<&str> = recorded.split("\n\n").filter(|it| it.starts_with("= symmetry 0")).collect();
     let rules = Rules::preset("tromp-taylor").unwrap().rules;
-    let settings = EngineSettings { threads: 1, memory_mebibytes: 2, rules, ..EngineSettings::default() };
+    let mut settings = EngineSettings { threads: 1, memory_mebibytes: 2, rules, ..EngineSettings::default() };
+    settings.network.arithmetic.precision = Some(Precision::F32);
     let engine = Engine::with_network(settings, Some(Arc::new(network)));
     let input = "boardsize 5\nclear_board\nkomi 6.5\nplay B C3\nkata-raw-nn 0\nkata-raw-nn b 0 0.5\n\
                  kata-raw-nn 0 b\nkata-raw-nn 9\nkata-raw-nn 0 1.5\nkata-raw-nn\n";

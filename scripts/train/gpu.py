@@ -29,6 +29,7 @@ import lzma
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -36,11 +37,17 @@ import threading
 import time
 from pathlib import Path
 
+# The time that a run may take counts from here: on a cold machine PyTorch alone takes half a minute to load.
+BEGUN = time.monotonic()
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import numpy as np
 import torch
 import torch.nn.functional as F
+
+if torch.cuda.is_available():
+    # What is compiled for the CPU would only cost time.
+    os.environ.setdefault("KOSUMI_TRAIN_PLAIN", "1")
 
 import fast
 import katago_file
@@ -390,7 +397,8 @@ class Compiled:
 class Training:
     def __init__(self, options: argparse.Namespace):
         self.options = options
-        self.begun = time.monotonic()
+        self.begun = BEGUN if options.from_start else time.monotonic()
+        self.stopping = False
         self.device = torch.device(options.device or ("cuda" if torch.cuda.is_available() else "cpu"))
         if self.device.type == "cuda":
             torch.backends.cuda.matmul.allow_tf32 = True
@@ -489,7 +497,11 @@ class Training:
         drawn = torch.multinomial(weights, self.options.window, replacement=True, generator=self.generator)
         counts = torch.bincount(drawn, minlength=len(sizes)).tolist()
         pools = [(self.positions.pools[size], count) for size, count in zip(sizes, counts) if count]
-        return [self.label(pool, count * self.options.batch) for pool, count in pools]
+        return [self.label(pool, count * self.batch_of(pool.size)) for pool, count in pools]
+
+    def batch_of(self, size: tuple[int, int]) -> int:
+        """Positions a step: as many points as the batch of 19×19 has, as small boards are cheap."""
+        return max(1, self.options.batch * 361 // (size[0] * size[1]))
 
     def batches(self):
         """Batches without end: each window is gone through as often as wanted, mixed and turned anew each time."""
@@ -501,7 +513,7 @@ class Training:
                 pieces = []
                 for labelled in window:
                     mixed = torch.randperm(len(labelled.rows), generator=self.generator)
-                    pieces += [(labelled, piece.to(self.device)) for piece in mixed.split(options.batch)]
+                    pieces += [(labelled, piece.to(self.device)) for piece in mixed.split(self.batch_of(labelled.pool.size))]
                 for i in torch.randperm(len(pieces), generator=self.generator).tolist():
                     labelled, chosen = pieces[i]
                     turns = torch.randint(len(labelled.pool.tables), (len(chosen),), generator=self.generator)
@@ -642,20 +654,24 @@ class Training:
             flush=True,
         )
         # Two kinds of positions are worth waiting for: those of games, and those of other boards.
-        while self.positions.take_in() < options.least and self.elapsed() < min(60.0, end / 3):
+        waiting = self.elapsed()
+        while self.positions.take_in() < options.least and self.elapsed() - waiting < min(60.0, end / 3):
             time.sleep(0.2)
         if not self.positions.shares():
             raise SystemExit(f"no positions: {self.positions.failure or 'nothing to make them of in the folder'}")
-        saved = logged = self.elapsed()
+        for number in (signal.SIGTERM, signal.SIGINT) if options.from_start else ():
+            signal.signal(number, lambda *_: setattr(self, "stopping", True))
+        saved = logged = validated = self.elapsed()
         before, count, sums, steps = self.done, 0, {}, 0
         for batch in self.batches():
             for name, value in self.step(batch, steps).items():
                 sums[name] = sums[name] + value if name in sums else value
             count, steps = count + 1, steps + 1
-            if steps % 4 and self.elapsed() < end:
+            done = self.stopping or self.elapsed() > end
+            if steps % 4 and not done:
                 continue  # looking at the numbers makes the GPU wait
             now = self.elapsed()
-            if now - logged > options.log_seconds or now > end:
+            if now - logged > options.log_seconds or done:
                 means = {name: float(value) / count for name, value in sums.items()}
                 pools = sum(pool.count for pool in list(self.positions.pools.values()))
                 speed = (self.done - before) / (now - logged)
@@ -669,8 +685,11 @@ class Training:
             if now - saved > options.checkpoint_seconds:
                 self.checkpoint()
                 saved = now
-            if now > end:
+            if done:
                 break
+            if now - validated > options.validate_seconds:
+                self.validate()
+                validated = now
         self.checkpoint(wait=True)
         self.validate()
 
@@ -745,19 +764,20 @@ def main() -> None:
     training.add_argument("--decay", type=float, default=0.05, help="weight decay")
     training.add_argument("--warm-up", type=int, default=200, help="steps of rising rate")
     training.add_argument("--cool-down", type=float, default=0.0, help="share of the time at whose end the rate is 0")
-    training.add_argument("--batch", type=int, default=512, help="positions a step")
+    training.add_argument("--batch", type=int, default=512, help="positions of 19x19 a step; more of smaller boards")
     training.add_argument("--window", type=int, default=32, help="batches that are labelled and mixed together")
     training.add_argument("--reuse", type=int, default=2, help="times that each label is learnt from, turned differently")
-    training.add_argument("--full", type=float, default=0.45, help="share of 19x19")
+    training.add_argument("--full", type=float, default=0.45, help="share of the steps on 19x19")
     training.add_argument("--vary-komi", type=float, default=0.4, help="share of positions with another komi")
     training.add_argument("--played", type=float, default=0.15, help="weight of the played move beside the teacher's")
-    training.add_argument("--average", type=float, default=400_000.0, help="positions over which weights are averaged")
+    training.add_argument("--average", type=float, default=800_000.0, help="positions over which weights are averaged")
     training.add_argument("--per-game", type=int, default=24, help="positions of each game")
     training.add_argument("--least", type=int, default=100_000, help="positions to wait for at first, a minute at most")
     training.add_argument("--cores", type=int, default=max(1, (os.cpu_count() or 2) - 2), help="for kosumi")
     training.add_argument("--teacher-points", type=int, default=361 * 512, help="points that the teacher sees at once")
     training.add_argument("--validation-positions", type=int, default=2048, help="of each size")
     training.add_argument("--checkpoint-seconds", type=float, default=60.0)
+    training.add_argument("--validate-seconds", type=float, default=150.0)
     training.add_argument("--log-seconds", type=float, default=10.0)
     training.add_argument("--compile", action="store_true", help="let torch.compile make kernels for 19x19")
     training.add_argument("--bf16", action="store_true", help="also on a CPU")
@@ -767,6 +787,8 @@ def main() -> None:
     training.add_argument("--threads", type=int, help="CPU threads of PyTorch")
     training.add_argument("--seed", type=int, default=1, help="another one in every run brings other positions")
     options = parser.parse_args()
+    # As a script; called by another program, time counts from the call.
+    options.from_start = __name__ == "__main__"
     if getattr(options, "threads", None):
         fast.prepare(options.threads)
     options.run(options)

@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from model import GLOBAL_FEATURES, SPATIAL_FEATURES, Network, Norm, PoolingBlock, Shape
+from model import GLOBAL_FEATURES, SPATIAL_FEATURES, NestedBlock, Network, Norm, PoolingBlock, Shape
 
 VERSION = 12
 RELU = "ACTIVATION_RELU"
@@ -138,6 +138,40 @@ def _set_norm(norm: Norm, folded: tuple[np.ndarray, np.ndarray]) -> None:
     _set(norm.bias, bias)
 
 
+def _read_block(words: Words, nested: bool = False) -> dict[str, object]:
+    """The layers of a block by their names in `model.py`."""
+    kind = words.word()
+    words.word()
+    if kind == "nested_bottleneck_block" and not nested:
+        count = words.number()
+        if not 0 < count <= 64:
+            raise FormatError(f"{count} blocks within a block")
+        part: dict[str, object] = {"norm1": words.norm(), "conv1": words.conv()}
+        part["blocks"] = [_read_block(words, nested=True) for _ in range(count)]
+    else:
+        part = {"norm1": words.norm(), "conv1": words.conv()}
+        if kind == "gpool_block":
+            part |= {"conv_pooled": words.conv(), "norm_pooled": words.norm(), "from_pool": words.matrix()}
+        elif kind != "ordinary_block":
+            raise FormatError(f"blocks of the kind {kind} are not supported")
+    return part | {"norm2": words.norm(), "conv2": words.conv()}
+
+
+def _fill(owner: nn.Module, found: dict[str, object]) -> None:
+    """Gives a module's layers what was read for them."""
+    for key, values in found.items():
+        layer = getattr(owner, key)
+        if key == "blocks":
+            if len(layer) != len(values):
+                raise FormatError("blocks with different numbers of blocks inside")
+            for block, parts in zip(layer, values):
+                _fill(block, parts)
+        elif isinstance(layer, Norm):
+            _set_norm(layer, values)
+        else:
+            _set(layer.weight, values)
+
+
 def read(path: str | Path) -> tuple[str, Network]:
     """Name and network of a file. Raises `FormatError` or `OSError`."""
     words = Words(Words.unpacked(path))
@@ -151,17 +185,10 @@ def read(path: str | Path) -> tuple[str, Network]:
     blocks, channels, middle, _, _, pooled = (words.number() for _ in range(6))
     # The kinds of the blocks are known only as they come: the network is put together from what was read.
     parts: dict[str, object] = {"conv1": words.conv(), "from_global": words.matrix()}
-    block_parts = []
-    for _ in range(blocks):
-        kind = words.word()
-        words.word()
-        part: dict[str, object] = {"norm1": words.norm(), "conv1": words.conv()}
-        if kind == "gpool_block":
-            part |= {"conv_pooled": words.conv(), "norm_pooled": words.norm(), "from_pool": words.matrix()}
-        elif kind != "ordinary_block":
-            raise FormatError(f"blocks of the kind {kind} are not supported")
-        part |= {"norm2": words.norm(), "conv2": words.conv()}
-        block_parts.append(part)
+    block_parts = [_read_block(words) for _ in range(blocks)]
+    nested = max((len(part.get("blocks", [])) for part in block_parts), default=0)
+    if any(len(part.get("blocks", [])) != nested for part in block_parts):
+        raise FormatError("blocks with different numbers of blocks inside")
     parts["trunk_norm"] = words.norm()
     words.word()
     parts |= {"p1": words.conv(), "g1": words.conv(), "g1_norm": words.norm(), "from_g1": words.matrix()}
@@ -180,18 +207,15 @@ def read(path: str | Path) -> tuple[str, Network]:
         last[3] = np.concatenate([last[3][:4], np.array([-3.0, -2.5], np.float32)])
     parts["ownership"] = words.conv()
 
-    gpool = tuple(i for i, part in enumerate(block_parts) if "conv_pooled" in part)
+    gpool = tuple(i for i, part in enumerate(block_parts) if "conv_pooled" in part.get("blocks", [part])[0])
     first = parts["conv1"].shape[2]
     heads = parts["p1"].shape[0], parts["v1"].shape[0], len(hidden[1])
-    shape = Shape(channels, blocks, first, gpool, middle, pooled, *heads)
+    shape = Shape(channels, blocks, first, gpool, middle, pooled, *heads, nested)
     network = Network(shape)
-    for owner, found in [(network, parts), *zip(network.blocks, block_parts)]:
-        for key, values in found.items():
-            layer = getattr(owner, key)
-            if isinstance(layer, Norm):
-                _set_norm(layer, values)
-            else:
-                _set(layer.weight, values)
+    try:
+        _fill(network, parts | {"blocks": block_parts})
+    except AttributeError as error:
+        raise FormatError(f"a network of another kind: {error}") from error
     for layer, weight, bias in [
         (network.v2, *hidden),
         (network.v3, *last[:2]),
@@ -252,6 +276,26 @@ class _Writer:
         self.words(f"{prefix}/actv{number}", RELU)
 
 
+    def block(self, own: str, block: nn.Module) -> None:
+        if isinstance(block, NestedBlock):
+            self.words("nested_bottleneck_block", own, len(block.blocks))
+            self.norm(own, "1", block.norm1)
+            self.conv(f"{own}/w1", block.conv1)
+            for index, inner in enumerate(block.blocks):
+                self.block(f"{own}/{index + 1}", inner)
+        else:
+            pools = isinstance(block, PoolingBlock)
+            self.words("gpool_block" if pools else "ordinary_block", own)
+            self.norm(own, "1", block.norm1)
+            self.conv(f"{own}/w1a" if pools else f"{own}/w1", block.conv1)
+            if pools:
+                self.conv(f"{own}/w1b", block.conv_pooled)
+                self.norm(own, "1b", block.norm_pooled)
+                self.matrix(f"{own}/w1r", block.from_pool)
+        self.norm(own, "2", block.norm2)
+        self.conv(f"{own}/w2", block.conv2)
+
+
 def write(path: str | Path, name: str, network: Network, bits: int = 23) -> None:
     """Writes the file in one step: whoever reads `path` sees the old file or the new one, whole. With fewer `bits`
     the numbers are rounded, and the file is smaller (11 bits: by a third or so)."""
@@ -262,17 +306,7 @@ def write(path: str | Path, name: str, network: Network, bits: int = 23) -> None
     out.conv("conv1", network.conv1)
     out.matrix("ginputw", network.from_global)
     for index, block in enumerate(network.blocks):
-        own = f"rconv{index + 1}"
-        pools = isinstance(block, PoolingBlock)
-        out.words("gpool_block" if pools else "ordinary_block", own)
-        out.norm(own, "1", block.norm1)
-        out.conv(f"{own}/w1a" if pools else f"{own}/w1", block.conv1)
-        if pools:
-            out.conv(f"{own}/w1b", block.conv_pooled)
-            out.norm(own, "1b", block.norm_pooled)
-            out.matrix(f"{own}/w1r", block.from_pool)
-        out.norm(own, "2", block.norm2)
-        out.conv(f"{own}/w2", block.conv2)
+        out.block(f"rconv{index + 1}", block)
     out.norm("trunk", "", network.trunk_norm)
     out.words("policyhead")
     out.conv("p1/w", network.p1)

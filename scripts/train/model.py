@@ -32,7 +32,7 @@ ERROR_SCALES = (0.25, 30.0)
 
 @dataclasses.dataclass(frozen=True)
 class Shape:
-    """Sizes of a network. `gpool_blocks` are counted from 0."""
+    """Sizes of a network. `gpool_blocks` are counted from 0; of a nested block the first one inside pools."""
 
     channels: int = 64
     blocks: int = 4
@@ -45,17 +45,21 @@ class Shape:
     policy: int = 24
     value: int = 24
     value_hidden: int = 48
+    # Blocks inside each block, of the middle's channels, between 1×1 convolutions; 0 if blocks are not nested.
+    nested: int = 0
 
     @staticmethod
     def named(name: str) -> "Shape":
-        """The shape that a name such as `b6c96` stands for: blocks and channels; `m48` sets the middle ones."""
+        """The shape that a name such as `b6c96` stands for: blocks and channels; `m48` sets the middle ones, `nbt` stands
+        for nested bottlenecks of half the channels with two blocks inside."""
         import re
 
-        found = re.fullmatch(r"b(\d+)c(\d+)(?:m(\d+))?(?:g(\d+))?", name)
+        found = re.fullmatch(r"b(\d+)c(\d+)(?:m(\d+))?(?:g(\d+))?(nbt)?", name)
         if not found:
-            raise ValueError(f"{name!r} is no shape like b6c96, b6c96m64 (middle) or b6c96g32 (pooled channels)")
+            raise ValueError(f"{name!r} is no shape like b6c96, b6c96m64 (middle), b6c96g32 (pooled channels) or b5c192nbt (nested)")
         blocks, channels = int(found[1]), int(found[2])
-        middle = int(found[3] or channels)
+        nested = 2 if found[5] else 0
+        middle = int(found[3] or (channels // 2 if nested else channels))
 
         def third(width: int) -> int:
             """A third, in steps of 8, as vectors of the processor have it."""
@@ -64,14 +68,22 @@ class Shape:
         pooled = int(found[4] or max(8, third(middle)))
         head = max(16, third(channels))
         gpool = tuple(range(2, blocks, 2)) if blocks > 2 else tuple(range(1, blocks))
-        return Shape(channels, blocks, 3, gpool, middle, pooled, head, head, 2 * head)
+        return Shape(channels, blocks, 3, gpool, middle, pooled, head, head, 2 * head, nested)
+
+    def inside(self) -> "Shape":
+        """The shape of the blocks inside a nested block."""
+        return dataclasses.replace(self, channels=self.middle, nested=0)
 
     def multiply_adds(self) -> int:
         """Multiplications a point of the board, the fully connected layers left out."""
         total = self.first**2 * SPATIAL_FEATURES * self.channels
         for block in range(self.blocks):
             inner = self.middle - (self.pooled if block in self.gpool_blocks else 0)
-            total += 9 * self.channels * self.middle + 9 * inner * self.channels
+            if self.nested:
+                total += 2 * self.channels * self.middle + 9 * self.middle * (self.middle + inner)
+                total += (self.nested - 1) * 18 * self.middle**2
+            else:
+                total += 9 * self.channels * self.middle + 9 * inner * self.channels
         total += self.channels * (2 * self.policy + self.value) + self.policy + self.value
         return total
 
@@ -174,6 +186,27 @@ class PoolingBlock(nn.Module):
         return convolution(both[:, :regular], bias, self.conv2.weight, residual=x, mask=area.mask)
 
 
+class NestedBlock(nn.Module):
+    """Blocks of fewer channels between two 1×1 convolutions."""
+
+    def __init__(self, shape: Shape, pools: bool):
+        super().__init__()
+        self.norm1 = Norm(shape.channels, has_scale=False)
+        self.conv1 = conv(shape.channels, shape.middle, 1)
+        inside = shape.inside()
+        self.blocks = nn.ModuleList(
+            PoolingBlock(inside) if pools and index == 0 else OrdinaryBlock(inside) for index in range(shape.nested)
+        )
+        self.norm2 = Norm(shape.middle, has_scale=False)
+        self.conv2 = conv(shape.middle, shape.channels, 1)
+
+    def forward(self, x: torch.Tensor, area: Area) -> torch.Tensor:
+        inner = convolution(self.norm1.scaled(x), self.norm1.bias[None], self.conv1.weight, mask=area.mask)
+        for block in self.blocks:
+            inner = block(inner, area)
+        return convolution(self.norm2.scaled(inner), self.norm2.bias[None], self.conv2.weight, residual=x, mask=area.mask)
+
+
 class Answer:
     """What the network says of a batch. Shapes: n positions, p points in rows from the top."""
 
@@ -216,9 +249,13 @@ class Network(nn.Module):
         self.shape = shape
         self.conv1 = conv(SPATIAL_FEATURES, shape.channels, shape.first)
         self.from_global = nn.Linear(GLOBAL_FEATURES, shape.channels, bias=False)
-        self.blocks = nn.ModuleList(
-            (PoolingBlock if index in shape.gpool_blocks else OrdinaryBlock)(shape) for index in range(shape.blocks)
-        )
+        self.blocks = nn.ModuleList()
+        for index in range(shape.blocks):
+            pools = index in shape.gpool_blocks
+            if shape.nested:
+                self.blocks.append(NestedBlock(shape, pools))
+            else:
+                self.blocks.append((PoolingBlock if pools else OrdinaryBlock)(shape))
         self.trunk_norm = Norm(shape.channels, has_scale=False)
         self.p1 = conv(shape.channels, shape.policy, 1)
         self.g1 = conv(shape.channels, shape.policy, 1)
@@ -241,14 +278,16 @@ class Network(nn.Module):
     @torch.no_grad()
     def start(self):
         """Fixup: a new network computes almost nothing, and its first gradients are as large as later ones."""
-        depth = max(1, self.shape.blocks)
+        depth = max(1, self.shape.blocks * max(1, self.shape.nested))
         for module in self.modules():
             if isinstance(module, (nn.Conv2d, nn.Linear)):
                 nn.init.normal_(module.weight, std=math.sqrt(2.0 / module.weight[0].numel()))
                 if getattr(module, "bias", None) is not None:
                     nn.init.zeros_(module.bias)
         self.from_global.weight.mul_(0.5)
-        for block in self.blocks:
+        for block in self.modules():
+            if not isinstance(block, (OrdinaryBlock, PoolingBlock, NestedBlock)):
+                continue
             block.conv1.weight.mul_(depth**-0.5)
             nn.init.zeros_(block.conv2.weight)
             if isinstance(block, PoolingBlock):

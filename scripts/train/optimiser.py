@@ -37,24 +37,21 @@ class Muon(torch.optim.Optimizer):
     @torch.no_grad()
     def step(self, closure=None):
         for group in self.param_groups:
-            for parameter in group["params"]:
-                if parameter.grad is None:
-                    continue
-                if group["weight_decay"]:
-                    parameter.mul_(1 - group["lr"] * group["weight_decay"])
-                if not group["muon"]:
-                    self._adam(group, parameter)
+            parameters = [parameter for parameter in group["params"] if parameter.grad is not None]
+            if not parameters:
+                continue
+            if group["weight_decay"]:
+                torch._foreach_mul_(parameters, 1 - group["lr"] * group["weight_decay"])
             if group["muon"]:
-                self._muon(group)
+                self._muon(group, parameters)
+            else:
+                self._adam(group, parameters)
 
-    def _muon(self, group):
+    def _muon(self, group, parameters):
         # Matrices of one shape go through the iteration together: on a GPU many small products cost more than one.
         alike: dict[tuple[int, int], list[tuple[torch.Tensor, torch.Tensor]]] = {}
-        for parameter in group["params"]:
-            gradient = parameter.grad
-            if gradient is None:
-                continue
-            state = self.state[parameter]
+        for parameter in parameters:
+            state, gradient = self.state[parameter], parameter.grad
             if "momentum" not in state:
                 state["momentum"] = torch.zeros_like(parameter)
             momentum = state["momentum"].lerp_(gradient, 1 - group["momentum"])
@@ -67,17 +64,26 @@ class Muon(torch.optim.Optimizer):
             for (parameter, _), step in zip(found, steps):
                 parameter.add_(step.reshape(parameter.shape), alpha=-group["lr"] * scale)
 
-    def _adam(self, group, parameter):
-        state, gradient = self.state[parameter], parameter.grad
-        if "step" not in state:
-            state["step"] = 0
-            state["mean"], state["square"] = torch.zeros_like(parameter), torch.zeros_like(parameter)
-        state["step"] += 1
+    def _adam(self, group, parameters):
+        # All parameters at once: they are many, and small.
+        states = [self.state[parameter] for parameter in parameters]
+        for state, parameter in zip(states, parameters):
+            if "step" not in state:
+                state["step"] = 0
+                state["mean"], state["square"] = torch.zeros_like(parameter), torch.zeros_like(parameter)
+            state["step"] += 1
+        gradients = [parameter.grad for parameter in parameters]
+        means, squares = [state["mean"] for state in states], [state["square"] for state in states]
         first, second = group["betas"]
-        mean = state["mean"].lerp_(gradient, 1 - first)
-        square = state["square"].mul_(second).addcmul_(gradient, gradient, value=1 - second)
-        correction = (1 - second ** state["step"]) ** 0.5 / (1 - first ** state["step"])
-        parameter.addcdiv_(mean, square.sqrt().add_(1e-10), value=-group["lr"] * correction)
+        torch._foreach_lerp_(means, gradients, 1 - first)
+        torch._foreach_mul_(squares, second)
+        torch._foreach_addcmul_(squares, gradients, gradients, 1 - second)
+        roots = torch._foreach_sqrt(squares)
+        torch._foreach_add_(roots, 1e-10)
+        sizes = [
+            -group["lr"] * (1 - second ** state["step"]) ** 0.5 / (1 - first ** state["step"]) for state in states
+        ]
+        torch._foreach_addcdiv_(parameters, means, roots, sizes)
 
 
 def make(network: nn.Module, kind: str, lr: float, weight_decay: float) -> torch.optim.Optimizer:

@@ -31,7 +31,7 @@ from grow import grown
 from losses import Weights, losses, measures
 from mix import mixed
 from model import Network, Shape
-from optimiser import orthogonal
+from optimiser import Muon, orthogonal
 
 HERE = Path(__file__).parent
 # What lies beside the project on some machines: other people's networks, and what KataGo says with them.
@@ -94,7 +94,11 @@ class Convolutions(unittest.TestCase):
 
 class Networks(unittest.TestCase):
     def test_a_file_is_read_as_it_was_written(self):
-        made = network()
+        for name in ("b3c16", "b3c32nbt"):
+            with self.subTest(name):
+                self.written_and_read(network(name))
+
+    def written_and_read(self, made: Network):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "n.bin.gz"
             katago_file.write(path, "n", made)
@@ -112,7 +116,11 @@ class Networks(unittest.TestCase):
 
     @torch.no_grad()
     def test_a_padded_board_gets_the_same_answers(self):
-        made = network()
+        for name in ("b3c16", "b3c32nbt"):
+            with self.subTest(name):
+                self.padded(network(name))
+
+    def padded(self, made: Network):
         spatial, globals_ = (torch.rand(2, 22, 7, 9) > 0.7).float(), torch.randn(2, 19)
         padded, mask = torch.zeros(2, 22, 10, 11), torch.zeros(2, 1, 10, 11)
         padded[:, :, :7, :9], mask[:, :, :7, :9] = spatial, 1
@@ -240,7 +248,11 @@ class Emitter:
 class Teachers(unittest.TestCase):
     @torch.no_grad()
     def test_a_network_of_ours_answers_as_it_does(self):
-        made = network()
+        for name in ("b3c16", "b3c32nbt"):
+            with self.subTest(name):
+                self.asked(network(name))
+
+    def asked(self, made: Network):
         spatial, globals_ = (torch.rand(3, 22, 7, 9) > 0.7).float(), torch.randn(3, 19)
         with tempfile.TemporaryDirectory() as folder:
             katago_file.write(Path(folder) / "n.bin.gz", "n", made)
@@ -642,6 +654,21 @@ class Optimisers(unittest.TestCase):
             singular = torch.linalg.svdvals(orthogonal(torch.randn(shape)))
             self.assertGreater(float(singular.min()), 0.3)
             self.assertLess(float(singular.max()), 1.3)
+
+
+    def test_adam_steps_as_pytorchs_does(self):
+        torch.manual_seed(2)
+        ours, theirs = [[torch.nn.Parameter(torch.ones(3)), torch.nn.Parameter(torch.ones(2, 2))] for _ in range(2)]
+        mine = Muon([dict(params=ours, weight_decay=0.1, muon=False)], lr=0.01)
+        right = torch.optim.AdamW(theirs, lr=0.01, betas=(0.9, 0.98), eps=1e-10, weight_decay=0.1)
+        for _ in range(5):
+            for a, b in zip(ours, theirs):
+                a.grad = torch.randn_like(a)
+                b.grad = a.grad.clone()
+            mine.step()
+            right.step()
+        for a, b in zip(ours, theirs):
+            torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-6)
 
 
 class Resuming(unittest.TestCase):

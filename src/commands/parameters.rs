@@ -39,8 +39,8 @@ struct Parameter {
     set: fn(&mut Adjustable, &str) -> Option<()>,
 }
 
-/// The value of a limit that is not set.
-const NO_LIMIT: &str = "none";
+/// The value of a limit or profile that is not set.
+const NONE: &str = "none";
 /// The value of a constant of the search that is left to what suits evaluator and board.
 const SUITABLE: &str = "auto";
 
@@ -78,20 +78,20 @@ const TABLE: &[Parameter] = &[
     Parameter {
         name: "maxVisits",
         kind: Kind::Text,
-        get: |all| text_or(NO_LIMIT, all.engine.visits),
-        set: |all, text| put(&mut all.engine.visits, value_or(NO_LIMIT, text, count)),
+        get: |all| text_or(NONE, all.engine.visits),
+        set: |all, text| put(&mut all.engine.visits, value_or(NONE, text, count)),
     },
     Parameter {
         name: "maxPlayouts",
         kind: Kind::Text,
-        get: |all| text_or(NO_LIMIT, all.engine.playouts),
-        set: |all, text| put(&mut all.engine.playouts, value_or(NO_LIMIT, text, count)),
+        get: |all| text_or(NONE, all.engine.playouts),
+        set: |all, text| put(&mut all.engine.playouts, value_or(NONE, text, count)),
     },
     Parameter {
         name: "maxTime",
         kind: Kind::Text,
-        get: |all| text_or(NO_LIMIT, all.engine.move_time.map(|time| time.as_secs_f64())),
-        set: |all, text| put(&mut all.engine.move_time, value_or(NO_LIMIT, text, duration)),
+        get: |all| text_or(NONE, all.engine.move_time.map(|time| time.as_secs_f64())),
+        set: |all, text| put(&mut all.engine.move_time, value_or(NONE, text, duration)),
     },
     Parameter {
         name: "lagBuffer",
@@ -108,10 +108,10 @@ const TABLE: &[Parameter] = &[
     Parameter {
         name: "resignThreshold",
         kind: Kind::Text,
-        get: |all| text_or(NO_LIMIT, all.engine.resign),
+        get: |all| text_or(NONE, all.engine.resign),
         set: |all, text| {
             let value = |text: &str| text.parse().ok().filter(|number| (-1.0..=1.0).contains(number));
-            put(&mut all.engine.resign, value_or(NO_LIMIT, text, value))
+            put(&mut all.engine.resign, value_or(NONE, text, value))
         },
     },
     Parameter {
@@ -202,9 +202,11 @@ const TABLE: &[Parameter] = &[
     Parameter {
         name: "humanSLProfile",
         kind: Kind::Text,
-        get: |all| all.engine.network.profile.map(|profile| profile.to_string()).unwrap_or_default(),
+        get: |all| all.engine.network.profile.map_or_else(|| NONE.to_owned(), |profile| profile.to_string()),
         set: |all, text| {
-            let profile = if text.is_empty() { Some(None) } else { text.parse().ok().map(Some) };
+            // KataGo's word for no profile is nothing at all, which GoGui cannot show.
+            let is_none = text.is_empty() || text == NONE;
+            let profile = if is_none { Some(None) } else { text.parse().ok().map(Some) };
             put(&mut all.engine.network.profile, profile)
         },
     },

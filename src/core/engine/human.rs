@@ -3,6 +3,7 @@
 //! CITE: Jacob et al., "Modeling strong and human-like gameplay with KL-regularized search" (2022), for weighing what
 //! people play by how much it loses. Names and meaning of the parameters are KataGo's.
 
+use super::settings::HumanSettings;
 use super::{Engine, EngineEvaluator};
 use crate::board::{Color, Move, Symmetry};
 use crate::eval::NetworkEvaluator;
@@ -12,61 +13,8 @@ use crate::net::{Network, NotFinite, Prediction};
 use crate::search::{RootExploration, SearchReport};
 use std::sync::Arc;
 
-/// How far the engine plays like people. Nothing of it matters without a network of human play and a
-/// [profile](crate::net::Profile), but for `temperature`.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct HumanSettings {
-    /// `humanSLChosenMoveProp`: how much of the choice is that of people, in `[0, 1]`.
-    pub chosen_move_share: f32,
-    /// `humanSLChosenMovePiklLambda`: a move of people that loses so much, in units of the value from −1 to 1, is chosen
-    /// e times as seldom as it is played. Above zero; from 10⁸ on, nothing is held against a move.
-    pub pikl_lambda: f32,
-    /// `humanSLChosenMoveIgnorePass`: whether to pass is decided by the search alone.
-    pub ignore_pass: bool,
-    /// `humanSLRootExploreProbWeightless`: see [`RootExploration::weightless`].
-    pub root_weightless: f32,
-    /// `humanSLRootExploreProbWeightful`: see [`RootExploration::weightful`].
-    pub root_weightful: f32,
-    /// `humanSLCpuctExploration`: see [`RootExploration::cpuct`].
-    pub cpuct: f32,
-    /// `humanSLCpuctPermanent`: see [`RootExploration::cpuct_permanent`].
-    pub cpuct_permanent: f32,
-    /// `chosenMoveTemperature`: 0 plays the move that is best; the larger, the more often another one, 1 in the proportion
-    /// of the shares that moves have.
-    pub temperature: f32,
-}
-
-impl HumanSettings {
-    /// Moves as often as people play them, but that the search decides when to pass.
-    pub const LIKE_PEOPLE: HumanSettings = HumanSettings {
-        chosen_move_share: 1.0,
-        pikl_lambda: 1e9,
-        ignore_pass: true,
-        root_weightless: 0.0,
-        root_weightful: 0.0,
-        cpuct: 1.0,
-        cpuct_permanent: 0.0,
-        temperature: 1.0,
-    };
-}
-
 /// From here on a loss is held against no move.
 const NO_LAMBDA: f32 = 1e8;
-
-impl Default for HumanSettings {
-    fn default() -> HumanSettings {
-        HumanSettings {
-            chosen_move_share: 0.0,
-            pikl_lambda: 1e9,
-            ignore_pass: false,
-            root_weightless: 0.0,
-            root_weightful: 0.0,
-            cpuct: 1.0,
-            cpuct_permanent: 0.0,
-            temperature: 0.0,
-        }
-    }
-}
 
 /// A move between which is chosen.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -18,10 +18,9 @@ mod tests;
 mod time_manager;
 
 pub use evaluator::{EngineEvaluator, run_search};
-pub use human::HumanSettings;
 pub use record::{Remarks, Revision};
 pub use request::{Decision, Observer, SearchRequest};
-pub use settings::{DEFAULT_MOVE_TIME, EngineSettings};
+pub use settings::{DEFAULT_MOVE_TIME, EngineSettings, HumanSettings};
 pub use status::FinalStatus;
 
 use crate::board::{BoardSize, ByColor, Color, Key, Move, Symmetry};

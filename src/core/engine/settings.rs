@@ -1,6 +1,5 @@
 //! How an engine is made.
 
-use super::HumanSettings;
 use crate::eval::{NetworkSettings, PlayoutSettings};
 use crate::graph_key::Sharing;
 use crate::playout::HeuristicRates;
@@ -52,6 +51,59 @@ pub struct EngineSettings {
     pub human: HumanSettings,
     /// How the search differs from what suits evaluator and board.
     pub search: SearchChanges,
+}
+
+/// How far the engine plays like people. Nothing of it matters without a network of human play and a
+/// [profile](crate::net::Profile), but for `temperature`.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct HumanSettings {
+    /// `humanSLChosenMoveProp`: how much of the choice is that of people, in `[0, 1]`.
+    pub chosen_move_share: f32,
+    /// `humanSLChosenMovePiklLambda`: a move of people that loses so much, in units of the value from −1 to 1, is chosen
+    /// e times as seldom as it is played. Above zero; from 10⁸ on, nothing is held against a move.
+    pub pikl_lambda: f32,
+    /// `humanSLChosenMoveIgnorePass`: whether to pass is decided by the search alone.
+    pub ignore_pass: bool,
+    /// `humanSLRootExploreProbWeightless`: see [`RootExploration::weightless`](crate::search::RootExploration::weightless).
+    pub root_weightless: f32,
+    /// `humanSLRootExploreProbWeightful`: see [`RootExploration::weightful`](crate::search::RootExploration::weightful).
+    pub root_weightful: f32,
+    /// `humanSLCpuctExploration`: see [`RootExploration::cpuct`](crate::search::RootExploration::cpuct).
+    pub cpuct: f32,
+    /// `humanSLCpuctPermanent`: see [`RootExploration::cpuct_permanent`](crate::search::RootExploration::cpuct_permanent).
+    pub cpuct_permanent: f32,
+    /// `chosenMoveTemperature`: 0 plays the move that is best; the larger, the more often another one, 1 in the proportion
+    /// of the shares that moves have.
+    pub temperature: f32,
+}
+
+impl HumanSettings {
+    /// Moves as often as people play them, but that the search decides when to pass.
+    pub const LIKE_PEOPLE: HumanSettings = HumanSettings {
+        chosen_move_share: 1.0,
+        pikl_lambda: 1e9,
+        ignore_pass: true,
+        root_weightless: 0.0,
+        root_weightful: 0.0,
+        cpuct: 1.0,
+        cpuct_permanent: 0.0,
+        temperature: 1.0,
+    };
+}
+
+impl Default for HumanSettings {
+    fn default() -> HumanSettings {
+        HumanSettings {
+            chosen_move_share: 0.0,
+            pikl_lambda: 1e9,
+            ignore_pass: false,
+            root_weightless: 0.0,
+            root_weightful: 0.0,
+            cpuct: 1.0,
+            cpuct_permanent: 0.0,
+            temperature: 0.0,
+        }
+    }
 }
 
 /// Time for a move when nothing else limits it.

@@ -230,6 +230,7 @@ impl Maker {
                 return PreparedBlock::Attention(Box::new(block));
             }
             Block::FeedForward(block) => {
+                let block = &block.without_dead_units();
                 let block = PreparedFeedForward::new(block, &self.primitives, self.precision);
                 return PreparedBlock::FeedForward(Box::new(block));
             }
