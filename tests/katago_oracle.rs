@@ -31,6 +31,9 @@ struct Tolerance {
 /// KataGo prints points in steps of 0.001.
 const EXACT: Tolerance = Tolerance { probability: 2e-5, points: 2e-3, same_move: 0.99 };
 
+/// Winograd's transformation loses a digit in convolutions of 3 × 3.
+const TRANSFORMED: Tolerance = Tolerance { probability: 5e-5, ..EXACT };
+
 /// For numbers of 16 bits.
 const ROUNDED: Tolerance = Tolerance { probability: 2e-2, points: 0.5, same_move: 0.97 };
 
@@ -264,8 +267,11 @@ fn kernels_judge_every_position_as_katago_does() {
     for oracle in ORACLES {
         let Some((rows, network)) = oracle.load() else { continue };
         for arithmetic in Arithmetic::available() {
-            // Plain Rust takes its time.
+            // Plain Rust takes its time; its integers are those of AVX-512 VNNI.
             let is_slow = arithmetic.kernel == Kernel::Portable;
+            if is_slow && arithmetic.precision == Precision::Int8 {
+                continue;
+            }
             let rows: Vec<&Row> =
                 rows.iter().filter(|row| !is_slow || row.columns * row.rows <= 49).collect();
             let prepared = Prepared::new(&network, arithmetic);
@@ -339,12 +345,10 @@ fn compare_integers(rows: &[&Row], network: &Network, prepared: &Prepared) {
         prepared.arithmetic().name(),
         rows.len()
     );
-    // Of the few positions that plain Rust is asked, one may differ.
-    assert!((leading - same) as f64 <= (0.05 * leading as f64).max(1.0));
     // Without products of integers in one instruction, weights have fewer steps; the smallest network is off by 0.032.
     let has_vnni = matches!(prepared.arithmetic().kernel, Kernel::AvxVnni | Kernel::Avx512Vnni);
     let most = if has_vnni { 0.03 } else { 0.04 };
-    assert!(divergence <= 0.02 && result <= most);
+    assert!(same as f64 >= 0.95 * leading as f64 && divergence <= 0.02 && result <= most);
 }
 
 fn compare(rows: &[&Row], network: &Network, prepared: Option<&Prepared>) {
@@ -362,7 +366,11 @@ fn compare(rows: &[&Row], network: &Network, prepared: Option<&Prepared>) {
             (row, differences(row, &predictions), same_legal, same_move(row, &predictions[0]))
         })
         .collect();
-    let tolerance = if prepared.is_some_and(|it| it.arithmetic().is_rounded()) { ROUNDED } else { EXACT };
+    let tolerance = match prepared {
+        Some(prepared) if prepared.arithmetic().is_rounded() => ROUNDED,
+        Some(_) if network.version() < 15 => TRANSFORMED,
+        _ => EXACT,
+    };
     let Tolerance { probability, points, .. } = tolerance;
     let mut wrong = Vec::new();
     let mut worst = [0.0; 6];

@@ -216,9 +216,9 @@ impl PreparedFeedForward {
         primitives: &Primitives,
         precision: Precision,
     ) -> PreparedFeedForward {
-        let alive = alive(block);
+        let units = block.first.outputs;
         let (align, lanes) = (primitives.align, primitives.lanes);
-        let hidden = alive.len().max(1).next_multiple_of(align);
+        let hidden = units.next_multiple_of(align);
         let first = linear(
             primitives,
             precision,
@@ -226,19 +226,12 @@ impl PreparedFeedForward {
             2 * hidden,
             Some(&block.norm.scale),
             |column| {
-                let unit = *alive.get(column / (2 * lanes) * lanes + column % lanes)?;
+                let unit = column / (2 * lanes) * lanes + column % lanes;
                 let matrix = if column / lanes % 2 == 0 { &block.first } else { &block.gate };
-                Some((matrix, unit))
+                (unit < units).then_some((matrix, unit))
             },
         );
-        let outputs = block.last.outputs;
-        let mut weights: Vec<f32> =
-            alive.iter().flat_map(|unit| &block.last.weights[unit * outputs..][..outputs]).copied().collect();
-        // At least one unit, so that there is a matrix.
-        weights.resize(alive.len().max(1) * outputs, 0.0);
-        let inputs = alive.len().max(1);
-        let last = MatMul { name: String::new(), inputs, outputs, weights };
-        let last = plain(primitives, precision, &last);
+        let last = plain(primitives, precision, &block.last);
         PreparedFeedForward { norm: PreparedRms::new(&block.norm, align), first, last }
     }
 
@@ -264,23 +257,6 @@ impl PreparedFeedForward {
         }
         memory.middle = middle;
     }
-}
-
-/// The hidden units of a block that can be other than zero, or whose number is used. Training leaves some behind with
-/// weights that only look like numbers.
-fn alive(block: &FeedForwardBlock) -> Vec<usize> {
-    const NOTHING: f32 = 1e-20;
-    let hidden = block.first.outputs;
-    let has_column = |matrix: &MatMul, unit: usize| {
-        matrix.weights[unit..].iter().step_by(hidden).any(|weight| weight.abs() > NOTHING)
-    };
-    let has_row = |unit: usize| {
-        let outputs = block.last.outputs;
-        block.last.weights[unit * outputs..][..outputs].iter().any(|weight| weight.abs() > NOTHING)
-    };
-    (0..hidden)
-        .filter(|&unit| has_column(&block.first, unit) && has_column(&block.gate, unit) && has_row(unit))
-        .collect()
 }
 
 /// `ending` of the product of rows behind a norm with a matrix.
