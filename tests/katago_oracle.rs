@@ -262,10 +262,11 @@ fn every_position_is_seen_and_judged_as_katago_does() {
 
 const EMULATED: Arithmetic = Arithmetic { kernel: Kernel::EmulatedBf16, precision: Precision::Bf16 };
 
-#[test]
-fn kernels_judge_every_position_as_katago_does() {
+/// Compares what all kernels of this processor say of every position, or of every fourth one if a network is large.
+fn compare_kernels(fourth_of_large: bool) {
     for oracle in ORACLES {
         let Some((rows, network)) = oracle.load() else { continue };
+        let step = if fourth_of_large && network.cost().parameters > 2_000_000 { 4 } else { 1 };
         for arithmetic in Arithmetic::available() {
             // Plain Rust takes its time; its integers are those of AVX-512 VNNI.
             let is_slow = arithmetic.kernel == Kernel::Portable;
@@ -273,7 +274,7 @@ fn kernels_judge_every_position_as_katago_does() {
                 continue;
             }
             let rows: Vec<&Row> =
-                rows.iter().filter(|row| !is_slow || row.columns * row.rows <= 49).collect();
+                rows.iter().step_by(step).filter(|row| !is_slow || row.columns * row.rows <= 49).collect();
             let prepared = Prepared::new(&network, arithmetic);
             if arithmetic.precision == Precision::Int8 {
                 compare_integers(&rows, &network, &prepared);
@@ -282,9 +283,20 @@ fn kernels_judge_every_position_as_katago_does() {
             }
         }
     }
+}
+
+#[test]
+fn kernels_judge_positions_as_katago_does() {
+    compare_kernels(true);
     // What the tiles would do where there are none; slow, hence for some of the positions.
     let Some((rows, network)) = B6C96.load() else { return };
     compare(&small(&rows), &network, Some(&Prepared::new(&network, EMULATED)));
+}
+
+#[test]
+#[ignore = "minutes: cargo test --profile checked --test katago_oracle kernels_judge_every -- --ignored --nocapture"]
+fn kernels_judge_every_position_as_katago_does() {
+    compare_kernels(false);
 }
 
 #[test]

@@ -40,12 +40,8 @@ impl Handler for Watched {
 fuzz_target!(|input: &[u8]| {
     // Longer inputs are slower, not different.
     let input = &input[..input.len().min(600)];
-    let settings = EngineSettings {
-        threads: 1,
-        memory_mebibytes: 1,
-        playouts: Some(8),
-        ..EngineSettings::default()
-    };
+    let settings =
+        EngineSettings { threads: 1, memory_mebibytes: 1, playouts: Some(8), ..EngineSettings::default() };
     let mut commands = Watched(Commands::new(Engine::new(settings)));
     let mut output = Vec::new();
     serve(Cursor::new(input.to_vec()), &mut output, &mut commands).expect("neither end fails");

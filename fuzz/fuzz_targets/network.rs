@@ -29,7 +29,9 @@ fuzz_target!(|bytes: &[u8]| {
     input.metadata = Some(Box::new([0.5; METADATA_FEATURES]));
     let Ok(output) = scalar::evaluate(&network, &input) else { return };
     let fewer = network.without_dead_units();
-    assert!(fewer.cost().parameters <= network.cost().parameters && fewer.dead_units() <= network.dead_units());
+    assert!(
+        fewer.cost().parameters <= network.cost().parameters && fewer.dead_units() <= network.dead_units()
+    );
     let context = Context { legal: &[true; 12], no_result: true, optimism: 0.5 };
     if let Ok(prediction) = Prediction::new(&network, &output, context) {
         let sum: f32 = prediction.policy.iter().sum::<f32>() + prediction.pass;
