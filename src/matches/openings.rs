@@ -18,7 +18,7 @@ use std::path::PathBuf;
 pub enum Source {
     /// Empty boards.
     None,
-    /// [`BUILT_IN`]; random moves on boards of other sizes.
+    /// `BUILT_IN`; random moves on boards of other sizes.
     BuiltIn,
     /// So many random moves.
     Random(u32),
