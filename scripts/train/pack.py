@@ -25,6 +25,8 @@ def main() -> None:
     run, target = Path(sys.argv[1]), Path(sys.argv[2])
     state = torch.load(run / "state.pt", map_location="cpu", weights_only=True)
     target.mkdir(parents=True, exist_ok=True)
+    # What stands there may be a link to the built-in network, which is not to be written through.
+    (target / "network.bin.gz").unlink(missing_ok=True)
     shutil.copyfile(run / "network.bin.gz", target / "network.bin.gz")
     facts = {name: state[name] for name in ("positions", "steps", "cpu_seconds", "wall_seconds")}
     facts["options"] = state.get("options", {})
