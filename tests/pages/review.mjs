@@ -107,9 +107,12 @@ async function badMoves(page) {
     await page.click(`.worst li:nth-child(${index + 1}) a`);
     equal(await step(page), at, "the list jumps");
     check(await page.isVisible("#verdict-instead"), "a better move is offered");
+    const better = await page.textContent("#verdict-instead b");
+    if (better !== "pass") equal(await page.$eval("#board .missed", mark => mark.dataset.missed), better, "and marked on the board");
     await page.click("#verdict-instead");
-    equal(await step(page), at - 1, "its line begins before the move");
+    equal(await step(page), at, "its line is shown at the move that it belongs to");
     check(await count(page, "#board [data-line]") > 0, "and is on the board");
+    equal(await count(page, "#board .played-instead"), 1, "with a mark where the move was played");
     await page.click("#preview-close");
   }
   if (expected.bad.length) {
