@@ -246,8 +246,8 @@ async function players(page) {
   await page.click("#undo");
   await page.waitForFunction(() => !document.getElementById("resign").disabled);
   // The engine against itself, until somebody says stop.
-  await newGame(page, { size: "9", black: "kosumi first", white: "kosumi first", handicap: "0" });
-  await played(page, 4);
+  await newGame(page, { size: "9", black: "kosumi seconds-1", white: "kosumi seconds-1", handicap: "0" });
+  await played(page, 2);
   await page.click("#pause");
   await page.waitForFunction(() => document.getElementById("status").textContent === "Paused");
   const count = await moves(page);
