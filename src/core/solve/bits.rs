@@ -9,7 +9,7 @@ use std::ops::{BitAnd, BitOr, BitXor, Not, Shl, Shr};
 /// A set of small numbers.
 pub(super) trait Bits:
     Copy
-    + Eq
+    + Ord
     + Debug
     + Default
     + Send
@@ -31,6 +31,8 @@ pub(super) trait Bits:
     fn lowest(self) -> u32;
     /// How many there are.
     fn count(self) -> u32;
+    /// Its first 64 numbers.
+    fn low_word(self) -> u64;
     /// Calls `mix` with all words of it.
     fn words(self, mix: impl FnMut(u64));
 
@@ -105,6 +107,10 @@ impl Bits for u64 {
         self.count_ones()
     }
     #[inline]
+    fn low_word(self) -> u64 {
+        self
+    }
+    #[inline]
     fn words(self, mut mix: impl FnMut(u64)) {
         mix(self);
     }
@@ -126,6 +132,10 @@ impl Bits for u128 {
         self.count_ones()
     }
     #[inline]
+    fn low_word(self) -> u64 {
+        self as u64
+    }
+    #[inline]
     fn words(self, mut mix: impl FnMut(u64)) {
         mix(self as u64);
         mix((self >> 64) as u64);
@@ -136,7 +146,7 @@ impl Bits for u128 {
 const WORDS: usize = 6;
 
 /// A set for boards up to 19×19.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(super) struct Wide([u64; WORDS]);
 
 macro_rules! word_by_word {
@@ -224,6 +234,10 @@ impl Bits for Wide {
     #[inline]
     fn count(self) -> u32 {
         self.0.iter().map(|word| word.count_ones()).sum()
+    }
+    #[inline]
+    fn low_word(self) -> u64 {
+        self.0[0]
     }
     #[inline]
     fn words(self, mix: impl FnMut(u64)) {

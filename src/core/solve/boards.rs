@@ -3,6 +3,7 @@
 use super::bits::{Bits, Wide};
 use super::goal::{Goal, Kind};
 use super::ground::{Ground, Position};
+use super::images::Images;
 use super::path::Repetition;
 use super::search::{NO_MOVE, PASS, Search, Step, Stop};
 use super::table::Table;
@@ -94,6 +95,7 @@ struct BoardSearch<'a, B> {
     stop: Stop<'a>,
     progress: &'a dyn Fn(&BoardAnswer),
     ground: Ground<B>,
+    images: Option<Images<B>>,
     root: Position<B>,
     repetition: Repetition,
     answer: BoardAnswer,
@@ -112,6 +114,7 @@ impl<'a, B: Bits> BoardSearch<'a, B> {
             KoRule::Simple => Repetition::Wins(request.cycles_lose_for.opponent()),
             rule => Repetition::Forbidden(rule),
         };
+        let images = Images::new(&ground, request.board.size());
         let answer = BoardAnswer {
             at_least: -area,
             at_most: area,
@@ -121,7 +124,7 @@ impl<'a, B: Bits> BoardSearch<'a, B> {
             table_use: (0, 0),
             table_bytes: 0,
         };
-        BoardSearch { request, stop, progress, ground, root, repetition, answer }
+        BoardSearch { request, stop, progress, ground, images, root, repetition, answer }
     }
 
     fn run(mut self) -> BoardAnswer {
@@ -159,7 +162,8 @@ impl<'a, B: Bits> BoardSearch<'a, B> {
         let nodes = self.answer.nodes;
         let outer = self.stop;
         let stop = |searched| outer(nodes + searched);
-        let mut search = Search::new(&self.ground, goal, self.repetition, table, &stop);
+        let mut search = Search::new(&self.ground, goal, self.repetition, table, &stop)
+            .with_images(self.images.as_ref());
         let answer = search.decide_line(&self.root, line);
         self.answer.nodes += search.nodes;
         answer.won.map(|won| (won, answer.best))

@@ -11,6 +11,7 @@ mod bits;
 mod boards;
 mod goal;
 mod ground;
+mod images;
 mod path;
 mod search;
 mod table;

@@ -4,6 +4,7 @@
 
 use super::bits::Bits;
 use super::ground::{Ground, NOWHERE, Position};
+use super::images::Images;
 use super::table::{Hash128, Proof};
 use crate::board::Color;
 use crate::rules::KoRule;
@@ -62,6 +63,8 @@ pub(super) struct Past<B> {
     /// The key of the position with everything that matters at once: stones, turn, passes, ko, threats, bans, and
     /// which entries superko has stored for the stones that stand now.
     pub(super) key: u128,
+    /// The symmetry to the image that the key is of: the table holds that.
+    pub(super) symmetry: u8,
 }
 
 impl<B: Bits> Path<B> {
@@ -137,11 +140,12 @@ impl<B: Bits> Path<B> {
     pub(super) fn past(
         &self,
         ground: &Ground<B>,
+        images: Option<&Images<B>>,
         position: &Position<B>,
         by_play: bool,
         lifted: [B; 2],
     ) -> Past<B> {
-        let mut past = Past { banned: B::default(), since: NEVER, key: 0 };
+        let mut past = Past { banned: B::default(), since: NEVER, key: 0, symmetry: 0 };
         let mut flags = 0;
         if let Repetition::Forbidden(rule) = self.repetition {
             let before = self.steps.last().map_or([B::default(); 2], |step| step.lifted);
@@ -176,7 +180,14 @@ impl<B: Bits> Path<B> {
         }
         let mut hash = Hash128::START;
         hash.mix(self.salt);
-        position.stones.into_iter().for_each(|stones| stones.words(|word| hash.mix(word)));
+        let mut stones = position.stones;
+        if past.banned.none()
+            && position.ko == NOWHERE
+            && let Some(images) = images
+        {
+            (stones, past.symmetry) = images.smallest(stones);
+        }
+        stones.into_iter().for_each(|stones| stones.words(|word| hash.mix(word)));
         hash.mix(self.state_word(position) | flags << 40);
         if past.banned.any() {
             past.banned.words(|word| hash.mix(word));
@@ -194,33 +205,37 @@ impl<B: Bits> Path<B> {
     }
 
     /// Hash of the last `count` steps.
-    fn suffix(&self, count: usize) -> u64 {
-        Path::hash(&self.steps[self.steps.len() - count..])
+    fn suffix(&self, count: usize, symmetry: u8) -> u64 {
+        Path::hash(&self.steps[self.steps.len() - count..], symmetry)
     }
 
     /// Hash of the `count` steps before the latest one.
-    pub(super) fn suffix_before_last(&self, count: usize) -> u64 {
+    pub(super) fn suffix_before_last(&self, count: usize, symmetry: u8) -> u64 {
         let last = self.steps.len() - 1;
-        Path::hash(&self.steps[last - count..last])
+        Path::hash(&self.steps[last - count..last], symmetry)
     }
 
-    fn hash(steps: &[Step<B>]) -> u64 {
+    /// A past is not turned with the position behind it, so it is another one for each of its images.
+    fn hash(steps: &[Step<B>], symmetry: u8) -> u64 {
         let mut hash = Hash128::START;
+        hash.mix(u64::from(symmetry));
         steps.iter().for_each(|step| hash.mix(step.id));
         hash.finish() as u64
     }
 
     /// Does a proof hold for a position that a move leads to from the latest step? `prover`: whose goal it is;
-    /// `lifted`: by the move.
+    /// `lifted`: by the move; `symmetry`: to the image whose key the proof was found under, the proof's trace being
+    /// turned back already.
     pub(super) fn admits(
         &self,
         position: &Position<B>,
         lifted: [B; 2],
+        symmetry: u8,
         prover: Color,
         proof: &Proof<B>,
     ) -> bool {
         let rests_on = usize::from(proof.rests_on);
-        if rests_on > self.len() || rests_on > 0 && self.suffix(rests_on) != proof.suffix {
+        if rests_on > self.len() || rests_on > 0 && self.suffix(rests_on, symmetry) != proof.suffix {
             return false;
         }
         let winner = if proof.won { prover } else { prover.opponent() };

@@ -10,6 +10,7 @@
 use super::bits::Bits;
 use super::goal::Goal;
 use super::ground::{ENDLESS, Ground, NOWHERE, Position};
+use super::images::Images;
 use super::path::{NEVER, Path, Repetition};
 use super::table::{Known, Proof, Table, Trace};
 use crate::board::Color;
@@ -47,6 +48,8 @@ struct Child<B> {
     after: Position<B>,
     lifted: [B; 2],
     key: u128,
+    /// See [`Past::symmetry`](super::path::Past::symmetry).
+    symmetry: u8,
     /// Where superko bans stones of the player on turn there, and since when.
     banned: B,
     since: u16,
@@ -77,6 +80,7 @@ pub(super) struct Answer {
 pub(super) struct Search<'a, B> {
     pub(super) ground: &'a Ground<B>,
     pub(super) goal: Goal<B>,
+    images: Option<&'a Images<B>>,
     table: &'a Table<B>,
     stop: Stop<'a>,
     path: Path<B>,
@@ -97,6 +101,7 @@ impl<'a, B: Bits> Search<'a, B> {
         Search {
             ground,
             goal,
+            images: None,
             table,
             stop,
             path: Path::new(repetition, goal.salt()),
@@ -104,6 +109,12 @@ impl<'a, B: Bits> Search<'a, B> {
             nodes: 0,
             stopped: false,
         }
+    }
+
+    /// The same, on a board whose images are looked up together. The goal must be the same for all of them.
+    pub(super) fn with_images(mut self, images: Option<&'a Images<B>>) -> Search<'a, B> {
+        self.images = images;
+        self
     }
 
     /// Reads a position without a past.
@@ -116,7 +127,7 @@ impl<'a, B: Bits> Search<'a, B> {
         self.path.clear();
         self.children.clear();
         self.stopped = false;
-        let mut past = self.path.past(self.ground, root, false, [B::default(); 2]);
+        let mut past = self.path.past(self.ground, self.images, root, false, [B::default(); 2]);
         self.path.push(*root, root.to_move.opponent(), false, [B::default(); 2]);
         let mut position = *root;
         for &step in line {
@@ -127,11 +138,11 @@ impl<'a, B: Bits> Search<'a, B> {
                 return Answer { won: Some(decided.won), best: NO_MOVE };
             }
             past.banned = child.banned;
-            past.key = child.key;
+            (past.key, past.symmetry) = (child.key, child.symmetry);
             self.enter(&position, &child);
             position = child.after;
         }
-        let result = self.node(&position, past.key, past.banned, INFINITE, INFINITE);
+        let result = self.node(&position, (past.key, past.symmetry), past.banned, INFINITE, INFINITE);
         Answer { won: result.decided.map(|decided| decided.won), best: result.best }
     }
 
@@ -139,7 +150,7 @@ impl<'a, B: Bits> Search<'a, B> {
     pub(super) fn moves_behind(&mut self, root: &Position<B>, line: &[Step]) -> Vec<(Step, Position<B>)> {
         self.path.clear();
         self.children.clear();
-        let mut past = self.path.past(self.ground, root, false, [B::default(); 2]);
+        let mut past = self.path.past(self.ground, self.images, root, false, [B::default(); 2]);
         self.path.push(*root, root.to_move.opponent(), false, [B::default(); 2]);
         let mut position = *root;
         for &step in line {
@@ -188,6 +199,7 @@ impl<'a, B: Bits> Search<'a, B> {
             after,
             lifted,
             key: 0,
+            symmetry: 0,
             banned: B::default(),
             since: NEVER,
             pn: 1,
@@ -204,22 +216,40 @@ impl<'a, B: Bits> Search<'a, B> {
             child.decided = Some(Decided { won, since: cycle as u16, trace: Trace::default() });
             return Some(child);
         }
-        let past = self.path.past(self.ground, &after, step < THREAT, lifted);
-        (child.key, child.banned, child.since) = (past.key, past.banned, past.since);
+        let past = self.path.past(self.ground, self.images, &after, step < THREAT, lifted);
+        (child.key, child.symmetry) = (past.key, past.symmetry);
+        (child.banned, child.since) = (past.banned, past.since);
+        if !self.refresh(&mut child) {
+            (child.pn, child.dn) = self.goal.first_numbers(self.ground, &after);
+        }
+        Some(child)
+    }
+
+    /// Looks a child of the latest position up in the table; false if nothing is known of it.
+    fn refresh(&self, child: &mut Child<B>) -> bool {
         let prover = self.goal.prover;
-        let found = self.table.look_up(child.key, |proof| self.path.admits(&after, lifted, prover, proof));
+        let turned_back = |proof: &Proof<B>| match self.images {
+            Some(images) if child.symmetry > 0 => {
+                Proof { trace: images.trace_back(child.symmetry, &proof.trace), ..*proof }
+            }
+            _ => *proof,
+        };
+        let found = self.table.look_up(child.key, |proof| {
+            self.path.admits(&child.after, child.lifted, child.symmetry, prover, &turned_back(proof))
+        });
         match found.map(|found| found.known) {
             Some(Known::Proven(proof)) => {
                 let since = match proof.rests_on {
                     0 => NEVER,
                     count => self.path.len() as u16 - count,
                 };
-                child.decide(prover, Decided { won: proof.won, since, trace: proof.trace });
+                let trace = turned_back(&proof).trace;
+                child.decide(prover, Decided { won: proof.won, since, trace });
             }
             Some(Known::Open { pn, dn }) => (child.pn, child.dn) = (pn, dn),
-            None => (child.pn, child.dn) = self.goal.first_numbers(self.ground, &after),
+            None => return false,
         }
-        Some(child)
+        true
     }
 
     /// Puts all legal moves on the stack of children. Stops at one that wins for the player on turn without
@@ -251,7 +281,7 @@ impl<'a, B: Bits> Search<'a, B> {
     fn node(
         &mut self,
         position: &Position<B>,
-        key: u128,
+        key: (u128, u8),
         banned: B,
         pn_limit: u32,
         dn_limit: u32,
@@ -287,7 +317,7 @@ impl<'a, B: Bits> Search<'a, B> {
                 let (pn, dn) = (choice.pn, choice.dn);
                 let best = children[choice.child].step;
                 if !self.stopped {
-                    self.table.store(key, Known::Open { pn, dn }, best, self.nodes - nodes_before + 1);
+                    self.table.store(key.0, Known::Open { pn, dn }, best, self.nodes - nodes_before + 1);
                 }
                 break Result { pn, dn, decided: None, best };
             }
@@ -297,9 +327,15 @@ impl<'a, B: Bits> Search<'a, B> {
                 continue;
             }
             let (pn_limit, dn_limit) = choice.limits(prover_moves, pn_limit, dn_limit);
-            let child = self.children[first + choice.child];
+            let mut child = self.children[first + choice.child];
+            // It may have become known as a child of another position, or as an image.
+            let numbers = (child.pn, child.dn);
+            if self.refresh(&mut child) && (child.decided.is_some() || numbers != (child.pn, child.dn)) {
+                self.children[first + choice.child] = child;
+                continue;
+            }
             self.enter(position, &child);
-            let result = self.node(&child.after, child.key, child.banned, pn_limit, dn_limit);
+            let result = self.node(&child.after, (child.key, child.symmetry), child.banned, pn_limit, dn_limit);
             self.path.pop();
             let prover = self.goal.prover;
             let child = &mut self.children[first + choice.child];
@@ -354,11 +390,14 @@ impl<'a, B: Bits> Search<'a, B> {
     }
 
     /// Remembers a decided node. Its own position is the latest step of the path.
-    fn finish(&self, key: u128, decided: Decided<B>, best: Step, nodes_before: u64) -> Result<B> {
+    fn finish(&self, (key, symmetry): (u128, u8), decided: Decided<B>, best: Step, nodes_before: u64) -> Result<B> {
         let own = self.path.len() - 1;
         let rests_on = own.saturating_sub(usize::from(decided.since));
-        let suffix = if rests_on == 0 { 0 } else { self.path.suffix_before_last(rests_on) };
-        let Decided { won, trace, .. } = decided;
+        let suffix = if rests_on == 0 { 0 } else { self.path.suffix_before_last(rests_on, symmetry) };
+        let Decided { won, mut trace, .. } = decided;
+        if let Some(images) = self.images.filter(|_| symmetry > 0) {
+            trace = images.trace(symmetry, &trace);
+        }
         let proof = Proof { won, rests_on: rests_on as u16, suffix, trace };
         self.table.store(key, Known::Proven(proof), best, self.nodes - nodes_before + 1);
         let (pn, dn) = if won { (0, INFINITE) } else { (INFINITE, 0) };

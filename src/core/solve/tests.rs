@@ -3,6 +3,7 @@
 use super::bits::{Bits, Wide};
 use super::goal::{Goal, Kind};
 use super::ground::{Ground, Position};
+use super::images::Images;
 use super::path::Repetition;
 use super::search::Search;
 use super::table::Table;
@@ -318,7 +319,13 @@ fn solver<B: Bits>(case: &Case, bytes: usize, limit: u64) -> Option<bool> {
     };
     let table = Table::new(bytes);
     let stop = |nodes: u64| nodes > limit;
-    Search::new(&ground, goal, repetition, &table, &stop).decide(&root).won
+    // Images are looked up together where the question is the same for all of them.
+    let images = match case.question {
+        Question::Take(_) => None,
+        _ => Images::new(&ground, board.size()),
+    };
+    let mut search = Search::new(&ground, goal, repetition, &table, &stop).with_images(images.as_ref());
+    search.decide(&root).won
 }
 
 /// Asks both, and returns how many questions both could answer.
