@@ -28,6 +28,8 @@ pub(super) struct Ground<B> {
     pub(super) safe: B,
     /// Points at the window's edges behind which the board goes on.
     pub(super) open: B,
+    /// Points with fewer than four neighbours in the window.
+    edge: B,
     /// May chains of two or more stones be removed by their owner's move?
     pub(super) suicide: bool,
 }
@@ -89,6 +91,7 @@ impl<B: Bits> Ground<B> {
             playable: B::default(),
             safe: B::default(),
             open: B::default(),
+            edge: B::default(),
             suicide,
         };
         for row in 0..rows {
@@ -105,6 +108,8 @@ impl<B: Bits> Ground<B> {
             }
         }
         ground.playable = ground.points;
+        let all = ground.points;
+        ground.edge = all & !((all << 1) & (all >> 1) & (all << stride) & (all >> stride));
         Some(ground)
     }
 
@@ -236,6 +241,23 @@ impl<B: Bits> Ground<B> {
         let black = (black | reach_black & !reach_white).count() as i32;
         let white = (white | reach_white & !reach_black).count() as i32;
         black - white
+    }
+
+    /// How good `color`'s stones look: more stones and liberties, fewer of them at the edge, and eyes.
+    ///
+    /// CITE: Erik van der Werf et al., "Solving Go on small boards" (2003), for the features: stones, liberties of
+    /// the first and second order, stones at the edge, and the Euler number (pieces minus eyes).
+    pub(super) fn shape(&self, position: &Position<B>, color: Color) -> i32 {
+        let stones = position.stones[color as usize];
+        let empty = self.empties(position);
+        let liberties = self.around(stones) & empty;
+        let second = self.around(liberties) & empty & !liberties;
+        let sideways = stones & stones >> 1;
+        let upwards = stones & stones >> self.stride;
+        let squares = sideways & sideways >> self.stride;
+        let count = |set: B| set.count() as i32;
+        let euler = count(stones) + count(squares) - count(sideways) - count(upwards);
+        8 * count(stones) + 4 * count(liberties) + 2 * count(second) - 2 * count(stones & self.edge) - 8 * euler
     }
 
     /// What `color` holds even if it always passes: see [`Holding`].
