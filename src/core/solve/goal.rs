@@ -24,6 +24,8 @@ pub(super) enum Kind<B> {
     Take { target: B, own: B },
     /// When both have passed, the other player has no stone on these points.
     Clear(B),
+    /// A stone on these points of the prover's can never be captured, even if the prover always passes.
+    Secure(B),
     /// The two points, stones of the prover's, are in one chain.
     Join(u32, u32),
 }
@@ -71,6 +73,10 @@ impl<B: Bits> Goal<B> {
                 hash.mix(3);
                 area.words(|word| hash.mix(word));
             }
+            Kind::Secure(area) => {
+                hash.mix(5);
+                area.words(|word| hash.mix(word));
+            }
             Kind::Join(a, b) => {
                 hash.mix(4);
                 hash.mix(u64::from(a) << 32 | u64::from(b));
@@ -89,7 +95,7 @@ impl<B: Bits> Goal<B> {
         match self.kind {
             Kind::Score(at_least) => ground.score(position) >= at_least,
             Kind::Clear(area) => !position.stones[self.prover.opponent() as usize].meets(area),
-            Kind::Take { .. } | Kind::Join(..) => false,
+            Kind::Take { .. } | Kind::Secure(_) | Kind::Join(..) => false,
         }
     }
 
@@ -115,6 +121,9 @@ impl<B: Bits> Goal<B> {
                     return Settled::at_once(false);
                 }
                 None
+            }
+            Kind::Secure(area) => {
+                if position.stones[prover].meets(area) { None } else { Settled::at_once(false) }
             }
             Kind::Join(a, b) => {
                 let stones = position.stones[prover];
@@ -178,6 +187,16 @@ impl<B: Bits> Goal<B> {
                 let stays = holding.stones.meets(area);
                 if stays { Settled::held(false, ground, owner, &holding) } else { None }
             }
+            Kind::Secure(area) => {
+                let owner = self.prover;
+                if !counts(owner) {
+                    return None;
+                }
+                let mut holding = ground.holding(position, owner);
+                holding.area = holding.stones;
+                let secure = holding.stones.meets(area);
+                if secure { Settled::held(true, ground, owner, &holding) } else { None }
+            }
             Kind::Join(..) => None,
         }
     }
@@ -198,7 +217,7 @@ impl<B: Bits> Goal<B> {
                 let lead = ground.shape(position, Color::Black) - ground.shape(position, Color::White);
                 ((MIDDLE - lead).max(1) as u32, (MIDDLE + lead).max(1) as u32)
             }
-            Kind::Clear(_) | Kind::Join(..) => (1, 1),
+            Kind::Clear(_) | Kind::Secure(_) | Kind::Join(..) => (1, 1),
         }
     }
 }

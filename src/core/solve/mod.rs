@@ -13,9 +13,16 @@ mod goal;
 mod ground;
 mod images;
 mod path;
+mod problems;
+mod region;
 mod search;
 mod table;
 #[cfg(test)]
 mod tests;
 
 pub use boards::{BoardAnswer, BoardError, BoardRequest, solve_board};
+pub use problems::{
+    Aim, MOST_THREATS, ProofNode, Question, QuestionError, Reading, Status, StopAt, Success, Verdict, judge,
+    proof_tree, read,
+};
+pub use region::Region;

@@ -146,8 +146,8 @@ impl<'a, B: Bits> Search<'a, B> {
         Answer { won: result.decided.map(|decided| decided.won), best: result.best }
     }
 
-    /// The legal moves behind a line: for whoever shows proofs.
-    pub(super) fn moves_behind(&mut self, root: &Position<B>, line: &[Step]) -> Vec<(Step, Position<B>)> {
+    /// The legal moves behind a line, and whether they end it: for whoever shows proofs.
+    pub(super) fn moves_behind(&mut self, root: &Position<B>, line: &[Step]) -> Vec<(Step, bool)> {
         self.path.clear();
         self.children.clear();
         let mut past = self.path.past(self.ground, self.images, root, false, [B::default(); 2]);
@@ -159,8 +159,9 @@ impl<'a, B: Bits> Search<'a, B> {
             self.enter(&position, &child);
             position = child.after;
         }
-        self.expand(&position, past.banned);
-        self.children.drain(..).map(|child| (child.step, child.after)).collect()
+        let steps = self.steps(&position);
+        let child = |step| Some((step, self.goal.decided(self.ground, &self.child(&position, step, past.banned)?.after).is_some()));
+        steps.into_iter().filter_map(child).collect()
     }
 
     fn enter(&mut self, before: &Position<B>, child: &Child<B>) {
@@ -252,21 +253,26 @@ impl<'a, B: Bits> Search<'a, B> {
         true
     }
 
-    /// Puts all legal moves on the stack of children. Stops at one that wins for the player on turn without
-    /// resting on anything: no other is needed.
-    fn expand(&mut self, position: &Position<B>, banned: B) {
-        let prover_moves = position.to_move == self.goal.prover;
+    /// What may be played, as far as the past does not forbid it.
+    fn steps(&self, position: &Position<B>) -> smallvec::SmallVec<[Step; 64]> {
         let empties = self.ground.empties(position) & self.ground.playable;
         let mut steps: smallvec::SmallVec<[Step; 64]> = smallvec::SmallVec::new();
         // The player who wants to keep things as they are may pass; to the other a pass is of no use.
-        if self.goal.ends_by_passes() || !prover_moves {
+        if self.goal.ends_by_passes() || position.to_move != self.goal.prover {
             steps.push(PASS);
         }
         if position.ko != NOWHERE && position.threats[position.to_move as usize] > 0 {
             steps.push(THREAT);
         }
         steps.extend(empties.each().map(|index| index as Step));
-        for step in steps {
+        steps
+    }
+
+    /// Puts all legal moves on the stack of children. Stops at one that wins for the player on turn without
+    /// resting on anything: no other is needed.
+    fn expand(&mut self, position: &Position<B>, banned: B) {
+        let prover_moves = position.to_move == self.goal.prover;
+        for step in self.steps(position) {
             if let Some(child) = self.child(position, step, banned) {
                 let wins = child.decided.is_some_and(|it| it.won == prover_moves && it.since == NEVER);
                 self.children.push(child);
