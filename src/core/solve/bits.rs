@@ -10,6 +10,7 @@ use std::ops::{BitAnd, BitOr, BitXor, Not, Shl, Shr};
 pub(super) trait Bits:
     Copy
     + Ord
+    + std::hash::Hash
     + Debug
     + Default
     + Send
@@ -146,7 +147,7 @@ impl Bits for u128 {
 const WORDS: usize = 6;
 
 /// A set for boards up to 19×19.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub(super) struct Wide([u64; WORDS]);
 
 macro_rules! word_by_word {

@@ -7,6 +7,8 @@
 //! The room has its own board of point sets, `ground`, because its positions are small, are compared exactly,
 //! and are made and thrown away by the million. It reads no clock: the caller says when to stop.
 
+#[cfg(test)]
+mod attractor;
 mod bits;
 mod boards;
 mod goal;
@@ -17,6 +19,8 @@ mod problems;
 mod region;
 mod search;
 mod table;
+#[cfg(test)]
+mod problems_tests;
 #[cfg(test)]
 mod tests;
 

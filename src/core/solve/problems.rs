@@ -204,20 +204,20 @@ pub fn proof_tree(
 }
 
 /// What is done on a ground of any width.
-trait Job {
+pub(super) trait Job {
     type Output;
     fn run<B: Bits>(&mut self, question: &Question<'_>, setting: Setting<B>) -> Self::Output;
 }
 
 /// A question on its ground.
-struct Setting<B> {
-    ground: Ground<B>,
-    goal: Goal<B>,
+pub(super) struct Setting<B> {
+    pub(super) ground: Ground<B>,
+    pub(super) goal: Goal<B>,
     position: Position<B>,
     repetition: Repetition,
 }
 
-fn with_ground<J: Job>(question: &Question<'_>, job: &mut J) -> Result<J::Output, QuestionError> {
+pub(super) fn with_ground<J: Job>(question: &Question<'_>, job: &mut J) -> Result<J::Output, QuestionError> {
     check(question)?;
     let window = window(question);
     if let Some(setting) = Setting::<u64>::new(question, window) {
@@ -314,7 +314,7 @@ impl<B: Bits> Setting<B> {
         Some(Setting { ground, goal: Goal { prover, kind }, position, repetition })
     }
 
-    fn root(&self, board: &Board, first: Color, threats: [u8; 2]) -> Position<B> {
+    pub(super) fn root(&self, board: &Board, first: Color, threats: [u8; 2]) -> Position<B> {
         let ko = board.ko().filter(|&(_, color)| color == first);
         let ko = ko.and_then(|(point, _)| self.ground.index(point)).map_or(NOWHERE, |index| index as u16);
         Position { to_move: first, ko, threats, ..self.position }
