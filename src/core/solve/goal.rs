@@ -22,6 +22,9 @@ pub(super) enum Kind<B> {
     /// All these stones of the other player's are captured before all `own` of the prover's are; `own` may be
     /// empty.
     Take { target: B, own: B },
+    /// The chain of the other player's stone at this point is captured, by the rule of tactical reading: it is safe
+    /// once it has [`SAFE_LIBERTIES`], or one less with its owner to move; and only moves near it are tried.
+    Chain(u32),
     /// When both have passed, the other player has no stone on these points.
     Clear(B),
     /// A stone on these points of the prover's can never be captured, even if the prover always passes.
@@ -29,6 +32,9 @@ pub(super) enum Kind<B> {
     /// The two points, stones of the prover's, are in one chain.
     Join(u32, u32),
 }
+
+/// A chain with so many liberties and the opponent to move is safe in tactical reading.
+pub(super) const SAFE_LIBERTIES: u32 = 5;
 
 /// Decided without searching: who wins, and what may happen on the way.
 #[derive(Clone, Copy, Debug)]
@@ -69,6 +75,10 @@ impl<B: Bits> Goal<B> {
                 target.words(|word| hash.mix(word));
                 own.words(|word| hash.mix(word));
             }
+            Kind::Chain(stone) => {
+                hash.mix(6);
+                hash.mix(u64::from(stone));
+            }
             Kind::Clear(area) => {
                 hash.mix(3);
                 area.words(|word| hash.mix(word));
@@ -85,6 +95,46 @@ impl<B: Bits> Goal<B> {
         hash.finish() as u64
     }
 
+    /// The empty points where a move can matter: all of them, but for tactical reading.
+    pub(super) fn candidates(&self, ground: &Ground<B>, position: &Position<B>) -> B {
+        let empty = ground.empties(position) & ground.playable;
+        let Kind::Chain(stone) = self.kind else { return empty };
+        let stones = position.stones[self.prover.opponent() as usize];
+        let enemy = position.stones[self.prover as usize];
+        let chain = ground.fill(B::one(stone), stones);
+        let liberties = ground.around(chain) & empty;
+        let owner_moves = position.to_move != self.prover;
+        let in_atari = liberties.count() == 1;
+        let mut candidates = liberties;
+        // In atari only its liberty and captures help; otherwise a step beyond, too.
+        if !(owner_moves && in_atari) {
+            candidates = candidates | ground.around(liberties) & empty;
+        }
+        let weak = if owner_moves && in_atari { 1 } else { 2 };
+        let mut around = ground.around(chain) & enemy;
+        while around.any() {
+            let part = ground.fill(B::one(around.lowest()), enemy);
+            around = around & !part;
+            let its = ground.around(part) & empty;
+            if its.count() <= weak {
+                candidates = candidates | its;
+            }
+            // Whose stones keep it in atari may be captured themselves.
+            if its.count() == 1 {
+                let mut guards = ground.around(part) & stones & !chain;
+                while guards.any() && !owner_moves {
+                    let guard = ground.fill(B::one(guards.lowest()), stones);
+                    guards = guards & !guard;
+                    let its = ground.around(guard) & empty;
+                    if its.count() == 1 {
+                        candidates = candidates | its;
+                    }
+                }
+            }
+        }
+        candidates
+    }
+
     /// Does it end by passes, so that passing is a move for both?
     pub(super) fn ends_by_passes(&self) -> bool {
         matches!(self.kind, Kind::Score(_) | Kind::Clear(_))
@@ -95,7 +145,7 @@ impl<B: Bits> Goal<B> {
         match self.kind {
             Kind::Score(at_least) => ground.score(position) >= at_least,
             Kind::Clear(area) => !position.stones[self.prover.opponent() as usize].meets(area),
-            Kind::Take { .. } | Kind::Secure(_) | Kind::Join(..) => false,
+            Kind::Take { .. } | Kind::Chain(_) | Kind::Secure(_) | Kind::Join(..) => false,
         }
     }
 
@@ -121,6 +171,15 @@ impl<B: Bits> Goal<B> {
                     return Settled::at_once(false);
                 }
                 None
+            }
+            Kind::Chain(stone) => {
+                if !position.stones[other].has(stone) {
+                    return Settled::at_once(true);
+                }
+                let chain = ground.fill(B::one(stone), position.stones[other]);
+                let liberties = (ground.around(chain) & ground.empties(position)).count();
+                let enough = if position.to_move == self.prover { SAFE_LIBERTIES } else { SAFE_LIBERTIES - 1 };
+                if liberties >= enough { Settled::at_once(false) } else { None }
             }
             Kind::Secure(area) => {
                 if position.stones[prover].meets(area) { None } else { Settled::at_once(false) }
@@ -197,7 +256,7 @@ impl<B: Bits> Goal<B> {
                 let secure = holding.stones.meets(area);
                 if secure { Settled::held(true, ground, owner, &holding) } else { None }
             }
-            Kind::Join(..) => None,
+            Kind::Chain(_) | Kind::Join(..) => None,
         }
     }
 
@@ -209,6 +268,12 @@ impl<B: Bits> Goal<B> {
                 let chain = ground.fill(stones & target, stones);
                 let liberties = (ground.around(chain) & ground.empties(position)).count();
                 (liberties.max(1), 1)
+            }
+            Kind::Chain(stone) => {
+                let stones = position.stones[self.prover.opponent() as usize];
+                let chain = ground.fill(B::one(stone), stones);
+                let liberties = (ground.around(chain) & ground.empties(position)).count();
+                (liberties.max(1), SAFE_LIBERTIES.saturating_sub(liberties).max(1))
             }
             Kind::Score(_) => {
                 // What looks better for Black is likely to be proven sooner, and disproven later. The weights were

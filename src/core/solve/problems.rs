@@ -22,6 +22,9 @@ pub enum Aim {
     Race(Point),
     /// To give a stone of the group eyes that nobody can take: no seki.
     Secure,
+    /// To capture the chain at this point, by tactical reading on the whole board: a chain is safe with five liberties,
+    /// or four and the move, and only moves near it are tried. The region and its group are not looked at.
+    Chain(Point),
     /// To join the chains at two points.
     Connect(Point, Point),
 }
@@ -233,6 +236,9 @@ pub(super) fn with_ground<J: Job>(question: &Question<'_>, job: &mut J) -> Resul
 fn check(question: &Question<'_>) -> Result<(), QuestionError> {
     let board = question.board;
     let color = |point| board.cell(point).color();
+    if let Aim::Chain(point) = question.aim {
+        return if color(point).is_some() { Ok(()) } else { Err(QuestionError::NoStones) };
+    }
     if let Aim::Connect(a, b) = question.aim {
         if color(a).is_none() || color(a) != color(b) {
             return Err(QuestionError::NotOneColor);
@@ -258,6 +264,9 @@ fn check(question: &Question<'_>) -> Result<(), QuestionError> {
 /// The corner and the size of the smallest window with the region, the chains around it, and their liberties.
 fn window(question: &Question<'_>) -> ((usize, usize), (usize, usize)) {
     let board = question.board;
+    if let Aim::Chain(_) = question.aim {
+        return ((0, 0), (board.size().columns(), board.size().rows()));
+    }
     let mut seen = question.region.playable;
     seen.union_with(&question.region.group);
     let near: Vec<Point> = seen.iter().flat_map(Point::adjacent).collect();
@@ -302,6 +311,10 @@ impl<B: Bits> Setting<B> {
             Aim::Race(own) => {
                 let own = ground.set(|point| board.chain(own).any(|stone| stone == point));
                 (owner?.opponent(), Kind::Take { target: group, own })
+            }
+            Aim::Chain(point) => {
+                ground.playable = ground.points;
+                (board.cell(point).color()?.opponent(), Kind::Chain(ground.index(point)?))
             }
             Aim::Secure => (owner?, Kind::Secure(group)),
             Aim::Connect(a, b) => {

@@ -27,7 +27,10 @@ pub(super) const NO_MOVE: Step = u16::MAX;
 /// More than any sum of numbers of open moves.
 const INFINITE: u32 = 1 << 30;
 /// Longer lines are not read; nothing is claimed about them.
-const MAX_DEPTH: usize = 500;
+const fn max_depth<B: Bits>() -> usize {
+    // Positions of wide grounds are large, and so are the frames of the recursion.
+    if B::WIDTH > 128 { 120 } else { 400 }
+}
 
 /// Says whether to give up; asked now and then, with the number of nodes so far.
 pub(super) type Stop<'a> = &'a dyn Fn(u64) -> bool;
@@ -255,7 +258,7 @@ impl<'a, B: Bits> Search<'a, B> {
 
     /// What may be played, as far as the past does not forbid it.
     fn steps(&self, position: &Position<B>) -> smallvec::SmallVec<[Step; 64]> {
-        let empties = self.ground.empties(position) & self.ground.playable;
+        let empties = self.goal.candidates(self.ground, position);
         let mut steps: smallvec::SmallVec<[Step; 64]> = smallvec::SmallVec::new();
         // The player who wants to keep things as they are may pass; to the other a pass is of no use.
         if self.goal.ends_by_passes() || position.to_move != self.goal.prover {
@@ -301,7 +304,7 @@ impl<'a, B: Bits> Search<'a, B> {
         if self.stopped {
             return open;
         }
-        if self.path.len() > MAX_DEPTH {
+        if self.path.len() > max_depth::<B>() {
             return Result { pn: INFINITE - 1, dn: INFINITE - 1, ..open };
         }
         let cycles = self.path.repetition().cycles();
