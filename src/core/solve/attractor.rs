@@ -19,6 +19,7 @@ pub(super) fn forces<B: Bits>(
     goal: &Goal<B>,
     root: &Position<B>,
     most: usize,
+    settled: impl Fn(&Position<B>) -> Option<bool>,
 ) -> Option<bool> {
     let mut numbers: HashMap<Key<B>, usize> = HashMap::from([(key(root), 0)]);
     let mut positions = vec![*root];
@@ -49,7 +50,7 @@ pub(super) fn forces<B: Bits>(
             for position in after {
                 let number = *numbers.entry(key(&position)).or_insert_with(|| {
                     positions.push(position);
-                    let settled = goal.decided(ground, &position).map(|settled| settled.won);
+                    let settled = settled(&position);
                     won.push(settled == Some(true));
                     lost.push(settled == Some(false));
                     positions.len() - 1

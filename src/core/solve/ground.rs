@@ -5,7 +5,7 @@
 //! `ground::tests` plays random games against [`Game`](crate::game::Game).
 
 use super::bits::Bits;
-use crate::board::{Board, BoardSize, Cell, Color, Point};
+use crate::board::{Board, BoardSize, Color, Point};
 
 /// No point: the value of [`Position::ko`] without a ko.
 pub(super) const NOWHERE: u16 = u16::MAX;
@@ -328,13 +328,4 @@ pub(super) struct Holding<B> {
     /// These stones, and the points between them where the opponent cannot live: the player's at the end if
     /// it captures what is played there.
     pub(super) area: B,
-}
-
-/// The contents of a point of the board, for the ground's edges.
-pub(super) fn color_at(board: &Board, point: Point) -> Option<Color> {
-    match board.cell(point) {
-        Cell::Black => Some(Color::Black),
-        Cell::White => Some(Color::White),
-        Cell::Empty | Cell::Border => None,
-    }
 }

@@ -84,11 +84,6 @@ impl<B: Bits> Path<B> {
         self.steps.clear();
     }
 
-    /// The latest position.
-    pub(super) fn last(&self) -> Option<&Position<B>> {
-        self.steps.last().map(|step| &step.position)
-    }
-
     /// Goes on to a position: who moved there, whether with a stone, and the stones that were lifted.
     pub(super) fn push(&mut self, position: Position<B>, mover: Color, by_play: bool, lifted: [B; 2]) {
         let before = self.steps.last().map_or([B::default(); 2], |step| step.lifted);

@@ -67,11 +67,12 @@ impl Job for Compare {
 
     fn run<B: Bits>(&mut self, question: &Question<'_>, setting: Setting<B>) {
         let prover = setting.goal.prover as usize;
-        let mut forces = |mine: u8, theirs: u8| {
+        let forces = |mine: u8, theirs: u8| {
             let mut threats = [theirs; 2];
             threats[prover] = mine;
             let root = setting.root(question.board, self.first, threats);
-            attractor::forces(&setting.ground, &setting.goal, &root, self.most)
+            let settled = |position: &_| setting.goal.decided(&setting.ground, position).map(|it| it.won);
+            attractor::forces(&setting.ground, &setting.goal, &root, self.most, settled)
         };
         let expected = match forces(0, 0) {
             Some(true) => forces(0, ENDLESS).map(|won| if won { "yes" } else { "ko" }),

@@ -241,7 +241,7 @@ impl<'a, B: Bits> Search<'a, B> {
         let found = self.table.look_up(child.key, |proof| {
             self.path.admits(&child.after, child.lifted, child.symmetry, prover, &turned_back(proof))
         });
-        match found.map(|found| found.known) {
+        match found {
             Some(Known::Proven(proof)) => {
                 let since = match proof.rests_on {
                     0 => NEVER,
@@ -326,7 +326,7 @@ impl<'a, B: Bits> Search<'a, B> {
                 let (pn, dn) = (choice.pn, choice.dn);
                 let best = children[choice.child].step;
                 if !self.stopped {
-                    self.table.store(key.0, Known::Open { pn, dn }, best, self.nodes - nodes_before + 1);
+                    self.table.store(key.0, Known::Open { pn, dn }, self.nodes - nodes_before + 1);
                 }
                 break Result { pn, dn, decided: None, best };
             }
@@ -408,7 +408,7 @@ impl<'a, B: Bits> Search<'a, B> {
             trace = images.trace(symmetry, &trace);
         }
         let proof = Proof { won, rests_on: rests_on as u16, suffix, trace };
-        self.table.store(key, Known::Proven(proof), best, self.nodes - nodes_before + 1);
+        self.table.store(key, Known::Proven(proof), self.nodes - nodes_before + 1);
         let (pn, dn) = if won { (0, INFINITE) } else { (INFINITE, 0) };
         // To positions before this one, resting on this one itself is resting on nothing.
         let since = if rests_on == 0 { NEVER } else { decided.since };

@@ -63,8 +63,6 @@ struct Entry<B> {
     known: Known<B>,
     /// Nodes that were searched for it.
     work: u32,
-    /// The best move, as an index; see `search`.
-    best: u16,
     /// The search that wrote or used it last; 0 is an entry that nobody has written.
     generation: u8,
 }
@@ -85,13 +83,6 @@ pub(super) struct Table<B> {
     hits: AtomicU64,
 }
 
-/// An entry as it is found.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Found<B> {
-    pub(super) known: Known<B>,
-    pub(super) best: u16,
-}
-
 impl<B: Bits> Table<B> {
     /// A table of at most so many bytes, but of 256 buckets at least.
     pub(super) fn new(bytes: usize) -> Table<B> {
@@ -99,7 +90,6 @@ impl<B: Bits> Table<B> {
             key: 0,
             known: Known::Open { pn: 1, dn: 1 },
             work: 0,
-            best: u16::MAX,
             generation: 0,
         };
         let per_shard = (bytes / std::mem::size_of::<Bucket<B>>() / SHARDS).max(1);
@@ -131,7 +121,7 @@ impl<B: Bits> Table<B> {
     }
 
     /// What is known of a position: the proof for which `holds`, or else the numbers so far.
-    pub(super) fn look_up(&self, key: u128, mut holds: impl FnMut(&Proof<B>) -> bool) -> Option<Found<B>> {
+    pub(super) fn look_up(&self, key: u128, mut holds: impl FnMut(&Proof<B>) -> bool) -> Option<Known<B>> {
         let found = self.with_bucket(key, |bucket| {
             let mut open = None;
             for entry in bucket.iter_mut().filter(|entry| entry.generation > 0 && entry.key == key) {
@@ -139,10 +129,10 @@ impl<B: Bits> Table<B> {
                     Known::Proven(proof) => {
                         if holds(proof) {
                             entry.generation = self.generation;
-                            return Some(Found { known: entry.known, best: entry.best });
+                            return Some(entry.known);
                         }
                     }
-                    Known::Open { .. } => open = Some(Found { known: entry.known, best: entry.best }),
+                    Known::Open { .. } => open = Some(entry.known),
                 }
             }
             open
@@ -155,9 +145,9 @@ impl<B: Bits> Table<B> {
     }
 
     /// Remembers.
-    pub(super) fn store(&self, key: u128, known: Known<B>, best: u16, work: u64) {
+    pub(super) fn store(&self, key: u128, known: Known<B>, work: u64) {
         let work = work.min(u64::from(u32::MAX)) as u32;
-        let entry = Entry { key, known, work, best, generation: self.generation };
+        let entry = Entry { key, known, work, generation: self.generation };
         self.with_bucket(key, |bucket| {
             let same = bucket.iter().position(|old| {
                 old.generation > 0
@@ -227,15 +217,15 @@ mod tests {
     fn proofs_are_found_only_where_they_hold() {
         let table: Table<u64> = Table::new(1 << 20);
         assert!(table.look_up(7, |_| true).is_none());
-        table.store(7, Known::Open { pn: 3, dn: 4 }, 1, 10);
-        table.store(7, Known::Proven(proof(true, 2, 55)), 2, 20);
+        table.store(7, Known::Open { pn: 3, dn: 4 }, 10);
+        table.store(7, Known::Proven(proof(true, 2, 55)), 20);
         // The numbers stay beside a proof that needs its past.
         let found = table.look_up(7, |_| false).unwrap();
-        assert!(matches!(found.known, Known::Open { pn: 3, dn: 4 }) && found.best == 1);
+        assert!(matches!(found, Known::Open { pn: 3, dn: 4 }));
         let found = table.look_up(7, |proof| proof.suffix == 55).unwrap();
-        assert!(matches!(found.known, Known::Proven(proof) if proof.won) && found.best == 2);
+        assert!(matches!(found, Known::Proven(proof) if proof.won));
         // They go with one that needs none.
-        table.store(7, Known::Proven(proof(false, 0, 0)), 3, 30);
+        table.store(7, Known::Proven(proof(false, 0, 0)), 30);
         assert!(table.look_up(7, |_| false).is_none());
         assert!(table.look_up(8, |_| true).is_none());
     }
@@ -247,14 +237,14 @@ mod tests {
         // One bucket: keys that differ in neither half's remainder.
         let key = |n: u64| u128::from(n) << 64;
         for n in 0..1000 {
-            table.store(key(n), Known::Open { pn: 1, dn: 1 }, 0, n + 1);
+            table.store(key(n), Known::Open { pn: 1, dn: 1 }, n + 1);
         }
         let kept: Vec<u64> = (0..1000).filter(|&n| table.look_up(key(n), |_| true).is_some()).collect();
         assert_eq!(kept, [996, 997, 998, 999]);
         // What the last search left behind goes before the little that the present one has.
         table.next_generation();
-        table.store(key(1), Known::Open { pn: 1, dn: 1 }, 0, 1);
-        table.store(key(2), Known::Open { pn: 1, dn: 1 }, 0, 1);
+        table.store(key(1), Known::Open { pn: 1, dn: 1 }, 1);
+        table.store(key(2), Known::Open { pn: 1, dn: 1 }, 1);
         assert!(table.look_up(key(1), |_| true).is_some() && table.look_up(key(996), |_| true).is_none());
     }
 }

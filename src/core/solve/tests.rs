@@ -1,8 +1,9 @@
 //! The solver against plain minimax: no table, no proof numbers, another board, superko by a list of everything.
 
+use super::attractor;
 use super::bits::{Bits, Wide};
 use super::goal::{Goal, Kind};
-use super::ground::{Ground, Position};
+use super::ground::{ENDLESS, Ground, Position};
 use super::images::Images;
 use super::path::Repetition;
 use super::search::Search;
@@ -368,4 +369,68 @@ fn answers_are_those_of_plain_minimax() {
 fn many_answers_are_those_of_plain_minimax() {
     let decided: u32 = (2..12).map(|seed| compare(10_000, seed, 100_000)).sum();
     assert!(decided > 50_000, "{decided}");
+}
+
+/// Random questions under simple ko with threats, for every goal, against all positions that can come up.
+fn compare_with_all_positions(questions: u32, seed: u64) -> u32 {
+    let mut rng = Rng::new(seed);
+    let mut decided = 0;
+    for number in 0..questions {
+        let case = Case { rule: KoRule::Simple, ..Case::random(&mut rng) };
+        let board = case.board();
+        let ground = Ground::<u64>::whole(board.size(), case.suicide).unwrap();
+        let mut root: Position<u64> = ground.position(&board, case.to_move);
+        let prover = case.cycles.opponent();
+        let (own, enemy) = (root.stones[prover as usize], root.stones[case.cycles as usize]);
+        let stone = |set: u64, rng: &mut Rng| set.each().nth(rng.below(set.count().max(1)) as usize);
+        let (Some(a), Some(b), Some(target)) = (stone(own, &mut rng), stone(own, &mut rng), stone(enemy, &mut rng))
+        else {
+            continue;
+        };
+        let target = ground.fill(u64::one(target), enemy);
+        let kind = match number % 4 {
+            0 => Kind::Take { target, own: 0 },
+            1 => Kind::Take { target, own: ground.fill(u64::one(a), own) },
+            2 => Kind::Secure(own),
+            _ => Kind::Join(a, b),
+        };
+        let goal = Goal { prover, kind };
+        root.threats = [0, 0].map(|_: u8| match rng.below(4) {
+            0 => 1,
+            1 => 2,
+            2 => ENDLESS,
+            _ => 0,
+        });
+        let settled = |position: &Position<u64>| {
+            let decided = goal.decided(&ground, position);
+            // Eyes are what this goal is about; the other goals are found without them.
+            let held = || matches!(kind, Kind::Secure(_)).then(|| goal.held(&ground, position, Some(case.cycles)));
+            decided.or_else(|| held().flatten()).map(|settled| settled.won)
+        };
+        if settled(&root).is_some() {
+            continue;
+        }
+        let Some(expected) = attractor::forces(&ground, &goal, &root, 50_000, settled) else { continue };
+        let table = Table::new(if number % 3 == 0 { 0 } else { 1 << 20 });
+        let stop = |nodes: u64| nodes > 500_000;
+        let mut search = Search::new(&ground, goal, Repetition::Wins(case.cycles), &table, &stop);
+        if let Some(won) = search.decide(&root).won {
+            assert_eq!(won, expected, "question {number} of {seed}: {goal:?} {:?}\n{board}", root.threats);
+            decided += 1;
+        }
+    }
+    println!("{decided} decided of {questions}");
+    decided
+}
+
+#[test]
+fn answers_with_threats_are_those_of_all_positions() {
+    assert!(compare_with_all_positions(1_500, 1) > 400);
+}
+
+#[test]
+#[ignore = "takes minutes: cargo test --profile checked -p kosumi-core solve::tests::many -- --ignored"]
+fn many_answers_with_threats_are_those_of_all_positions() {
+    let decided: u32 = (2..12).map(|seed| compare_with_all_positions(5_000, seed)).sum();
+    assert!(decided > 12_000, "{decided}");
 }
