@@ -33,5 +33,5 @@ pub mod words;
 
 pub use kosumi_core::{
     board, engine, eval, eyespace, game, graph_key, handicap, history, net, perft, playout, rng, rules,
-    safety, score, search, sgf, tactics, time,
+    safety, score, search, sgf, solve, tactics, time,
 };

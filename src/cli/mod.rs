@@ -16,6 +16,7 @@ mod regress;
 mod review;
 mod selfplay;
 mod sgf;
+mod solve;
 mod tune;
 
 use clap::{Parser, Subcommand};
@@ -57,6 +58,8 @@ enum Subcommands {
     Selfplay(Box<selfplay::Arguments>),
     /// Count positions, plays, sequences of moves or whole games
     Perft(perft::Arguments),
+    /// Solve boards and problems exactly
+    Solve(solve::Arguments),
     /// Collections of game records: statistics, selections, legality
     Sgf(sgf::Arguments),
     /// Look at networks in KataGo's format, or make one
@@ -82,6 +85,7 @@ pub fn main() -> ExitCode {
         Some(Subcommands::Features(arguments)) => features::run(&arguments),
         Some(Subcommands::Selfplay(arguments)) => selfplay::run(&arguments),
         Some(Subcommands::Perft(arguments)) => perft::run(&arguments),
+        Some(Subcommands::Solve(arguments)) => solve::run(&arguments),
         Some(Subcommands::Sgf(arguments)) => sgf::run(&arguments),
         Some(Subcommands::Net(arguments)) => net::run(&arguments),
     };

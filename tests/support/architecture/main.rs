@@ -37,6 +37,7 @@ const ORDER: &[(&str, &[&str])] = &[
             "handicap",
             "sgf",
             "perft",
+            "solve",
             "net",
             "playout",
             "eval",
