@@ -1,5 +1,6 @@
-// Plays at the page of `kosumi play`: node play.mjs CHROMIUM KOSUMI FOLDER
+// Plays at the page of `kosumi play`: node play.mjs CHROMIUM KOSUMI FOLDER [figures]
 //
+// With `figures` only times are measured.
 // Whole games, keys, two windows, records, a server that is killed, an engine that is killed. Pictures and figures are left
 // in FOLDER.
 
@@ -287,6 +288,7 @@ await browse(chromium, { ...desktop, locale: "en-GB", acceptDownloads: true }, a
   }
   figures.ready = times.sort((a, b) => a - b);
   await measure(page);
+  if (process.argv[5] === "figures") return;
   await twoPeople(page);
   await records(page);
   await twoWindows(context, page, server.url);
@@ -311,6 +313,11 @@ await browse(chromium, { ...desktop, locale: "en-GB", acceptDownloads: true }, a
   await played(page, 4);
   mayBeLost = false;
 });
+
+if (process.argv[5] === "figures") {
+  console.log(JSON.stringify(figures));
+  process.exit(0);
+}
 
 // Looks: light and dark, desktop, phone, 4K, and the other language.
 const CONTRAST = ["#status", "#facts", "#name-black", "#name-white", ".menu button", "#playing button", "#counter"];
