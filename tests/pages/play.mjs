@@ -52,6 +52,7 @@ async function newGame(page, choices) {
     else await page.selectOption(`#${id}`, value);
   }
   await page.click("#start");
+  await page.waitForFunction(() => !document.getElementById("new-game").open);
 }
 
 async function played(page, count) {
@@ -62,7 +63,6 @@ async function played(page, count) {
 // A whole game against the engine: the person plays what the analysis likes best.
 async function wholeGame(page) {
   await newGame(page, { size: "9", black: "person", white: "kosumi easy" });
-  await page.waitForFunction(() => !document.getElementById("new-game").open);
   await page.click("#analyse");
   for (let own = 0; own < 90; own++) {
     const next = await page.waitForFunction(() => {

@@ -86,7 +86,11 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     let nodes = answer.nodes + other.as_ref().map_or(0, |other| other.nodes);
     let mib = answer.table_bytes >> 20;
-    writeln!(out, "{nodes} nodes, {seconds:.1} s, {:.0} nodes a second, table of {mib} MiB", nodes as f64 / seconds)?;
+    writeln!(
+        out,
+        "{nodes} nodes, {seconds:.1} s, {:.0} nodes a second, table of {mib} MiB",
+        nodes as f64 / seconds
+    )?;
     Ok(())
 }
 

@@ -162,8 +162,8 @@ impl<'a, B: Bits> BoardSearch<'a, B> {
         let nodes = self.answer.nodes;
         let outer = self.stop;
         let stop = |searched| outer(nodes + searched);
-        let mut search = Search::new(&self.ground, goal, self.repetition, table, &stop)
-            .with_images(self.images.as_ref());
+        let mut search =
+            Search::new(&self.ground, goal, self.repetition, table, &stop).with_images(self.images.as_ref());
         let answer = search.decide_line(&self.root, line);
         self.answer.nodes += search.nodes;
         answer.won.map(|won| (won, answer.best))

@@ -47,7 +47,13 @@ fn drawings_in_verdicts_out() {
         let region = Region::of_group(&drawn.board, drawn.point).unwrap();
         let verdict = judge(&question(drawn, &region, Aim::Capture), &|nodes| nodes > 2_000_000).unwrap();
         if text(&verdict) != drawn.answer {
-            wrong.push(format!("{}: {} instead of {}\n{}", drawn.name, text(&verdict), drawn.answer, drawn.board));
+            wrong.push(format!(
+                "{}: {} instead of {}\n{}",
+                drawn.name,
+                text(&verdict),
+                drawn.answer,
+                drawn.board
+            ));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
