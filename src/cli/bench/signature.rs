@@ -101,6 +101,6 @@ mod tests {
 
     #[test]
     fn signature_by_network() {
-        assert_eq!(by_network().unwrap(), 6_154_897_387_140_410_469);
+        assert_eq!(by_network().unwrap(), 14_453_701_982_558_184_470);
     }
 }
