@@ -101,6 +101,6 @@ mod tests {
 
     #[test]
     fn signature_by_network() {
-        assert_eq!(by_network().unwrap(), 14_453_701_982_558_184_470);
+        assert_eq!(by_network().unwrap(), 2_294_981_123_925_108_915);
     }
 }
