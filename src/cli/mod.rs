@@ -10,11 +10,13 @@ mod model;
 mod net;
 mod options;
 mod perft;
+mod play;
 mod progress;
 mod regress;
 mod review;
 mod selfplay;
 mod sgf;
+mod solve;
 mod tune;
 
 use clap::{Parser, Subcommand};
@@ -38,6 +40,8 @@ struct Cli {
 enum Subcommands {
     /// Speak the Go Text Protocol (the default)
     Gtp(gtp::Arguments),
+    /// Play on a board in the browser
+    Play(Box<play::Arguments>),
     /// Let two engines play against each other
     Match(Box<matches::Arguments>),
     /// Play regression suites and judge the answers
@@ -54,6 +58,8 @@ enum Subcommands {
     Selfplay(Box<selfplay::Arguments>),
     /// Count positions, plays, sequences of moves or whole games
     Perft(perft::Arguments),
+    /// Solve boards and problems exactly
+    Solve(solve::Arguments),
     /// Collections of game records: statistics, selections, legality
     Sgf(sgf::Arguments),
     /// Look at networks in KataGo's format, or make one
@@ -66,6 +72,7 @@ pub fn main() -> ExitCode {
     let result = match cli.command {
         None => gtp::run(&cli.gtp),
         Some(Subcommands::Gtp(arguments)) => gtp::run(&arguments),
+        Some(Subcommands::Play(arguments)) => play::run(&arguments),
         Some(Subcommands::Match(arguments)) => match matches::run(&arguments) {
             Ok(code) => return code,
             Err(error) => Err(error),
@@ -78,6 +85,7 @@ pub fn main() -> ExitCode {
         Some(Subcommands::Features(arguments)) => features::run(&arguments),
         Some(Subcommands::Selfplay(arguments)) => selfplay::run(&arguments),
         Some(Subcommands::Perft(arguments)) => perft::run(&arguments),
+        Some(Subcommands::Solve(arguments)) => solve::run(&arguments),
         Some(Subcommands::Sgf(arguments)) => sgf::run(&arguments),
         Some(Subcommands::Net(arguments)) => net::run(&arguments),
     };
