@@ -91,7 +91,8 @@ impl Commands {
         match scope {
             Scope::Chain => self.read(board, &everywhere(), Aim::Chain(point), first),
             Scope::Group => {
-                let region = Region::of_group(board, point).ok_or_else(|| Failure::new("vertex must not be empty"))?;
+                let region =
+                    Region::of_group(board, point).ok_or_else(|| Failure::new("vertex must not be empty"))?;
                 self.read(board, &region, Aim::Capture, first)
             }
         }
@@ -161,19 +162,35 @@ pub(super) fn defend(commands: &mut Commands, arguments: &mut Arguments<'_>, _: 
     commands.defence_of(arguments, Scope::Chain)
 }
 
-pub(super) fn owl_attack(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn owl_attack(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> Answer {
     commands.attack_on(arguments, Scope::Group)
 }
 
-pub(super) fn owl_defend(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn owl_defend(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> Answer {
     commands.defence_of(arguments, Scope::Group)
 }
 
-pub(super) fn does_attack(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn does_attack(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> Answer {
     commands.does(arguments, Scope::Chain, true)
 }
 
-pub(super) fn does_defend(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn does_defend(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> Answer {
     commands.does(arguments, Scope::Chain, false)
 }
 
@@ -206,7 +223,11 @@ pub(super) fn connect(commands: &mut Commands, arguments: &mut Arguments<'_>, _:
     answer(own_code(reading.success), reading.best)
 }
 
-pub(super) fn disconnect(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn disconnect(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> Answer {
     let (a, b, color) = commands.pair(arguments)?;
     if commands.are_one_chain(a, b) {
         return answer(Some(0), None);
@@ -216,7 +237,11 @@ pub(super) fn disconnect(commands: &mut Commands, arguments: &mut Arguments<'_>,
 }
 
 /// Are two stones joined whatever the opponent does?
-pub(super) fn same_dragon(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+pub(super) fn same_dragon(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> Answer {
     let (a, _) = commands.stone(arguments)?;
     let (b, _) = commands.stone(arguments)?;
     let board = commands.board();
@@ -268,7 +293,8 @@ pub(super) fn analyze_semeai(
         return Err(Failure::new("vertices must have different color"));
     }
     let board = commands.board();
-    let group = |point| Region::of_group(board, point).ok_or_else(|| Failure::new("vertex must not be empty"));
+    let group =
+        |point| Region::of_group(board, point).ok_or_else(|| Failure::new("vertex must not be empty"));
     let (mut mine, mut theirs) = (group(a)?, group(b)?);
     // Both are read in the same region.
     let both = mine.playable;

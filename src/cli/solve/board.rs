@@ -74,6 +74,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         let mut json = json(&answer, seconds);
         if let Some(other) = &other {
             json["cycles_lose_for_white"] = self::json(other, seconds);
+            // Without superko the game has a score only if circles change nothing.
+            if other.score() != answer.score() {
+                json["score"] = serde_json::Value::Null;
+            }
         }
         return writeln!(out, "{json}").context("cannot write");
     }
@@ -86,12 +90,16 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     let nodes = answer.nodes + other.as_ref().map_or(0, |other| other.nodes);
     let mib = answer.table_bytes >> 20;
-    writeln!(out, "{nodes} nodes, {seconds:.1} s, {:.0} nodes a second, table of {mib} MiB", nodes as f64 / seconds)?;
+    writeln!(
+        out,
+        "{nodes} nodes, {seconds:.1} s, {:.0} nodes a second, table of {mib} MiB",
+        nodes as f64 / seconds
+    )?;
     Ok(())
 }
 
 fn show(bar: &ProgressBar, nodes: u64) {
-    if nodes % 65_536 == 0 {
+    if nodes % 16_384 < 256 {
         bar.set_message(format!("{nodes} nodes"));
     }
 }

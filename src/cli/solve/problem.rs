@@ -111,7 +111,7 @@ fn solve(arguments: &Arguments, file: &Path) -> anyhow::Result<()> {
     let bar = progress::spinner();
     let limit = arguments.limits.stop(start);
     let stop = |nodes: u64| {
-        if nodes % 65_536 == 0 {
+        if nodes % 16_384 < 256 {
             bar.set_message(format!("{nodes} nodes"));
         }
         limit(nodes)
@@ -164,7 +164,8 @@ fn region(arguments: &Arguments, board: &Board, point: Point, aim: Aim) -> anyho
         let (a, b) = corners.split_once('-').context("a region is two corners, as A1-F4")?;
         let (a, b) = (parse(board, a)?, parse(board, b)?);
         let between = |x: usize, a: usize, b: usize| (a.min(b)..=a.max(b)).contains(&x);
-        let inside = |p: &Point| between(p.column(), a.column(), b.column()) && between(p.row(), a.row(), b.row());
+        let inside =
+            |p: &Point| between(p.column(), a.column(), b.column()) && between(p.row(), a.row(), b.row());
         let playable: PointSet = board.size().points().filter(inside).collect();
         return Ok(Region::drawn(board, playable, point));
     }
@@ -237,7 +238,12 @@ impl Found<'_> {
         let Found { board, region, owner, verdict, .. } = self;
         let room = if region.is_closed { "enclosed" } else { "open" };
         let points = region.empty_points(board);
-        writeln!(out, "{}: {owner}'s group at {}, {room}, {points} empty points", self.file.display(), self.point)?;
+        writeln!(
+            out,
+            "{}: {owner}'s group at {}, {room}, {points} empty points",
+            self.file.display(),
+            self.point
+        )?;
         let size = board.size();
         for row in (0..size.rows()).rev() {
             let cell = |column| {

@@ -10,7 +10,13 @@ use std::collections::HashMap;
 type Key<B> = ([B; 2], bool, u16, u8, [u8; 2]);
 
 fn key<B: Bits>(position: &Position<B>) -> Key<B> {
-    (position.stones, position.to_move == crate::board::Color::Black, position.ko, position.passes, position.threats)
+    (
+        position.stones,
+        position.to_move == crate::board::Color::Black,
+        position.ko,
+        position.passes,
+        position.threats,
+    )
 }
 
 /// Does the prover force the goal? `None` if more than `most` positions can come up.

@@ -36,7 +36,7 @@ pub(super) enum Kind<B> {
 }
 
 /// A chain with so many liberties and the opponent to move is safe in tactical reading.
-pub(super) const SAFE_LIBERTIES: u32 = 5;
+pub(super) const SAFE_LIBERTIES: u32 = 4;
 
 /// Decided without searching: who wins, and what may happen on the way.
 #[derive(Clone, Copy, Debug)]
@@ -180,11 +180,16 @@ impl<B: Bits> Goal<B> {
                 }
                 let chain = ground.fill(B::one(stone), position.stones[other]);
                 let liberties = (ground.around(chain) & ground.empties(position)).count();
-                let enough = if position.to_move == self.prover { SAFE_LIBERTIES } else { SAFE_LIBERTIES - 1 };
+                let enough =
+                    if position.to_move == self.prover { SAFE_LIBERTIES } else { SAFE_LIBERTIES - 1 };
                 if liberties >= enough { Settled::at_once(false) } else { None }
             }
             Kind::Secure(area) => {
-                if position.stones[prover].meets(area) { None } else { Settled::at_once(false) }
+                if position.stones[prover].meets(area) {
+                    None
+                } else {
+                    Settled::at_once(false)
+                }
             }
             Kind::Join(a, b) => {
                 let stones = position.stones[prover];

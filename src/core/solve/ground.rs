@@ -257,7 +257,9 @@ impl<B: Bits> Ground<B> {
         let squares = sideways & sideways >> self.stride;
         let count = |set: B| set.count() as i32;
         let euler = count(stones) + count(squares) - count(sideways) - count(upwards);
-        8 * count(stones) + 4 * count(liberties) + 2 * count(second) - 2 * count(stones & self.edge) - 8 * euler
+        8 * count(stones) + 4 * count(liberties) + 2 * count(second)
+            - 2 * count(stones & self.edge)
+            - 8 * euler
     }
 
     /// What `color` holds even if it always passes: see [`Holding`].
@@ -285,9 +287,9 @@ impl<B: Bits> Ground<B> {
             let chain_count = chains.len();
             chains.retain(|chain| {
                 // Stones that go on outside the window may live there, but nobody has shown it.
-                let mut vital = regions.iter().filter(|region| {
-                    region.counting.any() && region.counting.within(self.around(*chain))
-                });
+                let mut vital = regions
+                    .iter()
+                    .filter(|region| region.counting.any() && region.counting.within(self.around(*chain)));
                 vital.nth(1).is_some()
             });
             if chains.len() == chain_count {

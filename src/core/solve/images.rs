@@ -26,14 +26,16 @@ impl<B: Bits> Images<B> {
         }
         let all: Vec<Symmetry> = Symmetry::of(size).collect();
         let image = |symmetry: Symmetry, row: usize, contents: usize| {
-            (0..size.columns()).filter(|column| contents >> column & 1 == 1).fold(B::default(), |set, column| {
-                let index = ground.index(symmetry.apply(size, Point::new(column, row)));
-                index.map_or(set, |index| set | B::one(index))
-            })
+            (0..size.columns()).filter(|column| contents >> column & 1 == 1).fold(
+                B::default(),
+                |set, column| {
+                    let index = ground.index(symmetry.apply(size, Point::new(column, row)));
+                    index.map_or(set, |index| set | B::one(index))
+                },
+            )
         };
         let tables = all.iter().map(|&symmetry| {
-            let row =
-                |row| (0..1 << size.columns()).map(|contents| image(symmetry, row, contents)).collect();
+            let row = |row| (0..1 << size.columns()).map(|contents| image(symmetry, row, contents)).collect();
             (0..size.rows()).map(row).collect()
         });
         Some(Images {

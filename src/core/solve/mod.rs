@@ -16,11 +16,11 @@ mod ground;
 mod images;
 mod path;
 mod problems;
+#[cfg(test)]
+mod problems_tests;
 mod region;
 mod search;
 mod table;
-#[cfg(test)]
-mod problems_tests;
 #[cfg(test)]
 mod tests;
 

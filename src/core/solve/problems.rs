@@ -22,8 +22,8 @@ pub enum Aim {
     Race(Point),
     /// To give a stone of the group eyes that nobody can take: no seki.
     Secure,
-    /// To capture the chain at this point, by tactical reading on the whole board: a chain is safe with five liberties,
-    /// or four and the move, and only moves near it are tried. The region and its group are not looked at.
+    /// To capture the chain at this point, by tactical reading on the whole board: a chain is safe with four liberties,
+    /// or three and the move, and only moves near it are tried. The region and its group are not looked at.
     Chain(Point),
     /// To join the chains at two points.
     Connect(Point, Point),
@@ -295,15 +295,13 @@ fn window(question: &Question<'_>) -> ((usize, usize), (usize, usize)) {
 }
 
 impl<B: Bits> Setting<B> {
-    fn new(
-        question: &Question<'_>,
-        (corner, sides): ((usize, usize), (usize, usize)),
-    ) -> Option<Setting<B>> {
+    fn new(question: &Question<'_>, (corner, sides): ((usize, usize), (usize, usize))) -> Option<Setting<B>> {
         let board = question.board;
         let mut ground = Ground::<B>::window(board.size(), corner, sides, question.suicide)?;
         ground.playable = ground.set(|point| question.region.playable.contains(point));
         // Whose stones go on outside the window, or could, is not asked: chains next to the region lie in it.
-        ground.safe = ground.open & ground.set(|point| board.cell(point).color().is_some()) & !ground.playable;
+        ground.safe =
+            ground.open & ground.set(|point| board.cell(point).color().is_some()) & !ground.playable;
         let group = ground.set(|point| question.region.group.contains(point));
         let owner = question.region.group.iter().next().and_then(|point| board.cell(point).color());
         let (prover, kind) = match question.aim {
@@ -317,9 +315,7 @@ impl<B: Bits> Setting<B> {
                 (board.cell(point).color()?.opponent(), Kind::Chain(ground.index(point)?))
             }
             Aim::Secure => (owner?, Kind::Secure(group)),
-            Aim::Connect(a, b) => {
-                (board.cell(a).color()?, Kind::Join(ground.index(a)?, ground.index(b)?))
-            }
+            Aim::Connect(a, b) => (board.cell(a).color()?, Kind::Join(ground.index(a)?, ground.index(b)?)),
         };
         let position = ground.position(board, Color::Black);
         // A circle has captured nothing, and has joined or secured nothing either.
@@ -372,7 +368,9 @@ impl Job for Read<'_> {
             None => Success::Unknown,
             Some(true) => match ask(0, ENDLESS).0 {
                 Some(true) => Success::Yes,
-                Some(false) => fewest(|count| ask(0, count).0.map(|won| !won)).map_or(Success::Unknown, Success::KoFirst),
+                Some(false) => {
+                    fewest(|count| ask(0, count).0.map(|won| !won)).map_or(Success::Unknown, Success::KoFirst)
+                }
                 None => Success::Unknown,
             },
             Some(false) => match ask(ENDLESS, 0).0 {

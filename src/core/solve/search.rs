@@ -163,7 +163,12 @@ impl<'a, B: Bits> Search<'a, B> {
             position = child.after;
         }
         let steps = self.steps(&position);
-        let child = |step| Some((step, self.goal.decided(self.ground, &self.child(&position, step, past.banned)?.after).is_some()));
+        let child = |step| {
+            Some((
+                step,
+                self.goal.decided(self.ground, &self.child(&position, step, past.banned)?.after).is_some(),
+            ))
+        };
         steps.into_iter().filter_map(child).collect()
     }
 
@@ -297,7 +302,7 @@ impl<'a, B: Bits> Search<'a, B> {
     ) -> Result<B> {
         self.nodes += 1;
         let nodes_before = self.nodes;
-        if self.nodes % 256 == 0 && (self.stop)(self.nodes) {
+        if self.nodes % 256 == 1 && (self.stop)(self.nodes) {
             self.stopped = true;
         }
         let open = Result { pn: 1, dn: 1, decided: None, best: NO_MOVE };
@@ -344,7 +349,8 @@ impl<'a, B: Bits> Search<'a, B> {
                 continue;
             }
             self.enter(position, &child);
-            let result = self.node(&child.after, (child.key, child.symmetry), child.banned, pn_limit, dn_limit);
+            let result =
+                self.node(&child.after, (child.key, child.symmetry), child.banned, pn_limit, dn_limit);
             self.path.pop();
             let prover = self.goal.prover;
             let child = &mut self.children[first + choice.child];
@@ -399,7 +405,13 @@ impl<'a, B: Bits> Search<'a, B> {
     }
 
     /// Remembers a decided node. Its own position is the latest step of the path.
-    fn finish(&self, (key, symmetry): (u128, u8), decided: Decided<B>, best: Step, nodes_before: u64) -> Result<B> {
+    fn finish(
+        &self,
+        (key, symmetry): (u128, u8),
+        decided: Decided<B>,
+        best: Step,
+        nodes_before: u64,
+    ) -> Result<B> {
         let own = self.path.len() - 1;
         let rests_on = own.saturating_sub(usize::from(decided.since));
         let suffix = if rests_on == 0 { 0 } else { self.path.suffix_before_last(rests_on, symmetry) };

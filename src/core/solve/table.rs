@@ -53,7 +53,10 @@ pub(super) struct Proof<B> {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Known<B> {
     /// Proof and disproof number so far.
-    Open { pn: u32, dn: u32 },
+    Open {
+        pn: u32,
+        dn: u32,
+    },
     Proven(Proof<B>),
 }
 
@@ -86,12 +89,7 @@ pub(super) struct Table<B> {
 impl<B: Bits> Table<B> {
     /// A table of at most so many bytes, but of 256 buckets at least.
     pub(super) fn new(bytes: usize) -> Table<B> {
-        let empty = Entry {
-            key: 0,
-            known: Known::Open { pn: 1, dn: 1 },
-            work: 0,
-            generation: 0,
-        };
+        let empty = Entry { key: 0, known: Known::Open { pn: 1, dn: 1 }, work: 0, generation: 0 };
         let per_shard = (bytes / std::mem::size_of::<Bucket<B>>() / SHARDS).max(1);
         Table {
             shards: (0..SHARDS).map(|_| Mutex::new(vec![[empty; WAYS]; per_shard])).collect(),

@@ -101,7 +101,11 @@ impl<'a> Oracle<'a> {
         match self.case.question {
             Question::Score(_) => Color::Black,
             Question::Take(cell) => {
-                if self.case.cells[cell] == 1 { Color::White } else { Color::Black }
+                if self.case.cells[cell] == 1 {
+                    Color::White
+                } else {
+                    Color::Black
+                }
             }
             Question::Clear(color) => color.opponent(),
         }
@@ -241,27 +245,16 @@ impl Case {
 
     /// A random small position and question. Mostly full boards, so that captures and kos are near.
     fn random(rng: &mut Rng) -> Case {
-        const SIZES: [(usize, usize); 12] = [
-            (3, 1),
-            (4, 1),
-            (5, 1),
-            (6, 1),
-            (7, 1),
-            (2, 2),
-            (3, 2),
-            (3, 2),
-            (4, 2),
-            (5, 2),
-            (3, 3),
-            (4, 3),
-        ];
+        const SIZES: [(usize, usize); 12] =
+            [(3, 1), (4, 1), (5, 1), (6, 1), (7, 1), (2, 2), (3, 2), (3, 2), (4, 2), (5, 2), (3, 3), (4, 3)];
         loop {
             let (columns, rows) = SIZES[rng.below(SIZES.len() as u32) as usize];
             let area = columns * rows;
             let neighbours = neighbours(columns, rows);
             let gaps = 1 + rng.below(3 + area as u32 / 4);
-            let mut cells: Vec<u8> =
-                (0..area).map(|_| if rng.below(area as u32) < gaps { 0 } else { 1 + rng.below(2) as u8 }).collect();
+            let mut cells: Vec<u8> = (0..area)
+                .map(|_| if rng.below(area as u32) < gaps { 0 } else { 1 + rng.below(2) as u8 })
+                .collect();
             // Chains without liberties go.
             for index in 0..area {
                 if cells[index] != 0 {
@@ -302,9 +295,7 @@ fn solver<B: Bits>(case: &Case, bytes: usize, limit: u64) -> Option<bool> {
     let board = case.board();
     let ground = Ground::<B>::whole(board.size(), case.suicide).unwrap();
     let root: Position<B> = ground.position(&board, case.to_move);
-    let index = |cell: usize| {
-        ground.index(Point::new(cell % case.columns, cell / case.columns)).unwrap()
-    };
+    let index = |cell: usize| ground.index(Point::new(cell % case.columns, cell / case.columns)).unwrap();
     let goal = match case.question {
         Question::Score(at_least) => Goal { prover: Color::Black, kind: Kind::Score(at_least) },
         Question::Take(cell) => {
@@ -383,7 +374,8 @@ fn compare_with_all_positions(questions: u32, seed: u64) -> u32 {
         let prover = case.cycles.opponent();
         let (own, enemy) = (root.stones[prover as usize], root.stones[case.cycles as usize]);
         let stone = |set: u64, rng: &mut Rng| set.each().nth(rng.below(set.count().max(1)) as usize);
-        let (Some(a), Some(b), Some(target)) = (stone(own, &mut rng), stone(own, &mut rng), stone(enemy, &mut rng))
+        let (Some(a), Some(b), Some(target)) =
+            (stone(own, &mut rng), stone(own, &mut rng), stone(enemy, &mut rng))
         else {
             continue;
         };
@@ -404,7 +396,8 @@ fn compare_with_all_positions(questions: u32, seed: u64) -> u32 {
         let settled = |position: &Position<u64>| {
             let decided = goal.decided(&ground, position);
             // Eyes are what this goal is about; the other goals are found without them.
-            let held = || matches!(kind, Kind::Secure(_)).then(|| goal.held(&ground, position, Some(case.cycles)));
+            let held =
+                || matches!(kind, Kind::Secure(_)).then(|| goal.held(&ground, position, Some(case.cycles)));
             decided.or_else(|| held().flatten()).map(|settled| settled.won)
         };
         if settled(&root).is_some() {
