@@ -65,7 +65,7 @@ fn reading_commands_answer_as_gnu_go_does() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("problem.sgf"), PROBLEM).unwrap();
     let rows = [
-        ("loadsgf problem.sgf", "= white"),
+        ("loadsgf problem.sgf 1", "= white"),
         ("owl_attack A7", "= 1 "),
         ("owl_defend A7", "= 0"),
         ("dragon_status A7", "= dead"),
