@@ -63,7 +63,7 @@ impl Default for NetworkSettings {
             arithmetic: ArithmeticChoice::default(),
             policy_optimism: 1.0,
             root_policy_optimism: 0.2,
-            root_symmetries: 8,
+            root_symmetries: 1,
             profile: None,
             pass_alive_with_suicide: None,
         }
@@ -528,7 +528,8 @@ mod tests {
 
     #[test]
     fn the_root_can_be_seen_from_all_sides() {
-        let settings = NetworkSettings { root_policy_optimism: 0.5, ..NetworkSettings::default() };
+        let settings =
+            NetworkSettings { root_policy_optimism: 0.5, root_symmetries: 8, ..NetworkSettings::default() };
         let mut evaluator = new_evaluator(false, settings);
         // 5×4 has four symmetries, so that not all of the eight are possible.
         let game = game();
