@@ -94,7 +94,7 @@ fn exit_codes_say_how_it_went() {
         .write("good.tst", "boardsize 5\n1 name\n#? [Kosumi]\n2 name\n#? [GNU Go]*\n")
         .write("bad.tst", "1 name\n#? [GNU Go]\n")
         .write("star.tst", "1 name\n#? [Kosumi]*\n")
-        .write("unknown.tst", "1 owl_attack A1\n#? [1]\n")
+        .write("unknown.tst", "1 no_such_command A1\n#? [1]\n")
         .write("setup.tst", "loadsgf no-such.sgf\n1 name\n")
         .write("broken.tst", "1 name\n\n#? (\n2\n")
         .write("loop", "@loop\n");
@@ -131,7 +131,7 @@ fn exit_codes_say_how_it_went() {
         "good.tst:2: pass: 1 name: Kosumi",
         "good.tst:4: fail: 2 name: expected GNU Go, got Kosumi",
         "bad.tst:1: FAIL: 1 name: expected GNU Go, got Kosumi",
-        "unknown.tst:1: unsupported: 1 owl_attack A1",
+        "unknown.tst:1: unsupported: 1 no_such_command A1",
     ] {
         assert!(out.contains(line), "{line}: {out}");
     }
