@@ -1,10 +1,10 @@
 //! The board in a browser: a server on this machine, a table with a game on it, and the engine behind.
 //!
-//! *Page → WebSocket → [`Ask`](message::Ask) → table → state → all windows.* The pages know no rules: they draw what they
+//! *Page → WebSocket → `Ask` → table → state → all windows.* The pages know no rules: they draw what they
 //! are told, and say what was clicked. One thread owns the table and everything about it, and hears of events through a
 //! channel; the engine has a thread of its own, other engines one each, and every window two.
 //!
-//! **Safety.** The server listens on the loopback address unless told otherwise, and [`guard`] lets nobody in who does not
+//! **Safety.** The server listens on the loopback address unless told otherwise, and `guard.rs` lets nobody in who does not
 //! know the token and come from this server's own page. It serves what is built into the program and opens no file: records
 //! come from the page and go to the page, by the user's choice. Sizes, rates, connections and windows are limited.
 //!
