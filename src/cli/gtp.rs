@@ -12,7 +12,7 @@ use crate::rules::Rules;
 use crate::session::{Autosave, Log, Served, newest};
 use anyhow::{Context, bail};
 use clap::Args;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -189,6 +189,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let note = |note: &str| writeln!(io::stderr(), "{note}").unwrap_or_default();
     let commands =
         Commands::new(engine).with_live_graphics(arguments.live_graphics, Box::new(draw)).with_notes(note);
+    if io::stdin().is_terminal() {
+        warn("waits for commands of the Go Text Protocol; for a board in the browser: kosumi play");
+    }
     let mut served = Served::new(commands, autosave, log);
     #[cfg(unix)]
     kosumi_gtp::serve_until(io::stdin(), io::stdout(), &mut served, wait_for_desertion)?;

@@ -10,6 +10,7 @@ mod model;
 mod net;
 mod options;
 mod perft;
+mod play;
 mod progress;
 mod regress;
 mod review;
@@ -39,6 +40,8 @@ struct Cli {
 enum Subcommands {
     /// Speak the Go Text Protocol (the default)
     Gtp(gtp::Arguments),
+    /// Play on a board in the browser
+    Play(Box<play::Arguments>),
     /// Let two engines play against each other
     Match(Box<matches::Arguments>),
     /// Play regression suites and judge the answers
@@ -69,6 +72,7 @@ pub fn main() -> ExitCode {
     let result = match cli.command {
         None => gtp::run(&cli.gtp),
         Some(Subcommands::Gtp(arguments)) => gtp::run(&arguments),
+        Some(Subcommands::Play(arguments)) => play::run(&arguments),
         Some(Subcommands::Match(arguments)) => match matches::run(&arguments) {
             Ok(code) => return code,
             Err(error) => Err(error),

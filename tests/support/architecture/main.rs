@@ -64,6 +64,7 @@ const ORDER: &[(&str, &[&str])] = &[
             "tune",
             "regress",
             "matches",
+            "browser",
             "cli",
         ],
     ),
@@ -72,8 +73,8 @@ const ORDER: &[(&str, &[&str])] = &[
 /// Names that only some rooms may use.
 const RESERVED: &[(&str, &[&str])] = &[
     ("kosumi_gtp", &["commands", "players", "session", "regress", "matches", "cli"]),
-    ("Instant", &["engine", "session", "regress", "matches", "cli"]),
-    ("SystemTime", &["engine", "session", "matches", "cli"]),
+    ("Instant", &["engine", "session", "regress", "matches", "browser", "cli"]),
+    ("SystemTime", &["engine", "session", "matches", "browser", "cli"]),
     ("thread::sleep", &["engine", "files", "matches", "cli"]),
     ("io::stdout", &["cli"]),
     ("io::stderr", &["cli"]),
