@@ -39,6 +39,9 @@ pub struct NetworkSettings {
     /// Whose moves a network of human play predicts; `None`: nothing is known of the players. Other networks are not
     /// told.
     pub profile: Option<Profile>,
+    /// Is life for certain shown as if the suicide of several stones were legal, whatever the rules? `None`: as the network
+    /// was taught it.
+    pub pass_alive_with_suicide: Option<bool>,
 }
 
 /// The view of a position that a network is shown.
@@ -60,8 +63,9 @@ impl Default for NetworkSettings {
             arithmetic: ArithmeticChoice::default(),
             policy_optimism: 1.0,
             root_policy_optimism: 0.2,
-            root_symmetries: 8,
+            root_symmetries: 1,
             profile: None,
+            pass_alive_with_suicide: None,
         }
     }
 }
@@ -94,7 +98,7 @@ impl NetworkEvaluator {
         let forward = Forward::shared(&network, settings.arithmetic);
         NetworkEvaluator {
             forward,
-            features: Features::for_network(&network),
+            features: features(&network, settings),
             shared: Arc::new(Shared { network, settings, cache: EvaluationCache::new(mebibytes) }),
             input: Input::zero(1, 1),
             legal: Vec::new(),
@@ -127,7 +131,7 @@ impl NetworkEvaluator {
         }
         let cache = EvaluationCache::of_bytes(self.shared.cache.most_bytes());
         let shared = Arc::new(Shared { network: Arc::clone(&self.shared.network), settings, cache });
-        NetworkEvaluator { shared, ..self.clone() }
+        NetworkEvaluator { features: features(self.network(), settings), shared, ..self.clone() }
     }
 
     /// How much of the optimistic policy counts: below the root of a search, and at the root.
@@ -277,6 +281,12 @@ impl NetworkEvaluator {
             View::Varied => all[(key.0 >> 100) as usize % all.len()],
         }
     }
+}
+
+fn features(network: &Network, settings: NetworkSettings) -> Features {
+    Features::with_life_for_certain(
+        settings.pass_alive_with_suicide.unwrap_or_else(|| network.pass_alive_with_suicide()),
+    )
 }
 
 /// The position at the end of a line as the start of a game. Where dead stones are removed by agreement, a position
@@ -518,7 +528,8 @@ mod tests {
 
     #[test]
     fn the_root_can_be_seen_from_all_sides() {
-        let settings = NetworkSettings { root_policy_optimism: 0.5, ..NetworkSettings::default() };
+        let settings =
+            NetworkSettings { root_policy_optimism: 0.5, root_symmetries: 8, ..NetworkSettings::default() };
         let mut evaluator = new_evaluator(false, settings);
         // 5×4 has four symmetries, so that not all of the eight are possible.
         let game = game();
@@ -565,6 +576,40 @@ mod tests {
         changed.expand(&line, &mut below);
         changed.expand_root(&line, &mut root);
         assert_eq!(below, root);
+    }
+
+    #[test]
+    fn life_for_certain_is_shown_as_taught_or_as_wanted() {
+        let network = |pass_alive_with_suicide| {
+            let options =
+                random::Options { version: 15, pass_alive_with_suicide, ..random::Options::default() };
+            Arc::new(random::network(&options).expect("a network"))
+        };
+        // Where White may take own stones back, less of this is Black's for certain.
+        let size = BoardSize::new(7, 4).expect("a size");
+        let mut game = Game::new(size, Rules { suicide: false, ..Rules::default() }, 6.5);
+        for (row, text) in ["XX.XX.X", "X.O.XXX", "XX.XXXX", "XXXXXXX"].into_iter().rev().enumerate() {
+            for (column, letter) in text.chars().enumerate().filter(|(_, letter)| *letter != '.') {
+                let color = if letter == 'X' { Color::Black } else { Color::White };
+                game.play(color, Move::Play(Point::new(column, row))).expect("legal");
+            }
+        }
+        game.set_to_move(Color::Black);
+        let taught = [false, true].map(network);
+        let seen = |network: &Arc<Network>, pass_alive_with_suicide| {
+            let settings = NetworkSettings { pass_alive_with_suicide, ..NetworkSettings::default() };
+            // With other settings first, which must not stay.
+            let other = NetworkSettings { pass_alive_with_suicide: Some(true), ..settings };
+            let mut evaluator = NetworkEvaluator::new(network.clone(), other, 0).with_settings(settings);
+            evaluator.predict(&Line::new(&game), Symmetry::ALL[0], 0.0).expect("finite");
+            evaluator.input.spatial.clone()
+        };
+        let [plain, with_suicide] = [&taught[0], &taught[1]].map(|network| seen(network, None));
+        assert_ne!(plain, with_suicide);
+        for network in &taught {
+            assert_eq!(seen(network, Some(false)), plain);
+            assert_eq!(seen(network, Some(true)), with_suicide);
+        }
     }
 
     #[test]
