@@ -1,6 +1,7 @@
 //! The command line: arguments, progress and printing. One file for each command; the work is done in the rooms beside
 //! this one.
 
+mod analysis;
 mod bench;
 mod contender;
 mod features;
@@ -38,6 +39,8 @@ struct Cli {
 enum Subcommands {
     /// Speak the Go Text Protocol (the default)
     Gtp(gtp::Arguments),
+    /// Analyse positions for programs that speak KataGo's JSON protocol: KaTrain, LizzieYzy, scripts
+    Analysis(Box<analysis::Arguments>),
     /// Let two engines play against each other
     Match(Box<matches::Arguments>),
     /// Play regression suites and judge the answers
@@ -62,10 +65,12 @@ enum Subcommands {
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let words = analysis::with_two_dashes(std::env::args_os().collect());
+    let cli = Cli::parse_from(words);
     let result = match cli.command {
         None => gtp::run(&cli.gtp),
         Some(Subcommands::Gtp(arguments)) => gtp::run(&arguments),
+        Some(Subcommands::Analysis(arguments)) => return analysis::run(&arguments),
         Some(Subcommands::Match(arguments)) => match matches::run(&arguments) {
             Ok(code) => return code,
             Err(error) => Err(error),

@@ -41,6 +41,11 @@ impl ModelArguments {
         NetworkSettings { arithmetic, ..defaults }
     }
 
+    /// The file of the network, if there is one.
+    pub(super) fn file(&self) -> Option<PathBuf> {
+        self.model.clone().or_else(beside_the_program)
+    }
+
     /// The network, if there is one.
     ///
     /// # Errors
@@ -50,7 +55,7 @@ impl ModelArguments {
             return Ok(None);
         }
         let arithmetic = options::arithmetic(self.kernel, self.precision)?;
-        match self.model.clone().or_else(beside_the_program) {
+        match self.file() {
             Some(path) => load(&path, arithmetic).map(Some),
             None => shared(Path::new(""), || Network::built_in().context("the built-in network")).map(Some),
         }

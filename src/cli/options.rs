@@ -86,6 +86,37 @@ pub(super) fn live_graphics(name: &str) -> Result<GraphicsKind, String> {
     GraphicsKind::parse(name).ok_or_else(|| format!("known words: {}", names()))
 }
 
+/// The program whose name and version are told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Compatible {
+    /// This one.
+    Kosumi,
+    /// KataGo, whose protocols this one speaks.
+    KataGo,
+}
+
+impl Compatible {
+    /// The version of KataGo whose protocols are spoken.
+    const KATAGO: &'static str = "1.17.2";
+
+    /// The version for `query_version`.
+    pub(super) fn analysis_version(self) -> &'static str {
+        match self {
+            Compatible::Kosumi => env!("CARGO_PKG_VERSION"),
+            Compatible::KataGo => Compatible::KATAGO,
+        }
+    }
+}
+
+/// The program of a name.
+pub(super) fn compatible(name: &str) -> Result<Compatible, String> {
+    match name.to_ascii_lowercase().as_str() {
+        "kosumi" => Ok(Compatible::Kosumi),
+        "katago" => Ok(Compatible::KataGo),
+        _ => Err("known names: kosumi, katago".to_owned()),
+    }
+}
+
 /// A time above zero, in seconds.
 pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     let time = text.parse::<f64>().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());

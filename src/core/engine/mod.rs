@@ -3,6 +3,7 @@
 //! The only room that reads a clock. Decides what the search must not know of: when to pass, when to resign,
 //! which stones are dead at the end.
 
+mod analyst;
 mod cleanup;
 mod dead;
 mod decide;
@@ -17,6 +18,9 @@ mod status;
 mod tests;
 mod time_manager;
 
+pub use analyst::{
+    Analysis, Analyst, AnalystSettings, Expectation, MoveAnalysis, PeopleView, Question, Reports, Wishes,
+};
 pub use evaluator::{EngineEvaluator, run_search};
 pub use record::{Remarks, Revision};
 pub use request::{Decision, Observer, SearchRequest};
@@ -346,7 +350,8 @@ impl Engine {
             let searching = scope.spawn(move || {
                 // If nobody listens any more, the search goes on.
                 let on_report = move |report: SearchReport| sender.send(report).unwrap_or_default();
-                let reporting = Some(Reporting { every: observer.every, on_report: &on_report });
+                let reporting =
+                    Some(Reporting { first: observer.every, every: observer.every, on_report: &on_report });
                 search.run(game, seed, &SearchContext { reporting, ..context })
             });
             for report in reports {

@@ -58,6 +58,7 @@ const ORDER: &[(&str, &[&str])] = &[
             "selfplay",
             "review",
             "commands",
+            "analysis",
             "players",
             "session",
             "tune",
