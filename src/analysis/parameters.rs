@@ -287,9 +287,11 @@ impl Parameter {
         Ok(())
     }
 
-    /// Does it change anything?
+    /// Might somebody think that it changes anything, though it does not?
     pub(super) fn is_idle(&self) -> bool {
-        matches!(self.kind, Kind::IdleReal(..) | Kind::IdleInteger(_) | Kind::IdleFlag)
+        // What is usual in configurations and is so here, too, is not worth a word.
+        let is_usual = ["conservativePass", "preventCleanupPhase"].contains(&self.name);
+        !is_usual && matches!(self.kind, Kind::IdleReal(..) | Kind::IdleInteger(_) | Kind::IdleFlag)
     }
 }
 

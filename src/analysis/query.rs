@@ -309,6 +309,9 @@ const FIELDS: &[&str] = &[
 
 const UNUSED: &str = "Unexpected or unused field, do you have a typo? (set warnUnusedFields=false in the config to disable this warning)";
 
+const RULES_FORM: &str = "Must specify rules string, such as \"chinese\" or \"tromp-taylor\", or a JSON object with detailed rules \
+     parameters.";
+
 fn query(
     id: &str,
     object: &Object,
@@ -356,7 +359,6 @@ fn query(
     let turns = turns(object, moves.len())?;
 
     let (mut wanted, warned) = match object.get("rules") {
-        None => return fault("rules", "Must specify rules"),
         Some(value @ (Value::String(_) | Value::Object(_))) => match rules::read(value) {
             Some(wanted) => (wanted.rules, (wanted.komi, wanted.warning)),
             None => {
@@ -364,12 +366,7 @@ fn query(
                 return fault("rules", format!("Could not parse rules: {shown}"));
             }
         },
-        Some(_) => {
-            return fault(
-                "rules",
-                "Must specify rules string, such as \"chinese\", \"tromp-taylor\", or a JSON object with detailed rules parameters.",
-            );
-        }
+        _ => return fault("rules", RULES_FORM),
     };
     let (usual_komi, rules_warning) = warned;
     let komi = match object.get("komi") {

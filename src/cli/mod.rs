@@ -6,6 +6,7 @@ mod bench;
 mod contender;
 mod features;
 mod gtp;
+mod help;
 mod matches;
 mod model;
 mod net;
@@ -16,9 +17,10 @@ mod regress;
 mod review;
 mod selfplay;
 mod sgf;
+mod shell;
 mod tune;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -61,12 +63,25 @@ enum Subcommands {
     Sgf(sgf::Arguments),
     /// Look at networks in KataGo's format, or make one
     Net(net::Arguments),
+    /// Write completions for a shell
+    Completions(shell::Completions),
+    /// Write a manual page
+    Man(shell::Manual),
+    /// Print the version
+    Version,
+}
+
+/// The command line, with texts that look well at every width.
+fn command() -> clap::Command {
+    help::tidied(Cli::command())
 }
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
-    let words = analysis::with_two_dashes(std::env::args_os().collect());
-    let cli = Cli::parse_from(words);
+    let words = shell::with_review(analysis::with_two_dashes(std::env::args_os().collect()));
+    let matches = command().get_matches_from(words);
+    // What clap has matched is what it can build.
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let result = match cli.command {
         None => gtp::run(&cli.gtp),
         Some(Subcommands::Gtp(arguments)) => gtp::run(&arguments),
@@ -85,6 +100,9 @@ pub fn main() -> ExitCode {
         Some(Subcommands::Perft(arguments)) => perft::run(&arguments),
         Some(Subcommands::Sgf(arguments)) => sgf::run(&arguments),
         Some(Subcommands::Net(arguments)) => net::run(&arguments),
+        Some(Subcommands::Completions(arguments)) => shell::completions(&arguments, command()),
+        Some(Subcommands::Man(arguments)) => shell::manual(&arguments, command()),
+        Some(Subcommands::Version) => shell::version(),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -106,11 +124,9 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
-
     #[test]
     fn the_command_line_is_consistent() {
-        Cli::command().debug_assert();
+        command().debug_assert();
     }
 
     #[test]

@@ -118,6 +118,14 @@ mod tests {
     use crate::net::random;
 
     #[test]
+    fn a_reason_is_told_once() {
+        let error = load(Path::new("/no/such/file.bin.gz"), ArithmeticChoice::default()).unwrap_err();
+        let text = format!("{error:#}");
+        let why = std::fs::File::open("/no/such/file.bin.gz").unwrap_err().to_string();
+        assert_eq!(text.matches(&why).count(), 1, "{text}");
+    }
+
+    #[test]
     fn a_file_is_read_once_as_long_as_it_stays_the_same() {
         let folder = tempfile::TempDir::new().unwrap();
         let path = folder.path().join("network.bin");

@@ -580,14 +580,22 @@ mod tests {
             . . . . O . . . .
             . . . . . . . . .";
         assert_eq!((seki_stones(&board(opening)).len(), settled(opening)), (6, 0));
-        // Four stones of each colour share two liberties; their neighbours live.
+        // Four black and three white stones share two liberties; their neighbours live.
         let real = "\
+            . O . O O X . X .
+            O O O O O X X X X
+            O O O X X O X X X
+            O O O X . O X X X
+            O O O X . O X X X";
+        assert_eq!((seki_stones(&board(real)).len(), settled(real)), (7, 7));
+        // White's stones can be connected to the living ones above, which kills the black ones.
+        let can_connect = "\
             . O . O O X . X .
             O O O O O X X X X
             O O O O O X X X X
             O O X X . O O X X
             O O X X . O O X X";
-        assert_eq!((seki_stones(&board(real)).len(), settled(real)), (8, 8));
+        assert_eq!((seki_stones(&board(can_connect)).len(), settled(can_connect)), (8, 0));
         // The black stones in the middle touch the neutral point beside their living friends.
         let connected = "\
             . X . X X . O . O
@@ -595,14 +603,14 @@ mod tests {
             O O O O O X O O O
             . O . O . X . O .";
         assert_eq!(settled(connected), 0);
-        // On a board where the right side is open, a seki in the corner is one still.
+        // Where the right side is open, a seki on the left is one still.
         let corner = "\
-            O O X X . O O X . . . . . .
-            O O X X . O O X . . . . . .
-            O O O O O X X X . . . . . .
-            . O . O X X . X . . . . . .
-            O O O O X . X X . . . . . .";
-        assert_eq!(settled(corner), 8);
+            . O . O O X . X . . . . .
+            O O O O O X X X X . . . .
+            O O O X X O X X X . O . .
+            O O O X . O X X X . . . .
+            O O O X . O X X X . . . .";
+        assert_eq!(settled(corner), 7);
     }
 
     #[test]

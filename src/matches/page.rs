@@ -42,7 +42,8 @@ pub fn html(summary: &Summary, conditions: &Conditions, records: Option<&Path>) 
     let rate = summary.all.all.rate();
     let headline = match rate {
         Some(rate) => format!(
-            "A scores {} of {} games: {}",
+            "{} scores {} of {} games: {}",
+            summary.labels()[0],
             points(summary.all.all),
             summary.all.all.games(),
             percent(rate)
@@ -57,9 +58,10 @@ pub fn html(summary: &Summary, conditions: &Conditions, records: Option<&Path>) 
     results(&mut page, summary);
     if summary.games.len() >= 2 {
         page.heading("Score after each game");
-        page.paragraph(
-            "A's share of the points so far, in the order of the games' numbers, with its interval of 95 %.",
-        );
+        page.paragraph(&format!(
+            "The share of the points of {} so far, in the order of the games' numbers, with its interval of 95 %.",
+            summary.labels()[0]
+        ));
         page.add(score_curve(summary));
     }
     conduct(&mut page, summary);
@@ -143,8 +145,9 @@ fn facts(page: &mut Page, summary: &Summary, conditions: &Conditions) {
 
 fn results(page: &mut Page, summary: &Summary) {
     page.heading("Results");
-    let mut table =
-        Table::new(&["", "# games", "# won", "# lost", "# drawn", "A scores (95 %)", "Elo of A", "# moves"]);
+    let [own, _] = summary.labels();
+    let (scores, of_own) = (format!("{own} scores (95 %)"), format!("Elo of {own}"));
+    let mut table = Table::new(&["", "# games", "# won", "# lost", "# drawn", &scores, &of_own, "# moves"]);
     let mut push = |name: &str, tally: Tally, sums: Option<&Sums>, is_total: bool| {
         let Some(rate) = tally.rate() else { return };
         let length = sums.map_or(String::new(), |sums| mean_length(sums, tally));
@@ -165,31 +168,23 @@ fn results(page: &mut Page, summary: &Summary) {
             push(size, sums.all, Some(sums), false);
         }
     }
-    push("A as Black", summary.all.as_black, None, false);
-    push("A as White", summary.all.as_white, None, false);
+    push(&format!("{own} as Black"), summary.all.as_black, None, false);
+    push(&format!("{own} as White"), summary.all.as_white, None, false);
     if summary.all.played_out != summary.all.all {
         push("without forfeits", summary.all.played_out, None, false);
     }
     push("all games", summary.all.all, Some(&summary.all), true);
     page.add(table);
     if let Some(rate) = summary.all.pairs.rate() {
-        let mut table = Table::new(&[
-            "points in a pair",
-            "# 0",
-            "# ½",
-            "# 1",
-            "# 1½",
-            "# 2",
-            "A scores (95 %)",
-            "Elo of A",
-        ]);
+        let mut table =
+            Table::new(&["points in a pair", "# 0", "# ½", "# 1", "# 1½", "# 2", &scores, &of_own]);
         let counts = summary.all.pairs.0.map(TableCell::number);
         let cells = [TableCell::from(format!("{} pairs", summary.all.pairs.count()))];
         table.row(cells.into_iter().chain(counts).chain([percent(rate).into(), elo(rate).into()]));
         page.add(table);
     }
     page.paragraph(&format!(
-        "A is the stronger one with a probability of {:.1} % by games and {:.1} % by pairs.",
+        "{own} is the stronger one with a probability of {:.1} % by games and {:.1} % by pairs.",
         100.0 * summary.all.all.superiority(),
         100.0 * summary.all.pairs.superiority(),
     ));
@@ -307,8 +302,9 @@ fn result(game: &GameRecord) -> String {
 
 fn games(page: &mut Page, summary: &Summary, records: Option<&Path>) {
     page.heading("Games");
+    let [of_a, of_b] = summary.labels().map(|label| format!("# {label}, s"));
     let mut table = Table::new(&[
-        "#", "board", "Black", "result", "winner", "by", "# moves", "# A, s", "# B, s", "opening", "remarks",
+        "#", "board", "Black", "result", "winner", "by", "# moves", &of_a, &of_b, "opening", "remarks",
     ]);
     for game in summary.games.values() {
         let number = match records {
