@@ -9,10 +9,11 @@
 //! The engine itself is the crate `kosumi-core` (`src/core/`), whose modules stand here, too.
 //!
 //! Dependency direction, held by `tests/architecture.rs`: `kosumi-core` ← {files, networks, pages, statistics, training} ←
-//! {collections, shards, review} ← selfplay ← commands ← {analysis, players, session, tune} ← regress ← matches ← cli.
+//! {collections, shards, review} ← selfplay ← commands ← {analysis, players, session, tune} ← regress ← matches ← browser ← cli.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod analysis;
+pub mod browser;
 pub mod cli;
 pub mod collections;
 pub mod commands;
@@ -33,5 +34,5 @@ pub mod words;
 
 pub use kosumi_core::{
     board, engine, eval, eyespace, game, graph_key, handicap, history, net, perft, playout, rng, rules,
-    safety, score, search, sgf, tactics, time,
+    safety, score, search, sgf, solve, tactics, time,
 };

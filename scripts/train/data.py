@@ -20,6 +20,8 @@ UNKNOWN_OWNER = -128
 NO_MOVE = 65535
 POLICY_MOVES = 32
 LABELS = ".labels.npz"
+# A move is regretted if the teacher's first move is by so much the likelier one.
+REGRET = 0.3
 
 
 class ShardError(Exception):
@@ -50,6 +52,9 @@ def read_groups(path: Path, labels: bool = True) -> dict[tuple[int, int], dict[s
                 if array:
                     columns, _, rows = size.partition("x")
                     groups.setdefault((int(columns), int(rows)), {})[array] = arrays[name]
+        if file == path:
+            for group in groups.values():
+                group["chosen"] = chosen_moves(group)
     for group in groups.values():
         # A search's moves are fewer, and there is no rest of them.
         for name in ("policy_move", "policy_share"):
@@ -196,6 +201,23 @@ def make_batch(
     return batch
 
 
+def chosen_moves(group: dict[str, np.ndarray]) -> np.ndarray:
+    """What the player of self-play thought best (n), `NO_MOVE` where nobody thought. Labels take the place of its
+    policy, so this is to be asked before they are read."""
+    if "policy_move" not in group:
+        return np.full(len(group["played"]), NO_MOVE, np.uint16)
+    return np.where(group["policy_share"][:, 0] > 0, group["policy_move"][:, 0], NO_MOVE).astype(np.uint16)
+
+
+def regrets(group: dict[str, np.ndarray]) -> np.ndarray:
+    """How much likelier the teacher finds its first move than what the player of self-play chose (n), in [0, 1]; 0
+    where one of the two says nothing."""
+    moves, shares = group["policy_move"], group["policy_share"].astype(np.float32) / 65535
+    given = np.where(moves == group["chosen"][:, None], shares, 0).sum(axis=1)
+    known = (group["chosen"] != NO_MOVE) & (shares[:, 0] > 0)
+    return np.where(known, np.maximum(0, shares[:, 0] - given), 0)
+
+
 def add_unknown(group: dict[str, np.ndarray], names: set[str], size: tuple[int, int]) -> None:
     """Gives a group the optional arrays that others have, with "unknown" in them."""
     count, area = len(group["played"]), size[0] * size[1]
@@ -204,6 +226,8 @@ def add_unknown(group: dict[str, np.ndarray], names: set[str], size: tuple[int, 
             group[name] = np.full((count, area), UNKNOWN_OWNER, np.int8)
         elif name in ("policy_move", "policy_share", "optimistic_share"):
             group[name] = np.zeros((count, POLICY_MOVES), np.uint16)
+        elif name == "chosen":
+            group[name] = np.full(count, NO_MOVE, np.uint16)
         elif name in ("policy_rest", "optimistic_rest"):
             group[name] = np.zeros(count, np.uint16)
         else:
@@ -227,11 +251,20 @@ class Stream:
     """
 
     def __init__(
-        self, folder: str | Path, batch: int, seed: int, window: int = 4, labelled: bool = False, weak: str = ""
+        self,
+        folder: str | Path,
+        batch: int,
+        seed: int,
+        window: int = 4,
+        labelled: bool = False,
+        weak: str = "",
+        regretted: int = 1,
     ):
         self.folder, self.batch, self.seed, self.window, self.labelled = Path(folder), batch, seed, window, labelled
         # Shards whose names begin so show games of weak players: of these only the teacher's words count.
         self.weak = weak
+        # Positions come so many times where the player of self-play chose what the teacher would not.
+        self.regretted = regretted
         # Place in the stream: round, the files of this round, window of the round, batches taken of the window.
         self.round, self.files, self.part, self.taken = 0, self.list_files(), 0, 0
         self.loaded: list[tuple[tuple[int, int], dict[str, np.ndarray], np.ndarray]] | None = None
@@ -272,9 +305,13 @@ class Stream:
             for group in groups:
                 add_unknown(group, names, size)
             merged = {name: np.concatenate([group[name] for group in groups]) for name in sorted(names)}
-            count = len(merged["played"])
+            rows = np.arange(len(merged["played"]))
+            if self.regretted > 1 and "teacher_value" in merged:
+                again = rows[regrets(merged) >= REGRET]
+                rows = np.concatenate([rows] + [again] * (self.regretted - 1))
+            count = len(rows)
             # What does not fill a batch is left for another round, whose order is another.
-            rows = rng.permutation(count)[: max(1, count // self.batch) * self.batch]
+            rows = rng.permutation(rows)[: max(1, count // self.batch) * self.batch]
             pieces = np.array_split(rows, max(1, count // self.batch))
             batches += [(size, merged, piece) for piece in pieces]
         mixed = rng.permutation(len(batches))

@@ -276,7 +276,7 @@ class Positions:
             command += [word for rule in RULES for word in ("--shown", rule)]
             command += ["--per-game", str(self.options.per_game), "--strays", "180", "--split", "all"]
             self.run(command + ["--seed", str(self.options.seed), "--threads", threads])
-        command = [kosumi, "selfplay", "--visits", "0", "--strays", "150", "--komi-spread", "6", "--taken", "800"]
+        command = [kosumi, "selfplay", "--visits", "0", "--strays", "100", "--komi-spread", "2", "--taken", "250"]
         command += ["--shard", "8192", "--games", "1000000", "--sizes", SIZES, "--out", self.work / "selfplay"]
         self.run(command + ["--seed", str(self.options.seed), "--threads", threads])
 

@@ -26,7 +26,18 @@ import gpu
 import katago_file
 import label
 import teacher
-from data import KOMI, KOMI_WAVE, TERRITORY, komi_wave, make_batch, read_groups, turned_points, with_komi
+from data import (
+    KOMI,
+    KOMI_WAVE,
+    TERRITORY,
+    Stream,
+    komi_wave,
+    make_batch,
+    read_groups,
+    regrets,
+    turned_points,
+    with_komi,
+)
 from grow import grown
 from losses import Weights, losses, measures
 from mix import mixed
@@ -606,6 +617,37 @@ class Batches(unittest.TestCase):
                 np.testing.assert_allclose(batch.ownership.numpy(), expected, rtol=1e-6)
                 seen.add(tuple(source))
             self.assertEqual(len(seen), symmetries)
+
+
+    def test_regretted_moves_come_again(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            shard = group(6, 5, 5)
+            moves, shares = np.zeros((6, 16), np.uint16), np.zeros((6, 16), np.uint16)
+            # What was chosen: the teacher's first move, its second, one it does not name, nothing at all.
+            moves[:4, 0], shares[:4, 0] = [7, 8, 9, 0], [60000, 60000, 60000, 0]
+            shard |= {"policy_move": moves, "policy_share": shares}
+            teacher_moves, teacher_shares = np.zeros((6, 32), np.uint16), np.zeros((6, 32), np.uint16)
+            teacher_moves[:, :2] = [7, 8]
+            teacher_shares[:, :2] = [0.6 * 65535, 0.35 * 65535]
+            said = {"policy_move": teacher_moves, "policy_share": teacher_shares}
+            said |= {"policy_rest": np.full(6, 0.05 * 65535, np.uint16), "teacher_value": np.zeros((6, 3), np.float32)}
+            said["teacher_ownership"] = np.zeros((6, 25), np.int8)
+            said["teacher_score"] = np.zeros((6, 4), np.float32)
+            for kind, arrays, version in [("", shard, 1), (".labels", said, 2)]:
+                arrays = {f"5x5/{array}": values for array, values in arrays.items()}
+                np.savez(folder / f"training-0{kind}.npz", version=np.array([version], np.uint32), **arrays)
+            (found,) = read_groups(folder / "training-0.npz").values()
+            np.testing.assert_allclose(regrets(found), [0, 0.25, 0.6, 0, 0, 0], atol=1e-4)
+            drawn = {}
+            for often in (1, 3):
+                stream = iter(Stream(folder, 1, 1, labelled=True, regretted=often))
+                batches = [next(stream) for _ in range(6 + (often - 1))]
+                drawn[often] = sorted(float(batch.globals_[0, 0]) for batch in batches)
+            once = sorted(float(value) for value in shard["global"][:, 0])
+            again = sorted(once + [float(shard["global"][2, 0])] * 2)
+            np.testing.assert_allclose(drawn[1], once)
+            np.testing.assert_allclose(drawn[3], again)
 
 
 class Losses(unittest.TestCase):

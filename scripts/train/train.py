@@ -52,6 +52,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--window", type=int, default=4, help="shards in memory [%(default)s]")
     parser.add_argument("--labelled", action="store_true", help="take only shards that a teacher labelled (label.py)")
     parser.add_argument("--weak", default="", help="of shards whose names begin so only the teacher's words count")
+    parser.add_argument(
+        "--regretted", type=int, default=1, help="take positions so often where the player chose what the teacher would not"
+    )
     parser.add_argument("--checkpoint-minutes", type=float, default=5, help="[%(default)s]")
     parser.add_argument("--validate", type=int, default=50_000, help="positions between validations [%(default)s]")
     parser.add_argument("--validation-positions", type=int, default=4096, help="the first so many of each size [%(default)s]")
@@ -128,7 +131,15 @@ class Training:
         self.out.mkdir(parents=True, exist_ok=True)
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         self.positions, self.steps, self.cpu_seconds, self.wall_seconds = 0, 0, 0.0, 0.0
-        self.stream = Stream(options.data, options.batch, options.seed, options.window, options.labelled, options.weak)
+        self.stream = Stream(
+            options.data,
+            options.batch,
+            options.seed,
+            options.window,
+            options.labelled,
+            options.weak,
+            options.regretted,
+        )
         self.weights = Weights(played=options.played)
         self.stopping = False
 

@@ -61,6 +61,13 @@ pub(super) fn limit(value: i64) -> Option<u32> {
     u32::try_from(value).ok()
 }
 
+/// A constant of the search.
+macro_rules! constant {
+    ($name:literal, $field:ident, $least:literal, $most:literal) => {
+        real($name, $least, $most, |all, value| all.analyst.search.$field = Some(value as f32))
+    };
+}
+
 const TABLE: &[Parameter] = &[
     word("reportAnalysisWinratesAs", |all, text| {
         let known = match text.to_ascii_uppercase().as_str() {
@@ -121,9 +128,25 @@ const TABLE: &[Parameter] = &[
     real("rootPolicyOptimism", 0.0, 1.0, |all, value| {
         all.analyst.network.root_policy_optimism = value as f32;
     }),
-    real("winLossUtilityFactor", 0.0, 1.0, |all, value| all.utility.win_loss = value as f32),
-    real("staticScoreUtilityFactor", 0.0, 1.0, |all, value| all.utility.static_score = value as f32),
-    real("dynamicScoreUtilityFactor", 0.0, 1.0, |all, value| all.utility.dynamic_score = value as f32),
+    real("winLossUtilityFactor", 0.0, 1.0, |all, value| all.win_loss = value as f32),
+    constant!("staticScoreUtilityFactor", static_score_utility_factor, 0.0, 1.0),
+    constant!("dynamicScoreUtilityFactor", dynamic_score_utility_factor, 0.0, 1.0),
+    constant!("dynamicScoreCenterZeroWeight", dynamic_score_center_zero_weight, 0.0, 1.0),
+    constant!("dynamicScoreCenterScale", dynamic_score_center_scale, 0.2, 5.0),
+    constant!("fpuParentWeightByVisitedPolicyPow", fpu_parent_weight_by_visited_policy_pow, 0.01, 5.0),
+    constant!("valueWeightExponent", value_weight_exponent, 0.0, 1.0),
+    constant!("noisePruneUtilityScale", noise_prune_utility_scale, 0.001, 10.0),
+    constant!("uncertaintyCoeff", uncertainty_coeff, 0.0001, 1.0),
+    constant!("uncertaintyExponent", uncertainty_exponent, 0.0, 2.0),
+    constant!("uncertaintyMaxWeight", uncertainty_max_weight, 1.0, 100.0),
+    constant!("subtreeValueBiasFactor", subtree_value_bias_factor, 0.0, 1.0),
+    constant!("subtreeValueBiasWeightExponent", subtree_value_bias_weight_exponent, 0.0, 1.0),
+    constant!("subtreeValueBiasFreeProp", subtree_value_bias_free_prop, 0.0, 1.0),
+    flag("fpuParentWeightByVisitedPolicy", |all, value| {
+        all.analyst.search.fpu_parent_weight_by_visited_policy = Some(value);
+    }),
+    flag("useNoisePruning", |all, value| all.analyst.search.use_noise_pruning = Some(value)),
+    flag("useUncertainty", |all, value| all.analyst.search.use_uncertainty = Some(value)),
     real("playoutDoublingAdvantage", -3.0, 3.0, |all, value| all.doubling_advantage = value as f32),
     word("playoutDoublingAdvantagePla", |all, text| {
         all.advantaged = match text.to_ascii_uppercase().as_str() {
@@ -171,16 +194,12 @@ const TABLE: &[Parameter] = &[
     idle_real("chosenMoveTemperatureOnlyBelowProb", 0.0, 1.0),
     idle_flag("conservativePass"),
     idle_real("drawEquivalentWinsForWhite", 0.0, 1.0),
-    idle_real("dynamicScoreCenterScale", 0.2, 5.0),
-    idle_real("dynamicScoreCenterZeroWeight", 0.0, 1.0),
     idle_flag("enableMorePassingHacks"),
     idle_flag("enablePassingHacks"),
     idle_real("endgameTurnTimeDecay", 0.0, 1000.0),
     idle_flag("fillDameBeforePass"),
     idle_real("fpuLossProp", 0.0, 1.0),
     idle_real("fpuParentWeight", 0.0, 1.0),
-    idle_flag("fpuParentWeightByVisitedPolicy"),
-    idle_real("fpuParentWeightByVisitedPolicyPow", 0.0, 5.0),
     idle_real("futileVisitsThreshold", 0.0, 1.0),
     idle_real("graphSearchCatchUpLeakProb", 0.0, 1.0),
     idle_integer("graphSearchRepBound", 3..=50),
@@ -201,7 +220,6 @@ const TABLE: &[Parameter] = &[
     idle_real("minPlayoutsPerThread", 0.0, 100.0),
     idle_real("nnPolicyTemperature", 0.01, 5.0),
     idle_real("noResultUtilityForWhite", -1.0, 1.0),
-    idle_real("noisePruneUtilityScale", 0.001, 10.0),
     idle_real("noisePruningCap", 0.0, 1e50),
     idle_real("obviousMovesPolicyEntropyTolerance", 0.001, 2.0),
     idle_real("obviousMovesPolicySurpriseTolerance", 0.01, 2.0),
@@ -218,19 +236,10 @@ const TABLE: &[Parameter] = &[
     idle_flag("rootPruneUselessMoves"),
     idle_real("searchFactorAfterOnePass", 0.0, 1.0),
     idle_real("searchFactorAfterTwoPass", 0.0, 1.0),
-    idle_real("subtreeValueBiasFactor", 0.0, 1.0),
-    idle_real("subtreeValueBiasFreeProp", 0.0, 1.0),
     idle_integer("subtreeValueBiasTableNumShards", 1..=65536),
-    idle_real("subtreeValueBiasWeightExponent", 0.0, 1.0),
     idle_real("treeReuseCarryOverTimeFactor", 0.0, 1.0),
-    idle_real("uncertaintyCoeff", 0.0001, 1.0),
-    idle_real("uncertaintyExponent", 0.0, 2.0),
-    idle_real("uncertaintyMaxWeight", 1.0, 100.0),
     idle_flag("useLcbForSelection"),
-    idle_flag("useNoisePruning"),
     idle_flag("useNonBuggyLcb"),
-    idle_flag("useUncertainty"),
-    idle_real("valueWeightExponent", 0.0, 1.0),
 ];
 
 /// The parameter of a name.

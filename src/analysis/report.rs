@@ -132,13 +132,13 @@ impl<'a> Teller<'a> {
     }
 
     fn root(&self) -> Value {
-        let Analysis { root, raw, to_move, visits, hashes, people, .. } = self.analysis;
+        let Analysis { root, raw, to_move, visits, weight, hashes, people, .. } = self.analysis;
         let mut fields = Map::new();
         self.expectation(root, &mut fields);
         let player = if *to_move == Color::Black { "B" } else { "W" };
         fields.insert("currentPlayer".into(), player.into());
         fields.insert("visits".into(), (*visits).into());
-        fields.insert("weight".into(), f64::from(*visits).into());
+        fields.insert("weight".into(), number(*weight));
         fields.insert("thisHash".into(), hash(hashes[0]));
         fields.insert("symHash".into(), hash(hashes[1]));
         self.raw(raw, &mut fields);
@@ -180,8 +180,8 @@ impl<'a> Teller<'a> {
         fields.insert("order".into(), order.into());
         fields.insert("visits".into(), report.node_visits.into());
         fields.insert("edgeVisits".into(), report.visits.into());
-        fields.insert("weight".into(), f64::from(report.node_visits).into());
-        fields.insert("edgeWeight".into(), f64::from(report.visits).into());
+        fields.insert("weight".into(), number(entry.weights[0]));
+        fields.insert("edgeWeight".into(), number(entry.weights[1]));
         fields.insert("prior".into(), number(entry.prior));
         if let Some(prior) = entry.human_prior {
             fields.insert("humanPrior".into(), number(prior));
@@ -215,9 +215,9 @@ impl<'a> Teller<'a> {
         Value::Object(fields)
     }
 
-    /// Visits, but for the best move, which has the largest number even where another one was visited more.
+    /// The merit in visits, but for the best move, which has the largest number even where another one has more.
     fn selection_value(&self, order: usize, entry: &MoveAnalysis) -> f64 {
-        let visits = |entry: &MoveAnalysis| f64::from(entry.report.visits);
+        let visits = |entry: &MoveAnalysis| f64::from(entry.report.merit);
         let is_best =
             order == 0 || entry.symmetry_of.is_some_and(|it| it == self.analysis.moves[0].report.mv);
         if is_best { self.analysis.moves.iter().map(visits).fold(0.0, f64::max) } else { visits(entry) }

@@ -3,6 +3,7 @@
 use crate::board::Color;
 use crate::engine::AnalystSettings;
 use crate::eval::NetworkSettings;
+use crate::search::PuctParams;
 
 /// From whose side values and scores are told.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -25,34 +26,29 @@ impl Perspective {
 }
 
 /// The settings of a query: those of the process, and what the query overrides.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Settings {
     /// How the engine analyses; the two fields below are worked in when the player to move is known.
     pub analyst: AnalystSettings,
     /// From whose side numbers are told.
     pub perspective: Perspective,
-    /// KataGo's factors of the utility, as multiples of their usual values.
-    pub utility: Utility,
+    /// KataGo's `winLossUtilityFactor`: what the result counts, in `[0, 1]`.
+    pub win_loss: f32,
     /// How many times the opponent's simulations a player is told to have, as a power of two.
     pub doubling_advantage: f32,
     /// Which player; `None`: the one to move.
     pub advantaged: Option<Color>,
 }
 
-/// What counts how much: KataGo's `winLossUtilityFactor`, `staticScoreUtilityFactor` and `dynamicScoreUtilityFactor`.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Utility {
-    /// The result.
-    pub win_loss: f32,
-    /// The score.
-    pub static_score: f32,
-    /// The score, seen from where it is expected.
-    pub dynamic_score: f32,
-}
-
-impl Default for Utility {
-    fn default() -> Utility {
-        Utility { win_loss: 1.0, static_score: 0.1, dynamic_score: 0.3 }
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            analyst: AnalystSettings::default(),
+            perspective: Perspective::default(),
+            win_loss: 1.0,
+            doubling_advantage: 0.0,
+            advantaged: None,
+        }
     }
 }
 
@@ -62,23 +58,17 @@ impl Settings {
         let mut analyst = self.analyst;
         let player = self.advantaged.unwrap_or(to_move);
         analyst.network.black_doubling_advantage = self.doubling_advantage * player.sign() as f32;
-        analyst.network.score_share = self.utility.score_share(analyst.network.score_share);
-        analyst
-    }
-}
-
-impl Utility {
-    /// The share of the score in the value, if it is `usual` with the usual factors.
-    fn score_share(self, usual: f32) -> f32 {
-        let normal = Utility::default();
-        if self == normal {
-            return usual;
+        if self.win_loss < 1.0 {
+            // Here the result always counts 1, so points count the more.
+            let usual = PuctParams::default();
+            let search = &mut analyst.search;
+            let scaled = |own: Option<f32>, usual: f32| Some(own.unwrap_or(usual) / self.win_loss.max(0.01));
+            search.static_score_utility_factor =
+                scaled(search.static_score_utility_factor, usual.static_score_utility_factor);
+            search.dynamic_score_utility_factor =
+                scaled(search.dynamic_score_utility_factor, usual.dynamic_score_utility_factor);
         }
-        let scores = self.static_score + self.dynamic_score;
-        let score = usual / (1.0 - usual).max(1e-3) * scores / (normal.static_score + normal.dynamic_score);
-        // Something must be worth something.
-        let sum = score + self.win_loss;
-        if sum > 0.0 { (score / sum).min(0.999) } else { usual }
+        analyst
     }
 }
 
@@ -92,14 +82,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn factors_of_the_utility_change_the_share_of_the_score() {
-        let share = |utility: Utility| utility.score_share(0.1);
-        let normal = Utility::default();
-        assert_eq!(share(normal), 0.1);
-        assert_eq!(share(Utility { static_score: 0.0, dynamic_score: 0.0, ..normal }), 0.0);
-        assert!(share(Utility { static_score: 0.5, ..normal }) > 0.15);
-        assert!(share(Utility { win_loss: 0.0, ..normal }) > 0.99);
-        assert_eq!(share(Utility { win_loss: 0.0, static_score: 0.0, dynamic_score: 0.0 }), 0.1);
+    fn where_the_result_counts_less_points_count_more() {
+        let points = |win_loss| {
+            let settings = Settings { win_loss, ..Settings::default() };
+            settings.for_player(Color::Black).search.static_score_utility_factor
+        };
+        assert_eq!((points(1.0), points(0.5)), (None, Some(0.2)));
+        assert!(points(0.0).is_some_and(f32::is_finite));
     }
 
     #[test]

@@ -12,12 +12,14 @@ mod model;
 mod net;
 mod options;
 mod perft;
+mod play;
 mod progress;
 mod regress;
 mod review;
 mod selfplay;
 mod sgf;
 mod shell;
+mod solve;
 mod tune;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -43,6 +45,8 @@ enum Subcommands {
     Gtp(gtp::Arguments),
     /// Analyse positions for programs that speak KataGo's JSON protocol: KaTrain, LizzieYzy, scripts
     Analysis(Box<analysis::Arguments>),
+    /// Play on a board in the browser
+    Play(Box<play::Arguments>),
     /// Let two engines play against each other
     Match(Box<matches::Arguments>),
     /// Play regression suites and judge the answers
@@ -59,6 +63,8 @@ enum Subcommands {
     Selfplay(Box<selfplay::Arguments>),
     /// Count positions, plays, sequences of moves or whole games
     Perft(perft::Arguments),
+    /// Solve boards and problems exactly
+    Solve(solve::Arguments),
     /// Collections of game records: statistics, selections, legality
     Sgf(sgf::Arguments),
     /// Look at networks in KataGo's format, or make one
@@ -86,6 +92,7 @@ pub fn main() -> ExitCode {
         None => gtp::run(&cli.gtp),
         Some(Subcommands::Gtp(arguments)) => gtp::run(&arguments),
         Some(Subcommands::Analysis(arguments)) => return analysis::run(&arguments),
+        Some(Subcommands::Play(arguments)) => play::run(&arguments),
         Some(Subcommands::Match(arguments)) => match matches::run(&arguments) {
             Ok(code) => return code,
             Err(error) => Err(error),
@@ -98,6 +105,7 @@ pub fn main() -> ExitCode {
         Some(Subcommands::Features(arguments)) => features::run(&arguments),
         Some(Subcommands::Selfplay(arguments)) => selfplay::run(&arguments),
         Some(Subcommands::Perft(arguments)) => perft::run(&arguments),
+        Some(Subcommands::Solve(arguments)) => solve::run(&arguments),
         Some(Subcommands::Sgf(arguments)) => sgf::run(&arguments),
         Some(Subcommands::Net(arguments)) => net::run(&arguments),
         Some(Subcommands::Completions(arguments)) => shell::completions(&arguments, command()),

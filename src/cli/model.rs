@@ -13,7 +13,7 @@ use std::time::SystemTime;
 const BESIDE: &str = "kosumi.bin.gz";
 
 /// The network
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(super) struct ModelArguments {
     /// Network in KataGo's format (.bin.gz, .txt.gz, versions 8 to 17) [default: kosumi.bin.gz beside the program,
     /// if it is there, otherwise the built-in network]

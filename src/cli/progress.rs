@@ -19,6 +19,13 @@ pub(super) fn bar(length: u64, template: &str) -> ProgressBar {
     ProgressBar::with_draw_target(Some(length), target).with_style(style)
 }
 
+/// A sign of life for work of unknown length: a prefix, a message and the time so far.
+pub(super) fn spinner() -> ProgressBar {
+    let bar = bar(0, "{spinner} {prefix}  {msg}  {elapsed}");
+    bar.enable_steady_tick(std::time::Duration::from_millis(250));
+    bar
+}
+
 /// The same for work of which a part was done by an earlier run, which took no time of this one.
 pub(super) fn bar_from(done: u64, length: u64, template: &str) -> ProgressBar {
     let bar = bar(length, template);

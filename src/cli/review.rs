@@ -1,8 +1,10 @@
 //! `kosumi review`: a game record in, an annotated record and a page to look at out.
 
 use super::model::ModelArguments;
+use super::play::ServerArguments;
 use super::{options, progress};
 use crate::board::Color;
+use crate::browser::{self, MakeEngine, Reviewer};
 use crate::collections::nth_game;
 use crate::engine::{Engine, EngineSettings};
 use crate::files::write_at_once;
@@ -15,10 +17,11 @@ use clap::Args;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Go through a game: what each move gained and lost
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 Every position is searched, and every move compared with the search's first choice. A move is called
 
@@ -40,6 +43,7 @@ Examples:
   kosumi review game.sgf --time 5 --threads 2      5 seconds a position
   kosumi review game.sgf --from 100 --to 150       part of the game
   kosumi review games.sgf --game 7 -o seventh      the seventh game of a collection
+  kosumi review game.sgf --live                    the page with the engine behind it
   kosumi review game.sgf --json                    numbers for other programs, and nothing else")]
 pub(super) struct Arguments {
     /// The record; of its variations the first ones are followed
@@ -93,6 +97,12 @@ pub(super) struct Arguments {
     /// Moves shown for each position
     #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u8).range(1..=20))]
     candidates: u8,
+    /// Open the page in the browser with the engine behind it: own moves can be tried there. No file is written; the page
+    /// saves what was found as SGF
+    #[arg(long, conflicts_with_all = ["output", "sgf", "html", "json"])]
+    live: bool,
+    #[command(flatten)]
+    server: ServerArguments,
     #[command(flatten)]
     model: ModelArguments,
 }
@@ -111,6 +121,9 @@ fn thresholds(text: &str) -> Result<Thresholds, String> {
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    if arguments.live {
+        return live(arguments);
+    }
     let outputs = Outputs::new(arguments)?;
     let bytes = nth_game(&arguments.file, arguments.game)?;
     let bar = progress::bar(0, "{bar:32} {pos}/{len} positions, {eta} left");
@@ -142,10 +155,56 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Serves the page with the engine behind it.
+fn live(arguments: &Arguments) -> anyhow::Result<()> {
+    let bytes = nth_game(&arguments.file, arguments.game)?;
+    let network = arguments.model.load()?;
+    let settings = settings(arguments, arguments.rules.unwrap_or_default());
+    let make: MakeEngine = Arc::new(move || Engine::with_network(settings, network.clone()));
+    let (bare, whole) = (arguments.clone(), arguments.clone());
+    let reviewer = Reviewer {
+        // No position is in a scope that ends before the game begins.
+        bare: Box::new(move |bytes| {
+            let scope = Scope { from: usize::MAX, to: 0, thresholds: bare.thresholds };
+            let reviewed = review_record(&bare, bytes, Some(scope), &mut |_, _| {});
+            reviewed.map_err(|error| format!("{error:#}"))
+        }),
+        whole: Box::new(move |bytes, progress| {
+            reviewed(&whole, bytes, progress).map_err(|error| format!("{error:#}"))
+        }),
+    };
+    let server = &arguments.server;
+    browser::study(server.setup(make), reviewer, &bytes, &mut |url, once| server.tell(url, once))?;
+    Ok(())
+}
+
+/// How the engine is set.
+fn settings(arguments: &Arguments, rules: Rules) -> EngineSettings {
+    let defaults = EngineSettings::default();
+    EngineSettings {
+        threads: arguments.threads.map_or(defaults.threads, usize::from),
+        memory_mebibytes: usize::try_from(arguments.memory).unwrap_or(defaults.memory_mebibytes),
+        seed: arguments.seed,
+        rules,
+        network: arguments.model.settings_or(defaults.network),
+        ..defaults
+    }
+}
+
 /// Reviews the game in a file.
 fn reviewed(
     arguments: &Arguments,
     bytes: &[u8],
+    progress: &mut dyn FnMut(usize, usize),
+) -> anyhow::Result<Reviewed> {
+    review_record(arguments, bytes, None, progress)
+}
+
+/// Reviews a record, all that the options say or only a part.
+fn review_record(
+    arguments: &Arguments,
+    bytes: &[u8],
+    part: Option<Scope>,
     progress: &mut dyn FnMut(usize, usize),
 ) -> anyhow::Result<Reviewed> {
     let name = match arguments.game {
@@ -168,16 +227,9 @@ fn reviewed(
     ensure!(scope.from <= scope.to, "--from {} is behind --to {}", scope.from, scope.to);
     let moves = line.move_count();
     ensure!(scope.from <= moves.max(1), "--from {}, but the game has {moves} moves", scope.from);
+    let scope = part.unwrap_or(scope);
 
-    let defaults = EngineSettings::default();
-    let settings = EngineSettings {
-        threads: arguments.threads.map_or(defaults.threads, usize::from),
-        memory_mebibytes: usize::try_from(arguments.memory).unwrap_or(defaults.memory_mebibytes),
-        seed: arguments.seed,
-        rules,
-        network: arguments.model.settings_or(defaults.network),
-        ..defaults
-    };
+    let settings = settings(arguments, rules);
     let network = arguments.model.load()?;
     let usual = DEFAULT_PLAYOUTS[usize::from(network.is_some())];
     let playouts = arguments.playouts.or(arguments.time.is_none().then_some(usual));

@@ -64,6 +64,9 @@ pub(super) struct Arguments {
     /// Standard deviation of komi from what is fair after the opening, in points
     #[arg(long, value_name = "POINTS", default_value_t = 1.0, value_parser = options::points)]
     komi_spread: f32,
+    /// Games of a thousand that begin with two to nine handicap stones, half of them with a komi of half a point
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1000))]
+    handicap: u32,
     /// Seed of all random numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
@@ -166,6 +169,7 @@ impl Arguments {
             off_policy: self.off_policy,
             temperature: self.temperature,
             komi_spread: self.komi_spread,
+            handicap: self.handicap,
             seed: self.seed,
         }
     }
@@ -187,9 +191,13 @@ impl Arguments {
             "seed": self.seed,
             "shard": self.shard,
         });
-        match settings {
+        let mut settings = match settings {
             Value::Object(map) => map,
             _ => Map::new(),
+        };
+        if self.handicap > 0 {
+            settings.insert("handicap".into(), self.handicap.into());
         }
+        settings
     }
 }

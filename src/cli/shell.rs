@@ -74,7 +74,7 @@ pub(super) const GREETING: &str = concat!(
     "Kosumi ",
     env!("CARGO_PKG_VERSION"),
     " speaks the Go Text Protocol, for programs such as Sabaki: \"help\" lists commands, \"genmove b\" plays, \"quit\" ends. ",
-    "To review a game: kosumi game.sgf. More: kosumi --help"
+    "A board in the browser: kosumi play. To review a game: kosumi game.sgf. More: kosumi --help"
 );
 
 /// Writes the greeting if a person sits there.

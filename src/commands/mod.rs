@@ -20,6 +20,7 @@ mod kgs;
 mod network;
 mod parameters;
 mod play;
+mod reading;
 mod record;
 mod rules;
 mod setup;
@@ -155,6 +156,23 @@ pub const TABLE: &[Row] = &[
         "alive, dead, seki, black_territory, white_territory or dame"),
     row("unconditional_status", show::unconditional_status, "vertex",
         "like final_status where the status is certain whatever is played, otherwise undecided"),
+    row("attack", reading::attack, "vertex",
+        "can the chain be captured? 0 no, 1 yes, 2 and 3 with a ko; and a move"),
+    row("defend", reading::defend, "vertex", "can the chain be saved? As attack; PASS if nothing need be done"),
+    row("does_attack", reading::does_attack, "vertex chain", "does this move capture the chain? A code as of attack"),
+    row("does_defend", reading::does_defend, "vertex chain", "does this move save the chain? A code as of attack"),
+    row("owl_attack", reading::owl_attack, "vertex",
+        "can the group be killed, whatever is played in its region? As attack"),
+    row("owl_defend", reading::owl_defend, "vertex", "can the group be saved? As defend"),
+    row("owl_does_attack", reading::owl_does_attack, "vertex stone", "does this move kill the group? A code"),
+    row("owl_does_defend", reading::owl_does_defend, "vertex stone", "does this move save the group? A code"),
+    row("connect", reading::connect, "vertex vertex", "can the two chains be joined? As defend"),
+    row("disconnect", reading::disconnect, "vertex vertex", "can the two chains be kept apart? As attack"),
+    row("analyze_semeai", reading::analyze_semeai, "vertex vertex",
+        "a race, the first group's owner to move: is it saved, is the other one captured, and a move"),
+    row("dragon_status", reading::dragon_status, "vertex", "alive, critical, dead or unknown"),
+    row("same_dragon", reading::same_dragon, "vertex vertex",
+        "1 if the two stones are joined whatever the opponent does, otherwise 0"),
     row("estimate_score", show::estimate_score, "",
         "the expected score, with an upper and a lower bound from White's side"),
     row("final_score", status::final_score, "", "the result if the game ended here"),

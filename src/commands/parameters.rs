@@ -59,6 +59,18 @@ macro_rules! constant {
     };
 }
 
+/// A switch of the search: its name and its field of `SearchChanges`.
+macro_rules! switch {
+    ($name:literal, $field:ident) => {
+        Parameter {
+            name: $name,
+            kind: Kind::Choice(&[SUITABLE, "true", "false"]),
+            get: |all| text_or(SUITABLE, all.engine.search.$field),
+            set: |all, text| put(&mut all.engine.search.$field, value_or(SUITABLE, text, flag)),
+        }
+    };
+}
+
 /// A number: its name, its place in the settings, and its range.
 macro_rules! number {
     ($name:literal, $($field:ident).+ $([$index:literal])?, $range:expr) => {
@@ -142,6 +154,22 @@ const TABLE: &[Parameter] = &[
     constant!("cpuctUtilityStdevScale", cpuct_utility_stdev_scale, 0.0..=1.0),
     constant!("fpuReductionMax", fpu_reduction_max, 0.0..=2.0),
     constant!("rootFpuReductionMax", root_fpu_reduction_max, 0.0..=2.0),
+    switch!("fpuParentWeightByVisitedPolicy", fpu_parent_weight_by_visited_policy),
+    constant!("fpuParentWeightByVisitedPolicyPow", fpu_parent_weight_by_visited_policy_pow, 0.01..=100.0),
+    constant!("valueWeightExponent", value_weight_exponent, 0.0..=1.0),
+    switch!("useNoisePruning", use_noise_pruning),
+    constant!("noisePruneUtilityScale", noise_prune_utility_scale, 0.001..=10.0),
+    constant!("staticScoreUtilityFactor", static_score_utility_factor, 0.0..=1.0),
+    constant!("dynamicScoreUtilityFactor", dynamic_score_utility_factor, 0.0..=1.0),
+    constant!("dynamicScoreCenterZeroWeight", dynamic_score_center_zero_weight, 0.0..=1.0),
+    constant!("dynamicScoreCenterScale", dynamic_score_center_scale, 0.2..=5.0),
+    switch!("useUncertainty", use_uncertainty),
+    constant!("uncertaintyCoeff", uncertainty_coeff, 0.0001..=1.0),
+    constant!("uncertaintyExponent", uncertainty_exponent, 0.0..=2.0),
+    constant!("uncertaintyMaxWeight", uncertainty_max_weight, 1.0..=100.0),
+    constant!("subtreeValueBiasFactor", subtree_value_bias_factor, 0.0..=1.0),
+    constant!("subtreeValueBiasWeightExponent", subtree_value_bias_weight_exponent, 0.0..=1.0),
+    constant!("subtreeValueBiasFreeProp", subtree_value_bias_free_prop, 0.0..=1.0),
     constant!("lcbStdevs", lcb_stdevs, 0.0..=12.0),
     constant!("minVisitPropForLCB", min_visit_prop_for_lcb, 0.0..=1.0),
     constant!("numVirtualLossesPerThread", virtual_losses, 0..=1000),
@@ -149,7 +177,6 @@ const TABLE: &[Parameter] = &[
     constant!("raveEquivalence", rave_equivalence, 0.0..=1e6),
     constant!("raveExploration", rave_exploration, 0.0..=100.0),
     constant!("raveEarlyShare", rave_early_share, 0.0..=10.0),
-    number!("networkScoreShare", network.score_share, 0.0..=1.0),
     Parameter {
         name: "networkView",
         kind: Kind::Choice(&["plain", "varied"]),
@@ -198,6 +225,7 @@ const TABLE: &[Parameter] = &[
     },
     number!("policyOptimism", network.policy_optimism, 0.0..=1.0),
     number!("rootPolicyOptimism", network.root_policy_optimism, 0.0..=1.0),
+    number!("rootNumSymmetriesToSample", network.root_symmetries, 1..=8),
     number!("chosenMoveTemperature", human.temperature, 0.0..=5.0),
     Parameter {
         name: "rank",

@@ -26,5 +26,6 @@ pub mod safety;
 pub mod score;
 pub mod search;
 pub mod sgf;
+pub mod solve;
 pub mod tactics;
 pub mod time;

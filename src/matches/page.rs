@@ -9,7 +9,7 @@ use super::summary::{Summary, Sums};
 use crate::board::{Board, Point};
 use crate::commands::vertex_move;
 use crate::game::Game;
-use crate::pages::{Diagram, Mark, Page, Table, TableCell, Tone};
+use crate::pages::{Diagram, Mark, Page, Table, TableCell, Tone, ViewedGame};
 use crate::statistics::{Interval, Tally};
 use kosumi_gtp::Vertex;
 use maud::html;
@@ -18,7 +18,7 @@ use std::path::Path;
 
 /// What only this page has.
 const STYLE: &str = "\
-.plot { display: block; width: 100%; max-width: 60rem; height: auto; }
+.plot { display: block; width: 100%; height: auto; }
 .plot text { font: 12px system-ui, sans-serif; fill: var(--faint); }
 .plot .axis { stroke: var(--line); fill: none; }
 .plot .even { stroke: var(--faint); stroke-dasharray: 4 4; fill: none; }
@@ -40,10 +40,11 @@ pub fn html(summary: &Summary, conditions: &Conditions, records: Option<&Path>) 
     let mut page = Page::new(&title(summary, conditions));
     page.style(STYLE);
     let rate = summary.all.all.rate();
+    let names = names(summary, conditions);
     let headline = match rate {
         Some(rate) => format!(
             "{} scores {} of {} games: {}",
-            summary.labels()[0],
+            names[0],
             points(summary.all.all),
             summary.all.all.games(),
             percent(rate)
@@ -55,31 +56,38 @@ pub fn html(summary: &Summary, conditions: &Conditions, records: Option<&Path>) 
         page.paragraph(&format!("{test}."));
     }
     facts(&mut page, summary, conditions);
-    results(&mut page, summary);
+    results(&mut page, summary, &names);
     if summary.games.len() >= 2 {
         page.heading("Score after each game");
         page.paragraph(&format!(
-            "The share of the points of {} so far, in the order of the games' numbers, with its interval of 95 %.",
-            summary.labels()[0]
+            "{}’s share of the points so far, in the order of the games’ numbers, with its interval of 95 %.",
+            names[0]
         ));
         page.add(score_curve(summary));
     }
-    conduct(&mut page, summary);
+    conduct(&mut page, summary, &names);
     lengths(&mut page, summary);
-    final_positions(&mut page, summary, conditions);
-    games(&mut page, summary, records);
+    viewer(&mut page, summary, conditions, &names);
+    final_positions(&mut page, summary, conditions, &names);
+    games(&mut page, summary, records, &names);
     page.to_string()
 }
 
-/// Who played whom: by the names that the engines give themselves, or by command lines if these are the same.
+/// Who played whom.
 fn title(summary: &Summary, conditions: &Conditions) -> String {
+    let [a, b] = names(summary, conditions);
+    format!("{a} – {b}")
+}
+
+/// The engines by the names that they give themselves, or by their command lines if these are the same.
+fn names(summary: &Summary, conditions: &Conditions) -> [String; 2] {
     let lines = conditions.contenders.each_ref().map(|contender| contender.text.as_str());
     let own = |index: usize| {
         let name = summary.names[index].as_str();
         name.strip_suffix(&format!(" ({})", lines[index])).unwrap_or(name)
     };
-    let [a, b] = if own(0) == own(1) { lines } else { [own(0), own(1)] };
-    format!("{} – {}", short(a), short(b))
+    let both = if own(0) == own(1) { lines } else { [own(0), own(1)] };
+    both.map(short)
 }
 
 /// Command lines can be long, and names too.
@@ -143,11 +151,10 @@ fn facts(page: &mut Page, summary: &Summary, conditions: &Conditions) {
     });
 }
 
-fn results(page: &mut Page, summary: &Summary) {
+fn results(page: &mut Page, summary: &Summary, names: &[String; 2]) {
     page.heading("Results");
-    let [own, _] = summary.labels();
-    let (scores, of_own) = (format!("{own} scores (95 %)"), format!("Elo of {own}"));
-    let mut table = Table::new(&["", "# games", "# won", "# lost", "# drawn", &scores, &of_own, "# moves"]);
+    let (scores, elo_of) = (format!("{} scores (95 %)", names[0]), format!("Elo of {}", names[0]));
+    let mut table = Table::new(&["", "# games", "# won", "# lost", "# drawn", &scores, &elo_of, "# moves"]);
     let mut push = |name: &str, tally: Tally, sums: Option<&Sums>, is_total: bool| {
         let Some(rate) = tally.rate() else { return };
         let length = sums.map_or(String::new(), |sums| mean_length(sums, tally));
@@ -168,8 +175,8 @@ fn results(page: &mut Page, summary: &Summary) {
             push(size, sums.all, Some(sums), false);
         }
     }
-    push(&format!("{own} as Black"), summary.all.as_black, None, false);
-    push(&format!("{own} as White"), summary.all.as_white, None, false);
+    push(&format!("{} as Black", names[0]), summary.all.as_black, None, false);
+    push(&format!("{} as White", names[0]), summary.all.as_white, None, false);
     if summary.all.played_out != summary.all.all {
         push("without forfeits", summary.all.played_out, None, false);
     }
@@ -177,14 +184,15 @@ fn results(page: &mut Page, summary: &Summary) {
     page.add(table);
     if let Some(rate) = summary.all.pairs.rate() {
         let mut table =
-            Table::new(&["points in a pair", "# 0", "# ½", "# 1", "# 1½", "# 2", &scores, &of_own]);
+            Table::new(&["points in a pair", "# 0", "# ½", "# 1", "# 1½", "# 2", &scores, &elo_of]);
         let counts = summary.all.pairs.0.map(TableCell::number);
         let cells = [TableCell::from(format!("{} pairs", summary.all.pairs.count()))];
         table.row(cells.into_iter().chain(counts).chain([percent(rate).into(), elo(rate).into()]));
         page.add(table);
     }
     page.paragraph(&format!(
-        "{own} is the stronger one with a probability of {:.1} % by games and {:.1} % by pairs.",
+        "{} is the stronger one with a probability of {:.1} % by games and {:.1} % by pairs.",
+        names[0],
         100.0 * summary.all.all.superiority(),
         100.0 * summary.all.pairs.superiority(),
     ));
@@ -194,7 +202,7 @@ fn mean_length(sums: &Sums, tally: Tally) -> String {
     format!("{:.1}", sums.moves as f64 / f64::from(tally.games().max(1)))
 }
 
-fn conduct(page: &mut Page, summary: &Summary) {
+fn conduct(page: &mut Page, summary: &Summary, names: &[String; 2]) {
     page.heading("Engines");
     let mut table = Table::new(&[
         "",
@@ -213,7 +221,7 @@ fn conduct(page: &mut Page, summary: &Summary) {
         let kinds = Ending::FORFEITS.iter().zip(conduct.forfeits).filter(|&(_, count)| count > 0);
         let kinds: Vec<String> = kinds.map(|(kind, count)| format!("{} {count}", kind.about())).collect();
         table.row([
-            side.to_string().into(),
+            names[side as usize].clone().into(),
             TableCell::number(format!("{:.3}", conduct.seconds_a_move())),
             TableCell::number(format!("{:.2} s", conduct.slowest)),
             TableCell::number(format!("{:.2} s", conduct.overstep)),
@@ -257,14 +265,14 @@ fn lengths(page: &mut Page, summary: &Summary) {
 }
 
 /// The last positions of the latest games.
-fn final_positions(page: &mut Page, summary: &Summary, conditions: &Conditions) {
+fn final_positions(page: &mut Page, summary: &Summary, conditions: &Conditions, names: &[String; 2]) {
     page.heading("Latest games");
     let latest = summary.games.values().rev().take(DIAGRAMS);
     let boards = latest.filter_map(|game| Some((game, final_board(game, conditions)?)));
     page.add(html! {
         div.cards {
             @for (game, (board, last)) in boards {
-                @let title = format!("Game {}: {}", game.number, result(game));
+                @let title = format!("Game {}: {}", game.number, result(game, names));
                 figure.card {
                     (final_diagram(&board, last, &title))
                     b { (title) } br;
@@ -283,29 +291,58 @@ fn final_diagram<'a>(board: &'a Board, last: Option<Point>, title: &str) -> Diag
     }
 }
 
+/// Games that can be gone through on the page, the latest ones.
+const VIEWED: usize = 200;
+
+fn viewer(page: &mut Page, summary: &Summary, conditions: &Conditions, names: &[String; 2]) {
+    let latest = summary.games.values().rev().take(VIEWED);
+    let games: Vec<ViewedGame> = latest
+        .filter_map(|record| {
+            let game = played(record, conditions)?;
+            let moves = game.records().iter().map(|it| (it.color, it.mv, it.lifted.to_vec()));
+            Some(ViewedGame {
+                name: format!("Game {}: {}", record.number, result(record, names)),
+                size: game.size(),
+                start: game.start().stones().collect(),
+                moves: moves.collect(),
+            })
+        })
+        .collect();
+    if !games.is_empty() {
+        page.heading("Go through the games");
+        page.viewer(&games);
+    }
+}
+
 /// The position at the end of a game, and the last stone.
 fn final_board(record: &GameRecord, conditions: &Conditions) -> Option<(Board, Option<Point>)> {
+    let game = played(record, conditions)?;
+    let last = game.records().iter().rev().find_map(|record| record.mv.point());
+    Some((*game.board(), last))
+}
+
+/// A game, played once more.
+fn played(record: &GameRecord, conditions: &Conditions) -> Option<Game> {
     let size = conditions.boards.iter().find(|board| board.size_text() == record.size)?.size;
     let mut game = Game::new(size, conditions.rules, record.komi);
     for text in &record.moves {
         let mv = vertex_move(size, text.parse::<Vertex>().ok()?)?;
         game.play(game.to_move(), mv).ok()?;
     }
-    let last = game.records().iter().rev().find_map(|record| record.mv.point());
-    Some((*game.board(), last))
+    Some(game)
 }
 
-fn result(game: &GameRecord) -> String {
-    let winner = game.winner.map_or("draw".to_owned(), |winner| format!("{winner} wins"));
+fn result(game: &GameRecord, names: &[String; 2]) -> String {
+    let winner = game.winner.map_or("draw".to_owned(), |winner| format!("{} wins", names[winner as usize]));
     format!("{}, {winner} by {}", game.result, game.ending.about())
 }
 
-fn games(page: &mut Page, summary: &Summary, records: Option<&Path>) {
+fn games(page: &mut Page, summary: &Summary, records: Option<&Path>, names: &[String; 2]) {
     page.heading("Games");
-    let [of_a, of_b] = summary.labels().map(|label| format!("# {label}, s"));
-    let mut table = Table::new(&[
-        "#", "board", "Black", "result", "winner", "by", "# moves", &of_a, &of_b, "opening", "remarks",
-    ]);
+    let seconds = names.each_ref().map(|name| format!("# {name}, s"));
+    let [a, b] = seconds.each_ref().map(String::as_str);
+    let mut table =
+        Table::new(&["#", "board", "Black", "result", "winner", "by", "# moves", a, b, "opening", "remarks"]);
     for game in summary.games.values() {
         let number = match records {
             Some(folder) => {
@@ -319,15 +356,15 @@ fn games(page: &mut Page, summary: &Summary, records: Option<&Path>) {
         for side in Side::BOTH {
             if let Some(score) = game.final_scores[side as usize].as_ref().filter(|_| game.disputed_by(side))
             {
-                remarks.push(format!("{side} says {score}"));
+                remarks.push(format!("{} says {score}", names[side as usize]));
             }
         }
         table.row([
             number,
             game.size.clone().into(),
-            game.black.to_string().into(),
+            names[game.black as usize].clone().into(),
             game.result.clone().into(),
-            game.winner.map_or("draw".to_owned(), |side| side.to_string()).into(),
+            game.winner.map_or("draw".to_owned(), |side| names[side as usize].clone()).into(),
             game.ending.about().into(),
             TableCell::number(game.moves.len()),
             TableCell::number(format!("{:.1}", game.seconds[0])),

@@ -1,12 +1,15 @@
 //! Pages to look at: one self-contained file each, without links to elsewhere.
 //!
 //! A [`Page`] is a title and sections; [`Table`] keeps columns and cells apart from their markup; [`Diagram`]
-//! draws a board as SVG. Everything is written with the templates of `maud`, which escape what is put into them.
+//! draws a board as SVG; [`pieces`] are the scripts of boards and curves that move. Everything is written with the templates of `maud`, which escape what is put into them.
 //!
 //! Uses `board` and `handicap`.
 
 mod diagram;
 mod page;
+pub mod pieces;
+mod viewer;
 
 pub use diagram::{Diagram, Mark, Tone};
-pub use page::{Page, Table, TableCell};
+pub use page::{Page, Table, TableCell, style};
+pub use viewer::{ViewedGame, embedded};

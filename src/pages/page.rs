@@ -1,10 +1,16 @@
 //! The shell of a page, and tables.
 
+use super::pieces;
 use maud::{DOCTYPE, Markup, PreEscaped, Render, html};
 use std::fmt;
 
 /// The style that all pages share.
 const STYLE: &str = include_str!("style.css");
+
+/// The style that all pages share, for those that are not made here.
+pub const fn style() -> &'static str {
+    STYLE
+}
 
 /// A page: head, style, and what has been added to it. Written out by [`Display`](fmt::Display).
 #[derive(Clone, Debug)]
@@ -12,13 +18,24 @@ pub struct Page {
     title: String,
     head: Vec<Markup>,
     style: String,
+    /// Sources of scripts that may run.
+    scripts: Vec<String>,
+    /// What else may be loaded.
+    more: String,
     body: Vec<Markup>,
 }
 
 impl Page {
     /// An empty page with a title, which is also its heading.
     pub fn new(title: &str) -> Page {
-        Page { title: title.to_owned(), head: Vec::new(), style: STYLE.to_owned(), body: Vec::new() }
+        Page {
+            title: title.to_owned(),
+            head: Vec::new(),
+            style: STYLE.to_owned(),
+            scripts: Vec::new(),
+            more: String::new(),
+            body: Vec::new(),
+        }
     }
 
     /// Adds an element to the head.
@@ -29,6 +46,27 @@ impl Page {
     /// Adds rules to the style, for what only this page has.
     pub fn style(&mut self, css: &str) {
         self.style.push_str(css);
+    }
+
+    /// Lets this script run, which still has to be [added](Page::add). No other does.
+    pub fn script(&mut self, script: &str) {
+        self.scripts.push(pieces::script_source(script));
+    }
+
+    /// Adds directives to the content security policy.
+    pub fn allow(&mut self, directives: &str) {
+        self.more.push_str("; ");
+        self.more.push_str(directives);
+    }
+
+    /// The content security policy: nothing from anywhere else, and no script but those that belong to the page, whatever
+    /// the page should come to hold.
+    pub fn policy(&self) -> String {
+        let scripts = if self.scripts.is_empty() { "'none'".to_owned() } else { self.scripts.join(" ") };
+        format!(
+            "default-src 'none'; style-src 'unsafe-inline'; script-src {scripts}; base-uri 'none'; form-action 'none'{}",
+            self.more
+        )
     }
 
     /// Begins a section.
@@ -53,6 +91,7 @@ impl Page {
             html lang="en" {
                 head {
                     meta charset="utf-8";
+                    meta http-equiv="Content-Security-Policy" content=(self.policy());
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     @for element in &self.head { (element) }
                     title { (self.title) }
@@ -187,6 +226,18 @@ impl Render for Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_page_has_a_policy() {
+        let mut page = Page::new("x");
+        assert!(
+            page.to_string().contains("default-src &#39;none&#39;")
+                || page.to_string().contains("default-src 'none'")
+        );
+        assert!(page.policy().contains("script-src 'none'"));
+        page.script("alert(1)");
+        assert!(page.policy().contains("script-src 'sha256-"));
+    }
 
     #[test]
     fn text_cannot_become_markup() {

@@ -137,8 +137,12 @@ fn list(tests: &[&TestResult]) -> Table {
 }
 
 fn cards(tests: &[&TestResult], matching: Matching) -> Markup {
+    // Points of a large board are to be told apart.
+    let side =
+        |test: &&TestResult| test.position.as_ref().and_then(|it| it.board()).map(|it| it.size().columns());
+    let is_large = tests.iter().filter_map(side).any(|side| side > 13);
     html! {
-        div.cards { @for test in tests { div.card { (card(test, matching)) } } }
+        div.cards.large[is_large] { @for test in tests { div.card { (card(test, matching)) } } }
     }
 }
 

@@ -164,6 +164,7 @@ fn as_xml(page: &str) -> String {
     let open = page.replacen("<!DOCTYPE html>\n", "", 1);
     open.replace("charset=\"utf-8\">", "charset=\"utf-8\"/>")
         .replace("initial-scale=1\">", "initial-scale=1\"/>")
+        .replace("form-action 'none'\">", "form-action 'none'\"/>")
 }
 
 #[test]

@@ -15,7 +15,7 @@ use crate::words::grouped;
 /// Separates a comment of the file from ours.
 const HEADING: &str = "— Kosumi —";
 /// The name of the first node of our variations begins with this.
-const VARIATION: &str = "Kosumi:";
+pub(super) const VARIATION: &str = "Kosumi:";
 /// Moves of a variation at most.
 const VARIATION_MOVES: usize = 12;
 
@@ -55,6 +55,55 @@ pub fn annotated(reviewed: &Reviewed) -> Tree {
     for (&id, text) in line.iter().zip(&texts).filter(|(_, text)| !text.is_empty()) {
         let own = tree.node(id).text("C").map_or(String::new(), |comment| format!("{comment}\n\n"));
         tree.at(id).comment(&format!("{own}{HEADING}\n{text}"));
+    }
+    tree
+}
+
+/// What was found in a position that is not one of the game: moves that somebody tried.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Tried {
+    /// The step of the main line that they follow.
+    pub step: usize,
+    /// The moves.
+    pub line: Vec<Move>,
+    /// What is known of the position after them.
+    pub analysis: Analysis,
+}
+
+/// The record with what the review found, and with moves that were tried as variations.
+pub fn annotated_with(reviewed: &Reviewed, tried: impl IntoIterator<Item = Tried>) -> Tree {
+    let mut tree = annotated(reviewed);
+    let line = tree.main_line();
+    let steps = reviewed.line.steps();
+    for it in tried {
+        // Only the last step of a node can be gone on from.
+        let Some(step) = steps.get(it.step) else { continue };
+        let is_last = steps.get(it.step + 1).is_none_or(|next| next.node > step.node);
+        let Some(&start) = line.get(step.node).filter(|_| is_last) else { continue };
+        let (mut last, mut color) = (start, step.to_move);
+        for &mv in &it.line {
+            let own = |&child: &NodeId| {
+                let name = if color == Color::Black { "B" } else { "W" };
+                tree.node(child).has(name) && tree.played(child) == Some(mv)
+            };
+            let known = tree.node(last).children().iter().copied().find(own);
+            last = known.unwrap_or_else(|| {
+                let child = tree.add(last);
+                tree.at(child).play(color, mv);
+                child
+            });
+            color = color.opponent();
+        }
+        let text = format!(
+            "{HEADING}\nTried: {}, {}, {} simulations.",
+            win_rate(it.analysis.win_rate),
+            lead(it.analysis.score.mean),
+            grouped(it.analysis.visits.into())
+        );
+        if !line.contains(&last) && !tree.node(last).has("C") {
+            tree.at(last).comment(&text);
+            put_values(&mut tree, last, &it.analysis);
+        }
     }
     tree
 }

@@ -34,8 +34,12 @@ pub struct Facts {
     pub details: Vec<(&'static str, String)>,
     /// The rules of the review.
     pub rules: Rules,
+    /// Are the rules those of the record, or of whoever asked for the review?
+    pub are_rules_known: bool,
     /// Points for White.
     pub komi: f32,
+    /// Does the record say so, or whoever asked?
+    pub is_komi_known: bool,
     /// Handicap stones.
     pub handicap: u32,
     /// What was spent on each position.
@@ -94,7 +98,9 @@ impl Facts {
             result: record.result.clone(),
             details: details.collect(),
             rules: start.rules(),
+            are_rules_known: given.are_rules_given || record.known_rules().is_some(),
             komi: start.komi(),
+            is_komi_known: record.komi.is_some(),
             handicap: start.handicap(),
             effort: format!("{} each", spent.join(" or ")),
             playouts: given.limits.playouts,

@@ -142,6 +142,20 @@ impl MainLine {
         &self.warnings
     }
 
+    /// The game at a step, the right player on turn; `None` behind the last step.
+    pub fn game_at(&self, index: usize) -> Option<Game> {
+        let step = self.steps.get(index)?;
+        let segment = self.segments.iter().rev().find(|segment| segment.first <= index)?;
+        let mut game = segment.start.clone();
+        for step in &self.steps[segment.first + 1..=index] {
+            if let Change::Move { color, mv, .. } = step.change {
+                game.play_tolerant(color, mv).ok()?;
+            }
+        }
+        game.set_to_move(step.to_move);
+        Some(game)
+    }
+
     /// Shows every position from the last to the first, the right player on turn. The visitor must leave the game as
     /// it is.
     pub fn backwards(&self, mut visit: impl FnMut(usize, &mut Game)) {

@@ -1,75 +1,82 @@
-// The page: what is shown, and what keys, fingers and buttons do.
+// The page: what is shown, and what keys, fingers and buttons do. Served by the program, it has the engine behind it.
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const get = id => document.getElementById(id);
-  const { columns, rows, steps, thresholds } = data;
+  const { columns, rows, steps, thresholds, main } = data;
   const GRADES = ["good", "inaccuracy", "mistake", "blunder"], SIGNS = ["", "?!", "?", "??"];
   const NAMES = ["good move", "inaccuracy", "mistake", "blunder"];
   const COLORS = { B: 1, W: 2 }, WORDS = { B: "Black", W: "White" };
 
-  // ---- What the packed data says ----
+  // ---- The positions: the main line, then what branches off, then what is tried ----
 
-  const A = 97;
-  const point = text => text === "--" ? -1 : (text.charCodeAt(1) - A) * columns + text.charCodeAt(0) - A;
-  const points = text => (text || "").match(/../g)?.map(point) || [];
-  const percent = thousandths => `${(thousandths / 10).toFixed(1)} %`;
-  const lead = tenths => tenths === 0 ? "even" : `${tenths > 0 ? "B" : "W"}+${(Math.abs(tenths) / 10).toFixed(1)}`;
-  const grouped = number => String(number).replace(/\B(?=(\d{3})+$)/g, ",");
-  const owners = text => Array.from(text, letter => {
-    const code = letter.charCodeAt(0);
-    return (code < A ? code - 65 : code - A + 26) / 25 - 1;
-  });
+  const packed = new Packed(columns);
+  const points = text => packed.points(text);
   const mover = step => step.m ? step.m[0] : null;
-  const played = step => step.m ? point(step.m.slice(1)) : null;
-
+  const played = step => step.m ? packed.point(step.m.slice(1)) : null;
+  const children = steps.map(() => []);
   // The stones at every step, the number of the move that placed each, and who has taken how many.
   const boards = [], numbers = [], taken = [];
-  {
-    const board = new Uint8Array(columns * rows), number = new Uint16Array(columns * rows), count = { B: 0, W: 0 };
-    for (const step of steps) {
-      if (step.s) {
-        step.s.forEach((text, kind) => points(text).forEach(at => { board[at] = [1, 2, 0][kind]; number[at] = 0; }));
-      } else {
-        const at = played(step), lifted = points(step.x);
-        if (at >= 0) { board[at] = COLORS[mover(step)]; number[at] = step.n; }
-        for (const gone of lifted) {
-          count[board[gone] === 1 ? "W" : "B"]++;
-          board[gone] = 0;
-          number[gone] = 0;
-        }
+  function addPosition(index) {
+    const step = steps[index], before = step.p;
+    const board = before === undefined ? new Uint8Array(columns * rows) : boards[before].slice();
+    const number = before === undefined ? new Uint16Array(columns * rows) : numbers[before].slice();
+    const count = before === undefined ? { B: 0, W: 0 } : { ...taken[before] };
+    if (step.s) {
+      step.s.forEach((text, kind) => points(text).forEach(at => { board[at] = [1, 2, 0][kind]; number[at] = 0; }));
+    } else {
+      const at = played(step);
+      if (at >= 0) { board[at] = COLORS[mover(step)]; number[at] = step.n; }
+      for (const gone of points(step.x)) {
+        count[board[gone] === 1 ? "W" : "B"]++;
+        board[gone] = 0;
+        number[gone] = 0;
       }
-      boards.push(board.slice());
-      numbers.push(number.slice());
-      taken.push({ ...count });
     }
+    boards[index] = board;
+    numbers[index] = number;
+    taken[index] = count;
+    if (before !== undefined) children[before].push(index);
   }
+  steps.forEach((step, index) => {
+    if (index && index < main) step.p = index - 1;
+    addPosition(index);
+  });
+  const isMain = index => index < main;
+  // The step of the main line that a position comes from, and the moves since then.
+  function pathOf(index) {
+    const line = [];
+    while (!isMain(index)) { line.unshift(steps[index].m.slice(1)); index = steps[index].p; }
+    return { step: index, line };
+  }
+  const nextOf = index => isMain(index) && index + 1 < main ? index + 1 : children[index][0];
 
   // ---- Parts of the page ----
 
   const board = new Board(get("board"), columns, rows, points(data.stars));
-  const state = { step: 0, candidates: true, ownership: false, numbers: false, line: null, pinned: false };
-  const isBad = step => (steps[step].j?.c || 0) > 0;
+  const state = { step: 0, candidates: true, ownership: false, numbers: false, line: null, pinned: false, base: 0,
+    label: "letter", player: "", answers: false };
+  const isBad = step => (steps[step].j?.c || 0) > 0 && (!state.player || mover(steps[step]) === state.player);
 
   const xTicks = (() => {
-    const last = steps.length - 1, every = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000].find(n => last / n <= 6) || 10000;
+    const last = main - 1, every = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000].find(n => last / n <= 6) || 10000;
     return Array.from({ length: Math.floor(last / every) + 1 }, (_, index) => [index * every, steps[index * every].n]);
   })();
-  const marks = (value, scale) => steps.flatMap((step, index) =>
-    step.a && step.j && (step.j.c > 0 || step.j.f === 2)
+  const marks = (value, scale) => steps.slice(0, main).flatMap((step, index) =>
+    step.a && step.j && (step.j.c > 0 || step.j.f === 2) && (!state.player || mover(step) === state.player)
       ? [{ step: index, grade: step.j.f === 2 ? "better" : GRADES[step.j.c], value: step.a[value] / scale }] : []);
-  const rates = steps.map(step => step.a ? step.a[0] / 10 : null);
-  const leads = steps.map(step => step.a ? step.a[2] / 10 : null);
+  const known = (value, scale) => steps.slice(0, main).map(step => step.a ? step.a[value] / scale : null);
+  const rates = known(0, 10), leads = known(2, 10);
   const reach = [5, 10, 15, 20, 30, 40, 50, 60, 80, 100, 150, 200, 300, 400]
     .find(n => leads.every(lead => lead === null || Math.abs(lead) <= n)) || 700;
   const charts = [
-    new Chart(get("chart-rate"), steps.length, [{ name: "rate", values: rates }], { height: 150, top: 100, bottom: 0,
+    new Chart(get("chart-rate"), main, [{ name: "rate", values: rates }], { height: 130, top: 100, bottom: 0,
       area: 0, ticks: [[100, "100"], [50, "50"], [0, "0"]], xTicks: [], marks: marks(0, 10) }, go),
-    new Chart(get("chart-score"), steps.length, [{ name: "score", values: leads }], { height: 128, top: reach,
+    new Chart(get("chart-score"), main, [{ name: "score", values: leads }], { height: 118, top: reach,
       bottom: -reach, area: 0, ticks: [[reach, `B+${reach}`], [0, "0"], [-reach, `W+${reach}`]], xTicks,
       marks: marks(2, 10) }, go),
   ];
   const accuracies = data.accuracy.map(curve => {
-    const values = Array(steps.length).fill(null);
+    const values = Array(main).fill(null);
     // A player's curve goes on through the moves of the other.
     curve.forEach(([step, value], index) => {
       const next = curve[index + 1];
@@ -81,19 +88,19 @@
     return values;
   });
   get("accuracy").hidden = data.accuracy.every(curve => curve.length < 2);
-  charts.push(new Chart(get("chart-accuracy"), steps.length,
+  charts.push(new Chart(get("chart-accuracy"), main,
     [{ name: "black", values: accuracies[0] }, { name: "white", values: accuracies[1] }],
     { height: 140, top: 100, bottom: 0, ticks: [[100, "100 %"], [50, "50 %"], [0, "0 %"]], xTicks }, go));
 
   // ---- Showing a step ----
 
-  function go(target, line) {
-    const step = Math.min(steps.length - 1, Math.max(0, target));
-    state.step = step;
-    state.line = line || null;
-    state.pinned = Boolean(line);
+  function go(target) {
+    state.step = Math.min(steps.length - 1, Math.max(0, target));
+    state.line = null;
+    state.pinned = false;
     show();
     remember();
+    look();
   }
 
   let timer = 0;
@@ -101,18 +108,19 @@
     clearTimeout(timer);
     // Browsers allow few changes of the address a second.
     timer = setTimeout(() => {
-      try { history.replaceState(null, "", `#${state.step}`); } catch { /* A page without an address of its own. */ }
+      const { step } = pathOf(state.step);
+      try { history.replaceState(null, "", `#${step}`); } catch { /* A page without an address of its own. */ }
     }, 250);
   }
 
   function show() {
-    const index = state.step, step = steps[index];
-    get("slider").value = index;
-    get("slider").setAttribute("aria-valuetext", `Move ${step.n} of ${steps.at(-1).n}`);
-    get("counter").textContent = `${step.n} / ${steps.at(-1).n}`;
+    const index = state.step, step = steps[index], onMain = pathOf(index).step;
+    get("slider").value = onMain;
+    get("slider").setAttribute("aria-valuetext", `Move ${step.n} of ${steps[main - 1].n}`);
+    get("counter").textContent = isMain(index) ? `${step.n} / ${steps[main - 1].n}` : `${step.n} · variation`;
     for (const button of document.querySelectorAll("[data-go]")) {
       const isBack = button.dataset.go === "first" || Number(button.dataset.go) < 0;
-      button.disabled = isBack ? index === 0 : index === steps.length - 1;
+      button.disabled = isBack ? index === 0 : nextOf(index) === undefined;
     }
     for (const [id, color] of [["black", "B"], ["white", "W"]]) {
       const count = taken[index][color];
@@ -122,20 +130,24 @@
     showBoard();
     showVerdict(step, index);
     showCandidates(step, index);
-    charts.forEach(chart => chart.show(index));
+    showBranches(index);
+    charts.forEach(chart => chart.show(onMain));
     for (const link of document.querySelectorAll(".worst a")) {
       link.toggleAttribute("aria-current", link.hash === `#${index}`);
     }
   }
 
   function showBoard() {
-    const index = state.step, step = steps[index];
-    const next = index + 1 < steps.length ? played(steps[index + 1]) ?? -1 : -1;
+    const index = state.step, step = steps[index], next = nextOf(index);
+    const base = state.line ? state.base : index;
     if (state.line) {
-      const { stones, moves } = playedOut(index, state.line);
+      const { stones, moves } = packed.playedOut(boards[base], COLORS[steps[base].t], state.line);
       board.showStones(stones);
       board.showMarks(-1);
       board.showLine(moves);
+      // Instead of the move that was played: where that was.
+      const at = base === index ? -1 : played(step);
+      if (at >= 0) svg("circle", { class: "played-instead", cx: board.x(at), cy: board.y(at), r: 17 }, board.layers.marks);
     } else {
       board.showStones(boards[index]);
       const all = state.numbers
@@ -143,60 +155,46 @@
         : null;
       const last = played(step);
       board.showMarks(last === null || !boards[index][last] ? -1 : last, all);
-      board.showCandidates(state.candidates ? graded(step) : [], next);
+      board.showCandidates(state.candidates ? labelled(step) : [], next === undefined ? -1 : played(steps[next]) ?? -1);
+      if (step.j?.b && step.j.c > 0) board.showMissed(points(step.j.b.l)[0] ?? -1);
     }
-    board.showOwners(state.ownership && step.o ? owners(step.o) : null);
+    board.showOwners(state.ownership && step.o ? packed.owners(step.o) : null);
+    board.root.classList.toggle("can-play", Boolean(link));
     const preview = get("preview");
     preview.hidden = !state.line;
     get("seats").classList.toggle("behind", Boolean(state.line));
     get("preview-text").textContent = state.line
-      ? points(state.line.l).map((at, number) => `${number + 1} ${board.name(at)}`).join("  ") : "";
+      ? `${base === index ? "" : "Instead: "}${points(state.line.l).map((at, number) => `${number + 1} ${board.name(at)}`).join("  ")}` : "";
     const where = step.n ? `after move ${step.n}` : "at the start";
     get("board-title").textContent = `The board ${where}${state.line ? ", with a line that was not played" : ""}`;
   }
 
-  // The board after a line, and the stones of it that are still there.
-  function playedOut(index, line) {
-    const stones = boards[index].slice(), number = new Map();
-    let color = COLORS[steps[index].t];
-    points(line.l).forEach((at, count) => {
-      if (at >= 0) {
-        stones[at] = color;
-        number.set(at, count + 1);
-      }
-      for (const gone of points((line.x || []).find(([move]) => move === count)?.[1])) {
-        stones[gone] = 0;
-        number.delete(gone);
-      }
-      color = 3 - color;
-    });
-    const moves = Array.from(number, ([at, count]) => ({ point: at, color: stones[at], number: count }));
-    // Where a stone was placed twice the later one counts; the stones of the line are drawn by themselves.
-    for (const { point: at } of moves) stones[at] = 0;
-    return { stones, moves };
-  }
+  // Candidates with a grade, and what is to be written on them.
+  const graded = step => packed.graded(step.k, step.t === "B" ? 1 : -1, thresholds);
+  const LABELS = {
+    letter: it => it.label,
+    rate: (it, step) => String(Math.round((step.t === "B" ? it.line.w : 1000 - it.line.w) / 10)),
+    points: (it, step) => ((step.t === "B" ? 1 : -1) * it.line.s / 10).toFixed(1).replace("-", "−"),
+    visits: it => it.line.v < 1000 ? String(it.line.v) : `${(it.line.v / 1000).toFixed(it.line.v < 10_000 ? 1 : 0)}k`,
+  };
+  const labelled = step => graded(step).map(it => ({ ...it, label: LABELS[state.label](it, step) }));
 
-  // Candidates with a letter, and a grade by what they lose against the first.
-  function graded(step) {
-    const sign = step.t === "B" ? 1 : -1;
-    return (step.k || []).map((line, index) => {
-      const loss = sign * (step.k[0].w - line.w);
-      const grade = index === 0 ? "best" : loss < thresholds[0] / 2 ? "near" : loss < thresholds[0] ? "fair"
-        : loss < thresholds[1] ? "poor" : "bad";
-      return { point: points(line.l)[0] ?? -1, label: String.fromCharCode(65 + index), grade, line };
-    });
-  }
-
-  function element(name, text, className) {
-    const made = document.createElement(name);
-    if (text !== undefined) made.textContent = text;
-    if (className) made.className = className;
-    return made;
+  // What a move that was tried lost against the first choice of the position before, if that is known.
+  function triedLoss(step) {
+    const before = steps[step.p], best = before.k?.[0];
+    if (!best || !step.a || points(best.l)[0] === played(step)) return null;
+    const sign = mover(step) === "B" ? 1 : -1;
+    const loss = Math.max(0, sign * (best.w - step.a[0])), error = Math.hypot(step.a[1], before.a[1]);
+    const isSure = loss >= 2.5 * error;
+    const grade = isSure ? 3 - [...thresholds].reverse().findIndex(least => loss >= least) : 0;
+    return { loss, error, points: Math.max(0, sign * (best.s - step.a[2])), grade: grade > 3 ? 0 : grade,
+      isUnclear: !isSure && loss >= thresholds[0], best };
   }
 
   function showVerdict(step, index) {
     const title = get("verdict-title"), loss = get("verdict-loss"), instead = get("verdict-instead");
-    get("verdict-number").textContent = step.n ? `Move ${step.n} of ${steps.at(-1).n}` : `Start · ${steps.at(-1).n} moves`;
+    get("verdict-number").textContent = !isMain(index) ? `Move ${step.n} of a variation`
+      : step.n ? `Move ${step.n} of ${steps[main - 1].n}` : `Start · ${steps[main - 1].n} moves`;
     title.replaceChildren();
     loss.replaceChildren();
     instead.hidden = true;
@@ -209,6 +207,14 @@
     } else {
       title.append(index ? "Stones set up" : `${WORDS[step.t]} to move`);
     }
+    const minus = number => number > 0 ? "−" : "";
+    const offer = (name, line, show) => {
+      instead.hidden = false;
+      instead.replaceChildren(element("span", name), element("b", board.name(points(line.l)[0] ?? -1)),
+        element("span", `Black ${percent(line.w)}, ${lead(line.s)}`, "faint"));
+      instead.onclick = show;
+    };
+    const tried = isMain(index) ? null : triedLoss(step);
     if (step.j) {
       const { c, f, l, b } = step.j, isFirst = f === 1;
       const grade = f === 2 ? "better" : GRADES[c];
@@ -216,36 +222,42 @@
       title.append(element("span", `${f === 2 ? "!" : SIGNS[c]} ${name}`.trim(), `badge ${grade}`));
       words += `, ${name}`;
       if (!isFirst && f !== 2) {
-        const minus = number => number > 0 ? "−" : "";
         loss.append(element("b", minus(l[0]) + percent(l[0])), ` ± ${(l[1] / 10).toFixed(1)} win rate · `,
           element("b", minus(l[2]) + (l[2] / 10).toFixed(1)), ` ± ${(l[3] / 10).toFixed(1)} points`);
       }
-      if (b) {
-        instead.hidden = false;
-        instead.replaceChildren(element("span", f === 2 || c === 0 ? "First choice" : "Better"),
-          element("b", board.name(points(b.l)[0] ?? -1)), element("span", `Black ${percent(b.w)}, ${lead(b.s)}`, "faint"));
-        instead.onclick = () => go(index - 1, b);
-      }
+      // The line is shown here, where it belongs: on the position before the move, which is marked.
+      if (b) offer(f === 2 || c === 0 ? "First choice" : "Better", b, () => setLine(state.line === b ? null : b, state.line !== b, step.p));
+    } else if (tried) {
+      const name = tried.isUnclear ? "unclear" : NAMES[tried.grade];
+      title.append(element("span", `${SIGNS[tried.grade]} ${name}`.trim(), `badge ${GRADES[tried.grade]}`));
+      loss.append(element("b", minus(tried.loss) + percent(tried.loss)), ` ± ${(tried.error / 10).toFixed(1)} win rate · `,
+        element("b", minus(tried.points) + (tried.points / 10).toFixed(1)), " points");
+      words += `, ${name}`;
+      offer("First choice", tried.best, () => setLine(state.line === tried.best ? null : tried.best, state.line !== tried.best, step.p));
+    } else if (!isMain(index) && step.a) {
+      title.append(element("span", "first choice", "badge good"));
     }
     get("balance").hidden = !step.a;
     if (step.a) {
       get("balance-black").style.width = `${step.a[0] / 10}%`;
       get("balance-rate").replaceChildren("Black wins ", element("b", percent(step.a[0])), ` ± ${(step.a[1] / 10).toFixed(1)}`);
-      get("balance-lead").replaceChildren(element("b", lead(step.a[2])), ` ± ${(step.a[3] / 10).toFixed(1)}`);
+      get("balance-lead").replaceChildren(element("b", lead(step.a[2])), ` ± ${(step.a[3] / 10).toFixed(1)} · ${grouped(step.a[4])} visits`);
       words += `. Black wins ${percent(step.a[0])}, ${lead(step.a[2])}`;
     }
     get("comment").hidden = !step.c;
     get("comment").textContent = step.c || "";
-    get("status").textContent = words;
+    if (get("status").textContent !== words) get("status").textContent = words;
   }
 
   function showCandidates(step, index) {
-    const body = get("candidates").tBodies[0];
-    const next = index + 1 < steps.length ? played(steps[index + 1]) : null;
+    const body = get("candidates").tBodies[0], after = nextOf(index);
+    const next = after === undefined ? null : played(steps[after]);
     get("candidates-title").textContent = `Best moves for ${WORDS[step.t]}`;
     get("candidates-none").hidden = Boolean(step.k);
-    get("candidates-none").textContent = step.a ? "The game is over here." : "This position was not searched.";
-    get("candidates").hidden = !step.k;
+    get("candidates-none").textContent = step.a ? "The game is over here."
+      : link ? "The engine is looking at this position." : "This position was not searched.";
+    get("candidates").hidden = get("legend").hidden = !step.k;
+    const focused = document.activeElement?.closest("#candidates") ? document.activeElement.textContent : null;
     body.replaceChildren();
     const add = (first, at, win, score, visits) => {
       const row = body.insertRow();
@@ -272,22 +284,46 @@
       row.addEventListener("click", () => pin(line));
       button.addEventListener("focus", () => hover(line));
       button.addEventListener("blur", () => hover(null));
+      if (label === focused) button.focus();
     }
     // What was played has been searched by itself, even if it is not among the best.
-    const after = steps[index + 1]?.a;
-    if (step.k && next !== null && after && !graded(step).some(candidate => candidate.point === next)) {
-      add(element("span", "–", "letter none"), next, after[0], after[2], after[4]);
+    const follows = after === undefined ? null : steps[after].a;
+    if (step.k && next !== null && follows && !graded(step).some(candidate => candidate.point === next)) {
+      add(element("span", "–", "letter none"), next, follows[0], follows[2], follows[4]);
     }
+  }
+
+  // Where the record or somebody who tried something has more than one move.
+  function showBranches(index) {
+    const buttons = [];
+    const add = (target, text, title) => {
+      const button = element("button", text);
+      button.type = "button";
+      button.title = title;
+      button.addEventListener("click", () => go(target));
+      buttons.push(button);
+    };
+    if (!isMain(index)) add(pathOf(index).step, "↩ back to the game", "Leave the variation (G)");
+    const following = children[index];
+    if (following.length > 1 || following.some(child => !isMain(child))) {
+      for (const child of following) {
+        const step = steps[child], name = step.m ? board.name(played(step)) : "set-up";
+        add(child, `${isMain(child) ? "Game" : step.tried ? "Tried" : "Variation"}: ${name}`, "Go there");
+      }
+    }
+    get("branches").hidden = !buttons.length;
+    get("branches").replaceChildren(...buttons);
   }
 
   // ---- Lines that were not played ----
 
-  function setLine(line, pinned) {
+  function setLine(line, pinned, base = state.step) {
     state.line = line;
     state.pinned = pinned;
+    state.base = base;
     showBoard();
     const { rows: shown } = get("candidates").tBodies[0];
-    graded(steps[state.step]).forEach(({ line: own }, index) => shown[index].classList.toggle("shown", own === line));
+    graded(steps[state.step]).forEach(({ line: own }, index) => shown[index]?.classList.toggle("shown", own === line));
   }
 
   function hover(line) {
@@ -299,6 +335,136 @@
     setLine(isShown ? null : line, !isShown);
   }
 
+  // ---- The engine behind the page, if the program serves it ----
+
+  let link = null, asked = "";
+  const say = words => { get("status").textContent = words; };
+  const keyOf = ({ step, line }) => `${step} ${line.join("")}`;
+
+  function look() {
+    if (link) link.say({ do: "look", ...pathOf(state.step) });
+  }
+
+  // Tries a move in the position that is shown.
+  function tryMove(point) {
+    const index = state.step;
+    const there = children[index].find(child => played(steps[child]) === point);
+    if (there !== undefined) { go(there); return; }
+    if (!link || boards[index][point]) return;
+    const { step, line } = pathOf(index);
+    asked = keyOf({ step, line: [...line, packed.place(point)] });
+    link.say({ do: "look", step, line: [...line, packed.place(point)] });
+  }
+
+  function stepOf(path) {
+    let index = path.step;
+    for (const place of path.line) {
+      index = children[index].find(child => steps[child].m?.slice(1) === place && !isMain(child))
+        ?? children[index].find(child => steps[child].m?.slice(1) === place);
+      if (index === undefined) return undefined;
+    }
+    return index;
+  }
+
+  function hear(message) {
+    if (message.is === "position") {
+      let index = stepOf(message);
+      if (index === undefined) {
+        const parent = stepOf({ step: message.step, line: message.line.slice(0, -1) });
+        if (parent === undefined) return;
+        index = steps.length;
+        steps.push({ p: parent, n: steps[parent].n + 1, t: message.turn, m: message.color + message.line.at(-1),
+          x: message.lifted, tried: true });
+        children.push([]);
+        addPosition(index);
+      }
+      if (asked === keyOf(message)) { asked = ""; state.step = index; state.line = null; state.pinned = false; show(); remember(); }
+    } else if (message.is === "thought") {
+      const index = stepOf(message);
+      if (index === undefined) return;
+      const step = steps[index];
+      if (!message.numbers.a || (step.a && step.a[4] > message.numbers.a[4])) return;
+      Object.assign(step, { k: undefined }, message.numbers);
+      if (isMain(index)) { rates[index] = step.a[0] / 10; leads[index] = step.a[2] / 10; }
+      if (index === state.step || steps[state.step].p === index) refresh();
+      answer(index, message.numbers.a[4]);
+    } else if (message.is === "refused") {
+      const words = { occupied: "There is a stone already.", suicide: "That would be suicide.", ko: "Ko: play elsewhere first.",
+        superko: "That position has been on the board before.", "bad-record": "This is no record of a game." };
+      notice(words[message.why] || "That cannot be done now.");
+    } else if (message.is === "progress") {
+      notice(`Reviewing: ${message.done} of ${message.total} positions`);
+    } else if (message.is === "reviewed") {
+      if (message.run !== data.run) location.reload();
+    } else if (message.is === "record") {
+      saveText(message.name, message.text);
+    } else if (message.is === "trouble") {
+      notice(`The engine has stopped: ${message.text}`);
+    }
+  }
+
+  function notice(words) {
+    get("notice").textContent = words;
+    get("notice").hidden = !words;
+  }
+
+  // New numbers for what is shown; a line that somebody looks at stays.
+  let isWaiting = false;
+  function refresh() {
+    if (isWaiting) return;
+    isWaiting = true;
+    requestAnimationFrame(() => {
+      isWaiting = false;
+      const index = state.step, step = steps[index];
+      if (!state.line) showBoard();
+      showVerdict(step, index);
+      if (!state.line || state.pinned) showCandidates(step, index);
+      if (isMain(index)) charts.slice(0, 2).forEach(chart => chart.draw());
+    });
+  }
+
+  // The engine's answer to a move that was tried: its best move, once it has had a look.
+  const ANSWER_VISITS = 60;
+  function answer(index, visits) {
+    const step = steps[index];
+    if (!state.answers || index !== state.step || !step.tried || step.isAnswer || visits < ANSWER_VISITS || children[index].length) return;
+    const best = points(step.k?.[0]?.l)[0];
+    if (best === undefined || best < 0) return;
+    step.isAnswer = true;
+    const { step: from, line } = pathOf(index);
+    asked = keyOf({ step: from, line: [...line, packed.place(best)] });
+    answered = asked;
+    link.say({ do: "look", step: from, line: [...line, packed.place(best)] });
+  }
+  let answered = "";
+
+  if (data.live) {
+    link = new Link(message => {
+      hear(message);
+      if (message.is === "position" && keyOf(message) === answered) {
+        answered = "";
+        const index = stepOf(message);
+        // The person is on turn now.
+        if (index !== undefined) steps[index].isAnswer = true;
+      }
+    }, isOpen => {
+      notice(isOpen ? "" : "The connection to Kosumi is lost; what was found stays here.");
+      if (isOpen) look();
+    });
+    takeFiles(get("file"), async file => {
+      try { link.say({ do: "load", text: await readRecord(file) }); } catch { notice("That file is too long."); }
+    });
+    get("open").addEventListener("click", () => get("file").click());
+    get("toggle-answers").addEventListener("click", () => {
+      state.answers = !state.answers;
+      get("toggle-answers").setAttribute("aria-pressed", state.answers);
+    });
+    get("pass").addEventListener("click", () => tryMove(-1));
+  }
+  get("save").addEventListener("click", () => {
+    if (link?.isOpen) link.say({ do: "save" }); else saveText(data.name, data.sgf);
+  });
+
   // ---- Keys, fingers, buttons ----
 
   function toggle(name) {
@@ -309,47 +475,83 @@
   for (const name of ["candidates", "ownership", "numbers"]) {
     get(`toggle-${name}`).addEventListener("click", () => toggle(name));
   }
+  get("labels").addEventListener("change", event => { state.label = event.target.value; showBoard(); });
+
+  for (const button of document.querySelectorAll("[data-player]")) {
+    button.addEventListener("click", () => {
+      state.player = button.dataset.player;
+      for (const other of document.querySelectorAll("[data-player]")) other.setAttribute("aria-pressed", other === button);
+      for (const item of document.querySelectorAll(".worst li")) {
+        item.hidden = Boolean(state.player) && item.dataset.color !== state.player;
+      }
+      charts[0].options.marks = marks(0, 10);
+      charts[1].options.marks = marks(2, 10);
+      charts.forEach(chart => chart.draw());
+      showBad();
+    });
+  }
 
   function bad(direction) {
-    for (let at = state.step + direction; at >= 0 && at < steps.length; at += direction) {
+    for (let at = pathOf(state.step).step + direction; at >= 0 && at < main; at += direction) {
       if (isBad(at)) { go(at); return; }
     }
   }
   get("next-bad").addEventListener("click", () => bad(1));
   get("previous-bad").addEventListener("click", () => bad(-1));
-  const hasBad = steps.some((_, index) => isBad(index));
-  get("next-bad").disabled = get("previous-bad").disabled = !hasBad;
+  function showBad() {
+    const hasBad = steps.slice(0, main).some((_, index) => isBad(index));
+    get("next-bad").disabled = get("previous-bad").disabled = !hasBad;
+  }
+  showBad();
 
-  const targets = { first: () => 0, last: () => steps.length - 1 };
-  const target = to => targets[to] ? targets[to]() : state.step + Number(to);
+  // So many moves on or back, along the variation that is shown.
+  function walk(count) {
+    let index = state.step;
+    for (; count > 0 && nextOf(index) !== undefined; count--) index = nextOf(index);
+    for (; count < 0 && steps[index].p !== undefined; count++) index = steps[index].p;
+    return index;
+  }
+  const target = to => to === "first" ? 0 : to === "last" ? main - 1 : walk(Number(to));
   for (const button of document.querySelectorAll("[data-go]")) {
     button.addEventListener("click", () => go(target(button.dataset.go)));
   }
   get("slider").addEventListener("input", event => go(Number(event.target.value)));
   get("preview-close").addEventListener("click", () => setLine(null, false));
 
+  const cursor = new Cursor(board, { say, choose: point => tryMove(point), describe: point => {
+    const stone = boards[state.step][point];
+    return `${board.name(point)}, ${stone ? `${WORDS[stone === 1 ? "B" : "W"]} stone` : "empty"}`;
+  } });
+
   const KEYS = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: "first", End: "last" };
   document.addEventListener("keydown", event => {
-    if (event.ctrlKey || event.metaKey) return;
+    if (event.ctrlKey || event.metaKey || event.target.closest?.("select, input[type=file]")) return;
     const letter = event.code?.startsWith("Key") ? event.code[3] : "";
     if (event.altKey) {
       const candidate = graded(steps[state.step])[letter.charCodeAt(0) - 65];
       if (candidate) { event.preventDefault(); pin(candidate.line); }
       return;
     }
-    if (event.key in KEYS) {
+    // With Shift, arrows go over the board; Enter tries a move there.
+    const isOnBoard = event.shiftKey || (event.key === "Enter" && cursor.point >= 0 && !event.target.closest("button, a"));
+    if (isOnBoard && cursor.key(event.key)) {
+      event.preventDefault();
+    } else if (event.key in KEYS) {
       event.preventDefault();
       go(target(KEYS[event.key]));
     } else if (event.key === "Escape") {
       setLine(null, false);
+      cursor.place(-1);
     } else if (letter === "C") toggle("candidates");
     else if (letter === "O") toggle("ownership");
     else if (letter === "N") toggle("numbers");
     else if (letter === "M") bad(1);
     else if (letter === "P") bad(-1);
+    else if (letter === "G" && !isMain(state.step)) go(pathOf(state.step).step);
   });
 
-  // On the board: a mouse over a best move shows its line, a click or tap keeps it, a swipe goes through the game.
+  // On the board: a mouse over a best move shows its line, a click or tap keeps it, a swipe goes through the game. With the
+  // engine behind the page, a click tries the move.
   const lineAt = event => {
     if (!state.candidates || (state.line && state.pinned)) return null;
     const at = board.pointAt(event.clientX, event.clientY);
@@ -361,19 +563,22 @@
   board.root.addEventListener("pointerleave", () => hover(null));
   board.root.addEventListener("pointerdown", event => { start = { x: event.clientX, y: event.clientY }; });
   board.root.addEventListener("pointerup", event => {
-    if (!start) return;
+    if (!start || event.button > 0) return;
     const dx = event.clientX - start.x, dy = event.clientY - start.y;
     start = null;
-    if (Math.abs(dx) > 36 && Math.abs(dx) > 2 * Math.abs(dy)) { go(state.step + (dx < 0 ? 1 : -1)); return; }
+    if (Math.abs(dx) > 36 && Math.abs(dx) > 2 * Math.abs(dy)) { go(walk(dx < 0 ? 1 : -1)); return; }
     if (Math.hypot(dx, dy) > 10) return;
     if (state.pinned) { setLine(null, false); return; }
+    const point = board.pointAt(event.clientX, event.clientY);
+    if (link) { if (point >= 0) tryMove(point); return; }
     const line = lineAt(event);
     if (line) setLine(line, true);
+    else if (point >= 0 && children[state.step].some(child => played(steps[child]) === point)) tryMove(point);
   });
 
   addEventListener("hashchange", () => {
     const step = Number(location.hash.slice(1));
-    if (location.hash && Number.isInteger(step) && step !== state.step) go(step);
+    if (location.hash && Number.isInteger(step) && step !== state.step && step < main) go(step);
   });
   for (const link of document.querySelectorAll(".worst a")) {
     link.addEventListener("click", event => {
@@ -384,5 +589,5 @@
   }
 
   const first = Number(location.hash.slice(1));
-  go(location.hash && Number.isInteger(first) ? first : 0);
+  go(location.hash && Number.isInteger(first) ? Math.min(main - 1, first) : 0);
 })();

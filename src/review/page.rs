@@ -4,72 +4,100 @@
 //! written here, and are there without scripts as well.
 
 use super::facts::{Facts, explanation, sentence};
-use super::judge::Class;
+use super::judge::{Class, Judgement, Thresholds};
 use super::main_line::Change;
 use super::page_data::{Data, data};
 use super::reviewed::Reviewed;
-use super::summary::PlayerSummary;
+use super::summary::{PlayerSummary, accuracy};
 use crate::board::Color;
-use crate::pages::Page;
-use crate::words::color_name;
+use crate::pages::{Page, embedded, pieces};
+use crate::words::{color_letter, color_name, rules_title};
 use maud::{Markup, PreEscaped, html};
 
 const STYLE: &str = include_str!("page.css");
-const SCRIPTS: [&str; 3] = [include_str!("board.js"), include_str!("charts.js"), include_str!("page.js")];
+const SCRIPTS: [&str; 5] =
+    [pieces::BOARD, pieces::CHARTS, pieces::PACKED, pieces::LINK, include_str!("page.js")];
 
 /// Moves in the list of the worst.
 const WORST_MOVES: usize = 20;
-/// Nothing from anywhere else, whatever the page should come to hold.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
 
-/// The page of a review.
+/// The page of a review, as a file.
 pub fn page(reviewed: &Reviewed) -> String {
+    make(reviewed, None).0
+}
+
+/// The page of a review with the engine behind it, and its content security policy. `run` tells it from other reviews
+/// of the same program.
+pub fn live_page(reviewed: &Reviewed, run: u64) -> (String, String) {
+    make(reviewed, Some(run))
+}
+
+fn make(reviewed: &Reviewed, live: Option<u64>) -> (String, String) {
     let facts = &reviewed.facts;
     let mut page = Page::new(&facts.title());
-    page.head(html! { meta http-equiv="Content-Security-Policy" content=(POLICY); });
+    let script = format!("\n{}", SCRIPTS.concat());
+    page.script(&script);
+    if live.is_some() {
+        page.allow("connect-src 'self'; img-src data:");
+        page.head(html! { link rel="icon" href="data:,"; });
+    }
+    page.style(pieces::STYLE);
     page.style(STYLE);
-    page.add(html! { p.details { (details(facts)) } });
+    page.add(html! {
+        p.details {
+            (details(facts)) " " span.dot { "·" } " "
+            button.link #save type="button" title="The record with comments, better lines and marks, as SGF" { "Save as SGF" }
+            @if live.is_some() {
+                " " button.link #open type="button" title="Another game; a file may be dropped on the page, too" { "Open…" }
+                input #file type="file" accept=".sgf,application/x-go-sgf" hidden;
+            }
+        }
+    });
     for warning in &facts.warnings {
         page.add(html! { p.note { "Note: " (warning) "." } });
     }
     page.add(html! {
+        p.note #notice role="status" hidden {}
         noscript {
             p.note { "The board and the curves need JavaScript, which is switched off here. The lists below do not." }
         }
         div.review #review {
-            (stage(facts, reviewed.line.steps().len() - 1))
-            (side())
+            (stage(facts, reviewed.line.steps().len() - 1, live.is_some()))
+            (side(facts))
         }
         div.report {
             section aria-labelledby="worst-heading" {
-                h2 #worst-heading { "Moves that lost most" }
+                div.heading { h2 #worst-heading { "Moves that lost most" } (filter()) }
                 (worst(reviewed))
             }
             section aria-labelledby="players-heading" {
                 h2 #players-heading { "Players" }
                 div.players { @for color in Color::BOTH { (player_card(reviewed, color)) } }
+                (stages(reviewed))
                 (accuracy_curve())
             }
         }
         (about(reviewed))
     });
-    page.add(html! { script type="application/json" id="data" { (PreEscaped(embedded(&data(reviewed)))) } });
-    page.add(html! { script { (PreEscaped("\n")) (PreEscaped(SCRIPTS.concat())) } });
-    page.to_string()
+    page.add(
+        html! { script type="application/json" id="data" { (PreEscaped(embedded_data(&data(reviewed, live)))) } },
+    );
+    page.add(html! { script { (PreEscaped(script)) } });
+    (page.to_string(), page.policy())
 }
 
-/// JSON that can stand in a `script` element: no `<` in it, so no comment of a record can end the element.
-fn embedded(data: &Data) -> String {
-    let text = serde_json::to_string(data).unwrap_or_else(|_| "null".to_owned());
-    text.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
+/// The data as JSON that can stand in a `script` element.
+fn embedded_data(data: &Data) -> String {
+    embedded(&serde_json::to_string(data).unwrap_or_else(|_| "null".to_owned()))
 }
 
 /// Facts about the game in one line.
 fn details(facts: &Facts) -> Markup {
     let mut items: Vec<Markup> = facts.result.iter().map(|result| html! { b { (result) } }).collect();
     items.extend(facts.details.iter().map(|(_, text)| html! { (text) }));
-    items.push(html! { (facts.rules.to_string()) " rules" });
-    items.push(html! { "komi " (facts.komi) });
+    let known = |is_known: bool| if is_known { "" } else { " (not given in the record)" };
+    items.push(html! { (rules_title(facts.rules)) (known(facts.are_rules_known)) });
+    items.push(html! { "komi " (facts.komi) (known(facts.is_komi_known)) });
     if facts.handicap > 0 {
         items.push(html! { (facts.handicap) " handicap stones" });
     }
@@ -82,7 +110,7 @@ fn details(facts: &Facts) -> Markup {
 }
 
 /// The board with the names above it, and the buttons below.
-fn stage(facts: &Facts, last: usize) -> Markup {
+fn stage(facts: &Facts, last: usize, is_live: bool) -> Markup {
     html! {
         section.stage aria-label="Board" {
             div.above {
@@ -103,14 +131,28 @@ fn stage(facts: &Facts, last: usize) -> Markup {
                     button #preview-close type="button" aria-label="End the preview" { "✕" }
                 }
             }
-            svg #board role="img" aria-labelledby="board-title" { title #board-title { "The board" } }
+            svg #board role="img" tabindex="0" aria-labelledby="board-title" { title #board-title { "The board" } }
             (transport())
             input #slider type="range" min="0" max=(last) value="0" step="1" aria-label="Position";
             div.toggles role="group" aria-label="On the board" {
                 (toggle("toggle-candidates", true, "Best moves on the board (C)", "Best moves"))
                 (toggle("toggle-ownership", false, "Who owns which point (O)", "Ownership"))
                 (toggle("toggle-numbers", false, "Numbers on the stones (N)", "Numbers"))
+                label {
+                    span.hidden { "On the best moves" }
+                    select #labels title="What is written on the best moves" {
+                        option value="letter" { "Letters" }
+                        option value="rate" { "Win rate" }
+                        option value="points" { "Points" }
+                        option value="visits" { "Visits" }
+                    }
+                }
+                @if is_live {
+                    (toggle("toggle-answers", false, "Kosumi answers the moves that you try", "Kosumi answers"))
+                    button #pass type="button" { "Pass" }
+                }
             }
+            div.branches #branches role="group" aria-label="Variations" hidden {}
         }
     }
 }
@@ -145,7 +187,7 @@ fn toggle(id: &str, is_on: bool, title: &str, text: &str) -> Markup {
 }
 
 /// What is said of the position beside the board.
-fn side() -> Markup {
+fn side(facts: &Facts) -> Markup {
     html! {
         section.side aria-label="Analysis" {
             article.card.verdict #verdict {
@@ -160,16 +202,6 @@ fn side() -> Markup {
                 blockquote #comment hidden {}
                 p.hidden #status role="status" {}
             }
-            article.card.curves {
-                figure {
-                    figcaption { "Black’s win rate" }
-                    svg #chart-rate role="img" aria-label="Black’s win rate, move by move" {}
-                }
-                figure {
-                    figcaption { "Lead in points" }
-                    svg #chart-score role="img" aria-label="Lead in points, move by move" {}
-                }
-            }
             article.card.candidates {
                 h2 #candidates-title { "Best moves" }
                 table #candidates {
@@ -182,7 +214,110 @@ fn side() -> Markup {
                     }
                     tbody {}
                 }
+                p.legend #legend {
+                    @for (grade, text) in legend(&facts.thresholds) { span { i class={ "letter " (grade) } {} (text) } " " }
+                }
                 p.faint #candidates-none hidden { "This position was not searched." }
+            }
+            article.card.curves {
+                figure {
+                    figcaption { "Black’s win rate" }
+                    svg #chart-rate role="img" aria-label="Black’s win rate, move by move" {}
+                }
+                figure {
+                    figcaption { "Lead in points" }
+                    svg #chart-score role="img" aria-label="Lead in points, move by move" {}
+                }
+            }
+        }
+    }
+}
+
+/// What the colours of best moves say: the classes, and what is lost against the first choice.
+fn legend(thresholds: &Thresholds) -> [(&'static str, String); 5] {
+    let percent = |share: f32| format!("{} %", (1000.0 * share).round() / 10.0);
+    let (inaccuracy, mistake) = (thresholds.least(Class::Inaccuracy), thresholds.least(Class::Mistake));
+    [
+        ("best", "first choice".to_owned()),
+        ("near", format!("loses < {}", percent(inaccuracy / 2.0))),
+        ("fair", format!("< {}", percent(inaccuracy))),
+        ("poor", format!("< {}", percent(mistake))),
+        ("bad", "more".to_owned()),
+    ]
+}
+
+/// Opening, middle game and endgame: the last move of each on a board of 19×19, and of smaller boards in proportion.
+const STAGES: [(&str, usize); 3] = [("Opening", 50), ("Middle game", 150), ("Endgame", usize::MAX)];
+
+/// What each player lost in each part of the game.
+fn stages(reviewed: &Reviewed) -> Markup {
+    let area = reviewed.line.size().area();
+    let scaled = |moves: usize| moves.saturating_mul(area) / 361;
+    let mut rows = Vec::new();
+    let mut from = 1;
+    for (name, last) in STAGES {
+        let last = if last == usize::MAX { last } else { scaled(last).max(from) };
+        let of = |color: Color| {
+            let in_stage = reviewed.line.steps().iter().zip(&reviewed.review.judgements);
+            let judged = in_stage.filter_map(|(step, judgement)| match step.change {
+                Change::Move { color: mover, .. }
+                    if mover == color && (from..=last).contains(&step.moves) =>
+                {
+                    judgement.as_ref()
+                }
+                _ => None,
+            });
+            judged.collect::<Vec<_>>()
+        };
+        let of = Color::BOTH.map(of);
+        if of.iter().any(|judged| !judged.is_empty()) {
+            let until = reviewed.line.move_count().min(last);
+            rows.push((format!("{name} ({from}–{until})"), of));
+        }
+        from = last.saturating_add(1);
+    }
+    let mean = |judged: &[&Judgement], of: fn(&Judgement) -> f32| {
+        judged.iter().map(|judgement| of(judgement)).sum::<f32>() / judged.len().max(1) as f32
+    };
+    html! {
+        @if !rows.is_empty() {
+            div.table {
+                table.stages {
+                    thead {
+                        tr {
+                            th scope="col" { "Part (moves)" }
+                            @for color in Color::BOTH {
+                                th.number scope="col" { span class={ "pip " (color_name(color)) } {} " accuracy" }
+                                th.number scope="col" { "points" }
+                                th.number scope="col" { "?! ? ??" }
+                            }
+                        }
+                    }
+                    tbody {
+                        @for (name, of) in &rows {
+                            tr {
+                                th scope="row" { (name) }
+                                @for judged in of {
+                                    @let count = |class| judged.iter().filter(|it| it.class == class).count();
+                                    td.number { (format_args!("{:.0} %", 100.0 * mean(judged, accuracy))) }
+                                    td.number { (format_args!("−{:.1}", mean(judged, |it| it.score_loss.mean))) }
+                                    td.number { (count(Class::Inaccuracy)) " " (count(Class::Mistake)) " " (count(Class::Blunder)) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Buttons that choose whose moves are shown.
+fn filter() -> Markup {
+    html! {
+        div.filter role="group" aria-label="Whose moves" {
+            @for (player, text) in [("", "Both"), ("B", "Black"), ("W", "White")] {
+                button type="button" data-player=(player) aria-pressed=(player.is_empty()) { (text) }
             }
         }
     }
@@ -263,7 +398,7 @@ fn worst_move(reviewed: &Reviewed, index: usize) -> Markup {
         return html! {};
     };
     html! {
-        li {
+        li data-color=(color_letter(*color)) {
             a href={ "#" (index) } title=(sentence(&reviewed.line, index, judgement)) {
                 (sign(judgement.class))
                 span.number { (step.moves) }
@@ -317,7 +452,7 @@ fn about(reviewed: &Reviewed) -> Markup {
             p {
                 "Keys: " (keys(&["←", "→"])) " one move, " (keys(&["Page Up", "Page Down"])) " ten, "
                 (keys(&["Home", "End"])) ", " kbd { "M" } " and " kbd { "P" } " next and previous bad move, "
-                kbd { "C" } " best moves, " kbd { "O" } " ownership, " kbd { "N" } " numbers, " kbd { "A" } " to "
+                kbd { "C" } " best moves, " kbd { "G" } " back to the game, " kbd { "O" } " ownership, " kbd { "N" } " numbers, " kbd { "A" } " to "
                 kbd { "F" } "… with " kbd { "Alt" } " a best move’s line, " kbd { "Esc" } " ends it. On a phone, swipe \
                  over the board."
             }

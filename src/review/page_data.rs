@@ -1,21 +1,16 @@
-//! What the scripts of the page draw: the numbers as JSON, packed. Shares are in thousandths, points of the board two
-//! letters as in SGF, owners one letter each. The scripts know no rules of Go: what a move lifts from the board comes
-//! with it.
+//! What the scripts of the page draw: the game and the numbers as JSON, packed as in `packed.rs`.
 
-use super::annotate::without_ours;
-use super::estimate::Estimate;
-use super::json::from_the_top;
+use super::annotate::{VARIATION as OURS, annotated, without_ours};
 use super::judge::{Class, Judgement};
 use super::main_line::Change;
+use super::packed::{Line, Numbers, line_data, place, tenths, thousandths};
 use super::reviewed::Reviewed;
-use crate::board::{BoardSize, Color, Move, Point};
+use crate::board::{Color, Move};
 use crate::game::Game;
 use crate::handicap::star_points;
+use crate::sgf::NodeId;
 use crate::words::color_letter;
 use serde::Serialize;
-
-/// Moves of a variation that are shown.
-const VARIATION_MOVES: usize = 12;
 
 /// Everything that the scripts draw.
 #[derive(Serialize)]
@@ -28,11 +23,23 @@ pub(super) struct Data {
     thresholds: [i32; 3],
     /// Step and accuracy in thousandths, for Black and White.
     accuracy: [Vec<(usize, i32)>; 2],
+    /// How many of the steps are those of the main line. The others branch off.
+    main: usize,
     steps: Vec<StepData>,
+    /// The annotated record, and a name for its file.
+    sgf: String,
+    name: String,
+    /// Is the engine behind the page?
+    live: bool,
+    /// Which review this is, of those that one program makes.
+    run: u64,
 }
 
 #[derive(Serialize)]
 struct StepData {
+    /// The step before, behind the main line; there it is the one before in the list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    p: Option<usize>,
     /// Moves so far.
     n: usize,
     /// Whose turn it is: `B` or `W`.
@@ -49,34 +56,12 @@ struct StepData {
     /// The record's comment.
     #[serde(skip_serializing_if = "Option::is_none")]
     c: Option<String>,
-    /// Black's win rate and its error in thousandths, lead and its error in tenths, visits.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    a: Option<[i32; 5]>,
-    /// Owners from the top left, `A` (White's) to `y` (Black's).
-    #[serde(skip_serializing_if = "String::is_empty")]
-    o: String,
-    /// Candidates.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    k: Vec<LineData>,
+    /// What is known of the position.
+    #[serde(flatten)]
+    numbers: Numbers,
     /// The judgement of the move that led here.
     #[serde(skip_serializing_if = "Option::is_none")]
     j: Option<JudgementData>,
-}
-
-/// A move and what follows.
-#[derive(Serialize)]
-struct LineData {
-    /// Simulations.
-    v: i32,
-    /// Black's win rate in thousandths.
-    w: i32,
-    /// Black's lead in tenths.
-    s: i32,
-    /// The moves.
-    l: String,
-    /// Which of them, counted from 0, lift which points.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    x: Vec<(usize, String)>,
 }
 
 #[derive(Serialize)]
@@ -90,15 +75,18 @@ struct JudgementData {
     l: [i32; 4],
     /// The first choice's line, unless it was played.
     #[serde(skip_serializing_if = "Option::is_none")]
-    b: Option<LineData>,
+    b: Option<Line>,
 }
 
 fn is_zero(number: &u8) -> bool {
     *number == 0
 }
 
-/// The data of a review.
-pub(super) fn data(reviewed: &Reviewed) -> Data {
+/// Most positions of variations that are shown.
+const BRANCHES_MOST: usize = 3000;
+
+/// The data of a review; `live` says that the engine is behind the page, and in which of its reviews.
+pub(super) fn data(reviewed: &Reviewed, live: Option<u64>) -> Data {
     let (main_line, review) = (&reviewed.line, &reviewed.review);
     let size = main_line.size();
     let line = reviewed.tree.main_line();
@@ -112,15 +100,14 @@ pub(super) fn data(reviewed: &Reviewed) -> Data {
     };
     for (index, step) in main_line.steps().iter().enumerate() {
         let mut data = StepData {
+            p: None,
             n: step.moves,
             t: color_letter(step.to_move),
             m: None,
             x: String::new(),
             s: None,
             c: comment(step.node).filter(|_| last_of_node(index)),
-            a: None,
-            o: String::new(),
-            k: Vec::new(),
+            numbers: Numbers::default(),
             j: None,
         };
         match &step.change {
@@ -136,40 +123,20 @@ pub(super) fn data(reviewed: &Reviewed) -> Data {
                 data.s = Some([of(Some(Color::Black)), of(Some(Color::White)), of(None)]);
             }
         }
-        if let Some(analysis) = &review.analyses[index] {
-            let (win_rate, score) = (analysis.win_rate, analysis.score);
-            let visits = i32::try_from(analysis.visits).unwrap_or(i32::MAX);
-            data.a = Some([
-                thousandths(win_rate.mean),
-                thousandths(win_rate.error),
-                tenths(score.mean),
-                tenths(score.error),
-                visits,
-            ]);
-            data.o = from_the_top(size, &analysis.ownership).map(owner).collect();
-        }
         steps.push(data);
     }
     // Lines need the game at their position, for what their moves lift.
     main_line.backwards(|index, game| {
         let color = main_line.steps()[index].to_move;
         if let Some(analysis) = &review.analyses[index] {
-            let lines = analysis.candidates.iter().map(|candidate| {
-                line_data(
-                    game,
-                    color,
-                    &candidate.variation,
-                    candidate.visits,
-                    candidate.win_rate,
-                    candidate.score,
-                )
-            });
-            steps[index].k = lines.collect();
+            steps[index].numbers = Numbers::new(game, color, analysis);
         }
         if let Some(judgement) = review.judgements.get(index + 1).and_then(Option::as_ref) {
             steps[index + 1].j = Some(judgement_data(game, color, judgement));
         }
     });
+    let main = steps.len();
+    add_branches(reviewed, &mut steps);
     let thresholds = reviewed.facts.thresholds;
     let named = [Class::Inaccuracy, Class::Mistake, Class::Blunder];
     Data {
@@ -184,8 +151,61 @@ pub(super) fn data(reviewed: &Reviewed) -> Data {
                 .map(|&(index, accuracy)| (index, thousandths(accuracy)))
                 .collect()
         }),
+        main,
         steps,
+        sgf: annotated(reviewed).to_string(),
+        name: "reviewed.sgf".to_owned(),
+        live: live.is_some(),
+        run: live.unwrap_or_default(),
     }
+}
+
+/// Adds the variations of the record: the moves that branch off the main line, and what follows them. What sets up stones
+/// in a variation, or cannot be played, ends it.
+fn add_branches(reviewed: &Reviewed, steps: &mut Vec<StepData>) {
+    let (tree, main_line) = (&reviewed.tree, &reviewed.line);
+    let line = tree.main_line();
+    let main = main_line.steps();
+    main_line.backwards(|index, game| {
+        // The last step of a node is where its children go on.
+        let node = main[index].node;
+        if main.get(index + 1).is_some_and(|next| next.node == node) {
+            return;
+        }
+        let Some(&id) = line.get(node) else { return };
+        let others = tree.node(id).children().iter().skip(1);
+        let mut todo: Vec<(NodeId, usize, Game)> =
+            others.map(|&child| (child, index, game.clone())).collect();
+        todo.reverse();
+        while let Some((id, parent, mut game)) = todo.pop() {
+            if steps.len() >= main.len() + BRANCHES_MOST {
+                return;
+            }
+            let node = tree.node(id);
+            let sets_up = ["AB", "AW", "AE"].iter().any(|name| node.has(name));
+            let is_ours = node.text("N").is_some_and(|name| name.starts_with(OURS));
+            let Some(mv) = tree.played(id).filter(|_| !sets_up && !is_ours) else { continue };
+            let color = if node.has("B") { Color::Black } else { Color::White };
+            if game.play_tolerant(color, mv).is_err() {
+                continue;
+            }
+            let size = game.size();
+            let lifted = game.records().last().map(|record| &record.lifted[..]).unwrap_or_default();
+            let own = steps.len();
+            steps.push(StepData {
+                p: Some(parent),
+                n: steps[parent].n + 1,
+                t: color_letter(game.to_move()),
+                m: Some(format!("{}{}", color_letter(color), place(size, mv))),
+                x: lifted.iter().map(|&point| place(size, Move::Play(point))).collect(),
+                s: None,
+                c: node.text("C").filter(|text| !text.is_empty()),
+                numbers: Numbers::default(),
+                j: None,
+            });
+            todo.extend(node.children().iter().rev().map(|&child| (child, own, game.clone())));
+        }
+    });
 }
 
 fn judgement_data(game: &Game, color: Color, judgement: &Judgement) -> JudgementData {
@@ -206,70 +226,5 @@ fn judgement_data(game: &Game, color: Color, judgement: &Judgement) -> Judgement
             tenths(judgement.score_loss.error),
         ],
         b: (!judgement.is_first_choice).then(line),
-    }
-}
-
-fn line_data(
-    game: &Game,
-    color: Color,
-    moves: &[Move],
-    visits: u32,
-    win_rate: Estimate,
-    score: Estimate,
-) -> LineData {
-    let size = game.size();
-    let mut played = game.clone();
-    let mut data = LineData {
-        v: i32::try_from(visits).unwrap_or(i32::MAX),
-        w: thousandths(win_rate.mean),
-        s: tenths(score.mean),
-        l: String::new(),
-        x: Vec::new(),
-    };
-    let mut mover = color;
-    for (number, &mv) in moves.iter().take(VARIATION_MOVES).enumerate() {
-        if played.play_tolerant(mover, mv).is_err() {
-            break;
-        }
-        data.l.push_str(&place(size, mv));
-        let lifted = played.records().last().map(|record| &record.lifted[..]).unwrap_or_default();
-        if !lifted.is_empty() {
-            data.x.push((number, lifted.iter().map(|&point| place(size, Move::Play(point))).collect()));
-        }
-        mover = mover.opponent();
-    }
-    data
-}
-
-/// Two letters, from the top left; `--` for a pass.
-fn place(size: BoardSize, mv: Move) -> String {
-    let of = |point: Point| {
-        let letter = |number: usize| char::from(b'a' + number as u8);
-        [letter(point.column()), letter(size.rows() - 1 - point.row())].iter().collect()
-    };
-    mv.point().map_or("--".to_owned(), of)
-}
-
-/// A mean owner as one of 51 letters.
-fn owner(mean: f32) -> char {
-    let level = ((mean.clamp(-1.0, 1.0) + 1.0) * 25.0).round() as u8;
-    char::from(if level < 26 { b'A' + level } else { b'a' + level - 26 })
-}
-
-fn thousandths(share: f32) -> i32 {
-    (share * 1000.0).round() as i32
-}
-
-fn tenths(points: f32) -> i32 {
-    (points * 10.0).round() as i32
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn owners_are_letters() {
-        assert_eq!([-1.0, -0.04, 0.0, 0.04, 1.0, 7.0].map(owner), ['A', 'Y', 'Z', 'a', 'y', 'y']);
     }
 }

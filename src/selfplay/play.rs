@@ -70,9 +70,19 @@ impl Player {
         self.engine.forget();
         self.engine.set_seed(rng.next_u64());
 
+        let handicap = self.settings.handicap_stones(size, &mut rng);
+        if !handicap.is_empty()
+            && let Ok(game) = self.engine.game().with_handicap(&handicap)
+        {
+            self.engine.set_game(game);
+        }
+
         let opening = self.opening(size, &mut rng)?;
         let fair = self.engine.game().komi() + self.without_search(&mut rng)?.lead;
-        let komi = self.settings.komi(fair, size.area(), &mut rng);
+        let komi = match handicap.is_empty() {
+            true => self.settings.komi(fair, size.area(), &mut rng),
+            false => self.settings.handicap_komi(fair, size.area(), &mut rng),
+        };
         self.engine.set_komi(komi);
 
         let mut turns = Vec::new();
@@ -99,7 +109,9 @@ impl Player {
         let rules = rules.to_string();
         let (columns, rows) = (size.columns() as u8, size.rows() as u8);
         let ending = self.ending();
-        Ok(PlayedGame { number, size: (columns, rows), rules, komi, opening, turns, off_policy, ending })
+        let handicap = handicap.into_iter().map(|point| move_index(size, Move::Play(point))).collect();
+        let size = (columns, rows);
+        Ok(PlayedGame { number, size, rules, komi, handicap, opening, turns, off_policy, ending })
     }
 
     /// Plays the opening, and returns its moves.

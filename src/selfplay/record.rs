@@ -1,6 +1,6 @@
 //! What a game of the engine against itself leaves behind.
 
-use crate::board::{BoardSize, Color};
+use crate::board::{BoardSize, Color, Move};
 use crate::game::Game;
 use crate::net::Input;
 use crate::rules::Rules;
@@ -21,9 +21,12 @@ pub struct PlayedGame {
     pub rules: String,
     /// Points for White.
     pub komi: f32,
+    /// The points of the handicap stones; with them White has the first move.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub handicap: Vec<u16>,
     /// Moves of the opening, which say nothing of who should win.
     pub opening: u16,
-    /// What happened, turn by turn from Black's first.
+    /// What happened, turn by turn from the first.
     pub turns: Vec<Turn>,
     /// Positions that the game did not come to.
     #[serde(rename = "strays")]
@@ -65,7 +68,7 @@ pub struct PositionTargets {
 
 impl PositionTargets {
     /// From the shares of moves, which need not sum to 1, and Black's expected result.
-    pub(super) fn new(size: BoardSize, policy: &[(crate::board::Move, f32)], value: f32) -> PositionTargets {
+    pub(super) fn new(size: BoardSize, policy: &[(Move, f32)], value: f32) -> PositionTargets {
         let total: f32 = policy.iter().map(|&(_, share)| share).sum();
         let share = |share: f32| (share / total.max(f32::MIN_POSITIVE) * 65535.0).round() as u16;
         let mut policy: Vec<_> = policy.iter().map(|&(mv, s)| (move_index(size, mv), share(s))).collect();
@@ -112,12 +115,19 @@ impl PlayedGame {
         self.turns.iter().filter(|turn| turn.targets.is_some()).count() + self.off_policy.len()
     }
 
-    /// The empty board it began on.
+    /// The board it began on: empty, or with the handicap stones.
     fn start(&self) -> Result<Game, Damaged> {
         let size = BoardSize::new(self.size.0.into(), self.size.1.into());
         let size = size.ok_or_else(|| self.damaged("no such board"))?;
         let rules = Rules::preset(&self.rules).ok_or_else(|| self.damaged("unknown rules"))?.rules;
-        Ok(Game::new(size, rules, self.komi))
+        let game = Game::new(size, rules, self.komi);
+        if self.handicap.is_empty() {
+            return Ok(game);
+        }
+        let point = |&index: &u16| move_of(size, index).and_then(Move::point);
+        let points: Option<Vec<_>> = self.handicap.iter().map(point).collect();
+        let points = points.ok_or_else(|| self.damaged("no such handicap"))?;
+        game.with_handicap(&points).map_err(|_| self.damaged("no such handicap"))
     }
 
     fn damaged(&self, what: &'static str) -> Damaged {

@@ -1,6 +1,7 @@
 //! How games are played.
 
-use crate::board::BoardSize;
+use crate::board::{BoardSize, Point};
+use crate::handicap::fixed_handicap;
 use crate::rng::Rng;
 use crate::rules::Rules;
 
@@ -28,6 +29,9 @@ pub struct Settings {
     pub temperature: f32,
     /// Standard deviation of komi from what seems fair after the opening, in points.
     pub komi_spread: f32,
+    /// So many of a thousand games begin with handicap stones, where the board has places for them; half of these games
+    /// have the komi of handicap games, half a point, the others one that makes them even.
+    pub handicap: u32,
     /// Seed of all random numbers.
     pub seed: u64,
 }
@@ -38,6 +42,8 @@ pub const COOLEST: f32 = 0.2;
 /// long decided.
 const FAR_GAMES: u32 = 100;
 const FAR: f32 = 6.0;
+/// Most handicap stones.
+const MOST_STONES: usize = 9;
 /// Moves a point after which a game is given up: it has no result.
 pub(super) const LONGEST: usize = 3;
 
@@ -58,6 +64,7 @@ impl Default for Settings {
             off_policy: 100,
             temperature: 0.8,
             komi_spread: 1.0,
+            handicap: 0,
             seed: 1,
         }
     }
@@ -77,6 +84,26 @@ impl Settings {
             left -= share;
         }
         (size, self.rules[rng.below(self.rules.len() as u32) as usize])
+    }
+
+    /// The points of a game's handicap stones; none in an even game, and none where a board has no places for them.
+    pub(super) fn handicap_stones(&self, size: BoardSize, rng: &mut Rng) -> Vec<Point> {
+        // Without handicap games nothing is drawn: the games of a seed stay what they were.
+        if self.handicap == 0 || !rng.chance(self.handicap) {
+            return Vec::new();
+        }
+        let most =
+            (2..=MOST_STONES).rev().find(|&stones| fixed_handicap(size, stones).is_some()).unwrap_or(0);
+        if most == 0 {
+            return Vec::new();
+        }
+        let stones = 2 + rng.below(most as u32 - 1) as usize;
+        fixed_handicap(size, stones).unwrap_or_default()
+    }
+
+    /// Komi for a game with handicap stones: half a point or, as often, one that makes it even.
+    pub(super) fn handicap_komi(&self, fair: f32, area: usize, rng: &mut Rng) -> f32 {
+        if rng.chance(500) { 0.5 } else { self.komi(fair, area, rng) }
     }
 
     /// Komi for an opening after which `fair` points would make an even game.

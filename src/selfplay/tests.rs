@@ -167,6 +167,34 @@ fn boards_and_komi_are_spread_as_asked() {
 }
 
 #[test]
+fn handicap_games_begin_with_stones_and_whites_move() {
+    let settings = Settings { handicap: 600, ..settings(8, &[(9, 9), (7, 7), (5, 5)]) };
+    let games = games(&settings, None, 24);
+    let mut seen = [0; 3];
+    for game in &games {
+        let most = [(9, 9), (7, 4), (5, 0)].iter().find(|row| row.0 == game.size.0).expect("a size").1;
+        assert!(game.handicap.len() <= most && game.handicap.len() != 1, "{:?}", game.handicap);
+        let played = game.game().expect("sound");
+        assert_eq!(played.start().stone_count(), game.handicap.len());
+        if game.handicap.is_empty() {
+            seen[0] += 1;
+            continue;
+        }
+        seen[if game.komi == 0.5 { 1 } else { 2 }] += 1;
+        assert_eq!(played.records()[0].color, Color::White);
+        assert_eq!(played.handicap() as usize, game.handicap.len());
+        // The log is all that shards are made of.
+        let line = serde_json::to_string(game).expect("a line");
+        let read: PlayedGame = serde_json::from_str(&line).expect("a game");
+        assert_eq!(&read, game);
+        assert_eq!(examples(&read).len(), game.positions());
+        let spoilt = PlayedGame { handicap: vec![game.handicap[0]; 2], ..game.clone() };
+        assert!(spoilt.game().is_err());
+    }
+    assert!(seen.iter().all(|&count| count > 0), "{seen:?}");
+}
+
+#[test]
 fn somebody_must_say_what_to_play() {
     assert_eq!(Player::new(settings(0, &[(5, 5)]), None).err(), Some(NoNetwork));
 }

@@ -33,18 +33,31 @@ export function finish() {
 // Opens a file in a browser of its own and calls `visit(page, context)`. Whatever the page asks the network for, and
 // whatever it complains of, is a failure.
 export async function open(executablePath, file, options, visit) {
+  const url = pathToFileURL(file).href;
+  await browse(executablePath, options, async context => {
+    const page = context.pages()[0] ?? await context.newPage();
+    page.on("request", request => check(request.url().split("#")[0] === url, `request of ${request.url()}`));
+    watch(page);
+    await page.goto(url + (options.hash ?? ""));
+    await visit(page, context);
+  });
+}
+
+// Whatever the page complains of is a failure, unless `expected` says that it belongs to the test.
+export function watch(page, expected = () => false) {
+  page.on("console", message => check(!["error", "warning"].includes(message.type()) || expected(message.text()),
+    `console: ${message.text()}`));
+  page.on("pageerror", error => check(false, `error in the page: ${error}`));
+}
+
+// A browser of its own, with nothing kept from before.
+export async function browse(executablePath, options, visit) {
   const folder = mkdtempSync(join(tmpdir(), "kosumi-pages-"));
   const context = await chromium.launchPersistentContext(folder, {
     executablePath, headless: true, args: ARGUMENTS, ...options,
   });
   try {
-    const page = context.pages()[0] ?? await context.newPage();
-    const url = pathToFileURL(file).href;
-    page.on("request", request => check(request.url().split("#")[0] === url, `request of ${request.url()}`));
-    page.on("console", message => check(!["error", "warning"].includes(message.type()), `console: ${message.text()}`));
-    page.on("pageerror", error => check(false, `error in the page: ${error}`));
-    await page.goto(url + (options.hash ?? ""));
-    await visit(page, context);
+    await visit(context);
   } finally {
     await context.close();
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });

@@ -107,9 +107,12 @@ async function badMoves(page) {
     await page.click(`.worst li:nth-child(${index + 1}) a`);
     equal(await step(page), at, "the list jumps");
     check(await page.isVisible("#verdict-instead"), "a better move is offered");
+    const better = await page.textContent("#verdict-instead b");
+    if (better !== "pass") equal(await page.$eval("#board .missed", mark => mark.dataset.missed), better, "and marked on the board");
     await page.click("#verdict-instead");
-    equal(await step(page), at - 1, "its line begins before the move");
+    equal(await step(page), at, "its line is shown at the move that it belongs to");
     check(await count(page, "#board [data-line]") > 0, "and is on the board");
+    equal(await count(page, "#board .played-instead"), 1, "with a mark where the move was played");
     await page.click("#preview-close");
   }
   if (expected.bad.length) {
@@ -117,6 +120,41 @@ async function badMoves(page) {
     await page.keyboard.press("m");
     equal(await step(page), Math.min(...expected.bad), "the next bad move");
   }
+}
+
+// Without scrolling: the board, what goes through the game, the best moves.
+async function fits(page) {
+  await page.keyboard.press("Home");
+  await page.evaluate(() => scrollTo(0, 0));
+  const bottoms = await page.$$eval("#board, .transport, #slider, .toggles, #candidates", found =>
+    found.map(it => [it.id || it.className, Math.round(it.getBoundingClientRect().bottom)]));
+  for (const [name, bottom] of bottoms) check(bottom <= 900, `${name} ends at ${bottom}`);
+}
+
+// What is written on the best moves, whose moves are listed, and the record.
+async function choices(page) {
+  await page.keyboard.press("Home");
+  const first = () => page.textContent("#board .candidate text");
+  equal(await first(), "A", "letters at first");
+  await page.selectOption("#labels", "rate");
+  check(/^\d+$/.test(await first()), "win rates");
+  await page.selectOption("#labels", "points");
+  check(/^−?\d+\.\d$/.test(await first()), "points");
+  await page.selectOption("#labels", "visits");
+  check(/^[\d.]+k?$/.test(await first()), "visits");
+  await page.selectOption("#labels", "letter");
+  equal(await page.$$eval("#legend .letter", found => found.length), 5, "a legend of the colours");
+  await page.click('[data-player="B"]');
+  const shown = await page.$$eval(".worst li:not([hidden])", found => found.map(it => it.dataset.color));
+  check(shown.every(color => color === "B"), "Black's moves alone");
+  equal(await page.$$eval("#chart-rate .mark:not(.better)", found => found.length), shown.length, "on the curve, too");
+  await page.click('[data-player=""]');
+  check(await count(page, ".stages tbody tr") >= 1, "parts of the game");
+  check((await page.textContent(".details")).includes("not given in the record"), "rules that the record does not give");
+  const download = page.waitForEvent("download");
+  await page.click("#save");
+  const saved = readFileSync(await (await download).path(), "utf8");
+  check(saved.includes("Reviewed by Kosumi"), "the annotated record");
 }
 
 async function text(page) {
@@ -130,7 +168,7 @@ async function text(page) {
 
 const CONTRAST = [".details", ".eyebrow", "#verdict-title", ".badge", ".balance p", "#candidates td", "#candidates th",
   "figcaption", ".worst a span", "dt", "dd", ".toggles button", ".letter", ".about p", ".counter"];
-const desktop = { viewport: { width: 1280, height: 900 } };
+const desktop = { acceptDownloads: true, viewport: { width: 1280, height: 900 } };
 const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
 
 for (const colorScheme of ["light", "dark"]) {
@@ -139,6 +177,8 @@ for (const colorScheme of ["light", "dark"]) {
       await goThrough(page);
       await tools(page);
       await badMoves(page);
+      await choices(page);
+      await fits(page);
       await text(page);
     }
     await checkWidth(page, `desktop, ${colorScheme}`);

@@ -50,8 +50,11 @@ pub fn text(out: &mut dyn Write, blocks: &[Block]) -> io::Result<()> {
 
 /// The style of bars.
 const STYLE: &str = "\
-.bar { display: inline-block; width: calc(var(--share) * clamp(4rem, 50vw - 4rem, 20rem)); height: .8em; min-width: 1px;
+.bar { display: inline-block; width: calc(var(--share) * clamp(4rem, 22vw - 4rem, 13rem)); height: .8em; min-width: 1px;
   background: var(--link); border-radius: .15em; }
+.blocks { columns: 2 30rem; column-gap: 1.2rem; margin-top: 1.2rem; }
+.blocks .card { break-inside: avoid; margin-bottom: 1.2rem; padding: 1rem 1.1rem; } .blocks h2 { margin: 0 0 .5rem; font-size: 1.15rem; }
+.blocks .table { background: none; }
 td { white-space: normal; }
 .number { white-space: nowrap; }
 ";
@@ -60,8 +63,8 @@ td { white-space: normal; }
 pub fn page(title: &str, blocks: &[Block]) -> Page {
     let mut page = Page::new(title);
     page.style(STYLE);
+    let mut cards = Vec::new();
     for block in blocks {
-        page.heading(&block.title);
         let mut columns = block.columns.clone();
         if !block.bars.is_empty() {
             columns.push("");
@@ -79,13 +82,15 @@ pub fn page(title: &str, blocks: &[Block]) -> Page {
             });
             table.row(cells.chain(bar));
         }
-        if !block.rows.is_empty() {
-            page.add(table);
-        }
-        for remark in &block.remarks {
-            page.paragraph(remark);
-        }
+        cards.push(html! {
+            section.card {
+                h2 { (block.title) }
+                @if !block.rows.is_empty() { (table) }
+                @for remark in &block.remarks { p { (remark) } }
+            }
+        });
     }
+    page.add(html! { div.blocks { @for card in &cards { (card) } } });
     page
 }
 

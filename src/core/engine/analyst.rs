@@ -11,10 +11,11 @@ use crate::game::{Game, Line};
 use crate::graph_key::Sharing;
 use crate::net::{Network, Prediction};
 use crate::rng::mix;
-use crate::search::node::NodeId;
+use crate::search::node::{Means, NodeId};
+use crate::search::utility::Scale;
 use crate::search::{
-    Limits, MoveReport, MoveRule, NodeTable, Reporting, Restriction, RootExploration, Search, SearchChanges,
-    SearchContext, SearchParams, SearchReport,
+    Formula, Limits, MoveReport, MoveRule, NodeTable, Reporting, Restriction, RootExploration, Search,
+    SearchChanges, SearchContext, SearchParams, SearchReport,
 };
 use smallvec::SmallVec;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -125,7 +126,7 @@ pub struct Expectation {
     pub score_mean: f32,
     /// Its standard deviation.
     pub score_stdev: f32,
-    /// What the search maximises, in units in which a win for certain counts 1 and a score is added to it.
+    /// What the search maximises: a win for certain counts 1, and points are added to it.
     pub utility: f32,
     /// Owner of every point in the order of [`BoardSize::points`], in `[-1, 1]`; empty if nobody asked.
     pub owners: Vec<f32>,
@@ -144,6 +145,8 @@ pub struct MoveAnalysis {
     pub human_prior: Option<f32>,
     /// What is expected after it.
     pub expectation: Expectation,
+    /// Summed weight of the evaluations behind the position after it, and the share of the visits of this move in it.
+    pub weights: [f32; 2],
     /// Half the width of a confidence interval around `utility`: five standard errors, 2.5 times the largest utility after
     /// one visit.
     pub utility_radius: f32,
@@ -167,6 +170,8 @@ pub struct Analysis {
     pub to_move: Color,
     /// Visits of the position, its own evaluation included.
     pub visits: u32,
+    /// Summed weight of all evaluations.
+    pub weight: f32,
     /// What is expected.
     pub root: Expectation,
     /// What the network alone expects.
@@ -213,7 +218,7 @@ impl Clone for Analyst {
 
 /// Bytes that a visit takes: a node, and moves for every point of the board.
 fn bytes_per_visit(size: BoardSize) -> usize {
-    64 + 8 + 24 * (size.area() + 2) + size.area() + 200
+    128 + 8 + 24 * (size.area() + 2) + size.area() + 200
 }
 
 impl Analyst {
@@ -321,7 +326,6 @@ impl Analyst {
         let evaluator = self.evaluator(settings.network);
         let positions = self.mebibytes.saturating_mul(1 << 20) / bytes_per_visit(game.size());
         let outlooks = Arc::new(Outlooks::new(positions));
-        let score_share = settings.network.score_share;
         let search = self.search(evaluator.writing_to(Arc::clone(&outlooks)), question);
         let mut policy = Vec::new();
         let mut priors = Vec::new();
@@ -341,6 +345,10 @@ impl Analyst {
         let restriction = without_images(question.restriction, &images, game.to_move());
         let exploration = people.as_ref().and_then(|people| exploration(game, people, &settings.human));
         let table = search.table();
+        let utility_most = match search.params().formula {
+            Formula::Puct(params) => Scale::new(&params, game.size().area(), 0.0).most() as f32,
+            Formula::Rave(_) => 1.0,
+        };
         let teller = Teller {
             table,
             outlooks: &outlooks,
@@ -351,7 +359,7 @@ impl Analyst {
             images: &images,
             restriction: question.restriction,
             wishes: question.wishes,
-            score_share,
+            utility_most,
         };
         let elapsed = || start.elapsed();
         let on_report = |report: SearchReport| {
@@ -533,7 +541,8 @@ impl Sums {
         }
     }
 
-    fn expectation(&self, utility: f32) -> Expectation {
+    /// The result and the utility are those of the search, which weighs evaluations.
+    fn expectation(&self, known: &Means) -> Expectation {
         let weight = if self.weight > 0.0 { self.weight } else { 1.0 };
         let mean = |sum: f64| (sum / weight) as f32;
         let score = self.score / weight;
@@ -541,12 +550,12 @@ impl Sums {
         let owners: Vec<f32> = self.owners.iter().map(|sum| (sum / weight).clamp(-1.0, 1.0)).collect();
         let deviation = |(mean, square): (&f32, &f32)| (square / weight - mean * mean).max(0.0).sqrt();
         Expectation {
-            result: mean(self.result),
+            result: if known.weight > 0.0 { known.result } else { mean(self.result) },
             no_result: mean(self.no_result),
             lead: mean(self.lead),
             score_mean: score as f32,
             score_stdev: (self.score_square / weight_of(self.weight) - score * score).max(0.0).sqrt() as f32,
-            utility,
+            utility: known.utility,
             owners_stdev: owners.iter().zip(&self.owner_squares).map(deviation).collect(),
             owners,
         }
@@ -568,7 +577,7 @@ struct Teller<'t> {
     images: &'t [Image],
     restriction: &'t Restriction,
     wishes: Wishes,
-    score_share: f32,
+    utility_most: f32,
 }
 
 /// Positions with a smaller share of the root's visits are represented by the first position of their line alone, so that
@@ -587,8 +596,6 @@ impl Teller<'_> {
         let (game, size) = (self.game, self.game.size());
         let root = self.table.find(game.graph_key())?;
         let (raw, _) = self.outlooks.read(game.graph_key())?;
-        // A share of the score in the value; a win for certain is to count 1.
-        let unit = 1.0 / (1.0 - self.score_share).max(1e-3);
         let area = |wanted| if wanted { size.area() } else { 0 };
         let mut all = Sums::new(area(self.wishes.ownership));
         self.gather(root, 1.0, 0, &mut all);
@@ -610,13 +617,16 @@ impl Teller<'_> {
                 continue;
             }
             let radius = match entry.node_visits {
-                0 | 1 => 2.5 * unit,
-                _ => RADIUS_STDEVS * entry.value_error * unit,
+                0 | 1 => 2.5 * self.utility_most,
+                _ => RADIUS_STDEVS * entry.utility_error,
             };
+            let means = self.table.node(child).means();
+            let share = entry.visits as f32 / entry.node_visits.max(1) as f32;
             let original = MoveAnalysis {
                 prior: probability(self.priors, entry.mv),
                 human_prior: self.human_prior(entry.mv),
-                expectation: sums.expectation(entry.value * unit),
+                expectation: sums.expectation(&means),
+                weights: [means.weight, means.weight * share],
                 utility_radius: radius,
                 symmetry_of: None,
                 report: entry.clone(),
@@ -630,12 +640,13 @@ impl Teller<'_> {
             size,
             to_move: report.to_move,
             visits: report.visits,
-            root: all.expectation(report.value * unit),
+            weight: self.table.node(root).means().weight,
+            root: all.expectation(&self.table.node(root).means()),
             raw,
             moves,
             policy: self.policy.to_vec(),
             people: self.people.cloned(),
-            utility_most: unit,
+            utility_most: self.utility_most,
             hashes: hashes(game),
         })
     }
@@ -677,7 +688,10 @@ impl Teller<'_> {
 fn sorted(report: &SearchReport) -> Vec<&MoveReport> {
     let mut moves: Vec<&MoveReport> = report.moves.iter().collect();
     if let Some((_, others)) = moves.split_first_mut() {
-        others.sort_by(|a, b| b.visits.cmp(&a.visits).then(b.prior.merit().total_cmp(&a.prior.merit())));
+        others.sort_by(|a, b| {
+            let by_visits = b.visits.cmp(&a.visits);
+            b.merit.total_cmp(&a.merit).then(by_visits).then(b.prior.merit().total_cmp(&a.prior.merit()))
+        });
     }
     moves
 }
@@ -780,13 +794,22 @@ mod tests {
             ((sum + f64::from(own)) / 50.0) as f32
         };
         let near = |found: f32, wanted: f32| assert!((found - wanted).abs() < 1e-4, "{found} {wanted}");
-        near(analysis.root.result, mean(analysis.raw.result, &|it| it.result));
         near(analysis.root.lead, mean(analysis.raw.lead, &|it| it.lead));
         near(analysis.root.score_mean, mean(analysis.raw.score_mean, &|it| it.score_mean));
-        // The value that the search has, without what the score counts in it.
-        let plain = with(|it| it.network.score_share = 0.0);
+        // Without weights, corrections and points, the value is the same mean.
+        let plain = with(|it| {
+            it.sharing = Sharing::Tree;
+            it.search.value_weight_exponent = Some(0.0);
+            it.search.use_noise_pruning = Some(false);
+            it.search.use_uncertainty = Some(false);
+            it.search.subtree_value_bias_factor = Some(0.0);
+            it.search.static_score_utility_factor = Some(0.0);
+            it.search.dynamic_score_utility_factor = Some(0.0);
+        });
         let analysis = analyze(&mut analyst(), &game(), &plain);
         near(analysis.root.utility, analysis.root.result);
+        let sum: f64 = analysis.moves.iter().map(|it| visits(it) * f64::from(it.expectation.result)).sum();
+        near(analysis.root.result, ((sum + f64::from(analysis.raw.result)) / 50.0) as f32);
         let sum: f32 = analysis.policy.iter().map(|&(_, prior)| prior).sum();
         near(sum, 1.0);
     }

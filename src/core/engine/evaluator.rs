@@ -196,6 +196,20 @@ impl Evaluator for EngineEvaluator {
         }
     }
 
+    fn root_views(&self, size: BoardSize) -> u32 {
+        match self {
+            EngineEvaluator::Playouts(evaluator) => evaluator.root_views(size),
+            EngineEvaluator::Network(evaluator) => evaluator.root_views(size),
+        }
+    }
+
+    fn expand_root_seen(&mut self, line: &Line<'_>, view: u32, moves: &mut Vec<(Move, Prior)>) {
+        match self {
+            EngineEvaluator::Playouts(evaluator) => evaluator.expand_root_seen(line, view, moves),
+            EngineEvaluator::Network(evaluator) => evaluator.expand_root_seen(line, view, moves),
+        }
+    }
+
     fn first_plays(&self) -> Option<&FirstPlays> {
         match self {
             EngineEvaluator::Playouts(evaluator) => evaluator.first_plays(),

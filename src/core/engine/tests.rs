@@ -463,7 +463,7 @@ fn the_search_before_a_pass_forgets_nothing() {
         . X . . X . . X .
         . . X . . . X . .
         . . X . X . X . .";
-    let settings = EngineSettings { memory_mebibytes: 1, ..engine("chinese-kgs", 12_000).settings };
+    let settings = EngineSettings { memory_mebibytes: 4, ..engine("chinese-kgs", 12_000).settings };
     let mut engine = with_board(Engine::new(settings), drawing, Color::Black);
     assert_eq!(engine.choose(Color::Black, SearchRequest::new(&|| false)), Decision::Play(Move::Pass));
     let table = engine.search().table();
@@ -487,7 +487,7 @@ fn another_evaluation_is_used_at_once_and_forgets_what_was_learned() {
             ..EngineSettings::default()
         };
         let mut changed = settings;
-        changed.network.score_share = 0.9;
+        changed.network.share_symmetric = false;
         changed.playout.score_share = 0.9;
         let search = |engine: &mut Engine| {
             let limits = engine.limits_without_clock();

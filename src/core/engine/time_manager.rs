@@ -97,8 +97,10 @@ impl Engine {
         let soft = least(move_time, budget.map(|budget| rest(budget.soft.min(budget.hard))));
         let hard = least(move_time, budget.map(|budget| rest(budget.hard)));
         let counts = Limits { visits, playouts: settings.playouts, ..Limits::default() };
+        // Time that would be lost is spent when the choice is clear, too: the next search begins with what is learned now.
         // Who draws among moves must know them all.
-        Limits { soft, hard, when_settled: soft.is_some() && ranked.is_none(), ..counts }
+        let when_settled = budget.is_some_and(|budget| budget.keeps_rest) && ranked.is_none();
+        Limits { soft, hard, when_settled, ..counts }
     }
 
     /// What it will take to find out the status of all stones.

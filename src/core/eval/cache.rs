@@ -151,7 +151,7 @@ mod tests {
 
     fn answer(value: f32, moves: usize) -> Arc<CachedEvaluation> {
         Arc::new(CachedEvaluation {
-            evaluation: Evaluation { value, score: 10.0 * value },
+            evaluation: Evaluation::plain(value, 10.0 * value),
             outlook: Outlook::default(),
             moves: vec![(Move::Pass, [0; 2]); moves].into(),
             owners: vec![0; moves].into(),

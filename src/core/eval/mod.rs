@@ -26,8 +26,30 @@ use crate::rng::Rng;
 pub struct Evaluation {
     /// Expected result for Black, in `[-1, 1]`.
     pub value: f32,
-    /// Expected score for Black in points, komi included.
+    /// Expected score for Black in points, komi included: by how much komi would have to change for an even game.
     pub score: f32,
+    /// Expected score at the end of the game, which is more than that for who is far ahead.
+    pub score_mean: f32,
+    /// Its standard deviation; 0 if nothing is known of it.
+    pub score_deviation: f32,
+    /// How far value and score are expected to move within a few moves, if the evaluator can tell.
+    pub errors: Option<ShorttermErrors>,
+}
+
+/// How far an evaluation is expected to be off.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct ShorttermErrors {
+    /// Of the value.
+    pub value: f32,
+    /// Of the score, in points.
+    pub score: f32,
+}
+
+impl Evaluation {
+    /// An evaluation that knows value and score alone.
+    pub const fn plain(value: f32, score: f32) -> Evaluation {
+        Evaluation { value, score, score_mean: score, score_deviation: 0.0, errors: None }
+    }
 }
 
 /// Answers questions about the position at the end of a line.
@@ -55,6 +77,17 @@ pub trait Evaluator: Clone + Send {
     /// Does [`expand_root`](Evaluator::expand_root) say something else than [`expand`](Evaluator::expand)?
     fn has_root_priors(&self) -> bool {
         false
+    }
+
+    /// How many views of the position that a search begins with the evaluator can take.
+    fn root_views(&self, _size: BoardSize) -> u32 {
+        1
+    }
+
+    /// The moves of that position with the priors of one view; number 0 is that of
+    /// [`expand_root`](Evaluator::expand_root). Each view is an evaluation more.
+    fn expand_root_seen(&mut self, line: &Line<'_>, _view: u32, moves: &mut Vec<(Move, Prior)>) {
+        self.expand_root(line, moves);
     }
 
     /// Who played where first in the latest evaluation, for RAVE; `None` if the evaluator does not play on.

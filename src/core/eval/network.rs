@@ -6,7 +6,7 @@
 
 use super::cache::{CachedEvaluation, EvaluationCache};
 use super::symmetric;
-use super::{Evaluation, Evaluator, Outlook, Outlooks, Ownership, Prior};
+use super::{Evaluation, Evaluator, Outlook, Outlooks, Ownership, Prior, ShorttermErrors};
 use crate::board::{BoardSize, Key, Move, Symmetry};
 use crate::game::{Button, Game, Line};
 use crate::net::features::{self, Features, can_have_no_result, legal_points};
@@ -22,9 +22,6 @@ use std::sync::Arc;
 /// How a network's answers become values.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct NetworkSettings {
-    /// Share of the value, in `[0, 1]`, that depends on the expected score instead of on who wins, so that decided
-    /// games are played on well.
-    pub score_share: f32,
     /// Which of the symmetries of the board the network is shown.
     pub view: View,
     /// Do symmetric positions share one evaluation?
@@ -36,6 +33,9 @@ pub struct NetworkSettings {
     pub policy_optimism: f32,
     /// The same at the root.
     pub root_policy_optimism: f32,
+    /// Views of the root of a search whose policies are averaged as the search goes on, at most as many as the board has
+    /// symmetries; from 1.
+    pub root_symmetries: u8,
     /// Whose moves a network of human play predicts; `None`: nothing is known of the players. Other networks are not
     /// told.
     pub profile: Option<Profile>,
@@ -61,12 +61,12 @@ pub enum View {
 impl Default for NetworkSettings {
     fn default() -> NetworkSettings {
         NetworkSettings {
-            score_share: 0.1,
             view: View::Varied,
             share_symmetric: true,
             arithmetic: ArithmeticChoice::default(),
             policy_optimism: 1.0,
             root_policy_optimism: 0.2,
+            root_symmetries: 8,
             profile: None,
             ignore_pre_root_history: false,
             black_doubling_advantage: 0.0,
@@ -240,12 +240,17 @@ impl NetworkEvaluator {
         ownership
     }
 
-    /// The answer about a position, from the cache if it is there.
-    fn answer(&mut self, line: &Line<'_>) -> Arc<CachedEvaluation> {
-        let (key, to_canonical) = match self.shared.settings.share_symmetric {
+    /// The key under which the answer about a position is kept, and the symmetry that leads there.
+    fn key(&self, line: &Line<'_>) -> (Key, Symmetry) {
+        match self.shared.settings.share_symmetric {
             true => symmetric::canonical_key(line),
             false => (line.graph_key(), Symmetry::ALL[0]),
-        };
+        }
+    }
+
+    /// The answer about a position, from the cache if it is there.
+    fn answer(&mut self, line: &Line<'_>) -> Arc<CachedEvaluation> {
+        let (key, to_canonical) = self.key(line);
         match self.shared.cache.get(key) {
             Some(known) if known.to_canonical == to_canonical => known,
             Some(known) => {
@@ -271,7 +276,7 @@ impl NetworkEvaluator {
             let legal = size.points().filter(|&point| line.check(point).is_ok()).map(Move::Play);
             let moves = legal.chain([Move::Pass]).map(|mv| (mv, [Prior::Probability(even).pack(); 2]));
             return CachedEvaluation {
-                evaluation: Evaluation { value: 0.0, score: 0.0 },
+                evaluation: Evaluation::plain(0.0, 0.0),
                 moves: moves.collect(),
                 outlook: Outlook::default(),
                 owners: vec![0; size.area()].into(),
@@ -287,9 +292,15 @@ impl NetworkEvaluator {
         let packed = |probability: f32| Prior::Probability(probability).pack();
         let moves = priors.map(|(mv, probabilities)| (mv, probabilities.map(packed))).collect();
         let owners = points_order(size, &compact(&prediction.ownership));
-        let value = self.value(prediction.value(), prediction.score_mean, size.area());
+        let errors = prediction.shortterm_value_error.zip(prediction.shortterm_score_error);
         CachedEvaluation {
-            evaluation: Evaluation { value, score: prediction.lead },
+            evaluation: Evaluation {
+                value: prediction.value(),
+                score: prediction.lead,
+                score_mean: prediction.score_mean,
+                score_deviation: prediction.score_stdev(),
+                errors: errors.map(|(value, score)| ShorttermErrors { value, score }),
+            },
             outlook: Outlook::new(&prediction),
             moves,
             owners: owners.into(),
@@ -310,14 +321,6 @@ impl NetworkEvaluator {
             // The low bits choose the place in the cache and in the node table; these do not.
             View::Varied => all[(key.0 >> 100) as usize % all.len()],
         }
-    }
-
-    /// Result and score in one number: a lead counts for less the larger it is.
-    fn value(&self, result: f32, score: f32, area: usize) -> f32 {
-        let share = self.shared.settings.score_share;
-        // Of `libm`, so that it is the same on every machine.
-        let lead = libm::atanf(score / (2.0 * (area as f32).sqrt())) * std::f32::consts::FRAC_2_PI;
-        (1.0 - share) * result + share * lead
     }
 }
 
@@ -356,7 +359,7 @@ impl Evaluator for NetworkEvaluator {
                     let owners = size.points().map(owner).collect();
                     outlooks.write(line.graph_key(), Outlook::finished(result, score), &owners);
                 }
-                return Evaluation { value: self.value(result, score, size.area()), score };
+                return Evaluation::plain(result, score);
             }
             let fresh = without_passes(line);
             let answer = self.answer(&Line::new(&fresh));
@@ -381,6 +384,24 @@ impl Evaluator for NetworkEvaluator {
     fn has_root_priors(&self) -> bool {
         let [below, root] = self.optimism();
         below != root
+    }
+
+    fn root_views(&self, size: BoardSize) -> u32 {
+        u32::from(self.shared.settings.root_symmetries).min(Symmetry::of(size).count() as u32)
+    }
+
+    fn expand_root_seen(&mut self, line: &Line<'_>, view: u32, moves: &mut Vec<(Move, Prior)>) {
+        let size = line.game().size();
+        let (key, to_canonical) = self.key(line);
+        let first = to_canonical.then(self.symmetry(line, key));
+        let other = Symmetry::of(size).filter(|&symmetry| symmetry != first).nth(view.max(1) as usize - 1);
+        let output = other.filter(|_| view > 0).and_then(|symmetry| self.output(line, symmetry).ok());
+        let Some(output) = output else { return self.expand_root(line, moves) };
+        let policy = Policy::new(&output, self.context(line, self.optimism()[1]));
+        let legal = size.points().map(|point| (point, index(size, point))).filter(|&(_, at)| self.legal[at]);
+        let points = legal.map(|(point, at)| (Move::Play(point), policy.points[at]));
+        let all = points.chain([(Move::Pass, policy.pass)]);
+        moves.extend(all.map(|(mv, probability)| (mv, Prior::Probability(probability))));
     }
 
     fn ownership(&self) -> Option<&Ownership> {
@@ -444,7 +465,7 @@ mod tests {
 
     #[test]
     fn the_network_is_asked_in_its_own_view_and_answers_in_blacks() {
-        let settings = NetworkSettings { score_share: 0.0, view: View::Plain, ..NetworkSettings::default() };
+        let settings = NetworkSettings { view: View::Plain, ..NetworkSettings::default() };
         let mut evaluator = evaluator(settings);
         let game = game();
         assert_eq!(game.to_move(), Color::White);
@@ -460,7 +481,7 @@ mod tests {
 
     #[test]
     fn a_finished_game_is_counted_exactly() {
-        let settings = NetworkSettings { score_share: 0.0, ..NetworkSettings::default() };
+        let settings = NetworkSettings::default();
         let mut evaluator = evaluator(settings);
         let mut game = game();
         for _ in 0..2 {
@@ -469,7 +490,7 @@ mod tests {
         }
         // Two black stones, one white one, and nothing enclosed.
         let evaluation = evaluator.evaluate(&Line::new(&game), &mut Rng::new(1), &mut Vec::new());
-        assert_eq!(evaluation, Evaluation { value: -1.0, score: 1.0 - 6.5 });
+        assert_eq!(evaluation, Evaluation::plain(-1.0, 1.0 - 6.5));
         assert_eq!(evaluator.cache().hits_and_misses(), (0, 0));
     }
 
@@ -547,6 +568,39 @@ mod tests {
             }
         }
         assert_ne!(probabilities(&below), probabilities(&root));
+    }
+
+    #[test]
+    fn the_root_can_be_seen_from_all_sides() {
+        let settings = NetworkSettings { root_policy_optimism: 0.5, ..NetworkSettings::default() };
+        let mut evaluator = new_evaluator(false, settings);
+        // 5×4 has four symmetries, so that not all of the eight are possible.
+        let game = game();
+        let line = Line::new(&game);
+        assert_eq!(evaluator.root_views(game.size()), 4);
+        let mut seen = Vec::new();
+        for view in 0..4 {
+            let mut moves = Vec::new();
+            evaluator.expand_root_seen(&line, view, &mut moves);
+            seen.push(probabilities(&moves));
+        }
+        let mut first = Vec::new();
+        evaluator.expand_root(&line, &mut first);
+        assert_eq!(seen[0], probabilities(&first), "the first view is that of the search");
+        let mut wanted: Vec<Vec<f32>> = Vec::new();
+        for symmetry in Symmetry::of(game.size()) {
+            let prediction = evaluator.predict(&line, symmetry, 0.5).expect("finite");
+            let points = game.size().points().map(|point| prediction.policy[index(game.size(), point)]);
+            wanted.push(points.filter(|&probability| probability > 0.0).chain([prediction.pass]).collect());
+        }
+        for found in &seen {
+            // Packed in the cache, a probability is exact to a part in 256.
+            let near = |other: &Vec<f32>| found.iter().zip(other).all(|(a, b)| (a - b).abs() < 0.005 * b);
+            let place = wanted.iter().position(near).expect("one of the views");
+            wanted.remove(place);
+        }
+        let one = NetworkSettings { root_symmetries: 1, ..settings };
+        assert_eq!(evaluator.with_settings(one).root_views(game.size()), 1);
     }
 
     #[test]

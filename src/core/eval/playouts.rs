@@ -93,7 +93,7 @@ impl<P: PlayoutPolicy + Clone + Send> Evaluator for Playouts<P> {
             // The game is over and every stone on the board counts.
             self.played.first_plays.clear();
             let score = score::area_score(line.board()) as f32 - komi + line.button().black_points();
-            return Evaluation { value: self.value(score, game.size().area()), score };
+            return Evaluation::plain(self.value(score, game.size().area()), score);
         }
         self.evaluate_by_playing(line, rng)
     }
@@ -153,6 +153,6 @@ impl<P: PlayoutPolicy> Playouts<P> {
         if game.rules().scoring == Scoring::Territory {
             score -= score::surplus_moves(line.board()) as f32;
         }
-        Evaluation { value: self.value(score, size.area()), score }
+        Evaluation::plain(self.value(score, size.area()), score)
     }
 }

@@ -13,7 +13,7 @@ impl Evaluator for HashEvaluator {
     fn evaluate(&mut self, line: &Line<'_>, _rng: &mut Rng, _moves: &mut Vec<(Move, Prior)>) -> Evaluation {
         let hash = mix(line.board().key().0 as u64 ^ line.to_move() as u64);
         let value = (hash % 2001) as f32 / 1000.0 - 1.0;
-        Evaluation { value, score: 10.0 * value }
+        Evaluation::plain(value, 10.0 * value)
     }
 
     fn expand(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
@@ -57,7 +57,7 @@ impl Evaluator for AreaEvaluator {
     fn evaluate(&mut self, line: &Line<'_>, _rng: &mut Rng, _moves: &mut Vec<(Move, Prior)>) -> Evaluation {
         let game = line.game();
         let score = crate::score::area_score(line.board()) as f32 - game.komi() - line.white_bonus();
-        Evaluation { value: score.clamp(-1.0, 1.0), score }
+        Evaluation::plain(score.clamp(-1.0, 1.0), score)
     }
 
     fn expand(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {

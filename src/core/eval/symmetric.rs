@@ -149,7 +149,7 @@ mod tests {
         let moves =
             points.iter().enumerate().skip(1).map(|(number, &point)| (Move::Play(point), [number as u16; 2]));
         let answer = CachedEvaluation {
-            evaluation: crate::eval::Evaluation { value: 0.5, score: 1.0 },
+            evaluation: crate::eval::Evaluation::plain(0.5, 1.0),
             outlook: crate::eval::Outlook::default(),
             moves: moves.chain([(Move::Pass, [99, 98])]).collect(),
             owners: (0..9).collect(),

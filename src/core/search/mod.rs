@@ -13,11 +13,14 @@
 //!
 //! Invariants (tests of these names in `search::tests`):
 //! - one thread, one seed, a fixed number of simulations: the same report, on every machine (`deterministic`);
-//! - after a search no descent is in progress anywhere, and all sums are exact (`sums_are_exact`);
+//! - after a search no descent is in progress anywhere, and all sums and means are exact (`sums_are_exact`,
+//!   `means_are_exact`, `what_is_noted_of_the_network_is_exact`);
 //! - no descent plays a move that is illegal on its own path (`descents_are_legal`);
 //! - a full table changes speed and strength, never legality, and nothing grows (`a_full_table_is_no_error`).
 
+mod bias;
 pub mod exploration;
+pub mod means;
 pub mod node;
 pub mod params;
 pub mod report;
@@ -27,6 +30,8 @@ pub mod stop;
 pub mod table;
 #[cfg(test)]
 mod tests;
+pub mod utility;
+mod valuation;
 mod worker;
 
 pub use exploration::RootExploration;
@@ -36,15 +41,18 @@ pub use restriction::{MoveRule, Restriction};
 pub use stop::{Limits, SearchStats, StopRule};
 pub use table::{NodeTable, TableUse};
 
-use crate::board::{Color, Move};
+use crate::board::{Color, Key, Move};
 use crate::eval::{Evaluator, Ownership, Prior};
 use crate::game::{Game, Line};
 use crate::rng::Rng;
+use bias::BiasTable;
 use node::{Edge, NodeId};
 use std::fmt;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
+use utility::Scale;
+use valuation::Valuation;
 use worker::{Counters, Worker};
 
 static NO_RESTRICTION: Restriction = Restriction::NONE;
@@ -117,6 +125,13 @@ const BATCH: u32 = 16;
 pub struct Search<E> {
     params: SearchParams,
     table: NodeTable,
+    bias: BiasTable,
+    /// How utilities are measured, under PUCT.
+    scale: Option<Scale>,
+    /// The root and the constants that all means and utilities were computed for.
+    valued: Option<(Key, PuctParams)>,
+    /// The root whose moves have the priors of a root, and from how many sides it was seen for them.
+    seen: (Option<Key>, AtomicU32),
     evaluator: E,
     pool: Option<rayon::ThreadPool>,
     threads: usize,
@@ -126,7 +141,9 @@ impl<E: Evaluator + Sync> Search<E> {
     /// A search with `threads` workers (at least 1) and a node table of `mebibytes`.
     pub fn new(evaluator: E, params: SearchParams, mebibytes: usize, threads: usize) -> Search<E> {
         let table = NodeTable::new(mebibytes);
-        let mut search = Search { params, table, evaluator, pool: None, threads: 1 };
+        let (bias, pool) = (BiasTable::new(), None);
+        let (scale, valued, seen) = (None, None, (None, AtomicU32::new(1)));
+        let mut search = Search { params, table, bias, scale, valued, seen, evaluator, pool, threads: 1 };
         search.set_threads(threads);
         search
     }
@@ -144,6 +161,9 @@ impl<E: Evaluator + Sync> Search<E> {
     /// Forgets all that was learned.
     pub fn clear(&mut self) {
         self.table.clear();
+        self.bias.clear();
+        self.valued = None;
+        self.seen = (None, AtomicU32::new(1));
     }
 
     /// Searches with another evaluator from here on; everything that was learned is forgotten.
@@ -181,21 +201,22 @@ impl<E: Evaluator + Sync> Search<E> {
     pub fn run(&mut self, game: &Game, seed: u64, context: &SearchContext<'_>) -> SearchReport {
         let root = self.root(game);
         self.set_root_priors(root, game);
-        self.run_from(root, game, seed, context)
+        self.set_values(root, game);
+        self.run_from(root, game, seed, context, Some(&self.seen.1))
     }
 
     /// The same without making room first, and without the priors of a root: nothing that was learned is forgotten or
     /// changed, whatever can be reached from the position. `None` if the table is full and has no node for the position.
     pub fn run_in_place(&self, game: &Game, seed: u64, context: &SearchContext<'_>) -> Option<SearchReport> {
         let root = self.table.find_or_insert(game.graph_key())?;
-        Some(self.run_from(root, game, seed, context))
+        Some(self.run_from(root, game, seed, context, None))
     }
 
     /// Begins a search from nothing: everything is forgotten, and the game's position is evaluated once, which counts as
     /// its first visit. `adjust` may change the priors of its moves. What [`run_in_place`](Search::run_in_place) is then
     /// asked about the same game begins with that.
     pub fn begin(&mut self, game: &Game, adjust: &mut dyn FnMut(&mut Vec<(Move, Prior)>)) {
-        self.table.clear();
+        self.clear();
         let Some(root) = self.table.find_or_insert(game.graph_key()) else { return };
         let (line, mut evaluator) = (Line::new(game), self.evaluator.clone());
         let (mut moves, mut rng) = (Vec::new(), Rng::new(0));
@@ -204,8 +225,13 @@ impl<E: Evaluator + Sync> Search<E> {
         evaluator.expand_root(&line, &mut moves);
         adjust(&mut moves);
         self.table.expand(root, || &moves);
+        self.seen = (Some(game.graph_key()), AtomicU32::new(1));
+        self.set_values(root, game);
         let root = self.table.node(root);
-        root.add_own(node::to_fixed(evaluation.value));
+        match self.valuation() {
+            Some(valuation) => valuation.evaluated(root, game.to_move(), &evaluation, &mut Vec::new()),
+            None => root.add_own(node::to_fixed(evaluation.value)),
+        }
         root.add_result(evaluation.score, evaluation.value * evaluation.value);
     }
 
@@ -213,13 +239,17 @@ impl<E: Evaluator + Sync> Search<E> {
     pub fn report(&self, game: &Game) -> Option<SearchReport> {
         let root = self.table.find(game.graph_key())?;
         let counters = Counters::default();
-        let choice = &self.params.choice;
-        Some(SearchReport::new(&self.table, root, game, &counters, Ownership::default(), choice))
+        Some(SearchReport::new(&self.table, root, game, &counters, Ownership::default(), &self.params))
     }
 
     /// Gives the moves of the root the priors that they have where a search begins. A position that was a root keeps
     /// them when it is met again further down, which takes moves that are taken back.
-    fn set_root_priors(&self, root: NodeId, game: &Game) {
+    fn set_root_priors(&mut self, root: NodeId, game: &Game) {
+        let key = Some(game.graph_key());
+        if self.seen.0 == key {
+            return;
+        }
+        self.seen = (key, AtomicU32::new(1));
         if !self.evaluator.has_root_priors() {
             return;
         }
@@ -234,7 +264,44 @@ impl<E: Evaluator + Sync> Search<E> {
         }
     }
 
-    fn run_from(&self, root: NodeId, game: &Game, seed: u64, context: &SearchContext<'_>) -> SearchReport {
+    /// Measures utilities around the score that is expected here, and values all that was learned anew.
+    fn set_values(&mut self, root: NodeId, game: &Game) {
+        let Formula::Puct(params) = self.params.formula else { return };
+        let wanted = Some((game.graph_key(), params));
+        if self.valued == wanted {
+            return;
+        }
+        let known = self.table.node(root).means();
+        let score = if known.weight > 0.0 {
+            known.score
+        } else {
+            // The first simulation asks the same, and finds the answer in the cache.
+            let line = Line::new(game);
+            self.evaluator.clone().evaluate(&line, &mut Rng::new(0), &mut Vec::new()).score_mean
+        };
+        self.scale = Some(Scale::new(&params, game.size().area(), score));
+        self.valued = wanted;
+        if let Some(valuation) = self.valuation() {
+            valuation.refresh_all(root, game.to_move());
+        }
+    }
+
+    /// What values depend on, under PUCT.
+    fn valuation(&self) -> Option<Valuation<'_>> {
+        let Formula::Puct(params) = self.params.formula else { return None };
+        let scale = self.scale.unwrap_or_else(|| Scale::new(&params, 1, 0.0));
+        Some(Valuation { table: &self.table, bias: &self.bias, params, scale })
+    }
+
+    /// `views` counts the sides from which the root has been seen; without it, one has to do.
+    fn run_from(
+        &self,
+        root: NodeId,
+        game: &Game,
+        seed: u64,
+        context: &SearchContext<'_>,
+        views: Option<&AtomicU32>,
+    ) -> SearchReport {
         let color = game.to_move();
         let edges = self.table.edges(self.table.node(root)).iter();
         let forbidden = edges.filter(|edge| !context.restriction.permits(color, edge.mv(), 0));
@@ -244,12 +311,13 @@ impl<E: Evaluator + Sync> Search<E> {
             stopped: AtomicBool::new(false),
             results: Mutex::new((Counters::default(), Ownership::default())),
         };
-        let table = &self.table;
+        let (table, valuation) = (&self.table, self.valuation());
         let job = |index: usize| {
             let rng = Rng::for_worker(seed, index);
-            let worker = Worker::new(table, self.params, root, game, self.evaluator.clone(), rng, context);
-            let reporting = if index == 0 { context.reporting } else { None };
-            shared.work(worker, game, root, context, reporting);
+            let evaluator = self.evaluator.clone();
+            let worker = Worker::new(table, self.params, valuation, root, game, evaluator, rng, context);
+            let (reporting, views) = if index == 0 { (context.reporting, views) } else { (None, None) };
+            shared.work(worker, game, root, context, reporting, views);
         };
         match &self.pool {
             Some(pool) => {
@@ -258,7 +326,7 @@ impl<E: Evaluator + Sync> Search<E> {
             None => job(0),
         }
         let (counters, ownership) = shared.results.into_inner().unwrap_or_else(|error| error.into_inner());
-        SearchReport::new(&self.table, root, game, &counters, ownership, &self.params.choice)
+        SearchReport::new(&self.table, root, game, &counters, ownership, &self.params)
     }
 
     /// The game's node. If the table is more than half full, first everything that cannot be reached from it is
@@ -267,17 +335,21 @@ impl<E: Evaluator + Sync> Search<E> {
         let key = game.graph_key();
         if self.table.usage().fullness() > 0.5 {
             if let Some(root) = self.table.find(key) {
+                // What goes leaves its part of what it has noted, like all that lies behind.
+                if let Some(valuation) = self.valuation() {
+                    valuation.refresh_all(root, game.to_move());
+                }
                 self.table.collect(root);
             } else {
-                self.table.clear();
+                self.clear();
             }
             if self.table.usage().fullness() > 0.75 {
-                self.table.clear();
+                self.clear();
             }
         }
         // A table has room for thousands of nodes, so an empty one has room for the root.
         self.table.find_or_insert(key).unwrap_or_else(|| {
-            self.table.clear();
+            self.clear();
             self.table.find_or_insert(key).unwrap_or(0)
         })
     }
@@ -301,7 +373,9 @@ impl Shared {
         root: NodeId,
         context: &SearchContext<'_>,
         reporting: Option<Reporting<'_>>,
+        views: Option<&AtomicU32>,
     ) {
+        let views = views.map(|views| (views, worker.evaluator.root_views(game.size())));
         let batch_most = if worker.evaluator.is_slow() { 1 } else { BATCH };
         let mut batch = 1;
         let mut next_report = reporting.map(|reporting| reporting.first);
@@ -310,6 +384,9 @@ impl Shared {
             for _ in 0..batch {
                 self.playouts.fetch_add(1, Ordering::Relaxed);
                 worker.simulate();
+                if let Some((seen, most)) = views {
+                    worker.see_root_again(seen, most);
+                }
                 // An exact number of simulations is asked for in tests and matches.
                 if self.limit_by_count(worker.table(), root, context) {
                     self.stopped.store(true, Ordering::Relaxed);
@@ -333,7 +410,7 @@ impl Shared {
                     game,
                     &worker.counters,
                     ownership,
-                    worker.choice(),
+                    worker.params(),
                 );
                 let playouts = self.playouts.load(Ordering::Relaxed);
                 (reporting.on_report)(SearchReport { playouts, ..own });

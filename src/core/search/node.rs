@@ -1,11 +1,11 @@
 //! Nodes and edges of the search graph: layout, atomics, and the arithmetic that keeps their sums exact.
 //!
 //! ```text
-//!   node, 64 bytes                                 edge, 24 bytes
-//!   ┌──────────┬───────────┬────────┬─────────┐    ┌─────────────────┬──────────────┬───────┬──────┬───────┐
-//!   │ key (16) │ value sum │ visits │ first   │──▶ │ visits and seen │ RAVE games   │ child │ move │ prior │
-//!   │          │           │        │ edge …  │    │ value of child  │ and their sum│       │      │       │
-//!   └──────────┴───────────┴────────┴─────────┘    └─────────────────┴──────────────┴───────┴──────┴───────┘
+//!   node, 128 bytes                                          edge, 24 bytes
+//!   ┌──────────┬───────────┬────────┬─────────┬─────────┐    ┌─────────────────┬──────────────┬───────┬──────┬───────┐
+//!   │ key (16) │ value sum │ visits │ first   │ own and │──▶ │ visits and seen │ RAVE games   │ child │ move │ prior │
+//!   │          │           │        │ edge …  │ means   │    │ value of child  │ and their sum│       │      │       │
+//!   └──────────┴───────────┴────────┴─────────┴─────────┘    └─────────────────┴──────────────┴───────┴──────┴───────┘
 //! ```
 //!
 //! **Graph statistics.** Visits belong to edges. A node's value is the mean of its own evaluations and of its
@@ -15,16 +15,23 @@
 //!   Q(node) = ( Σ own evaluations + Σ_edges visits(edge) · Q(child) ) / ( own evaluations + Σ_edges visits(edge) )
 //! ```
 //!
-//! CITE: David Wu, "Monte-Carlo graph search from first principles" (KataGo, `docs/GraphSearch.md`). There Q is
-//! recomputed from all children at each visit; here the sum is kept, and every edge remembers the child's value
-//! it contributed with. To bring an edge up to date is to add the difference, so the sum is exact at all times,
-//! whatever the order in which threads arrive:
+//! CITE: David Wu, "Monte-Carlo graph search from first principles" (KataGo, `docs/GraphSearch.md`).
+//!
+//! **With playouts** the sum is kept, and every edge remembers the child's value it contributed with. To bring an edge
+//! up to date is to add the difference, so the sum is exact at all times, whatever the order in which threads arrive:
 //!
 //! Invariant: `value_sum == Σ own evaluations + Σ_edges visits · seen value`, in integers
 //! (`search::tests::sums_are_exact`).
+//!
+//! **With a network** evaluations are few and dear, and a child that has proved to be bad is to count for less than its
+//! visits. So the means of a node are computed anew from its own evaluations and from all its children whenever a
+//! simulation has come through it ([`means`](super::means)); what is stored can be computed again at any time.
+//!
+//! Invariant: on a tree, with one worker, the stored means are those that are computed from the children's
+//! (`search::tests::means_are_exact`).
 
 use crate::board::{Key, Move, Point};
-use crate::eval::Prior;
+use crate::eval::{Evaluation, Prior};
 use bytemuck::Zeroable;
 use std::sync::atomic::{AtomicI64, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
@@ -82,9 +89,78 @@ pub struct Node {
     pub(super) first_edge: AtomicU32,
     /// Used by garbage collection only, between searches.
     pub(super) mark: AtomicU32,
+    /// What a network says of the position, see [`Own`].
+    own_result: Float,
+    own_score: Float,
+    own_deviation: Float,
+    /// Result and score in one number; another in every search.
+    own_utility: Float,
+    /// What one own evaluation counts, in visits.
+    own_weight: Float,
+    result: Float,
+    utility: Float,
+    utility_square: Float,
+    mean_score: Float,
+    weight: Float,
+    weight_square: Float,
+    /// Workers that have asked for new means while they were being computed.
+    pub(super) refreshing: AtomicU32,
+    /// What this node says about others like it, see [`bias`](super::bias): the number of their entry plus one, and
+    /// what it has contributed to it.
+    pub(super) bias_entry: AtomicU32,
+    pub(super) bias_difference: Float,
+    pub(super) bias_weight: Float,
+    unused: AtomicU32,
 }
 
-const _: () = assert!(size_of::<Node>() == 64);
+/// A number that any worker may write.
+#[derive(Zeroable, Debug)]
+#[repr(transparent)]
+pub(super) struct Float(AtomicU32);
+
+impl Float {
+    #[inline]
+    pub(super) fn get(&self) -> f32 {
+        f32::from_bits(self.0.load(Ordering::Relaxed))
+    }
+
+    #[inline]
+    pub(super) fn set(&self, value: f32) {
+        self.0.store(value.to_bits(), Ordering::Relaxed);
+    }
+}
+
+/// What a network's evaluations of a position say together.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Own {
+    /// Black's expected result, in `[-1, 1]`.
+    pub result: f32,
+    /// Black's expected score.
+    pub score: f32,
+    /// Its standard deviation.
+    pub deviation: f32,
+    /// What they count, in visits; 0 if there are none.
+    pub weight: f32,
+}
+
+/// What is known of a position when what follows it is taken into account: weighted means for Black.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Means {
+    /// Expected result, in `[-1, 1]`.
+    pub result: f32,
+    /// Result and score in one number, see [`utility`](super::utility).
+    pub utility: f32,
+    /// Mean square of the utilities.
+    pub utility_square: f32,
+    /// Expected score, in points, komi included.
+    pub score: f32,
+    /// Summed weight of the evaluations; 0 if no network has been asked.
+    pub weight: f32,
+    /// Summed squares of their weights.
+    pub weight_square: f32,
+}
+
+const _: () = assert!(size_of::<Node>() == 128);
 const _: () = assert!(size_of::<Edge>() == 24);
 
 impl Node {
@@ -146,7 +222,79 @@ impl Node {
 
     /// Black's expected result in `[-1, 1]`; 0 without visits.
     pub fn value(&self) -> f32 {
-        from_fixed(self.value_fixed())
+        if self.weight.get() > 0.0 { self.result.get() } else { from_fixed(self.value_fixed()) }
+    }
+
+    /// Counts a network's evaluation of this very position.
+    #[inline]
+    pub(super) fn add_own_prediction(&self, evaluation: &Evaluation, weight: f32) {
+        let count = self.own_visits.fetch_add(1, Ordering::Relaxed) + 1;
+        // Evaluations of one position are equal. Others count here only when there is no room for nodes of their own.
+        let share = 1.0 / count as f32;
+        let mix = |mean: &Float, new: f32| mean.set(mean.get() + share * (new - mean.get()));
+        mix(&self.own_result, evaluation.value);
+        mix(&self.own_score, evaluation.score_mean);
+        mix(&self.own_deviation, evaluation.score_deviation);
+        mix(&self.own_weight, weight);
+        self.visits.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// What the network's evaluations of this very position say.
+    #[inline]
+    pub fn own(&self) -> Own {
+        Own {
+            result: self.own_result.get(),
+            score: self.own_score.get(),
+            deviation: self.own_deviation.get(),
+            weight: self.own_weight.get() * self.own_visits() as f32,
+        }
+    }
+
+    /// The utility of what they say.
+    #[inline]
+    pub(super) fn own_utility(&self) -> f32 {
+        self.own_utility.get()
+    }
+
+    #[inline]
+    pub(super) fn set_own_utility(&self, utility: f32) {
+        self.own_utility.set(utility);
+    }
+
+    /// What so many visits of an edge that leads here count; 0 if nothing is known.
+    #[inline]
+    pub(super) fn weight_of_visits(&self, visits: u32) -> f64 {
+        f64::from(self.weight.get()) * f64::from(visits) / f64::from(self.visits().max(1))
+    }
+
+    /// Counts a simulation through `edge`, which leads from here; the means are computed afterwards.
+    #[inline]
+    pub(super) fn count_visit(&self, edge: &Edge) {
+        edge.visits_and_seen.fetch_add(1 << 32, Ordering::Relaxed);
+        self.visits.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The means as they were computed last. While another worker stores new ones, some are old: each is a mean by
+    /// itself, so that does no harm.
+    #[inline]
+    pub fn means(&self) -> Means {
+        Means {
+            result: self.result.get(),
+            utility: self.utility.get(),
+            utility_square: self.utility_square.get(),
+            score: self.mean_score.get(),
+            weight: self.weight.get(),
+            weight_square: self.weight_square.get(),
+        }
+    }
+
+    pub(super) fn set_means(&self, means: &Means) {
+        self.result.set(means.result);
+        self.utility.set(means.utility);
+        self.utility_square.set(means.utility_square);
+        self.mean_score.set(means.score);
+        self.weight.set(means.weight);
+        self.weight_square.set(means.weight_square);
     }
 
     /// Black's mean score over the simulations that came through here; 0 without visits.
@@ -198,7 +346,7 @@ fn contribution((visits, seen): (u32, i32)) -> i64 {
     i64::from(visits) * i64::from(seen)
 }
 
-/// A move from a node. Constant once published: the move, and during a search the prior; all else is statistics of any
+/// A move from a node. Constant once published: the move, and but for the root's the prior; all else is statistics of any
 /// worker.
 #[derive(Zeroable, Debug)]
 #[repr(C)]
@@ -260,7 +408,7 @@ impl Edge {
         Prior::unpack(self.prior.load(Ordering::Relaxed))
     }
 
-    /// Another prior, between searches.
+    /// Another prior, of a root's move.
     #[inline]
     pub(super) fn set_prior(&self, prior: Prior) {
         self.prior.store(prior.pack(), Ordering::Relaxed);

@@ -7,7 +7,7 @@ use crate::board::BoardSize;
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct SearchParams {
     /// Evaluations a node needs before its moves are created; from 1. CITE: Coulom (2006); Fuego uses 3, Pachi
-    /// and michi 8. A node without moves costs 64 bytes, so a high number saves memory.
+    /// and michi 8. A node without moves costs 128 bytes, so a high number saves memory.
     pub expand_after: u32,
     /// Lost games that a descent in progress counts for at the nodes it goes through, so that workers spread.
     pub virtual_losses: u32,
@@ -75,6 +75,41 @@ pub struct PuctParams {
     pub fpu_reduction_max: f32,
     /// The same at the root, where more moves are to be looked at.
     pub root_fpu_reduction_max: f32,
+    /// Is a move before its first visit taken to be worth what the network says of its parent, until its likely moves have
+    /// been visited? If not, it is what the search says of its parent, from the beginning.
+    pub fpu_parent_weight_by_visited_policy: bool,
+    /// The search counts with this power of the probability of the visited moves; above 0.
+    pub fpu_parent_weight_by_visited_policy_pow: f32,
+    /// How far moves that have proved to be bad lose weight in the value of their parent; 0 is not at all, see
+    /// [`means`](super::means).
+    pub value_weight_exponent: f32,
+    /// Do moves that are worse than likelier ones lose the visits that they have beyond what is due to them?
+    pub use_noise_pruning: bool,
+    /// Difference of utilities at which most of those visits go; above 0.
+    pub noise_prune_utility_scale: f32,
+    /// What points count beside the result, around an even game; from 0. See [`utility`](super::utility).
+    pub static_score_utility_factor: f32,
+    /// The same around the score that is expected at the root; from 0.
+    pub dynamic_score_utility_factor: f32,
+    /// How far that score is moved towards an even game, in `[0, 1]`.
+    pub dynamic_score_center_zero_weight: f32,
+    /// The points in which what points count grows, in sides of the board; above 0.
+    pub dynamic_score_center_scale: f32,
+    /// Do evaluations count less where the network says that it is unsure? Only networks from version 9 on do.
+    pub use_uncertainty: bool,
+    /// An expected error of about this counts as one visit; above 0.
+    pub uncertainty_coeff: f32,
+    /// Power of the error; from 0.
+    pub uncertainty_exponent: f32,
+    /// Visits that a sure evaluation counts; above 0.
+    pub uncertainty_max_weight: f32,
+    /// Share of what the network got wrong after moves of the same kind, in `[0, 1]`, that is added to what it says; see
+    /// the module `bias`.
+    pub subtree_value_bias_factor: f32,
+    /// What a position counts there: this power of its visits; from 0.
+    pub subtree_value_bias_weight_exponent: f32,
+    /// Share of it, in `[0, 1]`, that is forgotten when the game has taken another way.
+    pub subtree_value_bias_free_prop: f32,
 }
 
 /// Constants that differ from what suits evaluator and board; `None` leaves a constant alone. Names and ranges are those
@@ -102,6 +137,38 @@ pub struct SearchChanges {
     pub fpu_reduction_max: Option<f32>,
     /// See [`PuctParams::root_fpu_reduction_max`].
     pub root_fpu_reduction_max: Option<f32>,
+    /// See [`PuctParams::fpu_parent_weight_by_visited_policy`].
+    pub fpu_parent_weight_by_visited_policy: Option<bool>,
+    /// See [`PuctParams::fpu_parent_weight_by_visited_policy_pow`].
+    pub fpu_parent_weight_by_visited_policy_pow: Option<f32>,
+    /// See [`PuctParams::value_weight_exponent`].
+    pub value_weight_exponent: Option<f32>,
+    /// See [`PuctParams::use_noise_pruning`].
+    pub use_noise_pruning: Option<bool>,
+    /// See [`PuctParams::noise_prune_utility_scale`].
+    pub noise_prune_utility_scale: Option<f32>,
+    /// See [`PuctParams::static_score_utility_factor`].
+    pub static_score_utility_factor: Option<f32>,
+    /// See [`PuctParams::dynamic_score_utility_factor`].
+    pub dynamic_score_utility_factor: Option<f32>,
+    /// See [`PuctParams::dynamic_score_center_zero_weight`].
+    pub dynamic_score_center_zero_weight: Option<f32>,
+    /// See [`PuctParams::dynamic_score_center_scale`].
+    pub dynamic_score_center_scale: Option<f32>,
+    /// See [`PuctParams::use_uncertainty`].
+    pub use_uncertainty: Option<bool>,
+    /// See [`PuctParams::uncertainty_coeff`].
+    pub uncertainty_coeff: Option<f32>,
+    /// See [`PuctParams::uncertainty_exponent`].
+    pub uncertainty_exponent: Option<f32>,
+    /// See [`PuctParams::uncertainty_max_weight`].
+    pub uncertainty_max_weight: Option<f32>,
+    /// See [`PuctParams::subtree_value_bias_factor`].
+    pub subtree_value_bias_factor: Option<f32>,
+    /// See [`PuctParams::subtree_value_bias_weight_exponent`].
+    pub subtree_value_bias_weight_exponent: Option<f32>,
+    /// See [`PuctParams::subtree_value_bias_free_prop`].
+    pub subtree_value_bias_free_prop: Option<f32>,
     /// See [`RaveParams::equivalence`].
     pub rave_equivalence: Option<f32>,
     /// See [`RaveParams::exploration`].
@@ -131,6 +198,22 @@ impl Default for PuctParams {
             cpuct_utility_stdev_scale: 0.85,
             fpu_reduction_max: 0.2,
             root_fpu_reduction_max: 0.1,
+            fpu_parent_weight_by_visited_policy: true,
+            fpu_parent_weight_by_visited_policy_pow: 2.0,
+            value_weight_exponent: 0.25,
+            use_noise_pruning: true,
+            noise_prune_utility_scale: 0.15,
+            static_score_utility_factor: 0.1,
+            dynamic_score_utility_factor: 0.3,
+            dynamic_score_center_zero_weight: 0.2,
+            dynamic_score_center_scale: 0.75,
+            use_uncertainty: true,
+            uncertainty_coeff: 0.25,
+            uncertainty_exponent: 1.0,
+            uncertainty_max_weight: 8.0,
+            subtree_value_bias_factor: 0.45,
+            subtree_value_bias_weight_exponent: 0.85,
+            subtree_value_bias_free_prop: 0.8,
         }
     }
 }
@@ -161,14 +244,14 @@ impl SearchParams {
     /// Parameters for a network. Its answer for a position holds the moves too, so they are created when the
     /// position is met for the second time.
     ///
-    /// The same for all sizes: with earlier states of the built-in network and 100 visits, `kosumi tune` (on 9×9 its
-    /// prototype) found nothing better among 17 settings on 9×9 (300 positions; exploration 0.6 to 2.2, first-play reductions,
-    /// deviation, choice by LCB: −0.24 to +0.12 % of the games a move, standard errors 0.08 to 0.24), 2 on
-    /// 13×13 (150 positions; exploration 0.7: −0.06, 1.4: +0.02, standard errors 0.08) and 6 on 19×19 (110 positions;
-    /// −0.08 to +0.00, standard errors 0.06 at most).
+    /// KataGo's constants, the same for all sizes. `kosumi tune` found nothing better with b6c96 and 200 visits on 9×9 (300
+    /// positions, judged by b7c96h3tfrs; less than these lose, in per cent of the games a move: `cpuct_exploration` 0.8
+    /// −0.65 ± 0.29, 1.25 −0.30 ± 0.20, choice by visits −0.30 ± 0.24, no correction of evaluations −0.10), nor
+    /// with earlier states of the search and of the built-in network among 25 settings on three sizes.
     pub fn for_network() -> SearchParams {
         let formula = Formula::Puct(PuctParams::default());
-        SearchParams { expand_after: 1, formula, ..SearchParams::default() }
+        let choice = Choice { lcb_stdevs: 5.0, min_visit_prop_for_lcb: 0.15 };
+        SearchParams { expand_after: 1, formula, choice, ..SearchParams::default() }
     }
 
     /// These parameters with some of them changed. Changes of one formula do nothing to the other.
@@ -192,6 +275,28 @@ impl SearchParams {
                 put(&mut puct.cpuct_utility_stdev_scale, changes.cpuct_utility_stdev_scale);
                 put(&mut puct.fpu_reduction_max, changes.fpu_reduction_max);
                 put(&mut puct.root_fpu_reduction_max, changes.root_fpu_reduction_max);
+                put(
+                    &mut puct.fpu_parent_weight_by_visited_policy,
+                    changes.fpu_parent_weight_by_visited_policy,
+                );
+                put(
+                    &mut puct.fpu_parent_weight_by_visited_policy_pow,
+                    changes.fpu_parent_weight_by_visited_policy_pow,
+                );
+                put(&mut puct.value_weight_exponent, changes.value_weight_exponent);
+                put(&mut puct.use_noise_pruning, changes.use_noise_pruning);
+                put(&mut puct.noise_prune_utility_scale, changes.noise_prune_utility_scale);
+                put(&mut puct.static_score_utility_factor, changes.static_score_utility_factor);
+                put(&mut puct.dynamic_score_utility_factor, changes.dynamic_score_utility_factor);
+                put(&mut puct.dynamic_score_center_zero_weight, changes.dynamic_score_center_zero_weight);
+                put(&mut puct.dynamic_score_center_scale, changes.dynamic_score_center_scale);
+                put(&mut puct.use_uncertainty, changes.use_uncertainty);
+                put(&mut puct.uncertainty_coeff, changes.uncertainty_coeff);
+                put(&mut puct.uncertainty_exponent, changes.uncertainty_exponent);
+                put(&mut puct.uncertainty_max_weight, changes.uncertainty_max_weight);
+                put(&mut puct.subtree_value_bias_factor, changes.subtree_value_bias_factor);
+                put(&mut puct.subtree_value_bias_weight_exponent, changes.subtree_value_bias_weight_exponent);
+                put(&mut puct.subtree_value_bias_free_prop, changes.subtree_value_bias_free_prop);
             }
             Formula::Rave(rave) => {
                 put(&mut rave.equivalence, changes.rave_equivalence);

@@ -1,9 +1,11 @@
 //! What a search found, as plain data.
 
 use super::NodeTable;
-use super::node::{Node, NodeId, from_fixed};
-use super::params::Choice;
+use super::node::{Means, Node, NodeId, from_fixed};
+use super::params::{Choice, Formula, PuctParams, SearchParams};
+use super::select::{MoveStats, NodeStats, Puct};
 use super::table::TableUse;
+use super::utility::Scale;
 use super::worker::Counters;
 use crate::board::{Color, Move};
 use crate::eval::{Ownership, Prior};
@@ -24,6 +26,12 @@ pub struct MoveReport {
     pub value_error: f32,
     /// Expected score for Black after it, komi included; the root's if it has no visits.
     pub score: f32,
+    /// Result and score in one number, for Black, which searches with a network maximise; the value in others.
+    pub utility: f32,
+    /// Its standard error.
+    pub utility_error: f32,
+    /// What speaks for the move, in visits: those that it would get with what is known now, and no more than it has.
+    pub merit: f32,
     /// Prior knowledge.
     pub prior: Prior,
     /// RAVE games and Black's mean value in them.
@@ -75,11 +83,14 @@ impl SearchReport {
         game: &Game,
         counters: &Counters,
         ownership: Ownership,
-        choice: &Choice,
+        params: &SearchParams,
     ) -> SearchReport {
         let node = table.node(root);
         let mut moves = move_reports(table, node);
-        put_best_first(&mut moves, game.to_move(), choice);
+        if let Formula::Puct(puct) = &params.formula {
+            judge(&mut moves, table, node, game, puct);
+        }
+        put_best_first(&mut moves, game.to_move(), &params.choice);
         SearchReport {
             to_move: game.to_move(),
             visits: node.visits(),
@@ -150,17 +161,22 @@ fn move_reports(table: &NodeTable, root: &Node) -> Vec<MoveReport> {
             }
             let (variation, counts): (_, Vec<_>) = variation.into_iter().unzip();
             let (variation_visits, variation_node_visits) = counts.into_iter().unzip();
+            let value_error = value_error(known);
+            let value = if visits > 0 && known.means().weight <= 0.0 {
+                from_fixed(seen)
+            } else {
+                // Without visits that count: what is known of what follows, or of the root.
+                value_if_visited(known).unwrap_or(root.value())
+            };
             MoveReport {
                 mv: edge.mv(),
                 visits,
                 node_visits,
-                // Without visits that count: what is known of what follows, or of the root.
-                value: if visits > 0 {
-                    from_fixed(seen)
-                } else {
-                    value_if_visited(known).unwrap_or(root.value())
-                },
-                value_error: value_error(known),
+                value,
+                value_error,
+                utility: value,
+                utility_error: value_error,
+                merit: visits as f32,
                 score: known.score(),
                 prior: edge.prior(),
                 rave: edge.rave(),
@@ -174,20 +190,81 @@ fn move_reports(table: &NodeTable, root: &Node) -> Vec<MoveReport> {
     moves
 }
 
+/// Fills in what speaks for the moves after a search with a network.
+///
+/// Visits that a move got while it looked better than it is, or while its rival looked worse, do not speak for it: it has
+/// the merit of as many as make it as urgent as the most visited one. CITE: KataGo does so by default.
+fn judge(moves: &mut [MoveReport], table: &NodeTable, root: &Node, game: &Game, params: &PuctParams) {
+    let sign = game.to_move().sign() as f32;
+    let means = root.means();
+    let most = Scale::new(params, game.size().area(), 0.0).most() as f32;
+    let (mut edge_weight, mut visited_probability) = (0.0, 0.0);
+    for edge in table.edges(root) {
+        let child = edge.child().map(|child| table.node(child));
+        let Some(entry) = moves.iter_mut().find(|entry| entry.mv == edge.mv()) else { continue };
+        entry.merit = child.map_or(0.0, |child| child.weight_of_visits(edge.visits())) as f32;
+        let known = child.unwrap_or(root).means();
+        entry.utility = if known.weight > 0.0 { known.utility } else { means.utility };
+        entry.utility_error = utility_error(&known, most);
+        if entry.merit > 0.0 {
+            edge_weight += entry.merit;
+            visited_probability += entry.prior.probability();
+        }
+    }
+    let puct = Puct::new(
+        params,
+        &NodeStats {
+            utility: sign * means.utility,
+            utility_square: means.utility_square,
+            weight: means.weight,
+            edge_weight,
+            visited_probability,
+            own_utility: sign * root.own_utility(),
+            is_root: true,
+        },
+    );
+    let stats =
+        |entry: &MoveReport| MoveStats { visits: entry.merit, value: sign * entry.utility, lost: 0.0 };
+    // The first of equals: moves come in the order of their visits.
+    let Some(favourite) = moves.iter().rev().max_by(|a, b| a.merit.total_cmp(&b.merit)) else { return };
+    let (favourite, urgency) = (favourite.mv, puct.urgency(&stats(favourite), favourite.prior.probability()));
+    for entry in moves.iter_mut().filter(|entry| entry.mv != favourite && entry.merit > 0.0) {
+        let worth = puct.visits_worth(&stats(entry), entry.prior.probability(), urgency);
+        entry.merit = entry.merit.min(worth.ceil());
+    }
+}
+
+/// Standard error of a utility that is at most `most`, from how far evaluations scatter. A few evaluations that happen to
+/// be equal would look certain, so a little of the widest scatter there is is mixed in, which fades with the cube of
+/// their number.
+fn utility_error(means: &Means, most: f32) -> f32 {
+    if means.weight <= 0.0 || means.weight_square <= 0.0 {
+        return 2.0 * most;
+    }
+    let count = |weight: f32, weight_square: f32| weight * weight / weight_square;
+    let prior_weight = means.weight / count(means.weight, means.weight_square).powi(3);
+    let square = means.utility_square.max(means.utility * means.utility);
+    let weight = means.weight + prior_weight;
+    let square = square + most * most * prior_weight / weight;
+    let count = count(weight, means.weight_square + prior_weight * prior_weight);
+    ((square - means.utility * means.utility).max(0.0) / count).sqrt()
+}
+
 /// Moves the best one to the front of moves that are in the order of their visits.
 fn put_best_first(moves: &mut [MoveReport], color: Color, choice: &Choice) {
-    let Some(most) = moves.first().map(|first| first.visits).filter(|&most| most > 0) else { return };
-    if choice.lcb_stdevs <= 0.0 {
-        return;
-    }
-    let lower_bound =
-        |entry: &MoveReport| entry.value * color.sign() as f32 - choice.lcb_stdevs * entry.value_error;
-    let has_visits =
-        |entry: &MoveReport| entry.visits as f32 >= (choice.min_visit_prop_for_lcb * most as f32).max(1.0);
-    let mut best = 0;
-    for index in 1..moves.len() {
-        if has_visits(&moves[index]) && lower_bound(&moves[index]) > lower_bound(&moves[best]) {
-            best = index;
+    let by_merit = |a: &&MoveReport, b: &&MoveReport| a.merit.total_cmp(&b.merit);
+    let Some(most) = moves.iter().max_by(by_merit).map(|it| it.merit).filter(|&it| it > 0.0) else { return };
+    // The first of equals.
+    let mut best = moves.iter().position(|entry| entry.merit == most).unwrap_or(0);
+    if choice.lcb_stdevs > 0.0 {
+        let sign = color.sign() as f32;
+        let lower_bound = |entry: &MoveReport| sign * entry.utility - choice.lcb_stdevs * entry.utility_error;
+        let least = choice.min_visit_prop_for_lcb * most;
+        for index in 0..moves.len() {
+            let is_known = moves[index].visits > 0 && moves[index].merit > 0.0 && moves[index].merit >= least;
+            if is_known && lower_bound(&moves[index]) > lower_bound(&moves[best]) {
+                best = index;
+            }
         }
     }
     moves[..=best].rotate_right(1);
@@ -213,6 +290,8 @@ mod tests {
     fn entry(column: usize, visits: u32, value: f32, value_error: f32) -> MoveReport {
         let mv = Move::Play(Point::new(column, 0));
         let (prior, rave) = (Prior::EVEN, (0, 0.0));
+        let (variation, variation_visits) = (vec![mv], vec![visits]);
+        let variation_node_visits = vec![visits];
         MoveReport {
             mv,
             visits,
@@ -220,11 +299,14 @@ mod tests {
             value,
             value_error,
             score: 0.0,
+            utility: value,
+            utility_error: value_error,
+            merit: visits as f32,
             prior,
             rave,
-            variation: vec![mv],
-            variation_visits: vec![visits],
-            variation_node_visits: vec![visits],
+            variation,
+            variation_visits,
+            variation_node_visits,
         }
     }
 

@@ -7,9 +7,9 @@ use super::params::{PuctParams, RaveParams};
 /// What the simulations through one move have found.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct MoveStats {
-    /// Completed simulations through the edge.
-    pub visits: u32,
-    /// Value of the child.
+    /// Completed simulations through the edge, or what they count where evaluations count differently.
+    pub visits: f32,
+    /// Value of the child, or its utility.
     pub value: f32,
     /// Lost games that the descents in progress count for.
     pub lost: f32,
@@ -19,8 +19,7 @@ impl MoveStats {
     /// Visits and their summed value, descents in progress being lost games, so that workers spread.
     #[inline]
     fn visits_and_sum(&self) -> (f32, f32) {
-        let visits = self.visits as f32;
-        (visits + self.lost, visits * self.value - self.lost)
+        (self.visits + self.lost, self.visits * self.value - self.lost)
     }
 }
 
@@ -65,14 +64,18 @@ pub fn rave_urgency(stats: &MoveStats, rave: &RaveStats, params: &RaveParams, ex
 /// What a node says about its moves in common, for [`Puct::new`].
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct NodeStats {
-    /// Value of the node.
-    pub value: f32,
-    /// Mean square of the results that came through the node, in `[0, 1]`.
-    pub mean_square: f32,
-    /// Simulations through the node's edges.
-    pub edge_visits: u32,
+    /// Utility of the node.
+    pub utility: f32,
+    /// Mean square of the utilities of all evaluations below it, and its own.
+    pub utility_square: f32,
+    /// What these count together.
+    pub weight: f32,
+    /// What the visits of the node's edges count together.
+    pub edge_weight: f32,
     /// Sum of the probabilities of the moves that have been visited.
     pub visited_probability: f32,
+    /// What the network says of the position.
+    pub own_utility: f32,
     /// Is it the root of the search?
     pub is_root: bool,
 }
@@ -92,25 +95,40 @@ pub struct Puct {
 impl Puct {
     /// The part that all moves of a node have in common.
     pub fn new(params: &PuctParams, node: &NodeStats) -> Puct {
-        let visits = node.edge_visits as f32;
+        let weight = node.edge_weight;
         let base = params.cpuct_exploration_base;
         // Of `libm`, so that it is the same on every machine.
         let cpuct =
-            params.cpuct_exploration + params.cpuct_exploration_log * libm::logf((visits + base) / base);
-        // The wider results scatter, the more there is to find. The measured deviation is averaged with some visits of
+            params.cpuct_exploration + params.cpuct_exploration_log * libm::logf((weight + base) / base);
+        // The wider utilities scatter, the more there is to find. The measured deviation is averaged with some visits of
         // the prior one.
         let prior = params.cpuct_utility_stdev_prior;
         let prior_weight = params.cpuct_utility_stdev_prior_weight;
-        let prior_square = node.value * node.value + prior * prior;
-        let mean_square =
-            (prior_square * prior_weight + node.mean_square * (visits + 1.0)) / (prior_weight + visits + 1.0);
-        let stdev = (mean_square - node.value * node.value).max(0.0).sqrt();
+        let square = node.utility * node.utility;
+        let stdev = if node.weight <= 1.0 {
+            prior
+        } else {
+            let sum = (square + prior * prior) * prior_weight + node.utility_square.max(square) * node.weight;
+            (sum / (prior_weight + node.weight - 1.0) - square).max(0.0).sqrt()
+        };
         let stdev_factor = 1.0 + params.cpuct_utility_stdev_scale * (stdev / prior - 1.0);
         // The small constant lets probabilities decide the first visit.
-        let exploring = cpuct * stdev_factor * (visits + 0.01).sqrt();
+        let exploring = cpuct * stdev_factor * (weight + 0.01).sqrt();
+        let visited = node.visited_probability.clamp(0.0, 1.0);
         let reduction = if node.is_root { params.root_fpu_reduction_max } else { params.fpu_reduction_max };
-        let unvisited = node.value - reduction * node.visited_probability.clamp(0.0, 1.0).sqrt();
-        Puct { exploring, unvisited: unvisited.max(-1.0) }
+        let parent = if params.fpu_parent_weight_by_visited_policy {
+            let share = libm::powf(visited, params.fpu_parent_weight_by_visited_policy_pow);
+            share * node.utility + (1.0 - share) * node.own_utility
+        } else {
+            node.utility
+        };
+        Puct { exploring, unvisited: parent - reduction * visited.sqrt() }
+    }
+
+    /// The visits after which a move would no longer be more urgent than `urgency`.
+    pub fn visits_worth(&self, stats: &MoveStats, probability: f32, urgency: f32) -> f32 {
+        let missing = urgency - stats.value;
+        if missing <= 0.0 { f32::MAX } else { (self.exploring * probability / missing - 1.0).max(0.0) }
     }
 
     /// How urgent a move is: the larger, the sooner it is followed.
@@ -131,7 +149,7 @@ mod tests {
 
     #[test]
     fn numbers_by_hand() {
-        let (three, none) = (MoveStats { visits: 3, value: 0.5, lost: 0.0 }, RaveStats::default());
+        let (three, none) = (MoveStats { visits: 3.0, value: 0.5, lost: 0.0 }, RaveStats::default());
         assert_eq!(rave_urgency(&three, &none, &PLAIN, 0.0), 0.5);
         // One descent in progress: (1.5 − 1) / 4.
         assert_eq!(rave_urgency(&MoveStats { lost: 1.0, ..three }, &none, &PLAIN, 0.0), 0.125);
@@ -156,7 +174,7 @@ mod tests {
             let rave = RaveStats { visits: 100, value: 1.0, ..RaveStats::default() };
             rave_urgency(&MoveStats { visits, ..MoveStats::default() }, &rave, &params, 0.0)
         };
-        assert!(at(1) > at(10) && at(10) > at(1000) && at(1000) > at(100_000));
+        assert!(at(1.0) > at(10.0) && at(10.0) > at(1000.0) && at(1000.0) > at(100_000.0));
     }
 
     #[test]
@@ -165,18 +183,23 @@ mod tests {
         let params = PuctParams {
             cpuct_exploration_log: 0.0,
             cpuct_utility_stdev_scale: 0.0,
+            fpu_parent_weight_by_visited_policy: false,
             ..PuctParams::default()
         };
         let node =
-            NodeStats { value: 0.2, edge_visits: 4, visited_probability: 0.25, ..NodeStats::default() };
+            NodeStats { utility: 0.2, edge_weight: 4.0, visited_probability: 0.25, ..NodeStats::default() };
         let puct = Puct::new(&params, &node);
         let near = |a: f32, b: f32| (a - b).abs() < 1e-6;
-        let once = MoveStats { visits: 1, value: 0.5, lost: 0.0 };
+        let once = MoveStats { visits: 1.0, value: 0.5, lost: 0.0 };
         assert!(near(puct.urgency(&once, 0.5), 0.5 + 0.5 * 4.01f32.sqrt() / 2.0));
         // First-play urgency: 0.2 − 0.2 · √0.25 = 0.1, and 0.2 − 0.1 · √0.25 at the root.
         assert!(near(puct.urgency(&MoveStats::default(), 0.0), 0.1));
         let root = Puct::new(&params, &NodeStats { is_root: true, ..node });
         assert!(near(root.urgency(&MoveStats::default(), 0.0), 0.15));
+        // Of the parent, 0.25² is the search's and the rest the network's: 0.0625 · 0.2 + 0.9375 · 0.4, less 0.1.
+        let by_policy = PuctParams { fpu_parent_weight_by_visited_policy: true, ..params };
+        let mixed = Puct::new(&by_policy, &NodeStats { own_utility: 0.4, ..node });
+        assert!(near(mixed.urgency(&MoveStats::default(), 0.0), 0.0125 + 0.375 - 0.1));
         // A descent in progress: (0.5 − 1) / 2, and one visit more below the line.
         let busy = MoveStats { lost: 1.0, ..once };
         assert!(near(puct.urgency(&busy, 0.5), -0.25 + 0.5 * 4.01f32.sqrt() / 3.0));
@@ -185,13 +208,26 @@ mod tests {
     #[test]
     fn exploration_grows_with_visits_and_with_deviation() {
         let params = PuctParams::default();
-        let exploring = |edge_visits, mean_square| {
-            let node = NodeStats { edge_visits, mean_square, ..NodeStats::default() };
-            Puct::new(&params, &node).exploring / (edge_visits as f32 + 0.01).sqrt()
+        let exploring = |edge_weight: f32, utility_square| {
+            let weight = edge_weight + 1.0;
+            let node = NodeStats { edge_weight, weight, utility_square, ..NodeStats::default() };
+            Puct::new(&params, &node).exploring / (edge_weight + 0.01).sqrt()
         };
-        assert!((exploring(0, 0.16) - 1.0).abs() < 1e-6, "the prior deviation leaves it as it is");
-        assert!(exploring(10_000, 0.16) > exploring(100, 0.16));
-        assert!(exploring(100, 0.5) > exploring(100, 0.16) && exploring(100, 0.16) > exploring(100, 0.01));
+        assert!((exploring(0.0, 0.16) - 1.0).abs() < 1e-6, "the prior deviation leaves it as it is");
+        assert!(exploring(10_000.0, 0.16) > exploring(100.0, 0.16));
+        assert!(exploring(100.0, 0.5) > exploring(100.0, 0.16));
+        assert!(exploring(100.0, 0.16) > exploring(100.0, 0.01));
+    }
+
+    #[test]
+    fn the_visits_that_a_move_is_worth_make_it_as_urgent() {
+        let node = NodeStats { edge_weight: 90.0, weight: 91.0, utility_square: 0.1, ..NodeStats::default() };
+        let puct = Puct::new(&PuctParams::default(), &node);
+        let stats = |visits| MoveStats { visits, value: 0.1, lost: 0.0 };
+        let worth = puct.visits_worth(&stats(50.0), 0.2, 0.3);
+        assert!((puct.urgency(&stats(worth), 0.2) - 0.3).abs() < 1e-5);
+        assert_eq!(puct.visits_worth(&stats(50.0), 0.2, 0.1), f32::MAX);
+        assert_eq!(puct.visits_worth(&stats(50.0), 0.0, 0.3), 0.0);
     }
 
     #[test]

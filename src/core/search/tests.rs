@@ -1,5 +1,7 @@
 //! Tests of the invariants that [`search`](super) and its parts state.
 
+use super::means::Child;
+use super::node::Means;
 use super::*;
 use crate::board::{Board, BoardSize, Color, Move, Point};
 use crate::eval::stub::{AreaEvaluator, HashEvaluator, HashPolicy};
@@ -7,6 +9,7 @@ use crate::eval::{Evaluation, Playouts, Prior};
 use crate::game::Line;
 use crate::graph_key::Sharing;
 use crate::rules::{KoRule, Rules};
+use node::Node;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -29,10 +32,27 @@ fn search<E: Evaluator + Sync>(evaluator: E, threads: usize) -> Search<E> {
     Search::new(evaluator, params, 8, threads)
 }
 
-/// A search that chooses by probabilities.
+/// A search that chooses by probabilities, with the constants of networks.
 fn puct_search<E: Evaluator + Sync>(evaluator: E, threads: usize) -> Search<E> {
-    let params = SearchParams { formula: Formula::Puct(PuctParams::default()), ..SearchParams::default() };
-    Search::new(evaluator, SearchParams { expand_after: 1, ..params }, 8, threads)
+    Search::new(evaluator, SearchParams::for_network(), 8, threads)
+}
+
+/// Every evaluation counts the same, by its value alone.
+fn plain_puct() -> PuctParams {
+    PuctParams {
+        value_weight_exponent: 0.0,
+        use_noise_pruning: false,
+        static_score_utility_factor: 0.0,
+        dynamic_score_utility_factor: 0.0,
+        use_uncertainty: false,
+        subtree_value_bias_factor: 0.0,
+        ..PuctParams::default()
+    }
+}
+
+fn with_puct<E: Evaluator + Sync>(puct: PuctParams, evaluator: E, threads: usize) -> Search<E> {
+    let params = SearchParams { formula: Formula::Puct(puct), ..SearchParams::for_network() };
+    Search::new(evaluator, params, 8, threads)
 }
 
 fn run<E: Evaluator + Sync>(search: &mut Search<E>, game: &Game, playouts: u32, seed: u64) -> SearchReport {
@@ -63,9 +83,9 @@ fn fighting_positions() -> Vec<(&'static str, Color)> {
 
 /// Checks at every leaf that the whole line is legal when it is played again, move by move, in a game of its own.
 #[derive(Clone)]
-struct LegalityOracle(Arc<AtomicU32>);
+struct LegalityOracle<E>(Arc<AtomicU32>, E);
 
-impl Evaluator for LegalityOracle {
+impl<E: Evaluator> Evaluator for LegalityOracle<E> {
     fn evaluate(&mut self, line: &Line<'_>, rng: &mut Rng, moves: &mut Vec<(Move, Prior)>) -> Evaluation {
         let mut game = line.game().clone();
         for &mv in line.moves() {
@@ -75,12 +95,12 @@ impl Evaluator for LegalityOracle {
         assert_eq!(game.board(), line.board());
         assert_eq!(game.graph_key(), line.graph_key(), "game and line agree on the node");
         self.0.fetch_add(1, Ordering::Relaxed);
-        HashEvaluator.evaluate(line, rng, moves)
+        self.1.evaluate(line, rng, moves)
     }
 
     fn expand(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
         // Exactly the legal moves, whatever the path: a node is shared only by histories with the same ones.
-        HashEvaluator.expand(line, moves);
+        self.1.expand(line, moves);
     }
 }
 
@@ -92,9 +112,13 @@ fn descents_are_legal() {
                 for sharing in [Sharing::Graph, Sharing::Tree] {
                     let game = game(drawing, to_move, rules(ko, suicide)).with_sharing(sharing);
                     let leaves = Arc::new(AtomicU32::new(0));
-                    let report = run(&mut search(LegalityOracle(leaves.clone()), 1), &game, 1500, 7);
+                    let oracle = LegalityOracle(leaves.clone(), HashEvaluator);
+                    let report = run(&mut search(oracle, 1), &game, 1500, 7);
                     assert_eq!(report.playouts, 1500);
                     assert_eq!(leaves.load(Ordering::Relaxed) + report.cycles, 1500);
+                    assert_eq!(game.check(to_move, report.best_move()), Ok(()));
+                    let oracle = LegalityOracle(leaves.clone(), HashPolicy);
+                    let report = run(&mut puct_search(oracle, 1), &game, 1500, 7);
                     assert_eq!(game.check(to_move, report.best_move()), Ok(()));
                 }
             }
@@ -174,36 +198,164 @@ fn sums_are_exact() {
                 // On a tree, one worker leaves nothing stale. On a graph, a node may have learned through one
                 // parent what another has not seen yet.
                 check_sums(&search, &game, threads == 1 && sharing == Sharing::Tree);
-                let mut search = puct_search(HashPolicy, threads);
-                run(&mut search, &game, 4000, 3);
-                check_sums(&search, &game, threads == 1 && sharing == Sharing::Tree);
+            }
+        }
+    }
+}
+
+/// The means of a node as the documentation defines them, without the correction by `bias`.
+fn means_by_definition(search: &Search<HashPolicy>, node: &Node, color: Color) -> Means {
+    let (table, sign) = (search.table(), f64::from(color.sign()));
+    let Formula::Puct(params) = search.params().formula else { unreachable!("chosen by the test") };
+    let mut children: Vec<Child> = Vec::new();
+    for (edge, it) in table.edges(node).iter().enumerate().filter(|(_, it)| it.visits() > 0) {
+        let child = table.node(it.child().expect("a visited edge has a child"));
+        let (visits, all) = (f64::from(it.visits()), f64::from(child.visits()));
+        let utility = sign * f64::from(child.means().utility);
+        let weight = f64::from(child.means().weight) * visits / all;
+        children.push(Child { edge, utility, prior: it.prior().probability().into(), weight });
+    }
+    means::reweigh(&mut children, &params);
+    let own = node.own();
+    let own_utility =
+        search.scale.expect("a scale").utility(own.result.into(), own.score.into(), own.deviation.into());
+    let mean = |of_child: &dyn Fn(Means) -> f32, of_own: f32| {
+        let (mut sum, mut weights) = (f64::from(own.weight) * f64::from(of_own), f64::from(own.weight));
+        for child in &children {
+            let node = table.node(table.edges(node)[child.edge].child().expect("a child"));
+            sum += child.weight * f64::from(of_child(node.means()));
+            weights += child.weight;
+        }
+        (sum / weights) as f32
+    };
+    Means {
+        result: mean(&|it| it.result, own.result),
+        utility: mean(&|it| it.utility, own_utility as f32),
+        utility_square: mean(&|it| it.utility_square, (own_utility * own_utility) as f32),
+        score: mean(&|it| it.score, own.score),
+        ..Means::default()
+    }
+}
+
+/// Asserts the visits of every node and, if nothing may be stale, its means.
+fn check_means(search: &Search<HashPolicy>, game: &Game, is_current: bool) {
+    let table = search.table();
+    for (id, moves) in walk(table, game) {
+        let node = table.node(id);
+        let color = if moves.len() % 2 == 0 { game.to_move() } else { game.to_move().opponent() };
+        assert_eq!((node.in_flight(), node.refreshing.load(Ordering::Relaxed)), (0, 0));
+        let through_edges: u32 = table.edges(node).iter().map(node::Edge::visits).sum();
+        assert_eq!(node.visits(), node.own_visits() + through_edges);
+        if is_current && node.visits() > 0 {
+            let (stored, wanted) = (node.means(), means_by_definition(search, node, color));
+            let near = |a: f32, b: f32| (a - b).abs() < 1e-5 * (1.0 + b.abs());
+            assert!(
+                near(stored.result, wanted.result)
+                    && near(stored.utility, wanted.utility)
+                    && near(stored.utility_square, wanted.utility_square)
+                    && near(stored.score, wanted.score),
+                "{moves:?}: {stored:?} {wanted:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn means_are_exact() {
+    let puct = PuctParams { subtree_value_bias_factor: 0.0, ..PuctParams::default() };
+    for threads in [1, 2, 4] {
+        for sharing in [Sharing::Graph, Sharing::Tree] {
+            for (drawing, to_move) in fighting_positions() {
+                let game = game(drawing, to_move, rules(KoRule::Positional, true)).with_sharing(sharing);
+                let mut search = with_puct(puct, HashPolicy, threads);
+                run(&mut search, &game, 3000, 3);
+                // On a tree, one worker leaves nothing stale.
+                check_means(&search, &game, threads == 1 && sharing == Sharing::Tree);
+                // Computed again from the leaves up, nothing is stale on a graph either: what was learned through
+                // another parent has arrived.
+                let root = search.table.find(game.graph_key()).expect("root");
+                search.valuation().expect("PUCT").refresh_all(root, game.to_move());
+                check_means(&search, &game, true);
             }
         }
     }
 }
 
 #[test]
+fn what_is_noted_of_the_network_is_exact() {
+    for threads in [1, 4] {
+        let mut game = empty(5);
+        let mut search = puct_search(HashPolicy, threads);
+        for _ in 0..3 {
+            let report = run(&mut search, &game, 1500, 3);
+            let mut wanted = std::collections::BTreeMap::new();
+            for id in 0..search.table().node_count() {
+                let noted = BiasTable::contribution(search.table().node(id as NodeId));
+                if let Some((entry, difference, weight)) = noted {
+                    let sums = wanted.entry(entry).or_insert((0, 0));
+                    *sums = (sums.0 + difference, sums.1 + weight);
+                }
+            }
+            let wanted: Vec<_> = wanted.into_iter().filter(|&(_, sums)| sums != (0, 0)).collect();
+            let found: Vec<_> = search.bias.sums().into_iter().map(|(entry, a, b)| (entry, (a, b))).collect();
+            assert!(found.len() > 100);
+            assert_eq!(found, wanted);
+            // What lies behind fades before the next search.
+            let color = game.to_move();
+            game.play(color, report.best_move()).expect("legal");
+        }
+    }
+}
+
+#[test]
+fn utilities_follow_the_root() {
+    // After a move, points are measured around another score, and every node that can be reached is valued anew.
+    let puct = PuctParams { subtree_value_bias_factor: 0.0, ..PuctParams::default() };
+    let mut game = empty(5);
+    let mut search = with_puct(puct, HashPolicy, 1);
+    let report = run(&mut search, &game, 2000, 1);
+    let before = search.scale;
+    game.play(Color::Black, report.moves[0].mv).expect("legal");
+    run(&mut search, &game, 1, 1);
+    assert_ne!(search.scale, before);
+    let root = search.table.find(game.graph_key()).expect("root");
+    search.valuation().expect("PUCT").refresh_all(root, game.to_move());
+    check_means(&search, &game, true);
+    assert!(search.table().node(root).visits() > 100);
+}
+
+#[test]
 fn a_trees_value_is_the_mean_of_its_evaluations() {
     #[derive(Clone)]
-    struct Summing(Arc<Mutex<(f64, u32)>>);
-    impl Evaluator for Summing {
+    struct Summing<E>(Arc<Mutex<(f64, u32)>>, E);
+    impl<E: Evaluator> Evaluator for Summing<E> {
         fn evaluate(&mut self, line: &Line<'_>, rng: &mut Rng, moves: &mut Vec<(Move, Prior)>) -> Evaluation {
-            let evaluation = HashEvaluator.evaluate(line, rng, moves);
+            let evaluation = self.1.evaluate(line, rng, moves);
             let mut sums = self.0.lock().expect("lock");
             sums.0 += f64::from(evaluation.value);
             sums.1 += 1;
             evaluation
         }
         fn expand(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
-            HashEvaluator.expand(line, moves);
+            self.1.expand(line, moves);
         }
     }
     let sums = Arc::new(Mutex::new((0.0, 0)));
     let game = empty(5).with_sharing(Sharing::Tree);
-    let report = run(&mut search(Summing(sums.clone()), 1), &game, 3000, 1);
+    let report = run(&mut search(Summing(sums.clone(), HashEvaluator), 1), &game, 3000, 1);
     let (sum, count) = *sums.lock().expect("lock");
     assert_eq!(count, 3000);
     assert!((f64::from(report.value) - sum / 3000.0).abs() < 1e-4, "{} {}", report.value, sum / 3000.0);
+
+    // With probabilities, once nothing counts more or less than one visit. The root is asked about once more, to measure
+    // utilities around it.
+    *sums.lock().expect("lock") = (0.0, 0);
+    let report = run(&mut with_puct(plain_puct(), Summing(sums.clone(), HashPolicy), 1), &game, 3000, 1);
+    let (sum, count) = *sums.lock().expect("lock");
+    assert_eq!(count, 3001);
+    let root = HashPolicy.evaluate(&Line::new(&game), &mut Rng::new(0), &mut Vec::new()).value;
+    let mean = (sum - f64::from(root)) / 3000.0;
+    assert!((f64::from(report.value) - mean).abs() < 1e-4, "{} {mean}", report.value);
 }
 
 #[test]
@@ -270,10 +422,54 @@ fn probabilities_guide_the_search() {
 }
 
 #[test]
+fn the_root_is_seen_from_one_more_side_for_every_so_many_visits() {
+    /// From every side another move is the only one.
+    #[derive(Clone)]
+    struct Sides(Arc<AtomicU32>);
+    impl Evaluator for Sides {
+        fn evaluate(&mut self, line: &Line<'_>, rng: &mut Rng, moves: &mut Vec<(Move, Prior)>) -> Evaluation {
+            HashPolicy.evaluate(line, rng, moves)
+        }
+        fn expand(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
+            self.expand_root_seen(line, 0, moves);
+        }
+        fn has_root_priors(&self) -> bool {
+            true
+        }
+        fn root_views(&self, _size: BoardSize) -> u32 {
+            4
+        }
+        fn expand_root_seen(&mut self, line: &Line<'_>, view: u32, moves: &mut Vec<(Move, Prior)>) {
+            HashPolicy.expand(line, moves);
+            for (index, (_, prior)) in moves.iter_mut().enumerate() {
+                *prior = Prior::Probability(if index == view as usize { 1.0 } else { 0.0 });
+            }
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+    let game = empty(5);
+    let asked = Arc::new(AtomicU32::new(0));
+    let mut search = puct_search(Sides(asked.clone()), 1);
+    let mut priors = |playouts: u32| {
+        run(&mut search, &game, playouts, 1);
+        let root = search.table().find(game.graph_key()).expect("root");
+        let edges = search.table().edges(search.table().node(root));
+        edges[..5].iter().map(|edge| edge.prior().probability()).collect::<Vec<_>>()
+    };
+    assert_eq!(priors(15), [1.0, 0.0, 0.0, 0.0, 0.0]);
+    assert_eq!(priors(1), [0.5, 0.5, 0.0, 0.0, 0.0], "the second view at 16 visits");
+    let all = priors(500);
+    assert!(all[..4].iter().all(|prior| (prior - 0.25).abs() < 0.003) && all[4] == 0.0, "{all:?}");
+    let times = asked.load(Ordering::Relaxed);
+    priors(100);
+    assert_eq!(asked.load(Ordering::Relaxed), times, "there is no fifth side");
+}
+
+#[test]
 fn scores_and_squares_are_means_over_simulations() {
     // The score of the stub is ten times its value, so on a tree both means must agree everywhere.
     let game = empty(4).with_sharing(Sharing::Tree);
-    let mut search = puct_search(HashPolicy, 1);
+    let mut search = with_puct(plain_puct(), HashPolicy, 1);
     run(&mut search, &game, 3000, 1);
     for (id, _) in walk(search.table(), &game) {
         let node = search.table().node(id);
@@ -339,6 +535,17 @@ fn a_full_table_is_no_error() {
             game.play(color, report.best_move()).expect("legal");
         }
         assert!(search.table().usage().fullness() > 0.9, "the test must fill the table");
+
+        let mut search = Search::new(HashPolicy, SearchParams::for_network(), 1, threads);
+        let mut game = empty(9);
+        for _ in 0..3 {
+            let report = run(&mut search, &game, 12_000, 1);
+            assert!(report.playouts >= 12_000 && report.value.abs() <= 1.0);
+            assert!(report.usage.edges <= report.usage.edge_capacity);
+            let color = game.to_move();
+            game.play(color, report.best_move()).expect("legal");
+        }
+        assert!(search.table().usage().fullness() > 0.9, "the test must fill the table");
     }
 }
 
@@ -355,11 +562,17 @@ fn what_was_learned_is_kept_after_a_move() {
 
 #[test]
 fn collecting_garbage_changes_nothing_that_can_be_reached() {
-    let mut search = search(HashEvaluator, 1);
+    let by_playouts = collect_garbage(search(HashEvaluator, 1));
+    check_sums(&by_playouts.0, &by_playouts.1, false);
+    let by_network = collect_garbage(puct_search(HashPolicy, 1));
+    check_means(&by_network.0, &by_network.1, false);
+}
+
+fn collect_garbage<E: Evaluator + Sync>(mut search: Search<E>) -> (Search<E>, Game) {
     let mut game = empty(5);
     let report = run(&mut search, &game, 5000, 1);
     game.play(Color::Black, report.best_move()).expect("legal");
-    let facts = |search: &Search<HashEvaluator>| {
+    let facts = |search: &Search<E>| {
         let table = search.table();
         walk(table, &game)
             .into_iter()
@@ -373,7 +586,7 @@ fn collecting_garbage_changes_nothing_that_can_be_reached() {
                         (edge.mv(), edge.visits_and_seen(), edge.rave(), edge.prior(), child)
                     })
                     .collect();
-                (line, node.key(), node.sums(), node.own_visits(), edges)
+                (line, node.key(), node.sums(), node.own_visits(), (node.means(), node.own()), edges)
             })
             .collect::<Vec<_>>()
     };
@@ -384,10 +597,9 @@ fn collecting_garbage_changes_nothing_that_can_be_reached() {
     assert_eq!(facts(&search), before);
     assert_eq!(search.table().usage().nodes, before.len(), "nothing else is left");
     assert!(before.len() < nodes);
-    check_sums(&search, &game, false);
     // And the search goes on from there.
     run(&mut search, &game, 2000, 2);
-    check_sums(&search, &game, false);
+    (search, game)
 }
 
 #[test]
@@ -480,11 +692,11 @@ fn visits_of_forbidden_moves_count_for_no_limit() {
         let mut search = puct_search(HashPolicy, 1);
         let known = run(&mut search, &game, 2000, 1);
         let favourite = known.moves[0].mv;
-        let rare: Vec<Move> = known.moves.iter().rev().take(6).map(|entry| entry.mv).collect();
+        let rare: Vec<Move> = known.moves.iter().rev().skip(5).take(3).map(|entry| entry.mv).collect();
         let visits = |report: &SearchReport| {
             rare.iter().filter_map(|&mv| report.find(mv)).map(|entry| entry.visits).sum::<u32>()
         };
-        assert!(known.moves[0].visits > 200 && visits(&known) < 30, "the test needs a clear favourite");
+        assert!(known.moves[0].visits > 200 && visits(&known) <= 30, "the test needs a clear favourite");
         let allow = vec![MoveRule { color: Color::Black, moves: rare.clone(), until: 1 }];
         let restriction = Restriction { allow, ..Restriction::NONE };
         let context = SearchContext {
@@ -493,7 +705,7 @@ fn visits_of_forbidden_moves_count_for_no_limit() {
         };
         let report = search.run(&game, 1, &context);
         assert_eq!(report.find(favourite).map(|entry| entry.visits), Some(known.moves[0].visits));
-        assert!(report.playouts >= 10, "{limits:?}: only {} simulations", report.playouts);
+        assert!(report.playouts >= 5, "{limits:?}: only {} simulations", report.playouts);
         assert!(report.playouts <= 60, "{limits:?}: {} simulations", report.playouts);
     }
 }

@@ -1,14 +1,18 @@
 //! One worker: simulations, one after the other, on the shared table.
 
+use super::bias::{BiasTable, Kind};
 use super::exploration::{Candidate, RootExploration};
+use super::means::Child;
 use super::node::{self, Edge, Node, NodeId};
-use super::params::{Choice, Formula, PuctParams, RaveParams};
+use super::params::{Formula, PuctParams, RaveParams};
 use super::select::{self, MoveStats, NodeStats, Puct, RaveStats};
+use super::valuation::Valuation;
 use super::{NodeTable, Restriction, SearchContext, SearchParams};
 use crate::board::{Color, Move};
 use crate::eval::{Evaluation, Evaluator, FirstPlays, Prior};
 use crate::game::{Game, Line};
 use crate::rng::Rng;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// One step of a descent.
 #[derive(Clone, Copy)]
@@ -82,12 +86,20 @@ pub(super) struct Worker<'s, E> {
     moves: Vec<(Move, Prior)>,
     /// Who played where first after the node that is being updated, see [`Worker::update_rave`].
     plays: FirstPlays,
+    /// What positions are worth, under PUCT.
+    valuation: Option<Valuation<'s>>,
+    /// Room to compute it in, and to choose in.
+    children: Vec<Child>,
+    visited: Vec<(usize, MoveStats)>,
     pub(super) counters: Counters,
 }
 
 /// Up to this share of the node table, a node gets its moves together with its value, if the evaluator knows both. Beyond
 /// it, only nodes that are reached again get them: moves take much more memory than the node.
 const EARLY_EXPANSION_FULLNESS: f32 = 0.25;
+
+/// The root is seen from one more side for every so many visits.
+const VISITS_PER_VIEW: u32 = 16;
 
 /// Longest descent, as a guard: a line of this many moves without a leaf does not occur in sensible searches.
 fn depth_limit(game: &Game) -> usize {
@@ -98,6 +110,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
     pub(super) fn new(
         table: &'s NodeTable,
         params: SearchParams,
+        valuation: Option<Valuation<'s>>,
         root: NodeId,
         game: &'s Game,
         evaluator: E,
@@ -117,6 +130,9 @@ impl<'s, E: Evaluator> Worker<'s, E> {
             path: Vec::new(),
             moves: Vec::new(),
             plays: FirstPlays::default(),
+            valuation,
+            children: Vec::new(),
+            visited: Vec::new(),
             counters: Counters::default(),
         }
     }
@@ -125,9 +141,9 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         self.table
     }
 
-    /// How the best move is told.
-    pub(super) fn choice(&self) -> &Choice {
-        &self.params.choice
+    /// Constants of the search.
+    pub(super) fn params(&self) -> &SearchParams {
+        &self.params
     }
 
     /// One simulation: select, expand, evaluate, back up.
@@ -140,17 +156,23 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         if let End::Leaf(leaf) | End::BelowLeaf(leaf) = end {
             self.moves.clear();
             let evaluation = self.evaluator.evaluate(&self.line, &mut self.rng, &mut self.moves);
-            let has_moves = !self.moves.is_empty() && matches!(end, End::Leaf(_));
-            if has_moves && self.table.usage().fullness() < EARLY_EXPANSION_FULLNESS {
-                self.table.expand(leaf, || &self.moves);
-            }
             let score = f64::from(evaluation.score);
             self.counters.score_sum += score;
             self.counters.score_square_sum += score * score;
             let square = evaluation.value * evaluation.value;
             let node = self.table.node(leaf);
-            node.add_own(node::to_fixed(evaluation.value));
+            if let Some(valuation) = &self.valuation {
+                let turn = self.line.to_move();
+                let turn = if matches!(end, End::Leaf(_)) { turn } else { turn.opponent() };
+                valuation.evaluated(node, turn, &evaluation, &mut self.children);
+            } else {
+                node.add_own(node::to_fixed(evaluation.value));
+            }
             node.add_result(evaluation.score, square);
+            let has_moves = !self.moves.is_empty() && matches!(end, End::Leaf(_));
+            if has_moves && self.table.usage().fullness() < EARLY_EXPANSION_FULLNESS {
+                self.table.expand(leaf, || &self.moves);
+            }
             self.back_up(evaluation.score, square);
             if let Formula::Rave(params) = self.params.formula {
                 self.update_rave(&params, evaluation);
@@ -165,6 +187,28 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         self.table.node(self.root).finish_visit();
         self.counters.playouts += 1;
         self.counters.depth = self.counters.depth.max(self.path.len() as u32);
+    }
+
+    /// Averages the priors of the root with those that its moves have from other sides, at most `most`, of which `seen`
+    /// have been: one more for every so many visits, so that it is a small part of the work however short a search is.
+    pub(super) fn see_root_again(&mut self, seen: &AtomicU32, most: u32) {
+        loop {
+            let view = seen.load(Ordering::Relaxed);
+            let root = self.table.node(self.root);
+            if view >= most || root.visits() < view.saturating_mul(VISITS_PER_VIEW) {
+                return;
+            }
+            self.line.reset();
+            self.moves.clear();
+            self.evaluator.expand_root_seen(&self.line, view, &mut self.moves);
+            for edge in self.table.edges(root) {
+                if let Some((_, prior)) = self.moves.iter().find(|(mv, _)| *mv == edge.mv()) {
+                    let (mean, new) = (edge.prior().probability(), prior.probability());
+                    edge.set_prior(Prior::Probability(mean + (new - mean) / (view + 1) as f32));
+                }
+            }
+            seen.store(view + 1, Ordering::Relaxed);
+        }
     }
 
     /// Follows the most urgent moves to a leaf.
@@ -196,8 +240,11 @@ impl<'s, E: Evaluator> Worker<'s, E> {
                 return End::Leaf(id);
             }
             let color = self.line.to_move();
+            let known = edge.child();
+            // Of the position before the move, which is gone when the new node is made.
+            let kind = if known.is_none() { self.kind(color, mv) } else { None };
             self.line.play(mv);
-            let (child, is_new) = match edge.child() {
+            let (child, is_new) = match known {
                 Some(child) => (child, false),
                 None => {
                     let before = self.table.node_count();
@@ -206,6 +253,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
                         // before it, which is what it is worth to choose among such moves.
                         return End::BelowLeaf(id);
                     };
+                    BiasTable::tie(self.table.node(child), kind);
                     edge.set_child(Some(child));
                     if (child as usize) < before {
                         self.counters.transpositions += 1;
@@ -225,6 +273,12 @@ impl<'s, E: Evaluator> Worker<'s, E> {
                 return End::Leaf(id);
             }
         }
+    }
+
+    /// The kind of a move in the position of the line, if that matters.
+    fn kind(&self, color: Color, mv: Move) -> Option<Kind> {
+        self.valuation.as_ref().filter(|it| it.params.subtree_value_bias_factor > 0.0)?;
+        Kind::of(self.line.board(), color, mv, self.line.last_moves()[0])
     }
 
     fn expand(&mut self, id: NodeId) {
@@ -260,10 +314,15 @@ impl<'s, E: Evaluator> Worker<'s, E> {
     }
 
     /// The most urgent move's place among the edges; the first of equals. `None` without edges.
-    fn select(&self, node: &Node, edges: &[Edge]) -> Option<usize> {
-        match &self.params.formula {
-            Formula::Rave(params) => self.select_by_rave(params, node, edges),
-            Formula::Puct(params) => self.select_by_puct(params, node, edges),
+    fn select(&mut self, node: &Node, edges: &[Edge]) -> Option<usize> {
+        match self.params.formula {
+            Formula::Rave(params) => self.select_by_rave(&params, node, edges),
+            Formula::Puct(params) => {
+                let mut visited = std::mem::take(&mut self.visited);
+                let chosen = self.select_by_puct(&params, node, edges, &mut visited);
+                self.visited = visited;
+                chosen
+            }
         }
     }
 
@@ -284,27 +343,69 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         })
     }
 
-    fn select_by_puct(&self, params: &PuctParams, node: &Node, edges: &[Edge]) -> Option<usize> {
-        let sign = self.line.to_move().sign() as f32;
-        let (mut edge_visits, mut visited_probability) = (0, 0.0);
-        for edge in edges {
-            let visits = edge.visits();
-            if visits > 0 {
-                edge_visits += visits;
-                visited_probability += edge.prior().probability();
+    /// `visited` is room for the moves that are known.
+    fn select_by_puct(
+        &self,
+        params: &PuctParams,
+        node: &Node,
+        edges: &[Edge],
+        visited: &mut Vec<(usize, MoveStats)>,
+    ) -> Option<usize> {
+        let (sign, depth) = (self.line.to_move().sign() as f32, self.path.len());
+        let is_restricted = self.restriction.applies_at(depth);
+        visited.clear();
+        let (mut edge_weight, mut visited_probability) = (0.0, 0.0);
+        // Of moves without visits, the likeliest is the most urgent.
+        let mut fresh: Option<(usize, f32)> = None;
+        for (index, edge) in edges.iter().enumerate() {
+            let probability = edge.prior().probability();
+            let stats = edge.child().map(|child| self.known(edge, self.table.node(child), sign));
+            let stats = stats.unwrap_or_default();
+            if stats.visits > 0.0 {
+                edge_weight += stats.visits;
+                visited_probability += probability;
+            }
+            if is_restricted && !self.restriction.permits(self.line.to_move(), edge.mv(), depth) {
+                continue;
+            }
+            if stats != MoveStats::default() {
+                visited.push((index, stats));
+            } else if fresh.is_none_or(|(_, most)| probability > most) {
+                fresh = Some((index, probability));
             }
         }
-        let stats = NodeStats {
-            value: sign * node.value(),
-            mean_square: node.mean_square(),
-            edge_visits,
-            visited_probability,
-            is_root: self.path.is_empty(),
-        };
-        let puct = Puct::new(params, &stats);
-        self.most_urgent(edges, |edge| {
-            puct.urgency(&self.stats(node, edge, sign), edge.prior().probability())
-        })
+        let means = node.means();
+        let puct = Puct::new(
+            params,
+            &NodeStats {
+                utility: sign * means.utility,
+                utility_square: means.utility_square,
+                weight: means.weight,
+                edge_weight,
+                visited_probability,
+                own_utility: sign * node.own_utility(),
+                is_root: depth == 0,
+            },
+        );
+        let fresh = fresh.map(|(index, _)| (index, MoveStats::default()));
+        let mut best = None;
+        let mut best_urgency = f32::NEG_INFINITY;
+        for &(index, stats) in visited.iter().chain(&fresh) {
+            let urgency = puct.urgency(&stats, edges[index].prior().probability());
+            if urgency > best_urgency {
+                best_urgency = urgency;
+                best = Some(index);
+            }
+        }
+        best
+    }
+
+    /// What is known about a move that leads to `child`, for the player on turn.
+    #[inline]
+    fn known(&self, edge: &Edge, child: &Node, sign: f32) -> MoveStats {
+        let visits = child.weight_of_visits(edge.visits()) as f32;
+        let value = if visits > 0.0 { sign * child.means().utility } else { 0.0 };
+        MoveStats { visits, value, lost: (child.in_flight() * self.params.virtual_losses) as f32 }
     }
 
     /// The place of the edge for which `urgency` is largest, among those that may be searched; the first of equals.
@@ -344,17 +445,23 @@ impl<'s, E: Evaluator> Worker<'s, E> {
             }
         }
         let lost = (in_flight * self.params.virtual_losses) as f32;
-        MoveStats { visits, value: sign * node::from_fixed(value), lost }
+        MoveStats { visits: visits as f32, value: sign * node::from_fixed(value), lost }
     }
 
     /// Counts the visit on every edge of the path and brings its nodes' values up to date, from the leaf to the
     /// root; score and square of the value count for every node but the leaf, which has them.
-    fn back_up(&self, score: f32, square: f32) {
+    fn back_up(&mut self, score: f32, square: f32) {
         for (depth, step) in self.path.iter().enumerate().rev() {
             let child = self.table.node(step.child);
             let node = self.table.node(step.node);
             let edge = &self.table.edges(node)[step.edge];
-            if depth > 0 || self.counts_at_root {
+            if let Some(valuation) = &self.valuation {
+                if depth > 0 || self.counts_at_root {
+                    node.count_visit(edge);
+                    node.add_result(score, square);
+                }
+                valuation.refresh(node, step.color, &mut self.children);
+            } else if depth > 0 || self.counts_at_root {
                 node.update_edge(edge, child.value_fixed(), 1);
                 node.add_result(score, square);
             } else {

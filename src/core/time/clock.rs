@@ -54,6 +54,8 @@ pub struct Budget {
     pub soft: Duration,
     /// When to stop in any case; at least `soft`.
     pub hard: Duration,
+    /// Is there more time for later moves if this one takes less?
+    pub keeps_rest: bool,
 }
 
 /// One player's clock.
@@ -287,6 +289,15 @@ impl Clock {
     /// The budget with `soft` at most `hard`, and something for every move.
     fn clip(&self, soft: Duration, hard: Duration, available: Duration) -> Budget {
         let hard = hard.max(MIN_BUDGET.min(available / 2));
-        Budget { soft: soft.clamp(MIN_BUDGET.min(hard), hard), hard }
+        Budget { soft: soft.clamp(MIN_BUDGET.min(hard), hard), hard, keeps_rest: self.keeps_rest() }
+    }
+
+    fn keeps_rest(&self) -> bool {
+        match self.control {
+            TimeControl::None | TimeControl::PerMove { .. } => false,
+            TimeControl::ByoYomi { .. } => !self.overtime,
+            TimeControl::Canadian { .. } => !self.overtime || self.count > 1,
+            TimeControl::Absolute { .. } | TimeControl::Fischer { .. } => true,
+        }
     }
 }

@@ -111,10 +111,10 @@ fn budgets() {
     assert!(sudden.soft > ms(3400) && sudden.soft < ms(3600), "{sudden:?}");
     assert_eq!(sudden.hard, sudden.soft * 2);
     let byo_yomi = budget(TimeControl::ByoYomi { main: ZERO, period: s(30), periods: 5 });
-    assert_eq!(byo_yomi, Budget { soft: ms(29_745), hard: ms(29_745) });
+    assert_eq!(byo_yomi, Budget { soft: ms(29_745), hard: ms(29_745), keeps_rest: false });
     assert_eq!(budget(TimeControl::PerMove { time: s(10) }).hard, ms(9745));
     let canadian = budget(TimeControl::Canadian { main: ZERO, period: s(300), stones: 25 });
-    assert_eq!(canadian, Budget { soft: ms(11_745), hard: ms(23_490) });
+    assert_eq!(canadian, Budget { soft: ms(11_745), hard: ms(23_490), keeps_rest: true });
     let main = budget(TimeControl::ByoYomi { main: s(240), period: s(30), periods: 5 });
     assert_eq!(main.soft, ms(30_745));
     // Hardly any time is left: a few milliseconds.

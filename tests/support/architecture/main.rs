@@ -37,6 +37,7 @@ const ORDER: &[(&str, &[&str])] = &[
             "handicap",
             "sgf",
             "perft",
+            "solve",
             "net",
             "playout",
             "eval",
@@ -64,6 +65,7 @@ const ORDER: &[(&str, &[&str])] = &[
             "tune",
             "regress",
             "matches",
+            "browser",
             "cli",
         ],
     ),
@@ -72,8 +74,8 @@ const ORDER: &[(&str, &[&str])] = &[
 /// Names that only some rooms may use.
 const RESERVED: &[(&str, &[&str])] = &[
     ("kosumi_gtp", &["commands", "players", "session", "regress", "matches", "cli"]),
-    ("Instant", &["engine", "session", "regress", "matches", "cli"]),
-    ("SystemTime", &["engine", "session", "matches", "cli"]),
+    ("Instant", &["engine", "session", "regress", "matches", "browser", "cli"]),
+    ("SystemTime", &["engine", "session", "matches", "browser", "cli"]),
     ("thread::sleep", &["engine", "files", "matches", "cli"]),
     ("io::stdout", &["cli"]),
     ("io::stderr", &["cli"]),

@@ -18,6 +18,7 @@ const LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ";
 class Board {
   constructor(root, columns, rows, stars) {
     Object.assign(this, { root, columns, rows });
+    for (const child of Array.from(root.children)) if (child.nodeName !== "title") child.remove();
     const width = (columns + 1.2) * UNIT, height = (rows + 1.2) * UNIT;
     root.style.setProperty("--ratio", width / height);
     // On a small board letters as large as on a large one would shout.
@@ -26,7 +27,7 @@ class Board {
     this.drawWood(width, height);
     this.drawGrid(stars);
     this.layers = {};
-    for (const name of ["shadows", "stones", "owners", "marks", "lines"]) {
+    for (const name of ["shadows", "stones", "owners", "marks", "lines", "ghost", "cursor"]) {
       this.layers[name] = svg("g", { class: name, "data-layer": name }, root);
     }
     this.shown = new Uint8Array(columns * rows);
@@ -145,11 +146,20 @@ class Board {
       if (point < 0 || this.shown[point]) continue;
       const group = svg("g", { class: `candidate ${grade}`, "data-candidate": this.name(point) }, layer);
       svg("circle", { cx: this.x(point), cy: this.y(point), r: 17.5 }, group);
-      svg("text", { x: this.x(point), y: this.y(point) }, group, label);
+      const size = String(label).length > 3 ? "long" : String(label).length > 1 ? "short" : "";
+      svg("text", { x: this.x(point), y: this.y(point), class: size }, group, label);
     }
     if (next >= 0 && !this.shown[next]) {
       svg("circle", { class: "next", cx: this.x(next), cy: this.y(next), r: 17.5 }, layer);
     }
+  }
+
+  // The move that would have been better than the one that was played.
+  showMissed(point) {
+    if (point < 0 || this.shown[point]) return;
+    const x = this.x(point), y = this.y(point), group = svg("g", { class: "missed", "data-missed": this.name(point) }, this.layers.marks);
+    svg("circle", { cx: x, cy: y, r: 16.5 }, group);
+    svg("path", { d: `M${x - 7} ${y + .5}l5 5.5l9.5-12` }, group);
   }
 
   // A line of moves, played out: [{ point, color, number }], those that were taken left out.
@@ -163,4 +173,78 @@ class Board {
       svg("text", { class: `number on-${name}`, x: cx, y: cy }, layer, number);
     }
   }
+
+  // Stones that are dead, or points of the board, crossed out.
+  showCrosses(points) {
+    const layer = this.layers.marks;
+    for (const point of points) {
+      const on = this.shown[point] === 1 ? "on-black" : "on-white", x = this.x(point), y = this.y(point);
+      svg("path", { class: `cross ${on}`, d: `M${x - 9} ${y - 9}l18 18m0-18l-18 18`, "data-dead": this.name(point) }, layer);
+    }
+  }
+
+  // A stone that would be there; -1 takes it away.
+  showGhost(point, color) {
+    this.layers.ghost.replaceChildren();
+    if (point < 0 || this.shown[point]) return;
+    const name = color === 1 ? "black" : "white";
+    svg("circle", { cx: this.x(point), cy: this.y(point), r: 19, class: `${name} would-be`, fill: `url(#stone-${name})`,
+      "data-ghost": this.name(point) }, this.layers.ghost);
+  }
+
+  // The point that keys have led to; -1 is none.
+  showCursor(point) {
+    this.layers.cursor.replaceChildren();
+    if (point < 0) return;
+    svg("rect", { class: "cursor", x: this.x(point) - 18, y: this.y(point) - 18, width: 36, height: 36, rx: 5,
+      "data-cursor": this.name(point) }, this.layers.cursor);
+  }
+}
+
+// A point of the board that is moved by keys. `describe(point)` is said when it moves, `choose(point)` is what Enter does.
+class Cursor {
+  constructor(board, { say, describe, choose }) {
+    Object.assign(this, { board, say, describe, choose, point: -1 });
+  }
+
+  // Does what a key says; false if it says nothing to the board.
+  key(name) {
+    const { columns, rows } = this.board, steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+    if ((name === "Enter" || name === " ") && this.point >= 0) { this.choose(this.point); return true; }
+    if (!steps[name]) return false;
+    const [dx, dy] = steps[name];
+    if (this.point < 0) {
+      this.place(Math.floor(rows / 2) * columns + Math.floor(columns / 2));
+    } else {
+      const column = Math.min(columns - 1, Math.max(0, this.point % columns + dx));
+      const row = Math.min(rows - 1, Math.max(0, Math.floor(this.point / columns) + dy));
+      this.place(row * columns + column);
+    }
+    return true;
+  }
+
+  place(point) {
+    this.point = point;
+    this.board.showCursor(point);
+    if (point >= 0) this.say(this.describe(point));
+  }
+}
+
+// The board after each of a list of changes: { s: [black, white, empty] } or { color, at, lifted }, all of them points.
+// Black is 1, White 2. Says who has taken how many stones, too.
+function playOut(area, changes) {
+  const stones = new Uint8Array(area), number = new Uint16Array(area), taken = [0, 0, 0];
+  return changes.map(change => {
+    if (change.s) {
+      change.s.forEach((points, kind) => points.forEach(at => { stones[at] = [1, 2, 0][kind]; number[at] = 0; }));
+    } else {
+      if (change.at >= 0) { stones[change.at] = change.color; number[change.at] = change.number; }
+      for (const gone of change.lifted) {
+        taken[3 - stones[gone]]++;
+        stones[gone] = 0;
+        number[gone] = 0;
+      }
+    }
+    return { stones: stones.slice(), numbers: number.slice(), taken: taken.slice() };
+  });
 }

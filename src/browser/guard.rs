@@ -1,0 +1,226 @@
+//! Who may talk to the server: whoever knows the address, from a page of this server.
+//!
+//! Three locks, each of which is enough against the pages of other sites. **The token**: 128 random bits in every
+//! address. **`Host`**: the browser must have been led here by a number of this machine or by `localhost`; a name that
+//! another site owns and points here (DNS rebinding) is refused. **`Origin`** and **`Sec-Fetch-Site`**: a browser says
+//! which site's page asks, and only this server's own may.
+
+use super::http::{Head, Status};
+use data_encoding::HEXLOWER;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Mutex, PoisonError};
+
+/// The locks of a server.
+#[derive(Debug)]
+pub(super) struct Guard {
+    token: String,
+    port: u16,
+    is_local: bool,
+    /// Opens the door once: what the browser is started with. Command lines can be read by everybody on the machine.
+    once: Mutex<Option<String>>,
+}
+
+/// Where an admitted request leads.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Way {
+    /// To a resource: what follows the token and its `/`.
+    To(String),
+    /// Through the door that opens once: to the start page, as a place of this server.
+    Through(String),
+}
+
+/// As many hexadecimal digits as a random word has.
+const WORD_BYTES: usize = 16;
+
+/// A random word.
+///
+/// # Errors
+/// If the system has no random numbers.
+fn word() -> io::Result<String> {
+    let mut bytes = [0; WORD_BYTES];
+    getrandom::fill(&mut bytes).map_err(io::Error::other)?;
+    Ok(HEXLOWER.encode(&bytes))
+}
+
+/// Are they the same? Takes as long whatever is different.
+fn is_same(a: &str, b: &str) -> bool {
+    a.len() == b.len() && a.bytes().zip(b.bytes()).fold(0, |sum, (a, b)| sum | (a ^ b)) == 0
+}
+
+impl Guard {
+    /// The locks of a server that listens there. A token is made unless one is given.
+    ///
+    /// # Errors
+    /// If the system has no random numbers.
+    pub(super) fn new(address: SocketAddr, token: Option<String>) -> io::Result<Guard> {
+        let token = token.map_or_else(word, Ok)?;
+        let once = Mutex::new(Some(word()?));
+        Ok(Guard { token, port: address.port(), is_local: address.ip().is_loopback(), once })
+    }
+
+    /// The start page's place on this server.
+    pub(super) fn start(&self) -> String {
+        format!("/{}/", self.token)
+    }
+
+    /// The place that leads to the start page once.
+    pub(super) fn start_once(&self) -> String {
+        let once = self.once.lock().unwrap_or_else(PoisonError::into_inner);
+        once.as_ref().map_or_else(|| self.start(), |word| format!("/once/{word}"))
+    }
+
+    /// Lets a request for a page pass.
+    ///
+    /// # Errors
+    /// Why not.
+    pub(super) fn admit(&self, head: &Head) -> Result<Way, Status> {
+        let host = head.header("host").filter(|host| self.is_own_host(host)).ok_or(Status::Forbidden)?;
+        if !matches!(head.method.as_str(), "GET" | "HEAD") {
+            return Err(Status::NotAllowed);
+        }
+        if head.has("origin") && head.header("origin") != Some(&format!("http://{host}")) {
+            return Err(Status::Forbidden);
+        }
+        // `none`: the user has typed the address, or another program has opened it.
+        let site = head.header("sec-fetch-site");
+        if head.has("sec-fetch-site") && !matches!(site, Some("same-origin" | "none")) {
+            return Err(Status::Forbidden);
+        }
+        let target = head.target.strip_prefix('/').ok_or(Status::NotFound)?;
+        let (door, rest) = target.split_once('/').ok_or(Status::NotFound)?;
+        if door == "once" {
+            let mut once = self.once.lock().unwrap_or_else(PoisonError::into_inner);
+            if once.as_ref().is_some_and(|word| is_same(word, rest)) {
+                *once = None;
+                return Ok(Way::Through(self.start()));
+            }
+        }
+        if is_same(door, &self.token) { Ok(Way::To(rest.to_owned())) } else { Err(Status::NotFound) }
+    }
+
+    /// Lets a request for a WebSocket pass, and says what has to be answered to its key.
+    ///
+    /// # Errors
+    /// Why not.
+    pub(super) fn admit_socket(&self, head: &Head) -> Result<String, Status> {
+        let is = |name: &str, wanted: &str| {
+            let words = head.header(name).unwrap_or_default().split(',');
+            words.map(str::trim).any(|word| word.eq_ignore_ascii_case(wanted))
+        };
+        // Every browser names the origin of a WebSocket; `admit` has seen that it is this server.
+        if !head.has("origin") {
+            return Err(Status::Forbidden);
+        }
+        let is_socket = head.method == "GET"
+            && is("connection", "upgrade")
+            && is("upgrade", "websocket")
+            && head.header("sec-websocket-version") == Some("13");
+        let key = head.header("sec-websocket-key").filter(|_| is_socket).ok_or(Status::Bad)?;
+        Ok(tungstenite::handshake::derive_accept_key(key.as_bytes()))
+    }
+
+    /// A number of this machine, or `localhost`, with the port. Numbers cannot be pointed here by somebody else.
+    fn is_own_host(&self, host: &str) -> bool {
+        let Some((name, port)) = host.rsplit_once(':') else { return false };
+        if port.parse() != Ok(self.port) {
+            return false;
+        }
+        let name = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name);
+        let number = name.parse::<IpAddr>();
+        name == "localhost" || number.is_ok_and(|number| !self.is_local || number.is_loopback())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn guard(address: &str) -> Guard {
+        Guard::new(address.parse().unwrap(), Some("secret".to_owned())).unwrap()
+    }
+
+    fn head(target: &str, headers: &[&str]) -> Head {
+        let lines: String = headers.iter().map(|line| format!("{line}\r\n")).collect();
+        Head::parse(format!("GET {target} HTTP/1.1\r\n{lines}\r\n").as_bytes()).unwrap().unwrap()
+    }
+
+    #[test]
+    fn only_the_address_itself_leads_in() {
+        let guard = guard("127.0.0.1:4000");
+        let to = |target: &str, headers: &[&str]| guard.admit(&head(target, headers));
+        for host in ["127.0.0.1:4000", "localhost:4000", "[::1]:4000"] {
+            let host = format!("Host: {host}");
+            assert_eq!(to("/secret/x.js", &[&host]), Ok(Way::To("x.js".into())), "{host}");
+            assert_eq!(to("/secret/", &[&host, "Sec-Fetch-Site: none"]), Ok(Way::To(String::new())));
+            for target in
+                ["/", "/secret", "/Secret/", "/secre/", "/secrets/", "//", "/once/", "*", "/../secret/"]
+            {
+                assert_eq!(to(target, &[&host]), Err(Status::NotFound), "{target}");
+            }
+        }
+        for host in [
+            "evil.example:4000",
+            "127.0.0.1:4001",
+            "127.0.0.1",
+            "localhost.evil.example:4000",
+            "192.168.0.1:4000",
+        ] {
+            assert_eq!(to("/secret/", &[&format!("Host: {host}")]), Err(Status::Forbidden), "{host}");
+        }
+        assert_eq!(to("/secret/", &[]), Err(Status::Forbidden));
+        assert_eq!(to("/secret/", &["Host: localhost:4000", "Host: localhost:4000"]), Err(Status::Forbidden));
+    }
+
+    #[test]
+    fn pages_of_other_sites_do_not() {
+        let guard = guard("127.0.0.1:4000");
+        let host = "Host: 127.0.0.1:4000";
+        let with = |line: &str| guard.admit(&head("/secret/socket", &[host, line]));
+        assert!(with("Origin: http://127.0.0.1:4000").is_ok());
+        for line in [
+            "Origin: http://evil.example",
+            "Origin: https://127.0.0.1:4000",
+            "Origin: http://localhost:4000",
+            "Origin: null",
+            "Sec-Fetch-Site: cross-site",
+            "Sec-Fetch-Site: same-site",
+        ] {
+            assert_eq!(with(line), Err(Status::Forbidden), "{line}");
+        }
+        let socket = ["Connection: keep-alive, Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13"];
+        let key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==";
+        let origin = "Origin: http://127.0.0.1:4000";
+        let asked = |lines: &[&str]| {
+            guard.admit_socket(&head("/secret/socket", &[&[host], &socket[..], lines].concat()))
+        };
+        // The example of RFC 6455.
+        assert_eq!(asked(&[key, origin]).unwrap(), "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
+        assert_eq!(asked(&[key]), Err(Status::Forbidden), "a WebSocket without an origin");
+        assert_eq!(asked(&[origin]), Err(Status::Bad));
+    }
+
+    #[test]
+    fn the_door_for_the_browser_opens_once() {
+        let guard = guard("127.0.0.1:4000");
+        let once = guard.start_once();
+        let go = || guard.admit(&head(&once, &["Host: localhost:4000"]));
+        assert_eq!(go(), Ok(Way::Through("/secret/".into())));
+        assert_eq!(go(), Err(Status::NotFound));
+        assert_eq!(guard.start_once(), "/secret/");
+    }
+
+    #[test]
+    fn tokens_are_random_and_long() {
+        let [a, b] = [(), ()].map(|()| Guard::new("127.0.0.1:1".parse().unwrap(), None).unwrap().start());
+        assert_eq!(a.len(), 2 + 2 * WORD_BYTES);
+        assert_ne!(a, b);
+    }
+
+    #[test]
+    fn a_server_for_other_machines_takes_numbers_and_no_names() {
+        let guard = guard("0.0.0.0:4000");
+        let to = |host: &str| guard.admit(&head("/secret/", &[&format!("Host: {host}")])).is_ok();
+        assert!(to("192.168.0.7:4000") && !to("kosumi.example:4000"));
+    }
+}

@@ -1,0 +1,557 @@
+"use strict";
+
+// The page of a game: what is shown, and what clicks, fingers and keys say to the program. It knows no rules of Go.
+(() => {
+  const get = id => document.getElementById(id);
+  const COLORS = { B: 1, W: 2 }, OTHER = { B: "W", W: "B" }, NAMES = { B: "black", W: "white" };
+  const LOSSES = [50, 100];
+  let choices = null, state = null, board = null, cursor = null, packed = null, positions = [], chart = null;
+  // The number of moves after which the game is looked at; null follows the game.
+  let view = null;
+  // What the engine says of the position, what for, and the line that is shown.
+  let thought = null, line = null, isPinned = false, pending = -1;
+  const rates = [];
+
+  // ---- Words ----
+
+  const languages = Object.keys(TEXTS);
+  const kept = name => { try { return localStorage.getItem(name); } catch { return null; } };
+  const keep = (name, value) => { try { localStorage.setItem(name, value); } catch { /* Nothing may be kept here. */ } };
+  let language = [kept("language"), ...(navigator.languages || [])].map(name => (name || "").slice(0, 2))
+    .find(name => languages.includes(name)) || "en";
+  const text = (name, values = {}) => (TEXTS[language][name] ?? TEXTS.en[name] ?? name)
+    .replace(/\{(\w+)\}/g, (_, key) => values[key] ?? "");
+  const colorName = color => text(NAMES[color]);
+  const leadText = tenths => tenths === 0 ? text("even") : lead(tenths);
+
+  function translate() {
+    document.documentElement.lang = language;
+    for (const it of document.querySelectorAll("[data-text]")) {
+      it.textContent = text(it.dataset.text);
+      if (it.dataset.key) it.title = `${it.textContent} (${it.dataset.key})`;
+    }
+    for (const it of document.querySelectorAll("[data-label]")) it.setAttribute("aria-label", text(it.dataset.label));
+    get("language").replaceChildren(...languages.map(name => new Option(TEXTS[name]["language-name"], name, false, name === language)));
+    if (choices) fillChoices();
+    if (state) show();
+  }
+  get("language").addEventListener("change", event => { language = event.target.value; keep("language", language); translate(); });
+
+  const say = words => { get("say").textContent = words; };
+
+  // ---- The connection ----
+
+  let session = null;
+  const link = new Link(message => {
+    if (message.is === "choices") { choices = message; fillChoices(); }
+    else if (message.is === "state") take(message);
+    else if (message.is === "thought") hearThought(message);
+    else if (message.is === "refused") refused(message.why);
+    else if (message.is === "trouble") warn(text("trouble", message));
+  }, isOpen => warn(isOpen ? "" : text("lost")));
+  const ask = (what, more = {}) => link.say({ do: what, ...more });
+  const moveCount = () => state.moves.length;
+
+  function warn(words) {
+    get("connection").textContent = words;
+    get("connection").hidden = !words;
+  }
+
+  function refused(why) {
+    const words = text(`refused-${why}`, { hint: text("hint-handicap") });
+    if (get("new-game").open) { get("new-trouble").textContent = words; get("new-trouble").hidden = false; }
+    isWaiting = false;
+    notice = words;
+    if (state) show();
+    say(words);
+  }
+  let notice = "";
+
+  // A state of the table: everything there is to draw.
+  function take(next) {
+    const before = state;
+    const isNewRun = session !== null && session !== next.session;
+    session = next.session;
+    if (isNewRun && before && before.moves.length && !next.moves.length) {
+      // The program was started anew: it is told where the game was.
+      ask("restore", { text: before.record, black: before.seats.B, white: before.seats.W });
+    }
+    const isLonger = !before || next.moves.length !== before.moves.length || next.phase !== before.phase;
+    if (isLonger) {
+      if (before) warn("");
+      notice = "";
+      pending = -1;
+      if (thought && thought.at !== next.moves.length) thought = null;
+      line = null;
+      isPinned = false;
+    }
+    const isOther = !before || before.columns !== next.columns || before.rows !== next.rows;
+    if (next.moves.length < rates.length) rates.length = next.moves.length + 1;
+    if (!before || JSON.stringify(before.start) !== JSON.stringify(next.start) || !next.moves.length) rates.length = 0;
+    for (const [number, rate] of next.outlooks) rates[number] = rate / 10;
+    state = next;
+    state.heard = performance.now();
+    if (isOther) makeBoard();
+    packed = new Packed(state.columns);
+    positions = playOut(state.columns * state.rows, [
+      { s: [packed.points(state.start.B), packed.points(state.start.W), []] },
+      ...state.moves.map(([color, place, lifted], index) => (
+        { color: COLORS[color], at: packed.point(place), lifted: packed.points(lifted), number: index + 1 })),
+    ]);
+    if (view !== null && view >= moveCount()) view = null;
+    if (before && isLonger && next.moves.length === before.moves.length + 1) {
+      view = null;
+      say(moveWords(next.moves.at(-1)));
+    }
+    if (get("new-game").open && !next.moves.length && isWaiting) { isWaiting = false; get("new-game").close(); }
+    show();
+  }
+
+  function moveWords([color, place, lifted]) {
+    const name = { color: colorName(color), move: place === "--" ? "" : board.name(packed.point(place)) };
+    const words = text(place === "--" ? "passes" : "played", name);
+    return lifted ? `${words}, ${text("takes", { count: lifted.length / 2 })}` : words;
+  }
+
+  // ---- The board ----
+
+  function makeBoard() {
+    const stars = new Packed(state.columns).points(state.stars);
+    board = new Board(get("board"), state.columns, state.rows, stars);
+    cursor = new Cursor(board, { say, describe: describePoint, choose: point => choose(point) });
+  }
+
+  function describePoint(point) {
+    const stone = here().stones[point], name = { point: board.name(point), color: colorName(stone === 1 ? "B" : "W") };
+    if (!stone) return text("empty", name);
+    return text(deadPoints().includes(point) ? "stone-dead" : "stone", name);
+  }
+
+  const at = () => view ?? moveCount();
+  const here = () => positions[at()];
+  const deadPoints = () => state.phase === "marking" ? packed.points(state.dead) : [];
+  const isPersonsTurn = () => state.phase === "playing" && state.seats[state.turn].kind === "person" && view === null;
+  const graded = () => thought && thought.at === at() && thought.of !== "estimate"
+    ? packed.graded(thought.numbers.k, state.turn === "B" ? 1 : -1, LOSSES) : [];
+
+  function showBoard() {
+    const { stones } = here();
+    if (line) {
+      const shown = packed.playedOut(stones, COLORS[state.turn], line);
+      board.showStones(shown.stones);
+      board.showMarks(-1);
+      board.showLine(shown.moves);
+    } else {
+      board.showStones(stones);
+      const last = at() ? packed.point(state.moves[at() - 1][1]) : -1;
+      board.showMarks(stones[last] ? last : -1);
+      board.showCandidates(graded(), -1);
+    }
+    const dead = deadPoints();
+    board.showCrosses(dead);
+    const owners = state.phase === "marking" ? state.area
+      : thought && thought.at === at() && thought.of === "estimate" ? thought.numbers.o : "";
+    board.showOwners(owners ? packed.owners(owners) : null);
+    board.showGhost(pending, COLORS[state.turn]);
+    board.root.classList.toggle("can-play", isPersonsTurn() || state.phase === "marking");
+    const last = at() ? moveWords(state.moves[at() - 1]) : text("at-start");
+    get("board-title").textContent = `${text("board")} ${state.columns}×${state.rows}, ${last}`;
+  }
+
+  // A click, a tap, or Enter.
+  function choose(point) {
+    if (point < 0) return;
+    if (state.phase === "marking") {
+      if (here().stones[point]) ask("mark", { place: packed.place(point) });
+      return;
+    }
+    if (!isPersonsTurn()) {
+      if (view === null && state.phase === "playing") say(statusWords());
+      return;
+    }
+    if (here().stones[point]) { refused("occupied"); return; }
+    pending = -1;
+    line = null;
+    ask("play", { at: moveCount(), place: packed.place(point) });
+  }
+
+  let down = null;
+  const root = get("board");
+  root.addEventListener("pointerdown", event => { down = { x: event.clientX, y: event.clientY }; });
+  root.addEventListener("pointerup", event => {
+    if (!down || !state || event.button > 0) return;
+    const distance = Math.hypot(event.clientX - down.x, event.clientY - down.y);
+    down = null;
+    const point = board.pointAt(event.clientX, event.clientY);
+    if (distance > 12 || point < 0) return;
+    if (cursor.point >= 0) cursor.place(-1);
+    const isNarrow = root.clientWidth / state.columns < 30;
+    if (event.pointerType === "touch" && isNarrow && isPersonsTurn() && !here().stones[point] && pending !== point) {
+      // A finger is wider than a point: the second tap plays.
+      pending = point;
+      show();
+      return;
+    }
+    choose(point);
+  });
+  root.addEventListener("pointermove", event => {
+    if (event.pointerType !== "mouse" || !state) return;
+    const point = board.pointAt(event.clientX, event.clientY);
+    const candidate = graded().find(it => it.point === point);
+    if (!isPinned) setLine(candidate?.line || null, false);
+    if (!line) board.showGhost(isPersonsTurn() ? point : -1, COLORS[state.turn]);
+  });
+  root.addEventListener("pointerleave", () => {
+    if (!state) return;
+    board.showGhost(pending, COLORS[state.turn]);
+    if (!isPinned) setLine(null, false);
+  });
+
+  function setLine(next, pinned) {
+    if (line === next && isPinned === pinned) return;
+    line = next;
+    isPinned = pinned;
+    showBoard();
+  }
+
+  // ---- Everything beside the board ----
+
+  function seatName(color) {
+    const seat = state.seats[color];
+    if (seat.kind === "kosumi") return text("kosumi", { level: text(`level-${seat.level}`) });
+    if (seat.kind === "engine") return choices?.engines[seat.number] || "?";
+    return state.names[color] || colorName(color);
+  }
+
+  function resultWords(result) {
+    const found = /^([BW])\+(.*)$/.exec(result || "");
+    if (result === "0" || result === "Draw") return text("draw");
+    if (!found) return text("unknown-result", { text: result || "?" });
+    const [, color, how] = found, names = { color: colorName(color), other: colorName(OTHER[color]), points: how };
+    if (/^R/i.test(how)) return text("wins-resign", names);
+    if (/^T/i.test(how)) return text("wins-time", names);
+    return /^[\d.]+$/.test(how) ? text("wins-by", names) : text("unknown-result", { text: result });
+  }
+
+  function statusWords() {
+    if (view !== null) return text("looking", { count: view, all: moveCount() });
+    if (notice) return notice;
+    if (state.phase === "marking") return text("marking");
+    if (state.phase === "over") return text("over", { result: resultWords(state.result) });
+    if (state.paused) return text("paused");
+    if (state.thinking) return text("thinking", { name: seatName(state.turn) });
+    return text("turn", { color: colorName(state.turn) });
+  }
+
+  function show() {
+    showBoard();
+    for (const color of ["B", "W"]) {
+      const name = NAMES[color], count = here().taken[COLORS[color]] + state.lost[OTHER[color]];
+      get(`name-${name}`).textContent = seatName(color);
+      get(`prisoners-${name}`).textContent = count ? `+${count}` : "";
+      get(`prisoners-${name}`).title = text("taken", { count });
+      get(`seat-${name}`).classList.toggle("on-turn", state.phase === "playing" && state.turn === color);
+    }
+    get("status").textContent = statusWords();
+    const facts = text("facts", { rules: text(`rules-${state.rules}`), komi: state.komi });
+    get("facts").textContent = state.handicap ? `${facts} · ${text("facts-handicap", { count: state.handicap })}` : facts;
+    get("counter").textContent = view === null ? text("move-count", { count: moveCount() }) : `${view} / ${moveCount()}`;
+    get("playing").hidden = view !== null || state.phase === "marking" || pending >= 0;
+    get("marking").hidden = view !== null || state.phase !== "marking";
+    get("looking").hidden = view === null;
+    get("confirming").hidden = pending < 0 || view !== null;
+    const isMine = isPersonsTurn(), isOver = state.phase === "over";
+    const hasPerson = ["B", "W"].some(color => state.seats[color].kind === "person");
+    get("pass").disabled = !isMine;
+    get("undo").disabled = !moveCount();
+    get("hint").disabled = get("estimate").disabled = state.thinking;
+    get("resign").disabled = state.phase !== "playing" || !hasPerson;
+    get("pause").hidden = hasPerson && !state.paused || isOver;
+    get("pause").textContent = text(state.paused ? "go-on" : "pause");
+    get("analyse").setAttribute("aria-pressed", state.analysed);
+    for (const button of document.querySelectorAll("[data-go]")) {
+      const isBack = button.dataset.go === "first" || Number(button.dataset.go) < 0;
+      button.disabled = isBack ? at() === 0 : view === null;
+    }
+    showCount();
+    showThought();
+    showClocks();
+  }
+
+  function showCount() {
+    const table = get("count"), count = state.count;
+    table.hidden = !count;
+    table.tBodies[0].replaceChildren();
+    if (!count) return;
+    const row = (name, black, white) => {
+      const made = table.tBodies[0].insertRow();
+      for (const cell of [name, black, white]) made.insertCell().textContent = cell;
+    };
+    row("", colorName("B"), colorName("W"));
+    for (const part of ["territory", "stones", "captives"]) {
+      if (count.B[part] || count.W[part]) row(text(`count-${part}`), count.B[part], count.W[part]);
+    }
+    row(text("count-komi"), "", count.komi);
+    if (count.bonus) row(text("count-bonus"), "", count.bonus);
+    row(text("count-score"), resultWords(count.score), "");
+  }
+
+  function showThought() {
+    const isHere = thought && thought.at === at();
+    const lines = graded(), body = get("candidates").tBodies[0];
+    get("thoughts").hidden = !lines.length;
+    body.replaceChildren(...lines.map(({ point, label, grade, line: own }) => {
+      const row = document.createElement("tr"), button = element("button", label, `letter ${grade}`);
+      button.type = "button";
+      button.setAttribute("aria-label", `${text("show-line")}: ${board.name(point)}`);
+      for (const [cell, isNumber] of [[button], [board.name(point)], [percent(own.w), 1], [leadText(own.s), 1], [grouped(own.v), 1]]) {
+        const made = row.insertCell();
+        made.append(cell);
+        if (isNumber) made.className = "number";
+      }
+      row.addEventListener("click", () => setLine(isPinned && line === own ? null : own, !(isPinned && line === own)));
+      button.addEventListener("focus", () => { if (!isPinned) setLine(own, false); });
+      return row;
+    }));
+    const numbers = isHere ? thought.numbers.a : null;
+    const outlook = state.outlooks.find(([number]) => number === at());
+    const [rate, score] = numbers ? [numbers[0], numbers[2]] : outlook && (state.analysed || state.phase === "over")
+      ? [outlook[1], outlook[2]] : [null, null];
+    get("balance").hidden = rate === null;
+    if (rate !== null) {
+      get("balance-black").style.width = `${rate / 10}%`;
+      get("balance-rate").replaceChildren(`${text("black-wins")} `, element("b", percent(rate)));
+      get("balance-lead").replaceChildren(element("b", leadText(score)));
+    }
+    showCurve();
+  }
+
+  // The curve of what is known; while two play in earnest, it is not shown.
+  function showCurve() {
+    const isWanted = state.analysed || state.phase === "over" || !["B", "W"].some(color => state.seats[color].kind === "person");
+    const values = Array.from({ length: moveCount() + 1 }, (_, index) => rates[index] ?? null);
+    for (let index = 1; index + 1 < values.length; index++) {
+      // Where only one player's moves are known, the curve goes on between them.
+      if (values[index] === null && values[index - 1] !== null && values[index + 1] !== null) {
+        values[index] = (values[index - 1] + values[index + 1]) / 2;
+      }
+    }
+    const known = values.filter(value => value !== null).length;
+    get("curve").hidden = !isWanted || known < 3;
+    if (get("curve").hidden) return;
+    if (!chart) {
+      chart = new Chart(get("chart-rate"), 2, [{ name: "rate", values: [] }], { height: 150, top: 100, bottom: 0, area: 0,
+        ticks: [[100, "100"], [50, "50"], [0, "0"]], xTicks: [] }, go);
+    }
+    chart.length = values.length;
+    chart.series[0].values = values;
+    chart.current = at();
+    chart.draw();
+  }
+
+  function hearThought(message) {
+    if (!state || message.at !== moveCount()) return;
+    const isSame = thought && thought.of === message.of;
+    if (!isSame || !isPinned) { line = null; isPinned = false; }
+    thought = message;
+    rates[message.at] = message.numbers.a ? message.numbers.a[0] / 10 : rates[message.at];
+    if (message.of === "estimate") {
+      const [rate, , score] = message.numbers.a;
+      notice = text("estimate-is", { lead: leadText(score), rate: percent(rate) });
+      if (message.last) say(notice);
+      get("status").textContent = statusWords();
+    } else if (message.last && message.of === "hint") {
+      const best = graded()[0];
+      if (best) say(`${text("hint")}: ${board.name(best.point)}`);
+    }
+    if (view === null) {
+      if (!isPinned) showBoard();
+      showThought();
+    }
+  }
+
+  // ---- Clocks ----
+
+  function clockWords(color) {
+    const { clock } = state, mine = clock[color];
+    let left = mine.left, { overtime, periods } = mine;
+    if (clock.runs === color) {
+      let passed = clock.passed + performance.now() - state.heard;
+      if (clock.kind === "byo-yomi") {
+        if (!overtime && passed > left) { passed -= left; left = clock.period; overtime = true; }
+        if (overtime) {
+          const used = Math.min(periods - 1, Math.floor(passed / left));
+          passed -= used > 0 ? left + (used - 1) * clock.period : 0;
+          if (used > 0) left = clock.period;
+          periods -= used;
+        }
+      }
+      left = Math.max(0, left - passed);
+    }
+    const seconds = Math.ceil(left / 1000), time = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+    return { words: overtime ? `${time} (${periods})` : time, isShort: left < 10_000 };
+  }
+
+  function showClocks() {
+    if (!state) return;
+    for (const color of ["B", "W"]) {
+      const it = get(`clock-${NAMES[color]}`), found = state.clock ? clockWords(color) : { words: "" };
+      if (it.textContent !== found.words) it.textContent = found.words;
+      it.classList.toggle("short", Boolean(found.isShort));
+    }
+  }
+  setInterval(() => { if (state?.clock?.runs) showClocks(); }, 200);
+
+  // ---- Buttons and keys ----
+
+  function go(target) {
+    const number = Math.min(moveCount(), Math.max(0, target));
+    view = number === moveCount() ? null : number;
+    line = null;
+    isPinned = false;
+    pending = -1;
+    show();
+    say(number ? moveWords(state.moves[number - 1]) : text("at-start"));
+  }
+  const targets = { first: () => 0, last: () => moveCount() };
+  const target = to => targets[to] ? targets[to]() : at() + Number(to);
+  for (const button of document.querySelectorAll("[data-go]")) {
+    button.addEventListener("click", () => go(target(button.dataset.go)));
+  }
+  const onClick = (id, act) => get(id).addEventListener("click", act);
+  const actions = {
+    pass: () => ask("play", { at: moveCount(), place: "--" }),
+    undo: () => ask("undo", { at: moveCount(), to: null }),
+    hint: () => ask("hint", { at: moveCount() }),
+    estimate: () => {
+      if (thought?.of === "estimate") { thought = null; notice = ""; show(); } else ask("estimate", { at: moveCount() });
+    },
+    analyse: () => { if (state.analysed) thought = null; ask("analyse", { on: !state.analysed }); },
+    pause: () => ask("pause", { on: !state.paused }),
+    resign: () => ask("resign", { at: moveCount() }),
+    settle: () => ask("settle"),
+    resume: () => ask("resume"),
+    "from-here": () => { const to = view; view = null; ask("undo", { at: moveCount(), to }); },
+    "to-end": () => go(moveCount()),
+    confirm: () => choose(pending),
+    cancel: () => { pending = -1; show(); },
+  };
+  for (const [id, act] of Object.entries(actions)) onClick(id, () => { if (state) act(); });
+
+  const KEYS = { PageUp: -1, PageDown: 1, Home: "first", End: "last" };
+  const LETTERS = { p: "pass", u: "undo", h: "hint", e: "estimate", a: "analyse" };
+  document.addEventListener("keydown", event => {
+    if (!state || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+    if (event.target.closest("input, select, textarea")) return;
+    const isButton = event.target.closest("button");
+    const letter = LETTERS[event.key.toLowerCase()];
+    if (event.key in KEYS) go(target(KEYS[event.key]));
+    else if (!(isButton && (event.key === "Enter" || event.key === " ")) && cursor.key(event.key)) { /* Done. */ }
+    else if (event.key === "Escape") { setLine(null, false); pending = -1; cursor.place(-1); show(); }
+    else if (event.key === "?") get("help-text").showModal();
+    else if (event.key.toLowerCase() === "s") say(positionWords());
+    else if (letter && !get(letter).disabled && !get("playing").hidden) actions[letter]();
+    else return;
+    event.preventDefault();
+  });
+
+  // All stones, for whoever does not see them.
+  function positionWords() {
+    const of = color => Array.from(here().stones, (stone, point) => stone === color ? board.name(point) : "").filter(Boolean).join(" ");
+    return `${statusWords()}. ${colorName("B")}: ${of(1) || "–"}. ${colorName("W")}: ${of(2) || "–"}.`;
+  }
+
+  // ---- Records ----
+
+  async function load(file) {
+    try { ask("load", { text: await readRecord(file) }); } catch { refused("too-long"); }
+  }
+  takeFiles(get("file"), load);
+  onClick("load", () => get("file").click());
+  onClick("save", () => {
+    if (!state) return;
+    const name = [seatName("B"), seatName("W")].join("-").replace(/[^\p{L}\p{N}-]+/gu, "_").slice(0, 60);
+    saveText(`${name || "game"}.sgf`, state.record);
+  });
+
+  // ---- Players and new games ----
+
+  function fillSeats(select, chosen) {
+    const options = [["person", text("person")],
+      ...choices.levels.map(level => [`kosumi ${level}`, text("kosumi", { level: text(`level-${level}`) })]),
+      ...choices.engines.map((name, number) => [`engine ${number}`, name])];
+    select.replaceChildren(...options.map(([value, words]) => new Option(words, value, false, value === chosen)));
+  }
+  const seatValue = seat => seat.kind === "kosumi" ? `kosumi ${seat.level}` : seat.kind === "engine" ? `engine ${seat.number}` : "person";
+  const seatOf = value => {
+    const [kind, which] = value.split(" ");
+    return kind === "kosumi" ? { kind, level: which } : kind === "engine" ? { kind, number: Number(which) } : { kind };
+  };
+
+  function fillChoices() {
+    fillSeats(get("black"), kept("black") || "person");
+    fillSeats(get("white"), kept("white") || `kosumi ${choices.usual}`);
+    get("rules").replaceChildren(...choices.rules.map(({ id }) => new Option(text(`rules-${id}`), id)));
+    get("handicap").replaceChildren(new Option(text("no-handicap"), 0),
+      ...[2, 3, 4, 5, 6, 7, 8, 9].map(count => new Option(text("stones", { count }), count)));
+    get("clock").replaceChildren(...["none", "absolute", "fischer", "byo-yomi"].map(kind => new Option(text(`clock-${kind}`), kind)));
+    get("version").textContent = `Kosumi ${choices.version}`;
+    fitForm();
+  }
+
+  function fitForm() {
+    const kind = get("clock").value;
+    get("main").closest(".field").hidden = kind === "none";
+    get("increment").closest(".field").hidden = kind !== "fischer" && kind !== "byo-yomi";
+    get("periods").closest(".field").hidden = kind !== "byo-yomi";
+    for (const button of document.querySelectorAll("[data-size]")) {
+      button.setAttribute("aria-pressed", button.dataset.size === get("size").value);
+    }
+  }
+  const usualKomi = () => {
+    const rules = choices.rules.find(({ id }) => id === get("rules").value);
+    get("komi").value = Number(get("handicap").value) ? .5 : rules?.komi ?? 7.5;
+  };
+  for (const button of document.querySelectorAll("[data-size]")) {
+    button.addEventListener("click", () => { get("size").value = button.dataset.size; fitForm(); });
+  }
+  get("clock").addEventListener("change", fitForm);
+  get("size").addEventListener("input", fitForm);
+  get("rules").addEventListener("change", usualKomi);
+  get("handicap").addEventListener("change", usualKomi);
+  onClick("new", () => {
+    get("new-trouble").hidden = true;
+    if (state) get("size").value = state.columns === state.rows ? state.columns : `${state.columns}x${state.rows}`;
+    fitForm();
+    get("new-game").showModal();
+  });
+  let isWaiting = false;
+  get("start").addEventListener("click", event => {
+    event.preventDefault();
+    const [columns, rows] = get("size").value.toLowerCase().replace("×", "x").split("x").map(Number);
+    const seconds = id => Number(get(id).value), kind = get("clock").value;
+    const clock = { kind };
+    if (kind !== "none") clock.main = 60 * seconds("main");
+    if (kind === "fischer") clock.increment = seconds("increment");
+    if (kind === "byo-yomi") Object.assign(clock, { period: seconds("increment"), periods: Math.trunc(seconds("periods")) });
+    keep("black", get("black").value);
+    keep("white", get("white").value);
+    thought = null;
+    view = null;
+    isWaiting = true;
+    ask("new", { game: { columns: columns || 0, rows: rows || columns || 0, handicap: Number(get("handicap").value),
+      komi: get("komi").value === "" ? null : Number(get("komi").value), rules: get("rules").value,
+      black: seatOf(get("black").value), white: seatOf(get("white").value), clock } });
+  });
+  onClick("players", () => {
+    if (!state) return;
+    fillSeats(get("seat-black-choice"), seatValue(state.seats.B));
+    fillSeats(get("seat-white-choice"), seatValue(state.seats.W));
+    get("seat-choice").showModal();
+  });
+  get("sit").addEventListener("click", () => ask("seats",
+    { black: seatOf(get("seat-black-choice").value), white: seatOf(get("seat-white-choice").value) }));
+  onClick("help", () => get("help-text").showModal());
+
+  translate();
+})();

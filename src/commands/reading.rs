@@ -1,0 +1,311 @@
+//! GNU Go's reading commands: is a chain or a group captured, are two chains joined? Answers have GNU Go's forms; what
+//! is read is exact within its region (see [`solve`](crate::solve)), and what was not found out within a fixed number
+//! of nodes is refused, not guessed.
+//!
+//! Codes: 0 no; 1 yes; 2 yes, if the player who moves first can ignore a threat in a ko; 3 yes, if that player makes a
+//! big enough threat in a ko.
+
+use super::text::move_text;
+use super::{Answer, Commands};
+use crate::board::{Board, Color, Move, Point, PointSet};
+use crate::solve::{self, Aim, Question, QuestionError, Reading, Region, Status, Success};
+use kosumi_gtp::{Arguments, Failure, Session};
+
+/// Nodes for one question: a second or two.
+const MOST_NODES: u64 = 200_000;
+/// Bytes for the table of one question.
+const MEMORY: usize = 32 << 20;
+/// How far from two chains stones are tried that may join them.
+const CONNECTION_DISTANCE: usize = 3;
+
+/// The region of tactical reading is the whole board.
+fn everywhere() -> Region {
+    Region { playable: PointSet::EMPTY, group: PointSet::EMPTY, is_closed: false }
+}
+
+/// The code if the prover of the question moved first.
+fn own_code(success: Success) -> Option<u8> {
+    match success {
+        Success::Yes => Some(1),
+        Success::KoFirst(_) => Some(2),
+        Success::KoSecond(_) => Some(3),
+        Success::No => Some(0),
+        Success::Unknown => None,
+    }
+}
+
+/// The code if the other player moved first and wants to prevent it.
+fn other_code(success: Success) -> Option<u8> {
+    match success {
+        Success::No => Some(1),
+        Success::KoSecond(_) => Some(2),
+        Success::KoFirst(_) => Some(3),
+        Success::Yes => Some(0),
+        Success::Unknown => None,
+    }
+}
+
+fn undecided() -> Failure {
+    Failure::new(format!("not decided within {MOST_NODES} nodes"))
+}
+
+/// A code, and a move where there is one.
+fn answer(code: Option<u8>, best: Option<Move>) -> Answer {
+    let code = code.ok_or_else(undecided)?;
+    let text = match best {
+        Some(mv) if code > 0 => format!("{code} {}", move_text(mv)),
+        None if code > 0 => format!("{code} PASS"),
+        _ => code.to_string(),
+    };
+    Ok(text.into())
+}
+
+/// What is read about a stone: its chain, tactically, or its group in a region.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Scope {
+    Chain,
+    Group,
+}
+
+impl Commands {
+    fn board(&self) -> &Board {
+        self.engine.game().board()
+    }
+
+    /// A point with a stone.
+    fn stone(&self, arguments: &mut Arguments<'_>) -> Result<(Point, Color), Failure> {
+        let point = self.point(arguments)?;
+        let color = self.board().cell(point).color();
+        color.map(|color| (point, color)).ok_or_else(|| Failure::new("vertex must not be empty"))
+    }
+
+    fn read(&self, board: &Board, region: &Region, aim: Aim, first: Color) -> Result<Reading, Failure> {
+        let suicide = self.engine.game().rules().suicide;
+        let question = Question { board, region, aim, suicide, memory: MEMORY };
+        solve::read(&question, first, &|nodes| nodes >= MOST_NODES)
+            .map_err(|error: QuestionError| Failure::new(error.to_string()))
+    }
+
+    /// Is the stone captured, if `first` moves first on a board that may be a move further than the game?
+    fn capture(&self, board: &Board, point: Point, scope: Scope, first: Color) -> Result<Reading, Failure> {
+        match scope {
+            Scope::Chain => self.read(board, &everywhere(), Aim::Chain(point), first),
+            Scope::Group => {
+                let region =
+                    Region::of_group(board, point).ok_or_else(|| Failure::new("vertex must not be empty"))?;
+                self.read(board, &region, Aim::Capture, first)
+            }
+        }
+    }
+
+    fn attack_on(&self, arguments: &mut Arguments<'_>, scope: Scope) -> Answer {
+        let (point, color) = self.stone(arguments)?;
+        let reading = self.capture(self.board(), point, scope, color.opponent())?;
+        answer(own_code(reading.success), reading.best)
+    }
+
+    fn defence_of(&self, arguments: &mut Arguments<'_>, scope: Scope) -> Answer {
+        let (point, color) = self.stone(arguments)?;
+        // What cannot be attacked needs no move.
+        let attack = self.capture(self.board(), point, scope, color.opponent())?;
+        if attack.success == Success::No {
+            return answer(Some(1), Some(Move::Pass));
+        }
+        let reading = self.capture(self.board(), point, scope, color)?;
+        answer(other_code(reading.success), reading.best)
+    }
+
+    /// Does the first argument's move attack or defend the second one's stone?
+    fn does(&self, arguments: &mut Arguments<'_>, scope: Scope, attacks: bool) -> Answer {
+        let mv = self.point(arguments)?;
+        let (point, color) = self.stone(arguments)?;
+        let mover = if attacks { color.opponent() } else { color };
+        if self.engine.game().check(mover, Move::Play(mv)).is_err() {
+            return Err(Failure::new("illegal move"));
+        }
+        let mut board = *self.board();
+        board.play_unchecked(mv, mover);
+        if board.cell(point).color() != Some(color) {
+            return Ok(u8::from(attacks).to_string().into());
+        }
+        let reading = self.capture(&board, point, scope, mover.opponent())?;
+        let code = if attacks { own_code(reading.success) } else { other_code(reading.success) };
+        Ok(code.ok_or_else(undecided)?.to_string().into())
+    }
+
+    fn joins(&self, a: Point, b: Point, first: Color) -> Result<Reading, Failure> {
+        let board = self.board();
+        let region = Region::near(board, &[a, b], CONNECTION_DISTANCE);
+        self.read(board, &region, Aim::Connect(a, b), first)
+    }
+
+    /// Two stones of the same player.
+    fn pair(&self, arguments: &mut Arguments<'_>) -> Result<(Point, Point, Color), Failure> {
+        let (a, color) = self.stone(arguments)?;
+        let (b, other) = self.stone(arguments)?;
+        if color != other {
+            return Err(Failure::new("vertices must have same color"));
+        }
+        Ok((a, b, color))
+    }
+
+    fn are_one_chain(&self, a: Point, b: Point) -> bool {
+        self.board().anchor(a) == self.board().anchor(b)
+    }
+}
+
+pub(super) fn attack(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    commands.attack_on(arguments, Scope::Chain)
+}
+
+pub(super) fn defend(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    commands.defence_of(arguments, Scope::Chain)
+}
+
+pub(super) fn owl_attack(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> Answer {
+    commands.attack_on(arguments, Scope::Group)
+}
+
+pub(super) fn owl_defend(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> Answer {
+    commands.defence_of(arguments, Scope::Group)
+}
+
+pub(super) fn does_attack(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> Answer {
+    commands.does(arguments, Scope::Chain, true)
+}
+
+pub(super) fn does_defend(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> Answer {
+    commands.does(arguments, Scope::Chain, false)
+}
+
+pub(super) fn owl_does_attack(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> Answer {
+    commands.does(arguments, Scope::Group, true)
+}
+
+pub(super) fn owl_does_defend(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> Answer {
+    commands.does(arguments, Scope::Group, false)
+}
+
+pub(super) fn connect(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    let (a, b, color) = commands.pair(arguments)?;
+    if commands.are_one_chain(a, b) {
+        return answer(Some(1), Some(Move::Pass));
+    }
+    // What cannot be cut needs no move.
+    if commands.joins(a, b, color.opponent())?.success == Success::Yes {
+        return answer(Some(1), Some(Move::Pass));
+    }
+    let reading = commands.joins(a, b, color)?;
+    answer(own_code(reading.success), reading.best)
+}
+
+pub(super) fn disconnect(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> Answer {
+    let (a, b, color) = commands.pair(arguments)?;
+    if commands.are_one_chain(a, b) {
+        return answer(Some(0), None);
+    }
+    let reading = commands.joins(a, b, color.opponent())?;
+    answer(other_code(reading.success), reading.best)
+}
+
+/// Are two stones joined whatever the opponent does?
+pub(super) fn same_dragon(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> Answer {
+    let (a, _) = commands.stone(arguments)?;
+    let (b, _) = commands.stone(arguments)?;
+    let board = commands.board();
+    let (color, other) = (board.cell(a).color(), board.cell(b).color());
+    let same = match color {
+        Some(color) if Some(color) == other => {
+            commands.are_one_chain(a, b) || {
+                let success = commands.joins(a, b, color.opponent())?.success;
+                own_code(success).ok_or_else(undecided)? == 1
+            }
+        }
+        _ => false,
+    };
+    Ok(u8::from(same).to_string().into())
+}
+
+pub(super) fn dragon_status(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> Answer {
+    let (point, _) = commands.stone(arguments)?;
+    let board = commands.board();
+    let region = Region::of_group(board, point).ok_or_else(|| Failure::new("vertex must not be empty"))?;
+    let suicide = commands.engine.game().rules().suicide;
+    let question = Question { board, region: &region, aim: Aim::Capture, suicide, memory: MEMORY };
+    let verdict = solve::judge(&question, &|nodes| nodes >= MOST_NODES);
+    // A group that has no room is captured at the next move or never: that is for tactical reading.
+    let status = verdict.map_err(|error| Failure::new(error.to_string()))?.status;
+    Ok(match status {
+        Status::Alive | Status::Seki => "alive",
+        Status::Dead => "dead",
+        Status::Unsettled | Status::Ko => "critical",
+        Status::Unknown => "unknown",
+    }
+    .into())
+}
+
+/// A race between two groups, the first one's owner to move: is the first one saved, is the second one captured, and
+/// the move.
+pub(super) fn analyze_semeai(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> Answer {
+    let (a, color) = commands.stone(arguments)?;
+    let (b, other) = commands.stone(arguments)?;
+    if color == other {
+        return Err(Failure::new("vertices must have different color"));
+    }
+    let board = commands.board();
+    let group =
+        |point| Region::of_group(board, point).ok_or_else(|| Failure::new("vertex must not be empty"));
+    let (mut mine, mut theirs) = (group(a)?, group(b)?);
+    // Both are read in the same region.
+    let both = mine.playable;
+    mine.playable.union_with(&theirs.playable);
+    theirs.playable.union_with(&both);
+    let saved = commands.read(board, &mine, Aim::Capture, color)?;
+    let captured = commands.read(board, &theirs, Aim::Capture, color)?;
+    let saved_code = other_code(saved.success).ok_or_else(undecided)?;
+    let captured_code = own_code(captured.success).ok_or_else(undecided)?;
+    // The move that captures also saves, as a rule.
+    let best = if captured_code == 1 { captured.best } else { saved.best };
+    let best = best.unwrap_or(Move::Pass);
+    Ok(format!("{saved_code} {captured_code} {}", move_text(best)).into())
+}

@@ -1,0 +1,276 @@
+//! Sets of points as one machine word or a few: what the solver's board is made of.
+//!
+//! Points of a [`Ground`](super::ground::Ground) lie row by row with one empty column between rows, so that the
+//! neighbours of a whole set are four shifts.
+
+use std::fmt::Debug;
+use std::ops::{BitAnd, BitOr, BitXor, Not, Shl, Shr};
+
+/// A set of small numbers.
+pub(super) trait Bits:
+    Copy
+    + Ord
+    + std::hash::Hash
+    + Debug
+    + Default
+    + Send
+    + Sync
+    + 'static
+    + BitAnd<Output = Self>
+    + BitOr<Output = Self>
+    + BitXor<Output = Self>
+    + Not<Output = Self>
+    + Shl<u32, Output = Self>
+    + Shr<u32, Output = Self>
+{
+    /// Numbers from 0 to this, exclusive, fit.
+    const WIDTH: u32;
+
+    /// The set of one number.
+    fn one(index: u32) -> Self;
+    /// The smallest number; [`Bits::WIDTH`] or more if there is none.
+    fn lowest(self) -> u32;
+    /// How many there are.
+    fn count(self) -> u32;
+    /// Its first 64 numbers.
+    fn low_word(self) -> u64;
+    /// Calls `mix` with all words of it.
+    fn words(self, mix: impl FnMut(u64));
+
+    /// Is it empty?
+    #[inline]
+    fn none(self) -> bool {
+        self == Self::default()
+    }
+
+    /// Is anything in it?
+    #[inline]
+    fn any(self) -> bool {
+        self != Self::default()
+    }
+
+    /// Have the two a number in common?
+    #[inline]
+    fn meets(self, other: Self) -> bool {
+        (self & other).any()
+    }
+
+    /// Are all of its numbers in `other`?
+    #[inline]
+    fn within(self, other: Self) -> bool {
+        (self & !other).none()
+    }
+
+    /// Is the number in it?
+    #[inline]
+    fn has(self, index: u32) -> bool {
+        self.meets(Self::one(index))
+    }
+
+    /// Its numbers, in ascending order.
+    #[inline]
+    fn each(self) -> Each<Self> {
+        Each(self)
+    }
+}
+
+/// See [`Bits::each`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Each<B>(B);
+
+impl<B: Bits> Iterator for Each<B> {
+    type Item = u32;
+
+    #[inline]
+    fn next(&mut self) -> Option<u32> {
+        if self.0.none() {
+            return None;
+        }
+        let index = self.0.lowest();
+        self.0 = self.0 & !B::one(index);
+        Some(index)
+    }
+}
+
+impl Bits for u64 {
+    const WIDTH: u32 = 64;
+
+    #[inline]
+    fn one(index: u32) -> u64 {
+        1 << index
+    }
+    #[inline]
+    fn lowest(self) -> u32 {
+        self.trailing_zeros()
+    }
+    #[inline]
+    fn count(self) -> u32 {
+        self.count_ones()
+    }
+    #[inline]
+    fn low_word(self) -> u64 {
+        self
+    }
+    #[inline]
+    fn words(self, mut mix: impl FnMut(u64)) {
+        mix(self);
+    }
+}
+
+impl Bits for u128 {
+    const WIDTH: u32 = 128;
+
+    #[inline]
+    fn one(index: u32) -> u128 {
+        1 << index
+    }
+    #[inline]
+    fn lowest(self) -> u32 {
+        self.trailing_zeros()
+    }
+    #[inline]
+    fn count(self) -> u32 {
+        self.count_ones()
+    }
+    #[inline]
+    fn low_word(self) -> u64 {
+        self as u64
+    }
+    #[inline]
+    fn words(self, mut mix: impl FnMut(u64)) {
+        mix(self as u64);
+        mix((self >> 64) as u64);
+    }
+}
+
+/// Words of a [`Wide`] set: enough for 19×19 with a column between rows.
+const WORDS: usize = 6;
+
+/// A set for boards up to 19×19.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub(super) struct Wide([u64; WORDS]);
+
+macro_rules! word_by_word {
+    ($operator:ident, $method:ident) => {
+        impl $operator for Wide {
+            type Output = Wide;
+            #[inline]
+            fn $method(mut self, other: Wide) -> Wide {
+                for (a, b) in self.0.iter_mut().zip(other.0) {
+                    *a = $operator::$method(*a, b);
+                }
+                self
+            }
+        }
+    };
+}
+
+word_by_word!(BitAnd, bitand);
+word_by_word!(BitOr, bitor);
+word_by_word!(BitXor, bitxor);
+
+impl Not for Wide {
+    type Output = Wide;
+    #[inline]
+    fn not(mut self) -> Wide {
+        for word in &mut self.0 {
+            *word = !*word;
+        }
+        self
+    }
+}
+
+impl Shl<u32> for Wide {
+    type Output = Wide;
+    /// By fewer than 64.
+    #[inline]
+    fn shl(self, by: u32) -> Wide {
+        debug_assert!(by > 0 && by < 64);
+        let mut out = Wide::default();
+        let mut carry = 0;
+        for (to, word) in out.0.iter_mut().zip(self.0) {
+            *to = word << by | carry;
+            carry = word >> (64 - by);
+        }
+        out
+    }
+}
+
+impl Shr<u32> for Wide {
+    type Output = Wide;
+    /// By fewer than 64.
+    #[inline]
+    fn shr(self, by: u32) -> Wide {
+        debug_assert!(by > 0 && by < 64);
+        let mut out = Wide::default();
+        let mut carry = 0;
+        for (to, word) in out.0.iter_mut().zip(self.0).rev() {
+            *to = word >> by | carry;
+            carry = word << (64 - by);
+        }
+        out
+    }
+}
+
+impl Bits for Wide {
+    const WIDTH: u32 = 64 * WORDS as u32;
+
+    #[inline]
+    fn one(index: u32) -> Wide {
+        let mut set = Wide::default();
+        set.0[index as usize / 64] = 1 << (index % 64);
+        set
+    }
+    #[inline]
+    fn lowest(self) -> u32 {
+        let mut before = 0;
+        for word in self.0 {
+            if word != 0 {
+                return before + word.trailing_zeros();
+            }
+            before += 64;
+        }
+        before
+    }
+    #[inline]
+    fn count(self) -> u32 {
+        self.0.iter().map(|word| word.count_ones()).sum()
+    }
+    #[inline]
+    fn low_word(self) -> u64 {
+        self.0[0]
+    }
+    #[inline]
+    fn words(self, mix: impl FnMut(u64)) {
+        self.0.into_iter().for_each(mix);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Shifts, unions and counts of a set of numbers against a plain list.
+    fn agrees<B: Bits>() {
+        let numbers: Vec<u32> = (0..B::WIDTH).filter(|n| n * n % 7 == 2).collect();
+        let set = numbers.iter().fold(B::default(), |set, &n| set | B::one(n));
+        assert_eq!(set.each().collect::<Vec<_>>(), numbers);
+        assert_eq!(set.count() as usize, numbers.len());
+        for by in [1, 5, 20, 63] {
+            let up: Vec<u32> = numbers.iter().map(|n| n + by).filter(|&n| n < B::WIDTH).collect();
+            assert_eq!((set << by).each().collect::<Vec<_>>(), up, "{by}");
+            let down: Vec<u32> = numbers.iter().filter(|&&n| n >= by).map(|n| n - by).collect();
+            assert_eq!((set >> by).each().collect::<Vec<_>>(), down, "{by}");
+        }
+        assert!((set & !set).none() && (set ^ !set).count() == B::WIDTH);
+        assert!(set.has(numbers[3]) && !set.has(0));
+        assert_eq!(B::default().lowest(), B::WIDTH);
+    }
+
+    #[test]
+    fn sets_of_every_width_agree_with_lists() {
+        agrees::<u64>();
+        agrees::<u128>();
+        agrees::<Wide>();
+    }
+}

@@ -1,0 +1,213 @@
+//! Whole boards: the exact score, and the moves that reach it.
+
+use super::bits::{Bits, Wide};
+use super::goal::{Goal, Kind};
+use super::ground::{Ground, Position};
+use super::images::Images;
+use super::path::Repetition;
+use super::search::{NO_MOVE, PASS, Search, Step, Stop};
+use super::table::Table;
+use crate::board::{Board, Color, Move, Point};
+use crate::rules::{KoRule, Rules, Scoring, Tax};
+
+/// Why a board cannot be solved.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum BoardError {
+    /// The rules count something other than stones and surrounded points.
+    #[error("only area scoring without tax and button can be solved")]
+    Scoring,
+    /// The board has too many points.
+    #[error("the board is too large: 19×19 at most")]
+    TooLarge,
+}
+
+/// What is known of the score of a position, in Black's points without komi.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BoardAnswer {
+    /// Black gets at least this, whatever White does.
+    pub at_least: i32,
+    /// White can hold Black to this.
+    pub at_most: i32,
+    /// The moves of the player on turn that reach the score: all of them, if they were asked for and found.
+    pub best: Vec<Move>,
+    /// Were all moves looked at?
+    pub best_is_complete: bool,
+    /// Nodes that were searched.
+    pub nodes: u64,
+    /// Look-ups in the table, and those that found something.
+    pub table_use: (u64, u64),
+    /// Bytes of the table.
+    pub table_bytes: usize,
+}
+
+impl BoardAnswer {
+    /// The score, if it is known.
+    pub fn score(&self) -> Option<i32> {
+        (self.at_least == self.at_most).then_some(self.at_least)
+    }
+}
+
+/// How to solve a board.
+#[derive(Clone, Copy, Debug)]
+pub struct BoardRequest<'a> {
+    /// The stones; simple ko counts as the board has it.
+    pub board: &'a Board,
+    /// Whose turn it is.
+    pub to_move: Color,
+    /// The rules: repetition, suicide, area scoring.
+    pub rules: Rules,
+    /// Bytes for the table.
+    pub memory: usize,
+    /// Find all best moves, not one of them?
+    pub all_best: bool,
+    /// Under simple ko, a game that goes round in a circle ends without a result: for the score that is the worst
+    /// result for this player. Both answers together say what play without a result is worth.
+    pub cycles_lose_for: Color,
+}
+
+/// The exact score of a position, as far as it is found before `stop` says to give up, which is asked now and then
+/// with the number of nodes so far. `progress` is told whenever a bound gets better.
+///
+/// # Errors
+/// If the rules do not count area, or the board is too large.
+pub fn solve_board(
+    request: &BoardRequest<'_>,
+    stop: &dyn Fn(u64) -> bool,
+    progress: &dyn Fn(&BoardAnswer),
+) -> Result<BoardAnswer, BoardError> {
+    let rules = request.rules;
+    if rules.scoring != Scoring::Area || rules.tax != Tax::None || rules.has_button {
+        return Err(BoardError::Scoring);
+    }
+    let size = request.board.size();
+    if let Some(ground) = Ground::<u64>::whole(size, rules.suicide) {
+        return Ok(BoardSearch::new(request, ground, stop, progress).run());
+    }
+    if let Some(ground) = Ground::<u128>::whole(size, rules.suicide) {
+        return Ok(BoardSearch::new(request, ground, stop, progress).run());
+    }
+    let ground = Ground::<Wide>::whole(size, rules.suicide).ok_or(BoardError::TooLarge)?;
+    Ok(BoardSearch::new(request, ground, stop, progress).run())
+}
+
+struct BoardSearch<'a, B> {
+    request: &'a BoardRequest<'a>,
+    stop: Stop<'a>,
+    progress: &'a dyn Fn(&BoardAnswer),
+    ground: Ground<B>,
+    images: Option<Images<B>>,
+    root: Position<B>,
+    repetition: Repetition,
+    answer: BoardAnswer,
+}
+
+impl<'a, B: Bits> BoardSearch<'a, B> {
+    fn new(
+        request: &'a BoardRequest<'a>,
+        ground: Ground<B>,
+        stop: Stop<'a>,
+        progress: &'a dyn Fn(&BoardAnswer),
+    ) -> BoardSearch<'a, B> {
+        let area = ground.points.count() as i32;
+        let root = ground.position(request.board, request.to_move);
+        let repetition = match request.rules.ko {
+            KoRule::Simple => Repetition::Wins(request.cycles_lose_for.opponent()),
+            rule => Repetition::Forbidden(rule),
+        };
+        let images = Images::new(&ground, request.board.size());
+        let answer = BoardAnswer {
+            at_least: -area,
+            at_most: area,
+            best: Vec::new(),
+            best_is_complete: false,
+            nodes: 0,
+            table_use: (0, 0),
+            table_bytes: 0,
+        };
+        BoardSearch { request, stop, progress, ground, images, root, repetition, answer }
+    }
+
+    fn run(mut self) -> BoardAnswer {
+        let mut table = Table::new(self.request.memory);
+        self.answer.table_bytes = table.bytes();
+        let mut shown = NO_MOVE;
+        while self.answer.at_least < self.answer.at_most {
+            // Halving: a question far from the score is a small one, and each answer halves what is left.
+            let at_least = (self.answer.at_least + self.answer.at_most + 1).div_euclid(2);
+            let Some((won, best)) = self.ask(&table, at_least, &[]) else { return self.done(&table) };
+            table.next_generation();
+            if won {
+                self.answer.at_least = at_least;
+            } else {
+                self.answer.at_most = at_least - 1;
+            }
+            // Who is on turn has shown how.
+            if won == (self.request.to_move == Color::Black) {
+                shown = best;
+            }
+            (self.progress)(&self.answer);
+        }
+        self.find_best(&table, shown);
+        self.done(&table)
+    }
+
+    fn done(mut self, table: &Table<B>) -> BoardAnswer {
+        self.answer.table_use = table.use_so_far();
+        self.answer
+    }
+
+    /// Does Black get at least so many points behind these moves, and by which move?
+    fn ask(&mut self, table: &Table<B>, at_least: i32, line: &[Step]) -> Option<(bool, Step)> {
+        let goal = Goal { prover: Color::Black, kind: Kind::Score(at_least) };
+        let nodes = self.answer.nodes;
+        let outer = self.stop;
+        let stop = |searched| outer(nodes + searched);
+        let mut search =
+            Search::new(&self.ground, goal, self.repetition, table, &stop).with_images(self.images.as_ref());
+        let answer = search.decide_line(&self.root, line);
+        self.answer.nodes += search.nodes;
+        answer.won.map(|won| (won, answer.best))
+    }
+
+    fn find_best(&mut self, table: &Table<B>, shown: Step) {
+        let Some(score) = self.answer.score() else { return };
+        let black = self.request.to_move == Color::Black;
+        // A move is best if the player gets the score behind it.
+        let wanted = if black { score } else { score + 1 };
+        let goal = Goal { prover: Color::Black, kind: Kind::Score(wanted) };
+        let never = |_: u64| false;
+        let legal =
+            Search::new(&self.ground, goal, self.repetition, table, &never).moves_behind(&self.root, &[]);
+        let mut complete = true;
+        let mut best = Vec::new();
+        for (step, _) in legal {
+            let is_best = if step == shown {
+                true
+            } else if !self.request.all_best {
+                complete = false;
+                continue;
+            } else {
+                match self.ask(table, wanted, &[step]) {
+                    Some((won, _)) => won == black,
+                    None => {
+                        complete = false;
+                        break;
+                    }
+                }
+            };
+            if is_best {
+                best.push(step);
+            }
+        }
+        self.answer.best = best.into_iter().map(|step| self.as_move(step)).collect();
+        self.answer.best_is_complete = complete;
+    }
+
+    fn as_move(&self, step: Step) -> Move {
+        if step == PASS { Move::Pass } else { Move::Play(self.point(step)) }
+    }
+
+    fn point(&self, step: Step) -> Point {
+        self.ground.point(u32::from(step))
+    }
+}

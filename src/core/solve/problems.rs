@@ -1,0 +1,499 @@
+//! Problems: what becomes of stones if one or the other moves first, with the kinds of ko.
+//!
+//! Here simple ko holds, and a game that goes round in a circle saves the stones in question: nobody has captured
+//! them. Threats outside are counted one by one: who has one may take a ko back at once. An answer is *certain*
+//! if it is the same however many threats the other side has.
+
+use super::bits::{Bits, Wide};
+use super::goal::{Goal, Kind};
+use super::ground::{ENDLESS, Ground, NOWHERE, Position};
+use super::path::Repetition;
+use super::region::Region;
+use super::search::{NO_MOVE, PASS, Search, Step, THREAT};
+use super::table::Table;
+use crate::board::{Board, Cell, Color, Move, Point, PointSet};
+
+/// What one player, the prover, wants. All else is a success of the other one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Aim {
+    /// To capture all stones of the region's group.
+    Capture,
+    /// To capture the group's stones before the own chain at this point is captured.
+    Race(Point),
+    /// To give a stone of the group eyes that nobody can take: no seki.
+    Secure,
+    /// To capture the chain at this point, by tactical reading on the whole board: a chain is safe with five liberties,
+    /// or four and the move, and only moves near it are tried. The region and its group are not looked at.
+    Chain(Point),
+    /// To join the chains at two points.
+    Connect(Point, Point),
+}
+
+/// A question about a part of a board.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'a> {
+    /// The position.
+    pub board: &'a Board,
+    /// Where stones may be played, and the stones that it is about.
+    pub region: &'a Region,
+    /// What the prover wants.
+    pub aim: Aim,
+    /// May chains of two or more stones be removed by their owner's move?
+    pub suicide: bool,
+    /// Bytes for the table.
+    pub memory: usize,
+}
+
+/// Why a question cannot be asked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum QuestionError {
+    /// The region holds none of the stones that it is about.
+    #[error("there is no stone to read about")]
+    NoStones,
+    /// Nobody can play anywhere.
+    #[error("the region has no empty point")]
+    NoRoom,
+    /// The two chains are of different players, or one of them is no chain.
+    #[error("the two points are not stones of the same player")]
+    NotOneColor,
+    /// Larger than 19×19.
+    #[error("the board is too large: 19×19 at most")]
+    TooLarge,
+}
+
+/// Does the prover succeed?
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Success {
+    /// Yes, whatever threats the other player has.
+    Yes,
+    /// No, whatever threats the prover has.
+    No,
+    /// The prover wins the ko unless the other player makes so many threats that are answered; the number is at most
+    /// [`MOST_THREATS`], which stands for that and more.
+    KoFirst(u8),
+    /// The prover must make so many threats that are answered; as above.
+    KoSecond(u8),
+    /// It was not found out.
+    Unknown,
+}
+
+/// More threats are not counted.
+pub const MOST_THREATS: u8 = 3;
+
+impl Success {
+    /// Does the prover succeed if nobody makes a threat?
+    pub fn without_threats(self) -> Option<bool> {
+        match self {
+            Success::Yes | Success::KoFirst(_) => Some(true),
+            Success::No | Success::KoSecond(_) => Some(false),
+            Success::Unknown => None,
+        }
+    }
+
+    /// Does it hang on a ko?
+    pub fn is_ko(self) -> bool {
+        matches!(self, Success::KoFirst(_) | Success::KoSecond(_))
+    }
+}
+
+/// The answer to a question.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Reading {
+    /// Does the prover succeed?
+    pub success: Success,
+    /// A move of the player who moves first that leads there, if that player gains by moving; passing if nothing
+    /// need be done.
+    pub best: Option<Move>,
+    /// Nodes that were searched.
+    pub nodes: u64,
+}
+
+/// Gives up? Asked now and then with the number of nodes so far.
+pub type StopAt<'a> = &'a dyn Fn(u64) -> bool;
+
+/// Answers a question for `first` to move.
+///
+/// # Errors
+/// If it has no answer.
+pub fn read(question: &Question<'_>, first: Color, stop: StopAt<'_>) -> Result<Reading, QuestionError> {
+    with_ground(question, &mut Read { first, stop })
+}
+
+/// What becomes of a group.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Status {
+    /// It is not captured even if the opponent moves first, and can make eyes that nobody can take.
+    Alive,
+    /// It is not captured even if the opponent moves first, but cannot make such eyes: seki, or a double ko.
+    Seki,
+    /// It is captured even if its owner moves first.
+    Dead,
+    /// Who moves first decides.
+    Unsettled,
+    /// It hangs on a ko, at least if one of the players moves first.
+    Ko,
+    /// It was not found out.
+    Unknown,
+}
+
+/// What becomes of a region's group, whoever moves first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Verdict {
+    /// In a word.
+    pub status: Status,
+    /// Is it captured if the opponent moves first?
+    pub attack: Reading,
+    /// Is it captured if the owner moves first?
+    pub defence: Reading,
+}
+
+/// Reads a group's fate. The question's aim is not looked at.
+///
+/// # Errors
+/// As [`read`].
+pub fn judge(question: &Question<'_>, stop: StopAt<'_>) -> Result<Verdict, QuestionError> {
+    let question = Question { aim: Aim::Capture, ..*question };
+    check(&question)?;
+    let group = &question.region.group;
+    let owner = group.iter().next().and_then(|point| question.board.cell(point).color());
+    let owner = owner.ok_or(QuestionError::NoStones)?;
+    let attack = read(&question, owner.opponent(), stop)?;
+    let before = attack.nodes;
+    let defence = read(&question, owner, &|nodes| stop(before + nodes))?;
+    let before = before + defence.nodes;
+    let status = match (attack.success, defence.success) {
+        (Success::No, _) => {
+            let secure = Question { aim: Aim::Secure, ..question };
+            match read(&secure, owner.opponent(), &|nodes| stop(before + nodes))?.success {
+                Success::Yes => Status::Alive,
+                Success::Unknown => Status::Unknown,
+                _ => Status::Seki,
+            }
+        }
+        (Success::Unknown, _) | (_, Success::Unknown) => Status::Unknown,
+        (_, Success::Yes) => Status::Dead,
+        (Success::Yes, Success::No) => Status::Unsettled,
+        _ => Status::Ko,
+    };
+    Ok(Verdict { status, attack, defence })
+}
+
+/// One move of a proof, and what follows.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ProofNode {
+    /// Who plays.
+    pub color: Color,
+    /// The move; `None` if it is a threat elsewhere, which was answered.
+    pub mv: Option<Move>,
+    /// Does the prover succeed behind this move, without further threats than given?
+    pub success: Option<bool>,
+    /// What follows.
+    pub replies: Vec<ProofNode>,
+}
+
+/// Shows how a question is decided: the winner's moves, all sensible resistance, and how the first player's wrong
+/// moves are refuted. `threats` as they were counted for the reading.
+///
+/// # Errors
+/// As [`read`].
+pub fn proof_tree(
+    question: &Question<'_>,
+    first: Color,
+    success: Success,
+    most_nodes: usize,
+    stop: StopAt<'_>,
+) -> Result<Vec<ProofNode>, QuestionError> {
+    with_ground(question, &mut Show { first, success, most_nodes, stop })
+}
+
+/// What is done on a ground of any width.
+pub(super) trait Job {
+    type Output;
+    fn run<B: Bits>(&mut self, question: &Question<'_>, setting: Setting<B>) -> Self::Output;
+}
+
+/// A question on its ground.
+pub(super) struct Setting<B> {
+    pub(super) ground: Ground<B>,
+    pub(super) goal: Goal<B>,
+    position: Position<B>,
+    repetition: Repetition,
+}
+
+pub(super) fn with_ground<J: Job>(question: &Question<'_>, job: &mut J) -> Result<J::Output, QuestionError> {
+    check(question)?;
+    let window = window(question);
+    if let Some(setting) = Setting::<u64>::new(question, window) {
+        return Ok(job.run(question, setting));
+    }
+    if let Some(setting) = Setting::<u128>::new(question, window) {
+        return Ok(job.run(question, setting));
+    }
+    let setting = Setting::<Wide>::new(question, window).ok_or(QuestionError::TooLarge)?;
+    Ok(job.run(question, setting))
+}
+
+fn check(question: &Question<'_>) -> Result<(), QuestionError> {
+    let board = question.board;
+    let color = |point| board.cell(point).color();
+    if let Aim::Chain(point) = question.aim {
+        return if color(point).is_some() { Ok(()) } else { Err(QuestionError::NoStones) };
+    }
+    if let Aim::Connect(a, b) = question.aim {
+        if color(a).is_none() || color(a) != color(b) {
+            return Err(QuestionError::NotOneColor);
+        }
+    } else {
+        let Some(first) = question.region.group.iter().next() else { return Err(QuestionError::NoStones) };
+        let owner = color(first);
+        if owner.is_none() || question.region.group.iter().any(|point| color(point) != owner) {
+            return Err(QuestionError::NoStones);
+        }
+        if let Aim::Race(own) = question.aim
+            && (color(own).is_none() || color(own) == owner)
+        {
+            return Err(QuestionError::NoStones);
+        }
+    }
+    if question.region.empty_points(board) == 0 {
+        return Err(QuestionError::NoRoom);
+    }
+    Ok(())
+}
+
+/// The corner and the size of the smallest window with the region, the chains around it, and their liberties.
+fn window(question: &Question<'_>) -> ((usize, usize), (usize, usize)) {
+    let board = question.board;
+    if let Aim::Chain(_) = question.aim {
+        return ((0, 0), (board.size().columns(), board.size().rows()));
+    }
+    let mut seen = question.region.playable;
+    seen.union_with(&question.region.group);
+    let near: Vec<Point> = seen.iter().flat_map(Point::adjacent).collect();
+    for next in near {
+        match board.cell(next) {
+            Cell::Black | Cell::White => {
+                if !seen.contains(next) {
+                    seen.extend_from(board.chain(next));
+                }
+            }
+            Cell::Empty => {
+                seen.insert(next);
+            }
+            Cell::Border => {}
+        }
+    }
+    let stones: Vec<Point> = seen.iter().filter(|&point| board.cell(point).color().is_some()).collect();
+    let around = stones.into_iter().flat_map(Point::adjacent).filter(|&next| board.cell(next) == Cell::Empty);
+    let around: PointSet = around.collect();
+    seen.union_with(&around);
+    let columns = || seen.iter().map(Point::column);
+    let rows = || seen.iter().map(Point::row);
+    let (left, right) = (columns().min().unwrap_or(0), columns().max().unwrap_or(0));
+    let (bottom, top) = (rows().min().unwrap_or(0), rows().max().unwrap_or(0));
+    ((left, bottom), (right + 1 - left, top + 1 - bottom))
+}
+
+impl<B: Bits> Setting<B> {
+    fn new(question: &Question<'_>, (corner, sides): ((usize, usize), (usize, usize))) -> Option<Setting<B>> {
+        let board = question.board;
+        let mut ground = Ground::<B>::window(board.size(), corner, sides, question.suicide)?;
+        ground.playable = ground.set(|point| question.region.playable.contains(point));
+        // Whose stones go on outside the window, or could, is not asked: chains next to the region lie in it.
+        ground.safe =
+            ground.open & ground.set(|point| board.cell(point).color().is_some()) & !ground.playable;
+        let group = ground.set(|point| question.region.group.contains(point));
+        let owner = question.region.group.iter().next().and_then(|point| board.cell(point).color());
+        let (prover, kind) = match question.aim {
+            Aim::Capture => (owner?.opponent(), Kind::Take { target: group, own: B::default() }),
+            Aim::Race(own) => {
+                let own = ground.set(|point| board.chain(own).any(|stone| stone == point));
+                (owner?.opponent(), Kind::Take { target: group, own })
+            }
+            Aim::Chain(point) => {
+                ground.playable = ground.points;
+                (board.cell(point).color()?.opponent(), Kind::Chain(ground.index(point)?))
+            }
+            Aim::Secure => (owner?, Kind::Secure(group)),
+            Aim::Connect(a, b) => (board.cell(a).color()?, Kind::Join(ground.index(a)?, ground.index(b)?)),
+        };
+        let position = ground.position(board, Color::Black);
+        // A circle has captured nothing, and has joined or secured nothing either.
+        let repetition = Repetition::Wins(prover.opponent());
+        Some(Setting { ground, goal: Goal { prover, kind }, position, repetition })
+    }
+
+    pub(super) fn root(&self, board: &Board, first: Color, threats: [u8; 2]) -> Position<B> {
+        let ko = board.ko().filter(|&(_, color)| color == first);
+        let ko = ko.and_then(|(point, _)| self.ground.index(point)).map_or(NOWHERE, |index| index as u16);
+        Position { to_move: first, ko, threats, ..self.position }
+    }
+
+    fn move_of(&self, step: Step) -> Option<Move> {
+        match step {
+            NO_MOVE | THREAT => None,
+            PASS => Some(Move::Pass),
+            index => Some(Move::Play(self.ground.point(u32::from(index)))),
+        }
+    }
+}
+
+struct Read<'a> {
+    first: Color,
+    stop: StopAt<'a>,
+}
+
+impl Job for Read<'_> {
+    type Output = Reading;
+
+    fn run<B: Bits>(&mut self, question: &Question<'_>, setting: Setting<B>) -> Reading {
+        let table = Table::new(question.memory);
+        let mut nodes = 0;
+        let prover = setting.goal.prover;
+        let mut ask = |prover_threats: u8, other_threats: u8| {
+            let mut threats = [0; 2];
+            threats[prover as usize] = prover_threats;
+            threats[prover.opponent() as usize] = other_threats;
+            let root = setting.root(question.board, self.first, threats);
+            let before = nodes;
+            let stop = |searched| (self.stop)(before + searched);
+            let Setting { ground, goal, repetition, .. } = &setting;
+            let mut search = Search::new(ground, *goal, *repetition, &table, &stop);
+            let answer = search.decide(&root);
+            nodes += search.nodes;
+            (answer.won, answer.best)
+        };
+        let (plain, best) = ask(0, 0);
+        let success = match plain {
+            None => Success::Unknown,
+            Some(true) => match ask(0, ENDLESS).0 {
+                Some(true) => Success::Yes,
+                Some(false) => {
+                    fewest(|count| ask(0, count).0.map(|won| !won)).map_or(Success::Unknown, Success::KoFirst)
+                }
+                None => Success::Unknown,
+            },
+            Some(false) => match ask(ENDLESS, 0).0 {
+                Some(false) => Success::No,
+                Some(true) => fewest(|count| ask(count, 0).0).map_or(Success::Unknown, Success::KoSecond),
+                None => Success::Unknown,
+            },
+        };
+        // The move matters to the one for whom it goes well.
+        let mut best = best;
+        let first_wins = success.without_threats() == Some(self.first == prover);
+        if !first_wins && success.is_ko() {
+            // A ko that the player on turn must make threats for begins with the move that those make good.
+            best = match self.first == prover {
+                true => ask(ENDLESS, 0).1,
+                false => ask(0, ENDLESS).1,
+            };
+        } else if first_wins && !matches!(success, Success::KoFirst(_) | Success::KoSecond(_)) {
+            // The move that is good against any number of threats.
+            let (_, certain) = match self.first == prover {
+                true => ask(0, ENDLESS),
+                false => ask(ENDLESS, 0),
+            };
+            if certain != NO_MOVE {
+                best = certain;
+            }
+        } else if !first_wins {
+            best = NO_MOVE;
+        }
+        Reading { success, best: setting.move_of(best), nodes }
+    }
+}
+
+/// The smallest number of threats from 1 on for which `enough` says yes; [`MOST_THREATS`] if only more are.
+fn fewest(mut enough: impl FnMut(u8) -> Option<bool>) -> Option<u8> {
+    for count in 1..MOST_THREATS {
+        if enough(count)? {
+            return Some(count);
+        }
+    }
+    Some(MOST_THREATS)
+}
+
+struct Show<'a> {
+    first: Color,
+    success: Success,
+    most_nodes: usize,
+    stop: StopAt<'a>,
+}
+
+impl Job for Show<'_> {
+    type Output = Vec<ProofNode>;
+
+    fn run<B: Bits>(&mut self, question: &Question<'_>, setting: Setting<B>) -> Vec<ProofNode> {
+        let table = Table::new(question.memory);
+        let prover = setting.goal.prover;
+        let mut threats = [0; 2];
+        // The ko is shown as it is fought by who needs the threats.
+        match self.success {
+            Success::KoFirst(count) => threats[prover.opponent() as usize] = count - 1,
+            Success::KoSecond(count) => threats[prover as usize] = count,
+            _ => {}
+        }
+        let root = setting.root(question.board, self.first, threats);
+        let mut shower = Shower {
+            search: Search::new(&setting.ground, setting.goal, setting.repetition, &table, self.stop),
+            setting: &setting,
+            root,
+            left: self.most_nodes,
+        };
+        let mut line = Vec::new();
+        shower.replies(&mut line, true)
+    }
+}
+
+struct Shower<'a, 'b, B> {
+    search: Search<'a, B>,
+    setting: &'b Setting<B>,
+    root: Position<B>,
+    left: usize,
+}
+
+impl<B: Bits> Shower<'_, '_, B> {
+    /// What is played behind a line: one good move if the player on turn wins, and otherwise everything. At the first
+    /// move, everything.
+    fn replies(&mut self, line: &mut Vec<Step>, all: bool) -> Vec<ProofNode> {
+        let moves = self.search.moves_behind(&self.root, line);
+        let prover = self.setting.goal.prover;
+        let mut nodes = Vec::new();
+        let threats = line.iter().filter(|&&step| step == THREAT).count();
+        let odd = (line.len() - threats) % 2 == 1;
+        let color = if odd { self.root.to_move.opponent() } else { self.root.to_move };
+        for (step, done) in moves {
+            if self.left == 0 {
+                break;
+            }
+            line.push(step);
+            let won = self.search.decide_line(&self.root, line).won;
+            line.pop();
+            nodes.push((step, color, done, won));
+        }
+        let Some(&(_, color, ..)) = nodes.first() else { return Vec::new() };
+        let good = |won: Option<bool>| won == Some(color == prover);
+        let wins = nodes.iter().any(|&(.., won)| good(won));
+        // The good move first.
+        nodes.sort_by_key(|&(_, _, _, won)| !good(won));
+        if wins && !all {
+            nodes.truncate(1);
+        }
+        let mut shown = Vec::new();
+        for (step, color, done, success) in nodes {
+            if self.left == 0 {
+                break;
+            }
+            self.left -= 1;
+            let mut node = ProofNode { color, mv: self.setting.move_of(step), success, replies: Vec::new() };
+            if !done && success.is_some() {
+                line.push(step);
+                node.replies = self.replies(line, false);
+                line.pop();
+            }
+            shown.push(node);
+        }
+        shown
+    }
+}

@@ -1,0 +1,142 @@
+//! What a problem is about: where stones may be played, drawn from the position alone.
+//!
+//! Outside the region nobody plays. An empty point there stays empty, so a chain with a liberty outside is never
+//! captured: whoever gets out has saved these stones. A region that is closed by chains with liberties of their
+//! own, as in books, loses nothing by that.
+
+use crate::board::{Board, Cell, Color, Point, PointSet};
+
+/// A region with more empty points is cut off at a distance from the stones.
+const MOST_EMPTY: usize = 40;
+/// So far away, counted in points.
+const REACH: usize = 3;
+/// A chain around the region that has no more liberties may be captured in a race: they belong to the region.
+const RACE_LIBERTIES: usize = 4;
+
+/// The part of the board that a problem is about.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Region {
+    /// Where stones may be played, now or after captures: empty points, and stones on them.
+    pub playable: PointSet,
+    /// The stones of the group in it that the problem is about.
+    pub group: PointSet,
+    /// Is it the whole of what the opponent's stones enclose? If not, the group lives by getting out.
+    pub is_closed: bool,
+}
+
+fn chain_set(board: &Board, point: Point) -> PointSet {
+    board.chain(point).collect()
+}
+
+/// The liberties of the chain at a stone.
+fn liberties(board: &Board, point: Point) -> PointSet {
+    board.chain(point).flat_map(Point::adjacent).filter(|&next| board.cell(next) == Cell::Empty).collect()
+}
+
+impl Region {
+    /// Around the group of the stone at `point`: everything that can be reached from it without crossing stones
+    /// of the opponent's, these stones themselves if they stand inside, and the liberties of chains around it
+    /// that have few. `None` if there is no stone.
+    pub fn of_group(board: &Board, point: Point) -> Option<Region> {
+        let color = board.cell(point).color()?;
+        let reached = reach(board, &[point], color, usize::MAX);
+        let empty = |set: &PointSet| set.iter().filter(|&p| board.cell(p) == Cell::Empty).count();
+        let is_closed = empty(&reached) <= MOST_EMPTY;
+        let reached = if is_closed { reached } else { reach(board, &[point], color, REACH) };
+        let group: PointSet = reached.iter().filter(|&p| board.cell(p) == Cell::from(color)).collect();
+        let mut region = Region { playable: reached, group, is_closed };
+        region.add_enemies(board, color);
+        Some(region)
+    }
+
+    /// Around several stones: what lies near them, whoever's they are.
+    pub fn near(board: &Board, points: &[Point], distance: usize) -> Region {
+        let mut region = Region { playable: PointSet::EMPTY, group: PointSet::EMPTY, is_closed: false };
+        for &point in points {
+            if let Some(color) = board.cell(point).color() {
+                region.group.union_with(&chain_set(board, point));
+                let near = reach(board, &[point], color, distance);
+                region.playable.union_with(&near);
+            }
+        }
+        for color in Color::BOTH {
+            region.add_enemies(board, color);
+        }
+        region
+    }
+
+    /// A region that somebody has drawn: with the group at `point`, or without if that is empty.
+    pub fn drawn(board: &Board, playable: PointSet, point: Point) -> Region {
+        let group = match board.cell(point).color() {
+            Some(color) => {
+                let stones = playable.iter().filter(|&p| board.cell(p) == Cell::from(color));
+                let mut group: PointSet = stones.flat_map(|p| board.chain(p)).collect();
+                group.union_with(&chain_set(board, point));
+                group
+            }
+            None => PointSet::EMPTY,
+        };
+        Region { playable, group, is_closed: false }
+    }
+
+    /// The opponent's chains that stand inside, or that can be captured from inside.
+    fn add_enemies(&mut self, board: &Board, color: Color) {
+        let enemy = Cell::from(color.opponent());
+        let mut seen = PointSet::EMPTY;
+        let stones: Vec<Point> = self.playable.iter().collect();
+        for next in stones.into_iter().flat_map(Point::adjacent) {
+            if board.cell(next) != enemy || seen.contains(next) {
+                continue;
+            }
+            let chain = chain_set(board, next);
+            seen.union_with(&chain);
+            let around = liberties(board, next);
+            if around.len() <= RACE_LIBERTIES || around.without(&self.playable).is_empty() {
+                self.playable.union_with(&chain);
+                self.playable.union_with(&around);
+            }
+        }
+    }
+
+    /// Points where a stone can be played now.
+    pub fn empty_points(&self, board: &Board) -> usize {
+        self.playable.iter().filter(|&point| board.cell(point) == Cell::Empty).count()
+    }
+}
+
+/// Points that stones of `color` reach over empty points and their own stones, with at most so many empty points
+/// in a row between stones.
+fn reach(board: &Board, from: &[Point], color: Color, distance: usize) -> PointSet {
+    let own = Cell::from(color);
+    let mut found = PointSet::EMPTY;
+    let mut level: Vec<(Point, usize)> = Vec::new();
+    for &point in from {
+        for stone in board.chain(point) {
+            if found.insert(stone) {
+                level.push((stone, 0));
+            }
+        }
+    }
+    let mut next = 0;
+    // Nearest first: stones lie at distance 0 wherever they are reached.
+    while next < level.len() {
+        let (point, steps) = level[next];
+        next += 1;
+        for neighbour in point.adjacent() {
+            let cell = board.cell(neighbour);
+            if cell == own && !found.contains(neighbour) {
+                // Stones further on than one gap belong to the same group, those behind more do not.
+                if steps <= distance.min(2) || distance == usize::MAX {
+                    for stone in board.chain(neighbour) {
+                        if found.insert(stone) {
+                            level.push((stone, 0));
+                        }
+                    }
+                }
+            } else if cell == Cell::Empty && steps < distance && found.insert(neighbour) {
+                level.push((neighbour, steps + 1));
+            }
+        }
+    }
+    found
+}

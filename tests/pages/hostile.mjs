@@ -1,0 +1,193 @@
+// Tries to get into the server of `kosumi play`: node hostile.mjs CHROMIUM KOSUMI FOLDER
+//
+// From a page of another site in the same browser, by another name, with requests that no browser sends, and with too much
+// of everything. Afterwards the server is still there and the game is the same.
+
+import { createServer } from "node:http";
+import { connect } from "node:net";
+import { randomBytes } from "node:crypto";
+import { browse, check, equal, finish } from "./browser.mjs";
+import { start } from "./server.mjs";
+
+const [chromium, kosumi] = process.argv.slice(2);
+const server = await start(kosumi, ["play", "--no-open", "--threads", "1", "--memory", "32", "--no-model"]);
+const url = new URL(server.url), port = Number(url.port), token = url.pathname.split("/")[1];
+equal(url.hostname, "127.0.0.1", "the server listens on this machine alone");
+check(/^[0-9a-f]{32}$/.test(token), `the token is random and long: ${token}`);
+
+// Sends bytes, and returns what comes back until the other side ends, or `time` is over.
+function send(bytes, time = 3000) {
+  return new Promise(resolve => {
+    const socket = connect(port, "127.0.0.1"), parts = [];
+    const timer = setTimeout(() => { socket.destroy(); resolve(`${Buffer.concat(parts).toString("latin1")}[open]`); }, time);
+    const end = () => { clearTimeout(timer); resolve(Buffer.concat(parts).toString("latin1")); };
+    socket.on("data", part => parts.push(part));
+    socket.on("error", end);
+    socket.on("close", end);
+    socket.on("connect", () => { if (bytes.length) socket.write(bytes); });
+  });
+}
+const status = answer => answer.split(" ")[1] || "none";
+const request = (target, lines = [], method = "GET") =>
+  send(`${method} ${target} HTTP/1.1\r\n${[`Host: 127.0.0.1:${port}`, ...lines].join("\r\n")}\r\n\r\n`);
+const only = (target, lines) => send(`GET ${target} HTTP/1.1\r\n${lines.map(line => `${line}\r\n`).join("")}\r\n`);
+const upgrade = ["Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="];
+
+// What every answer carries, right and wrong ones.
+const page = await request(`/${token}/`, ["Sec-Fetch-Site: none"]);
+equal(status(page), "200", "the page itself");
+for (const answer of [page, await request("/"), await request(`/${token}/nothing`)]) {
+  for (const line of ["Content-Security-Policy: default-src 'none'", "X-Frame-Options: DENY", "X-Content-Type-Options: nosniff",
+    "Referrer-Policy: no-referrer", "Cross-Origin-Resource-Policy: same-origin", "Cache-Control: no-store"]) {
+    check(answer.includes(line), `${line} in ${answer.slice(0, 60)}`);
+  }
+  check(!/Access-Control/i.test(answer), "no other site is ever let in");
+}
+
+// Without the token, by another name, from another site, for files.
+for (const target of ["/", "/play.js", "/socket", `/${token.slice(0, -1)}/`, `/${token}0/`, `/${token.toUpperCase()}x/`, "/once/", `/once/${token}`,
+  "/../../etc/passwd", `/${token}/../../../etc/passwd`, `/${token}/%2e%2e/Cargo.toml`, `/${token}//etc/passwd`, `/${token}/.git/config`]) {
+  equal(status(await request(target)), "404", target);
+}
+for (const lines of [["Host: evil.example"], [`Host: evil.example:${port}`], [`Host: 127.0.0.1.evil.example:${port}`], ["Host: 127.0.0.1"], [],
+  [`Host: 127.0.0.1:${port}`, `Host: evil.example:${port}`]]) {
+  equal(status(await only(`/${token}/`, lines)), "403", `${lines}`);
+}
+for (const line of ["Origin: http://evil.example", "Origin: null", "Origin: file://", `Origin: http://localhost:${port}`, "Sec-Fetch-Site: cross-site"]) {
+  equal(status(await request(`/${token}/`, [line])), "403", line);
+  equal(status(await request(`/${token}/socket`, [...upgrade, line])), "403", `WebSocket, ${line}`);
+}
+equal(status(await request(`/${token}/socket`, upgrade)), "403", "a WebSocket that does not say where it comes from");
+for (const method of ["POST", "PUT", "DELETE", "OPTIONS", "TRACE", "CONNECT"]) {
+  check(["405", "400"].includes(status(await request(`/${token}/`, [], method))), method);
+}
+
+// What is no request, and too much of one.
+for (const [name, bytes] of [["zeros", Buffer.alloc(1000)], ["random bytes", randomBytes(4000)], ["TLS", Buffer.from("160301020001", "hex")],
+  ["a body", `POST /${token}/ HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Length: 5\r\n\r\nhello`],
+  ["two requests", `GET /${token}/ HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`.repeat(2)],
+  ["a long line", `GET /${"x".repeat(1 << 20)} HTTP/1.1\r\n\r\n`],
+  ["many headers", `GET / HTTP/1.1\r\n${"A: b\r\n".repeat(10_000)}\r\n`]]) {
+  const answer = await send(bytes, 8000);
+  check(!answer.includes("200 OK") && !answer.endsWith("[open]"), `${name}: ${answer.slice(0, 40)}`);
+}
+const slow = await Promise.all(Array.from({ length: 200 }, () => send("GET / HT", 9000)));
+check(slow.every(answer => !answer.endsWith("[open]")), "whoever never finishes a request is not waited for");
+equal(status(await request(`/${token}/`)), "200", "and the page is served again");
+
+await browse(chromium, {}, async context => {
+  const game = context.pages()[0];
+  await game.goto(server.url);
+  await game.waitForFunction(() => document.getElementById("counter").textContent !== "");
+
+  // A page of another site that knows everything, even the token.
+  const evil = createServer((_, answer) => answer.setHeader("Content-Type", "text/html").end("<title>evil</title>"));
+  await new Promise(resolve => evil.listen(0, "127.0.0.1", resolve));
+  for (const host of ["127.0.0.1", "localhost"]) {
+    const attacker = await context.newPage();
+    await attacker.goto(`http://${host}:${evil.address().port}/`);
+    const got = await attacker.evaluate(async address => {
+      const wait = (make, time = 4000) => Promise.race([make(), new Promise(done => setTimeout(() => done("nothing"), time))]);
+      const tried = {};
+      tried.fetch = await wait(() => fetch(address).then(answer => answer.text()).catch(() => "refused"));
+      tried.post = await wait(() => fetch(address, { method: "POST", body: "{}" }).then(answer => answer.text()).catch(() => "refused"));
+      const opaque = await wait(() => fetch(address, { mode: "no-cors" }).then(answer => answer.type).catch(() => "refused"));
+      tried.opaque = opaque === "opaque" ? "refused" : opaque;
+      tried.socket = await wait(() => new Promise(done => {
+        const socket = new WebSocket(`${address.replace("http", "ws")}socket`);
+        socket.onopen = () => done("open");
+        socket.onerror = () => done("refused");
+      }));
+      for (const [kind, part] of [["script", "play.js"], ["link", "play.css"], ["img", ""]]) {
+        tried[kind] = await wait(() => new Promise(done => {
+          const it = document.createElement(kind);
+          it.onload = () => done("loaded");
+          it.onerror = () => done("refused");
+          if (kind === "link") { it.rel = "stylesheet"; it.href = address + part; } else it.src = address + part;
+          document.head.append(it);
+        }));
+      }
+      const frame = document.createElement("iframe");
+      frame.src = address;
+      document.body.append(frame);
+      await new Promise(done => setTimeout(done, 800));
+      try { tried.frame = frame.contentDocument ? "seen" : "refused"; } catch { tried.frame = "refused"; }
+      return tried;
+    }, server.url);
+    for (const [how, what] of Object.entries(got)) equal(what, "refused", `${how} from ${host}`);
+    const child = attacker.frames().find(frame => frame !== attacker.mainFrame());
+    check(!child || !(await child.$("#board").catch(() => null)), "the page is in no frame");
+    // A link of another site leads nowhere.
+    await attacker.goto(`http://${host}:${evil.address().port}/`);
+    const [answer] = await Promise.all([
+      attacker.waitForEvent("response", response => response.url() === server.url),
+      attacker.evaluate(address => { location.href = address; }, server.url),
+    ]);
+    equal(answer.status(), 403, `a link from ${host}`);
+    await attacker.close();
+  }
+  evil.close();
+
+  // A page of its own that says what no page says: nothing breaks, the game stays.
+  const said = await game.evaluate(async () => {
+    const open = () => new Promise((done, fail) => {
+      const socket = new WebSocket(new URL("socket", location.href).href.replace("http", "ws"));
+      socket.heard = [];
+      socket.onmessage = event => socket.heard.push(JSON.parse(event.data));
+      socket.onopen = () => done(socket);
+      socket.onerror = fail;
+    });
+    const closed = socket => new Promise(done => { socket.onclose = () => done(true); setTimeout(() => done(false), 5000); });
+    const results = {};
+    let socket = await open();
+    for (const text of ["", "null", "{}", "[]", "\u0000", '{"do":"play"}', '{"do":"play","at":0,"place":"zz"}', '{"do":"play","at":7,"place":"aa"}',
+      '{"do":"mark","place":"aa"}', '{"do":"settle"}', '{"do":"resume"}', '{"do":"undo","at":0,"to":99999}', '{"do":"look","step":9,"line":[]}',
+      '{"do":"seats","black":{"kind":"engine","number":0},"white":{"kind":"person"}}', '{"do":"read","file":"/etc/passwd"}', '{"do":"save","file":"/tmp/x"}',
+      '{"do":"new","game":{"columns":99,"rows":1e9,"handicap":0,"komi":0,"rules":"x","black":{"kind":"person"},"white":{"kind":"person"},"clock":{"kind":"none"}}}',
+      "[".repeat(50_000), '{"do":"load","text":"(;SZ[19]' + ";B[]".repeat(20_000) + ')"}']) {
+      socket.send(text);
+      await new Promise(done => setTimeout(done, 60));
+    }
+    await new Promise(done => setTimeout(done, 500));
+    results.refused = socket.heard.filter(message => message.is === "refused").length;
+    results.moves = socket.heard.filter(message => message.is === "state").at(-1).moves.length;
+    // Too much at once, too long, and too many windows.
+    let end = closed(socket);
+    for (let number = 0; number < 5000; number++) socket.send('{"do":"estimate","at":0}');
+    results.flood = await end;
+    socket = await open();
+    end = closed(socket);
+    socket.send("x".repeat(3_000_000));
+    results.long = await end;
+    socket = await open();
+    end = closed(socket);
+    socket.send(new Uint8Array(100));
+    results.binary = await end;
+    const many = await Promise.allSettled(Array.from({ length: 40 }, open));
+    results.windows = many.filter(it => it.status === "fulfilled").length;
+    many.forEach(it => it.value?.close());
+    return results;
+  });
+  equal(said.refused, 19, "every message that is none is refused");
+  equal(said.moves, 0, "and changes nothing");
+  equal([said.flood, said.long, said.binary], [true, true, true], "too many, too long, and binary messages end the connection");
+  check(said.windows >= 10 && said.windows <= 16, `so many windows at most: ${said.windows}`);
+  await game.waitForTimeout(500);
+  await game.reload();
+  await game.waitForFunction(() => document.getElementById("counter").textContent === "Move 0");
+  // No script that is written into the page runs, and nothing is loaded from elsewhere.
+  const broken = await game.evaluate(async () => {
+    const script = document.createElement("script");
+    script.textContent = "window.broken = 1";
+    document.body.append(script);
+    document.body.insertAdjacentHTML("beforeend", '<img src="http://127.0.0.1:1/x" onerror="window.broken = 2"><a href="javascript:window.broken=3" id="x">x</a>');
+    document.getElementById("x").click();
+    const outside = await fetch("http://127.0.0.1:1/").then(() => "reached").catch(() => "refused");
+    await new Promise(done => setTimeout(done, 300));
+    return [window.broken ?? null, outside];
+  });
+  equal(broken, [null, "refused"], "the policy of the page");
+});
+check(server.isAlive(), "the server is still there");
+await server.kill();
+finish();

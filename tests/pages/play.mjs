@@ -1,0 +1,349 @@
+// Plays at the page of `kosumi play`: node play.mjs CHROMIUM KOSUMI FOLDER
+//
+// Whole games, keys, two windows, records, a server that is killed, an engine that is killed. Pictures and figures are left
+// in FOLDER.
+
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { browse, check, checkContrast, checkWidth, equal, finish, watch } from "./browser.mjs";
+import { start } from "./server.mjs";
+
+const [chromium, kosumi, folder] = process.argv.slice(2);
+const desktop = { viewport: { width: 1280, height: 900 } };
+const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
+const LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ";
+const figures = {};
+
+const stones = page => page.$$eval("#board [data-stone]", found => Object.fromEntries(found.map(stone =>
+  [stone.dataset.stone, stone.getAttribute("class")]).sort()));
+const moves = page => page.$eval("#counter", it => Number(it.textContent.match(/\d+/)[0]));
+const status = page => page.textContent("#status");
+const phase = page => page.evaluate(() => document.getElementById("marking").hidden ? "" : "marking");
+
+// The middle of a point in the window.
+async function place(page, name, size) {
+  return page.$eval("#board", (board, [column, row]) => {
+    const at = new DOMPoint(column * 40, row * 40).matrixTransform(board.getScreenCTM());
+    return [at.x, at.y];
+  }, [LETTERS.indexOf(name[0]), size - Number(name.slice(1))]);
+}
+
+async function click(page, name, size = 9) {
+  await page.mouse.click(...await place(page, name, size));
+}
+
+async function picture(page, name, options = {}) {
+  const path = join(folder, `${name}.png`);
+  await page.screenshot({ path, ...options });
+  check(statSync(path).size > 15_000, `${name}: the picture is nearly empty`);
+}
+
+async function ready(page, url) {
+  await page.goto(url);
+  await page.waitForFunction(() => document.getElementById("counter").textContent !== "");
+}
+
+async function newGame(page, choices) {
+  await page.click("#new");
+  for (const [id, value] of Object.entries(choices)) {
+    if (id === "size") await page.fill("#size", value);
+    else if (["komi", "main", "increment", "periods"].includes(id)) await page.fill(`#${id}`, value);
+    else await page.selectOption(`#${id}`, value);
+  }
+  await page.click("#start");
+}
+
+async function played(page, count) {
+  await page.waitForFunction(count => Number(document.getElementById("counter").textContent.match(/\d+/)[0]) >= count, count,
+    { timeout: 30_000 });
+}
+
+// A whole game against the engine: the person plays what the analysis likes best.
+async function wholeGame(page) {
+  await newGame(page, { size: "9", black: "person", white: "kosumi easy" });
+  await page.waitForFunction(() => !document.getElementById("new-game").open);
+  await page.click("#analyse");
+  for (let own = 0; own < 90; own++) {
+    const next = await page.waitForFunction(() => {
+      if (!document.getElementById("marking").hidden) return { done: true };
+      if (document.getElementById("resign").disabled) return { done: true };
+      const best = document.querySelector("#candidates tbody tr td:nth-child(2)");
+      const isOn = document.getElementById("board").classList.contains("can-play");
+      return isOn && best && !document.getElementById("thoughts").hidden && { name: best.textContent };
+    }, null, { timeout: 30_000 }).then(handle => handle.jsonValue());
+    if (next.done) break;
+    const count = await moves(page);
+    if (next.name === "pass" || own > 60) await page.click("#pass");
+    else await click(page, next.name);
+    await played(page, count + 1);
+  }
+  if (await phase(page) === "marking") {
+    await page.waitForFunction(() => !document.getElementById("count").hidden);
+    await picture(page, "play-marking");
+    await page.click("#settle");
+  }
+  await page.waitForFunction(() => document.getElementById("resign").disabled);
+  check(/wins|draw/.test(await status(page)), `the game has a result: ${await status(page)}`);
+  check(await moves(page) > 20, `the game was played: ${await moves(page)} moves`);
+  check(await page.isVisible("#curve"), "and its curve is shown");
+  await picture(page, "play-over");
+  await page.click("#analyse");
+}
+
+// Two people: captures, what the rules forbid, dead stones, the count, and playing on.
+async function twoPeople(page) {
+  await newGame(page, { size: "5", black: "person", white: "person", komi: "0.5" });
+  await page.waitForFunction(() => document.querySelector("#counter").textContent === "Move 0");
+  const say = () => page.textContent("#say");
+  const turns = ["B3", "C3", "C4", "A1", "D3", "E1", "C2"];
+  for (const [index, name] of turns.entries()) {
+    await click(page, name, 5);
+    await played(page, index + 1);
+  }
+  equal((await stones(page)).C3, undefined, "the stone is taken");
+  check((await say()).includes("takes 1"), `that is said: ${await say()}`);
+  equal(await page.textContent("#prisoners-black"), "+1", "and counted");
+  await click(page, "C3", 5);
+  await page.waitForFunction(() => document.getElementById("status").textContent.includes("suicide"));
+  await click(page, "B3", 5);
+  await page.waitForFunction(() => document.getElementById("status").textContent.includes("stone already"));
+  equal(await moves(page), 7, "what is forbidden changes nothing");
+
+  // Keys: over the board, and Enter.
+  await page.focus("#board");
+  for (const key of ["ArrowUp", "ArrowUp"]) await page.keyboard.press(key);
+  equal(await say(), "C4, Black stone", "the point under the keys is said");
+  await page.keyboard.press("ArrowRight");
+  equal(await say(), "D4, empty", "and that it is empty");
+  await page.keyboard.press("Enter");
+  await played(page, 8);
+  equal((await stones(page)).D4, "white", "Enter plays");
+  await page.keyboard.press("s");
+  check((await say()).includes("White: "), "S says the position");
+  await page.keyboard.press("u");
+  await page.waitForFunction(() => document.querySelector("#counter").textContent === "Move 7");
+  equal((await stones(page)).D4, undefined, "U takes it back");
+
+  await page.keyboard.press("p");
+  await played(page, 8);
+  await page.keyboard.press("p");
+  await page.waitForSelector("#marking:not([hidden])");
+  await page.waitForSelector("#count:not([hidden])");
+  const dead = () => page.$$eval("#board [data-dead]", found => found.map(it => it.dataset.dead).sort());
+  await page.waitForFunction(() => document.querySelectorAll("#board [data-dead]").length === 2);
+  equal(await dead(), ["A1", "E1"], "the engine says which stones are dead");
+  await click(page, "A1", 5);
+  await page.waitForFunction(() => document.querySelectorAll("#board [data-dead]").length === 1);
+  await click(page, "A1", 5);
+  await page.waitForFunction(() => document.querySelectorAll("#board [data-dead]").length === 2);
+  await page.click("#resume");
+  await page.waitForSelector("#playing:not([hidden])");
+  equal(await moves(page), 7, "playing on takes the passes back");
+  for (const count of [8, 9]) { await page.click("#pass"); await played(page, count); }
+  await page.waitForFunction(() => document.querySelectorAll("#board [data-dead]").length === 2);
+  await page.click("#settle");
+  await page.waitForFunction(() => document.getElementById("status").textContent.includes("Black wins by 24.5"));
+
+  // Going through the game, and on from an earlier position.
+  await page.keyboard.press("Home");
+  equal(Object.keys(await stones(page)).length, 0, "the first position is empty");
+  await page.keyboard.press("PageDown");
+  equal(Object.keys(await stones(page)), ["B3"], "and then there is a stone");
+  await page.click("#from-here");
+  await page.waitForFunction(() => document.querySelector("#counter").textContent === "Move 1");
+}
+
+async function records(page) {
+  const download = page.waitForEvent("download");
+  await page.click("#save");
+  const saved = readFileSync(await (await download).path(), "utf8");
+  check(saved.startsWith("(;") && saved.includes("SZ[5]") && saved.includes(";B[bc]"), `a record is saved: ${saved}`);
+  const hostile = "(;SZ[9]CA[windows-1252]KM[0.5]PB[<img src=x onerror=\"window.broken=1\">]PW[</title><script>window.broken=1</script>]"
+    + "RE[<b onclick=x>]C[<script>window.broken=1</script>];B[cc];W[gg]C[</textarea>])";
+  await page.setInputFiles("#file", { name: "<b>.sgf", mimeType: "text/plain", buffer: Buffer.from(hostile) });
+  await page.waitForFunction(() => document.getElementById("name-black").textContent.startsWith("<img"));
+  equal(await page.evaluate(() => [window.broken, document.querySelectorAll("img, main script, b[onclick]").length]), [null, 0].map(x => x ?? undefined),
+    "names of a record are text");
+  check((await status(page)).includes("<b onclick=x>"), "and so is its result");
+  equal(Object.keys(await stones(page)).sort(), ["C7", "G3"], "the record is on the board");
+  for (const [what, text] of [["nonsense", "hello"], ["a large board", "(;SZ[52])"], ["chess", "(;GM[2]SZ[9])"], ["nesting", "(;".repeat(200_000)]]) {
+    await page.setInputFiles("#file", { name: "x.sgf", mimeType: "text/plain", buffer: Buffer.from(text) });
+    await page.waitForFunction(() => /no record|too long/.test(document.getElementById("status").textContent)
+      || document.getElementById("counter").textContent === "Move 0", null, { timeout: 5000 }).catch(() => check(false, `${what} is refused`));
+  }
+}
+
+async function twoWindows(context, page, url) {
+  await newGame(page, { size: "13", black: "person", white: "person" });
+  const other = await context.newPage();
+  watch(other);
+  await ready(other, url);
+  await other.waitForFunction(() => document.getElementById("status").textContent === "Black to move");
+  await page.bringToFront();
+  await click(page, "C3", 13);
+  await other.waitForFunction(() => document.querySelector('#board [data-stone="C3"]'));
+  await click(other, "K10", 13);
+  await page.waitForFunction(() => document.querySelector('#board [data-stone="K10"]'));
+  equal(await stones(page), await stones(other), "both windows show the same");
+  // Both at once: one of them is too late.
+  await Promise.all([click(page, "D4", 13), click(other, "G7", 13)]);
+  await played(page, 3);
+  await page.waitForTimeout(300);
+  equal(await stones(page), await stones(other), "also after both clicked at once");
+  check([3, 4].includes(await moves(page)), "and no move was made twice");
+  await other.close();
+}
+
+// Click to stone, and move to first candidate, as the page sees them.
+async function measure(page) {
+  await newGame(page, { size: "19", black: "person", white: "person" });
+  await page.waitForFunction(() => document.querySelector("#counter").textContent === "Move 0");
+  await page.click("#analyse");
+  await page.evaluate(() => {
+    window.times = [];
+    let clicked = 0, isPlayed = false, isThought = true;
+    addEventListener("pointerup", () => { clicked = performance.now(); isPlayed = false; isThought = false; }, true);
+    let count = 0;
+    new MutationObserver(() => {
+      const now = document.querySelectorAll("#board [data-stone]").length;
+      if (now !== count) { count = now; isPlayed = true; window.times.push(["stone", performance.now() - clicked]); return; }
+      if (isPlayed && !isThought && document.querySelector("#board [data-candidate]")) {
+        isThought = true;
+        window.times.push(["candidate", performance.now() - clicked]);
+      }
+    }).observe(document.getElementById("board"), { childList: true, subtree: true });
+  });
+  for (const [index, name] of ["D4", "Q16", "Q4", "D16", "C6", "R6", "F17", "K10"].entries()) {
+    await click(page, name, 19);
+    await played(page, index + 1);
+    await page.waitForFunction(count => window.times.filter(([what]) => what === "candidate").length > count, index, { timeout: 20_000 });
+  }
+  const times = await page.evaluate(() => window.times);
+  const middle = what => times.filter(([kind]) => kind === what).map(([, time]) => Math.round(time)).sort((a, b) => a - b);
+  figures.stone = middle("stone");
+  figures.candidate = middle("candidate");
+  await picture(page, "play-analysis");
+  await page.click("#analyse");
+}
+
+async function players(page) {
+  // A clock that runs out.
+  await newGame(page, { size: "9", black: "person", white: "person", clock: "byo-yomi", main: "0", increment: "1", periods: "1" });
+  await page.waitForFunction(() => document.getElementById("clock-black").textContent.startsWith("0:01"));
+  await click(page, "E5");
+  await page.waitForFunction(() => document.getElementById("status").textContent.includes("Black wins on time"), null, { timeout: 5000 });
+  // Undo, hint, estimate, resignation against the engine.
+  await newGame(page, { size: "9", black: "person", white: "kosumi first", clock: "none", handicap: "2" });
+  await played(page, 1);
+  equal(Object.values(await stones(page)).filter(color => color === "black").length, 2, "handicap stones are there");
+  await page.click("#hint");
+  await page.waitForSelector("#board [data-candidate]");
+  await page.click("#estimate");
+  await page.waitForFunction(() => document.getElementById("status").textContent.includes("Black wins"), null, { timeout: 10_000 });
+  check(await page.$$eval("#board .owners rect", found => found.length) > 0, "an estimate shows who owns what");
+  await page.click("#resign");
+  await page.waitForFunction(() => document.getElementById("status").textContent.includes("White wins, Black resigned"));
+  await page.click("#undo");
+  await page.waitForFunction(() => !document.getElementById("resign").disabled);
+  // The engine against itself, until somebody says stop.
+  await newGame(page, { size: "9", black: "kosumi first", white: "kosumi first", handicap: "0" });
+  await played(page, 4);
+  await page.click("#pause");
+  await page.waitForFunction(() => document.getElementById("status").textContent === "Paused");
+  const count = await moves(page);
+  await page.waitForTimeout(400);
+  equal(await moves(page), count, "while paused, nobody plays");
+}
+
+async function killed(page, server) {
+  await newGame(page, { size: "9", black: "person", white: "engine 0" });
+  await click(page, "E5");
+  await played(page, 2);
+  const [child] = server.children();
+  check(child, "the other engine runs");
+  process.kill(child, "SIGKILL");
+  await click(page, "C3");
+  await played(page, 4);
+  check(server.children()[0] && server.children()[0] !== child, "an engine that was killed is started again");
+  equal(await page.isVisible("#connection"), false, "and nobody notices");
+}
+
+const common = ["play", "--no-open", "--threads", "1", "--memory", "64", "--seed", "7"];
+const token = "0123456789abcdef0123";
+const opponent = `${kosumi} gtp --playouts 10 --threads 1 --memory 16`;
+let server = await start(kosumi, [...common, "--engine", opponent, "--token", token]);
+await browse(chromium, { ...desktop, locale: "en-GB", acceptDownloads: true }, async context => {
+  const page = context.pages()[0];
+  const isLost = text => /WebSocket|ERR_CONNECTION_REFUSED/.test(text);
+  let mayBeLost = false;
+  watch(page, text => mayBeLost && isLost(text));
+  page.on("request", request => check(request.url().startsWith(server.url), `request of ${request.url()}`));
+  await ready(page, server.url);
+  const times = [];
+  for (let time = 0; time < 5; time++) {
+    await page.goto("about:blank");
+    await ready(page, server.url);
+    times.push(await page.evaluate(() => Math.round(performance.now())));
+  }
+  figures.ready = times.sort((a, b) => a - b);
+  await measure(page);
+  await twoPeople(page);
+  await records(page);
+  await twoWindows(context, page, server.url);
+  await players(page);
+  await killed(page, server);
+  await wholeGame(page);
+
+  // The server dies, and comes back at the same address.
+  await newGame(page, { size: "9", black: "person", white: "kosumi first" });
+  await click(page, "E5");
+  await played(page, 2);
+  const before = await stones(page);
+  mayBeLost = true;
+  await server.kill();
+  await page.waitForSelector("#connection:not([hidden])");
+  const port = new URL(server.url).port;
+  server = await start(kosumi, [...common, "--engine", opponent, "--token", token, "--port", port]);
+  await page.waitForSelector("#connection", { state: "hidden", timeout: 20_000 });
+  await page.waitForFunction(() => document.querySelectorAll("#board [data-stone]").length === 2, null, { timeout: 10_000 });
+  equal(await stones(page), before, "after a restart the game is on the board again");
+  await click(page, "C3");
+  await played(page, 4);
+  mayBeLost = false;
+});
+
+// Looks: light and dark, desktop, phone, 4K, and the other language.
+const CONTRAST = ["#status", "#facts", "#name-black", "#name-white", ".menu button", "#playing button", "#counter"];
+for (const colorScheme of ["light", "dark"]) {
+  for (const [name, options] of [["desktop", desktop], ["phone", phone], ["large", { viewport: { width: 3840, height: 2160 } }]]) {
+    await browse(chromium, { ...options, colorScheme, locale: name === "phone" ? "de-DE" : "en-GB" }, async context => {
+      const page = context.pages()[0];
+      watch(page);
+      await ready(page, server.url);
+      if (name === "phone") {
+        equal(await page.textContent("#pass"), "Passen", "the language of the browser");
+        await page.tap("#new");
+        await picture(page, `play-${name}-${colorScheme}-new`);
+        await page.fill("#size", "19");
+        await page.selectOption("#white", "kosumi first");
+        await page.tap("#start");
+        await page.waitForFunction(() => document.querySelector("#counter").textContent === "Zug 0");
+        await page.touchscreen.tap(...await place(page, "Q16", 19));
+        await page.waitForSelector("#confirming:not([hidden])");
+        await page.touchscreen.tap(...await place(page, "Q16", 19));
+        await played(page, 2);
+        equal((await stones(page)).Q16, "black", "on a small board the second tap plays");
+      }
+      await checkWidth(page, `${name}, ${colorScheme}`);
+      await checkContrast(page, `${name}, ${colorScheme}`, CONTRAST);
+      const seen = await page.$$eval("#board, #playing, .transport, #status", found => found.map(it => it.getBoundingClientRect().bottom));
+      const height = options.viewport.height;
+      if (name !== "phone") check(seen.every(bottom => bottom <= height), `${name}: all is seen without scrolling: ${seen}`);
+      await picture(page, `play-${name}-${colorScheme}`);
+    });
+  }
+}
+await server.kill();
+writeFileSync(join(folder, "figures.json"), JSON.stringify(figures));
+console.log(JSON.stringify(figures));
+finish();

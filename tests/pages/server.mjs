@@ -1,0 +1,33 @@
+// Kosumi as a server, started and killed by tests.
+
+import { spawn } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+
+// Starts the program and waits for the address of its page.
+export async function start(program, args, options = {}) {
+  const child = spawn(program, args, { stdio: ["ignore", "pipe", "inherit"], ...options });
+  // It must not outlive a test that fails.
+  process.on("exit", () => child.kill("SIGKILL"));
+  const ended = new Promise(resolve => child.once("exit", resolve));
+  const lines = createInterface({ input: child.stdout });
+  const url = await Promise.race([
+    new Promise(resolve => lines.on("line", line => { if (line.startsWith("http://")) resolve(line.trim()); })),
+    ended.then(code => { throw new Error(`the server has ended with ${code}`); }),
+  ]);
+  return {
+    url,
+    child,
+    // As a crash or a power cut ends it.
+    kill: () => { child.kill("SIGKILL"); return ended; },
+    isAlive: () => child.exitCode === null && child.signalCode === null,
+    // Its own child processes, where the system lists them.
+    children: () => readdirSync("/proc").filter(name => /^\d+$/.test(name)).filter(name => {
+      try {
+        return readFileSync(`/proc/${name}/stat`, "utf8").split(") ").at(-1).split(" ")[1] === String(child.pid);
+      } catch {
+        return false;
+      }
+    }).map(Number),
+  };
+}

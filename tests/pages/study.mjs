@@ -1,0 +1,128 @@
+// Works at the page of `kosumi review GAME.sgf --live`: node study.mjs CHROMIUM KOSUMI FOLDER
+//
+// FOLDER holds game.sgf. The review comes while the page is open; moves are tried, in two windows; what was found is saved.
+
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { browse, check, checkWidth, equal, finish, watch } from "./browser.mjs";
+import { start } from "./server.mjs";
+
+const [chromium, kosumi, folder] = process.argv.slice(2);
+const LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ", SIZE = 9;
+const server = await start(kosumi, ["review", join(folder, "game.sgf"), "--live", "--no-open", "--threads", "1", "--memory", "32",
+  "--playouts", "60"]);
+
+const stones = page => page.$$eval("#board [data-stone]", found => found.map(stone => stone.dataset.stone).sort());
+const title = page => page.textContent("#verdict-title");
+
+async function click(page, name) {
+  const at = await page.$eval("#board", (board, [column, row]) => {
+    const at = new DOMPoint(column * 40, row * 40).matrixTransform(board.getScreenCTM());
+    return [at.x, at.y];
+  }, [LETTERS.indexOf(name[0]), SIZE - Number(name.slice(1))]);
+  await page.mouse.click(...at);
+}
+
+async function picture(page, name) {
+  const path = join(folder, `${name}.png`);
+  await page.screenshot({ path });
+  check(statSync(path).size > 20_000, `${name}: the picture is nearly empty`);
+}
+
+const visits = page => page.evaluate(() => Number(document.getElementById("balance-lead").textContent.match(/([\d,]+) visits/)?.[1].replace(",", "") || 0));
+
+await browse(chromium, { viewport: { width: 1280, height: 900 }, acceptDownloads: true }, async context => {
+  const page = context.pages()[0];
+  watch(page);
+  page.on("request", request => check(request.url().startsWith(server.url), `request of ${request.url()}`));
+  await page.goto(server.url);
+  // The page is there at once, and is loaded anew when the review is done.
+  await page.waitForFunction(() => document.querySelectorAll("#board .star").length > 0);
+  // The review is done: the list of the worst moves is there.
+  await page.waitForSelector(".worst a", { timeout: 120_000 });
+  await page.waitForTimeout(200);
+  await page.click(".worst li:first-child a");
+  const better = await page.textContent("#verdict-instead b");
+  const at = Number(await page.$eval("#slider", slider => slider.value));
+  equal(await page.$eval("#board .missed", mark => mark.dataset.missed), better, "the missed move is on the board");
+  await page.click("#verdict-instead");
+  equal(Number(await page.$eval("#slider", slider => slider.value)), at, "its line is shown at the same move");
+  await page.keyboard.press("Escape");
+
+  // The analysis of a position deepens while somebody looks.
+  const before = await visits(page);
+  await page.waitForFunction(before => Number(document.getElementById("balance-lead").textContent.match(/([\d,]+) visits/)?.[1].replace(",", "") || 0) > before,
+    before, { timeout: 20_000 });
+
+  // The better move is tried in the position before, and judged at once.
+  await page.keyboard.press("ArrowLeft");
+  const there = await stones(page);
+  await page.mouse.move(5, 5);
+  const began = Date.now();
+  await click(page, better);
+  await page.waitForFunction(name => document.getElementById("verdict-title").textContent.includes(name), better);
+  const shown = Date.now() - began;
+  check((await stones(page)).includes(better) && (await stones(page)).length >= there.length, "the move is on the board");
+  await page.waitForSelector("#balance:not([hidden])");
+  console.log(JSON.stringify({ tried: shown, candidate: Date.now() - began }));
+  check(/good|first choice/.test(await title(page)), `the better move is no mistake: ${await title(page)}`);
+  await picture(page, "study-tried");
+  // A bad one is called so.
+  await page.keyboard.press("ArrowLeft");
+  await page.waitForSelector("#candidates tbody tr");
+  await click(page, "A1");
+  await page.waitForFunction(() => document.getElementById("verdict-title").textContent.includes("A1")
+    && /\?|unclear|good|choice/.test(document.getElementById("verdict-title").textContent), null, { timeout: 20_000 });
+  check(await page.isVisible("#branches"), "the variations are listed");
+  // Kosumi answers.
+  await page.click("#toggle-answers");
+  await page.keyboard.press("ArrowLeft");
+  await click(page, "J1");
+  await page.waitForFunction(() => document.querySelector("#counter").textContent.includes("variation")
+    && !document.getElementById("verdict-title").textContent.includes("J1"), null, { timeout: 20_000 });
+  await page.keyboard.press("g");
+  check(!(await page.textContent("#counter")).includes("variation"), "G leads back to the game");
+  await page.click("#toggle-answers");
+
+  // The record's own variation.
+  await page.keyboard.press("Home");
+  const branch = page.locator("#branches button", { hasText: "Variation: G3" });
+  await branch.click();
+  equal((await stones(page)).includes("G3"), true, "a variation of the record can be reached");
+  check((await page.textContent("#comment")).includes("<i>another</i>"), "and its comment is text");
+
+  // A second window looks at something else; both are told.
+  const other = await context.newPage();
+  watch(other);
+  await other.goto(`${server.url}#3`);
+  await other.waitForSelector("#candidates tbody tr");
+  await click(other, "E1");
+  await other.waitForSelector("#balance:not([hidden])", { timeout: 20_000 });
+  const one = await visits(other);
+  await other.waitForFunction(one => Number(document.getElementById("balance-lead").textContent.match(/([\d,]+) visits/)?.[1].replace(",", "") || 0) > one,
+    one, { timeout: 20_000 });
+  await other.close();
+
+  // Labels, filter, saving.
+  await page.keyboard.press("Home");
+  await page.selectOption("#labels", "points");
+  check(/[\d.]/.test(await page.textContent("#board .candidate text")), "points on the best moves");
+  await page.click('[data-player="W"]');
+  equal(await page.$$eval(".worst li:not([hidden])", found => found.every(it => it.dataset.color === "W")), true, "White's moves alone");
+  const download = page.waitForEvent("download");
+  await page.click("#save");
+  const saved = readFileSync(await (await download).path(), "utf8");
+  check(saved.includes("Tried: Black wins") && saved.includes("Kosumi"), "what was tried is saved");
+
+  // Another game, dropped on the page.
+  await page.setInputFiles("#file", { name: "x.sgf", mimeType: "text/plain", buffer: Buffer.from("(;SZ[5]PB[<b>new</b>];B[cc];W[bb];B[dd])") });
+  await page.waitForFunction(() => document.title.includes("<b>new</b>"), null, { timeout: 20_000 });
+  await page.waitForSelector(".player dl", { timeout: 60_000 });
+  equal(await page.$$eval("h1 b", found => found.length), 0, "names are text");
+  await page.setInputFiles("#file", { name: "x.sgf", mimeType: "text/plain", buffer: Buffer.from("nothing") });
+  await page.waitForFunction(() => document.getElementById("notice").textContent.includes("no record"));
+  await checkWidth(page, "live");
+  check(server.isAlive(), "the server is still there");
+});
+await server.kill();
+finish();
