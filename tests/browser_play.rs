@@ -36,3 +36,8 @@ fn games_are_played_in_a_browser() {
 fn nothing_hostile_comes_through() {
     run("hostile.mjs", "hostile-page");
 }
+
+#[test]
+fn the_pieces_of_pages_do_what_they_say() {
+    run("pieces.mjs", "page-pieces");
+}

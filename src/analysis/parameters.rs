@@ -159,6 +159,9 @@ const TABLE: &[Parameter] = &[
     }),
     flag("ignorePreRootHistory", |all, value| all.analyst.network.ignore_pre_root_history = value),
     flag("rootSymmetryPruning", |all, value| all.analyst.prunes_symmetric = value),
+    flag("alwaysComputePassAliveUnderSuicideRules", |all, value| {
+        all.analyst.network.pass_alive_with_suicide = Some(value);
+    }),
     flag("useGraphSearch", |all, value| {
         all.analyst.sharing = if value { Sharing::Graph } else { Sharing::Tree };
     }),
@@ -183,7 +186,6 @@ const TABLE: &[Parameter] = &[
     idle_flag("antiMirror"),
     idle_flag("genmoveAntiMirror"),
     idle_flag("allowResignation"),
-    idle_flag("alwaysComputePassAliveUnderSuicideRules"),
     idle_real("analysisWideRootNoise", 0.0, 5.0),
     idle_flag("analysisIgnorePreRootHistory"),
     idle_real("chosenMovePrune", 0.0, 1e10),

@@ -208,10 +208,22 @@ impl Room {
             Event::Joined(window, sender) => {
                 self.windows.add(window, sender);
                 self.windows.tell(window, &choices(&self.engines));
+                if self.question.is_none() && !self.engine_on_turn() {
+                    let game = self.table.game().clone();
+                    self.analyse_if_wanted(&game);
+                }
                 let state = self.state();
                 self.windows.tell(window, &state);
             }
-            Event::Left(window) => self.windows.remove(window),
+            Event::Left(window) => {
+                self.windows.remove(window);
+                // Nobody looks.
+                let is_for_looks = |(_, question)| matches!(question, Question::Analysis | Question::Hint);
+                if self.windows.is_empty() && self.question.is_some_and(is_for_looks) {
+                    self.question = None;
+                    self.thinker.stop();
+                }
+            }
             Event::Said(window, text) => match serde_json::from_str::<Ask>(&text) {
                 Ok(ask) => {
                     if let Err(refusal) = self.answer(window, ask) {
@@ -284,7 +296,7 @@ impl Room {
     }
 
     fn analyse_if_wanted(&mut self, game: &Game) {
-        if self.is_analysed {
+        if self.is_analysed && !matches!(self.table.phase(), Phase::Marking(_)) {
             let limits = Limits {
                 visits: Some(ANALYSIS_VISITS),
                 soft: Some(ANALYSIS_TIME),

@@ -25,6 +25,11 @@ impl Windows {
         self.open.insert(window, sender);
     }
 
+    /// Is none open?
+    pub(super) fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
     /// Takes one away; its channel closes.
     pub(super) fn remove(&mut self, window: usize) {
         self.open.remove(&window);

@@ -1,6 +1,6 @@
 //! An engine of a match as the command line names it.
 
-use super::gtp::EngineArguments;
+use super::gtp::{EngineArguments, HumanArguments};
 use crate::engine::EngineSettings;
 use crate::matches::Contender;
 use clap::Parser;
@@ -11,6 +11,8 @@ use clap::Parser;
 struct BuiltIn {
     #[command(flatten)]
     engine: EngineArguments,
+    #[command(flatten)]
+    human: HumanArguments,
 }
 
 /// Memory of the built-in engine where its options do not say. Several play at once in a match. For the same reason it
@@ -22,6 +24,7 @@ const MEMORY_MEBIBYTES: usize = 128;
 /// ```text
 /// builtin
 /// builtin:playouts=500,tree
+/// builtin:human-model=human.bin.gz,profile=rank_5k
 /// kosumi gtp --playouts 500 --tree
 /// ```
 ///
@@ -44,13 +47,16 @@ fn built_in(text: &str, options: &str) -> Result<Contender, String> {
     let words = options.iter().map(|option| format!("--{option}"));
     match BuiltIn::try_parse_from(words) {
         Ok(parsed) => {
-            let network = parsed.engine.network().map_err(|error| format!("{error:#}"))?;
+            let told = |error: anyhow::Error| format!("{error:#}");
+            let network = parsed.engine.network().map_err(told)?;
+            let human = parsed.human.network(&parsed.engine, network.as_deref()).map_err(told)?;
             let defaults = EngineSettings {
                 threads: 1,
                 memory_mebibytes: MEMORY_MEBIBYTES,
                 ..EngineSettings::default()
             };
-            Ok(Contender::built_in(text, parsed.engine.settings_or(defaults), network))
+            let settings = parsed.engine.settings_or(parsed.human.settings_or(defaults));
+            Ok(Contender::built_in(text, settings, network).with_human_network(human))
         }
         Err(error) => {
             let text = error.render().to_string();
@@ -76,10 +82,40 @@ mod tests {
         let settings = settings(options);
         assert_eq!((settings.playouts, settings.threads, settings.seed), (Some(500), 2, 3));
         assert_eq!(settings.sharing, Sharing::Tree);
-        for bad in ["builtin:playout=5", "builtin:playouts=x", "builtin:playouts", "builtin:model=/no/such"] {
+        for bad in [
+            "builtin:playout=5",
+            "builtin:playouts=x",
+            "builtin:playouts",
+            "builtin:model=/no/such",
+            "builtin:human-model=/no/such",
+            "builtin:profile=rank_5k",
+        ] {
             let message = parse(bad).unwrap_err();
             assert!(!message.is_empty() && !message.contains('\n'), "{bad}: {message}");
         }
+    }
+
+    #[test]
+    fn players_can_play_like_people() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("human.bin.gz");
+        let options = crate::net::random::Options {
+            version: 15,
+            has_metadata_encoder: true,
+            ..crate::net::random::Options::default()
+        };
+        let network = crate::net::random::network(&options).unwrap();
+        network.write(crate::net::Encoding::Binary, std::fs::File::create(&path).unwrap()).unwrap();
+        let contender = parse(&format!("builtin:no-model,human-model={},profile=rank_5k", path.display()));
+        assert!(contender.unwrap_err().contains("cannot be used with"), "people do not play by playouts");
+        let contender = parse(&format!(
+            "builtin:human-model={},profile=rank_5k,set=chosenMoveTemperature=0.5",
+            path.display()
+        ))
+        .unwrap();
+        let settings = contender.settings().unwrap();
+        assert_eq!(settings.network.profile, Some("rank_5k".parse().unwrap()));
+        assert_eq!((settings.human.chosen_move_share, settings.human.temperature), (1.0, 0.5));
     }
 
     #[test]

@@ -6,6 +6,7 @@ use crate::board::BoardSize;
 use crate::collections::read_game;
 use crate::commands::{Commands, GraphicsKind, Setting};
 use crate::engine::{Engine, EngineSettings, HumanSettings};
+use crate::eval::NetworkSettings;
 use crate::graph_key::Sharing;
 use crate::net::{Network, Profile, Rank};
 use crate::rules::Rules;
@@ -35,15 +36,8 @@ The command kosumi-help lists what the engine understands.")]
 pub(super) struct Arguments {
     #[command(flatten)]
     engine: EngineArguments,
-    /// A second network, one of human play: it says what people of the profile would do
-    #[arg(long, value_name = "FILE", env = "KOSUMI_HUMAN_MODEL", conflicts_with = "no_model")]
-    human_model: Option<PathBuf>,
-    /// The people that --human-model, or a --model of human play, predicts: rank_5k, rank_3k_5d with Black's rank and
-    /// White's, preaz_5k for the time before AlphaZero, proyear_1999 for professionals. Sets humanSLProfile and, if
-    /// nothing else is said, humanSLChosenMoveProp, humanSLChosenMoveIgnorePass and chosenMoveTemperature, so that the
-    /// engine plays like them
-    #[arg(long, value_name = "PROFILE")]
-    profile: Option<Profile>,
+    #[command(flatten)]
+    human: HumanArguments,
     /// Size of the board at the start: 19, or WIDTHxHEIGHT
     #[arg(long, value_name = "SIZE", default_value = "19", value_parser = options::board_size)]
     boardsize: BoardSize,
@@ -66,6 +60,45 @@ pub(super) struct Arguments {
     /// Add commands, answers and what searches found to this file, with times; - is the standard error
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
+}
+
+/// Playing like people
+#[derive(Debug, Args)]
+pub(super) struct HumanArguments {
+    /// A second network, one of human play: it says what people of the profile would do
+    #[arg(long, value_name = "FILE", env = "KOSUMI_HUMAN_MODEL", conflicts_with = "no_model")]
+    human_model: Option<PathBuf>,
+    /// The people that --human-model, or a --model of human play, predicts: rank_5k, rank_3k_5d with Black's rank and
+    /// White's, preaz_5k for the time before AlphaZero, proyear_1999 for professionals. Sets humanSLProfile and, if
+    /// nothing else is said, humanSLChosenMoveProp, humanSLChosenMoveIgnorePass and chosenMoveTemperature, so that the
+    /// engine plays like them
+    #[arg(long, value_name = "PROFILE")]
+    profile: Option<Profile>,
+}
+
+impl HumanArguments {
+    /// The settings of an engine that plays like people if it is to.
+    pub(super) fn settings_or(&self, defaults: EngineSettings) -> EngineSettings {
+        let Some(profile) = self.profile else { return defaults };
+        let network = NetworkSettings { profile: Some(profile), ..defaults.network };
+        EngineSettings { network, human: HumanSettings::LIKE_PEOPLE, ..defaults }
+    }
+
+    /// The network of human play, if one is named, computed as the first network is.
+    ///
+    /// # Errors
+    /// If it cannot be used, or if there is a profile but neither this network nor the first one is of human play.
+    pub(super) fn network(
+        &self,
+        engine: &EngineArguments,
+        first: Option<&Network>,
+    ) -> anyhow::Result<Option<Arc<Network>>> {
+        let network = self.human_model.as_deref().map(|path| engine.model.load_human(path)).transpose()?;
+        if self.profile.is_some() && network.is_none() && !first.is_some_and(Network::takes_metadata) {
+            bail!("a profile is for networks of human play: --human-model names one");
+        }
+        Ok(network)
+    }
 }
 
 /// How the engine plays
@@ -166,19 +199,14 @@ impl EngineArguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let mut defaults = EngineSettings::default();
-    if let Some(profile) = arguments.profile {
-        defaults.network.profile = Some(profile);
-        defaults.human = HumanSettings::LIKE_PEOPLE;
-    }
+    let defaults = arguments.human.settings_or(EngineSettings::default());
     let settings = arguments.engine.settings_or(defaults);
     let settings = EngineSettings { ponder: arguments.ponder, ..settings };
-    let mut engine = Engine::with_network(settings, arguments.engine.network()?);
-    if let Some(path) = &arguments.human_model {
-        engine.set_human_network(arguments.engine.model.load_human(path)?);
-    }
-    if settings.network.profile.is_some() && engine.human_network().is_none() {
-        bail!("a profile is for networks of human play: --human-model names one");
+    let network = arguments.engine.network()?;
+    let human = arguments.human.network(&arguments.engine, network.as_deref())?;
+    let mut engine = Engine::with_network(settings, network);
+    if let Some(human) = human {
+        engine.set_human_network(human);
     }
     engine.set_size(arguments.boardsize);
     let resumed = resume(arguments, &mut engine)?;

@@ -28,7 +28,8 @@ use std::time::Duration;
 #[command(after_long_help = "\
 Engines:
   builtin                        Kosumi in this process; one thread, 128 MiB
-  builtin:playouts=500,tree      the same with options of 'kosumi gtp', without dashes
+  builtin:playouts=500,tree      the same with options of 'kosumi gtp', without dashes; human-model=FILE
+                                 and profile=rank_5k are such options, too
   \"gnugo --mode gtp --level 10\"  any GTP engine as a child process; no shell is involved
 Engines that know kata-set-rules are told the rules; others have to be started with them.
 

@@ -225,6 +225,18 @@ const TABLE: &[Parameter] = &[
     },
     number!("policyOptimism", network.policy_optimism, 0.0..=1.0),
     number!("rootPolicyOptimism", network.root_policy_optimism, 0.0..=1.0),
+    Parameter {
+        name: "alwaysComputePassAliveUnderSuicideRules",
+        kind: Kind::Choice(&["auto", "true", "false"]),
+        get: |all| match all.engine.network.pass_alive_with_suicide {
+            None => "auto".to_owned(),
+            Some(wanted) => wanted.to_string(),
+        },
+        set: |all, text| {
+            let wanted = if text == "auto" { Some(None) } else { flag(text).map(Some) };
+            put(&mut all.engine.network.pass_alive_with_suicide, wanted)
+        },
+    },
     number!("rootNumSymmetriesToSample", network.root_symmetries, 1..=8),
     number!("chosenMoveTemperature", human.temperature, 0.0..=5.0),
     Parameter {

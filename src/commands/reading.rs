@@ -11,8 +11,8 @@ use crate::board::{Board, Color, Move, Point, PointSet};
 use crate::solve::{self, Aim, Question, QuestionError, Reading, Region, Status, Success};
 use kosumi_gtp::{Arguments, Failure, Session};
 
-/// Nodes for one question: a second or two.
-const MOST_NODES: u64 = 200_000;
+/// Nodes for one question: less than a second on an idle processor.
+const MOST_NODES: u64 = 50_000;
 /// Bytes for the table of one question.
 const MEMORY: usize = 32 << 20;
 /// How far from two chains stones are tried that may join them.

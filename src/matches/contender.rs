@@ -25,6 +25,7 @@ enum Kind {
     BuiltIn {
         settings: Box<EngineSettings>,
         network: Option<Arc<Network>>,
+        human: Option<Arc<Network>>,
     },
     Child {
         program: String,
@@ -35,7 +36,17 @@ enum Kind {
 impl Contender {
     /// The built-in engine; `text` is what it is called in the log.
     pub fn built_in(text: &str, settings: EngineSettings, network: Option<Arc<Network>>) -> Contender {
-        Contender { text: text.to_owned(), kind: Kind::BuiltIn { settings: Box::new(settings), network } }
+        let settings = Box::new(settings);
+        Contender { text: text.to_owned(), kind: Kind::BuiltIn { settings, network, human: None } }
+    }
+
+    /// The same with a second network, one of human play, if it is the built-in engine.
+    #[must_use]
+    pub fn with_human_network(mut self, network: Option<Arc<Network>>) -> Contender {
+        if let Kind::BuiltIn { human, .. } = &mut self.kind {
+            *human = network;
+        }
+        self
     }
 
     /// A child process.
@@ -69,9 +80,15 @@ impl Contender {
     /// Starts it.
     pub(super) fn start(&self) -> anyhow::Result<Link> {
         match &self.kind {
-            Kind::BuiltIn { settings, network } => {
-                let (settings, network) = (**settings, network.clone());
-                let make = move |_: &Path| Commands::new(Engine::with_network(settings, network.clone()));
+            Kind::BuiltIn { settings, network, human } => {
+                let (settings, network, human) = (**settings, network.clone(), human.clone());
+                let make = move |_: &Path| {
+                    let mut engine = Engine::with_network(settings, network.clone());
+                    if let Some(human) = &human {
+                        engine.set_human_network(human.clone());
+                    }
+                    Commands::new(engine)
+                };
                 let engines = Threads { make };
                 let player = engines.start(Path::new("")).map_err(anyhow::Error::msg)?;
                 Ok(Link::Local(player))

@@ -132,8 +132,8 @@ fn facts(page: &mut Page, summary: &Summary, conditions: &Conditions) {
     let boards: Vec<String> =
         conditions.boards.iter().map(|board| format!("{}, komi {}", board.size_text(), board.komi)).collect();
     let mut rows = vec![
-        ("A", summary.names[0].clone()),
-        ("B", summary.names[1].clone()),
+        ("First engine", summary.names[0].clone()),
+        ("Second engine", summary.names[1].clone()),
         ("Boards", boards.join("; ")),
         ("Rules", text("rules")),
         ("Clock", text("time")),

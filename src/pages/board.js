@@ -27,7 +27,7 @@ class Board {
     this.drawWood(width, height);
     this.drawGrid(stars);
     this.layers = {};
-    for (const name of ["shadows", "stones", "owners", "marks", "lines", "ghost", "cursor"]) {
+    for (const name of ["shadows", "stones", "owners", "marks", "lines", "ticks", "ghost", "cursor"]) {
       this.layers[name] = svg("g", { class: name, "data-layer": name }, root);
     }
     this.shown = new Uint8Array(columns * rows);
@@ -154,12 +154,15 @@ class Board {
     }
   }
 
-  // The move that would have been better than the one that was played.
+  // The move that would have been better than the one that was played: a ring with a tick, which leaves a best move of the
+  // other player on the same point to be read. -1 is none.
   showMissed(point) {
+    this.layers.ticks.replaceChildren();
     if (point < 0 || this.shown[point]) return;
-    const x = this.x(point), y = this.y(point), group = svg("g", { class: "missed", "data-missed": this.name(point) }, this.layers.marks);
-    svg("circle", { cx: x, cy: y, r: 16.5 }, group);
-    svg("path", { d: `M${x - 7} ${y + .5}l5 5.5l9.5-12` }, group);
+    const x = this.x(point), y = this.y(point), group = svg("g", { class: "missed", "data-missed": this.name(point) }, this.layers.ticks);
+    svg("circle", { class: "ring", cx: x, cy: y, r: 18.5 }, group);
+    svg("circle", { class: "badge", cx: x + 13.5, cy: y - 13.5, r: 9 }, group);
+    svg("path", { d: `M${x + 9.5} ${y - 13.2}l2.8 3.2l5.2-6.6` }, group);
   }
 
   // A line of moves, played out: [{ point, color, number }], those that were taken left out.

@@ -156,8 +156,8 @@
       const last = played(step);
       board.showMarks(last === null || !boards[index][last] ? -1 : last, all);
       board.showCandidates(state.candidates ? labelled(step) : [], next === undefined ? -1 : played(steps[next]) ?? -1);
-      if (step.j?.b && step.j.c > 0) board.showMissed(points(step.j.b.l)[0] ?? -1);
     }
+    board.showMissed(!state.line && step.j?.b && step.j.c > 0 ? points(step.j.b.l)[0] ?? -1 : -1);
     board.showOwners(state.ownership && step.o ? packed.owners(step.o) : null);
     board.root.classList.toggle("can-play", Boolean(link));
     const preview = get("preview");

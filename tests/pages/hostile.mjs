@@ -6,10 +6,12 @@
 import { createServer } from "node:http";
 import { connect } from "node:net";
 import { randomBytes } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { browse, check, equal, finish } from "./browser.mjs";
 import { start } from "./server.mjs";
 
-const [chromium, kosumi] = process.argv.slice(2);
+const [chromium, kosumi, folder] = process.argv.slice(2);
 const server = await start(kosumi, ["play", "--no-open", "--threads", "1", "--memory", "32", "--no-model"]);
 const url = new URL(server.url), port = Number(url.port), token = url.pathname.split("/")[1];
 equal(url.hostname, "127.0.0.1", "the server listens on this machine alone");
@@ -190,4 +192,26 @@ await browse(chromium, {}, async context => {
 });
 check(server.isAlive(), "the server is still there");
 await server.kill();
+
+// What the browser is started with, which everybody on the machine can read, opens the page once.
+if (process.platform === "linux") {
+  const told = join(folder, "told");
+  writeFileSync(join(folder, "xdg-open"), `#!/bin/sh\nprintf %s "$1" >'${told}'\n`, { mode: 0o755 });
+  const opened = await start(kosumi, ["play", "--threads", "1", "--memory", "32", "--no-model"],
+    { env: { ...process.env, PATH: `${folder}:${process.env.PATH}` } });
+  let once = "";
+  for (let time = 0; time < 100 && !once; time++) {
+    await new Promise(done => setTimeout(done, 50));
+    try { once = readFileSync(told, "utf8"); } catch { /* Not yet. */ }
+  }
+  check(once.includes("/once/") && !once.includes(new URL(opened.url).pathname), `the address for the browser: ${once}`);
+  await browse(chromium, {}, async context => {
+    const page = context.pages()[0];
+    await page.goto(once);
+    equal(page.url(), opened.url, "it leads to the page");
+    await page.waitForFunction(() => document.getElementById("counter").textContent !== "");
+    equal((await page.goto(once)).status(), 404, "once");
+  });
+  await opened.kill();
+}
 finish();

@@ -101,6 +101,6 @@ mod tests {
 
     #[test]
     fn signature_by_network() {
-        assert_eq!(by_network().unwrap(), 6_154_897_387_140_410_469);
+        assert_eq!(by_network().unwrap(), 2_294_981_123_925_108_915);
     }
 }

@@ -74,6 +74,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         let mut json = json(&answer, seconds);
         if let Some(other) = &other {
             json["cycles_lose_for_white"] = self::json(other, seconds);
+            // Without superko the game has a score only if circles change nothing.
+            if other.score() != answer.score() {
+                json["score"] = serde_json::Value::Null;
+            }
         }
         return writeln!(out, "{json}").context("cannot write");
     }
@@ -95,7 +99,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 }
 
 fn show(bar: &ProgressBar, nodes: u64) {
-    if nodes % 65_536 == 0 {
+    if nodes % 16_384 < 256 {
         bar.set_message(format!("{nodes} nodes"));
     }
 }

@@ -54,7 +54,7 @@ const STYLE: &str = "\
   background: var(--link); border-radius: .15em; }
 .blocks { columns: 2 30rem; column-gap: 1.2rem; margin-top: 1.2rem; }
 .blocks .card { break-inside: avoid; margin-bottom: 1.2rem; padding: 1rem 1.1rem; } .blocks h2 { margin: 0 0 .5rem; font-size: 1.15rem; }
-.blocks .table { background: none; }
+.blocks .table { background: none; } .blocks td:not(.number) { overflow-wrap: anywhere; }
 td { white-space: normal; }
 .number { white-space: nowrap; }
 ";

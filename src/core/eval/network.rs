@@ -45,6 +45,9 @@ pub struct NetworkSettings {
     /// So many times the opponent's simulations Black is told to have, as a power of two; negative for fewer. Networks
     /// that know of it then expect a player of that strength. KataGo's `playoutDoublingAdvantage`, from −3 to 3.
     pub black_doubling_advantage: f32,
+    /// Is life for certain shown as if the suicide of several stones were legal, whatever the rules? `None`: as the network
+    /// was taught it.
+    pub pass_alive_with_suicide: Option<bool>,
 }
 
 /// The view of a position that a network is shown.
@@ -66,10 +69,11 @@ impl Default for NetworkSettings {
             arithmetic: ArithmeticChoice::default(),
             policy_optimism: 1.0,
             root_policy_optimism: 0.2,
-            root_symmetries: 8,
+            root_symmetries: 1,
             profile: None,
             ignore_pre_root_history: false,
             black_doubling_advantage: 0.0,
+            pass_alive_with_suicide: None,
         }
     }
 }
@@ -104,7 +108,7 @@ impl NetworkEvaluator {
         let forward = Forward::shared(&network, settings.arithmetic);
         NetworkEvaluator {
             forward,
-            features: Features::for_network(&network),
+            features: features(&network, settings),
             shared: Arc::new(Shared { network, settings, cache: EvaluationCache::new(mebibytes) }),
             input: Input::zero(1, 1),
             legal: Vec::new(),
@@ -158,7 +162,7 @@ impl NetworkEvaluator {
     ) -> NetworkEvaluator {
         let cache = EvaluationCache::of_bytes(bytes);
         let shared = Arc::new(Shared { network: Arc::clone(&self.shared.network), settings, cache });
-        NetworkEvaluator { shared, ..self.clone() }
+        NetworkEvaluator { features: features(self.network(), settings), shared, ..self.clone() }
     }
 
     /// How much of the optimistic policy counts: below the root of a search, and at the root.
@@ -322,6 +326,12 @@ impl NetworkEvaluator {
             View::Varied => all[(key.0 >> 100) as usize % all.len()],
         }
     }
+}
+
+fn features(network: &Network, settings: NetworkSettings) -> Features {
+    Features::with_life_for_certain(
+        settings.pass_alive_with_suicide.unwrap_or_else(|| network.pass_alive_with_suicide()),
+    )
 }
 
 /// The position at the end of a line as the start of a game. Where dead stones are removed by agreement, a position
@@ -572,7 +582,8 @@ mod tests {
 
     #[test]
     fn the_root_can_be_seen_from_all_sides() {
-        let settings = NetworkSettings { root_policy_optimism: 0.5, ..NetworkSettings::default() };
+        let settings =
+            NetworkSettings { root_policy_optimism: 0.5, root_symmetries: 8, ..NetworkSettings::default() };
         let mut evaluator = new_evaluator(false, settings);
         // 5×4 has four symmetries, so that not all of the eight are possible.
         let game = game();

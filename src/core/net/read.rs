@@ -16,8 +16,10 @@ use super::model::{
 use super::tokens::Tokens;
 use flate2::bufread::MultiGzDecoder;
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread;
 
 /// The widest layer; the widest published ones have under 2,000 channels.
 const MOST_CHANNELS: usize = 1 << 14;
@@ -96,7 +98,12 @@ impl Network {
     /// Reads the network in a file.
     pub fn open(path: &Path) -> Result<Network, ReadError> {
         let file = File::open(path).map_err(ReadError::Io)?;
-        Network::read(BufReader::with_capacity(BUFFER, file))
+        let mut input = BufReader::with_capacity(BUFFER, file);
+        if is_packed(&mut input)? {
+            network(&mut Tokens::new(Unpacked::new(MultiGzDecoder::new(input))))
+        } else {
+            network(&mut Tokens::new(input))
+        }
     }
 
     /// Reads a network, packed or not, up to the end of the input.
@@ -111,6 +118,69 @@ impl Network {
         } else {
             network(&mut Tokens::new(input))
         }
+    }
+}
+
+/// What another thread reads, at most so many blocks ahead: unpacking takes as long as all else that is done with a
+/// file.
+struct Unpacked {
+    blocks: Receiver<io::Result<Vec<u8>>>,
+    block: Vec<u8>,
+    /// Bytes of the block that have been taken.
+    taken: usize,
+}
+
+impl Unpacked {
+    const BLOCKS: usize = 16;
+
+    /// Begins to read. The other thread ends with the input, or when nobody takes blocks any more.
+    fn new(mut input: impl Read + Send + 'static) -> Unpacked {
+        let (sender, blocks) = sync_channel(Unpacked::BLOCKS);
+        let failed = sender.clone();
+        let started = thread::Builder::new().spawn(move || {
+            loop {
+                let mut block = Vec::with_capacity(BUFFER);
+                let result = input.by_ref().take(BUFFER as u64).read_to_end(&mut block);
+                let is_last = !matches!(result, Ok(read) if read > 0);
+                // What has been read before an error is part of the input.
+                if !block.is_empty() && sender.send(Ok(block)).is_err() {
+                    return;
+                }
+                if let Err(error) = result {
+                    let _ = sender.send(Err(error));
+                }
+                if is_last {
+                    return;
+                }
+            }
+        });
+        if let Err(error) = started {
+            let _ = failed.send(Err(error));
+        }
+        Unpacked { blocks, block: Vec::new(), taken: 0 }
+    }
+}
+
+impl BufRead for Unpacked {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.taken == self.block.len() {
+            // Without a sender, the input has ended.
+            self.block = self.blocks.recv().unwrap_or_else(|_| Ok(Vec::new()))?;
+            self.taken = 0;
+        }
+        Ok(&self.block[self.taken..])
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.taken = (self.taken + amount).min(self.block.len());
+    }
+}
+
+impl Read for Unpacked {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        let read = self.fill_buf()?.read(to)?;
+        self.consume(read);
+        Ok(read)
     }
 }
 

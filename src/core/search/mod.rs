@@ -53,7 +53,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 use utility::Scale;
 use valuation::Valuation;
-use worker::{Counters, Worker};
+use worker::{Common, Counters, Worker};
 
 static NO_RESTRICTION: Restriction = Restriction::NONE;
 
@@ -311,11 +311,11 @@ impl<E: Evaluator + Sync> Search<E> {
             stopped: AtomicBool::new(false),
             results: Mutex::new((Counters::default(), Ownership::default())),
         };
-        let (table, valuation) = (&self.table, self.valuation());
+        let common = Common { table: &self.table, params: self.params, valuation: self.valuation(), root };
         let job = |index: usize| {
             let rng = Rng::for_worker(seed, index);
             let evaluator = self.evaluator.clone();
-            let worker = Worker::new(table, self.params, valuation, root, game, evaluator, rng, context);
+            let worker = Worker::new(common, game, evaluator, rng, context);
             let (reporting, views) = if index == 0 { (context.reporting, views) } else { (None, None) };
             shared.work(worker, game, root, context, reporting, views);
         };

@@ -69,6 +69,16 @@ impl Counters {
     }
 }
 
+/// What all workers of a search have in common.
+#[derive(Clone, Copy)]
+pub(super) struct Common<'s> {
+    pub(super) table: &'s NodeTable,
+    pub(super) params: SearchParams,
+    /// Under PUCT.
+    pub(super) valuation: Option<Valuation<'s>>,
+    pub(super) root: NodeId,
+}
+
 /// See the [module documentation](self).
 pub(super) struct Worker<'s, E> {
     table: &'s NodeTable,
@@ -108,15 +118,13 @@ fn depth_limit(game: &Game) -> usize {
 
 impl<'s, E: Evaluator> Worker<'s, E> {
     pub(super) fn new(
-        table: &'s NodeTable,
-        params: SearchParams,
-        valuation: Option<Valuation<'s>>,
-        root: NodeId,
+        common: Common<'s>,
         game: &'s Game,
         evaluator: E,
         rng: Rng,
         context: &SearchContext<'s>,
     ) -> Worker<'s, E> {
+        let Common { table, params, valuation, root } = common;
         Worker {
             table,
             params,

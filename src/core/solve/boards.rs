@@ -211,3 +211,102 @@ impl<'a, B: Bits> BoardSearch<'a, B> {
         self.ground.point(u32::from(step))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::BoardSize;
+
+    fn solve(columns: usize, rows: usize, ko: KoRule, all_best: bool) -> BoardAnswer {
+        let board = Board::new(BoardSize::new(columns, rows).unwrap());
+        let request = BoardRequest {
+            board: &board,
+            to_move: Color::Black,
+            rules: Rules { ko, ..Rules::default() },
+            memory: 32 << 20,
+            all_best,
+            cycles_lose_for: Color::Black,
+        };
+        solve_board(&request, &|_| false, &|_| ()).unwrap()
+    }
+
+    /// CITE: Ted Drange, "Mini-Go" (mathpuzzle.com/go), area scores with Black first.
+    const PUBLISHED: &[(usize, usize, i32)] = &[
+        (1, 1, 0),
+        (1, 2, 0),
+        (1, 3, 3),
+        (1, 4, 4),
+        (1, 5, 0),
+        (1, 6, 1),
+        (1, 7, 2),
+        (1, 8, 3),
+        (2, 2, 1),
+        (2, 3, 0),
+        (2, 4, 8),
+        (2, 5, 10),
+        (3, 3, 9),
+    ];
+    const LARGER: &[(usize, usize, i32)] =
+        &[(1, 9, 0), (1, 10, 1), (2, 6, 12), (2, 7, 14), (3, 4, 4), (3, 5, 15), (4, 4, 2)];
+
+    #[test]
+    fn small_boards_have_their_published_scores() {
+        for &(columns, rows, score) in PUBLISHED {
+            let answer = solve(columns, rows, KoRule::Positional, false);
+            assert_eq!(answer.score(), Some(score), "{columns}x{rows}");
+        }
+        // Turned, and under other superko rules.
+        for ko in [KoRule::Situational, KoRule::NaturalSituational] {
+            assert_eq!(solve(3, 2, ko, false).score(), Some(0), "{ko:?}");
+            assert_eq!(solve(6, 1, ko, false).score(), Some(1), "{ko:?}");
+        }
+    }
+
+    #[test]
+    #[ignore = "takes a minute: cargo test --profile checked -p kosumi-core solve::boards -- --ignored"]
+    fn larger_boards_have_their_published_scores() {
+        for &(columns, rows, score) in LARGER {
+            let answer = solve(columns, rows, KoRule::Positional, false);
+            assert_eq!(answer.score(), Some(score), "{columns}x{rows}");
+        }
+    }
+
+    #[test]
+    fn best_moves_are_all_of_them() {
+        let answer = solve(3, 3, KoRule::Positional, true);
+        assert!(answer.best_is_complete);
+        // The middle, as published, and nothing else.
+        assert_eq!(answer.best, [Move::Play(Point::new(1, 1))]);
+        assert_eq!(solve(1, 3, KoRule::Positional, true).best, [Move::Play(Point::new(0, 1))]);
+        // On 2×3 nothing is better than to pass.
+        assert!(solve(2, 3, KoRule::Positional, true).best.contains(&Move::Pass));
+    }
+
+    #[test]
+    fn without_superko_circles_have_no_score() {
+        // A player who is behind can always go round, on so small a board.
+        assert_eq!(solve(2, 2, KoRule::Simple, false).score(), Some(-4));
+    }
+
+    #[test]
+    fn what_cannot_be_solved_is_said() {
+        let board = Board::new(BoardSize::new(3, 3).unwrap());
+        let mut request = BoardRequest {
+            board: &board,
+            to_move: Color::White,
+            rules: Rules { scoring: Scoring::Territory, ..Rules::default() },
+            memory: 1 << 20,
+            all_best: false,
+            cycles_lose_for: Color::Black,
+        };
+        assert_eq!(solve_board(&request, &|_| false, &|_| ()), Err(BoardError::Scoring));
+        request.rules = Rules::default();
+        // White has the same score; and without nodes nothing is claimed.
+        assert_eq!(solve_board(&request, &|_| false, &|_| ()).unwrap().score(), Some(-9));
+        let nothing = solve_board(&request, &|_| true, &|_| ()).unwrap();
+        assert!(nothing.score().is_none() && nothing.best.is_empty());
+        let large = Board::new(BoardSize::new(25, 25).unwrap());
+        request.board = &large;
+        assert_eq!(solve_board(&request, &|_| true, &|_| ()), Err(BoardError::TooLarge));
+    }
+}

@@ -36,7 +36,7 @@ pub(super) enum Kind<B> {
 }
 
 /// A chain with so many liberties and the opponent to move is safe in tactical reading.
-pub(super) const SAFE_LIBERTIES: u32 = 5;
+pub(super) const SAFE_LIBERTIES: u32 = 4;
 
 /// Decided without searching: who wins, and what may happen on the way.
 #[derive(Clone, Copy, Debug)]

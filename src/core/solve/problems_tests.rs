@@ -4,8 +4,9 @@ use super::attractor;
 use super::bits::Bits;
 use super::ground::ENDLESS;
 use super::problems::{Job, Setting, with_ground};
-use super::{Aim, Question, Reading, Region, Success, Verdict, judge};
+use super::{Aim, Question, QuestionError, Reading, Region, Success, Verdict, judge, proof_tree, read};
 use crate::board::{Board, Color, Point};
+use crate::board::{Move, PointSet};
 
 /// One problem of the file.
 #[derive(Debug)]
@@ -122,4 +123,98 @@ fn answers_are_those_of_all_positions() {
 #[ignore = "takes a minute: cargo test --profile checked -p kosumi-core solve::problems_tests -- --ignored"]
 fn answers_are_those_of_all_positions_in_large_regions() {
     assert!(compare(3_000_000) > 250);
+}
+
+fn at(board: &Board, vertex: &str) -> Point {
+    board.size().points().find(|point| point.to_string() == vertex).unwrap()
+}
+
+/// Reads a question about the stones at `point`, with White and then Black to move.
+fn both(drawing: &str, point: &str, aim: impl Fn(&Board) -> Aim) -> [Success; 2] {
+    let board: Board = drawing.parse().unwrap();
+    let point = at(&board, point);
+    let aim = aim(&board);
+    let region = match aim {
+        Aim::Connect(a, b) => Region::near(&board, &[a, b], 3),
+        _ => Region::of_group(&board, point).unwrap(),
+    };
+    let question = Question { board: &board, region: &region, aim, suicide: false, memory: 8 << 20 };
+    [Color::White, Color::Black]
+        .map(|first| read(&question, first, &|nodes| nodes > 500_000).unwrap().success)
+}
+
+#[test]
+fn ladders_nets_and_snapbacks_are_read() {
+    let chain = |vertex: &'static str| move |board: &Board| Aim::Chain(at(board, vertex));
+    // A ladder that runs to the edge, and one with a stone in its way.
+    let ladder = ". . . . . . . . .\n. . . . . . . . .\n. . . . . . . . .\n. . . . . . . . .\n. . . . . . . . .\n\
+                  . . . . . . . . .\n. . O . . . . . .\n. O X . . . . . .\n. . O . . . . . .";
+    assert_eq!(both(ladder, "C2", chain("C2")), [Success::Yes, Success::No]);
+    let broken = ladder.replacen(
+        ". . . . . . . . .\n. . . . . . . . .\n. . . . . . . . .",
+        ". . . . . . . . .\n\
+                  . . . . . . . . .\n. . . . . . X . .",
+        1,
+    );
+    assert_ne!(broken, ladder);
+    let [first, second] = both(&broken, "C2", chain("C2"));
+    assert_eq!(second, Success::No, "{first:?}");
+    // A net: the stone cannot get out although it is not in atari.
+    let net = ". . . . . . .\n. . . . . . .\n. . . O . . .\n. O . . O . .\n. O X . . . .\n. O O O . . .\n. . . . . . .";
+    assert_eq!(both(net, "C3", chain("C3")), [Success::Yes, Success::Yes]);
+    // A snapback: the three black stones have captured nothing by taking.
+    let snapback = "O O O . .\nX X O O .\n. X X O .\n. O X O .\nO O O O .";
+    assert_eq!(both(snapback, "B3", chain("B3"))[0], Success::Yes);
+}
+
+#[test]
+fn connections_are_read() {
+    let connect =
+        |a: &'static str, b: &'static str| move |board: &Board| Aim::Connect(at(board, a), at(board, b));
+    // A bamboo joint cannot be cut, a knight's move between two enemies can.
+    let joint = ". . . . . .\n. O . . O .\n. X X X . .\n. . . . . .\n. X X X . .\n. O . . O .";
+    assert_eq!(both(joint, "B4", connect("B4", "B2")), [Success::Yes, Success::Yes]);
+    let cut = ". . O . .\n. X O . .\n. . . . .\n. . O X .\n. . O . .";
+    assert_eq!(both(cut, "B4", connect("B4", "D2"))[0], Success::No);
+}
+
+#[test]
+fn questions_without_an_answer_are_refused() {
+    let board: Board = "XX.\nOXX\n.OX".parse().unwrap();
+    let region = Region::of_group(&board, Point::new(0, 2)).unwrap();
+    let all: PointSet = board.size().points().collect();
+    let stones: PointSet = board.stones().map(|(point, _)| point).collect();
+    let ask = |region: &Region, aim: Aim| {
+        let question = Question { board: &board, region, aim, suicide: false, memory: 0 };
+        read(&question, Color::White, &|_| false).map(|reading| reading.success)
+    };
+    let drawn = |playable, point| Region::drawn(&board, playable, point);
+    let (black, empty) = (Point::new(0, 2), Point::new(2, 2));
+    assert_eq!(ask(&drawn(all, empty), Aim::Capture), Err(QuestionError::NoStones));
+    assert_eq!(ask(&drawn(stones, black), Aim::Capture), Err(QuestionError::NoRoom));
+    assert_eq!(ask(&region, Aim::Connect(black, Point::new(0, 1))), Err(QuestionError::NotOneColor));
+    assert_eq!(ask(&region, Aim::Connect(black, empty)), Err(QuestionError::NotOneColor));
+    assert_eq!(ask(&region, Aim::Race(Point::new(1, 2))), Err(QuestionError::NoStones));
+    assert_eq!(ask(&region, Aim::Chain(empty)), Err(QuestionError::NoStones));
+    assert!(Region::of_group(&board, empty).is_none());
+    // The smallest table is enough, and with nothing to search nothing is claimed.
+    assert!(ask(&region, Aim::Capture).is_ok());
+    let question = Question { board: &board, region: &region, aim: Aim::Capture, suicide: false, memory: 0 };
+    assert_eq!(read(&question, Color::White, &|_| true).unwrap().success, Success::Unknown);
+}
+
+#[test]
+fn a_proof_shows_the_move_and_what_is_wrong_with_others() {
+    let drawn = problems().into_iter().find(|drawn| drawn.answer.starts_with("Unsettled")).unwrap();
+    let region = Region::of_group(&drawn.board, drawn.point).unwrap();
+    let question = question(&drawn, &region, Aim::Capture);
+    let owner = drawn.board.cell(drawn.point).color().unwrap();
+    let reading = read(&question, owner, &|_| false).unwrap();
+    let proof = proof_tree(&question, owner, reading.success, 500, &|_| false).unwrap();
+    // The group lives by its move, first in the list, and dies by others.
+    assert_eq!(proof[0].success, Some(false));
+    assert_eq!(proof[0].mv, reading.best);
+    assert!(matches!(proof[0].mv, Some(Move::Play(_))));
+    let wrong: Vec<_> = proof.iter().filter(|node| node.success == Some(true)).collect();
+    assert!(!wrong.is_empty() && wrong.iter().all(|node| node.color == owner && !node.replies.is_empty()));
 }

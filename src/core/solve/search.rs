@@ -302,7 +302,7 @@ impl<'a, B: Bits> Search<'a, B> {
     ) -> Result<B> {
         self.nodes += 1;
         let nodes_before = self.nodes;
-        if self.nodes % 256 == 0 && (self.stop)(self.nodes) {
+        if self.nodes % 256 == 1 && (self.stop)(self.nodes) {
             self.stopped = true;
         }
         let open = Result { pn: 1, dn: 1, decided: None, best: NO_MOVE };

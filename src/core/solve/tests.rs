@@ -38,12 +38,15 @@ enum Question {
     Clear(Color),
 }
 
+/// A position of a line: stones, player on turn, ko, passes, mover if a stone was played.
+type Moment = (Vec<u8>, Color, Option<usize>, u8, Option<Color>);
+
 /// Plain minimax.
 struct Oracle<'a> {
     case: &'a Case,
     neighbours: Vec<Vec<usize>>,
-    /// Every position of the line: stones, player on turn, ko, passes, mover if a stone was played.
-    line: Vec<(Vec<u8>, Color, Option<usize>, u8, Option<Color>)>,
+    /// Every position of the line.
+    line: Vec<Moment>,
     nodes: u64,
     limit: u64,
 }
@@ -204,7 +207,7 @@ impl<'a> Oracle<'a> {
         Some(!mine)
     }
 
-    fn go(&mut self, next: (Vec<u8>, Color, Option<usize>, u8, Option<Color>)) -> Option<bool> {
+    fn go(&mut self, next: Moment) -> Option<bool> {
         if let Question::Take(cell) = self.case.question {
             // The target is the chain at the start.
             let (chain, _) = connected(&self.neighbours, &self.case.cells, cell);
@@ -212,9 +215,7 @@ impl<'a> Oracle<'a> {
                 return Some(true);
             }
         }
-        let same = |step: &(Vec<u8>, Color, Option<usize>, u8, Option<Color>)| {
-            (&step.0, step.1, step.2, step.3) == (&next.0, next.1, next.2, next.3)
-        };
+        let same = |step: &Moment| (&step.0, step.1, step.2, step.3) == (&next.0, next.1, next.2, next.3);
         if self.case.rule == KoRule::Simple && self.line.iter().any(same) {
             return Some(self.case.cycles == self.prover());
         }
@@ -346,7 +347,6 @@ fn compare(questions: u32, seed: u64, most_nodes: u64) -> u32 {
     }
     // What plain minimax can read, the solver reads, too.
     assert!(open * 100 <= decided, "{open} open, {decided} decided");
-    println!("{decided} decided of {questions}");
     decided
 }
 
@@ -412,7 +412,6 @@ fn compare_with_all_positions(questions: u32, seed: u64) -> u32 {
             decided += 1;
         }
     }
-    println!("{decided} decided of {questions}");
     decided
 }
 

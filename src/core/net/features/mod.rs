@@ -131,7 +131,13 @@ impl Features {
     /// Some networks were shown areas that are alive for certain where the suicide of several stones is legal, under all
     /// rules: it is harder to be alive for certain then. The rule itself, and what is legal, are shown as they are.
     pub fn for_network(network: &Network) -> Features {
-        Features { pass_alive_with_suicide: network.pass_alive_with_suicide(), ..Features::default() }
+        Features::with_life_for_certain(network.pass_alive_with_suicide())
+    }
+
+    /// Features whose areas that are alive for certain are those as if the suicide of several stones were legal, whatever
+    /// the rules, or those of the rules.
+    pub fn with_life_for_certain(as_if_suicide_were_legal: bool) -> Features {
+        Features { pass_alive_with_suicide: as_if_suicide_were_legal, ..Features::default() }
     }
 
     /// Says whether moves of the game are hidden from here on, so that only those of the line are shown.

@@ -8,6 +8,7 @@ use super::primitives::Primitives;
 use super::transformer::{PreparedAttention, PreparedFeedForward};
 use crate::net::layer::{Activation, ActivationLayer, Bias, Conv, MatMul, Norm};
 use crate::net::model::{Block, GlobalPooling, MetadataEncoder, Network, NormActConv, TrunkNorm};
+use std::thread;
 
 /// A network, prepared for a processor. It is not changed by evaluating, and threads can share it.
 #[derive(Debug)]
@@ -122,7 +123,7 @@ impl Prepared {
             first_conv: Joined::new(&[&trunk.first_conv], 1, primitives.align),
             global_matmul: trunk.global_matmul.clone(),
             metadata_encoder: trunk.metadata_encoder.clone(),
-            blocks: maker.blocks(&trunk.blocks),
+            blocks: maker.trunk(&trunk.blocks),
             last_norm: maker.last_norm(&trunk.last_norm, &trunk.last_activation),
             heads: maker.heads(network),
         }
@@ -208,6 +209,32 @@ impl Maker {
 
     fn blocks(&self, blocks: &[Block]) -> Vec<PreparedBlock> {
         blocks.iter().map(|block| self.block(block)).collect()
+    }
+
+    /// The same with as many threads as the machine runs: large networks keep somebody waiting. Threads of their own,
+    /// because whoever waits here may hold a lock that others in a pool wait for.
+    fn trunk(&self, blocks: &[Block]) -> Vec<PreparedBlock> {
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        let share = blocks.len().div_ceil(threads).max(1);
+        thread::scope(|scope| {
+            let mut shares = blocks.chunks(share);
+            let own = shares.next().unwrap_or_default();
+            let others: Vec<_> = shares
+                .map(|share| {
+                    let thread = thread::Builder::new().spawn_scoped(scope, || self.blocks(share));
+                    (share, thread)
+                })
+                .collect();
+            let mut prepared = self.blocks(own);
+            for (share, thread) in others {
+                prepared.extend(match thread {
+                    Ok(thread) => thread.join().expect("preparing does not panic"),
+                    // Where there are no threads.
+                    Err(_) => self.blocks(share),
+                });
+            }
+            prepared
+        })
     }
 
     fn block(&self, block: &Block) -> PreparedBlock {

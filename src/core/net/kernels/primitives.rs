@@ -54,9 +54,9 @@ pub(super) struct Primitives {
     /// Gives the scale in the place of the last argument.
     pub(super) quantise_board: fn(Grid, Range, &[f32], &mut [u8], &mut f32),
     pub(super) attend_floats: fn(Attention<'_>),
-    pub(super) attend_halves: fn(Attention<'_>),
+    pub(super) attend_integers: fn(Attention<'_>),
     pub(super) block_of_floats: fn(BlockProduct<'_>),
-    pub(super) block_of_halves: fn(BlockProduct<'_>),
+    pub(super) block_of_integers: fn(BlockProduct<'_>),
 }
 
 /// Makes a table: each function is the generic one, compiled with `$feature`s on, behind a function that may be
@@ -80,9 +80,9 @@ macro_rules! table {
             quantise_board(grid: Grid, range: Range, from: &[f32], to: &mut [u8], scale: &mut f32)
                 = rows::quantise_board;
             attend_floats(it: Attention<'_>) = attention::attend_floats;
-            attend_halves(it: Attention<'_>) = attention::attend_halves;
+            attend_integers(it: Attention<'_>) = attention::attend_integers;
             block_of_floats(it: BlockProduct<'_>) = attention::block_of_floats;
-            block_of_halves(it: BlockProduct<'_>) = attention::block_of_halves;
+            block_of_integers(it: BlockProduct<'_>) = attention::block_of_integers;
         );
         Primitives {
             panel: PANEL_VECTORS * <$set as Simd>::LANES,
@@ -102,9 +102,9 @@ macro_rules! table {
             quantise,
             quantise_board,
             attend_floats,
-            attend_halves,
+            attend_integers,
             block_of_floats,
-            block_of_halves,
+            block_of_integers,
         }
     }};
     (@functions $(#[$feature:meta])* $set:ty, $token:expr;) => {};

@@ -13,6 +13,9 @@ use super::simd::{PANEL_VECTORS, Simd};
 /// What the number of rows of every matrix in memory is a multiple of.
 pub(super) const ROW_ALIGN: usize = 4;
 
+/// Words of a line of the caches.
+const WORDS_OF_LINE: usize = 16;
+
 /// Words of every piece of a row are a multiple of this.
 pub(super) const WORD_ALIGN: usize = 4;
 
@@ -20,8 +23,9 @@ pub(super) const WORD_ALIGN: usize = 4;
 pub(super) trait Terms<S: Simd>: Copy {
     type Sum: Copy;
     type Words: Copy;
+    /// Rows of a block.
+    const ROWS: usize;
 
-    fn zero(s: S) -> Self::Sum;
     /// # Safety
     /// A word at `from` can be read.
     unsafe fn broadcast(s: S, from: *const u32) -> Self::Words;
@@ -38,11 +42,7 @@ pub(super) struct Floats;
 impl<S: Simd> Terms<S> for Floats {
     type Sum = S::V;
     type Words = S::V;
-
-    #[inline(always)]
-    fn zero(s: S) -> S::V {
-        s.splat(0.0)
-    }
+    const ROWS: usize = S::ROWS;
 
     #[inline(always)]
     unsafe fn broadcast(s: S, from: *const u32) -> S::V {
@@ -64,7 +64,7 @@ impl<S: Simd> Terms<S> for Floats {
 
 /// Writes [`Terms`] for words of several integers.
 macro_rules! integers {
-    ($(#[$doc:meta])* $name:ident, $dot:ident) => {
+    ($(#[$doc:meta])* $name:ident, $dot:ident, $rows:expr) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug)]
         pub(super) struct $name;
@@ -72,11 +72,7 @@ macro_rules! integers {
         impl<S: Simd> Terms<S> for $name {
             type Sum = S::I;
             type Words = S::I;
-
-            #[inline(always)]
-            fn zero(s: S) -> S::I {
-                s.splat_int(0)
-            }
+            const ROWS: usize = $rows;
 
             #[inline(always)]
             unsafe fn broadcast(s: S, from: *const u32) -> S::I {
@@ -101,12 +97,15 @@ macro_rules! integers {
 integers!(
     /// Words of four bytes: those of the first matrix are from 0 on, those of the second have a sign.
     Bytes,
-    dot8
+    dot8,
+    // Where the product is three instructions, these need two registers more.
+    if S::ROWS == 6 && S::PAIR_LEVELS < 254 { 4 } else { S::ROWS }
 );
 integers!(
     /// Words of two `i16`.
     Halves,
-    dot16
+    dot16,
+    S::ROWS
 );
 
 /// Where the rows of the first matrix begin, in words.
@@ -154,8 +153,12 @@ pub(super) struct Factors<'f, R> {
     pub(super) b: &'f [u32],
 }
 
-/// What becomes of sums.
+/// With what sums begin, and what becomes of them.
 pub(super) trait Finish<S: Simd, Sum> {
+    /// # Safety
+    /// The vectors from the column on are those of a result for which there is memory.
+    unsafe fn begin(&self, s: S, column: usize) -> [Sum; PANEL_VECTORS];
+
     /// Called once for every row and panel.
     ///
     /// # Safety
@@ -182,14 +185,25 @@ where
     let last = it.pieces.iter().max().map_or(0, |piece| piece + it.inner);
     let farthest = (0..rows).map(|row| it.starts.start(row)).max().unwrap_or(0);
     assert!(it.a.len() >= farthest + last);
-    for column in (0..it.outer).step_by(panel) {
+    let of_panel = it.pieces.len() * it.inner * panel;
+    let blocks = rows.div_ceil(T::ROWS).max(1);
+    let ahead = of_panel.div_ceil(blocks);
+    for (index, column) in (0..it.outer).step_by(panel).enumerate() {
         let mut row = 0;
+        // A part of the next panel is fetched before each block: where rows are few, panels do not stay in a cache for
+        // long, and what fetches ahead by itself begins with the first miss.
+        let mut next = (index + 1) * of_panel;
         while row < rows {
             let left = rows - row;
+            for line in it.b.get(next..).unwrap_or_default().chunks(WORDS_OF_LINE).take(ahead / WORDS_OF_LINE)
+            {
+                s.prefetch(line.as_ptr());
+            }
+            next += ahead;
             // SAFETY: the rows add up to `rows` and the columns to `outer`; the slices have been seen to hold that
             // much.
             row += unsafe {
-                match S::ROWS {
+                match T::ROWS {
                     12 if left >= 16 || left == 12 => block::<S, T, R, F, 12>(s, &it, row, column, finish),
                     12 if left >= 8 => block::<S, T, R, F, 8>(s, &it, row, column, finish),
                     6 if left >= 10 || left == 6 => block::<S, T, R, F, 6>(s, &it, row, column, finish),
@@ -218,7 +232,8 @@ where
     R: Rows,
     F: Finish<S, T::Sum>,
 {
-    let mut sums = [[T::zero(s); PANEL_VECTORS]; ROWS];
+    // SAFETY: the caller's.
+    let mut sums = [unsafe { finish.begin(s, column) }; ROWS];
     let panel = PANEL_VECTORS * S::LANES;
     let starts: [usize; ROWS] = std::array::from_fn(|row| it.starts.start(first + row));
     // SAFETY: the caller's: the words of all pieces of all rows are in `a`, and the panel has a word for each of
@@ -253,6 +268,23 @@ pub(super) trait Destination<S: Simd> {
     /// # Safety
     /// As for [`Finish::finish`].
     unsafe fn put(&self, s: S, row: usize, column: usize, values: [S::V; PANEL_VECTORS]);
+
+    /// The numbers times a factor.
+    ///
+    /// # Safety
+    /// As for [`Finish::finish`].
+    #[inline(always)]
+    unsafe fn put_scaled(
+        &self,
+        s: S,
+        row: usize,
+        column: usize,
+        values: [S::V; PANEL_VECTORS],
+        factor: S::V,
+    ) {
+        // SAFETY: the caller's.
+        unsafe { self.put(s, row, column, values.map(|value| s.mul(value, factor))) };
+    }
 }
 
 /// A matrix of numbers row by row, with so many from one to the next.
@@ -303,19 +335,39 @@ impl<S: Simd> Destination<S> for Accumulate {
             s.store_unchecked(s.add(s.load_unchecked(to), values[1]), to);
         }
     }
+
+    #[inline(always)]
+    unsafe fn put_scaled(
+        &self,
+        s: S,
+        row: usize,
+        column: usize,
+        values: [S::V; PANEL_VECTORS],
+        factor: S::V,
+    ) {
+        // SAFETY: the caller's.
+        unsafe {
+            let to = self.0.at(row, column);
+            s.store_unchecked(s.mul_add(values[0], factor, s.load_unchecked(to)), to);
+            let to = to.add(S::LANES);
+            s.store_unchecked(s.mul_add(values[1], factor, s.load_unchecked(to)), to);
+        }
+    }
 }
 
 /// The first vector of every panel, behind SiLU, gates the second: SwiGLU. The result has half the columns.
+/// `ROUGH`: as exactly as 8 bits are.
 ///
 /// CITE: Shazeer, "GLU variants improve transformer" (2020).
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Gate(pub(super) Target);
+pub(super) struct Gate<const ROUGH: bool>(pub(super) Target);
 
-impl<S: Simd> Destination<S> for Gate {
+impl<S: Simd, const ROUGH: bool> Destination<S> for Gate<ROUGH> {
     #[inline(always)]
     unsafe fn put(&self, s: S, row: usize, column: usize, values: [S::V; PANEL_VECTORS]) {
+        let gate = if ROUGH { s.rough_silu(values[0]) } else { s.silu(values[0]) };
         // SAFETY: the caller's.
-        unsafe { s.store_unchecked(s.mul(s.silu(values[0]), values[1]), self.0.at(row, column / 2)) }
+        unsafe { s.store_unchecked(s.mul(gate, values[1]), self.0.at(row, column / 2)) }
     }
 }
 
@@ -328,67 +380,81 @@ pub(super) struct Scaled<'s, D> {
 
 impl<S: Simd, D: Destination<S>> Finish<S, S::V> for Scaled<'_, D> {
     #[inline(always)]
+    unsafe fn begin(&self, s: S, _column: usize) -> [S::V; PANEL_VECTORS] {
+        [s.splat(0.0); PANEL_VECTORS]
+    }
+
+    #[inline(always)]
     unsafe fn finish(&self, s: S, row: usize, column: usize, sums: [S::V; PANEL_VECTORS]) {
-        let sums = match self.rows {
-            Some(rows) => {
-                let scale = s.splat(rows[row]);
-                sums.map(|sum| s.mul(sum, scale))
-            }
-            None => sums,
-        };
         // SAFETY: the caller's.
-        unsafe { self.to.put(s, row, column, sums) };
+        unsafe {
+            match self.rows {
+                Some(rows) => self.to.put_scaled(s, row, column, sums, s.splat(rows[row])),
+                None => self.to.put(s, row, column, sums),
+            }
+        }
     }
 }
 
-/// Sums of integers, each plus an integer and times a factor of its column, and times a factor of its row.
+/// Sums of integers that begin with an integer of their column, times a factor of the column and one of the row.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dequantised<'s, D> {
-    /// What is added to the columns.
+    /// With what the sums of the columns begin.
     pub(super) offsets: &'s [i32],
     pub(super) columns: &'s [f32],
     pub(super) rows: &'s [f32],
     pub(super) to: D,
 }
 
-impl<S: Simd, D: Destination<S>> Finish<S, S::I> for Dequantised<'_, D> {
-    #[inline(always)]
-    unsafe fn finish(&self, s: S, row: usize, column: usize, sums: [S::I; PANEL_VECTORS]) {
-        debug_assert!(column + PANEL_VECTORS * S::LANES <= self.columns.len());
-        debug_assert!(column + PANEL_VECTORS * S::LANES <= self.offsets.len());
-        let scale = s.splat(self.rows[row]);
-        let mut values = [scale; PANEL_VECTORS];
-        for (vector, (value, sum)) in values.iter_mut().zip(sums).enumerate() {
-            let column = column + vector * S::LANES;
-            // SAFETY: there are numbers for all columns.
-            let (offset, factor) = unsafe {
-                (
-                    s.load_int(self.offsets.as_ptr().add(column)),
-                    s.load_unchecked(self.columns.as_ptr().add(column)),
-                )
-            };
-            *value = s.mul(s.to_float(s.add_int(sum, offset)), s.mul(factor, scale));
-        }
-        // SAFETY: the caller's.
-        unsafe { self.to.put(s, row, column, values) };
+/// The integers with which the sums of a panel begin.
+///
+/// # Safety
+/// There are offsets for all columns of the panel.
+#[inline(always)]
+pub(super) unsafe fn begin_at<S: Simd>(s: S, offsets: &[i32], column: usize) -> [S::I; PANEL_VECTORS] {
+    debug_assert!(column + PANEL_VECTORS * S::LANES <= offsets.len());
+    // SAFETY: the caller's.
+    unsafe {
+        let from = offsets.as_ptr().add(column);
+        [s.load_int(from), s.load_int(from.add(S::LANES))]
     }
 }
 
-/// Sums of integers as they are.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Integers {
-    pub(super) to: *mut i32,
-    pub(super) stride: usize,
+/// Sums of integers times the factors of their columns.
+///
+/// # Safety
+/// There are factors for all columns of the panel.
+#[inline(always)]
+pub(super) unsafe fn times_columns<S: Simd>(
+    s: S,
+    columns: &[f32],
+    column: usize,
+    sums: [S::I; PANEL_VECTORS],
+) -> [S::V; PANEL_VECTORS] {
+    debug_assert!(column + PANEL_VECTORS * S::LANES <= columns.len());
+    // SAFETY: the caller's.
+    unsafe {
+        let from = columns.as_ptr().add(column);
+        [
+            s.mul(s.to_float(sums[0]), s.load_unchecked(from)),
+            s.mul(s.to_float(sums[1]), s.load_unchecked(from.add(S::LANES))),
+        ]
+    }
 }
 
-impl<S: Simd> Finish<S, S::I> for Integers {
+impl<S: Simd, D: Destination<S>> Finish<S, S::I> for Dequantised<'_, D> {
+    #[inline(always)]
+    unsafe fn begin(&self, s: S, column: usize) -> [S::I; PANEL_VECTORS] {
+        // SAFETY: the caller's; there are offsets for all columns.
+        unsafe { begin_at(s, self.offsets, column) }
+    }
+
     #[inline(always)]
     unsafe fn finish(&self, s: S, row: usize, column: usize, sums: [S::I; PANEL_VECTORS]) {
-        // SAFETY: the caller's.
+        // SAFETY: the caller's; there are factors for all columns.
         unsafe {
-            let to = self.to.add(row * self.stride + column);
-            s.store_int(sums[0], to);
-            s.store_int(sums[1], to.add(S::LANES));
+            let values = times_columns(s, self.columns, column, sums);
+            self.to.put_scaled(s, row, column, values, s.splat(self.rows[row]));
         }
     }
 }

@@ -108,7 +108,7 @@ pub(super) fn quantise<S: Simd>(
                 let from = &from[..channels];
                 let mut most = zero;
                 for x in from.chunks_exact(S::LANES) {
-                    most = s.max(most, absolute(s, s.load(x)));
+                    most = s.max(most, s.abs(s.load(x)));
                 }
                 *scale = round_row(s, range, s.reduce_max(most), to, |channel| s.load(&from[channel..]));
             }
@@ -121,7 +121,7 @@ pub(super) fn quantise<S: Simd>(
                 for (x, factor) in from.chunks_exact(S::LANES).zip(factors.chunks_exact(S::LANES)) {
                     let x = s.load(x);
                     sum = s.mul_add(x, x, sum);
-                    most = s.max(most, absolute(s, s.mul(x, s.load(factor))));
+                    most = s.max(most, s.abs(s.mul(x, s.load(factor))));
                 }
                 let inverse = inverse_rms(rms, s.reduce_add(sum));
                 let rounded = round_row(s, range, s.reduce_max(most), to, |channel| {
@@ -140,17 +140,12 @@ pub(super) fn quantise<S: Simd>(
                     let (factor, bias) = (s.load(&factors[channel..]), s.load(&biases[channel..]));
                     let x = act(s.mul_add(s.load(&from[channel..]), factor, bias));
                     s.store(x, &mut row[channel..]);
-                    most = s.max(most, absolute(s, x));
+                    most = s.max(most, s.abs(x));
                 }
                 *scale = round_row(s, range, s.reduce_max(most), to, |channel| s.load(&row[channel..]));
             }
         }),
     }
-}
-
-#[inline(always)]
-fn absolute<S: Simd>(s: S, x: S::V) -> S::V {
-    s.max(x, s.sub(s.splat(0.0), x))
 }
 
 /// Rounds a row whose largest magnitude is `most`; returns its scale.
@@ -221,11 +216,11 @@ pub(super) fn quantise_board<S: Simd>(
     let mut vectors = from.chunks_exact(4 * S::LANES);
     for four in &mut vectors {
         for (most, x) in most.iter_mut().zip(four.chunks_exact(S::LANES)) {
-            *most = s.max(*most, absolute(s, s.load(x)));
+            *most = s.max(*most, s.abs(s.load(x)));
         }
     }
     for x in vectors.remainder().chunks_exact(S::LANES) {
-        most[0] = s.max(most[0], absolute(s, s.load(x)));
+        most[0] = s.max(most[0], s.abs(s.load(x)));
     }
     let most = s.reduce_max(s.max(s.max(most[0], most[1]), s.max(most[2], most[3])));
     to.fill(range.zero as u8);

@@ -21,6 +21,8 @@ pub(super) trait Simd: Copy {
     /// The largest sum of two neighbours of equal sign among the second bytes of [`dot8`](Self::dot8), the first and
     /// the second or the third and the fourth of four.
     const PAIR_LEVELS: i32;
+    /// Does [`scale`](Self::scale) take any power, with results that are as small or as large as possible?
+    const SCALES_BY_ANY: bool;
 
     /// All lanes the same.
     fn splat(self, x: f32) -> Self::V;
@@ -30,6 +32,7 @@ pub(super) trait Simd: Copy {
     fn div(self, a: Self::V, b: Self::V) -> Self::V;
     fn max(self, a: Self::V, b: Self::V) -> Self::V;
     fn min(self, a: Self::V, b: Self::V) -> Self::V;
+    fn abs(self, x: Self::V) -> Self::V;
     /// `a · b + c`
     fn mul_add(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
     /// To the nearest integer; for less than 2^22 only.
@@ -38,6 +41,8 @@ pub(super) trait Simd: Copy {
     fn scale(self, x: Self::V, power: Self::V) -> Self::V;
     /// `1 / x` within 2 units in the last place, for `x` from 1 to 10³⁸.
     fn reciprocal(self, x: Self::V) -> Self::V;
+    /// The same, within 4 · 10⁻⁴ of it.
+    fn rough_reciprocal(self, x: Self::V) -> Self::V;
     /// The sum of all lanes.
     fn reduce_add(self, x: Self::V) -> f32;
     /// The largest lane.
@@ -47,20 +52,26 @@ pub(super) trait Simd: Copy {
     fn splat_int(self, x: i32) -> Self::I;
     fn add_int(self, a: Self::I, b: Self::I) -> Self::I;
     fn sub_int(self, a: Self::I, b: Self::I) -> Self::I;
-    fn max_int(self, a: Self::I, b: Self::I) -> Self::I;
     /// The nearest `f32`.
     fn to_float(self, x: Self::I) -> Self::V;
     /// The nearest integer.
     fn to_int(self, x: Self::V) -> Self::I;
+    /// In each lane, the last bytes of four lanes, of which the first is the first in memory.
+    fn join_bytes(self, x: [Self::I; 4]) -> Self::I;
+    /// In each lane, the last halves of two lanes, of which the first is the first in memory.
+    fn join_halves(self, x: [Self::I; 2]) -> Self::I;
     /// The sum of all lanes, which must fit into one.
     fn reduce_add_int(self, x: Self::I) -> i32;
-    /// The largest lane.
-    fn reduce_max_int(self, x: Self::I) -> i32;
     /// In each lane, `sum` plus the four products of the bytes of `a`, which have no sign, and of those of `b`, whose
     /// magnitude is at most 127, with [`PAIR_LEVELS`](Self::PAIR_LEVELS).
     fn dot8(self, sum: Self::I, a: Self::I, b: Self::I) -> Self::I;
     /// In each lane, `sum` plus the two products of the halves of `a` and of `b`.
     fn dot16(self, sum: Self::I, a: Self::I, b: Self::I) -> Self::I;
+
+    /// Asks for what is at this address to be brought into the second cache. Does nothing that can be noticed, wherever
+    /// that is.
+    #[inline(always)]
+    fn prefetch<T>(self, _from: *const T) {}
 
     /// # Safety
     /// [`LANES`](Self::LANES) numbers at `from` can be read.
@@ -79,6 +90,11 @@ pub(super) trait Simd: Copy {
     /// # Safety
     /// [`LANES`](Self::LANES) bytes at `to` can be written.
     unsafe fn store_bytes(self, x: Self::I, to: *mut u8);
+    /// The last bytes of the lanes, which must be from −128 to 127.
+    ///
+    /// # Safety
+    /// [`LANES`](Self::LANES) bytes at `to` can be written.
+    unsafe fn store_low_bytes(self, x: Self::I, to: *mut i8);
     /// The lanes, which must fit into 16 bits, in 16 bits each.
     ///
     /// # Safety
@@ -119,14 +135,15 @@ pub(super) trait Simd: Copy {
         self.scale(sum, power)
     }
 
-    /// 2 to the power of `x`, within 10⁻⁴ of it; for `x` from −126 to 127. The polynomial is the one of degree 3 with
-    /// the smallest relative error (Remez' algorithm).
+    /// 2 to the power of `x`, as exactly as these coefficients say. Beyond what an `f32` can be, or a little before that,
+    /// it is as small or as large as possible.
     #[inline(always)]
-    fn rough_exp2(self, x: Self::V) -> Self::V {
+    fn rough_exp2(self, x: Self::V, coefficients: &[f32]) -> Self::V {
+        let x = if Self::SCALES_BY_ANY { x } else { self.clamp(x, -126.0, 127.0) };
         let power = self.round(x);
         let rest = self.sub(x, power);
-        let mut sum = self.splat(0.055_171_67);
-        for coefficient in [0.242_611_13, 0.693_260_97, 0.999_928_06] {
+        let mut sum = self.splat(coefficients[0]);
+        for &coefficient in &coefficients[1..] {
             sum = self.mul_add(sum, rest, self.splat(coefficient));
         }
         self.scale(sum, power)
@@ -138,6 +155,13 @@ pub(super) trait Simd: Copy {
         self.max(self.min(x, self.splat(max)), self.splat(min))
     }
 
+    /// `x / (1 + e⁻ˣ)` within 5 · 10⁻⁴ of it, for what is rounded to 8 bits.
+    #[inline(always)]
+    fn rough_silu(self, x: Self::V) -> Self::V {
+        let e = self.rough_exp2(self.mul(x, self.splat(-std::f32::consts::LOG2_E)), &EXP2_OF_DEGREE_3);
+        self.mul(x, self.rough_reciprocal(self.add(e, self.splat(1.0))))
+    }
+
     /// `x / (1 + e⁻ˣ)`. Below −87, the exponential of that is taken.
     #[inline(always)]
     fn silu(self, x: Self::V) -> Self::V {
@@ -145,6 +169,12 @@ pub(super) trait Simd: Copy {
         self.mul(x, self.reciprocal(self.add(e, self.splat(1.0))))
     }
 }
+
+/// Polynomials for [`Simd::rough_exp2`], from the highest power on: those with the smallest relative error from −½ to ½,
+/// which is 1.7 · 10⁻³ (Remez' algorithm).
+pub(super) const EXP2_OF_DEGREE_2: [f32; 3] = [0.238_428_94, 0.703_448, 1.000_443_1];
+/// The same, with an error of 10⁻⁴.
+pub(super) const EXP2_OF_DEGREE_3: [f32; 4] = [0.055_171_67, 0.242_611_13, 0.693_260_97, 0.999_928_06];
 
 /// Plain Rust, for every processor. Four lanes are what the smallest vector instructions have, and the compiler finds
 /// them.
@@ -167,6 +197,7 @@ impl Simd for Portable {
     const LANES: usize = 4;
     const ROWS: usize = 4;
     const PAIR_LEVELS: i32 = 254;
+    const SCALES_BY_ANY: bool = false;
 
     #[inline(always)]
     fn splat(self, x: f32) -> [f32; 4] {
@@ -203,6 +234,24 @@ impl Simd for Portable {
         Portable::lanes(a, b, |a, b| *a = if *a < b { *a } else { b })
     }
 
+    #[inline(always)]
+    fn abs(self, x: [f32; 4]) -> [f32; 4] {
+        x.map(f32::abs)
+    }
+
+    #[inline(always)]
+    fn join_bytes(self, x: [[i32; 4]; 4]) -> [i32; 4] {
+        std::array::from_fn(|lane| i32::from_ne_bytes(x.map(|x| x[lane] as u8)))
+    }
+
+    #[inline(always)]
+    fn join_halves(self, x: [[i32; 4]; 2]) -> [i32; 4] {
+        std::array::from_fn(|lane| {
+            let [first, second] = x.map(|x| (x[lane] as u16).to_ne_bytes());
+            i32::from_ne_bytes([first[0], first[1], second[0], second[1]])
+        })
+    }
+
     /// Rounded twice: where there is no instruction, `f32::mul_add` is a call and hundreds of times slower.
     #[inline(always)]
     fn mul_add(self, a: [f32; 4], b: [f32; 4], c: [f32; 4]) -> [f32; 4] {
@@ -224,6 +273,11 @@ impl Simd for Portable {
     #[inline(always)]
     fn reciprocal(self, x: [f32; 4]) -> [f32; 4] {
         x.map(|x| 1.0 / x)
+    }
+
+    #[inline(always)]
+    fn rough_reciprocal(self, x: [f32; 4]) -> [f32; 4] {
+        self.reciprocal(x)
     }
 
     #[inline(always)]
@@ -252,11 +306,6 @@ impl Simd for Portable {
     }
 
     #[inline(always)]
-    fn max_int(self, a: [i32; 4], b: [i32; 4]) -> [i32; 4] {
-        std::array::from_fn(|lane| a[lane].max(b[lane]))
-    }
-
-    #[inline(always)]
     fn to_float(self, x: [i32; 4]) -> [f32; 4] {
         x.map(|x| x as f32)
     }
@@ -269,11 +318,6 @@ impl Simd for Portable {
     #[inline(always)]
     fn reduce_add_int(self, x: [i32; 4]) -> i32 {
         x.into_iter().sum()
-    }
-
-    #[inline(always)]
-    fn reduce_max_int(self, x: [i32; 4]) -> i32 {
-        x[0].max(x[1]).max(x[2].max(x[3]))
     }
 
     #[inline(always)]
@@ -320,6 +364,12 @@ impl Simd for Portable {
     unsafe fn store_bytes(self, x: [i32; 4], to: *mut u8) {
         // SAFETY: the caller's.
         unsafe { to.cast::<[u8; 4]>().write(x.map(|x| x as u8)) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_low_bytes(self, x: [i32; 4], to: *mut i8) {
+        // SAFETY: the caller's.
+        unsafe { to.cast::<[i8; 4]>().write(x.map(|x| x as i8)) }
     }
 
     #[inline(always)]
@@ -391,6 +441,7 @@ mod x86 {
         const ROWS: usize = 6;
         // Without VNNI, the sum of two products must fit into 16 bits: 255 · 128 = 32,640.
         const PAIR_LEVELS: i32 = if VNNI { 254 } else { 128 };
+        const SCALES_BY_ANY: bool = false;
 
         instructions! {
             splat(self, x: f32) -> __m256 = _mm256_set1_ps(x);
@@ -400,17 +451,33 @@ mod x86 {
             div(self, a: __m256, b: __m256) -> __m256 = _mm256_div_ps(a, b);
             max(self, a: __m256, b: __m256) -> __m256 = _mm256_max_ps(a, b);
             min(self, a: __m256, b: __m256) -> __m256 = _mm256_min_ps(a, b);
+            abs(self, x: __m256) -> __m256 = _mm256_castsi256_ps(_mm256_and_si256(
+                _mm256_castps_si256(x),
+                _mm256_set1_epi32(i32::MAX),
+            ));
+            join_bytes(self, x: [__m256i; 4]) -> __m256i = {
+                let low = _mm256_set1_epi32(0xff);
+                let first = _mm256_and_si256(x[0], low);
+                let second = _mm256_slli_epi32::<8>(_mm256_and_si256(x[1], low));
+                let third = _mm256_slli_epi32::<16>(_mm256_and_si256(x[2], low));
+                let last = _mm256_slli_epi32::<24>(x[3]);
+                _mm256_or_si256(_mm256_or_si256(first, second), _mm256_or_si256(third, last))
+            };
+            join_halves(self, x: [__m256i; 2]) -> __m256i = _mm256_or_si256(
+                _mm256_and_si256(x[0], _mm256_set1_epi32(0xffff)),
+                _mm256_slli_epi32::<16>(x[1]),
+            );
             mul_add(self, a: __m256, b: __m256, c: __m256) -> __m256 = _mm256_fmadd_ps(a, b, c);
             round(self, x: __m256) -> __m256 =
                 _mm256_round_ps::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(x);
             scale(self, x: __m256, power: __m256) -> __m256 = _mm256_mul_ps(x, _mm256_castsi256_ps(
                 _mm256_slli_epi32::<23>(_mm256_add_epi32(_mm256_cvtps_epi32(power), _mm256_set1_epi32(127))),
             ));
+            rough_reciprocal(self, x: __m256) -> __m256 = _mm256_rcp_ps(x);
             reciprocal(self, x: __m256) -> __m256 = refined(self, x, _mm256_rcp_ps(x));
             splat_int(self, x: i32) -> __m256i = _mm256_set1_epi32(x);
             add_int(self, a: __m256i, b: __m256i) -> __m256i = _mm256_add_epi32(a, b);
             sub_int(self, a: __m256i, b: __m256i) -> __m256i = _mm256_sub_epi32(a, b);
-            max_int(self, a: __m256i, b: __m256i) -> __m256i = _mm256_max_epi32(a, b);
             to_float(self, x: __m256i) -> __m256 = _mm256_cvtepi32_ps(x);
             to_int(self, x: __m256) -> __m256i = _mm256_cvtps_epi32(x);
             dot8(self, sum: __m256i, a: __m256i, b: __m256i) -> __m256i = if VNNI {
@@ -440,11 +507,12 @@ mod x86 {
                 let x = _mm_add_epi32(x, _mm_shuffle_epi32::<0b01_00_11_10>(x));
                 _mm_cvtsi128_si32(_mm_add_epi32(x, _mm_shuffle_epi32::<0b10_11_00_01>(x)))
             };
-            reduce_max_int(self, x: __m256i) -> i32 = {
-                let x = _mm_max_epi32(_mm256_castsi256_si128(x), _mm256_extracti128_si256::<1>(x));
-                let x = _mm_max_epi32(x, _mm_shuffle_epi32::<0b01_00_11_10>(x));
-                _mm_cvtsi128_si32(_mm_max_epi32(x, _mm_shuffle_epi32::<0b10_11_00_01>(x)))
-            };
+        }
+
+        #[inline(always)]
+        fn prefetch<T>(self, from: *const T) {
+            // SAFETY: no memory is touched, and no address is wrong.
+            unsafe { _mm_prefetch::<_MM_HINT_T1>(from.cast()) }
         }
 
         memory! {
@@ -455,6 +523,10 @@ mod x86 {
             store_bytes(x: __m256i, to: *mut u8) = {
                 let halves = _mm_packus_epi32(_mm256_castsi256_si128(x), _mm256_extracti128_si256::<1>(x));
                 _mm_storel_epi64(to.cast(), _mm_packus_epi16(halves, halves));
+            };
+            store_low_bytes(x: __m256i, to: *mut i8) = {
+                let halves = _mm_packs_epi32(_mm256_castsi256_si128(x), _mm256_extracti128_si256::<1>(x));
+                _mm_storel_epi64(to.cast(), _mm_packs_epi16(halves, halves));
             };
             store_halves(x: __m256i, to: *mut i16) = {
                 let halves = _mm_packs_epi32(_mm256_castsi256_si128(x), _mm256_extracti128_si256::<1>(x));
@@ -483,6 +555,7 @@ mod x86 {
         // 32 registers hold 24 sums, two vectors of the panel and a few factors.
         const ROWS: usize = 12;
         const PAIR_LEVELS: i32 = if VNNI { 254 } else { 128 };
+        const SCALES_BY_ANY: bool = true;
 
         instructions! {
             splat(self, x: f32) -> __m512 = _mm512_set1_ps(x);
@@ -492,15 +565,31 @@ mod x86 {
             div(self, a: __m512, b: __m512) -> __m512 = _mm512_div_ps(a, b);
             max(self, a: __m512, b: __m512) -> __m512 = _mm512_max_ps(a, b);
             min(self, a: __m512, b: __m512) -> __m512 = _mm512_min_ps(a, b);
+            abs(self, x: __m512) -> __m512 = _mm512_castsi512_ps(_mm512_and_si512(
+                _mm512_castps_si512(x),
+                _mm512_set1_epi32(i32::MAX),
+            ));
+            join_bytes(self, x: [__m512i; 4]) -> __m512i = {
+                let low = _mm512_set1_epi32(0xff);
+                let first = _mm512_and_si512(x[0], low);
+                let second = _mm512_slli_epi32::<8>(_mm512_and_si512(x[1], low));
+                let third = _mm512_slli_epi32::<16>(_mm512_and_si512(x[2], low));
+                let last = _mm512_slli_epi32::<24>(x[3]);
+                _mm512_or_si512(_mm512_or_si512(first, second), _mm512_or_si512(third, last))
+            };
+            join_halves(self, x: [__m512i; 2]) -> __m512i = _mm512_or_si512(
+                _mm512_and_si512(x[0], _mm512_set1_epi32(0xffff)),
+                _mm512_slli_epi32::<16>(x[1]),
+            );
             mul_add(self, a: __m512, b: __m512, c: __m512) -> __m512 = _mm512_fmadd_ps(a, b, c);
             round(self, x: __m512) -> __m512 =
                 _mm512_roundscale_ps::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(x);
             scale(self, x: __m512, power: __m512) -> __m512 = _mm512_scalef_ps(x, power);
+            rough_reciprocal(self, x: __m512) -> __m512 = _mm512_rcp14_ps(x);
             reciprocal(self, x: __m512) -> __m512 = refined(self, x, _mm512_rcp14_ps(x));
             splat_int(self, x: i32) -> __m512i = _mm512_set1_epi32(x);
             add_int(self, a: __m512i, b: __m512i) -> __m512i = _mm512_add_epi32(a, b);
             sub_int(self, a: __m512i, b: __m512i) -> __m512i = _mm512_sub_epi32(a, b);
-            max_int(self, a: __m512i, b: __m512i) -> __m512i = _mm512_max_epi32(a, b);
             to_float(self, x: __m512i) -> __m512 = _mm512_cvtepi32_ps(x);
             to_int(self, x: __m512) -> __m512i = _mm512_cvtps_epi32(x);
             dot8(self, sum: __m512i, a: __m512i, b: __m512i) -> __m512i = if VNNI {
@@ -518,7 +607,12 @@ mod x86 {
             reduce_add(self, x: __m512) -> f32 = _mm512_reduce_add_ps(x);
             reduce_max(self, x: __m512) -> f32 = _mm512_reduce_max_ps(x);
             reduce_add_int(self, x: __m512i) -> i32 = _mm512_reduce_add_epi32(x);
-            reduce_max_int(self, x: __m512i) -> i32 = _mm512_reduce_max_epi32(x);
+        }
+
+        #[inline(always)]
+        fn prefetch<T>(self, from: *const T) {
+            // SAFETY: no memory is touched, and no address is wrong.
+            unsafe { _mm_prefetch::<_MM_HINT_T1>(from.cast()) }
         }
 
         memory! {
@@ -527,6 +621,7 @@ mod x86 {
             load_int(from: *const i32) -> __m512i = _mm512_loadu_si512(from.cast());
             store_int(x: __m512i, to: *mut i32) = _mm512_storeu_si512(to.cast(), x);
             store_bytes(x: __m512i, to: *mut u8) = _mm_storeu_si128(to.cast(), _mm512_cvtepi32_epi8(x));
+            store_low_bytes(x: __m512i, to: *mut i8) = _mm_storeu_si128(to.cast(), _mm512_cvtepi32_epi8(x));
             store_halves(x: __m512i, to: *mut i16) = _mm256_storeu_si256(to.cast(), _mm512_cvtepi32_epi16(x));
         }
     }

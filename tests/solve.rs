@@ -1,0 +1,102 @@
+//! `kosumi solve` from outside, and GNU Go's reading commands over GTP.
+
+use std::fs;
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+fn kosumi(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_kosumi")).args(arguments).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn a_board_is_solved() {
+    let out = kosumi(&["solve", "board", "--size", "2x3", "--json", "--all"]);
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    let json: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
+    assert_eq!(json["score"], 0);
+    assert!(json["best"].as_array().unwrap().contains(&"pass".into()), "{json}");
+    // Without nodes there is no answer, and none is made up. The smallest table will do.
+    let out = kosumi(&["solve", "board", "--size", "9", "--nodes", "1", "--memory", "1"]);
+    assert!(text(&out.stdout).contains("not decided: the score is from -81 to +81"), "{}", text(&out.stdout));
+    for wrong in [&["--rules", "japanese"][..], &["--size", "0"], &["--memory", "0"], &["--time", "-1"]] {
+        let arguments = [&["solve", "board", "--size", "3"][..], wrong].concat();
+        assert!(!kosumi(&arguments).status.success(), "{wrong:?}");
+    }
+}
+
+/// A square of four in the corner.
+const PROBLEM: &str = "(;FF[4]GM[1]SZ[9]PL[W]AB[ac][bc][cc][ca][cb]AW[ad][bd][cd][dd][da][db][dc];W[aa])";
+
+#[test]
+fn a_problem_is_solved() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, proof) = (folder.path().join("problem.sgf"), folder.path().join("proof.sgf"));
+    fs::write(&file, PROBLEM).unwrap();
+    let (file, proof) = (file.to_str().unwrap(), proof.to_str().unwrap());
+    let out = kosumi(&["solve", "problem", file, "--json", "-o", proof]);
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    let json: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
+    assert_eq!((&json["status"], &json["owner"]), (&"dead".into(), &"Black".into()), "{json}");
+    assert_eq!(json["region"].as_array().unwrap().len(), 9);
+    let written = fs::read_to_string(proof).unwrap();
+    assert!(kosumi::sgf::Tree::parse(written.as_bytes()).unwrap().node_count() > 5, "{written}");
+    // Bad input is told, with the name of the file.
+    for wrong in [
+        &["--group", "J9"][..],
+        &["--group", "Z1"],
+        &["--goal", "race"],
+        &["--goal", "connect", "--other", "A6"],
+        &["--region", "A1"],
+    ] {
+        let out = kosumi(&[&["solve", "problem", file][..], wrong].concat());
+        assert!(!out.status.success() && text(&out.stderr).contains("problem.sgf"), "{wrong:?}");
+    }
+    fs::write(file, "(;SZ[9])").unwrap();
+    let out = kosumi(&["solve", "problem", file]);
+    assert!(text(&out.stderr).contains("no group is enclosed"), "{}", text(&out.stderr));
+}
+
+#[test]
+fn reading_commands_answer_as_gnu_go_does() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("problem.sgf"), PROBLEM).unwrap();
+    let rows = [
+        ("loadsgf problem.sgf 1", "= white"),
+        ("owl_attack A7", "= 1 "),
+        ("owl_defend A7", "= 0"),
+        ("dragon_status A7", "= dead"),
+        ("attack A6", "= 0"),
+        ("defend A6", "= 1 PASS"),
+        ("connect A7 C9", "= 1 PASS"),
+        ("disconnect A7 C9", "= 0"),
+        ("same_dragon A7 C9", "= 1"),
+        ("owl_does_attack A9 A7", "= 1"),
+        ("owl_does_defend B9 A7", "= 0"),
+        ("attack J9", "? vertex must not be empty"),
+        ("connect A7 A6", "? vertices must have same color"),
+        ("analyze_semeai A7 A7", "? vertices must have different color"),
+        ("owl_does_attack A7 A7", "? illegal move"),
+        ("attack", "? "),
+    ];
+    // Nothing of this needs more than the protocol; the answers come in order.
+    let mut child = Command::new(env!("CARGO_BIN_EXE_kosumi"))
+        .current_dir(folder.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let input: String = rows.iter().map(|(command, _)| format!("{command}\n")).collect();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    let out = text(&child.wait_with_output().unwrap().stdout);
+    let answers: Vec<&str> = out.split("\n\n").map(str::trim).filter(|answer| !answer.is_empty()).collect();
+    assert_eq!(answers.len(), rows.len(), "{out}");
+    for ((command, expected), answer) in rows.iter().zip(answers) {
+        let fits = if expected.ends_with(' ') { answer.starts_with(expected) } else { answer == *expected };
+        assert!(fits, "{command}: {answer} instead of {expected}");
+    }
+}
