@@ -116,6 +116,9 @@ impl fmt::Debug for SearchContext<'_> {
     }
 }
 
+/// Changes the priors of moves.
+pub type Adjust<'a> = dyn FnMut(&mut Vec<(Move, Prior)>) + 'a;
+
 /// Most simulations between two looks at limits and clock. It begins with one: the first of a search is the slowest, and
 /// a limit may be near.
 const BATCH: u32 = 16;
@@ -215,7 +218,7 @@ impl<E: Evaluator + Sync> Search<E> {
     /// Begins a search from nothing: everything is forgotten, and the game's position is evaluated once, which counts as
     /// its first visit. `adjust` may change the priors of its moves. What [`run_in_place`](Search::run_in_place) is then
     /// asked about the same game begins with that.
-    pub fn begin(&mut self, game: &Game, adjust: &mut dyn FnMut(&mut Vec<(Move, Prior)>)) {
+    pub fn begin(&mut self, game: &Game, adjust: &mut Adjust<'_>) {
         self.clear();
         let Some(root) = self.table.find_or_insert(game.graph_key()) else { return };
         let (line, mut evaluator) = (Line::new(game), self.evaluator.clone());
