@@ -633,6 +633,40 @@ mod tests {
     }
 
     #[test]
+    fn life_for_certain_is_shown_as_taught_or_as_wanted() {
+        let network = |pass_alive_with_suicide| {
+            let options =
+                random::Options { version: 15, pass_alive_with_suicide, ..random::Options::default() };
+            Arc::new(random::network(&options).expect("a network"))
+        };
+        // Where White may take own stones back, less of this is Black's for certain.
+        let size = BoardSize::new(7, 4).expect("a size");
+        let mut game = Game::new(size, Rules { suicide: false, ..Rules::default() }, 6.5);
+        for (row, text) in ["XX.XX.X", "X.O.XXX", "XX.XXXX", "XXXXXXX"].into_iter().rev().enumerate() {
+            for (column, letter) in text.chars().enumerate().filter(|(_, letter)| *letter != '.') {
+                let color = if letter == 'X' { Color::Black } else { Color::White };
+                game.play(color, Move::Play(Point::new(column, row))).expect("legal");
+            }
+        }
+        game.set_to_move(Color::Black);
+        let taught = [false, true].map(network);
+        let seen = |network: &Arc<Network>, pass_alive_with_suicide| {
+            let settings = NetworkSettings { pass_alive_with_suicide, ..NetworkSettings::default() };
+            // With other settings first, which must not stay.
+            let other = NetworkSettings { pass_alive_with_suicide: Some(true), ..settings };
+            let mut evaluator = NetworkEvaluator::new(network.clone(), other, 0).with_settings(settings);
+            evaluator.predict(&Line::new(&game), Symmetry::ALL[0], 0.0).expect("finite");
+            evaluator.input.spatial.clone()
+        };
+        let [plain, with_suicide] = [&taught[0], &taught[1]].map(|network| seen(network, None));
+        assert_ne!(plain, with_suicide);
+        for network in &taught {
+            assert_eq!(seen(network, Some(false)), plain);
+            assert_eq!(seen(network, Some(true)), with_suicide);
+        }
+    }
+
+    #[test]
     fn networks_of_human_play_are_told_who_plays_and_are_not_optimistic() {
         let with = |profile: Option<&str>| {
             let profile = profile.map(|text| text.parse().expect("a profile"));

@@ -354,9 +354,7 @@ fn copy<S: Simd>(s: S, from: &[f32], to: &mut [f32]) {
         unsafe { s.store_unchecked(s.load_unchecked(from.as_ptr().add(index)), to.as_mut_ptr().add(index)) };
         index += S::LANES;
     }
-    for index in index..len {
-        to[index] = from[index];
-    }
+    to[index..].copy_from_slice(&from[index..]);
 }
 
 /// Sums that become logits.
