@@ -9,9 +9,10 @@
 //! The engine itself is the crate `kosumi-core` (`src/core/`), whose modules stand here, too.
 //!
 //! Dependency direction, held by `tests/architecture.rs`: `kosumi-core` ← {files, networks, pages, statistics, training} ←
-//! {collections, shards, review} ← selfplay ← commands ← {players, session, tune} ← regress ← matches ← browser ← cli.
+//! {collections, shards, review} ← selfplay ← commands ← {analysis, players, session, tune} ← regress ← matches ← browser ← cli.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+pub mod analysis;
 pub mod browser;
 pub mod cli;
 pub mod collections;

@@ -347,3 +347,11 @@ fn what_cannot_be_read_fails_in_the_end_and_stops_nothing() {
     assert!(message.contains("broken.gz") && message.contains("/no/such/file"), "{message}");
     assert!(message.contains("2 files could not be read"), "{message}");
 }
+
+#[test]
+fn nothing_but_the_reason_is_told_where_nothing_can_be_read() {
+    let output = kosumi(&["stats", "/no/such/folder"], None);
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0));
+    assert!(message.contains("/no/such/folder"), "{message}");
+}

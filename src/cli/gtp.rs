@@ -8,12 +8,12 @@ use crate::commands::{Commands, GraphicsKind, Setting};
 use crate::engine::{Engine, EngineSettings, HumanSettings};
 use crate::eval::NetworkSettings;
 use crate::graph_key::Sharing;
-use crate::net::{Network, Profile};
+use crate::net::{Network, Profile, Rank};
 use crate::rules::Rules;
 use crate::session::{Autosave, Log, Served, newest};
 use anyhow::{Context, bail};
 use clap::Args;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,6 +26,7 @@ Examples:
   kosumi gtp --time 1 --threads 2   1 second a move, two threads
   kosumi gtp --playouts 5000        the same strength on every machine
   kosumi gtp --rules cgos           captures dead stones before it passes
+  kosumi gtp --rank 8k              plays like a person of 8 kyu
   kosumi gtp --human-model human.bin.gz --profile rank_5k
                                     plays what people of 5 kyu play
   kosumi gtp --autosave games --resume
@@ -43,6 +44,10 @@ pub(super) struct Arguments {
     /// Draw searches for GoGui on the standard error: none, visits, winrates, variation or ownership
     #[arg(long, value_name = "WHAT", default_value = "none", value_parser = options::live_graphics)]
     live_graphics: GraphicsKind,
+    /// Answer `name` and `version` as this program: kosumi, or katago for Lizzie and LizzieYzy, which show score and
+    /// ownership only to an engine of that name
+    #[arg(long, value_name = "NAME", default_value = "kosumi", value_parser = options::compatible)]
+    compatible: options::Compatible,
     /// Think on the opponent's time
     #[arg(long)]
     ponder: bool,
@@ -141,6 +146,10 @@ pub(super) struct EngineArguments {
     /// Take dead stones off the board before passing, where area counts
     #[arg(long)]
     capture_dead: bool,
+    /// Play like a person of this rank, 20k to 9d: moves that look natural to the network, some of which lose as much as that
+    /// rank's mistakes do. A network of human play is asked for its profile of the rank instead
+    #[arg(long, value_name = "RANK", conflicts_with = "no_model", value_parser = options::rank)]
+    rank: Option<Rank>,
     /// Set any parameter of kata-list-params, such as cpuctExploration=1.2; may be repeated
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = Setting::parse)]
     set: Vec<Setting>,
@@ -181,6 +190,7 @@ impl EngineArguments {
             },
             network: self.model.settings_or(defaults.network),
             capture_dead: self.capture_dead,
+            rank: self.rank.or(defaults.rank),
             ..defaults
         };
         self.set.iter().for_each(|setting| setting.apply(&mut settings));
@@ -215,11 +225,12 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     // Whoever closed the standard error does not look.
     let draw = |picture: &str| io::stderr().write_all(picture.as_bytes()).unwrap_or_default();
     let note = |note: &str| writeln!(io::stderr(), "{note}").unwrap_or_default();
-    let commands =
-        Commands::new(engine).with_live_graphics(arguments.live_graphics, Box::new(draw)).with_notes(note);
-    if io::stdin().is_terminal() {
-        warn("waits for commands of the Go Text Protocol; for a board in the browser: kosumi play");
-    }
+    let (name, version) = arguments.compatible.gtp_identity();
+    let commands = Commands::new(engine)
+        .called(name, version)
+        .with_live_graphics(arguments.live_graphics, Box::new(draw))
+        .with_notes(note);
+    super::shell::greet();
     let mut served = Served::new(commands, autosave, log);
     #[cfg(unix)]
     kosumi_gtp::serve_until(io::stdin(), io::stdout(), &mut served, wait_for_desertion)?;

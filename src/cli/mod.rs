@@ -1,10 +1,12 @@
 //! The command line: arguments, progress and printing. One file for each command; the work is done in the rooms beside
 //! this one.
 
+mod analysis;
 mod bench;
 mod contender;
 mod features;
 mod gtp;
+mod help;
 mod matches;
 mod model;
 mod net;
@@ -16,10 +18,11 @@ mod regress;
 mod review;
 mod selfplay;
 mod sgf;
+mod shell;
 mod solve;
 mod tune;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -40,6 +43,8 @@ struct Cli {
 enum Subcommands {
     /// Speak the Go Text Protocol (the default)
     Gtp(gtp::Arguments),
+    /// Analyse positions for programs that speak KataGo's JSON protocol: KaTrain, LizzieYzy, scripts
+    Analysis(Box<analysis::Arguments>),
     /// Play on a board in the browser
     Play(Box<play::Arguments>),
     /// Let two engines play against each other
@@ -64,14 +69,29 @@ enum Subcommands {
     Sgf(sgf::Arguments),
     /// Look at networks in KataGo's format, or make one
     Net(net::Arguments),
+    /// Write completions for a shell
+    Completions(shell::Completions),
+    /// Write a manual page
+    Man(shell::Manual),
+    /// Print the version
+    Version,
+}
+
+/// The command line, with texts that look well at every width.
+fn command() -> clap::Command {
+    help::tidied(Cli::command())
 }
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let words = shell::with_review(analysis::with_two_dashes(std::env::args_os().collect()));
+    let matches = command().get_matches_from(words);
+    // What clap has matched is what it can build.
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let result = match cli.command {
         None => gtp::run(&cli.gtp),
         Some(Subcommands::Gtp(arguments)) => gtp::run(&arguments),
+        Some(Subcommands::Analysis(arguments)) => return analysis::run(&arguments),
         Some(Subcommands::Play(arguments)) => play::run(&arguments),
         Some(Subcommands::Match(arguments)) => match matches::run(&arguments) {
             Ok(code) => return code,
@@ -88,6 +108,9 @@ pub fn main() -> ExitCode {
         Some(Subcommands::Solve(arguments)) => solve::run(&arguments),
         Some(Subcommands::Sgf(arguments)) => sgf::run(&arguments),
         Some(Subcommands::Net(arguments)) => net::run(&arguments),
+        Some(Subcommands::Completions(arguments)) => shell::completions(&arguments, command()),
+        Some(Subcommands::Man(arguments)) => shell::manual(&arguments, command()),
+        Some(Subcommands::Version) => shell::version(),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -109,11 +132,9 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
-
     #[test]
     fn the_command_line_is_consistent() {
-        Cli::command().debug_assert();
+        command().debug_assert();
     }
 
     #[test]

@@ -41,6 +41,11 @@ impl ModelArguments {
         NetworkSettings { arithmetic, ..defaults }
     }
 
+    /// The file of the network, if there is one.
+    pub(super) fn file(&self) -> Option<PathBuf> {
+        self.model.clone().or_else(beside_the_program)
+    }
+
     /// The network, if there is one.
     ///
     /// # Errors
@@ -50,7 +55,7 @@ impl ModelArguments {
             return Ok(None);
         }
         let arithmetic = options::arithmetic(self.kernel, self.precision)?;
-        match self.model.clone().or_else(beside_the_program) {
+        match self.file() {
             Some(path) => load(&path, arithmetic).map(Some),
             None => shared(Path::new(""), || Network::built_in().context("the built-in network")).map(Some),
         }
@@ -111,6 +116,14 @@ mod tests {
     use super::*;
     use crate::net::Encoding;
     use crate::net::random;
+
+    #[test]
+    fn a_reason_is_told_once() {
+        let error = load(Path::new("/no/such/file.bin.gz"), ArithmeticChoice::default()).unwrap_err();
+        let text = format!("{error:#}");
+        let why = std::fs::File::open("/no/such/file.bin.gz").unwrap_err().to_string();
+        assert_eq!(text.matches(&why).count(), 1, "{text}");
+    }
 
     #[test]
     fn a_file_is_read_once_as_long_as_it_stays_the_same() {

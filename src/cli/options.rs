@@ -2,7 +2,7 @@
 
 use crate::board::{BoardSize, MAX_SIDE};
 use crate::commands::GraphicsKind;
-use crate::net::{Arithmetic, ArithmeticChoice, Kernel, Precision, UnknownKernel};
+use crate::net::{Arithmetic, ArithmeticChoice, Kernel, Precision, Rank, UnknownKernel};
 use crate::rules::{KoRule, PRESETS, Rules};
 use std::time::Duration;
 
@@ -71,7 +71,7 @@ pub(super) fn arithmetics(
 
 /// The rules of a name.
 pub(super) fn rules(name: &str) -> Result<Rules, String> {
-    let names = || PRESETS.iter().map(|preset| preset.names[0]).collect::<Vec<_>>().join(", ");
+    let names = || PRESETS.iter().flat_map(|preset| preset.names).copied().collect::<Vec<_>>().join(", ");
     Rules::preset(name).map(|preset| preset.rules).ok_or_else(|| format!("known names: {}", names()))
 }
 
@@ -84,6 +84,50 @@ pub(super) fn ko_rule(name: &str) -> Result<KoRule, String> {
 pub(super) fn live_graphics(name: &str) -> Result<GraphicsKind, String> {
     let names = || GraphicsKind::NAMES.map(|(known, _)| known).join(", ");
     GraphicsKind::parse(name).ok_or_else(|| format!("known words: {}", names()))
+}
+
+/// The program whose name and version are told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Compatible {
+    /// This one.
+    Kosumi,
+    /// KataGo, whose protocols this one speaks.
+    KataGo,
+}
+
+impl Compatible {
+    /// The version of KataGo whose protocols are spoken.
+    const KATAGO: &'static str = "1.17.2";
+
+    /// The version for `query_version`.
+    pub(super) fn analysis_version(self) -> &'static str {
+        match self {
+            Compatible::Kosumi => env!("CARGO_PKG_VERSION"),
+            Compatible::KataGo => Compatible::KATAGO,
+        }
+    }
+
+    /// Name and version for GTP.
+    pub(super) fn gtp_identity(self) -> (&'static str, &'static str) {
+        match self {
+            Compatible::Kosumi => ("Kosumi", env!("CARGO_PKG_VERSION")),
+            Compatible::KataGo => ("KataGo", Compatible::KATAGO),
+        }
+    }
+}
+
+/// The program of a name.
+pub(super) fn compatible(name: &str) -> Result<Compatible, String> {
+    match name.to_ascii_lowercase().as_str() {
+        "kosumi" => Ok(Compatible::Kosumi),
+        "katago" => Ok(Compatible::KataGo),
+        _ => Err("known names: kosumi, katago".to_owned()),
+    }
+}
+
+/// A person's rank.
+pub(super) fn rank(text: &str) -> Result<Rank, String> {
+    text.parse().map_err(|()| "ranks are 20k to 1k and 1d to 9d".to_owned())
 }
 
 /// A time above zero, in seconds.
@@ -125,6 +169,14 @@ mod tests {
         assert_eq!(board_size("7x13").map(size_text), Ok("7x13".to_owned()));
         for text in ["0", "26", "x", "9x", "9x9x9", "-9", ""] {
             assert!(board_size(text).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn the_error_names_all_rules() {
+        let error = rules("mahjong").unwrap_err();
+        for name in PRESETS.iter().flat_map(|preset| preset.names) {
+            assert!(error.contains(name) && rules(name).is_ok(), "{name} in {error}");
         }
     }
 

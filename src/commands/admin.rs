@@ -7,12 +7,12 @@ pub(super) fn protocol_version(_: &mut Commands, _: &mut Arguments<'_>, _: &mut 
     Ok("2".into())
 }
 
-pub(super) fn name(_: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
-    Ok("Kosumi".into())
+pub(super) fn name(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    Ok(commands.identity.0.into())
 }
 
-pub(super) fn version(_: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
-    Ok(env!("CARGO_PKG_VERSION").into())
+pub(super) fn version(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    Ok(commands.identity.1.into())
 }
 
 pub(super) fn known_command(_: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {

@@ -13,6 +13,7 @@ mod admin;
 mod analyze;
 mod clock;
 mod gogui;
+mod gomill;
 mod graphics;
 mod handicap;
 mod kgs;
@@ -64,6 +65,7 @@ pub const TABLE: &[Row] = &[
     row("version", admin::version, "", "version of the engine"),
     row("known_command", admin::known_command, "name", "is there a command of this name?"),
     row("list_commands", admin::list_commands, "", "names of all commands"),
+    row("help", admin::help, "[name]", "all commands with their arguments, or one of them"),
     row("kosumi-help", admin::help, "[name]", "all commands with their arguments, or one of them"),
     row("quit", admin::quit, "", "ends the session"),
     row("echo", admin::echo, "text...", "the text"),
@@ -209,7 +211,10 @@ pub const TABLE: &[Row] = &[
         "the principal variation of the latest search, or the one that begins with this move"),
     row("kosumi-statistics", show::statistics, "",
         "statistics of the latest search"),
-    row("gomill-explain_last_move", show::explain_last_move, "",
+    row("gomill-describe_engine", gomill::describe_engine, "", "name, version and settings, for people"),
+    row("gomill-genmove_ex", gomill::genmove_ex, "[color [keyword...]]",
+        "like genmove; claim may answer that the game is won for certain. Without a colour: the keywords"),
+    row("gomill-explain_last_move", gomill::explain_last_move, "",
         "summary of the latest search in one line"),
     row("kosumi-keys", show::keys, "", "hash keys of the position"),
     row("kosumi-superko_banned", show::superko_banned, "[color]",
@@ -245,6 +250,8 @@ pub struct Commands {
     live_graphics: graphics::LiveGraphics,
     /// Receives notes that must not stand in an answer.
     note: fn(&str),
+    /// What `name` and `version` answer.
+    identity: (&'static str, &'static str),
 }
 
 impl Commands {
@@ -255,6 +262,7 @@ impl Commands {
             folder: PathBuf::new(),
             live_graphics: graphics::LiveGraphics::default(),
             note: |_| {},
+            identity: ("Kosumi", env!("CARGO_PKG_VERSION")),
         }
     }
 
@@ -262,6 +270,13 @@ impl Commands {
     #[must_use]
     pub fn with_notes(self, note: fn(&str)) -> Commands {
         Commands { note, ..self }
+    }
+
+    /// The same, but with another name and version: some programs show all that an engine says only if it has a name
+    /// that they know.
+    #[must_use]
+    pub fn called(self, name: &'static str, version: &'static str) -> Commands {
+        Commands { identity: (name, version), ..self }
     }
 
     /// The same, but with names of files that begin in this folder instead of the process's: several engines in
@@ -311,6 +326,14 @@ fn find(name: &str) -> Option<&'static Row> {
 #[cfg(test)]
 mod tests {
     use super::TABLE;
+
+    #[test]
+    fn lizzie_and_its_successor_take_the_version() {
+        let numbers: Vec<u32> =
+            env!("CARGO_PKG_VERSION").split('.').map(|number| number.parse().unwrap()).collect();
+        // Under 15 Lizzie refuses the engine; from 17 on LizzieYzy draws what it says.
+        assert!(numbers[1] >= 17, "{numbers:?}");
+    }
 
     #[test]
     fn names_are_unique_and_well_formed() {

@@ -240,6 +240,12 @@ const TABLE: &[Parameter] = &[
     number!("rootNumSymmetriesToSample", network.root_symmetries, 1..=8),
     number!("chosenMoveTemperature", human.temperature, 0.0..=5.0),
     Parameter {
+        name: "rank",
+        kind: Kind::Text,
+        get: |all| text_or(NONE, all.engine.rank),
+        set: |all, text| put(&mut all.engine.rank, value_or(NONE, text, |text| text.parse().ok())),
+    },
+    Parameter {
         name: "humanSLProfile",
         kind: Kind::Text,
         get: |all| all.engine.network.profile.map_or_else(|| NONE.to_owned(), |profile| profile.to_string()),

@@ -36,8 +36,8 @@ pub(super) fn decide(
     Ok(decision_text(decision))
 }
 
-/// A decision as the answer to a `genmove` has it.
-fn decision_text(decision: Decision) -> Response {
+/// A decision as `genmove` answers it.
+pub(super) fn decision_text(decision: Decision) -> Response {
     match decision {
         Decision::Play(mv) => move_text(mv).into(),
         Decision::Resign => "resign".into(),

@@ -306,16 +306,6 @@ pub(super) fn liberties(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut 
     Ok(rows_text(board.size(), cell).into())
 }
 
-/// The latest search in one line, for the comments of records.
-pub(super) fn explain_last_move(
-    commands: &mut Commands,
-    _: &mut Arguments<'_>,
-    _: &mut Session<'_>,
-) -> Answer {
-    let report = commands.report()?;
-    Ok(format!("{}; {}", graphics::summary(report), variation_text(report.principal_variation())).into())
-}
-
 impl Commands {
     /// Calls `search` with a request whose observer draws live graphics, if they are switched on.
     pub(super) fn with_drawn_search<T>(

@@ -256,6 +256,11 @@ impl Division {
         }
     }
 
+    fn seki_stones(&self, board: &Board) -> PointSet {
+        let in_seki = |point: &Point| self.groups[self.group_of[*point]].seki;
+        board.stones().map(|(point, _)| point).filter(in_seki).collect()
+    }
+
     /// Surrounded points of a colour that count.
     fn territory(&self, color: Color, tax: Tax) -> u32 {
         let count = |group: &Group| match tax {
@@ -285,9 +290,56 @@ fn anchors_around(board: &Board, region: &Region) -> Vec<Point> {
 /// The stones in seki if every stone on the board stays there: see the [module documentation](self) for what
 /// counts as one. Stones without any eye are found as well as those whose territory is taxed.
 pub fn seki_stones(board: &Board) -> PointSet {
-    let division = Division::new(board);
-    let in_seki = |point: &Point| division.groups[division.group_of[*point]].seki;
-    board.stones().map(|(point, _)| point).filter(in_seki).collect()
+    Division::new(board).seki_stones(board)
+}
+
+/// The stones in seki on a board that may be unfinished: of those that [`seki_stones`] names, the ones that nobody can
+/// save or attack by playing on.
+///
+/// What is open is not seki. A group that reaches an open region can still make eyes there or run away, and one that
+/// reaches a safe group of its own colour through neutral points is connected to it; where only one side's groups are
+/// short of eyes and cut off from all that, the other side can take them, and they are no seki either.
+pub fn settled_seki_stones(board: &Board, is_open: impl Fn(&[Point]) -> bool) -> PointSet {
+    let mut division = Division::new(board);
+    let groups_around = |region: &Region| {
+        let mut around: Vec<usize> = region
+            .points
+            .iter()
+            .flat_map(|point| point.adjacent())
+            .map(|neighbour| division.group_of[neighbour])
+            .filter(|&group| group < division.groups.len())
+            .collect();
+        around.sort_unstable();
+        around.dedup();
+        around
+    };
+    let neutral: Vec<(bool, Vec<usize>)> = division
+        .regions
+        .iter()
+        .filter(|region| region.owner().is_none())
+        .map(|region| (is_open(&region.points), groups_around(region)))
+        .collect();
+    let mut is_safe: Vec<bool> = division.groups.iter().map(|group| group.two_eyes).collect();
+    loop {
+        let before = is_safe.clone();
+        for (is_open, around) in &neutral {
+            for color in Color::BOTH {
+                let own = || around.iter().copied().filter(|&group| division.groups[group].color == color);
+                if *is_open || own().any(|group| is_safe[group]) {
+                    own().for_each(|group| is_safe[group] = true);
+                }
+            }
+        }
+        if is_safe == before {
+            break;
+        }
+    }
+    for (group, is_safe) in division.groups.iter_mut().zip(is_safe) {
+        group.two_eyes |= is_safe;
+        group.seki = false;
+    }
+    division.find_seki();
+    division.seki_stones(board)
 }
 
 /// A final score and its parts.
@@ -509,6 +561,56 @@ mod tests {
         assert_eq!(seki("X . O"), 2);
         assert_eq!(seki(". . ."), 0);
         assert_eq!(seki(". X ."), 0);
+    }
+
+    #[test]
+    fn what_is_open_is_not_seki() {
+        let settled = |drawing: &str| {
+            let board = board(drawing);
+            settled_seki_stones(&board, |points| points.len() > 4).len()
+        };
+        let opening = "\
+            . . . . . . . . .
+            . . . . . . . . .
+            . . X . . . O . .
+            . . . . . . . . .
+            . . . . X . . . .
+            . . . . . . . . .
+            . . O . . . X . .
+            . . . . O . . . .
+            . . . . . . . . .";
+        assert_eq!((seki_stones(&board(opening)).len(), settled(opening)), (6, 0));
+        // Four black and three white stones share two liberties; their neighbours live.
+        let real = "\
+            . O . O O X . X .
+            O O O O O X X X X
+            O O O X X O X X X
+            O O O X . O X X X
+            O O O X . O X X X";
+        assert_eq!((seki_stones(&board(real)).len(), settled(real)), (7, 7));
+        // White's stones can be connected to the living ones above, which kills the black ones.
+        let can_connect = "\
+            . O . O O X . X .
+            O O O O O X X X X
+            O O O O O X X X X
+            O O X X . O O X X
+            O O X X . O O X X";
+        assert_eq!((seki_stones(&board(can_connect)).len(), settled(can_connect)), (8, 0));
+        // The black stones in the middle touch the neutral point beside their living friends.
+        let connected = "\
+            . X . X X . O . O
+            X X X X O . O O O
+            O O O O O X O O O
+            . O . O . X . O .";
+        assert_eq!(settled(connected), 0);
+        // Where the right side is open, a seki on the left is one still.
+        let corner = "\
+            . O . O O X . X . . . . .
+            O O O O O X X X X . . . .
+            O O O X X O X X X . O . .
+            O O O X . O X X X . . . .
+            O O O X . O X X X . . . .";
+        assert_eq!(settled(corner), 7);
     }
 
     #[test]

@@ -219,10 +219,27 @@ impl Summary {
         self.test.as_ref().is_some_and(|test| test.verdict.is_some())
     }
 
+    /// What the engines are called for short: by their names, and by their letters too if they have the same name.
+    pub fn labels(&self) -> [String; 2] {
+        let name = |index: usize| {
+            let text = self.names[index].split(" (").next().unwrap_or_default().trim();
+            // Behind the name stands the version.
+            text.rsplit_once(' ').map_or(text, |(name, _)| name).to_owned()
+        };
+        let letter = |index: usize| ["A", "B"][index];
+        let names = [name(0), name(1)];
+        let is_clear = names[0] != names[1];
+        [0, 1].map(|index| match names[index].as_str() {
+            "" => letter(index).to_owned(),
+            name if is_clear => name.to_owned(),
+            name => format!("{} {name}", letter(index)),
+        })
+    }
+
     /// One line on how the match stands.
     pub fn standing(&self) -> String {
         let Some(rate) = best_rate(&self.all) else { return "no games yet".to_owned() };
-        let mut text = format!("A {}  {}", self.all.all, elo_text(rate));
+        let mut text = format!("{} {}  {}", self.labels()[0], self.all.all, elo_text(rate));
         if let Some(test) = &self.test {
             let (low, high) = test.sprt.bounds();
             text.push_str(&format!("  LLR {:+.2} ({low:.2} to {high:.2})", test.llr()));
@@ -242,7 +259,13 @@ pub(super) fn best_rate(sums: &Sums) -> Option<Interval> {
 
 pub(super) fn elo_text(rate: Interval) -> String {
     let elo = rate.elo();
-    format!("Elo {:+.0} ({:+.0} to {:+.0})", elo.value, elo.low, elo.high)
+    match (elo.value.is_finite(), elo.low.is_finite(), elo.high.is_finite()) {
+        (true, true, true) => format!("Elo {:+.0} ({:+.0} to {:+.0})", elo.value, elo.low, elo.high),
+        // All games were won, or all were lost.
+        (_, true, false) => format!("Elo above {:+.0}", elo.low),
+        (_, false, true) => format!("Elo below {:+.0}", elo.high),
+        _ => "Elo unknown".to_owned(),
+    }
 }
 
 fn percent_text(rate: Interval) -> String {
@@ -258,15 +281,20 @@ impl fmt::Display for Summary {
         if self.all.all.games() == 0 {
             return writeln!(f, "no games");
         }
+        let [own, _] = self.labels();
+        // "as Black" stands behind the name.
+        let width = 12.max(own.chars().count() + 11);
+        let scores = format!("{own} scores (95 %)");
         writeln!(
             f,
-            "\n{:<12}{:>6}{:>6}{:>6}{:>6}  {:<26}Elo of A",
-            "", "games", "won", "lost", "drawn", "A scores (95 %)"
+            "\n{:<width$}{:>6}{:>6}{:>6}{:>6}  {scores:<26}  Elo of {own}",
+            "", "games", "won", "lost", "drawn"
         )?;
+        let wide = 26.max(scores.chars().count());
         let row = |f: &mut fmt::Formatter<'_>, name: &str, tally: Tally| match tally.rate() {
             Some(rate) => writeln!(
                 f,
-                "{name:<12}{:>6}{:>6}{:>6}{:>6}  {:<26}{}",
+                "{name:<width$}{:>6}{:>6}{:>6}{:>6}  {:<wide$}  {}",
                 tally.games(),
                 tally.wins,
                 tally.losses,
@@ -281,8 +309,8 @@ impl fmt::Display for Summary {
                 row(f, size, sums.all)?;
             }
         }
-        row(f, "A as Black", self.all.as_black)?;
-        row(f, "A as White", self.all.as_white)?;
+        row(f, &format!("{own} as Black"), self.all.as_black)?;
+        row(f, &format!("{own} as White"), self.all.as_white)?;
         if self.all.played_out != self.all.all {
             row(f, "no forfeits", self.all.played_out)?;
         }
@@ -300,7 +328,7 @@ impl fmt::Display for Summary {
         }
         writeln!(
             f,
-            "A is stronger with a probability of {:.1} % (games), {:.1} % (pairs)",
+            "{own} is stronger with a probability of {:.1} % (games), {:.1} % (pairs)",
             100.0 * self.all.all.superiority(),
             100.0 * self.all.pairs.superiority(),
         )?;
@@ -367,7 +395,7 @@ mod tests {
     use crate::matches::openings::Source;
 
     fn summary(sprt: Option<Sprt>) -> Summary {
-        let names = ["A 1", "B 2"].map(str::to_owned);
+        let names = ["Able 1 (able gtp)", "Baker 2 (baker)"].map(str::to_owned);
         Summary::new(names, &Conditions { sprt, ..conditions(&[9, 13], Source::None) })
     }
 
@@ -415,6 +443,20 @@ mod tests {
     }
 
     #[test]
+    fn engines_have_their_names_and_no_elo_is_infinite() {
+        let mut summary = summary(None);
+        summary.add(&won_by(1, Some(Side::A)));
+        summary.add(&won_by(2, Some(Side::A)));
+        let standing = summary.standing();
+        assert!(standing.starts_with("Able ") && standing.contains("Elo above -"), "{standing}");
+        assert!(!summary.to_string().contains("inf"), "{summary}");
+        summary.names = ["GNU Go 3.8 (gnugo --level 1)", "GNU Go 3.8 (gnugo --level 9)"].map(str::to_owned);
+        assert_eq!(summary.labels(), ["A GNU Go", "B GNU Go"]);
+        let lost = Tally { wins: 0, losses: 3, draws: 0 }.rate().unwrap();
+        assert!(elo_text(lost).starts_with("Elo below +"), "{}", elo_text(lost));
+    }
+
+    #[test]
     fn the_summary_names_what_went_wrong() {
         let mut summary = summary(Some(Sprt::parse("0,10").unwrap()));
         for number in 1..=6 {
@@ -423,9 +465,16 @@ mod tests {
         let crash = GameRecord { ending: Ending::Crash, ..won_by(7, Some(Side::A)) };
         summary.add(&GameRecord { final_scores: [None, Some("W+9".into())], stray: [0, 3], ..crash });
         let text = summary.to_string();
-        for part in
-            ["A: A 1", "no forfeits", "crash 1", "3 stray lines", "3 pairs", "SPRT of Elo 0 against 10"]
-        {
+        for part in [
+            "A: Able 1",
+            "no forfeits",
+            "Able scores (95 %)",
+            "Able as White",
+            "crash 1",
+            "3 stray lines",
+            "3 pairs",
+            "SPRT of Elo 0 against 10",
+        ] {
             assert!(text.contains(part), "{part} in\n{text}");
         }
         assert_eq!(summary.conduct[0].forfeits() + summary.conduct[0].resignations, 0);

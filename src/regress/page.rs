@@ -34,8 +34,8 @@ pub fn page(report: &Report) -> Page {
     }
     page.paragraph(
         "In the diagrams, green rings are the wanted moves and red crosses the moves that are ruled out; the stone \
-         with the red square is the move that the engine chose. The small ring is the last move before. Passes are \
-         in the text only.",
+         with the red square is the move that the engine chose. Triangles mark the points that the question itself names, \
+         such as the stone to attack. The small ring is the last move before. Passes are in the text only.",
     );
     for (index, suite) in run.suites.iter().enumerate() {
         section(&mut page, index, suite, run.matching);

@@ -29,6 +29,8 @@ pub enum Need {
     PyTorch,
     /// Node, and what `npm ci` installs.
     Node,
+    /// A Python with KaTrain.
+    KaTrain,
     /// The browser Chromium.
     Chromium,
     /// The program `zstd`.
@@ -41,11 +43,12 @@ pub enum Need {
 
 impl Need {
     /// All needs.
-    pub const ALL: [Need; 8] = [
+    pub const ALL: [Need; 9] = [
         Need::GnuGo,
         Need::Shared,
         Need::PyTorch,
         Need::Node,
+        Need::KaTrain,
         Need::Chromium,
         Need::Zstd,
         Need::Amx,
@@ -60,6 +63,7 @@ impl Need {
             Need::Shared => "shared",
             Need::PyTorch => "pytorch",
             Need::Node => "node",
+            Need::KaTrain => "katrain",
             Need::Chromium => "chromium",
             Need::Zstd => "zstd",
             Need::Amx => "amx",
@@ -156,6 +160,15 @@ pub fn node(folder: &Path, package: &str) -> Option<()> {
         Ok(())
     };
     require(Need::Node, found)
+}
+
+/// A Python with KaTrain: the program that `KOSUMI_KATRAIN_PYTHON` names, or `python3`.
+pub fn katrain() -> Option<String> {
+    let python = env::var("KOSUMI_KATRAIN_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    let has_all = Command::new(&python).args(["-c", "import katrain"]).output();
+    let missing = || format!("{python} has no KaTrain (KOSUMI_KATRAIN_PYTHON names another Python)");
+    let found = has_all.is_ok_and(|output| output.status.success());
+    require(Need::KaTrain, if found { Ok(python.clone()) } else { Err(missing()) })
 }
 
 /// Chromium: the program that `KOSUMI_CHROMIUM` names, or where it usually is.

@@ -51,6 +51,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     })?;
     let mut found = collector.stats;
     found.add_seen(&seen);
+    if found.games() == 0 {
+        // Tables of zeros would say that there is something without games.
+        seen.check_files()?;
+    }
     let blocks = |list| stats::blocks(&found, arguments.top, list);
     let mut is_told = false;
     if let Some(path) = &arguments.json {

@@ -125,6 +125,11 @@ pub(super) struct DuplicateEntry {
 }
 
 impl Stats {
+    /// Games that were read.
+    pub fn games(&self) -> u64 {
+        self.games
+    }
+
     pub(super) fn add(&mut self, batch: &Batch, entry: &Entry, examined: &Examined) {
         self.games += 1;
         self.tally += examined.tally;

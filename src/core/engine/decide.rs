@@ -131,6 +131,9 @@ impl Engine {
         if let Some(mv) = self.human_choice(report, unit, may_be_played) {
             return Decision::Play(mv);
         }
+        if let Some(mv) = self.ranked_choice(report, unit, may_be_played) {
+            return Decision::Play(mv);
+        }
         let best = report.moves.iter().find(|entry| may_be_played(entry.mv));
         Decision::Play(best.map_or(Move::Pass, |entry| entry.mv))
     }

@@ -30,6 +30,16 @@ pub fn run_search(
     search.run(game, seed, context)
 }
 
+/// [`Search::run_in_place`], compiled with this crate, too.
+pub(super) fn run_search_in_place(
+    search: &Search<EngineEvaluator>,
+    game: &Game,
+    seed: u64,
+    context: &SearchContext<'_>,
+) -> Option<SearchReport> {
+    search.run_in_place(game, seed, context)
+}
+
 /// Playouts behind an ownership that is asked for outside a search.
 const OWNERSHIP_PLAYOUTS: u32 = 500;
 

@@ -79,6 +79,7 @@ fn draw(shares: &[f64], temperature: f32, unit: f64) -> Option<usize> {
 impl Engine {
     /// Lets a second network, one of human play, say what people would do. Its weights are prepared here.
     pub fn set_human_network(&mut self, network: Arc<Network>) {
+        self.settings = self.settings.with_human_network();
         // It is asked about roots only, each time anew.
         self.human = Some(Box::new(NetworkEvaluator::new(network, self.settings.network, 0)));
     }

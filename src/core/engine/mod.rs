@@ -3,12 +3,14 @@
 //! The only room that reads a clock. Decides what the search must not know of: when to pass, when to resign,
 //! which stones are dead at the end.
 
+mod analyst;
 mod cleanup;
 mod dead;
 mod decide;
 mod evaluator;
 mod human;
 mod queries;
+mod rank;
 mod record;
 mod request;
 mod settings;
@@ -17,6 +19,9 @@ mod status;
 mod tests;
 mod time_manager;
 
+pub use analyst::{
+    Analysis, Analyst, AnalystSettings, Expectation, MoveAnalysis, PeopleView, Question, Reports, Wishes,
+};
 pub use evaluator::{EngineEvaluator, run_search};
 pub use record::{Remarks, Revision};
 pub use request::{Decision, Observer, SearchRequest};
@@ -65,6 +70,8 @@ impl Engine {
 
     /// An engine with a 19×19 board, which plays with a network if it is given one.
     pub fn with_network(settings: EngineSettings, network: Option<Arc<Network>>) -> Engine {
+        let is_human = network.as_ref().is_some_and(|network| network.takes_metadata());
+        let settings = if is_human { settings.with_human_network() } else { settings };
         let size = BoardSize::square(19).unwrap_or_else(|| unreachable!("19 is a size"));
         let komi = settings.komi.unwrap_or(settings.rules.usual_komi());
         let game = Game::new(size, settings.rules, komi).with_sharing(settings.sharing);
@@ -97,6 +104,9 @@ impl Engine {
     /// the game. If positions are to be evaluated in another way, everything that was learned is forgotten.
     pub fn change_settings(&mut self, wanted: EngineSettings) {
         let built = self.settings;
+        // Another rank is another profile.
+        let is_new_rank = wanted.rank != built.rank && self.human_network().is_some();
+        let wanted = if is_new_rank { wanted.with_human_network() } else { wanted };
         self.settings = EngineSettings {
             memory_mebibytes: built.memory_mebibytes,
             network: NetworkSettings { arithmetic: built.network.arithmetic, ..wanted.network },
@@ -330,7 +340,7 @@ impl Engine {
         self.searches += 1;
         self.searched = self.game.graph_key();
         let seed = mix(self.settings.seed).wrapping_add(self.searches);
-        let exploration = self.root_exploration();
+        let exploration = self.root_exploration().or_else(|| self.ranked_exploration());
         let (search, game) = (&mut self.search, &self.game);
         let elapsed = || start.elapsed();
         let SearchRequest { interrupted, restriction, observer } = request;
@@ -346,7 +356,8 @@ impl Engine {
             let searching = scope.spawn(move || {
                 // If nobody listens any more, the search goes on.
                 let on_report = move |report: SearchReport| sender.send(report).unwrap_or_default();
-                let reporting = Some(Reporting { every: observer.every, on_report: &on_report });
+                let reporting =
+                    Some(Reporting { first: observer.every, every: observer.every, on_report: &on_report });
                 search.run(game, seed, &SearchContext { reporting, ..context })
             });
             for report in reports {

@@ -2,6 +2,7 @@
 
 use crate::eval::{NetworkSettings, PlayoutSettings};
 use crate::graph_key::Sharing;
+use crate::net::{Profile, Rank};
 use crate::playout::HeuristicRates;
 use crate::rules::Rules;
 use crate::search::SearchChanges;
@@ -49,6 +50,8 @@ pub struct EngineSettings {
     pub network: NetworkSettings,
     /// How far it plays like people.
     pub human: HumanSettings,
+    /// The person's rank on which it plays; `None`: as well as it can.
+    pub rank: Option<Rank>,
     /// How the search differs from what suits evaluator and board.
     pub search: SearchChanges,
 }
@@ -131,7 +134,17 @@ impl Default for EngineSettings {
             rates: HeuristicRates::default(),
             network: NetworkSettings::default(),
             human: HumanSettings::default(),
+            rank: None,
             search: SearchChanges::default(),
         }
+    }
+}
+
+impl EngineSettings {
+    /// The same for an engine that has a network of human play: that is told the rank, and decides.
+    pub(super) fn with_human_network(self) -> EngineSettings {
+        let Some(rank) = self.rank else { return self };
+        let network = NetworkSettings { profile: Some(Profile::of_rank(rank)), ..self.network };
+        EngineSettings { network, human: HumanSettings::LIKE_PEOPLE, ..self }
     }
 }

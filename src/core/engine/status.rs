@@ -1,7 +1,7 @@
 //! Who owns what at the end of the game.
 
 use super::dead;
-use crate::board::{BoardSize, Cell, Color, PointSet};
+use crate::board::{Board, BoardSize, Cell, Color, Point, PointSet};
 use crate::eval::Ownership;
 use crate::game::Game;
 use crate::score::{self, Owners};
@@ -17,7 +17,7 @@ pub struct FinalStatus {
     pub score: f32,
     /// Stones that would be captured if play went on: whole chains, which living stones of the opponent surround.
     pub dead: PointSet,
-    /// Stones that live in seki, see [`score::seki_stones`].
+    /// Stones that live in seki, see [`score::settled_seki_stones`]: none that can still make eyes or run away.
     pub seki: PointSet,
     /// Owner of every point; `None` for neutral points, and for eyes that do not count by the rules. A dead
     /// stone's point is never its own colour's.
@@ -43,6 +43,11 @@ fn room_to_live(size: BoardSize) -> usize {
     if size.rows().min(size.columns()) > 2 { 8 } else { 6 }
 }
 
+/// Is a region between both colours unfinished? It is if it is large, or if there are dead stones in it.
+fn is_open(board: &Board, points: &[Point]) -> bool {
+    points.len() > DAME_MOST || points.iter().any(|&point| board.cell(point) != Cell::Empty)
+}
+
 /// Computes the status of a game. The same position always gets the same answer.
 /// `ownership` is asked only if stones can be dead.
 pub(super) fn final_status(game: &Game, ownership: impl FnOnce() -> Ownership) -> FinalStatus {
@@ -64,7 +69,7 @@ pub(super) fn final_status(game: &Game, ownership: impl FnOnce() -> Ownership) -
     let mut status = FinalStatus {
         score: score::final_score(game, &dead),
         dead,
-        seki: score::seki_stones(&cleaned),
+        seki: score::settled_seki_stones(&cleaned, |points| is_open(board, points)),
         owner: score::counting_owner(&cleaned, rules.tax),
         open_points: 0,
         is_unsettled,
@@ -73,11 +78,10 @@ pub(super) fn final_status(game: &Game, ownership: impl FnOnce() -> Ownership) -
         let sum: f32 = region.points.iter().map(|&point| ownership.mean(point)).sum();
         let mean = sum / region.points.len() as f32;
         let free = region.points.iter().filter(|&&point| board.cell(point) == Cell::Empty).count();
-        let has_dead = free < region.points.len();
         let is_settled = match region.owner() {
             // Where a group was read to be dead, playouts may have let it live.
             Some(owner) => free < room_to_live(board.size()) || mean * owner.sign() as f32 >= SURE_MEAN,
-            None => region.points.len() <= DAME_MOST && !has_dead,
+            None => !is_open(board, &region.points),
         };
         if is_settled {
             continue;
@@ -102,7 +106,7 @@ pub(super) fn final_status(game: &Game, ownership: impl FnOnce() -> Ownership) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::board::{Board, ByColor, Point};
+    use crate::board::ByColor;
     use crate::rng::Rng;
     use crate::rules::{Rules, Scoring, Tax};
     use proptest::prelude::*;

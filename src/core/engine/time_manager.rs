@@ -84,7 +84,9 @@ impl Engine {
     pub(super) fn limits(&self, budget: Option<Budget>) -> Limits {
         let spent = self.time_manager.began.map_or(Duration::ZERO, |began| began.elapsed());
         let settings = &self.settings;
-        let unlimited = settings.visits.is_none() && settings.playouts.is_none() && budget.is_none();
+        let ranked = self.style().map(|style| style.visits);
+        let visits = settings.visits.into_iter().chain(ranked).min();
+        let unlimited = visits.is_none() && settings.playouts.is_none() && budget.is_none();
         let move_time = settings.move_time.or(unlimited.then_some(DEFAULT_MOVE_TIME));
         let least = |a: Option<Duration>, b: Option<Duration>| a.into_iter().chain(b).min();
         // Towards the end of a game there may be searches behind the search, see `Engine::decide`.
@@ -94,9 +96,10 @@ impl Engine {
         let rest = |time: Duration| time.saturating_sub(spent).saturating_sub(later.min(time / 2));
         let soft = least(move_time, budget.map(|budget| rest(budget.soft.min(budget.hard))));
         let hard = least(move_time, budget.map(|budget| rest(budget.hard)));
-        let counts = Limits { visits: settings.visits, playouts: settings.playouts, ..Limits::default() };
+        let counts = Limits { visits, playouts: settings.playouts, ..Limits::default() };
         // Time that would be lost is spent when the choice is clear, too: the next search begins with what is learned now.
-        let when_settled = budget.is_some_and(|budget| budget.keeps_rest);
+        // Who draws among moves must know them all.
+        let when_settled = budget.is_some_and(|budget| budget.keeps_rest) && ranked.is_none();
         Limits { soft, hard, when_settled, ..counts }
     }
 

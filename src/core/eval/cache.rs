@@ -8,7 +8,7 @@
 //! there and 210 to 220 ns here (two million answers of 19×19 boards, EPYC Zen 5), and an evaluation takes a thousand
 //! times as long. Here answers are forgotten in the order in which they came, so that searches repeat.
 
-use super::{Evaluation, Prior};
+use super::{Evaluation, Outlook, Prior};
 use crate::board::{Key, Move, Symmetry};
 use hashbrown::HashMap;
 use std::collections::VecDeque;
@@ -20,11 +20,13 @@ use std::sync::{Arc, Mutex, MutexGuard};
 pub struct CachedEvaluation {
     /// Value and score.
     pub evaluation: Evaluation,
+    /// What the network expects besides.
+    pub outlook: Outlook,
     /// Every legal move with its packed [`Prior`] below the root of a search and at the root.
     pub moves: Box<[(Move, [u16; 2])]>,
     /// Owner of every point in the order of [`BoardSize::points`](crate::board::BoardSize::points), from −127
     /// (White's) to 127 (Black's).
-    pub owners: Box<[i8]>,
+    pub owners: Arc<[i8]>,
     /// The symmetry that leads from the position to the canonical one, under whose key the answer is kept; the
     /// identity if symmetric positions share no evaluation.
     pub to_canonical: Symmetry,
@@ -150,6 +152,7 @@ mod tests {
     fn answer(value: f32, moves: usize) -> Arc<CachedEvaluation> {
         Arc::new(CachedEvaluation {
             evaluation: Evaluation::plain(value, 10.0 * value),
+            outlook: Outlook::default(),
             moves: vec![(Move::Pass, [0; 2]); moves].into(),
             owners: vec![0; moves].into(),
             to_canonical: Symmetry::ALL[0],

@@ -5,6 +5,7 @@
 
 pub mod cache;
 pub mod network;
+pub mod outlook;
 pub mod playouts;
 pub mod prior;
 pub mod stub;
@@ -12,6 +13,7 @@ mod symmetric;
 
 pub use cache::{CachedEvaluation, EvaluationCache};
 pub use network::{NetworkEvaluator, NetworkSettings, View};
+pub use outlook::{Outlook, Outlooks};
 pub use playouts::{PlayoutSettings, Playouts};
 pub use prior::{Prior, PriorGames};
 

@@ -6,10 +6,10 @@
 
 use super::cache::{CachedEvaluation, EvaluationCache};
 use super::symmetric;
-use super::{Evaluation, Evaluator, Ownership, Prior, ShorttermErrors};
+use super::{Evaluation, Evaluator, Outlook, Outlooks, Ownership, Prior, ShorttermErrors};
 use crate::board::{BoardSize, Key, Move, Symmetry};
 use crate::game::{Button, Game, Line};
-use crate::net::features::{Features, can_have_no_result, legal_points};
+use crate::net::features::{self, Features, can_have_no_result, legal_points};
 use crate::net::input::index;
 use crate::net::{
     ArithmeticChoice, Context, Forward, Input, Network, NotFinite, Output, Policy, Prediction, Profile,
@@ -39,6 +39,12 @@ pub struct NetworkSettings {
     /// Whose moves a network of human play predicts; `None`: nothing is known of the players. Other networks are not
     /// told.
     pub profile: Option<Profile>,
+    /// Is the network shown no moves that were made before the root of a search? What the players did then says
+    /// something about what is urgent, but also something about how well they play.
+    pub ignore_pre_root_history: bool,
+    /// So many times the opponent's simulations Black is told to have, as a power of two; negative for fewer. Networks
+    /// that know of it then expect a player of that strength. KataGo's `playoutDoublingAdvantage`, from −3 to 3.
+    pub black_doubling_advantage: f32,
     /// Is life for certain shown as if the suicide of several stones were legal, whatever the rules? `None`: as the network
     /// was taught it.
     pub pass_alive_with_suicide: Option<bool>,
@@ -65,6 +71,8 @@ impl Default for NetworkSettings {
             root_policy_optimism: 0.2,
             root_symmetries: 1,
             profile: None,
+            ignore_pre_root_history: false,
+            black_doubling_advantage: 0.0,
             pass_alive_with_suicide: None,
         }
     }
@@ -87,6 +95,8 @@ pub struct NetworkEvaluator {
     input: Input,
     legal: Vec<bool>,
     ownership: Ownership,
+    /// Where answers are written down, if anybody wants to know them.
+    outlooks: Option<Arc<Outlooks>>,
 }
 
 impl NetworkEvaluator {
@@ -103,12 +113,24 @@ impl NetworkEvaluator {
             input: Input::zero(1, 1),
             legal: Vec::new(),
             ownership: Ownership::default(),
+            outlooks: None,
         }
+    }
+
+    /// The same, but what is said of every position is written down.
+    #[must_use]
+    pub fn writing_to(self, outlooks: Arc<Outlooks>) -> NetworkEvaluator {
+        NetworkEvaluator { outlooks: Some(outlooks), ..self }
     }
 
     /// The network.
     pub fn network(&self) -> &Network {
         &self.shared.network
+    }
+
+    /// The network, to be shared.
+    pub fn shared_network(&self) -> Arc<Network> {
+        Arc::clone(&self.shared.network)
     }
 
     /// The cache.
@@ -129,7 +151,16 @@ impl NetworkEvaluator {
         if settings == self.shared.settings {
             return self.clone();
         }
-        let cache = EvaluationCache::of_bytes(self.shared.cache.most_bytes());
+        self.with_settings_and_cache(settings, self.shared.cache.most_bytes())
+    }
+
+    /// The same network with these settings, and with a cache of so many bytes. The arithmetic must be the same.
+    pub(crate) fn with_settings_and_cache(
+        &self,
+        settings: NetworkSettings,
+        bytes: usize,
+    ) -> NetworkEvaluator {
+        let cache = EvaluationCache::of_bytes(bytes);
         let shared = Arc::new(Shared { network: Arc::clone(&self.shared.network), settings, cache });
         NetworkEvaluator { features: features(self.network(), settings), shared, ..self.clone() }
     }
@@ -148,7 +179,13 @@ impl NetworkEvaluator {
 
     /// What the network computes for the position at the end of a line; `legal` is about the same position then.
     fn output(&mut self, line: &Line<'_>, symmetry: Symmetry) -> Result<Output, NotFinite> {
+        let settings = &self.shared.settings;
+        self.features.hide_game(settings.ignore_pre_root_history);
         self.features.fill(line, &mut self.input);
+        if settings.black_doubling_advantage != 0.0 {
+            let own = settings.black_doubling_advantage * line.to_move().sign() as f32;
+            features::tell_advantage(own, &mut self.input);
+        }
         legal_points(line, &mut self.legal);
         if let Some(profile) = self.shared.settings.profile.filter(|_| self.shared.network.takes_metadata()) {
             let area = line.board().size().area();
@@ -245,6 +282,7 @@ impl NetworkEvaluator {
             return CachedEvaluation {
                 evaluation: Evaluation::plain(0.0, 0.0),
                 moves: moves.collect(),
+                outlook: Outlook::default(),
                 owners: vec![0; size.area()].into(),
                 to_canonical,
             };
@@ -267,9 +305,16 @@ impl NetworkEvaluator {
                 score_deviation: prediction.score_stdev(),
                 errors: errors.map(|(value, score)| ShorttermErrors { value, score }),
             },
+            outlook: Outlook::new(&prediction),
             moves,
             owners: owners.into(),
             to_canonical,
+        }
+    }
+
+    fn write_down(&self, line: &Line<'_>, answer: &CachedEvaluation) {
+        if let Some(outlooks) = &self.outlooks {
+            outlooks.write(line.graph_key(), answer.outlook, &answer.owners);
         }
     }
 
@@ -318,12 +363,21 @@ impl Evaluator for NetworkEvaluator {
                 let komi = game.komi() + line.white_bonus() - line.button().black_points();
                 let score = score::area_score(line.board()) as f32 - komi;
                 let result = if score == 0.0 { 0.0 } else { score.signum() };
+                if let Some(outlooks) = &self.outlooks {
+                    let owners = score::area_owner(line.board());
+                    let owner = |point| owners[point].map_or(0, |color| i8::MAX * color.sign() as i8);
+                    let owners = size.points().map(owner).collect();
+                    outlooks.write(line.graph_key(), Outlook::finished(result, score), &owners);
+                }
                 return Evaluation::plain(result, score);
             }
             let fresh = without_passes(line);
-            return self.answer(&Line::new(&fresh)).evaluation;
+            let answer = self.answer(&Line::new(&fresh));
+            self.write_down(line, &answer);
+            return answer.evaluation;
         }
         let answer = self.answer(line);
+        self.write_down(line, &answer);
         self.ownership.add_expected(size, &answer.owners);
         moves.extend(answer.priors());
         answer.evaluation

@@ -42,13 +42,10 @@ pub(super) fn image(answer: &CachedEvaluation, size: BoardSize, symmetry: Symmet
     }
     // As if the image had been asked about: points in their order, then the pass.
     moves.sort_unstable_by_key(|(mv, _)| mv.point().map_or(usize::MAX, |point| point.index()));
-    let mut owners = answer.owners.clone();
     let back = symmetry.inverse();
     let from = |point| back.apply(symmetry.image_size(size), point);
-    for (owner, point) in owners.iter_mut().zip(size.points()) {
-        *owner = answer.owners[place(size, from(point))];
-    }
-    CachedEvaluation { evaluation: answer.evaluation, moves, owners, to_canonical: answer.to_canonical }
+    let owners = size.points().map(|point| answer.owners[place(size, from(point))]).collect();
+    CachedEvaluation { moves, owners, ..*answer }
 }
 
 /// The place of a point in the order of [`BoardSize::points`].
@@ -153,6 +150,7 @@ mod tests {
             points.iter().enumerate().skip(1).map(|(number, &point)| (Move::Play(point), [number as u16; 2]));
         let answer = CachedEvaluation {
             evaluation: crate::eval::Evaluation::plain(0.5, 1.0),
+            outlook: crate::eval::Outlook::default(),
             moves: moves.chain([(Move::Pass, [99, 98])]).collect(),
             owners: (0..9).collect(),
             to_canonical: IDENTITY,

@@ -8,7 +8,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum ReadError {
     /// The file could not be read or unpacked.
-    #[error("cannot read the file: {0}")]
+    #[error("cannot read the file")]
     Io(#[source] io::Error),
     /// The beginning is not that of a network in KataGo's format.
     #[error("not a network in KataGo's format: {0}")]

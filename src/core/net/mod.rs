@@ -33,6 +33,6 @@ pub use layer::Activation;
 pub use model::{Block, Cost, NEWEST_VERSION, Network, OLDEST_VERSION};
 pub use output::{NotFinite, Output};
 pub use prediction::{Context, Policy, Prediction};
-pub use profile::{Profile, UnknownProfile};
+pub use profile::{Profile, Rank, UnknownProfile};
 pub use read::Header;
 pub use write::Encoding;

@@ -70,6 +70,13 @@ impl FromStr for Rank {
     }
 }
 
+impl Rank {
+    /// Steps below 10 dan: 1 is 9 dan, 9 is 1 dan, 10 is 1 kyu, 29 is 20 kyu.
+    pub fn steps_below_ten_dan(self) -> u8 {
+        self.0
+    }
+}
+
 impl fmt::Display for Rank {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
@@ -109,6 +116,13 @@ impl fmt::Display for Profile {
         };
         let (black, white) = (ranks[Color::Black], ranks[Color::White]);
         if black == white { write!(f, "{kind}_{black}") } else { write!(f, "{kind}_{black}_{white}") }
+    }
+}
+
+impl Profile {
+    /// Amateurs of this rank of today.
+    pub fn of_rank(rank: Rank) -> Profile {
+        Profile::Modern(ByColor::new(rank, rank))
     }
 }
 

@@ -41,8 +41,8 @@ pub use restriction::{MoveRule, Restriction};
 pub use stop::{Limits, SearchStats, StopRule};
 pub use table::{NodeTable, TableUse};
 
-use crate::board::{Color, Key};
-use crate::eval::{Evaluator, Ownership};
+use crate::board::{Color, Key, Move};
+use crate::eval::{Evaluator, Ownership, Prior};
 use crate::game::{Game, Line};
 use crate::rng::Rng;
 use bias::BiasTable;
@@ -96,6 +96,8 @@ impl<'a> SearchContext<'a> {
 /// Reports while a search runs.
 #[derive(Clone, Copy)]
 pub struct Reporting<'a> {
+    /// Time until the first report.
+    pub first: Duration,
     /// Time between two reports.
     pub every: Duration,
     /// Called by one of the workers. The ownership in the report is that of this worker's evaluations alone.
@@ -113,6 +115,9 @@ impl fmt::Debug for SearchContext<'_> {
         f.write_str("SearchContext")
     }
 }
+
+/// Changes the priors of moves.
+pub type Adjust<'a> = dyn FnMut(&mut Vec<(Move, Prior)>) + 'a;
 
 /// Most simulations between two looks at limits and clock. It begins with one: the first of a search is the slowest, and
 /// a limit may be near.
@@ -208,6 +213,36 @@ impl<E: Evaluator + Sync> Search<E> {
     pub fn run_in_place(&self, game: &Game, seed: u64, context: &SearchContext<'_>) -> Option<SearchReport> {
         let root = self.table.find_or_insert(game.graph_key())?;
         Some(self.run_from(root, game, seed, context, None))
+    }
+
+    /// Begins a search from nothing: everything is forgotten, and the game's position is evaluated once, which counts as
+    /// its first visit. `adjust` may change the priors of its moves. What [`run_in_place`](Search::run_in_place) is then
+    /// asked about the same game begins with that.
+    pub fn begin(&mut self, game: &Game, adjust: &mut Adjust<'_>) {
+        self.clear();
+        let Some(root) = self.table.find_or_insert(game.graph_key()) else { return };
+        let (line, mut evaluator) = (Line::new(game), self.evaluator.clone());
+        let (mut moves, mut rng) = (Vec::new(), Rng::new(0));
+        let evaluation = evaluator.evaluate(&line, &mut rng, &mut moves);
+        moves.clear();
+        evaluator.expand_root(&line, &mut moves);
+        adjust(&mut moves);
+        self.table.expand(root, || &moves);
+        self.seen = (Some(game.graph_key()), AtomicU32::new(1));
+        self.set_values(root, game);
+        let root = self.table.node(root);
+        match self.valuation() {
+            Some(valuation) => valuation.evaluated(root, game.to_move(), &evaluation, &mut Vec::new()),
+            None => root.add_own(node::to_fixed(evaluation.value)),
+        }
+        root.add_result(evaluation.score, evaluation.value * evaluation.value);
+    }
+
+    /// What is known of the game's position; `None` if it has no node.
+    pub fn report(&self, game: &Game) -> Option<SearchReport> {
+        let root = self.table.find(game.graph_key())?;
+        let counters = Counters::default();
+        Some(SearchReport::new(&self.table, root, game, &counters, Ownership::default(), &self.params))
     }
 
     /// Gives the moves of the root the priors that they have where a search begins. A position that was a root keeps
@@ -346,7 +381,7 @@ impl Shared {
         let views = views.map(|views| (views, worker.evaluator.root_views(game.size())));
         let batch_most = if worker.evaluator.is_slow() { 1 } else { BATCH };
         let mut batch = 1;
-        let mut next_report = reporting.map(|reporting| reporting.every);
+        let mut next_report = reporting.map(|reporting| reporting.first);
         // The first simulation is always played: even a search that is interrupted at once knows a move.
         loop {
             for _ in 0..batch {

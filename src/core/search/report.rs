@@ -18,6 +18,8 @@ pub struct MoveReport {
     pub mv: Move,
     /// Simulations through it.
     pub visits: u32,
+    /// Simulations through the position after it, those that came there on other paths included.
+    pub node_visits: u32,
     /// Expected result for Black after it, in `[-1, 1]`; the root's if it has no visits.
     pub value: f32,
     /// Standard error of the value.
@@ -38,6 +40,8 @@ pub struct MoveReport {
     pub variation: Vec<Move>,
     /// Simulations through each move of the variation.
     pub variation_visits: Vec<u32>,
+    /// Simulations through the position after each move of the variation, on whatever path.
+    pub variation_node_visits: Vec<u32>,
 }
 
 /// The result of a search.
@@ -148,13 +152,15 @@ fn move_reports(table: &NodeTable, root: &Node) -> Vec<MoveReport> {
         .iter()
         .map(|edge| {
             let (visits, seen) = edge.visits_and_seen();
-            let mut variation = vec![(edge.mv(), visits)];
+            let node_visits = edge.child().map_or(0, |child| table.node(child).visits());
+            let mut variation = vec![(edge.mv(), (visits, node_visits))];
             // Its score and value may come from more simulations than went this way.
             let known = edge.child().map_or(root, |child| table.node(child));
             if let Some(child) = edge.child() {
                 follow(table, child, &mut variation);
             }
-            let (variation, variation_visits) = variation.into_iter().unzip();
+            let (variation, counts): (_, Vec<_>) = variation.into_iter().unzip();
+            let (variation_visits, variation_node_visits) = counts.into_iter().unzip();
             let value_error = value_error(known);
             let value = if visits > 0 && known.means().weight <= 0.0 {
                 from_fixed(seen)
@@ -165,6 +171,7 @@ fn move_reports(table: &NodeTable, root: &Node) -> Vec<MoveReport> {
             MoveReport {
                 mv: edge.mv(),
                 visits,
+                node_visits,
                 value,
                 value_error,
                 utility: value,
@@ -175,6 +182,7 @@ fn move_reports(table: &NodeTable, root: &Node) -> Vec<MoveReport> {
                 rave: edge.rave(),
                 variation,
                 variation_visits,
+                variation_node_visits,
             }
         })
         .collect();
@@ -263,13 +271,13 @@ fn put_best_first(moves: &mut [MoveReport], color: Color, choice: &Choice) {
 }
 
 /// Appends the most visited moves from a node on, at most so many that a cycle does no harm.
-fn follow(table: &NodeTable, mut id: NodeId, variation: &mut Vec<(Move, u32)>) {
+fn follow(table: &NodeTable, mut id: NodeId, variation: &mut Vec<(Move, (u32, u32))>) {
     const LONGEST: usize = 40;
     while variation.len() < LONGEST {
         let best = table.edges(table.node(id)).iter().max_by_key(|edge| edge.visits());
         let Some(edge) = best.filter(|edge| edge.visits() > 0) else { return };
-        variation.push((edge.mv(), edge.visits()));
         let Some(child) = edge.child() else { return };
+        variation.push((edge.mv(), (edge.visits(), table.node(child).visits())));
         id = child;
     }
 }
@@ -283,9 +291,11 @@ mod tests {
         let mv = Move::Play(Point::new(column, 0));
         let (prior, rave) = (Prior::EVEN, (0, 0.0));
         let (variation, variation_visits) = (vec![mv], vec![visits]);
+        let variation_node_visits = vec![visits];
         MoveReport {
             mv,
             visits,
+            node_visits: visits,
             value,
             value_error,
             score: 0.0,
@@ -296,6 +306,7 @@ mod tests {
             rave,
             variation,
             variation_visits,
+            variation_node_visits,
         }
     }
 

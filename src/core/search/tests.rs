@@ -658,7 +658,11 @@ fn a_restriction_holds_and_reports_come_in_time() {
     let seen = Mutex::new(Vec::new());
     let on_report = |report: SearchReport| seen.lock().expect("lock").push(report);
     let context = SearchContext {
-        reporting: Some(Reporting { every: Duration::from_millis(40), on_report: &on_report }),
+        reporting: Some(Reporting {
+            first: Duration::from_millis(40),
+            every: Duration::from_millis(40),
+            on_report: &on_report,
+        }),
         restriction: &restriction,
         ..SearchContext::new(&limits, &elapsed, &|| false)
     };

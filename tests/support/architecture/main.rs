@@ -59,6 +59,7 @@ const ORDER: &[(&str, &[&str])] = &[
             "selfplay",
             "review",
             "commands",
+            "analysis",
             "players",
             "session",
             "tune",

@@ -76,6 +76,10 @@ pub mod global {
     pub const SEKI_TAX: usize = 10;
     /// And so are two points of every group.
     pub const GROUP_TAX: usize = 11;
+    /// The players are not told to be equally strong.
+    pub const UNEQUAL: usize = 15;
+    /// How much stronger the player to move is told to be: half the power of two.
+    pub const ADVANTAGE: usize = 16;
     /// A pass would be the end.
     pub const PASS_ENDS: usize = 14;
     /// The first pass is worth half a point, and is still to come.
@@ -104,6 +108,8 @@ pub struct Features {
     liberties: PointMap<u8>,
     /// Is life for certain read as if the suicide of several stones were legal, whatever the rules?
     pass_alive_with_suicide: bool,
+    /// Are moves of the game left out, so that only those of the line are shown?
+    hides_game: bool,
 }
 
 impl Default for Features {
@@ -114,6 +120,7 @@ impl Default for Features {
             boards: Box::new([Board::new(SMALLEST); 2]),
             liberties: PointMap::filled(0),
             pass_alive_with_suicide: false,
+            hides_game: false,
         }
     }
 }
@@ -133,6 +140,11 @@ impl Features {
         Features { pass_alive_with_suicide: as_if_suicide_were_legal, ..Features::default() }
     }
 
+    /// Says whether moves of the game are hidden from here on, so that only those of the line are shown.
+    pub fn hide_game(&mut self, hides: bool) {
+        self.hides_game = hides;
+    }
+
     /// Writes the features of the position at the end of `line`. No memory is taken if `input` is of the board's
     /// size already.
     pub fn fill(&mut self, line: &Line<'_>, input: &mut Input) {
@@ -140,7 +152,9 @@ impl Features {
         let end = End::of(line);
         self.stones(line, input);
         bans(line, input);
-        let shown = last_moves(line, end, input);
+        let most =
+            if self.hides_game { line.moves().len().min(plane::LAST_MOVES) } else { plane::LAST_MOVES };
+        let shown = last_moves(line, end, most, input);
         self.ladders(line, shown, input);
         self.areas(line, input);
         globals(line, end, input);
@@ -242,15 +256,16 @@ fn bans(line: &Line<'_>, input: &mut Input) {
     }
 }
 
-/// Shows the latest moves, as far as the players took turns and no end of the game lies between; how many.
-fn last_moves(line: &Line<'_>, end: End, input: &mut Input) -> usize {
+/// Shows the latest moves, as far as the players took turns and no end of the game lies between, but not more than
+/// `most`; returns how many.
+fn last_moves(line: &Line<'_>, end: End, most: usize, input: &mut Input) -> usize {
     if end == End::Hidden {
         return 0;
     }
     let size = line.board().size();
     let mut expected = line.to_move().opponent();
     let mut shown = 0;
-    for (color, mv) in line.moves_backwards().take(plane::LAST_MOVES) {
+    for (color, mv) in line.moves_backwards().take(most) {
         if color != expected {
             break;
         }
@@ -277,6 +292,13 @@ fn ended_game(line: &Line<'_>, back: usize) -> bool {
     let took_button = line.button() != Button::None
         && !line.moves_backwards().skip(back + passes).any(|entry| is_pass(&entry));
     passes - usize::from(took_button) >= 2
+}
+
+/// Tells a network that the player to move has so many times the opponent's simulations, as a power of two: the input
+/// must have been filled.
+pub fn tell_advantage(doublings: f32, input: &mut Input) {
+    input.global[global::UNEQUAL] = 1.0;
+    input.global[global::ADVANTAGE] = 0.5 * doublings;
 }
 
 fn globals(line: &Line<'_>, end: End, input: &mut Input) {
