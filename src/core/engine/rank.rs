@@ -3,7 +3,8 @@
 //! A network that has learned to play well says of many moves that are wrong how natural they look: they are what people
 //! of some rank play. So moves are drawn from its policy, the more evenly the weaker the rank; what a short search finds a
 //! move to lose makes it seldom, and from some loss on it is never played. Mistakes are then natural moves that lose, as
-//! people's are, and no stones are thrown away. The numbers for each rank were found by games; `docs/ranks.md` has them.
+//! people's are, and no stones are thrown away. The numbers for each rank are a guess until games have measured them;
+//! `docs/ranks.md` says so, too.
 
 use super::Engine;
 use crate::board::Move;
