@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import argparse
 import fcntl
+import hashlib
 import os
 import sys
 import time
@@ -158,7 +159,7 @@ def main() -> None:
     done, start, cpu = 0, time.monotonic(), time.process_time()
     files = shard_files(options.shards, options.only)
     # A mix of all kinds from the first shard on; the same one with every number of shards labelled before.
-    files.sort(key=lambda path: zlib.crc32(f"{options.seed} {path.name}".encode()))
+    files.sort(key=lambda path: hashlib.sha256(f"{options.seed} {path.name}".encode()).digest())
     missing = [path for path in files if not labels_of(path).exists()]
     for path in missing[: options.most]:
         if options.minutes and time.monotonic() - start > 60 * options.minutes:
