@@ -6,10 +6,11 @@
 //! output, no command line. Only [`engine`] reads a clock, and randomness is an argument.
 //!
 //! Dependency direction, held by `tests/architecture.rs`: board ← rules ← history ← graph_key ← game ← {score,
-//! safety, tactics, sgf, playout, net} ← eval ← search ← engine.
+//! safety, tactics, sgf, playout, net} ← eval ← search ← cluster ← engine.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod board;
+pub mod cluster;
 pub mod engine;
 pub mod eval;
 pub mod eyespace;

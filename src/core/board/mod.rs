@@ -31,7 +31,8 @@ pub use zobrist::{Key, Zobrist};
 
 pub(crate) use liberties::PseudoLiberties;
 use neighbourhood::{ADJACENT, AROUND, DIAGONAL_HOLDS, REACH};
-use point::{GRID, border_code};
+pub(crate) use point::GRID;
+use point::border_code;
 use std::fmt;
 
 /// What the board knows of one point. The last three fields describe a chain and are only valid at its anchor.

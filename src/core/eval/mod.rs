@@ -206,6 +206,21 @@ impl Ownership {
         }
     }
 
+    /// The sums in the order of [`BoardSize::points`], what an evaluation counts that is sure, and how many there are.
+    pub(crate) fn to_parts(&self, size: BoardSize) -> (Vec<i32>, i32, u32) {
+        (size.points().map(|point| self.sums[point]).collect(), self.unit, self.count)
+    }
+
+    /// The inverse of [`to_parts`](Self::to_parts); `None` if there is not one sum for every point.
+    pub(crate) fn from_parts(size: BoardSize, sums: &[i32], unit: i32, count: u32) -> Option<Ownership> {
+        let mut ownership = Ownership { unit, count, ..Ownership::default() };
+        if sums.len() != size.area() || unit <= 0 {
+            return None;
+        }
+        size.points().zip(sums).for_each(|(point, &sum)| ownership.sums[point] = sum);
+        Some(ownership)
+    }
+
     /// Number of final positions.
     pub fn count(&self) -> u32 {
         self.count

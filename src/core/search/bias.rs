@@ -33,7 +33,7 @@ const FADED: u32 = 1 << 31;
 const WEIGHT_LEAST: f64 = 0.001;
 
 /// Entries for all kinds of moves. Shared by all workers.
-pub(super) struct BiasTable {
+pub(crate) struct BiasTable {
     entries: Box<[Entry]>,
 }
 
@@ -45,12 +45,12 @@ impl fmt::Debug for BiasTable {
 
 /// A kind of move: the number of its entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Kind(u32);
+pub(crate) struct Kind(u32);
 
 impl Kind {
     /// The kind of a move on `board` by `color`, after the opponent's move `before`: points and surroundings, with the
     /// chains that are in atari. A pass is of no kind.
-    pub(super) fn of(board: &Board, color: Color, mv: Move, before: Move) -> Option<Kind> {
+    pub(crate) fn of(board: &Board, color: Color, mv: Move, before: Move) -> Option<Kind> {
         let point = mv.point()?;
         let before = before.point().map_or(0, Point::index);
         let mut hash = mix((point.index() << 20 | before << 4) as u64 | color as u64);
@@ -70,24 +70,36 @@ impl Kind {
     }
 }
 
+impl Kind {
+    /// The number of the entry, for other ranks, whose tables have the same entries.
+    pub(crate) fn number(self) -> u32 {
+        self.0
+    }
+
+    /// The inverse of [`number`](Self::number); of other numbers, some kind.
+    pub(crate) fn of_number(number: u32) -> Kind {
+        Kind(number & (ENTRIES as u32 - 1))
+    }
+}
+
 /// In integers, what a node contributes.
 fn fixed(number: f32) -> i64 {
     (f64::from(number) * ONE) as i64
 }
 
 impl BiasTable {
-    pub(super) fn new() -> BiasTable {
+    pub(crate) fn new() -> BiasTable {
         BiasTable { entries: zeroed_slice_box(ENTRIES) }
     }
 
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         for entry in &mut self.entries {
             *entry = Entry::zeroed();
         }
     }
 
     /// Ties a new node to the kind of move that led to it. A node that other moves lead to, too, keeps its kind.
-    pub(super) fn tie(node: &Node, kind: Option<Kind>) {
+    pub(crate) fn tie(node: &Node, kind: Option<Kind>) {
         if let Some(Kind(entry)) = kind {
             let _ = node.bias_entry.compare_exchange(0, entry + 1, Ordering::Relaxed, Ordering::Relaxed);
         }
@@ -95,7 +107,7 @@ impl BiasTable {
 
     /// Notes by how much the search below a node differs from the node's own evaluation, with this weight, in the place
     /// of what was noted before. One worker at a time may do this for a node.
-    pub(super) fn note(&self, node: &Node, difference: f32, weight: f32) {
+    pub(crate) fn note(&self, node: &Node, difference: f32, weight: f32) {
         let Some(entry) = self.entry_of(node) else { return };
         let add =
             |sum: &AtomicI64, new: f32, old: f32| sum.fetch_add(fixed(new) - fixed(old), Ordering::Relaxed);
@@ -107,7 +119,7 @@ impl BiasTable {
     }
 
     /// A node that cannot be reached any more counts for `share` of what it did, until it notes something again.
-    pub(super) fn fade(&self, node: &Node, share: f32) {
+    pub(crate) fn fade(&self, node: &Node, share: f32) {
         if node.bias_weight.get() != 0.0 && node.bias_entry.load(Ordering::Relaxed) & FADED == 0 {
             self.note(node, share * node.bias_difference.get(), share * node.bias_weight.get());
             node.bias_entry.fetch_or(FADED, Ordering::Relaxed);
@@ -115,7 +127,7 @@ impl BiasTable {
     }
 
     /// Mean difference for the kind of a node, for Black; 0 if nothing is known.
-    pub(super) fn bias(&self, node: &Node) -> f64 {
+    pub(crate) fn bias(&self, node: &Node) -> f64 {
         let Some(entry) = self.entry_of(node) else { return 0.0 };
         let weight = entry.weight.load(Ordering::Relaxed) as f64;
         if weight <= WEIGHT_LEAST * ONE {
@@ -131,7 +143,7 @@ impl BiasTable {
 
     /// The sums of all entries that are not empty: number, differences, weights.
     #[cfg(test)]
-    pub(super) fn sums(&self) -> Vec<(u32, i64, i64)> {
+    pub(crate) fn sums(&self) -> Vec<(u32, i64, i64)> {
         let sums = |(number, entry): (usize, &Entry)| {
             (number as u32, entry.difference.load(Ordering::Relaxed), entry.weight.load(Ordering::Relaxed))
         };
@@ -140,7 +152,7 @@ impl BiasTable {
 
     /// What a node has contributed: number of its entry, difference, weight.
     #[cfg(test)]
-    pub(super) fn contribution(node: &Node) -> Option<(u32, i64, i64)> {
+    pub(crate) fn contribution(node: &Node) -> Option<(u32, i64, i64)> {
         let number = (node.bias_entry.load(Ordering::Relaxed) & !FADED).checked_sub(1)?;
         Some((number, fixed(node.bias_difference.get()), fixed(node.bias_weight.get())))
     }

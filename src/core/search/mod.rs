@@ -18,8 +18,9 @@
 //! - no descent plays a move that is illegal on its own path (`descents_are_legal`);
 //! - a full table changes speed and strength, never legality, and nothing grows (`a_full_table_is_no_error`).
 
-mod bias;
+pub(crate) mod bias;
 pub mod exploration;
+pub(crate) mod here;
 pub mod means;
 pub mod node;
 pub mod params;
@@ -31,8 +32,8 @@ pub mod table;
 #[cfg(test)]
 mod tests;
 pub mod utility;
-mod valuation;
-mod worker;
+pub(crate) mod valuation;
+pub(crate) mod worker;
 
 pub use exploration::RootExploration;
 pub use params::{Choice, Formula, PuctParams, RaveParams, SearchChanges, SearchParams};
@@ -118,6 +119,19 @@ impl fmt::Debug for SearchContext<'_> {
 
 /// Changes the priors of moves.
 pub type Adjust<'a> = dyn FnMut(&mut Vec<(Move, Prior)>) + 'a;
+
+/// Gives the moves of a node, which is the game's position, the priors of a root.
+pub(crate) fn give_root_priors<E: Evaluator>(table: &NodeTable, evaluator: &E, root: NodeId, game: &Game) {
+    let mut moves = Vec::new();
+    evaluator.clone().expand_root(&Line::new(game), &mut moves);
+    // Nothing happens if the root has moves already.
+    table.expand(root, || &moves);
+    for edge in table.edges(table.node(root)) {
+        if let Some(&(_, prior)) = moves.iter().find(|(mv, _)| *mv == edge.mv()) {
+            edge.set_prior(prior);
+        }
+    }
+}
 
 /// Most simulations between two looks at limits and clock. It begins with one: the first of a search is the slowest, and
 /// a limit may be near.
@@ -256,15 +270,7 @@ impl<E: Evaluator + Sync> Search<E> {
         if !self.evaluator.has_root_priors() {
             return;
         }
-        let mut moves = Vec::new();
-        self.evaluator.clone().expand_root(&Line::new(game), &mut moves);
-        // Nothing happens if the root has moves already.
-        self.table.expand(root, || &moves);
-        for edge in self.table.edges(self.table.node(root)) {
-            if let Some(&(_, prior)) = moves.iter().find(|(mv, _)| *mv == edge.mv()) {
-                edge.set_prior(prior);
-            }
-        }
+        give_root_priors(&self.table, &self.evaluator, root, game);
     }
 
     /// Measures utilities around the score that is expected here, and values all that was learned anew.

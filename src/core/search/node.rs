@@ -58,9 +58,9 @@ pub fn from_fixed(value: i32) -> f32 {
 pub type NodeId = u32;
 
 /// State in [`Node::expansion`]: no moves yet.
-pub(super) const FRESH: u32 = 0;
+pub(crate) const FRESH: u32 = 0;
 /// State in [`Node::expansion`]: some worker is creating the moves.
-pub(super) const EXPANDING: u32 = u32::MAX;
+pub(crate) const EXPANDING: u32 = u32::MAX;
 
 /// A position in the graph. All fields are written by any worker, with relaxed ordering unless said: they are
 /// statistics, and what must be seen together is published by `expansion` or by the table's slot.
@@ -84,11 +84,11 @@ pub struct Node {
     /// Descents in progress through this node ("virtual loss").
     in_flight: AtomicU32,
     /// [`FRESH`], [`EXPANDING`], or the number of edges. Written with Release after the edges.
-    pub(super) expansion: AtomicU32,
+    pub(crate) expansion: AtomicU32,
     /// Where the edges begin in the edge store. Constant once expanded, but for garbage collection.
-    pub(super) first_edge: AtomicU32,
+    pub(crate) first_edge: AtomicU32,
     /// Used by garbage collection only, between searches.
-    pub(super) mark: AtomicU32,
+    pub(crate) mark: AtomicU32,
     /// What a network says of the position, see [`Own`].
     own_result: Float,
     own_score: Float,
@@ -104,28 +104,28 @@ pub struct Node {
     weight: Float,
     weight_square: Float,
     /// Workers that have asked for new means while they were being computed.
-    pub(super) refreshing: AtomicU32,
+    pub(crate) refreshing: AtomicU32,
     /// What this node says about others like it, see [`bias`](super::bias): the number of their entry plus one, and
     /// what it has contributed to it.
-    pub(super) bias_entry: AtomicU32,
-    pub(super) bias_difference: Float,
-    pub(super) bias_weight: Float,
+    pub(crate) bias_entry: AtomicU32,
+    pub(crate) bias_difference: Float,
+    pub(crate) bias_weight: Float,
     unused: AtomicU32,
 }
 
 /// A number that any worker may write.
 #[derive(Zeroable, Debug)]
 #[repr(transparent)]
-pub(super) struct Float(AtomicU32);
+pub(crate) struct Float(AtomicU32);
 
 impl Float {
     #[inline]
-    pub(super) fn get(&self) -> f32 {
+    pub(crate) fn get(&self) -> f32 {
         f32::from_bits(self.0.load(Ordering::Relaxed))
     }
 
     #[inline]
-    pub(super) fn set(&self, value: f32) {
+    pub(crate) fn set(&self, value: f32) {
         self.0.store(value.to_bits(), Ordering::Relaxed);
     }
 }
@@ -163,8 +163,43 @@ pub struct Means {
 const _: () = assert!(size_of::<Node>() == 128);
 const _: () = assert!(size_of::<Edge>() == 24);
 
+/// Scores and squares of values that simulations found, summed as integers: the order of addition does not matter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Results {
+    pub(crate) scores: i64,
+    pub(crate) squares: u64,
+}
+
+impl Results {
+    /// What one simulation found.
+    #[inline]
+    pub(crate) fn of(score: f32, square: f32) -> Results {
+        Results { scores: (score * 256.0) as i64, squares: (square * SQUARE_ONE) as u64 }
+    }
+
+    /// The same, found so many times.
+    pub(crate) fn times(self, count: u32) -> Results {
+        Results { scores: self.scores * i64::from(count), squares: self.squares * u64::from(count) }
+    }
+
+    pub(crate) fn add(&mut self, other: &Results) {
+        self.scores += other.scores;
+        self.squares += other.squares;
+    }
+}
+
+/// What others see of a node.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(crate) struct Face {
+    pub(crate) visits: u32,
+    pub(crate) scores: i64,
+    pub(crate) squares: u64,
+    pub(crate) own_utility: f32,
+    pub(crate) means: Means,
+}
+
 impl Node {
-    pub(super) fn set_key(&self, key: Key) {
+    pub(crate) fn set_key(&self, key: Key) {
         self.key[0].store((key.0 >> 64) as u64, Ordering::Relaxed);
         self.key[1].store(key.0 as u64, Ordering::Relaxed);
     }
@@ -176,7 +211,7 @@ impl Node {
     }
 
     #[inline]
-    pub(super) fn has_key(&self, key: Key) -> bool {
+    pub(crate) fn has_key(&self, key: Key) -> bool {
         self.key[1].load(Ordering::Relaxed) == key.0 as u64
             && self.key[0].load(Ordering::Relaxed) == (key.0 >> 64) as u64
     }
@@ -200,13 +235,23 @@ impl Node {
     }
 
     #[inline]
-    pub(super) fn begin_visit(&self) {
+    pub(crate) fn begin_visit(&self) {
         self.in_flight.fetch_add(1, Ordering::Relaxed);
     }
 
     #[inline]
-    pub(super) fn finish_visit(&self) {
+    pub(crate) fn finish_visit(&self) {
         self.in_flight.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// The same for several descents at once.
+    pub(crate) fn begin_visits(&self, count: u32) {
+        self.in_flight.fetch_add(count, Ordering::Relaxed);
+    }
+
+    /// The same for several descents at once.
+    pub(crate) fn finish_visits(&self, count: u32) {
+        self.in_flight.fetch_sub(count, Ordering::Relaxed);
     }
 
     /// Black's mean value in units of 1 / [`VALUE_ONE`]; 0 without visits.
@@ -214,7 +259,7 @@ impl Node {
     /// Visits and sum are read one after the other: between them another worker may have added one result, so
     /// the mean may be off by one part in `visits` for a moment, and is clamped.
     #[inline]
-    pub(super) fn value_fixed(&self) -> i32 {
+    pub(crate) fn value_fixed(&self) -> i32 {
         let visits = i64::from(self.visits().max(1));
         let mean = self.value_sum.load(Ordering::Relaxed) / visits;
         mean.clamp(-i64::from(VALUE_ONE), i64::from(VALUE_ONE)) as i32
@@ -227,7 +272,7 @@ impl Node {
 
     /// Counts a network's evaluation of this very position.
     #[inline]
-    pub(super) fn add_own_prediction(&self, evaluation: &Evaluation, weight: f32) {
+    pub(crate) fn add_own_prediction(&self, evaluation: &Evaluation, weight: f32) {
         let count = self.own_visits.fetch_add(1, Ordering::Relaxed) + 1;
         // Evaluations of one position are equal. Others count here only when there is no room for nodes of their own.
         let share = 1.0 / count as f32;
@@ -252,26 +297,32 @@ impl Node {
 
     /// The utility of what they say.
     #[inline]
-    pub(super) fn own_utility(&self) -> f32 {
+    pub(crate) fn own_utility(&self) -> f32 {
         self.own_utility.get()
     }
 
     #[inline]
-    pub(super) fn set_own_utility(&self, utility: f32) {
+    pub(crate) fn set_own_utility(&self, utility: f32) {
         self.own_utility.set(utility);
     }
 
     /// What so many visits of an edge that leads here count; 0 if nothing is known.
     #[inline]
-    pub(super) fn weight_of_visits(&self, visits: u32) -> f64 {
+    pub(crate) fn weight_of_visits(&self, visits: u32) -> f64 {
         f64::from(self.weight.get()) * f64::from(visits) / f64::from(self.visits().max(1))
     }
 
     /// Counts a simulation through `edge`, which leads from here; the means are computed afterwards.
     #[inline]
-    pub(super) fn count_visit(&self, edge: &Edge) {
-        edge.visits_and_seen.fetch_add(1 << 32, Ordering::Relaxed);
-        self.visits.fetch_add(1, Ordering::Relaxed);
+    pub(crate) fn count_visit(&self, edge: &Edge) {
+        self.count_visits(edge, 1);
+    }
+
+    /// The same for several simulations at once.
+    #[inline]
+    pub(crate) fn count_visits(&self, edge: &Edge, count: u32) {
+        edge.visits_and_seen.fetch_add(u64::from(count) << 32, Ordering::Relaxed);
+        self.visits.fetch_add(count, Ordering::Relaxed);
     }
 
     /// The means as they were computed last. While another worker stores new ones, some are old: each is a mean by
@@ -288,7 +339,7 @@ impl Node {
         }
     }
 
-    pub(super) fn set_means(&self, means: &Means) {
+    pub(crate) fn set_means(&self, means: &Means) {
         self.result.set(means.result);
         self.utility.set(means.utility);
         self.utility_square.set(means.utility_square);
@@ -309,14 +360,40 @@ impl Node {
 
     /// Counts what a simulation that came through here found: score and square of the value.
     #[inline]
-    pub(super) fn add_result(&self, score: f32, square: f32) {
-        self.score_sum.fetch_add((score * 256.0) as i64, Ordering::Relaxed);
-        self.square_sum.fetch_add((square * SQUARE_ONE) as u64, Ordering::Relaxed);
+    pub(crate) fn add_result(&self, score: f32, square: f32) {
+        self.add_results(&Results::of(score, square));
+    }
+
+    /// The same for several simulations at once.
+    #[inline]
+    pub(crate) fn add_results(&self, results: &Results) {
+        self.score_sum.fetch_add(results.scores, Ordering::Relaxed);
+        self.square_sum.fetch_add(results.squares, Ordering::Relaxed);
+    }
+
+    /// What others see of the node: all but its key, its moves and what it thinks of itself alone.
+    pub(crate) fn face(&self) -> Face {
+        Face {
+            visits: self.visits(),
+            scores: self.score_sum.load(Ordering::Relaxed),
+            squares: self.square_sum.load(Ordering::Relaxed),
+            own_utility: self.own_utility(),
+            means: self.means(),
+        }
+    }
+
+    /// Takes on the face of another node, which stands for the same position elsewhere.
+    pub(crate) fn set_face(&self, face: &Face) {
+        self.visits.store(face.visits, Ordering::Relaxed);
+        self.score_sum.store(face.scores, Ordering::Relaxed);
+        self.square_sum.store(face.squares, Ordering::Relaxed);
+        self.set_own_utility(face.own_utility);
+        self.set_means(&face.means);
     }
 
     /// Adds an evaluation of this very position.
     #[inline]
-    pub(super) fn add_own(&self, value: i32) {
+    pub(crate) fn add_own(&self, value: i32) {
         self.value_sum.fetch_add(i64::from(value), Ordering::Relaxed);
         self.own_visits.fetch_add(1, Ordering::Relaxed);
         self.visits.fetch_add(1, Ordering::Relaxed);
@@ -325,7 +402,7 @@ impl Node {
     /// Brings `edge`, which leads from here to a node now worth `child_value`, up to date, and adds `new_visits`
     /// to it.
     #[inline]
-    pub(super) fn update_edge(&self, edge: &Edge, child_value: i32, new_visits: u32) {
+    pub(crate) fn update_edge(&self, edge: &Edge, child_value: i32, new_visits: u32) {
         let (before, after) = edge.swap_contribution(child_value, new_visits);
         let change = contribution(after) - contribution(before);
         if change != 0 {
@@ -337,7 +414,7 @@ impl Node {
     }
 
     #[cfg(test)]
-    pub(super) fn sums(&self) -> (i64, u32) {
+    pub(crate) fn sums(&self) -> (i64, u32) {
         (self.value_sum.load(Ordering::Relaxed), self.visits())
     }
 }
@@ -367,7 +444,7 @@ pub struct Edge {
 const RAVE_MOST: u32 = 1 << 24;
 
 impl Edge {
-    pub(super) fn set(&self, mv: Move, prior: Prior) {
+    pub(crate) fn set(&self, mv: Move, prior: Prior) {
         self.visits_and_seen.store(0, Ordering::Relaxed);
         self.rave.store(0, Ordering::Relaxed);
         self.child.store(0, Ordering::Relaxed);
@@ -376,16 +453,16 @@ impl Edge {
     }
 
     /// Makes this slot say who owns the edges behind it: `len` edges of node `owner`.
-    pub(super) fn set_header(&self, owner: NodeId, len: u32) {
+    pub(crate) fn set_header(&self, owner: NodeId, len: u32) {
         self.visits_and_seen.store(u64::from(len), Ordering::Relaxed);
         self.child.store(owner, Ordering::Relaxed);
     }
 
-    pub(super) fn header(&self) -> (NodeId, u32) {
+    pub(crate) fn header(&self) -> (NodeId, u32) {
         (self.child.load(Ordering::Relaxed), self.visits_and_seen.load(Ordering::Relaxed) as u32)
     }
 
-    pub(super) fn copy_from(&self, other: &Edge) {
+    pub(crate) fn copy_from(&self, other: &Edge) {
         self.visits_and_seen.store(other.visits_and_seen.load(Ordering::Relaxed), Ordering::Relaxed);
         self.rave.store(other.rave.load(Ordering::Relaxed), Ordering::Relaxed);
         self.child.store(other.child.load(Ordering::Relaxed), Ordering::Relaxed);
@@ -410,7 +487,7 @@ impl Edge {
 
     /// Another prior, of a root's move.
     #[inline]
-    pub(super) fn set_prior(&self, prior: Prior) {
+    pub(crate) fn set_prior(&self, prior: Prior) {
         self.prior.store(prior.pack(), Ordering::Relaxed);
     }
 
@@ -421,7 +498,7 @@ impl Edge {
     }
 
     #[inline]
-    pub(super) fn set_child(&self, child: Option<NodeId>) {
+    pub(crate) fn set_child(&self, child: Option<NodeId>) {
         self.child.store(child.map_or(0, |id| id + 1), Ordering::Release);
     }
 
@@ -435,6 +512,11 @@ impl Edge {
     #[inline]
     pub fn visits(&self) -> u32 {
         self.visits_and_seen().0
+    }
+
+    /// Sets the visits of an edge that shows another one.
+    pub(crate) fn set_visits(&self, visits: u32) {
+        self.visits_and_seen.store(u64::from(visits) << 32, Ordering::Relaxed);
     }
 
     #[inline]
@@ -458,7 +540,7 @@ impl Edge {
 
     /// Adds `games` RAVE games with Black's `value` in `[-1, 1]`.
     #[inline]
-    pub(super) fn add_rave(&self, value: f32, games: u32) {
+    pub(crate) fn add_rave(&self, value: f32, games: u32) {
         if (self.rave.load(Ordering::Relaxed) >> 32) as u32 >= RAVE_MOST {
             return;
         }

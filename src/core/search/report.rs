@@ -77,7 +77,7 @@ pub struct SearchReport {
 
 impl SearchReport {
     /// What the table knows of the game's node, and what the workers counted.
-    pub(super) fn new(
+    pub(crate) fn new(
         table: &NodeTable,
         root: NodeId,
         game: &Game,

@@ -12,16 +12,16 @@ use std::sync::atomic::Ordering;
 
 /// All that values depend on, shared by the workers of a search.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Valuation<'s> {
-    pub(super) table: &'s NodeTable,
-    pub(super) bias: &'s BiasTable,
-    pub(super) params: PuctParams,
-    pub(super) scale: Scale,
+pub(crate) struct Valuation<'s> {
+    pub(crate) table: &'s NodeTable,
+    pub(crate) bias: &'s BiasTable,
+    pub(crate) params: PuctParams,
+    pub(crate) scale: Scale,
 }
 
 impl Valuation<'_> {
     /// Counts an evaluation of a node's position, with `color` on turn. `children` is room to work in.
-    pub(super) fn evaluated(
+    pub(crate) fn evaluated(
         &self,
         node: &Node,
         color: Color,
@@ -37,7 +37,7 @@ impl Valuation<'_> {
     }
 
     /// The utility of a node's own evaluations.
-    fn measure(&self, node: &Node) {
+    pub(crate) fn measure(&self, node: &Node) {
         let own = node.own();
         let utility = self.scale.utility(own.result.into(), own.score.into(), own.deviation.into());
         node.set_own_utility(utility as f32);
@@ -46,7 +46,7 @@ impl Valuation<'_> {
     /// Computes the means of a node with `color` on turn from those of its children.
     ///
     /// One worker at a time does so. Who comes meanwhile leaves word and goes on, and the means are computed again.
-    pub(super) fn refresh(&self, node: &Node, color: Color, children: &mut Vec<Child>) {
+    pub(crate) fn refresh(&self, node: &Node, color: Color, children: &mut Vec<Child>) {
         if node.refreshing.fetch_add(1, Ordering::AcqRel) > 0 {
             return;
         }
@@ -112,7 +112,7 @@ impl Valuation<'_> {
 
     /// Computes the means of all nodes that can be reached from `root`, where `color` is on turn, from the leaves up; what
     /// was noted by nodes that cannot be reached fades. No search may be going on.
-    pub(super) fn refresh_all(&self, root: NodeId, color: Color) {
+    pub(crate) fn refresh_all(&self, root: NodeId, color: Color) {
         let mut children = Vec::new();
         let mut path = vec![(root, 0, color)];
         self.table.node(root).mark.store(1, Ordering::Relaxed);

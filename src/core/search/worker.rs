@@ -2,10 +2,11 @@
 
 use super::bias::{BiasTable, Kind};
 use super::exploration::{Candidate, RootExploration};
+use super::here::Here;
 use super::means::Child;
 use super::node::{self, Edge, Node, NodeId};
 use super::params::{Formula, PuctParams, RaveParams};
-use super::select::{self, MoveStats, NodeStats, Puct, RaveStats};
+use super::select::{self, MoveStats, RaveStats};
 use super::valuation::Valuation;
 use super::{NodeTable, Restriction, SearchContext, SearchParams};
 use crate::board::{Color, Move};
@@ -38,17 +39,17 @@ enum End {
 
 /// What one worker counted in one search.
 #[derive(Clone, Copy, Default, Debug)]
-pub(super) struct Counters {
-    pub(super) playouts: u32,
-    score_sum: f64,
-    score_square_sum: f64,
-    pub(super) cycles: u32,
-    pub(super) transpositions: u32,
-    pub(super) depth: u32,
+pub(crate) struct Counters {
+    pub(crate) playouts: u32,
+    pub(crate) score_sum: f64,
+    pub(crate) score_square_sum: f64,
+    pub(crate) cycles: u32,
+    pub(crate) transpositions: u32,
+    pub(crate) depth: u32,
 }
 
 impl Counters {
-    pub(super) fn add(&mut self, other: &Counters) {
+    pub(crate) fn add(&mut self, other: &Counters) {
         self.playouts += other.playouts;
         self.score_sum += other.score_sum;
         self.score_square_sum += other.score_square_sum;
@@ -57,12 +58,18 @@ impl Counters {
         self.depth = self.depth.max(other.depth);
     }
 
+    pub(crate) fn add_score(&mut self, score: f32) {
+        let score = f64::from(score);
+        self.score_sum += score;
+        self.score_square_sum += score * score;
+    }
+
     fn score_mean(&self) -> f64 {
         self.score_sum / f64::from(self.playouts.max(1))
     }
 
     /// Standard error of the mean score.
-    pub(super) fn score_error(&self) -> f64 {
+    pub(crate) fn score_error(&self) -> f64 {
         let count = f64::from(self.playouts.max(1));
         let mean = self.score_mean();
         ((self.score_square_sum / count - mean * mean).max(0.0) / count).sqrt()
@@ -71,21 +78,21 @@ impl Counters {
 
 /// What all workers of a search have in common.
 #[derive(Clone, Copy)]
-pub(super) struct Common<'s> {
-    pub(super) table: &'s NodeTable,
-    pub(super) params: SearchParams,
+pub(crate) struct Common<'s> {
+    pub(crate) table: &'s NodeTable,
+    pub(crate) params: SearchParams,
     /// Under PUCT.
-    pub(super) valuation: Option<Valuation<'s>>,
-    pub(super) root: NodeId,
+    pub(crate) valuation: Option<Valuation<'s>>,
+    pub(crate) root: NodeId,
 }
 
 /// See the [module documentation](self).
-pub(super) struct Worker<'s, E> {
+pub(crate) struct Worker<'s, E> {
     table: &'s NodeTable,
     params: SearchParams,
     root: NodeId,
     line: Line<'s>,
-    pub(super) evaluator: E,
+    pub(crate) evaluator: E,
     rng: Rng,
     restriction: &'s Restriction,
     exploration: Option<&'s RootExploration>,
@@ -101,23 +108,55 @@ pub(super) struct Worker<'s, E> {
     /// Room to compute it in, and to choose in.
     children: Vec<Child>,
     visited: Vec<(usize, MoveStats)>,
-    pub(super) counters: Counters,
+    pub(crate) counters: Counters,
 }
 
 /// Up to this share of the node table, a node gets its moves together with its value, if the evaluator knows both. Beyond
 /// it, only nodes that are reached again get them: moves take much more memory than the node.
-const EARLY_EXPANSION_FULLNESS: f32 = 0.25;
+pub(crate) const EARLY_EXPANSION_FULLNESS: f32 = 0.25;
 
 /// The root is seen from one more side for every so many visits.
-const VISITS_PER_VIEW: u32 = 16;
+pub(crate) const VISITS_PER_VIEW: u32 = 16;
 
 /// Longest descent, as a guard: a line of this many moves without a leaf does not occur in sensible searches.
-fn depth_limit(game: &Game) -> usize {
+pub(crate) fn depth_limit(game: &Game) -> usize {
     2 * game.size().area() + 20
 }
 
+/// Is it time to see a root from one more side, of at most `most`, if it was `seen` from so many?
+pub(crate) fn may_be_seen_again(root: &Node, seen: &AtomicU32, most: u32) -> bool {
+    let view = seen.load(Ordering::Relaxed);
+    view < most && root.visits() >= view.saturating_mul(VISITS_PER_VIEW)
+}
+
+/// Averages the priors of a root with those that its moves have from other sides, as long as it is time to. `line` is the
+/// empty line, `moves` is room to work in.
+pub(crate) fn see_root_again<E: Evaluator>(
+    table: &NodeTable,
+    root: NodeId,
+    line: &Line<'_>,
+    evaluator: &mut E,
+    seen: &AtomicU32,
+    most: u32,
+    moves: &mut Vec<(Move, Prior)>,
+) {
+    let node = table.node(root);
+    while may_be_seen_again(node, seen, most) {
+        let view = seen.load(Ordering::Relaxed);
+        moves.clear();
+        evaluator.expand_root_seen(line, view, moves);
+        for edge in table.edges(node) {
+            if let Some((_, prior)) = moves.iter().find(|(mv, _)| *mv == edge.mv()) {
+                let (mean, new) = (edge.prior().probability(), prior.probability());
+                edge.set_prior(Prior::Probability(mean + (new - mean) / (view + 1) as f32));
+            }
+        }
+        seen.store(view + 1, Ordering::Relaxed);
+    }
+}
+
 impl<'s, E: Evaluator> Worker<'s, E> {
-    pub(super) fn new(
+    pub(crate) fn new(
         common: Common<'s>,
         game: &'s Game,
         evaluator: E,
@@ -145,17 +184,17 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         }
     }
 
-    pub(super) fn table(&self) -> &'s NodeTable {
+    pub(crate) fn table(&self) -> &'s NodeTable {
         self.table
     }
 
     /// Constants of the search.
-    pub(super) fn params(&self) -> &SearchParams {
+    pub(crate) fn params(&self) -> &SearchParams {
         &self.params
     }
 
     /// One simulation: select, expand, evaluate, back up.
-    pub(super) fn simulate(&mut self) {
+    pub(crate) fn simulate(&mut self) {
         self.line.reset();
         self.path.clear();
         self.counts_at_root = true;
@@ -164,9 +203,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         if let End::Leaf(leaf) | End::BelowLeaf(leaf) = end {
             self.moves.clear();
             let evaluation = self.evaluator.evaluate(&self.line, &mut self.rng, &mut self.moves);
-            let score = f64::from(evaluation.score);
-            self.counters.score_sum += score;
-            self.counters.score_square_sum += score * score;
+            self.counters.add_score(evaluation.score);
             let square = evaluation.value * evaluation.value;
             let node = self.table.node(leaf);
             if let Some(valuation) = &self.valuation {
@@ -199,24 +236,12 @@ impl<'s, E: Evaluator> Worker<'s, E> {
 
     /// Averages the priors of the root with those that its moves have from other sides, at most `most`, of which `seen`
     /// have been: one more for every so many visits, so that it is a small part of the work however short a search is.
-    pub(super) fn see_root_again(&mut self, seen: &AtomicU32, most: u32) {
-        loop {
-            let view = seen.load(Ordering::Relaxed);
-            let root = self.table.node(self.root);
-            if view >= most || root.visits() < view.saturating_mul(VISITS_PER_VIEW) {
-                return;
-            }
-            self.line.reset();
-            self.moves.clear();
-            self.evaluator.expand_root_seen(&self.line, view, &mut self.moves);
-            for edge in self.table.edges(root) {
-                if let Some((_, prior)) = self.moves.iter().find(|(mv, _)| *mv == edge.mv()) {
-                    let (mean, new) = (edge.prior().probability(), prior.probability());
-                    edge.set_prior(Prior::Probability(mean + (new - mean) / (view + 1) as f32));
-                }
-            }
-            seen.store(view + 1, Ordering::Relaxed);
+    pub(crate) fn see_root_again(&mut self, seen: &AtomicU32, most: u32) {
+        if !may_be_seen_again(self.table.node(self.root), seen, most) {
+            return;
         }
+        self.line.reset();
+        see_root_again(self.table, self.root, &self.line, &mut self.evaluator, seen, most, &mut self.moves);
     }
 
     /// Follows the most urgent moves to a leaf.
@@ -359,42 +384,16 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         edges: &[Edge],
         visited: &mut Vec<(usize, MoveStats)>,
     ) -> Option<usize> {
-        let (sign, depth) = (self.line.to_move().sign() as f32, self.path.len());
-        let is_restricted = self.restriction.applies_at(depth);
-        visited.clear();
-        let (mut edge_weight, mut visited_probability) = (0.0, 0.0);
-        // Of moves without visits, the likeliest is the most urgent.
-        let mut fresh: Option<(usize, f32)> = None;
-        for (index, edge) in edges.iter().enumerate() {
-            let probability = edge.prior().probability();
-            let stats = edge.child().map(|child| self.known(edge, self.table.node(child), sign));
-            let stats = stats.unwrap_or_default();
-            if stats.visits > 0.0 {
-                edge_weight += stats.visits;
-                visited_probability += probability;
-            }
-            if is_restricted && !self.restriction.permits(self.line.to_move(), edge.mv(), depth) {
-                continue;
-            }
-            if stats != MoveStats::default() {
-                visited.push((index, stats));
-            } else if fresh.is_none_or(|(_, most)| probability > most) {
-                fresh = Some((index, probability));
-            }
-        }
-        let means = node.means();
-        let puct = Puct::new(
-            params,
-            &NodeStats {
-                utility: sign * means.utility,
-                utility_square: means.utility_square,
-                weight: means.weight,
-                edge_weight,
-                visited_probability,
-                own_utility: sign * node.own_utility(),
-                is_root: depth == 0,
-            },
-        );
+        let here = Here {
+            table: self.table,
+            node,
+            edges,
+            color: self.line.to_move(),
+            depth: self.path.len(),
+            restriction: self.restriction,
+            virtual_losses: self.params.virtual_losses,
+        };
+        let (puct, fresh) = here.look(params, visited);
         let fresh = fresh.map(|(index, _)| (index, MoveStats::default()));
         let mut best = None;
         let mut best_urgency = f32::NEG_INFINITY;
@@ -406,14 +405,6 @@ impl<'s, E: Evaluator> Worker<'s, E> {
             }
         }
         best
-    }
-
-    /// What is known about a move that leads to `child`, for the player on turn.
-    #[inline]
-    fn known(&self, edge: &Edge, child: &Node, sign: f32) -> MoveStats {
-        let visits = child.weight_of_visits(edge.visits()) as f32;
-        let value = if visits > 0.0 { sign * child.means().utility } else { 0.0 };
-        MoveStats { visits, value, lost: (child.in_flight() * self.params.virtual_losses) as f32 }
     }
 
     /// The place of the edge for which `urgency` is largest, among those that may be searched; the first of equals.

@@ -42,6 +42,7 @@ const ORDER: &[(&str, &[&str])] = &[
             "playout",
             "eval",
             "search",
+            "cluster",
             "engine",
         ],
     ),

@@ -1,0 +1,328 @@
+//! Ranks from search to search: what they keep, how a search begins, and how they end.
+
+use super::control::{Control, Window};
+use super::link::{ClusterError, Link};
+use super::message::{Begin, Message};
+use super::position;
+use super::rank::{Common, Rank, home};
+use super::session::{Session, take_part};
+use super::wire::{Malformed, Reader, Writer};
+use crate::board::{BoardSize, Key};
+use crate::eval::Evaluator;
+use crate::game::{Game, Line};
+use crate::graph_key::Sharing;
+use crate::rng::Rng;
+use crate::search::bias::BiasTable;
+use crate::search::node::NodeId;
+use crate::search::utility::Scale;
+use crate::search::valuation::Valuation;
+use crate::search::{Formula, NodeTable, SearchContext, SearchParams, SearchReport, give_root_priors};
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::atomic::AtomicU32;
+use std::time::Duration;
+
+/// Where the nodes of a search live.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Placement {
+    /// As is better for so many ranks.
+    #[default]
+    Auto,
+    /// Each on the rank that its key says; the memory of all ranks is one table.
+    Hashed,
+    /// All on the first rank, which sends positions to the others to be evaluated.
+    Central,
+}
+
+/// Up to so many evaluators one rank keeps all nodes: it sees all descents in progress, fewer are needed, and each position
+/// is evaluated by who has time. Rank 0 is busy for about 6 µs for each evaluation, see `docs/cluster.md`, so with a small
+/// network it could not keep more busy.
+const CENTRAL_MOST: usize = 128;
+
+impl Placement {
+    /// Does the first rank keep all nodes, with so many evaluations at a time?
+    pub fn is_central(self, evaluators: usize) -> bool {
+        match self {
+            Placement::Auto => evaluators <= CENTRAL_MOST,
+            Placement::Hashed => false,
+            Placement::Central => true,
+        }
+    }
+}
+
+/// How long a rank that has no search waits at a time for one.
+const WAIT: Duration = Duration::from_secs(1);
+
+/// What a rank keeps from search to search.
+#[derive(Debug)]
+struct Store<E> {
+    table: NodeTable,
+    bias: BiasTable,
+    evaluator: E,
+    scale: Option<Scale>,
+    /// The root whose moves have the priors of a root, and from how many sides it was seen for them.
+    seen: (Option<Key>, AtomicU32),
+}
+
+/// One rank of a search that is spread over several: rank 0 [runs](Cluster::run) searches, the others [serve](Cluster::serve).
+///
+/// All ranks must have evaluators that give the same answers, and as many threads.
+pub struct Cluster<E, L: Link> {
+    link: L,
+    store: Store<E>,
+    threads: usize,
+    placement: Placement,
+    window: Option<Window>,
+    /// Is what was learned to be forgotten before the next search?
+    is_stale: bool,
+    /// Packets that have come too early.
+    early: VecDeque<(usize, Vec<u8>)>,
+    is_lost: bool,
+}
+
+impl<E, L: Link> fmt::Debug for Cluster<E, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Cluster(rank {} of {})", self.link.rank(), self.link.ranks())
+    }
+}
+
+impl<E: Evaluator + Sync> Store<E> {
+    /// Makes ready for a search.
+    fn begin(&mut self, game: &Game, begin: &Begin, is_home: bool) {
+        let Formula::Puct(params) = begin.params.formula else { return };
+        let scale = Scale::new(&params, game.size().area(), begin.score);
+        if begin.clear {
+            self.table.clear();
+            self.bias.clear();
+            self.seen = (None, AtomicU32::new(1));
+        } else if let Some(old) = self.scale.filter(|&old| old != scale) {
+            move_utilities(&self.table, &old, &scale);
+        }
+        self.scale = Some(scale);
+        if is_home && self.seen.0 != Some(begin.key) {
+            self.seen = (Some(begin.key), AtomicU32::new(1));
+            if let (true, Some(root)) =
+                (self.evaluator.has_root_priors(), self.table.find_or_insert(begin.key))
+            {
+                give_root_priors(&self.table, &self.evaluator, root, game);
+            }
+        }
+    }
+}
+
+/// Measures what was learned in another scale: what positions are worth by themselves exactly, their means by how far the
+/// scales differ at their mean score. The next visits bring the means up to date.
+fn move_utilities(table: &NodeTable, old: &Scale, new: &Scale) {
+    for id in 0..table.node_count() {
+        let node = table.node(id as NodeId);
+        let own = node.own();
+        if own.weight > 0.0 {
+            let utility = new.utility(own.result.into(), own.score.into(), own.deviation.into());
+            node.set_own_utility(utility as f32);
+        }
+        let mut means = node.means();
+        let at = |scale: &Scale| scale.utility(0.0, means.score.into(), 0.0);
+        let change = (at(new) - at(old)) as f32;
+        means.utility_square += change * (2.0 * means.utility + change);
+        means.utility += change;
+        node.set_means(&means);
+    }
+}
+
+impl<E: Evaluator + Sync, L: Link> Cluster<E, L> {
+    /// This rank, with a node table of `mebibytes` and so many evaluations at a time (at least 1).
+    pub fn new(link: L, evaluator: E, mebibytes: usize, threads: usize) -> Cluster<E, L> {
+        let store = Store {
+            table: NodeTable::new(mebibytes),
+            bias: BiasTable::new(),
+            evaluator,
+            scale: None,
+            seen: (None, AtomicU32::new(1)),
+        };
+        let (placement, early) = (Placement::default(), VecDeque::new());
+        let threads = threads.max(1);
+        Cluster { link, store, threads, placement, window: None, is_stale: true, early, is_lost: false }
+    }
+
+    /// The same with nodes where this says. Only rank 0 is asked.
+    #[must_use]
+    pub fn placed(mut self, placement: Placement) -> Cluster<E, L> {
+        self.placement = placement;
+        self
+    }
+
+    /// The same with so many visits in progress. Only rank 0 is asked.
+    #[must_use]
+    pub fn with_window(mut self, window: Window) -> Cluster<E, L> {
+        self.window = Some(window);
+        self
+    }
+
+    /// How many ranks there are.
+    pub fn ranks(&self) -> usize {
+        self.link.ranks()
+    }
+
+    /// The nodes that this rank keeps, and those that stand for nodes of others.
+    pub fn table(&self) -> &NodeTable {
+        &self.store.table
+    }
+
+    /// Forgets what was learned, on all ranks, before the next search.
+    pub fn clear(&mut self) {
+        self.is_stale = true;
+    }
+
+    /// Searches the game's position over all ranks. For rank 0.
+    ///
+    /// # Errors
+    /// If a rank is lost, or does not answer in time. Then there can be no more searches over ranks.
+    pub fn run(
+        &mut self,
+        params: &SearchParams,
+        game: &Game,
+        seed: u64,
+        context: &SearchContext<'_>,
+    ) -> Result<SearchReport, ClusterError> {
+        let found = self.try_run(params, game, seed, context);
+        self.is_lost |= found.is_err();
+        found
+    }
+
+    fn try_run(
+        &mut self,
+        params: &SearchParams,
+        game: &Game,
+        seed: u64,
+        context: &SearchContext<'_>,
+    ) -> Result<SearchReport, ClusterError> {
+        if self.is_lost {
+            return Err(ClusterError::Silent);
+        }
+        let ranks = self.link.ranks();
+        let is_central = self.placement.is_central(ranks * self.threads);
+        let mut evaluator = self.store.evaluator.clone();
+        let score = evaluator.evaluate(&Line::new(game), &mut Rng::new(0), &mut Vec::new()).score_mean;
+        let begin = Begin {
+            game: position::to_text(game),
+            is_tree: game.sharing() == Sharing::Tree,
+            key: game.graph_key(),
+            params: *params,
+            score,
+            seed,
+            restriction: context.restriction.clone(),
+            clear: self.is_stale,
+            is_central,
+        };
+        let mut packet = Writer::default();
+        Message::Begin(Box::new(begin.clone())).write(game.size(), &mut packet);
+        let packet = packet.into_bytes();
+        for to in 1..ranks {
+            self.link.send(to, packet.clone())?;
+        }
+        self.is_stale = false;
+        let window = self.window.unwrap_or(Window::for_evaluators(ranks * self.threads, is_central));
+        let control = Control::new(context, game, &begin, window, ranks);
+        let (report, fullest) = self.search(game, &begin, Some(control))?.ok_or(ClusterError::Silent)?;
+        // Nobody knows what can be reached from the next root without asking all.
+        self.is_stale = fullest > FULL;
+        Ok(report)
+    }
+
+    /// Takes part in searches until rank 0 has no more. For all other ranks.
+    ///
+    /// # Errors
+    /// If rank 0 or the network is gone, or rank 0 is of another version.
+    pub fn serve(&mut self) -> Result<(), ClusterError> {
+        let result = self.try_serve();
+        if let Err(why) = &result {
+            let mut packet = Writer::default();
+            Message::Failed(why.to_string()).write(NO_BOARD, &mut packet);
+            // If nobody is there to be told, there is nobody to be told.
+            let _ = self.link.send(0, packet.into_bytes());
+        }
+        result
+    }
+
+    fn try_serve(&mut self) -> Result<(), ClusterError> {
+        let mut idle = 0;
+        loop {
+            let Some((from, packet)) = self.link.poll()? else {
+                self.link.wait(idle, WAIT);
+                idle += 1;
+                continue;
+            };
+            idle = 0;
+            if from != 0 {
+                // Of the search that begins: rank 0 has told others sooner.
+                self.early.push_back((from, packet));
+                continue;
+            }
+            let mut reader = Reader::new(&packet);
+            match Message::read(NO_BOARD, &mut reader)? {
+                Message::Begin(begin) => {
+                    let game = position::from_text(&begin.game, begin.is_tree, begin.key)?;
+                    let rest = packet.len() - reader.left();
+                    if rest < packet.len() {
+                        self.early.push_front((0, packet[rest..].to_vec()));
+                    }
+                    self.search(&game, &begin, None)?;
+                }
+                Message::Quit => return Ok(()),
+                _ => return Err(Malformed.into()),
+            }
+        }
+    }
+
+    /// Takes part in a search. The control gets its report, and how full the fullest table is.
+    fn search(
+        &mut self,
+        game: &Game,
+        begin: &Begin,
+        control: Option<Control<'_>>,
+    ) -> Result<Option<(SearchReport, f32)>, ClusterError> {
+        let Cluster { link, store, threads, early, .. } = self;
+        let threads = *threads;
+        let Formula::Puct(params) = begin.params.formula else { return Err(Malformed.into()) };
+        let is_home = home(begin.key, link.ranks(), begin.is_central) == link.rank();
+        store.begin(game, begin, is_home);
+        let scale = store.scale.ok_or(Malformed)?;
+        let common = Common {
+            table: &store.table,
+            valuation: Valuation { table: &store.table, bias: &store.bias, params, scale },
+            begin,
+            seen: &store.seen.1,
+            rank: link.rank(),
+            ranks: link.ranks(),
+            threads,
+        };
+        let rank = Rank::new(common, game, store.evaluator.clone());
+        take_part(
+            Session { link, early, rank, control, threads, game, begin },
+            &store.evaluator,
+            &store.table,
+        )
+    }
+}
+
+/// Of a table that is fuller, everything is forgotten before the next search.
+const FULL: f32 = 0.5;
+
+/// The board of messages that need none.
+const NO_BOARD: BoardSize = match BoardSize::new(1, 1) {
+    Some(size) => size,
+    None => panic!("1 × 1 is a size"),
+};
+
+impl<E, L: Link> Drop for Cluster<E, L> {
+    fn drop(&mut self) {
+        if self.link.rank() == 0 {
+            for to in 1..self.link.ranks() {
+                let mut packet = Writer::default();
+                Message::Quit.write(NO_BOARD, &mut packet);
+                // Who is gone need not be told.
+                let _ = self.link.send(to, packet.into_bytes());
+            }
+        }
+    }
+}

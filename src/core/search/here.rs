@@ -1,0 +1,78 @@
+//! What the moves of a node look like to a choice among them, under PUCT.
+
+use super::node::{Edge, Node};
+use super::params::PuctParams;
+use super::select::{MoveStats, NodeStats, Puct};
+use super::{NodeTable, Restriction};
+use crate::board::Color;
+
+/// A node of a descent, and all that a choice among its moves depends on.
+pub(crate) struct Here<'s> {
+    pub(crate) table: &'s NodeTable,
+    pub(crate) node: &'s Node,
+    pub(crate) edges: &'s [Edge],
+    /// Whose turn it is.
+    pub(crate) color: Color,
+    /// Moves since the root.
+    pub(crate) depth: usize,
+    pub(crate) restriction: &'s Restriction,
+    /// Lost games for each descent in progress.
+    pub(crate) virtual_losses: u32,
+}
+
+impl Here<'_> {
+    /// Writes the moves that may be searched and of which something is known to `visited`. Returns the formula, and of the
+    /// other moves that may be searched the place and the probability of the likeliest, which is the most urgent of them.
+    #[inline]
+    pub(crate) fn look(
+        &self,
+        params: &PuctParams,
+        visited: &mut Vec<(usize, MoveStats)>,
+    ) -> (Puct, Option<(usize, f32)>) {
+        let sign = self.color.sign() as f32;
+        let is_restricted = self.restriction.applies_at(self.depth);
+        visited.clear();
+        let (mut edge_weight, mut visited_probability) = (0.0, 0.0);
+        // Of moves without visits, the likeliest is the most urgent.
+        let mut fresh: Option<(usize, f32)> = None;
+        for (index, edge) in self.edges.iter().enumerate() {
+            let probability = edge.prior().probability();
+            let stats = edge.child().map(|child| self.known(edge, self.table.node(child), sign));
+            let stats = stats.unwrap_or_default();
+            if stats.visits > 0.0 {
+                edge_weight += stats.visits;
+                visited_probability += probability;
+            }
+            if is_restricted && !self.restriction.permits(self.color, edge.mv(), self.depth) {
+                continue;
+            }
+            if stats != MoveStats::default() {
+                visited.push((index, stats));
+            } else if fresh.is_none_or(|(_, most)| probability > most) {
+                fresh = Some((index, probability));
+            }
+        }
+        let means = self.node.means();
+        let puct = Puct::new(
+            params,
+            &NodeStats {
+                utility: sign * means.utility,
+                utility_square: means.utility_square,
+                weight: means.weight,
+                edge_weight,
+                visited_probability,
+                own_utility: sign * self.node.own_utility(),
+                is_root: self.depth == 0,
+            },
+        );
+        (puct, fresh)
+    }
+
+    /// What is known about a move that leads to `child`, for the player on turn.
+    #[inline]
+    fn known(&self, edge: &Edge, child: &Node, sign: f32) -> MoveStats {
+        let visits = child.weight_of_visits(edge.visits()) as f32;
+        let value = if visits > 0.0 { sign * child.means().utility } else { 0.0 };
+        MoveStats { visits, value, lost: (child.in_flight() * self.virtual_losses) as f32 }
+    }
+}
