@@ -218,7 +218,7 @@ impl Clone for Analyst {
 
 /// Bytes that a visit takes: a node, and moves for every point of the board.
 fn bytes_per_visit(size: BoardSize) -> usize {
-    128 + 8 + 24 * (size.area() + 2) + size.area() + 200
+    128 + 8 + 16 * 16 + size.area() + 200
 }
 
 impl Analyst {
@@ -605,9 +605,8 @@ impl Teller<'_> {
             if !is_searched || !self.restriction.permits(report.to_move, entry.mv, 0) {
                 continue;
             }
-            let edges = self.table.edges(self.table.node(root));
-            let Some(child) = edges.iter().find(|edge| edge.mv() == entry.mv).and_then(|edge| edge.child())
-            else {
+            let mut edges = self.table.edges(self.table.node(root));
+            let Some(child) = edges.find(|edge| edge.mv() == entry.mv).and_then(|edge| edge.child()) else {
                 continue;
             };
             let mut sums = Sums::new(area(self.wishes.moves_ownership));
@@ -663,7 +662,7 @@ impl Teller<'_> {
     /// Adds what was found behind a node, with a share of the visits that are summed up.
     fn gather(&self, id: NodeId, share: f64, depth: u32, sums: &mut Sums) {
         let node = self.table.node(id);
-        let edges = self.table.edges(node).iter().filter(|edge| edge.visits() > 0);
+        let edges = self.table.edges(node).filter(|edge| edge.visits() > 0);
         let below: u32 = edges.clone().map(|edge| edge.visits()).sum();
         let own = node.own_visits();
         let is_end = below == 0 || share < LEAST_SHARE || depth >= LONGEST;

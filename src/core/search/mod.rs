@@ -39,14 +39,14 @@ pub use params::{Choice, Formula, PuctParams, RaveParams, SearchChanges, SearchP
 pub use report::{MoveReport, SearchReport};
 pub use restriction::{MoveRule, Restriction};
 pub use stop::{Limits, SearchStats, StopRule};
-pub use table::{NodeTable, TableUse};
+pub use table::{NodeTable, Storing, TableUse};
 
 use crate::board::{Color, Key, Move};
 use crate::eval::{Evaluator, Ownership, Prior};
 use crate::game::{Game, Line};
 use crate::rng::Rng;
 use bias::BiasTable;
-use node::{Edge, NodeId};
+use node::NodeId;
 use std::fmt;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -123,10 +123,18 @@ pub type Adjust<'a> = dyn FnMut(&mut Vec<(Move, Prior)>) + 'a;
 /// a limit may be near.
 const BATCH: u32 = 16;
 
+fn storing(params: &SearchParams) -> Storing {
+    match params.formula {
+        Formula::Rave(_) => Storing::All,
+        Formula::Puct(_) => Storing::Likely,
+    }
+}
+
 /// A search and what it has learned; reused from move to move.
 #[derive(Debug)]
 pub struct Search<E> {
     params: SearchParams,
+    mebibytes: usize,
     table: NodeTable,
     bias: BiasTable,
     /// How utilities are measured, under PUCT.
@@ -143,10 +151,11 @@ pub struct Search<E> {
 impl<E: Evaluator + Sync> Search<E> {
     /// A search with `threads` workers (at least 1) and a node table of `mebibytes`.
     pub fn new(evaluator: E, params: SearchParams, mebibytes: usize, threads: usize) -> Search<E> {
-        let table = NodeTable::new(mebibytes);
+        let table = NodeTable::new(mebibytes, storing(&params));
         let (bias, pool) = (BiasTable::new(), None);
         let (scale, valued, seen) = (None, None, (None, AtomicU32::new(1)));
-        let mut search = Search { params, table, bias, scale, valued, seen, evaluator, pool, threads: 1 };
+        let mut search =
+            Search { params, mebibytes, table, bias, scale, valued, seen, evaluator, pool, threads: 1 };
         search.set_threads(threads);
         search
     }
@@ -175,9 +184,13 @@ impl<E: Evaluator + Sync> Search<E> {
         self.clear();
     }
 
-    /// Changes the parameters; what was learned stays.
+    /// Changes the parameters; what was learned stays, unless the formula is another one.
     pub fn set_params(&mut self, params: SearchParams) {
         self.params = params;
+        if self.table.storing() != storing(&params) {
+            self.table = NodeTable::new(self.mebibytes, storing(&params));
+            self.clear();
+        }
     }
 
     /// The parameters.
@@ -227,7 +240,7 @@ impl<E: Evaluator + Sync> Search<E> {
         moves.clear();
         evaluator.expand_root(&line, &mut moves);
         adjust(&mut moves);
-        self.table.expand(root, || &moves);
+        self.table.expand(root, true, || &moves);
         self.seen = (Some(game.graph_key()), AtomicU32::new(1));
         self.set_values(root, game);
         let root = self.table.node(root);
@@ -241,6 +254,7 @@ impl<E: Evaluator + Sync> Search<E> {
     /// What is known of the game's position; `None` if it has no node.
     pub fn report(&self, game: &Game) -> Option<SearchReport> {
         let root = self.table.find(game.graph_key())?;
+        self.complete(root, game);
         let counters = Counters::default();
         Some(SearchReport::new(&self.table, root, game, &counters, Ownership::default(), &self.params))
     }
@@ -259,7 +273,8 @@ impl<E: Evaluator + Sync> Search<E> {
         let mut moves = Vec::new();
         self.evaluator.clone().expand_root(&Line::new(game), &mut moves);
         // Nothing happens if the root has moves already.
-        self.table.expand(root, || &moves);
+        self.table.expand(root, true, || &moves);
+        self.table.extend(root, true, || &moves);
         for edge in self.table.edges(self.table.node(root)) {
             if let Some(&(_, prior)) = moves.iter().find(|(mv, _)| *mv == edge.mv()) {
                 edge.set_prior(prior);
@@ -306,10 +321,12 @@ impl<E: Evaluator + Sync> Search<E> {
         views: Option<&AtomicU32>,
     ) -> SearchReport {
         let color = game.to_move();
-        let edges = self.table.edges(self.table.node(root)).iter();
+        self.complete(root, game);
+        self.table.node(root).leave_order();
+        let edges = self.table.edges(self.table.node(root));
         let forbidden = edges.filter(|edge| !context.restriction.permits(color, edge.mv(), 0));
         let shared = Shared {
-            forbidden_visits: forbidden.map(Edge::visits).sum(),
+            forbidden_visits: forbidden.map(|edge| edge.visits()).sum(),
             playouts: AtomicU32::new(0),
             stopped: AtomicBool::new(false),
             results: Mutex::new((Counters::default(), Ownership::default())),
@@ -330,6 +347,19 @@ impl<E: Evaluator + Sync> Search<E> {
         }
         let (counters, ownership) = shared.results.into_inner().unwrap_or_else(|error| error.into_inner());
         SearchReport::new(&self.table, root, game, &counters, ownership, &self.params)
+    }
+
+    /// Gives a node all its moves if it has moves already: at the root all are looked at.
+    fn complete(&self, root: NodeId, game: &Game) {
+        let node = self.table.node(root);
+        if self.table.edges(node).is_empty() || self.table.is_complete(node) {
+            return;
+        }
+        let mut moves = Vec::new();
+        self.table.extend(root, true, || {
+            self.evaluator.clone().expand(&Line::new(game), &mut moves);
+            &moves
+        });
     }
 
     /// The game's node. If the table is more than half full, first everything that cannot be reached from it is

@@ -1,7 +1,7 @@
 //! What a search found, as plain data.
 
 use super::NodeTable;
-use super::node::{Means, Node, NodeId, from_fixed};
+use super::node::{Means, Node, NodeId, Rave, from_fixed};
 use super::params::{Choice, Formula, PuctParams, SearchParams};
 use super::select::{MoveStats, NodeStats, Puct};
 use super::table::TableUse;
@@ -10,6 +10,7 @@ use super::worker::Counters;
 use crate::board::{Color, Move};
 use crate::eval::{Ownership, Prior};
 use crate::game::Game;
+use std::cmp::Reverse;
 
 /// One move at the root.
 #[derive(Clone, PartialEq, Debug)]
@@ -145,11 +146,10 @@ fn value_if_visited(node: &Node) -> Option<f32> {
     (node.visits() > 0).then(|| node.value())
 }
 
-/// The moves at a node, the most visited first; equal ones in the order of RAVE games, then of creation.
+/// The moves at a node, the most visited first; equal ones in the order of RAVE games, then of the board.
 fn move_reports(table: &NodeTable, root: &Node) -> Vec<MoveReport> {
-    let mut moves: Vec<MoveReport> = table
+    let mut moves: Vec<(u16, MoveReport)> = table
         .edges(root)
-        .iter()
         .map(|edge| {
             let (visits, seen) = edge.visits_and_seen();
             let node_visits = edge.child().map_or(0, |child| table.node(child).visits());
@@ -168,7 +168,7 @@ fn move_reports(table: &NodeTable, root: &Node) -> Vec<MoveReport> {
                 // Without visits that count: what is known of what follows, or of the root.
                 value_if_visited(known).unwrap_or(root.value())
             };
-            MoveReport {
+            let entry = MoveReport {
                 mv: edge.mv(),
                 visits,
                 node_visits,
@@ -179,15 +179,16 @@ fn move_reports(table: &NodeTable, root: &Node) -> Vec<MoveReport> {
                 merit: visits as f32,
                 score: known.score(),
                 prior: edge.prior(),
-                rave: edge.rave(),
+                rave: table.rave(edge.id).map_or((0, 0.0), Rave::games_and_value),
                 variation,
                 variation_visits,
                 variation_node_visits,
-            }
+            };
+            (edge.order(), entry)
         })
         .collect();
-    moves.sort_by_key(|entry| std::cmp::Reverse((entry.visits, entry.rave.0)));
-    moves
+    moves.sort_by_key(|(order, entry)| (Reverse((entry.visits, entry.rave.0)), *order));
+    moves.into_iter().map(|(_, entry)| entry).collect()
 }
 
 /// Fills in what speaks for the moves after a search with a network.
@@ -274,7 +275,7 @@ fn put_best_first(moves: &mut [MoveReport], color: Color, choice: &Choice) {
 fn follow(table: &NodeTable, mut id: NodeId, variation: &mut Vec<(Move, (u32, u32))>) {
     const LONGEST: usize = 40;
     while variation.len() < LONGEST {
-        let best = table.edges(table.node(id)).iter().max_by_key(|edge| edge.visits());
+        let best = table.edges(table.node(id)).max_by_key(|edge| (edge.visits(), edge.order()));
         let Some(edge) = best.filter(|edge| edge.visits() > 0) else { return };
         let Some(child) = edge.child() else { return };
         variation.push((edge.mv(), (edge.visits(), table.node(child).visits())));

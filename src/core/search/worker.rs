@@ -3,9 +3,10 @@
 use super::bias::{BiasTable, Kind};
 use super::exploration::{Candidate, RootExploration};
 use super::means::Child;
-use super::node::{self, Edge, Node, NodeId};
+use super::node::{self, Edge, EdgeId, Node, NodeId, Rave};
 use super::params::{Formula, PuctParams, RaveParams};
 use super::select::{self, MoveStats, NodeStats, Puct, RaveStats};
+use super::table::{EdgeRef, Edges};
 use super::valuation::Valuation;
 use super::{NodeTable, Restriction, SearchContext, SearchParams};
 use crate::board::{Color, Move};
@@ -18,11 +19,28 @@ use std::sync::atomic::{AtomicU32, Ordering};
 #[derive(Clone, Copy)]
 struct Step {
     node: NodeId,
-    /// Position of the edge among the node's edges.
-    edge: usize,
+    edge: EdgeId,
     mv: Move,
     color: Color,
     child: NodeId,
+}
+
+/// What the formula says about the moves of a node.
+#[derive(Clone, Copy, Debug)]
+struct Choice {
+    edge: EdgeId,
+    /// Was there a move without visits among those that could be chosen?
+    has_fresh: bool,
+}
+
+/// A move that has been visited, when one is chosen.
+#[derive(Clone, Copy)]
+struct Visited {
+    edge: EdgeId,
+    /// Of equally urgent moves, the one with the smallest order is chosen.
+    order: u16,
+    probability: f32,
+    stats: MoveStats,
 }
 
 /// Where a descent ended.
@@ -100,12 +118,17 @@ pub(super) struct Worker<'s, E> {
     valuation: Option<Valuation<'s>>,
     /// Room to compute it in, and to choose in.
     children: Vec<Child>,
-    visited: Vec<(usize, MoveStats)>,
+    visited: Vec<Visited>,
     pub(super) counters: Counters,
 }
 
+/// Is a move without visits chosen before another one?
+fn is_likelier(a: &Visited, b: &Visited) -> bool {
+    a.probability > b.probability || a.probability == b.probability && a.order < b.order
+}
+
 /// Up to this share of the node table, a node gets its moves together with its value, if the evaluator knows both. Beyond
-/// it, only nodes that are reached again get them: moves take much more memory than the node.
+/// it, only nodes that are reached again get them: moves take as much memory as the node, or much more.
 const EARLY_EXPANSION_FULLNESS: f32 = 0.25;
 
 /// The root is seen from one more side for every so many visits.
@@ -179,7 +202,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
             node.add_result(evaluation.score, square);
             let has_moves = !self.moves.is_empty() && matches!(end, End::Leaf(_));
             if has_moves && self.table.usage().fullness() < EARLY_EXPANSION_FULLNESS {
-                self.table.expand(leaf, || &self.moves);
+                self.table.expand(leaf, leaf == self.root, || &self.moves);
             }
             self.back_up(evaluation.score, square);
             if let Formula::Rave(params) = self.params.formula {
@@ -235,10 +258,8 @@ impl<'s, E: Evaluator> Worker<'s, E> {
                 }
                 self.expand(id);
             }
-            let edges = self.table.edges(node);
-            let explored = if self.path.is_empty() { self.explore(node, edges) } else { None };
-            let Some(index) = explored.or_else(|| self.select(node, edges)) else { return End::Leaf(id) };
-            let edge = &edges[index];
+            let Some(chosen) = self.choose(id) else { return End::Leaf(id) };
+            let edge = self.table.edge(chosen);
             let mv = edge.mv();
             // The set of banned points is part of a node's key, so a node's moves are legal on every path to it.
             // Should two keys ever collide, the descent ends here instead of playing an illegal move.
@@ -269,7 +290,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
                     (child, true)
                 }
             };
-            self.path.push(Step { node: id, edge: index, mv, color, child });
+            self.path.push(Step { node: id, edge: chosen, mv, color, child });
             let met_itself =
                 child == self.root || self.path[..self.path.len() - 1].iter().any(|step| step.child == child);
             self.table.node(child).begin_visit();
@@ -291,22 +312,61 @@ impl<'s, E: Evaluator> Worker<'s, E> {
 
     fn expand(&mut self, id: NodeId) {
         let (line, evaluator, moves) = (&self.line, &mut self.evaluator, &mut self.moves);
-        self.table.expand(id, || {
+        self.table.expand(id, id == self.root, || {
             moves.clear();
             evaluator.expand(line, moves);
             moves
         });
     }
 
-    /// The place of the root's move if this simulation chooses it by the priors of the exploration.
-    fn explore(&mut self, node: &Node, edges: &[Edge]) -> Option<usize> {
+    /// Gives a node more of its moves, or all; the position of the line is the node's. Says whether it has more now.
+    fn extend(&mut self, id: NodeId, wants_all: bool) -> bool {
+        let (line, evaluator, moves) = (&self.line, &mut self.evaluator, &mut self.moves);
+        self.table.extend(id, wants_all, || {
+            moves.clear();
+            evaluator.expand(line, moves);
+            moves
+        })
+    }
+
+    /// The edge to follow from a node; `None` without edges.
+    fn choose(&mut self, id: NodeId) -> Option<EdgeId> {
+        let node = self.table.node(id);
+        if self.path.is_empty()
+            && let Some(explored) = self.explore(node)
+        {
+            return Some(explored);
+        }
+        match self.params.formula {
+            Formula::Rave(params) => self.select_by_rave(&params, node),
+            Formula::Puct(params) => {
+                let is_restricted = self.restriction.applies_at(self.path.len());
+                if is_restricted {
+                    node.leave_order();
+                }
+                let chosen = self.select_by_puct(&params, node, is_restricted);
+                let has_fresh = chosen.is_some_and(|it| it.has_fresh);
+                // All moves that are stored have been visited, and the next one might be more urgent than they are.
+                let chosen =
+                    match !has_fresh && !self.table.is_complete(node) && self.extend(id, is_restricted) {
+                        true => self.select_by_puct(&params, node, is_restricted),
+                        false => chosen,
+                    };
+                chosen.map(|it| it.edge)
+            }
+        }
+    }
+
+    /// The root's edge if this simulation chooses it by the priors of the exploration.
+    fn explore(&mut self, node: &Node) -> Option<EdgeId> {
         let exploration = self.exploration?;
         self.counts_at_root = exploration.draw(self.rng.unit() as f32)?;
         let sign = self.line.to_move().sign() as f32;
         // What lies below counts also where the edge was not: visits are those of the nodes.
         let seen =
             |edge: &Edge| edge.child().map(|child| self.table.node(child)).filter(|it| it.visits() > 0);
-        let total = edges.iter().filter_map(seen).map(Node::visits).sum();
+        let edges = self.table.edges(node);
+        let total = edges.filter_map(|edge| seen(&edge)).map(Node::visits).sum();
         let chosen = self.most_urgent(edges, |edge| {
             let known = seen(edge);
             let candidate = Candidate {
@@ -321,25 +381,12 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         chosen
     }
 
-    /// The most urgent move's place among the edges; the first of equals. `None` without edges.
-    fn select(&mut self, node: &Node, edges: &[Edge]) -> Option<usize> {
-        match self.params.formula {
-            Formula::Rave(params) => self.select_by_rave(&params, node, edges),
-            Formula::Puct(params) => {
-                let mut visited = std::mem::take(&mut self.visited);
-                let chosen = self.select_by_puct(&params, node, edges, &mut visited);
-                self.visited = visited;
-                chosen
-            }
-        }
-    }
-
-    fn select_by_rave(&self, params: &RaveParams, node: &Node, edges: &[Edge]) -> Option<usize> {
+    fn select_by_rave(&self, params: &RaveParams, node: &Node) -> Option<EdgeId> {
         let sign = self.line.to_move().sign() as f32;
         let exploring = (node.visits() as f32).sqrt();
-        self.most_urgent(edges, |edge| {
+        self.most_urgent(self.table.edges(node), |edge| {
             let stats = self.stats(node, edge, sign);
-            let (visits, value) = edge.rave();
+            let (visits, value) = self.table.rave(edge.id).map_or((0, 0.0), Rave::games_and_value);
             let prior = edge.prior().games();
             let rave = RaveStats {
                 visits,
@@ -351,35 +398,36 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         })
     }
 
-    /// `visited` is room for the moves that are known.
-    fn select_by_puct(
-        &self,
-        params: &PuctParams,
-        node: &Node,
-        edges: &[Edge],
-        visited: &mut Vec<(usize, MoveStats)>,
-    ) -> Option<usize> {
-        let (sign, depth) = (self.line.to_move().sign() as f32, self.path.len());
-        let is_restricted = self.restriction.applies_at(depth);
+    /// The most urgent of the moves that are stored; `None` if none may be chosen.
+    fn select_by_puct(&mut self, params: &PuctParams, node: &Node, is_restricted: bool) -> Option<Choice> {
+        let (sign, depth, color) = (self.line.to_move().sign() as f32, self.path.len(), self.line.to_move());
+        let is_in_order = node.is_in_order();
+        let mut visited = std::mem::take(&mut self.visited);
         visited.clear();
         let (mut edge_weight, mut visited_probability) = (0.0, 0.0);
         // Of moves without visits, the likeliest is the most urgent.
-        let mut fresh: Option<(usize, f32)> = None;
-        for (index, edge) in edges.iter().enumerate() {
+        let mut fresh: Option<Visited> = None;
+        for edge in self.table.edges(node) {
+            let child = edge.child();
             let probability = edge.prior().probability();
-            let stats = edge.child().map(|child| self.known(edge, self.table.node(child), sign));
+            let stats = child.map(|child| self.known(&edge, self.table.node(child), sign));
             let stats = stats.unwrap_or_default();
             if stats.visits > 0.0 {
                 edge_weight += stats.visits;
                 visited_probability += probability;
             }
-            if is_restricted && !self.restriction.permits(self.line.to_move(), edge.mv(), depth) {
+            if is_restricted && !self.restriction.permits(color, edge.mv(), depth) {
                 continue;
             }
+            let it = Visited { edge: edge.id, order: edge.order(), probability, stats };
             if stats != MoveStats::default() {
-                visited.push((index, stats));
-            } else if fresh.is_none_or(|(_, most)| probability > most) {
-                fresh = Some((index, probability));
+                visited.push(it);
+            } else if fresh.is_none_or(|best| is_likelier(&it, &best)) {
+                fresh = Some(it);
+            }
+            if child.is_none() && is_in_order {
+                // Nothing behind it has been visited, or is as likely.
+                break;
             }
         }
         let means = node.means();
@@ -395,17 +443,24 @@ impl<'s, E: Evaluator> Worker<'s, E> {
                 is_root: depth == 0,
             },
         );
-        let fresh = fresh.map(|(index, _)| (index, MoveStats::default()));
-        let mut best = None;
-        let mut best_urgency = f32::NEG_INFINITY;
-        for &(index, stats) in visited.iter().chain(&fresh) {
-            let urgency = puct.urgency(&stats, edges[index].prior().probability());
-            if urgency > best_urgency {
-                best_urgency = urgency;
-                best = Some(index);
+        let mut best: Option<(f32, Visited)> = None;
+        for it in &visited {
+            let urgency = puct.urgency(&it.stats, it.probability);
+            let is_better =
+                |(most, than): (f32, Visited)| urgency > most || urgency == most && it.order < than.order;
+            if best.is_none_or(is_better) {
+                best = Some((urgency, *it));
             }
         }
-        best
+        self.visited = visited;
+        let has_fresh = fresh.is_some();
+        if let Some(fresh) = fresh {
+            let urgency = puct.urgency(&MoveStats::default(), fresh.probability);
+            if best.is_none_or(|(most, _)| urgency > most) {
+                best = Some((urgency, fresh));
+            }
+        }
+        best.map(|(_, it)| Choice { edge: it.edge, has_fresh })
     }
 
     /// What is known about a move that leads to `child`, for the player on turn.
@@ -416,21 +471,21 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         MoveStats { visits, value, lost: (child.in_flight() * self.params.virtual_losses) as f32 }
     }
 
-    /// The place of the edge for which `urgency` is largest, among those that may be searched; the first of equals.
+    /// The edge for which `urgency` is largest, among those that may be searched; the first of equals.
     #[inline]
-    fn most_urgent(&self, edges: &[Edge], mut urgency: impl FnMut(&Edge) -> f32) -> Option<usize> {
+    fn most_urgent(&self, edges: Edges<'_>, mut urgency: impl FnMut(&EdgeRef<'_>) -> f32) -> Option<EdgeId> {
         let depth = self.path.len();
         let is_restricted = self.restriction.applies_at(depth);
         let mut best = None;
         let mut best_urgency = f32::NEG_INFINITY;
-        for (index, edge) in edges.iter().enumerate() {
+        for edge in edges {
             if is_restricted && !self.restriction.permits(self.line.to_move(), edge.mv(), depth) {
                 continue;
             }
-            let urgency = urgency(edge);
+            let urgency = urgency(&edge);
             if urgency > best_urgency {
                 best_urgency = urgency;
-                best = Some(index);
+                best = Some(edge.id);
             }
         }
         best
@@ -462,7 +517,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         for (depth, step) in self.path.iter().enumerate().rev() {
             let child = self.table.node(step.child);
             let node = self.table.node(step.node);
-            let edge = &self.table.edges(node)[step.edge];
+            let edge = self.table.edge(step.edge);
             if let Some(valuation) = &self.valuation {
                 if depth > 0 || self.counts_at_root {
                     node.count_visit(edge);
@@ -498,7 +553,8 @@ impl<'s, E: Evaluator> Worker<'s, E> {
                 if let Some((player, when)) = plays.get(point)
                     && player == color
                 {
-                    edge.add_rave(evaluation.value, if when <= late { 2 } else { 1 });
+                    let games = if when <= late { 2 } else { 1 };
+                    self.table.rave(edge.id).inspect(|rave| rave.add(evaluation.value, games));
                 }
             }
         };
