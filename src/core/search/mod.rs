@@ -20,6 +20,8 @@
 
 mod bias;
 pub mod exploration;
+#[cfg(test)]
+mod many_workers;
 pub mod means;
 pub mod node;
 pub mod params;

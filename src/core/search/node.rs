@@ -66,6 +66,10 @@ pub(super) const EXPANDING: u32 = u32::MAX;
 const EXTENDING: u32 = 1;
 /// Bit of [`Node::flags`]: moves may have been visited in another order than that of their priors.
 const OUT_OF_ORDER: u32 = 2;
+/// Bit of [`Node::flags`]: some worker is evaluating the node or creating its moves.
+const CLAIMED: u32 = 4;
+/// Bit of [`Node::flags`]: others wait until it is ready.
+const AWAITED: u32 = 8;
 
 /// A position in the graph. All fields are written by any worker, with relaxed ordering unless said: they are
 /// statistics, and what must be seen together is published by `expansion` or by the table's slot.
@@ -115,7 +119,7 @@ pub struct Node {
     pub(super) bias_entry: AtomicU32,
     pub(super) bias_difference: Float,
     pub(super) bias_weight: Float,
-    /// [`EXTENDING`] and [`OUT_OF_ORDER`].
+    /// [`EXTENDING`], [`OUT_OF_ORDER`], [`CLAIMED`] and [`AWAITED`].
     flags: AtomicU32,
 }
 
@@ -349,6 +353,22 @@ impl Node {
 
     pub(super) fn end_extending(&self) {
         self.flags.fetch_and(!EXTENDING, Ordering::Release);
+    }
+
+    /// Tries to become the one who evaluates the node, or creates its moves. Acquire: who succeeds sees what those before
+    /// have found.
+    pub(super) fn claim(&self) -> bool {
+        self.flags.fetch_or(CLAIMED, Ordering::Acquire) & CLAIMED == 0
+    }
+
+    /// The opposite of [`claim`](Node::claim). Says whether others wait for it.
+    pub(super) fn release(&self) -> bool {
+        self.flags.fetch_and(!(CLAIMED | AWAITED), Ordering::Release) & AWAITED != 0
+    }
+
+    /// Says that somebody waits for the node. False if nobody has claimed it any more.
+    pub(super) fn await_release(&self) -> bool {
+        self.flags.fetch_or(AWAITED, Ordering::AcqRel) & CLAIMED != 0
     }
 
     /// Have moves only been visited in the order of their priors? Then no move behind the first one without visits

@@ -72,6 +72,8 @@ pub struct SearchReport {
     pub cycles: u32,
     /// New edges whose position had a node already, made on another path: what the graph saves over a tree.
     pub transpositions: u32,
+    /// Descents that met a position that another worker was evaluating, and waited for the answer.
+    pub waits: u32,
     /// Longest descent.
     pub depth: u32,
 }
@@ -105,6 +107,7 @@ impl SearchReport {
             usage: table.usage(),
             cycles: counters.cycles,
             transpositions: counters.transpositions,
+            waits: counters.waits,
             depth: counters.depth,
         }
     }

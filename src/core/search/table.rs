@@ -27,6 +27,7 @@ use smallvec::SmallVec;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
 
 /// More memory than node numbers of 32 bits could use.
 const MEBIBYTES_MAX: usize = 1 << 20;
@@ -54,6 +55,26 @@ pub struct NodeTable {
     index: Box<[AtomicU32]>,
     nodes_used: AtomicU32,
     edges_used: AtomicU32,
+    /// Where workers wait for nodes that others have claimed; nodes share them.
+    waiting: [(Mutex<()>, Condvar); 16],
+}
+
+/// A node that is being evaluated, or whose moves are being created, by one worker alone. It is released in the end,
+/// also by a panic.
+pub(super) struct Claim<'t> {
+    table: &'t NodeTable,
+    id: NodeId,
+}
+
+impl Drop for Claim<'_> {
+    fn drop(&mut self) {
+        if self.table.node(self.id).release() {
+            // Whoever has said that he waits holds the lock until he does.
+            let (lock, bell) = self.table.waiting(self.id);
+            let _held = lock.lock().unwrap_or_else(PoisonError::into_inner);
+            bell.notify_all();
+        }
+    }
 }
 
 impl fmt::Debug for NodeTable {
@@ -120,6 +141,7 @@ impl NodeTable {
             index: try_zeroed_slice_box(slots).ok()?,
             nodes_used: AtomicU32::new(0),
             edges_used: AtomicU32::new(0),
+            waiting: Default::default(),
         })
     }
 
@@ -273,6 +295,26 @@ impl NodeTable {
         let id = take(&self.nodes_used, 1, self.nodes.len())?;
         self.node(id).set_key(key);
         Some(id)
+    }
+
+    /// Claims a node. If another worker has done so, waits until he has released it, and claims nothing.
+    ///
+    /// Who holds a claim must not wait for another one.
+    pub(super) fn claim_or_wait(&self, id: NodeId) -> Option<Claim<'_>> {
+        let node = self.node(id);
+        if node.claim() {
+            return Some(Claim { table: self, id });
+        }
+        let (lock, bell) = self.waiting(id);
+        let mut held = lock.lock().unwrap_or_else(PoisonError::into_inner);
+        while node.await_release() {
+            held = bell.wait(held).unwrap_or_else(PoisonError::into_inner);
+        }
+        None
+    }
+
+    fn waiting(&self, id: NodeId) -> &(Mutex<()>, Condvar) {
+        &self.waiting[id as usize % self.waiting.len()]
     }
 
     /// Gives a node its moves: all of them if that is wanted or if this table stores all, or else the likeliest. Only one

@@ -6,7 +6,7 @@ use super::means::Child;
 use super::node::{self, Edge, EdgeId, Node, NodeId, Rave};
 use super::params::{Formula, PuctParams, RaveParams};
 use super::select::{self, MoveStats, NodeStats, Puct, RaveStats};
-use super::table::{EdgeRef, Edges};
+use super::table::{Claim, EdgeRef, Edges};
 use super::valuation::Valuation;
 use super::{NodeTable, Restriction, SearchContext, SearchParams};
 use crate::board::{Color, Move};
@@ -44,10 +44,9 @@ struct Visited {
 }
 
 /// Where a descent ended.
-#[derive(Clone, Copy)]
-enum End {
-    /// At this node, whose position is that of the line.
-    Leaf(NodeId),
+enum End<'s> {
+    /// At this node, whose position is that of the line. With a network nobody else evaluates it now.
+    Leaf(NodeId, Option<Claim<'s>>),
     /// One move behind this node: the position of the line has no node, because the table is full.
     BelowLeaf(NodeId),
     /// At a node of its own path.
@@ -63,6 +62,7 @@ pub(super) struct Counters {
     pub(super) cycles: u32,
     pub(super) transpositions: u32,
     pub(super) depth: u32,
+    pub(super) waits: u32,
 }
 
 impl Counters {
@@ -72,6 +72,7 @@ impl Counters {
         self.score_square_sum += other.score_square_sum;
         self.cycles += other.cycles;
         self.transpositions += other.transpositions;
+        self.waits += other.waits;
         self.depth = self.depth.max(other.depth);
     }
 
@@ -183,8 +184,12 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         self.path.clear();
         self.counts_at_root = true;
         self.table.node(self.root).begin_visit();
-        let end = self.descend();
-        if let End::Leaf(leaf) | End::BelowLeaf(leaf) = end {
+        let (leaf, is_leaf, claim) = match self.descend() {
+            End::Leaf(leaf, claim) => (Some(leaf), true, claim),
+            End::BelowLeaf(above) => (Some(above), false, None),
+            End::Cycle => (None, false, None),
+        };
+        if let Some(leaf) = leaf {
             self.moves.clear();
             let evaluation = self.evaluator.evaluate(&self.line, &mut self.rng, &mut self.moves);
             let score = f64::from(evaluation.score);
@@ -194,16 +199,18 @@ impl<'s, E: Evaluator> Worker<'s, E> {
             let node = self.table.node(leaf);
             if let Some(valuation) = &self.valuation {
                 let turn = self.line.to_move();
-                let turn = if matches!(end, End::Leaf(_)) { turn } else { turn.opponent() };
+                let turn = if is_leaf { turn } else { turn.opponent() };
                 valuation.evaluated(node, turn, &evaluation, &mut self.children);
             } else {
                 node.add_own(node::to_fixed(evaluation.value));
             }
             node.add_result(evaluation.score, square);
-            let has_moves = !self.moves.is_empty() && matches!(end, End::Leaf(_));
+            let has_moves = !self.moves.is_empty() && is_leaf;
             if has_moves && self.table.usage().fullness() < EARLY_EXPANSION_FULLNESS {
                 self.table.expand(leaf, leaf == self.root, || &self.moves);
             }
+            // Who has waited for the evaluation goes on from here.
+            drop(claim);
             self.back_up(evaluation.score, square);
             if let Formula::Rave(params) = self.params.formula {
                 self.update_rave(&params, evaluation);
@@ -243,22 +250,30 @@ impl<'s, E: Evaluator> Worker<'s, E> {
     }
 
     /// Follows the most urgent moves to a leaf.
-    fn descend(&mut self) -> End {
+    fn descend(&mut self) -> End<'s> {
         let mut id = self.root;
         let limit = depth_limit(self.line.game());
         loop {
             let node = self.table.node(id);
             if self.line.passes() >= 2 && !self.line.moves().is_empty() || self.path.len() >= limit {
-                return End::Leaf(id);
+                return self.leaf(id);
             }
             if self.table.edges(node).is_empty() {
+                let claim = match self.valuation {
+                    Some(_) => match self.claim_or_wait(id) {
+                        Some(claim) => Some(claim),
+                        // Another worker has evaluated it meanwhile, or created its moves.
+                        None => continue,
+                    },
+                    None => None,
+                };
                 let enough = node.own_visits() >= self.params.expand_after || id == self.root;
                 if !enough {
-                    return End::Leaf(id);
+                    return End::Leaf(id, claim);
                 }
                 self.expand(id);
             }
-            let Some(chosen) = self.choose(id) else { return End::Leaf(id) };
+            let Some(chosen) = self.choose(id) else { return self.leaf(id) };
             let edge = self.table.edge(chosen);
             let mv = edge.mv();
             // The set of banned points is part of a node's key, so a node's moves are legal on every path to it.
@@ -266,15 +281,15 @@ impl<'s, E: Evaluator> Worker<'s, E> {
             if let Move::Play(point) = mv
                 && self.line.check(point).is_err()
             {
-                return End::Leaf(id);
+                return self.leaf(id);
             }
             let color = self.line.to_move();
             let known = edge.child();
             // Of the position before the move, which is gone when the new node is made.
             let kind = if known.is_none() { self.kind(color, mv) } else { None };
             self.line.play(mv);
-            let (child, is_new) = match known {
-                Some(child) => (child, false),
+            let child = match known {
+                Some(child) => child,
                 None => {
                     let before = self.table.node_count();
                     let Some(child) = self.table.find_or_insert(self.line.graph_key()) else {
@@ -287,7 +302,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
                     if (child as usize) < before {
                         self.counters.transpositions += 1;
                     }
-                    (child, true)
+                    child
                 }
             };
             self.path.push(Step { node: id, edge: chosen, mv, color, child });
@@ -298,10 +313,22 @@ impl<'s, E: Evaluator> Worker<'s, E> {
                 return End::Cycle;
             }
             id = child;
-            if is_new && self.table.node(id).visits() == 0 {
-                return End::Leaf(id);
-            }
         }
+    }
+
+    /// The end of a descent at a node that may have been evaluated before.
+    fn leaf(&mut self, id: NodeId) -> End<'s> {
+        let mut claim = None;
+        while self.valuation.is_some() && claim.is_none() {
+            claim = self.claim_or_wait(id);
+        }
+        End::Leaf(id, claim)
+    }
+
+    fn claim_or_wait(&mut self, id: NodeId) -> Option<Claim<'s>> {
+        let claim = self.table.claim_or_wait(id);
+        self.counters.waits += u32::from(claim.is_none());
+        claim
     }
 
     /// The kind of a move in the position of the line, if that matters.
