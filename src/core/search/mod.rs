@@ -27,6 +27,7 @@ pub mod node;
 pub mod params;
 pub mod report;
 pub mod restriction;
+pub mod root_moves;
 pub mod select;
 pub mod stop;
 pub mod table;
@@ -37,7 +38,7 @@ mod valuation;
 mod worker;
 
 pub use exploration::RootExploration;
-pub use params::{Choice, Formula, PuctParams, RaveParams, SearchChanges, SearchParams};
+pub use params::{Choice, Formula, PuctParams, RaveParams, RootParams, SearchChanges, SearchParams};
 pub use report::{MoveReport, SearchReport};
 pub use restriction::{MoveRule, Restriction};
 pub use stop::{Limits, SearchStats, StopRule};
@@ -49,6 +50,7 @@ use crate::game::{Game, Line};
 use crate::rng::Rng;
 use bias::BiasTable;
 use node::NodeId;
+use std::cmp::Reverse;
 use std::fmt;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -75,6 +77,9 @@ pub struct SearchContext<'a> {
     pub restriction: &'a Restriction,
     /// Simulations that choose the root's move otherwise.
     pub exploration: Option<&'a RootExploration>,
+    /// Is one good move wanted, and not what every move is worth? Then moves of the root are left out that cannot be better
+    /// than others, see [`RootParams`]; not with an `exploration`, and not by playouts.
+    pub for_play: bool,
 }
 
 impl<'a> SearchContext<'a> {
@@ -91,6 +96,7 @@ impl<'a> SearchContext<'a> {
             reporting: None,
             restriction: &NO_RESTRICTION,
             exploration: None,
+            for_play: false,
         }
     }
 }
@@ -143,8 +149,8 @@ pub struct Search<E> {
     scale: Option<Scale>,
     /// The root and the constants that all means and utilities were computed for.
     valued: Option<(Key, PuctParams)>,
-    /// The root whose moves have the priors of a root, and from how many sides it was seen for them.
-    seen: (Option<Key>, AtomicU32),
+    /// The root whose moves have the priors of a root, at a temperature, and from how many sides it was seen for them.
+    seen: (Option<(Key, f32)>, AtomicU32),
     evaluator: E,
     pool: Option<rayon::ThreadPool>,
     threads: usize,
@@ -243,7 +249,7 @@ impl<E: Evaluator + Sync> Search<E> {
         evaluator.expand_root(&line, &mut moves);
         adjust(&mut moves);
         self.table.expand(root, true, || &moves);
-        self.seen = (Some(game.graph_key()), AtomicU32::new(1));
+        self.seen = (Some((game.graph_key(), self.temperature(game))), AtomicU32::new(1));
         self.set_values(root, game);
         let root = self.table.node(root);
         match self.valuation() {
@@ -264,16 +270,20 @@ impl<E: Evaluator + Sync> Search<E> {
     /// Gives the moves of the root the priors that they have where a search begins. A position that was a root keeps
     /// them when it is met again further down, which takes moves that are taken back.
     fn set_root_priors(&mut self, root: NodeId, game: &Game) {
-        let key = Some(game.graph_key());
-        if self.seen.0 == key {
+        let temperature = self.temperature(game);
+        let wanted = Some((game.graph_key(), temperature));
+        if self.seen.0 == wanted {
             return;
         }
-        self.seen = (key, AtomicU32::new(1));
-        if !self.evaluator.has_root_priors() {
+        let had_other =
+            self.seen.0.is_some_and(|(key, other)| key == game.graph_key() && other != temperature);
+        self.seen = (wanted, AtomicU32::new(1));
+        if !self.evaluator.has_root_priors() && temperature == 1.0 && !had_other {
             return;
         }
         let mut moves = Vec::new();
         self.evaluator.clone().expand_root(&Line::new(game), &mut moves);
+        root_moves::temper(&mut moves, temperature);
         // Nothing happens if the root has moves already.
         self.table.expand(root, true, || &moves);
         self.table.extend(root, true, || &moves);
@@ -282,6 +292,34 @@ impl<E: Evaluator + Sync> Search<E> {
                 edge.set_prior(prior);
             }
         }
+    }
+
+    /// The temperature of the root's probabilities.
+    fn temperature(&self, game: &Game) -> f32 {
+        match self.params.formula {
+            Formula::Puct(_) => self.params.root.temperature(game),
+            Formula::Rave(_) => 1.0,
+        }
+    }
+
+    /// The moves of the root that need not be looked at when one is to be played. The root has moves then.
+    fn pruned(&self, root: NodeId, game: &Game, context: &SearchContext<'_>) -> Vec<Move> {
+        let is_wanted = context.for_play && context.exploration.is_none() && self.valuation().is_some();
+        if !is_wanted || !root_moves::may_be_pruned(game, &self.params.root) {
+            return Vec::new();
+        }
+        let mut moves = Vec::new();
+        self.table.expand(root, true, || {
+            self.evaluator.clone().expand(&Line::new(game), &mut moves);
+            &moves
+        });
+        let permits = |mv| context.restriction.permits(game.to_move(), mv, 0);
+        let edges = self.table.edges(self.table.node(root)).filter(|edge| permits(edge.mv()));
+        let known = edges.map(|edge| (edge.mv(), (edge.visits(), edge.prior().pack()), edge.order()));
+        let mut known: Vec<_> = known.collect();
+        known.sort_by_key(|&(_, known, order)| (Reverse(known), order));
+        let moves: Vec<Move> = known.into_iter().map(|(mv, ..)| mv).collect();
+        root_moves::pruned(game, &self.params.root, &moves)
     }
 
     /// Measures utilities around the score that is expected here, and values all that was learned anew.
@@ -325,6 +363,9 @@ impl<E: Evaluator + Sync> Search<E> {
         let color = game.to_move();
         self.complete(root, game);
         self.table.node(root).leave_order();
+        let pruned = self.pruned(root, game, context);
+        let restriction = root_moves::without(context.restriction, color, pruned.clone());
+        let context = &SearchContext { restriction: &restriction, ..*context };
         let edges = self.table.edges(self.table.node(root));
         let forbidden = edges.filter(|edge| !context.restriction.permits(color, edge.mv(), 0));
         let shared = Shared {
@@ -333,7 +374,8 @@ impl<E: Evaluator + Sync> Search<E> {
             stopped: AtomicBool::new(false),
             results: Mutex::new((Counters::default(), Ownership::default())),
         };
-        let common = Common { table: &self.table, params: self.params, valuation: self.valuation(), root };
+        let (params, valuation, temperature) = (self.params, self.valuation(), self.temperature(game));
+        let common = Common { table: &self.table, params, valuation, root, temperature };
         let job = |index: usize| {
             let rng = Rng::for_worker(seed, index);
             let evaluator = self.evaluator.clone();
@@ -348,7 +390,10 @@ impl<E: Evaluator + Sync> Search<E> {
             None => job(0),
         }
         let (counters, ownership) = shared.results.into_inner().unwrap_or_else(|error| error.into_inner());
-        SearchReport::new(&self.table, root, game, &counters, ownership, &self.params)
+        let mut report = SearchReport::new(&self.table, root, game, &counters, ownership, &self.params);
+        // Earlier searches may have preferred the image that was left out now.
+        report.moves.sort_by_key(|entry| pruned.contains(&entry.mv));
+        report
     }
 
     /// Gives a node all its moves if it has moves already: at the root all are looked at.

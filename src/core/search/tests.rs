@@ -613,6 +613,56 @@ fn a_position_that_becomes_the_root_gets_all_its_moves() {
 }
 
 #[test]
+fn a_move_to_be_played_is_looked_for_among_one_of_each_set_of_images() {
+    let game = empty(5);
+    let limits = Limits::playouts(1500);
+    let context =
+        SearchContext { for_play: true, ..SearchContext::new(&limits, &|| Duration::ZERO, &|| false) };
+    let visited = |report: &SearchReport| report.moves.iter().filter(|entry| entry.visits > 0).count();
+    let mut search = puct_search(HashPolicy, 1);
+    let report = search.run(&game, 1, &context);
+    assert_eq!((report.moves.len(), visited(&report)), (26, 7), "a triangle of the board, and the pass");
+    let known = report.moves[..7].to_vec();
+    // Analyses look at all.
+    assert!(visited(&run(&mut search, &game, 1500, 1)) > 7);
+    // And the next search for a move at one of each set again, whatever has been looked at meanwhile.
+    let before = search.report(&game).expect("a node");
+    let report = search.run(&game, 1, &context);
+    let more = |entry: &&MoveReport| before.find(entry.mv).is_some_and(|it| it.visits < entry.visits);
+    assert!(report.moves.iter().filter(more).count() <= 7);
+    assert!(report.moves[..7].iter().filter(|entry| entry.mv == Move::Pass).count() == 1);
+    // Where nothing is left out, nothing changes.
+    let mut off = puct_search(HashPolicy, 1);
+    let root = RootParams { symmetry_pruning: false, ..RootParams::USUAL };
+    off.set_params(SearchParams { root, ..SearchParams::for_network() });
+    let all = off.run(&game, 1, &context);
+    assert_eq!(summary(&all), summary(&run(&mut puct_search(HashPolicy, 1), &game, 1500, 1)));
+    assert!(known.iter().all(|entry| all.find(entry.mv).is_some()));
+}
+
+#[test]
+fn the_roots_probabilities_have_a_temperature() {
+    let game = empty(5);
+    let mut search = puct_search(HashPolicy, 1);
+    let mut priors = |policy_temperature: f32| {
+        let root = RootParams {
+            policy_temperature,
+            policy_temperature_early: policy_temperature,
+            ..RootParams::USUAL
+        };
+        search.set_params(SearchParams { root, ..SearchParams::for_network() });
+        let report = run(&mut search, &game, 1, 1);
+        let priors: Vec<f32> = report.moves.iter().map(|entry| entry.prior.probability()).collect();
+        assert!((priors.iter().sum::<f32>() - 1.0).abs() < 0.01);
+        priors.into_iter().fold(0.0, f32::max)
+    };
+    let plain = priors(1.0);
+    let (hot, cold) = (priors(4.0), priors(0.25));
+    assert!(hot < 0.8 * plain && cold > 1.5 * plain, "{hot} {plain} {cold}");
+    assert_eq!(priors(1.0), plain, "the temperature can be taken back");
+}
+
+#[test]
 fn a_node_takes_less_than_a_kilobyte() {
     let game = empty(19);
     let mut search = puct_search(HashPolicy, 1);

@@ -8,7 +8,7 @@ use super::params::{Formula, PuctParams, RaveParams};
 use super::select::{self, MoveStats, NodeStats, Puct, RaveStats};
 use super::table::{Claim, EdgeRef, Edges};
 use super::valuation::Valuation;
-use super::{NodeTable, Restriction, SearchContext, SearchParams};
+use super::{NodeTable, Restriction, SearchContext, SearchParams, root_moves};
 use crate::board::{Color, Move};
 use crate::eval::{Evaluation, Evaluator, FirstPlays, Prior};
 use crate::game::{Game, Line};
@@ -96,6 +96,8 @@ pub(super) struct Common<'s> {
     /// Under PUCT.
     pub(super) valuation: Option<Valuation<'s>>,
     pub(super) root: NodeId,
+    /// Of the root's probabilities.
+    pub(super) temperature: f32,
 }
 
 /// See the [module documentation](self).
@@ -103,6 +105,7 @@ pub(super) struct Worker<'s, E> {
     table: &'s NodeTable,
     params: SearchParams,
     root: NodeId,
+    temperature: f32,
     line: Line<'s>,
     pub(super) evaluator: E,
     rng: Rng,
@@ -148,11 +151,12 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         rng: Rng,
         context: &SearchContext<'s>,
     ) -> Worker<'s, E> {
-        let Common { table, params, valuation, root } = common;
+        let Common { table, params, valuation, root, temperature } = common;
         Worker {
             table,
             params,
             root,
+            temperature,
             line: Line::new(game),
             evaluator,
             rng,
@@ -239,6 +243,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
             self.line.reset();
             self.moves.clear();
             self.evaluator.expand_root_seen(&self.line, view, &mut self.moves);
+            root_moves::temper(&mut self.moves, self.temperature);
             for edge in self.table.edges(root) {
                 if let Some((_, prior)) = self.moves.iter().find(|(mv, _)| *mv == edge.mv()) {
                     let (mean, new) = (edge.prior().probability(), prior.probability());
