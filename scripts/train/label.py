@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import argparse
 import fcntl
+import hashlib
 import os
 import sys
 import time
@@ -139,20 +140,26 @@ def main() -> None:
     parser.add_argument("--vary-komi", type=float, default=0.0, help="share of positions with another komi [%(default)s]")
     parser.add_argument("--seed", type=int, default=1, help="decides the order of shards, symmetries and komi [%(default)s]")
     parser.add_argument("--batch", type=int, default=16, help="positions of 19x19 at a time [%(default)s]")
-    parser.add_argument("--precision", choices=["auto", "f32", "bf16"], default="auto")
+    parser.add_argument("--kosumi", help="ask this program, whose kernels are faster on a CPU, instead of PyTorch")
+    parser.add_argument("--precision", choices=["auto", "f32", "bf16", "int8"], default="auto", help="int8: with --kosumi")
     parser.add_argument("--threads", type=int, help="CPU threads [all]")
     parser.add_argument("--nice", type=int, default=0, help="lower the priority by this much")
     options = parser.parse_args()
     if options.nice:
         os.nice(options.nice)
     fast.prepare(options.threads or os.cpu_count() or 1)
-    network = teacher.read(options.network)
-    if options.precision == "bf16" or options.precision == "auto" and torch.ops.mkldnn._is_mkldnn_bf16_supported():
-        network.to(torch.bfloat16)
+    if options.kosumi:
+        network = teacher.Asked(options.kosumi, options.network, options.precision)
+    elif options.precision == "int8":
+        parser.error("PyTorch does not compute in int8 here: --kosumi does")
+    else:
+        network = teacher.read(options.network)
+        if options.precision == "bf16" or options.precision == "auto" and torch.ops.mkldnn._is_mkldnn_bf16_supported():
+            network.to(torch.bfloat16)
     done, start, cpu = 0, time.monotonic(), time.process_time()
     files = shard_files(options.shards, options.only)
     # A mix of all kinds from the first shard on; the same one with every number of shards labelled before.
-    files.sort(key=lambda path: zlib.crc32(f"{options.seed} {path.name}".encode()))
+    files.sort(key=lambda path: hashlib.sha256(f"{options.seed} {path.name}".encode()).digest())
     missing = [path for path in files if not labels_of(path).exists()]
     for path in missing[: options.most]:
         if options.minutes and time.monotonic() - start > 60 * options.minutes:
@@ -166,6 +173,8 @@ def main() -> None:
                 continue
             done += label(network, path, options)
         seconds, cpu_seconds = time.monotonic() - start, time.process_time() - cpu
+        if options.kosumi:
+            cpu_seconds += network.cpu_seconds()
         print(f"{path.name}: {done} positions, {done / seconds:.0f}/s, {done / cpu_seconds:.0f} per CPU second")
         sys.stdout.flush()
 

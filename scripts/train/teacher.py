@@ -11,6 +11,8 @@ computes ten times slower, and the answers are the same.
 from __future__ import annotations
 
 import math
+import os
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -452,6 +454,58 @@ class Teacher(nn.Module):
             self.version,
             self.multipliers,
         )
+
+
+class Asked:
+    """A network that the program computes (`kosumi net answer`): on a CPU faster than PyTorch. It is asked as a
+    `Teacher` is; `read` is where its version and multipliers come from."""
+
+    def __init__(self, kosumi: str, path: str | Path, precision: str = "auto"):
+        known = read(path)
+        self.version, self.multipliers = known.version, known.multipliers
+        self.command = [kosumi, "net", "answer", str(path), "--precision", precision]
+        self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def __call__(self, spatial: torch.Tensor, globals_: torch.Tensor) -> TeacherAnswer:
+        """`spatial` (n, 22, height, width), each number 0 or 1, `globals_` (n, 19)."""
+        count, features, rows, columns = spatial.shape
+        area = rows * columns
+        planes = np.packbits(spatial.reshape(count, features, area).numpy().astype(np.uint8), axis=2)
+        question = np.concatenate([planes.reshape(count, -1), globals_.numpy().astype("<f4").view(np.uint8)], axis=1)
+        width = 3 * area + 11
+        try:
+            self.process.stdin.write(np.array([columns, rows, count], "<u4").tobytes() + question.tobytes())
+            self.process.stdin.flush()
+            answer = self.process.stdout.read(4 * width * count)
+        except BrokenPipeError:
+            answer = b""
+        if len(answer) < 4 * width * count:
+            raise OSError(f"{' '.join(self.command)}: ended with code {self.process.wait()}")
+        numbers = torch.from_numpy(np.frombuffer(answer, "<f4").reshape(count, width).copy())
+        policy, optimistic, value, score, errors, ownership = numbers.split([area + 1, area + 1, 3, 4, 2, area], dim=1)
+        return TeacherAnswer(
+            policy,
+            None if optimistic.isnan().any() else optimistic,
+            value,
+            score,
+            None if errors.isnan().any() else errors,
+            ownership,
+            self.version,
+            self.multipliers,
+        )
+
+    def cpu_seconds(self) -> float:
+        """What the program has taken so far; 0 where the system does not tell."""
+        try:
+            times = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+        except OSError:
+            return 0.0
+        return sum(map(int, times)) / os.sysconf("SC_CLK_TCK")
+
+    def close(self) -> None:
+        self.process.stdin.close()
+        self.process.stdout.close()
+        self.process.wait()
 
 
 def parse(data: bytes) -> tuple[Teacher, list[tuple[int, int]]]:

@@ -286,6 +286,36 @@ class Teachers(unittest.TestCase):
         self.assertTrue(torch.isfinite(ours.expected_errors()).all())
 
     @torch.no_grad()
+    def test_the_program_answers_as_pytorch_does(self):
+        kosumi = os.environ.get("KOSUMI")
+        if not kosumi:
+            self.skipTest("KOSUMI does not name the program")
+        with tempfile.TemporaryDirectory() as folder:
+            # With and without an optimistic policy; other programs' blocks and ours.
+            for name, data in [("t.bin", Emitter(15).bytes()), ("n.bin.gz", None), ("broken.bin", b"no network")]:
+                path = Path(folder) / name
+                path.write_bytes(data) if data else katago_file.write(path, "n", network())
+                if name == "broken.bin":
+                    self.assertRaises((OSError, katago_file.FormatError), teacher.Asked, kosumi, path)
+                    continue
+                known, asked = teacher.read(path), teacher.Asked(kosumi, path, "f32")
+                for columns, rows in [(7, 9), (5, 5)]:
+                    spatial, globals_ = (torch.rand(9, 22, rows, columns) > 0.7).float(), torch.randn(9, 19)
+                    found, right = asked(spatial, globals_), known(spatial, globals_)
+                    for part in ("policy", "optimistic", "value", "score", "errors", "ownership"):
+                        torch.testing.assert_close(
+                            getattr(found, part), getattr(right, part), rtol=2e-3, atol=2e-3, msg=part
+                        )
+                    torch.testing.assert_close(found.lead(), right.lead(), rtol=2e-3, atol=2e-2)
+                # The next answer comes from a program that is no more.
+                asked.process.kill()
+                asked.process.wait()
+                self.assertRaises(OSError, asked, spatial, globals_)
+                asked.process.stdout.close()
+                with contextlib.suppress(OSError):
+                    asked.process.stdin.close()
+
+    @torch.no_grad()
     def test_points_know_where_they_are_but_not_the_order_of_a_batch(self):
         asked, _ = teacher.parse(Emitter(15).bytes())
         spatial, globals_ = (torch.rand(4, 22, 9, 9) > 0.7).float(), torch.randn(4, 19)

@@ -48,6 +48,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--minutes", type=float, help="stop after so many of this run")
     parser.add_argument("--average", type=int, default=100_000, help="positions over which weights are averaged")
     parser.add_argument("--played", type=float, default=Weights.played, help="weight of the played move beside a teacher")
+    parser.add_argument("--value", type=float, default=Weights.value, help="weight of the value [%(default)s]")
+    parser.add_argument("--score", type=float, default=Weights.score, help="weight of the score [%(default)s]")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--window", type=int, default=4, help="shards in memory [%(default)s]")
     parser.add_argument("--labelled", action="store_true", help="take only shards that a teacher labelled (label.py)")
@@ -140,7 +142,7 @@ class Training:
             options.weak,
             options.regretted,
         )
-        self.weights = Weights(played=options.played)
+        self.weights = Weights(played=options.played, value=options.value, score=options.score)
         self.stopping = False
 
         saved = self.load()

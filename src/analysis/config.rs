@@ -1,39 +1,18 @@
-//! KataGo's configuration: files of `key = value` lines, and what the command line overrides.
+//! How the server works, by KataGo's configuration.
 
+use super::entries::{self, Entries, EntriesError};
 use super::parameters;
 use super::settings::{Settings, network_with};
 use crate::eval::NetworkSettings;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use thiserror::Error;
 
 /// What is wrong with a configuration.
 #[derive(Debug, Error)]
 pub enum ConfigError {
-    /// A file cannot be read.
-    #[error("Could not read config file {path}: {error}")]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        error: std::io::Error,
-    },
-    /// A file includes itself.
-    #[error("Config file {0} includes itself")]
-    Circle(PathBuf),
-    /// A line is no `key = value`.
-    #[error("Could not parse '{line}' in config file {path}, line {number}")]
-    Line {
-        /// The file.
-        path: PathBuf,
-        /// The line's number, from 1.
-        number: usize,
-        /// The line.
-        line: String,
-    },
-    /// An override is no `key=value`.
-    #[error("Could not parse config override '{0}': it must be KEY=VALUE")]
-    Override(String),
+    /// Its text.
+    #[error(transparent)]
+    Entries(#[from] EntriesError),
     /// A value makes no sense.
     #[error("{0}")]
     Value(String),
@@ -59,45 +38,6 @@ pub struct Config {
     /// All keys that were set: a query may name them.
     keys: Vec<String>,
 }
-
-/// Keys that are understood, or of no concern here.
-const OTHERS: &[&str] = &[
-    "logToStderr",
-    "logToStdout",
-    "logTimeStamp",
-    "logFile",
-    "logDir",
-    "logDirDated",
-    "logAllRequests",
-    "logAllResponses",
-    "logErrorsAndWarnings",
-    "logSearchInfo",
-    "logConfigContents",
-    "nnCacheSizePowerOfTwo",
-    "nnMutexPoolSizePowerOfTwo",
-    "nnMaxBatchSize",
-    "nnRandomize",
-    "nnRandSeed",
-    "searchRandSeed",
-    "forDeterministicTesting",
-    "numNNServerThreadsPerModel",
-    "numEigenThreadsPerModel",
-    "maxBoardXSizeForNNBuffer",
-    "maxBoardYSizeForNNBuffer",
-    "maxBoardSizeForNNBuffer",
-    "requireMaxBoardSize",
-    "homeDataDir",
-    "assumeMultipleStartingBlackMovesAreHandicap",
-    "inputsUseNHWC",
-    "useFP16",
-    "useNHWC",
-    "nodeTableShardsPowerOfTwo",
-    "useEvalCache",
-    "evalCacheMinVisits",
-];
-
-/// Beginnings of keys for processors that do not matter here.
-const DEVICES: &[&str] = &["cuda", "opencl", "trt", "eigen", "metal", "gpu", "deviceToUse", "mux", "onnx"];
 
 impl Default for Config {
     fn default() -> Config {
@@ -127,31 +67,9 @@ impl Config {
     /// # Errors
     /// If it cannot be read, or a line or a value makes no sense.
     pub fn read_file(&mut self, path: &Path) -> Result<(), ConfigError> {
-        self.read_nested(path, &mut Vec::new())
-    }
-
-    fn read_nested(&mut self, path: &Path, open: &mut Vec<PathBuf>) -> Result<(), ConfigError> {
-        let unreadable = |error| ConfigError::Unreadable { path: path.to_owned(), error };
-        let real = path.canonicalize().map_err(unreadable)?;
-        if open.contains(&real) {
-            return Err(ConfigError::Circle(path.to_owned()));
-        }
-        let text = fs::read_to_string(path).map_err(unreadable)?;
-        open.push(real);
-        for (index, line) in text.lines().enumerate() {
-            let line = line.split('#').next().unwrap_or_default().trim();
-            if let Some(file) = line.strip_prefix("@include") {
-                let folder = path.parent().unwrap_or(Path::new(""));
-                self.read_nested(&folder.join(file.trim().trim_matches('"')), open)?;
-            } else if let Some((key, value)) = line.split_once('=') {
-                self.set(key.trim(), value.trim())?;
-            } else if !line.is_empty() {
-                let line = line.to_owned();
-                return Err(ConfigError::Line { path: path.to_owned(), number: index + 1, line });
-            }
-        }
-        open.pop();
-        Ok(())
+        let mut entries = Entries::default();
+        entries.read_file(path)?;
+        self.take(&entries)
     }
 
     /// `key=value,key=value`: an empty value leaves the usual one.
@@ -159,16 +77,16 @@ impl Config {
     /// # Errors
     /// If it cannot be read, or a value makes no sense.
     pub fn override_with(&mut self, text: &str) -> Result<(), ConfigError> {
-        for part in text.split(',').filter(|part| !part.trim().is_empty()) {
-            let (key, value) = part.split_once('=').ok_or_else(|| ConfigError::Override(part.to_owned()))?;
-            self.set(key.trim(), value.trim())?;
-        }
-        Ok(())
+        let mut entries = Entries::default();
+        entries.override_with(text)?;
+        self.take(&entries)
+    }
+
+    fn take(&mut self, entries: &Entries) -> Result<(), ConfigError> {
+        entries.iter().try_for_each(|(key, value)| self.set(key, value))
     }
 
     fn set(&mut self, key: &str, value: &str) -> Result<(), ConfigError> {
-        // Values may stand in quotes.
-        let value = value.trim_matches('"');
         let count = |most: usize| {
             let number = value.parse().ok().filter(|number| (1..=most).contains(number));
             number.ok_or_else(|| {
@@ -195,7 +113,7 @@ impl Config {
                         self.idle.push(parameter.name);
                     }
                 }
-                None if OTHERS.contains(&key) || DEVICES.iter().any(|begin| key.starts_with(begin)) => {}
+                None if entries::is_of_no_concern(key) => {}
                 None if self.unused.iter().any(|known| known == key) => {}
                 None => self.unused.push(key.to_owned()),
             },
@@ -217,6 +135,7 @@ mod tests {
     use super::*;
     use crate::analysis::Perspective;
     use crate::board::Color;
+    use std::fs;
 
     fn read(files: &[(&str, &str)]) -> Result<Config, ConfigError> {
         let folder = tempfile::TempDir::new().unwrap();

@@ -14,6 +14,7 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod config;
+mod entries;
 mod parameters;
 mod query;
 mod report;
@@ -22,5 +23,7 @@ mod server;
 mod settings;
 
 pub use config::{Config, ConfigError};
+pub use entries::{Entries, EntriesError, is_of_no_concern};
+pub use parameters::is_known;
 pub use server::{Models, Server};
 pub use settings::{Perspective, Settings};

@@ -244,6 +244,11 @@ const TABLE: &[Parameter] = &[
     idle_flag("useNonBuggyLcb"),
 ];
 
+/// Has KataGo a parameter of this name?
+pub fn is_known(name: &str) -> bool {
+    find(name).is_some()
+}
+
 /// The parameter of a name.
 pub(super) fn find(name: &str) -> Option<&'static Parameter> {
     // KataGo's other name for it.

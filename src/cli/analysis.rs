@@ -7,7 +7,6 @@ use crate::engine::Analyst;
 use crate::eval::NetworkSettings;
 use anyhow::{Context, bail, ensure};
 use clap::Args;
-use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -49,38 +48,6 @@ pub(super) struct Arguments {
     compatible: options::Compatible,
     #[command(flatten)]
     model: ModelArguments,
-}
-
-/// Options of this command that KataGo has, with one dash.
-const WITH_ONE_DASH: &[&str] = &[
-    "config",
-    "model",
-    "human-model",
-    "override-config",
-    "analysis-threads",
-    "quit-without-waiting",
-    "help",
-];
-
-/// The words of a command line, with a second dash for KataGo's options.
-pub(super) fn with_two_dashes(words: Vec<OsString>) -> Vec<OsString> {
-    if words.get(1).is_none_or(|word| word != "analysis") {
-        return words;
-    }
-    let second = |word: OsString| {
-        let is_known = word.to_str().and_then(|text| text.strip_prefix('-')).is_some_and(|rest| {
-            let name = rest.split('=').next().unwrap_or_default();
-            WITH_ONE_DASH.contains(&name)
-        });
-        if is_known {
-            let mut longer = OsString::from("-");
-            longer.push(word);
-            longer
-        } else {
-            word
-        }
-    };
-    words.into_iter().map(second).collect()
 }
 
 /// The visits of a query that says nothing, where no configuration does either.
@@ -156,19 +123,4 @@ fn name_once(what: &str, keys: &[impl AsRef<str>]) {
 fn warn(text: &str) {
     // If nobody listens, the answers are what matters.
     let _ = writeln!(io::stderr(), "{text}");
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn katagos_options_get_their_second_dash() {
-        let words = |text: &str| text.split(' ').map(OsString::from).collect::<Vec<_>>();
-        let line = "kosumi analysis -model m.gz -config c -override-config maxVisits=3 -quit-without-waiting --memory 16";
-        let wanted = "kosumi analysis --model m.gz --config c --override-config maxVisits=3 --quit-without-waiting --memory 16";
-        assert_eq!(with_two_dashes(words(line)), words(wanted));
-        assert_eq!(with_two_dashes(words("kosumi gtp -model")), words("kosumi gtp -model"));
-        assert_eq!(with_two_dashes(words("kosumi analysis -x -1")), words("kosumi analysis -x -1"));
-    }
 }

@@ -1,5 +1,6 @@
 //! `kosumi gtp`.
 
+use super::katago::KataGoArguments;
 use super::model::ModelArguments;
 use super::options;
 use crate::board::BoardSize;
@@ -13,6 +14,7 @@ use crate::rules::Rules;
 use crate::session::{Autosave, Log, Served, newest};
 use anyhow::{Context, bail};
 use clap::Args;
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -38,9 +40,11 @@ pub(super) struct Arguments {
     engine: EngineArguments,
     #[command(flatten)]
     human: HumanArguments,
-    /// Size of the board at the start: 19, or WIDTHxHEIGHT
-    #[arg(long, value_name = "SIZE", default_value = "19", value_parser = options::board_size)]
-    boardsize: BoardSize,
+    #[command(flatten)]
+    katago: KataGoArguments,
+    /// Size of the board at the start: 19, or WIDTHxHEIGHT [default: 19]
+    #[arg(long, value_name = "SIZE", value_parser = options::board_size)]
+    boardsize: Option<BoardSize>,
     /// Draw searches for GoGui on the standard error: none, visits, winrates, variation or ownership
     #[arg(long, value_name = "WHAT", default_value = "none", value_parser = options::live_graphics)]
     live_graphics: GraphicsKind,
@@ -48,6 +52,9 @@ pub(super) struct Arguments {
     /// ownership only to an engine of that name
     #[arg(long, value_name = "NAME", default_value = "kosumi", value_parser = options::compatible)]
     compatible: options::Compatible,
+    /// What `version` answers
+    #[arg(long, value_name = "TEXT")]
+    override_version: Option<String>,
     /// Think on the opponent's time
     #[arg(long)]
     ponder: bool,
@@ -126,8 +133,9 @@ pub(super) struct EngineArguments {
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// Rules at the start: chinese-kgs, tromp-taylor, cgos, chinese, japanese, aga, new-zealand, ...
-    #[arg(long, value_name = "NAME", default_value = "chinese-kgs", value_parser = options::rules)]
-    rules: Rules,
+    /// [default: chinese-kgs]
+    #[arg(long, value_name = "NAME", value_parser = options::rules)]
+    rules: Option<Rules>,
     /// Points for White at the start [default: what is usual with the rules]
     #[arg(long, value_name = "POINTS", allow_hyphen_values = true, value_parser = options::points)]
     komi: Option<f32>,
@@ -173,15 +181,15 @@ impl EngineArguments {
         let mut settings = EngineSettings {
             threads: self.threads.map_or(defaults.threads, usize::from),
             memory_mebibytes: memory.unwrap_or(defaults.memory_mebibytes),
-            visits: self.visits,
+            visits: self.visits.or(defaults.visits),
             playouts: self.playouts.or(defaults.playouts.filter(|_| is_unlimited)),
-            move_time: self.time,
+            move_time: self.time.or(defaults.move_time),
             lag_reserve: self.lag.unwrap_or(defaults.lag_reserve),
             seed: self.seed,
             sharing: if self.tree { Sharing::Tree } else { Sharing::Graph },
             strict: self.strict,
-            rules: self.rules,
-            komi: self.komi,
+            rules: self.rules.unwrap_or(defaults.rules),
+            komi: self.komi.or(defaults.komi),
             resign: match self.resign {
                 _ if self.never_resign => None,
                 // A win rate as an expected result.
@@ -199,16 +207,19 @@ impl EngineArguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let defaults = arguments.human.settings_or(EngineSettings::default());
-    let settings = arguments.engine.settings_or(defaults);
-    let settings = EngineSettings { ponder: arguments.ponder, ..settings };
+    let configured = arguments.katago.settings_or(EngineSettings::default())?;
+    configured.idle.iter().for_each(|note| warn(note));
+    let settings = arguments.engine.settings_or(arguments.human.settings_or(configured.settings));
+    let settings = EngineSettings { ponder: settings.ponder || arguments.ponder, ..settings };
     let network = arguments.engine.network()?;
     let human = arguments.human.network(&arguments.engine, network.as_deref())?;
     let mut engine = Engine::with_network(settings, network);
     if let Some(human) = human {
         engine.set_human_network(human);
     }
-    engine.set_size(arguments.boardsize);
+    if let Some(size) = arguments.boardsize.or(configured.size) {
+        engine.set_size(size);
+    }
     let resumed = resume(arguments, &mut engine)?;
     let autosave = match &arguments.autosave {
         Some(folder) => Some(Autosave::open(folder, &engine, resumed.as_deref(), warn)?),
@@ -226,6 +237,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let draw = |picture: &str| io::stderr().write_all(picture.as_bytes()).unwrap_or_default();
     let note = |note: &str| writeln!(io::stderr(), "{note}").unwrap_or_default();
     let (name, version) = arguments.compatible.gtp_identity();
+    let version = arguments.override_version.clone().map_or(version.into(), Cow::Owned);
     let commands = Commands::new(engine)
         .called(name, version)
         .with_live_graphics(arguments.live_graphics, Box::new(draw))

@@ -7,6 +7,7 @@ mod contender;
 mod features;
 mod gtp;
 mod help;
+mod katago;
 mod matches;
 mod model;
 mod net;
@@ -84,7 +85,7 @@ fn command() -> clap::Command {
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
-    let words = shell::with_review(analysis::with_two_dashes(std::env::args_os().collect()));
+    let words = shell::with_review(katago::with_two_dashes(std::env::args_os().collect()));
     let matches = command().get_matches_from(words);
     // What clap has matched is what it can build.
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());

@@ -12,7 +12,7 @@ pub(super) fn name(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Sessi
 }
 
 pub(super) fn version(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
-    Ok(commands.identity.1.into())
+    Ok(commands.identity.1.clone().into_owned().into())
 }
 
 pub(super) fn known_command(_: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {

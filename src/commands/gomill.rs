@@ -17,7 +17,7 @@ const KEYWORDS: [&str; 1] = ["claim"];
 /// Name, version and what decides how strong it is, in lines for people.
 pub(super) fn describe_engine(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
     let settings = commands.engine.settings();
-    let (name, version) = commands.identity;
+    let (name, version) = &commands.identity;
     let network = match commands.engine.search().evaluator().network() {
         Some(evaluator) => format!("network {}", evaluator.network().name()),
         None => "playouts".to_owned(),

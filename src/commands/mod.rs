@@ -30,13 +30,14 @@ mod text;
 
 pub use graphics::GraphicsKind;
 pub use parameters::Setting;
-pub(crate) use rules::to_json as rules_json;
+pub(crate) use rules::{to_json as rules_json, with_rule};
 pub use status::diagram;
 pub use text::vertex_move;
 
 use crate::board::BoardSize;
 use crate::engine::Engine;
 use kosumi_gtp::{Arguments, Command, Failure, Handler, InputWatch, Response, Session};
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 /// What a handler returns.
@@ -251,7 +252,7 @@ pub struct Commands {
     /// Receives notes that must not stand in an answer.
     note: fn(&str),
     /// What `name` and `version` answer.
-    identity: (&'static str, &'static str),
+    identity: (&'static str, Cow<'static, str>),
 }
 
 impl Commands {
@@ -262,7 +263,7 @@ impl Commands {
             folder: PathBuf::new(),
             live_graphics: graphics::LiveGraphics::default(),
             note: |_| {},
-            identity: ("Kosumi", env!("CARGO_PKG_VERSION")),
+            identity: ("Kosumi", Cow::Borrowed(env!("CARGO_PKG_VERSION"))),
         }
     }
 
@@ -275,8 +276,8 @@ impl Commands {
     /// The same, but with another name and version: some programs show all that an engine says only if it has a name
     /// that they know.
     #[must_use]
-    pub fn called(self, name: &'static str, version: &'static str) -> Commands {
-        Commands { identity: (name, version), ..self }
+    pub fn called(self, name: &'static str, version: impl Into<Cow<'static, str>>) -> Commands {
+        Commands { identity: (name, version.into()), ..self }
     }
 
     /// The same, but with names of files that begin in this folder instead of the process's: several engines in

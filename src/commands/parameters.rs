@@ -304,6 +304,11 @@ impl Setting {
         Ok(setting)
     }
 
+    /// Has an engine a parameter of this name?
+    pub fn is_known(name: &str) -> bool {
+        find(name).is_ok()
+    }
+
     /// Changes the settings; the value makes sense for all or for none.
     pub fn apply(&self, settings: &mut EngineSettings) {
         let mut all = Adjustable { engine: *settings, live_graphics: GraphicsKind::None };

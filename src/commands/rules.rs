@@ -83,7 +83,7 @@ fn from_json(text: &str) -> Result<Rules, Failure> {
     Ok(rules)
 }
 
-pub(super) fn with_rule(rules: Rules, key: &str, value: &str) -> Result<Rules, Failure> {
+pub(crate) fn with_rule(rules: Rules, key: &str, value: &str) -> Result<Rules, Failure> {
     let unknown = || Failure::new(format!("unknown value of {key}"));
     let flag = || value.to_ascii_lowercase().parse::<bool>().map_err(|_| unknown());
     let mut rules = rules;

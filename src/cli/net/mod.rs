@@ -1,5 +1,6 @@
 //! `kosumi net`: networks in KataGo's format.
 
+mod answer;
 mod check;
 mod eval;
 mod find;
@@ -23,6 +24,8 @@ enum Command {
     Eval(eval::Arguments),
     /// Compare the fast kernels of this processor with the plain forward pass
     Check(check::Arguments),
+    /// Answer another program's positions on standard input, in binary
+    Answer(answer::Arguments),
     /// List the KataGo networks that other programs have left on this machine
     Find(find::Arguments),
     /// Make a small network with random weights, to test programs that read the format
@@ -34,6 +37,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         Command::Info(arguments) => info::run(arguments),
         Command::Eval(arguments) => eval::run(arguments),
         Command::Check(arguments) => check::run(arguments),
+        Command::Answer(arguments) => answer::run(arguments),
         Command::Find(arguments) => find::run(arguments),
         Command::Random(arguments) => random::run(arguments),
     }

@@ -1,0 +1,138 @@
+//! The text of KataGo's configurations: files of `key = value` lines, and what the command line overrides.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// What is wrong with a configuration's text.
+#[derive(Debug, Error)]
+pub enum EntriesError {
+    /// A file cannot be read.
+    #[error("Could not read config file {path}: {error}")]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// A file includes itself.
+    #[error("Config file {0} includes itself")]
+    Circle(PathBuf),
+    /// A line is no `key = value`.
+    #[error("Could not parse '{line}' in config file {path}, line {number}")]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// The line's number, from 1.
+        number: usize,
+        /// The line.
+        line: String,
+    },
+    /// An override is no `key=value`.
+    #[error("Could not parse config override '{0}': it must be KEY=VALUE")]
+    Override(String),
+}
+
+/// Keys and values in the order in which they were met; of two with the same key, the later one counts.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Entries(Vec<(String, String)>);
+
+impl Entries {
+    /// All keys with their values.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(key, value)| (key.as_str(), value.as_str()))
+    }
+
+    /// Adds what a file says, and the files that it includes.
+    ///
+    /// # Errors
+    /// If one of them cannot be read or includes itself, or if a line makes no sense.
+    pub fn read_file(&mut self, path: &Path) -> Result<(), EntriesError> {
+        self.read_nested(path, &mut Vec::new())
+    }
+
+    fn read_nested(&mut self, path: &Path, open: &mut Vec<PathBuf>) -> Result<(), EntriesError> {
+        let unreadable = |error| EntriesError::Unreadable { path: path.to_owned(), error };
+        let real = path.canonicalize().map_err(unreadable)?;
+        if open.contains(&real) {
+            return Err(EntriesError::Circle(path.to_owned()));
+        }
+        let text = fs::read_to_string(path).map_err(unreadable)?;
+        open.push(real);
+        for (index, line) in text.lines().enumerate() {
+            let line = line.split('#').next().unwrap_or_default().trim();
+            if let Some(file) = line.strip_prefix("@include") {
+                let folder = path.parent().unwrap_or(Path::new(""));
+                self.read_nested(&folder.join(file.trim().trim_matches('"')), open)?;
+            } else if let Some((key, value)) = line.split_once('=') {
+                self.add(key, value);
+            } else if !line.is_empty() {
+                let line = line.to_owned();
+                return Err(EntriesError::Line { path: path.to_owned(), number: index + 1, line });
+            }
+        }
+        open.pop();
+        Ok(())
+    }
+
+    /// Adds `key=value,key=value`.
+    ///
+    /// # Errors
+    /// If it is something else.
+    pub fn override_with(&mut self, text: &str) -> Result<(), EntriesError> {
+        for part in text.split(',').filter(|part| !part.trim().is_empty()) {
+            let (key, value) = part.split_once('=').ok_or_else(|| EntriesError::Override(part.to_owned()))?;
+            self.add(key, value);
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, key: &str, value: &str) {
+        // Values may stand in quotes.
+        self.0.push((key.trim().to_owned(), value.trim().trim_matches('"').to_owned()));
+    }
+}
+
+/// Keys of logs, caches and processors, which are understood and need not concern this program.
+const OTHERS: &[&str] = &[
+    "logToStderr",
+    "logToStdout",
+    "logTimeStamp",
+    "logFile",
+    "logDir",
+    "logDirDated",
+    "logAllRequests",
+    "logAllResponses",
+    "logErrorsAndWarnings",
+    "logSearchInfo",
+    "logConfigContents",
+    "nnCacheSizePowerOfTwo",
+    "nnMutexPoolSizePowerOfTwo",
+    "nnMaxBatchSize",
+    "nnRandomize",
+    "nnRandSeed",
+    "searchRandSeed",
+    "forDeterministicTesting",
+    "numNNServerThreadsPerModel",
+    "numEigenThreadsPerModel",
+    "maxBoardXSizeForNNBuffer",
+    "maxBoardYSizeForNNBuffer",
+    "maxBoardSizeForNNBuffer",
+    "requireMaxBoardSize",
+    "homeDataDir",
+    "assumeMultipleStartingBlackMovesAreHandicap",
+    "inputsUseNHWC",
+    "useFP16",
+    "useNHWC",
+    "nodeTableShardsPowerOfTwo",
+    "useEvalCache",
+    "evalCacheMinVisits",
+];
+
+/// Beginnings of keys for processors that do not matter here.
+const DEVICES: &[&str] = &["cuda", "opencl", "trt", "eigen", "metal", "gpu", "deviceToUse", "mux", "onnx"];
+
+/// Is this a key of logs, caches or processors, which changes nothing that anybody would miss?
+pub fn is_of_no_concern(key: &str) -> bool {
+    OTHERS.contains(&key) || DEVICES.iter().any(|begin| key.starts_with(begin))
+}
