@@ -50,6 +50,7 @@ use crate::game::{Game, Line};
 use crate::rng::Rng;
 use bias::BiasTable;
 use node::NodeId;
+use report::View;
 use std::cmp::Reverse;
 use std::fmt;
 use std::sync::Mutex;
@@ -264,7 +265,8 @@ impl<E: Evaluator + Sync> Search<E> {
         let root = self.table.find(game.graph_key())?;
         self.complete(root, game);
         let counters = Counters::default();
-        Some(SearchReport::new(&self.table, root, game, &counters, Ownership::default(), &self.params))
+        let view = View { params: &self.params, root_scale: 1.0 };
+        Some(SearchReport::new(&self.table, root, game, &counters, Ownership::default(), view))
     }
 
     /// Gives the moves of the root the priors that they have where a search begins. A position that was a root keeps
@@ -322,6 +324,17 @@ impl<E: Evaluator + Sync> Search<E> {
         root_moves::pruned(game, &self.params.root, &moves)
     }
 
+    /// What the probabilities of the root's moves are to be multiplied by when these are left out, so that they sum to 1:
+    /// what is thought of a move before its first visit depends on how probable those are that have been visited.
+    fn scale_without(&self, root: NodeId, pruned: &[Move]) -> f32 {
+        if pruned.is_empty() {
+            return 1.0;
+        }
+        let edges = self.table.edges(self.table.node(root)).filter(|edge| !pruned.contains(&edge.mv()));
+        let left: f32 = edges.map(|edge| edge.prior().probability()).sum();
+        if left > 0.0 { 1.0 / left } else { 1.0 }
+    }
+
     /// Measures utilities around the score that is expected here, and values all that was learned anew.
     fn set_values(&mut self, root: NodeId, game: &Game) {
         let Formula::Puct(params) = self.params.formula else { return };
@@ -375,7 +388,8 @@ impl<E: Evaluator + Sync> Search<E> {
             results: Mutex::new((Counters::default(), Ownership::default())),
         };
         let (params, valuation, temperature) = (self.params, self.valuation(), self.temperature(game));
-        let common = Common { table: &self.table, params, valuation, root, temperature };
+        let root_scale = self.scale_without(root, &pruned);
+        let common = Common { table: &self.table, params, valuation, root, temperature, root_scale };
         let job = |index: usize| {
             let rng = Rng::for_worker(seed, index);
             let evaluator = self.evaluator.clone();
@@ -390,7 +404,8 @@ impl<E: Evaluator + Sync> Search<E> {
             None => job(0),
         }
         let (counters, ownership) = shared.results.into_inner().unwrap_or_else(|error| error.into_inner());
-        let mut report = SearchReport::new(&self.table, root, game, &counters, ownership, &self.params);
+        let view = View { params: &self.params, root_scale };
+        let mut report = SearchReport::new(&self.table, root, game, &counters, ownership, view);
         // Earlier searches may have preferred the image that was left out now.
         report.moves.sort_by_key(|entry| pruned.contains(&entry.mv));
         report
@@ -484,14 +499,8 @@ impl Shared {
                 && (context.elapsed)() >= *next
             {
                 let ownership = worker.evaluator.ownership().cloned().unwrap_or_default();
-                let own = SearchReport::new(
-                    worker.table(),
-                    root,
-                    game,
-                    &worker.counters,
-                    ownership,
-                    worker.params(),
-                );
+                let own =
+                    SearchReport::new(worker.table(), root, game, &worker.counters, ownership, worker.view());
                 let playouts = self.playouts.load(Ordering::Relaxed);
                 (reporting.on_report)(SearchReport { playouts, ..own });
                 *next = (context.elapsed)() + reporting.every;

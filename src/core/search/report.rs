@@ -78,6 +78,14 @@ pub struct SearchReport {
     pub depth: u32,
 }
 
+/// How a search has looked at its root.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct View<'a> {
+    pub(super) params: &'a SearchParams,
+    /// What the probabilities of the root's moves were multiplied by.
+    pub(super) root_scale: f32,
+}
+
 impl SearchReport {
     /// What the table knows of the game's node, and what the workers counted.
     pub(super) fn new(
@@ -86,12 +94,13 @@ impl SearchReport {
         game: &Game,
         counters: &Counters,
         ownership: Ownership,
-        params: &SearchParams,
+        view: View<'_>,
     ) -> SearchReport {
+        let View { params, root_scale } = view;
         let node = table.node(root);
         let mut moves = move_reports(table, node);
         if let Formula::Puct(puct) = &params.formula {
-            judge(&mut moves, table, node, game, puct);
+            judge(&mut moves, (table, node, game), puct, root_scale);
         }
         put_best_first(&mut moves, game.to_move(), &params.choice);
         SearchReport {
@@ -198,7 +207,13 @@ fn move_reports(table: &NodeTable, root: &Node) -> Vec<MoveReport> {
 ///
 /// Visits that a move got while it looked better than it is, or while its rival looked worse, do not speak for it: it has
 /// the merit of as many as make it as urgent as the most visited one. CITE: KataGo does so by default.
-fn judge(moves: &mut [MoveReport], table: &NodeTable, root: &Node, game: &Game, params: &PuctParams) {
+fn judge(
+    moves: &mut [MoveReport],
+    (table, root, game): (&NodeTable, &Node, &Game),
+    params: &PuctParams,
+    root_scale: f32,
+) {
+    let probability = |entry: &MoveReport| root_scale * entry.prior.probability();
     let sign = game.to_move().sign() as f32;
     let means = root.means();
     let most = Scale::new(params, game.size().area(), 0.0).most() as f32;
@@ -212,7 +227,7 @@ fn judge(moves: &mut [MoveReport], table: &NodeTable, root: &Node, game: &Game, 
         entry.utility_error = utility_error(&known, most);
         if entry.merit > 0.0 {
             edge_weight += entry.merit;
-            visited_probability += entry.prior.probability();
+            visited_probability += probability(entry);
         }
     }
     let puct = Puct::new(
@@ -231,9 +246,9 @@ fn judge(moves: &mut [MoveReport], table: &NodeTable, root: &Node, game: &Game, 
         |entry: &MoveReport| MoveStats { visits: entry.merit, value: sign * entry.utility, lost: 0.0 };
     // The first of equals: moves come in the order of their visits.
     let Some(favourite) = moves.iter().rev().max_by(|a, b| a.merit.total_cmp(&b.merit)) else { return };
-    let (favourite, urgency) = (favourite.mv, puct.urgency(&stats(favourite), favourite.prior.probability()));
+    let (favourite, urgency) = (favourite.mv, puct.urgency(&stats(favourite), probability(favourite)));
     for entry in moves.iter_mut().filter(|entry| entry.mv != favourite && entry.merit > 0.0) {
-        let worth = puct.visits_worth(&stats(entry), entry.prior.probability(), urgency);
+        let worth = puct.visits_worth(&stats(entry), probability(entry), urgency);
         entry.merit = entry.merit.min(worth.ceil());
     }
 }

@@ -5,6 +5,7 @@ use super::exploration::{Candidate, RootExploration};
 use super::means::Child;
 use super::node::{self, Edge, EdgeId, Node, NodeId, Rave};
 use super::params::{Formula, PuctParams, RaveParams};
+use super::report::View;
 use super::select::{self, MoveStats, NodeStats, Puct, RaveStats};
 use super::table::{Claim, EdgeRef, Edges};
 use super::valuation::Valuation;
@@ -98,6 +99,8 @@ pub(super) struct Common<'s> {
     pub(super) root: NodeId,
     /// Of the root's probabilities.
     pub(super) temperature: f32,
+    /// What they are multiplied by, so that those of moves that are not left out sum to 1.
+    pub(super) root_scale: f32,
 }
 
 /// See the [module documentation](self).
@@ -106,6 +109,7 @@ pub(super) struct Worker<'s, E> {
     params: SearchParams,
     root: NodeId,
     temperature: f32,
+    root_scale: f32,
     line: Line<'s>,
     pub(super) evaluator: E,
     rng: Rng,
@@ -151,12 +155,13 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         rng: Rng,
         context: &SearchContext<'s>,
     ) -> Worker<'s, E> {
-        let Common { table, params, valuation, root, temperature } = common;
+        let Common { table, params, valuation, root, temperature, root_scale } = common;
         Worker {
             table,
             params,
             root,
             temperature,
+            root_scale,
             line: Line::new(game),
             evaluator,
             rng,
@@ -177,9 +182,9 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         self.table
     }
 
-    /// Constants of the search.
-    pub(super) fn params(&self) -> &SearchParams {
-        &self.params
+    /// What a report needs to know.
+    pub(super) fn view(&self) -> View<'_> {
+        View { params: &self.params, root_scale: self.root_scale }
     }
 
     /// One simulation: select, expand, evaluate, back up.
@@ -434,6 +439,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
     fn select_by_puct(&mut self, params: &PuctParams, node: &Node, is_restricted: bool) -> Option<Choice> {
         let (sign, depth, color) = (self.line.to_move().sign() as f32, self.path.len(), self.line.to_move());
         let is_in_order = node.is_in_order();
+        let scale = if depth == 0 { self.root_scale } else { 1.0 };
         let mut visited = std::mem::take(&mut self.visited);
         visited.clear();
         let (mut edge_weight, mut visited_probability) = (0.0, 0.0);
@@ -441,7 +447,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         let mut fresh: Option<Visited> = None;
         for edge in self.table.edges(node) {
             let child = edge.child();
-            let probability = edge.prior().probability();
+            let probability = scale * edge.prior().probability();
             let stats = child.map(|child| self.known(&edge, self.table.node(child), sign));
             let stats = stats.unwrap_or_default();
             if stats.visits > 0.0 {
