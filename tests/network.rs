@@ -511,7 +511,7 @@ fn try_everything(bytes: &[u8], input: &Input, arithmetics: &[Arithmetic]) {
     }
     let Ok(output) = scalar::evaluate(&network, input) else { return };
     let legal = vec![true; input.width * input.height];
-    let context = Context { legal: &legal, no_result: true, optimism: 0.0 };
+    let context = Context { legal: &legal, no_result: true, optimism: 0.0, temperature: 1.0 };
     if let Ok(prediction) = Prediction::new(&network, &output, context) {
         let sum: f32 = prediction.policy.iter().sum::<f32>() + prediction.pass;
         assert!((sum - 1.0).abs() < 1e-3 && prediction.value().is_finite() && prediction.lead.is_finite());

@@ -128,6 +128,9 @@ const TABLE: &[Parameter] = &[
     real("rootPolicyOptimism", 0.0, 1.0, |all, value| {
         all.analyst.network.root_policy_optimism = value as f32;
     }),
+    real("nnPolicyTemperature", 0.01, 5.0, |all, value| {
+        all.analyst.network.policy_temperature = value as f32
+    }),
     real("winLossUtilityFactor", 0.0, 1.0, |all, value| all.win_loss = value as f32),
     constant!("staticScoreUtilityFactor", static_score_utility_factor, 0.0, 1.0),
     constant!("dynamicScoreUtilityFactor", dynamic_score_utility_factor, 0.0, 1.0),
@@ -220,7 +223,6 @@ const TABLE: &[Parameter] = &[
     idle_real("midgameTimeFactor", 0.0, 1000.0),
     idle_real("midgameTurnPeakTime", 0.0, 1000.0),
     idle_real("minPlayoutsPerThread", 0.0, 100.0),
-    idle_real("nnPolicyTemperature", 0.01, 5.0),
     idle_real("noResultUtilityForWhite", -1.0, 1.0),
     idle_real("noisePruningCap", 0.0, 1e50),
     idle_real("obviousMovesPolicyEntropyTolerance", 0.001, 2.0),

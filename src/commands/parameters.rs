@@ -229,6 +229,7 @@ const TABLE: &[Parameter] = &[
     },
     number!("policyOptimism", network.policy_optimism, 0.0..=1.0),
     number!("rootPolicyOptimism", network.root_policy_optimism, 0.0..=1.0),
+    number!("nnPolicyTemperature", network.policy_temperature, 0.01..=5.0),
     Parameter {
         name: "alwaysComputePassAliveUnderSuicideRules",
         kind: Kind::Choice(&["auto", "true", "false"]),

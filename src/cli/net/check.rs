@@ -169,7 +169,7 @@ struct Position {
 impl Position {
     fn meaning(&self, network: &Network, output: &Output) -> anyhow::Result<Prediction> {
         // Both policies count.
-        let context = Context { legal: &self.legal, no_result: true, optimism: 0.5 };
+        let context = Context { legal: &self.legal, no_result: true, optimism: 0.5, temperature: 1.0 };
         Ok(Prediction::new(network, output, context)?)
     }
 }

@@ -33,6 +33,8 @@ pub struct NetworkSettings {
     pub policy_optimism: f32,
     /// The same at the root.
     pub root_policy_optimism: f32,
+    /// What the logits of policies are divided by in a search, above 0. Below 1 likely moves become likelier.
+    pub policy_temperature: f32,
     /// Views of the root of a search whose policies are averaged as the search goes on, at most as many as the board has
     /// symmetries; from 1.
     pub root_symmetries: u8,
@@ -69,6 +71,7 @@ impl Default for NetworkSettings {
             arithmetic: ArithmeticChoice::default(),
             policy_optimism: 1.0,
             root_policy_optimism: 0.2,
+            policy_temperature: 1.0,
             root_symmetries: 1,
             profile: None,
             ignore_pre_root_history: false,
@@ -196,7 +199,13 @@ impl NetworkEvaluator {
 
     /// What the latest [`output`](Self::output) has to be read with.
     fn context(&self, line: &Line<'_>, optimism: f32) -> Context<'_> {
-        Context { legal: &self.legal, no_result: can_have_no_result(line.game().rules()), optimism }
+        let no_result = can_have_no_result(line.game().rules());
+        Context { legal: &self.legal, no_result, optimism, temperature: 1.0 }
+    }
+
+    /// The same for a search.
+    fn search_context(&self, line: &Line<'_>, optimism: f32) -> Context<'_> {
+        Context { temperature: self.shared.settings.policy_temperature, ..self.context(line, optimism) }
     }
 
     /// What the network says of the position at the end of a line, seen through a symmetry of the board; rows from
@@ -224,8 +233,8 @@ impl NetworkEvaluator {
     ) -> Result<(Prediction, Option<Policy>), NotFinite> {
         let output = self.output(line, symmetry)?;
         let [below, root] = self.optimism();
-        let prediction = Prediction::new(&self.shared.network, &output, self.context(line, below))?;
-        let root_policy = (root != below).then(|| Policy::new(&output, self.context(line, root)));
+        let prediction = Prediction::new(&self.shared.network, &output, self.search_context(line, below))?;
+        let root_policy = (root != below).then(|| Policy::new(&output, self.search_context(line, root)));
         Ok((prediction.for_black(line.to_move()), root_policy))
     }
 
@@ -407,7 +416,7 @@ impl Evaluator for NetworkEvaluator {
         let other = Symmetry::of(size).filter(|&symmetry| symmetry != first).nth(view.max(1) as usize - 1);
         let output = other.filter(|_| view > 0).and_then(|symmetry| self.output(line, symmetry).ok());
         let Some(output) = output else { return self.expand_root(line, moves) };
-        let policy = Policy::new(&output, self.context(line, self.optimism()[1]));
+        let policy = Policy::new(&output, self.search_context(line, self.optimism()[1]));
         let legal = size.points().map(|point| (point, index(size, point))).filter(|&(_, at)| self.legal[at]);
         let points = legal.map(|(point, at)| (Move::Play(point), policy.points[at]));
         let all = points.chain([(Move::Pass, policy.pass)]);

@@ -57,6 +57,8 @@ pub struct Context<'c> {
     pub no_result: bool,
     /// How much of the optimistic policy is mixed in, from 0 to 1; 0 is what a network expects of play.
     pub optimism: f32,
+    /// What the policy's logits are divided by: above 1 it is more even, below 1 more decided than the network is.
+    pub temperature: f32,
 }
 
 impl Prediction {
@@ -159,9 +161,12 @@ impl Policy {
     /// If `context` is not about a board of as many points as `output`.
     pub fn new(output: &Output, context: Context<'_>) -> Policy {
         assert_eq!(output.policy.len(), context.legal.len(), "a word about every point");
-        let mixed = |plain: f32, optimistic: Option<f32>| match optimistic {
-            Some(optimistic) => plain + (optimistic - plain) * context.optimism,
-            None => plain,
+        let mixed = |plain: f32, optimistic: Option<f32>| {
+            let logit = match optimistic {
+                Some(optimistic) => plain + (optimistic - plain) * context.optimism,
+                None => plain,
+            };
+            logit / context.temperature
         };
         let optimistic = |point: usize| output.optimistic_policy.as_ref().map(|policy| policy[point]);
         let pass = mixed(output.pass, output.optimistic_pass);
@@ -238,7 +243,7 @@ mod tests {
     }
 
     const CONTEXT: Context<'static> =
-        Context { legal: &[true, false, true, true], no_result: true, optimism: 0.0 };
+        Context { legal: &[true, false, true, true], no_result: true, optimism: 0.0, temperature: 1.0 };
 
     fn near(found: f32, wanted: f64) {
         assert!((f64::from(found) - wanted).abs() < 1e-5 * wanted.abs().max(1.0), "{found} {wanted}");
@@ -257,6 +262,17 @@ mod tests {
         let sum = [2.0f64, 3.0, 4.0, 0.5].map(f64::exp).iter().sum::<f64>();
         near(mixed.policy[0], 2.0f64.exp() / sum);
         near(mixed.pass, 0.5f64.exp() / sum);
+    }
+
+    #[test]
+    fn a_temperature_makes_the_policy_even_or_decided() {
+        let odds = |temperature| {
+            let policy = Policy::new(&output(), Context { temperature, ..CONTEXT });
+            policy.points[3] / policy.points[2]
+        };
+        for (temperature, wanted) in [(1.0, 1.0f64), (0.5, 2.0), (2.0, 0.5)] {
+            near(odds(temperature), wanted.exp());
+        }
     }
 
     #[test]

@@ -41,8 +41,12 @@ impl Prepared {
     /// Does it say nearly the same as `exact`, the same network without rounding, about small boards with some stones?
     fn agrees_with(&self, network: &Network, exact: &Prepared) -> bool {
         trial_inputs().iter().all(|input| {
-            let context =
-                Context { legal: &vec![true; input.width * input.height], no_result: true, optimism: 0.0 };
+            let context = Context {
+                legal: &vec![true; input.width * input.height],
+                no_result: true,
+                optimism: 0.0,
+                temperature: 1.0,
+            };
             let meaning = |output: Output| Prediction::new(network, &output, context);
             let wanted = exact.evaluate_one(input, &mut Scratch::default()).and_then(meaning);
             let found = self.evaluate_one(input, &mut Scratch::default()).and_then(meaning);
