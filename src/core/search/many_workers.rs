@@ -169,6 +169,7 @@ fn a_worker_that_fails_leaves_nobody_waiting() {
 /// How much worse than with one worker the choices are with many, and how busy many are. Prints a table.
 #[test]
 #[ignore = "a measurement of some minutes; cargo test --release -p kosumi-core --lib -- --ignored --nocapture many_workers_simulated"]
+#[expect(clippy::print_stdout, reason = "it is run by hand, for what it prints")]
 fn many_workers_simulated() {
     const POSITIONS: u64 = 40;
     let time = Duration::from_millis(20);
