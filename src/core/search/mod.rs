@@ -50,7 +50,7 @@ use crate::game::{Game, Line};
 use crate::rng::Rng;
 use bias::BiasTable;
 use node::NodeId;
-use report::View;
+use params::View;
 use std::cmp::Reverse;
 use std::fmt;
 use std::sync::Mutex;

@@ -208,6 +208,14 @@ pub struct SearchChanges {
     pub root_policy_temperature_early: Option<f32>,
 }
 
+/// How a search has looked at its root.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct View<'a> {
+    pub(super) params: &'a SearchParams,
+    /// What the probabilities of the root's moves were multiplied by.
+    pub(super) root_scale: f32,
+}
+
 impl RootParams {
     /// What is usual.
     pub const USUAL: RootParams = RootParams {

@@ -2,7 +2,7 @@
 
 use super::NodeTable;
 use super::node::{Means, Node, NodeId, Rave, from_fixed};
-use super::params::{Choice, Formula, PuctParams, SearchParams};
+use super::params::{Choice, Formula, PuctParams, View};
 use super::select::{MoveStats, NodeStats, Puct};
 use super::table::TableUse;
 use super::utility::Scale;
@@ -76,14 +76,6 @@ pub struct SearchReport {
     pub waits: u32,
     /// Longest descent.
     pub depth: u32,
-}
-
-/// How a search has looked at its root.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct View<'a> {
-    pub(super) params: &'a SearchParams,
-    /// What the probabilities of the root's moves were multiplied by.
-    pub(super) root_scale: f32,
 }
 
 impl SearchReport {
