@@ -20,6 +20,8 @@ UNKNOWN_OWNER = -128
 NO_MOVE = 65535
 POLICY_MOVES = 32
 LABELS = ".labels.npz"
+# A game is open as long as the teacher's value is no farther than this from even.
+OPEN = 0.9
 # A move is regretted if the teacher's first move is by so much the likelier one.
 REGRET = 0.3
 
@@ -97,6 +99,15 @@ def varied_komi(globals_: np.ndarray, area: int, changed: np.ndarray, rng: np.ra
     """The features of positions with another komi where `changed` (n) says so."""
     moved = with_komi(globals_, area, komi_steps(len(changed), rng))
     return np.where(changed[:, None], moved, globals_).astype(np.float32)
+
+
+def fair_komi(
+    globals_: np.ndarray, area: int, changed: np.ndarray, leads: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """The features of positions with a komi that makes them about even where `changed` (n) says so; the player to move
+    is ahead by so many points (n). Where everything is decided, nothing can be learnt of what is worth how much."""
+    steps = np.round(rng.normal(0, 2, len(changed)) - leads)
+    return np.where(changed[:, None], with_komi(globals_, area, steps), globals_).astype(np.float32)
 
 
 @dataclasses.dataclass
@@ -259,12 +270,16 @@ class Stream:
         labelled: bool = False,
         weak: str = "",
         regretted: int = 1,
+        open_games: int = 1,
     ):
         self.folder, self.batch, self.seed, self.window, self.labelled = Path(folder), batch, seed, window, labelled
         # Shards whose names begin so show games of weak players: of these only the teacher's words count.
         self.weak = weak
         # Positions come so many times where the player of self-play chose what the teacher would not.
         self.regretted = regretted
+        # And so many times where the teacher thinks that the game is open: in a search such positions decide, and games
+        # of weak players have few.
+        self.open_games = open_games
         # Place in the stream: round, the files of this round, window of the round, batches taken of the window.
         self.round, self.files, self.part, self.taken = 0, self.list_files(), 0, 0
         self.loaded: list[tuple[tuple[int, int], dict[str, np.ndarray], np.ndarray]] | None = None
@@ -306,9 +321,11 @@ class Stream:
                 add_unknown(group, names, size)
             merged = {name: np.concatenate([group[name] for group in groups]) for name in sorted(names)}
             rows = np.arange(len(merged["played"]))
-            if self.regretted > 1 and "teacher_value" in merged:
-                again = rows[regrets(merged) >= REGRET]
-                rows = np.concatenate([rows] + [again] * (self.regretted - 1))
+            if "teacher_value" in merged:
+                values = merged["teacher_value"]
+                is_open = np.abs(values[:, 0] - values[:, 1]) < OPEN
+                again = [rows[regrets(merged) >= REGRET]] * (self.regretted - 1) if self.regretted > 1 else []
+                rows = np.concatenate([rows, *again, *[rows[is_open]] * (self.open_games - 1)])
             count = len(rows)
             # What does not fill a batch is left for another round, whose order is another.
             rows = rng.permutation(rows)[: max(1, count // self.batch) * self.batch]

@@ -445,7 +445,8 @@ class Training:
         # Compiled for the size that costs most; every other size runs as it is.
         self.ask = Compiled(self.teacher, options.compile)
         self.answer = Compiled(self.network, options.compile)
-        self.weights = Weights(played=options.played)
+        # The teacher's value can bear it: with 1 it is learnt far more slowly than the policy (README.md, "Teachers").
+        self.weights = Weights(played=options.played, value=3.0, score=1.0)
         self.writing: threading.Thread | None = None
 
     # -- what the teacher says

@@ -11,7 +11,7 @@ Next to every shard that has no labels yet comes `….labels.npz` with, in the g
     teacher_error               how far the value (in [-1, 1]) and the score (points) will move within a few moves
     teacher_ownership           -127 to 127
 
-all from the view of the player to move. With `--vary-komi` some positions are shown with another komi than their games
+all from the view of the player to move. With `--vary-komi` and `--fair-komi` some positions are shown with another komi than their games
 had, and the labels file has their features of the position (`global`) and takes back the results that were told.
 
 Learning from these takes far fewer positions than learning from single moves and results (Hinton, Vinyals & Dean 2015,
@@ -41,6 +41,7 @@ import teacher
 from data import (
     LABELS_VERSION,
     POLICY_MOVES,
+    fair_komi,
     labels_of,
     make_batch,
     read_groups,
@@ -74,8 +75,16 @@ def ask(network, size: tuple[int, int], group: dict[str, np.ndarray], rows: np.n
     return [None if part is None else part / len(symmetries) for part in sums]
 
 
+def leads(judge, size: tuple[int, int], group: dict[str, np.ndarray], batch: int) -> np.ndarray:
+    """By how many points the player to move is ahead, as a network says that is quickly asked (n)."""
+    batch = max(1, batch * 361 // (size[0] * size[1]))
+    rows = np.array_split(np.arange(len(group["played"])), -(-len(group["played"]) // batch))
+    positions = (make_batch(size, group, part) for part in rows)
+    return np.concatenate([judge(it.spatial, it.globals_).lead().float().numpy() for it in positions])
+
+
 @torch.inference_mode()
-def label(network, path: Path, options: argparse.Namespace) -> int:
+def label(network, judge, path: Path, options: argparse.Namespace) -> int:
     """Labels one shard and returns its number of positions."""
     arrays: dict[str, np.ndarray] = {"version": np.array([LABELS_VERSION], np.uint32)}
     rng = np.random.default_rng((options.seed, zlib.crc32(path.name.encode())))
@@ -83,9 +92,16 @@ def label(network, path: Path, options: argparse.Namespace) -> int:
     for size, group in sorted(read_groups(path, labels=False).items()):
         found: dict[str, list[np.ndarray]] = {}
         total, area = len(group["played"]), size[0] * size[1]
-        changed = rng.random(total) < options.vary_komi
+        # A number decides for each: komi anywhere, a fair one, or that of the game.
+        lot = rng.random(total)
+        changed = lot < options.vary_komi
+        evened = ~changed & (lot < options.vary_komi + options.fair_komi)
         if changed.any():
             group["global"] = varied_komi(group["global"], area, changed, rng)
+        if evened.any():
+            group["global"] = fair_komi(group["global"], area, evened, leads(judge, size, group, options.batch), rng)
+            changed |= evened
+        if changed.any():
             # Of these nothing is known any more but what the teacher says; moves are mostly the same.
             group["value"] = np.where(changed[:, None], 0, group["value"]).astype(np.float32)
             group["score"] = np.where(changed, np.nan, group["score"]).astype(np.float32)
@@ -138,6 +154,8 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, help="begin no shard after so many minutes")
     parser.add_argument("--symmetries", type=int, default=1, help="ask about so many of the eight, and average [%(default)s]")
     parser.add_argument("--vary-komi", type=float, default=0.0, help="share of positions with another komi [%(default)s]")
+    parser.add_argument("--fair-komi", type=float, default=0.0, help="share of positions with a komi that makes them even [%(default)s]")
+    parser.add_argument("--judge", type=Path, help="small network that says which komi that is")
     parser.add_argument("--seed", type=int, default=1, help="decides the order of shards, symmetries and komi [%(default)s]")
     parser.add_argument("--batch", type=int, default=16, help="positions of 19x19 at a time [%(default)s]")
     parser.add_argument("--kosumi", help="ask this program, whose kernels are faster on a CPU, instead of PyTorch")
@@ -148,6 +166,9 @@ def main() -> None:
     if options.nice:
         os.nice(options.nice)
     fast.prepare(options.threads or os.cpu_count() or 1)
+    if options.fair_komi and not options.judge:
+        parser.error("--fair-komi needs a network that says what is fair: --judge")
+    judge = teacher.read(options.judge) if options.judge else None
     if options.kosumi:
         network = teacher.Asked(options.kosumi, options.network, options.precision)
     elif options.precision == "int8":
@@ -171,7 +192,7 @@ def main() -> None:
                 continue  # another process is at it
             if labels_of(path).exists():
                 continue
-            done += label(network, path, options)
+            done += label(network, judge, path, options)
         seconds, cpu_seconds = time.monotonic() - start, time.process_time() - cpu
         if options.kosumi:
             cpu_seconds += network.cpu_seconds()

@@ -31,6 +31,7 @@ from data import (
     KOMI_WAVE,
     TERRITORY,
     Stream,
+    fair_komi,
     komi_wave,
     make_batch,
     read_groups,
@@ -509,6 +510,25 @@ def write_shard(path: Path, columns: int, rows: int, count: int = 40) -> None:
 
 
 class Labels(unittest.TestCase):
+    @torch.inference_mode()
+    def test_a_fair_komi_is_what_the_judge_finds_fair(self):
+        class Judge:
+            def __call__(self, spatial, globals_):
+                # Komi and what lies on the board: 30 points for the player to move, less where it gives much komi.
+                answer = mock.Mock()
+                answer.lead = lambda: 30 + 20 * globals_[:, KOMI]
+                return answer
+
+        shard = group(200, 7, 7)
+        shard["global"][:, KOMI] = np.round(shard["global"][:, KOMI] * 40) / 40
+        found = label.leads(Judge(), (7, 7), shard, 4)
+        np.testing.assert_allclose(found, 30 + 20 * shard["global"][:, KOMI], rtol=1e-5)
+        changed = np.arange(200) < 150
+        fair = fair_komi(shard["global"], 49, changed, found, np.random.default_rng(1))
+        after = 30 + 20 * fair[:, KOMI]
+        self.assertTrue((np.abs(after[changed]) < 9).all() and 1 < after[changed].std() < 3)
+        np.testing.assert_array_equal(fair[~changed], shard["global"][~changed])
+
     def test_labels_go_on_where_they_stopped_and_follow_from_the_seed(self):
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
@@ -518,7 +538,8 @@ class Labels(unittest.TestCase):
 
             def run(*more: str) -> dict[str, bytes]:
                 command = ["label.py", folder / "teacher.bin.gz", folder, "--threads", "1"]
-                command += ["--symmetries", "2", "--vary-komi", "0.5", "--precision", "f32", *more]
+                command += ["--symmetries", "2", "--vary-komi", "0.4", "--precision", "f32", *more]
+                command += ["--fair-komi", "0.2", "--judge", folder / "teacher.bin.gz"]
                 call(label.main, command)
                 return {path.name: path.read_bytes() for path in sorted(folder.glob("*.labels.npz"))}
 
@@ -649,7 +670,7 @@ class Batches(unittest.TestCase):
             self.assertEqual(len(seen), symmetries)
 
 
-    def test_regretted_moves_come_again(self):
+    def test_regretted_moves_and_open_games_come_again(self):
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             shard = group(6, 5, 5)
@@ -662,6 +683,8 @@ class Batches(unittest.TestCase):
             teacher_shares[:, :2] = [0.6 * 65535, 0.35 * 65535]
             said = {"policy_move": teacher_moves, "policy_share": teacher_shares}
             said |= {"policy_rest": np.full(6, 0.05 * 65535, np.uint16), "teacher_value": np.zeros((6, 3), np.float32)}
+            # The last two are decided.
+            said["teacher_value"][4:, 1] = 1
             said["teacher_ownership"] = np.zeros((6, 25), np.int8)
             said["teacher_score"] = np.zeros((6, 4), np.float32)
             for kind, arrays, version in [("", shard, 1), (".labels", said, 2)]:
@@ -678,6 +701,10 @@ class Batches(unittest.TestCase):
             again = sorted(once + [float(shard["global"][2, 0])] * 2)
             np.testing.assert_allclose(drawn[1], once)
             np.testing.assert_allclose(drawn[3], again)
+            stream = iter(Stream(folder, 1, 1, labelled=True, open_games=2))
+            found = sorted(float(next(stream).globals_[0, 0]) for _ in range(10))
+            values = [float(value) for value in shard["global"][:, 0]]
+            np.testing.assert_allclose(found, sorted(values + values[:4]))
 
 
 class Losses(unittest.TestCase):

@@ -57,6 +57,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--regretted", type=int, default=1, help="take positions so often where the player chose what the teacher would not"
     )
+    parser.add_argument("--open-games", type=int, default=1, help="take positions so often where the teacher thinks the game is open")
     parser.add_argument("--checkpoint-minutes", type=float, default=5, help="[%(default)s]")
     parser.add_argument("--validate", type=int, default=50_000, help="positions between validations [%(default)s]")
     parser.add_argument("--validation-positions", type=int, default=4096, help="the first so many of each size [%(default)s]")
@@ -141,6 +142,7 @@ class Training:
             options.labelled,
             options.weak,
             options.regretted,
+            options.open_games,
         )
         self.weights = Weights(played=options.played, value=options.value, score=options.score)
         self.stopping = False
