@@ -11,7 +11,7 @@ use crate::game::Game;
 use crate::playout::{self, Policy};
 use crate::rng::Rng;
 use crate::rules::Rules;
-use crate::search::node::{Edge, Node};
+use crate::search::node::{Edge, Node, Rave};
 use crate::search::{Limits, Search, SearchContext, SearchParams, SearchReport};
 use anyhow::Context;
 use clap::Args;
@@ -110,11 +110,16 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             several.per_second / one.per_second,
             one.nodes,
             100.0 * f64::from(one.transpositions) / one.nodes.max(1) as f64,
-            size_of::<Node>() as f64 + edges * size_of::<Edge>() as f64,
+            one.bytes as f64 / one.nodes.max(1) as f64,
         )?;
         out.flush()?;
     }
-    writeln!(out, "a node takes {} bytes, an edge {}", size_of::<Node>(), size_of::<Edge>())?;
+    let (edge, rave) = (size_of::<Edge>(), size_of::<Rave>());
+    writeln!(
+        out,
+        "a node takes {} bytes, an edge {edge}, and {rave} for RAVE by playouts",
+        size_of::<Node>()
+    )?;
     Ok(())
 }
 
@@ -166,6 +171,7 @@ struct SearchSpeed {
     per_second: f64,
     nodes: usize,
     edges: usize,
+    bytes: usize,
     /// Moves that were found to lead to a node of another path.
     transpositions: u32,
 }
@@ -187,6 +193,7 @@ fn simulations(side: usize, threads: usize, time: Duration) -> anyhow::Result<Se
         per_second,
         nodes: report.usage.nodes,
         edges: report.usage.edges,
+        bytes: report.usage.bytes,
         transpositions: report.transpositions,
     })
 }

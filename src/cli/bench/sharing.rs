@@ -16,7 +16,10 @@ use std::sync::Arc;
 /// those of the signature. Each search begins with an empty cache.
 pub(super) fn run(network: &Arc<Network>, simulations: u32, out: &mut dyn Write) -> anyhow::Result<()> {
     writeln!(out, "{}, searches of {simulations} simulations", network.name())?;
-    writeln!(out, "size    moves   shares    nodes   transpositions   evaluations   answers from the cache")?;
+    writeln!(
+        out,
+        "size    moves   shares    nodes   bytes per node   transpositions   evaluations   answers from the cache   of bytes"
+    )?;
     for side in SIDES {
         let size = square(side)?;
         for &(_, moves, _) in POSITIONS.iter().filter(|&&(of, _, _)| of == side) {
@@ -27,14 +30,16 @@ pub(super) fn run(network: &Arc<Network>, simulations: u32, out: &mut dyn Write)
                 let evaluator = EngineEvaluator::Network(Box::new(evaluator));
                 let mut search = Search::new(evaluator, SearchParams::for_network(), MEBIBYTES, 1);
                 let report = search_by_count(&mut search, &game.clone().with_sharing(sharing), simulations);
-                let (hits, misses) =
-                    search.evaluator().network().map_or((0, 0), |it| it.cache().hits_and_misses());
+                let cache = search.evaluator().network().map(NetworkEvaluator::cache);
+                let (hits, misses) = cache.map_or((0, 0), |it| it.hits_and_misses());
+                let per_answer = cache.map_or(0, |it| it.bytes() as u64 / misses.max(1));
                 writeln!(
                     out,
-                    "{:>5}   {:>5}   {name:<6}   {:>6}   {:>14}   {misses:>11}   {hits:>22}",
+                    "{:>5}   {:>5}   {name:<6}   {:>6}   {:>14.0}   {:>14}   {misses:>11}   {hits:>22}   {per_answer:>8}",
                     options::size_text(size),
                     game.records().len(),
                     report.usage.nodes,
+                    report.usage.bytes as f64 / report.usage.nodes.max(1) as f64,
                     report.transpositions,
                 )?;
                 out.flush()?;

@@ -7,6 +7,8 @@ use crate::board::{Key, Move};
 use crate::eval::{Evaluator, Ownership, Prior};
 use crate::game::Game;
 use crate::search::node::{Face, NodeId};
+use crate::search::params::View;
+use crate::search::table::Storing;
 use crate::search::worker::Counters;
 use crate::search::{NodeTable, SearchContext, SearchReport, SearchStats, TableUse};
 use std::time::Duration;
@@ -277,7 +279,7 @@ impl<'c> Control<'c> {
     /// The report of a search that is over, and how much of the stores is used, in the fullest rank.
     pub(crate) fn report(mut self) -> Option<(SearchReport, f32)> {
         let looked = self.looked.take()?;
-        let (mut counters, mut ownership, mut usage) = (Counters::default(), Ownership::default(), [0; 4]);
+        let (mut counters, mut ownership, mut usage) = (Counters::default(), Ownership::default(), [0; 5]);
         let mut fullest = 0f32;
         for ended in self.ended.iter().flatten() {
             counters.add(&ended.counters);
@@ -297,7 +299,7 @@ impl<'c> Control<'c> {
         usage: Option<TableUse>,
     ) -> Option<SearchReport> {
         let (face, edges) = looked.root.as_ref()?;
-        let table = NodeTable::new(VIEW_MEBIBYTES);
+        let table = NodeTable::new(VIEW_MEBIBYTES, Storing::All);
         let root = table.find_or_insert(self.begin.key)?;
         table.node(root).set_face(face);
         put_edges(&table, root, edges);
@@ -310,7 +312,14 @@ impl<'c> Control<'c> {
                 node = step.child.and_then(|(key, _)| table.find(key));
             }
         }
-        let report = SearchReport::new(&table, root, self.game, counters, ownership, &self.begin.params);
+        let report = SearchReport::new(
+            &table,
+            root,
+            self.game,
+            counters,
+            ownership,
+            View { params: &self.begin.params, root_scale: 1.0 },
+        );
         Some(SearchReport { usage: usage.unwrap_or(report.usage), ..report })
     }
 }
@@ -318,16 +327,16 @@ impl<'c> Control<'c> {
 /// Memory of the table from which a report is made: enough for the variations of all moves of the largest board.
 const VIEW_MEBIBYTES: usize = 16;
 
-fn table_use(numbers: &[u64; 4]) -> TableUse {
-    let [nodes, node_capacity, edges, edge_capacity] = numbers.map(|number| number as usize);
-    TableUse { nodes, node_capacity, edges, edge_capacity }
+fn table_use(numbers: &[u64; 5]) -> TableUse {
+    let [nodes, node_capacity, edges, edge_capacity, bytes] = numbers.map(|number| number as usize);
+    TableUse { nodes, node_capacity, edges, edge_capacity, bytes }
 }
 
 /// Gives a node the edges that were shown.
 fn put_edges(table: &NodeTable, node: NodeId, edges: &[EdgeView]) {
     let moves: Vec<(Move, Prior)> = edges.iter().map(|edge| (edge.mv, edge.prior)).collect();
-    table.expand(node, || &moves);
-    for (edge, view) in table.edges(table.node(node)).iter().zip(edges) {
+    table.expand(node, true, || &moves);
+    for (edge, view) in table.edges(table.node(node)).zip(edges) {
         edge.set_visits(view.visits);
         let child = view.child.and_then(|(key, face)| put_node(table, key, &face));
         edge.set_child(child);

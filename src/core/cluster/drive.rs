@@ -14,6 +14,7 @@ use crate::graph_key::Sharing;
 use crate::rng::Rng;
 use crate::search::bias::BiasTable;
 use crate::search::node::NodeId;
+use crate::search::table::Storing;
 use crate::search::utility::Scale;
 use crate::search::valuation::Valuation;
 use crate::search::{Formula, NodeTable, SearchContext, SearchParams, SearchReport, give_root_priors};
@@ -104,7 +105,7 @@ impl<E: Evaluator + Sync> Store<E> {
             if let (true, Some(root)) =
                 (self.evaluator.has_root_priors(), self.table.find_or_insert(begin.key))
             {
-                give_root_priors(&self.table, &self.evaluator, root, game);
+                give_root_priors(&self.table, &self.evaluator, root, game, 1.0);
             }
         }
     }
@@ -133,7 +134,7 @@ impl<E: Evaluator + Sync, L: Link> Cluster<E, L> {
     /// This rank, with a node table of `mebibytes` and so many evaluations at a time (at least 1).
     pub fn new(link: L, evaluator: E, mebibytes: usize, threads: usize) -> Cluster<E, L> {
         let store = Store {
-            table: NodeTable::new(mebibytes),
+            table: NodeTable::new(mebibytes, Storing::Likely),
             bias: BiasTable::new(),
             evaluator,
             scale: None,

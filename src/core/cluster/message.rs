@@ -5,7 +5,7 @@ use crate::board::{BoardSize, Color, Key, Move};
 use crate::eval::{Evaluation, Ownership, Prior, ShorttermErrors};
 use crate::search::node::{Face, Means, Results};
 use crate::search::worker::Counters;
-use crate::search::{Choice, Formula, MoveRule, PuctParams, Restriction, SearchParams, TableUse};
+use crate::search::{Choice, Formula, MoveRule, PuctParams, Restriction, RootParams, SearchParams, TableUse};
 
 /// The task of a [`Caller`] that is not another node but the control of the search, on rank 0.
 pub(crate) const CONTROL: u32 = u32::MAX;
@@ -119,13 +119,13 @@ pub(crate) struct Begin {
 pub(crate) struct Ended {
     pub(crate) counters: Counters,
     pub(crate) ownership: Ownership,
-    pub(crate) usage: [u64; 4],
+    pub(crate) usage: [u64; 5],
 }
 
 impl Ended {
     pub(crate) fn new(counters: Counters, ownership: Ownership, usage: TableUse) -> Ended {
-        let TableUse { nodes, node_capacity, edges, edge_capacity } = usage;
-        let usage = [nodes, node_capacity, edges, edge_capacity].map(|number| number as u64);
+        let TableUse { nodes, node_capacity, edges, edge_capacity, bytes } = usage;
+        let usage = [nodes, node_capacity, edges, edge_capacity, bytes].map(|number| number as u64);
         Ended { counters, ownership, usage }
     }
 }
@@ -503,6 +503,12 @@ fn write_params(params: &SearchParams, out: &mut Writer) {
     floats(&mut puct).into_iter().for_each(|number| out.f32(*number));
     out.f32(puct.subtree_value_bias_free_prop);
     flags(&mut puct).into_iter().for_each(|flag| out.flag(*flag));
+    let RootParams { symmetry_pruning, prune_useless_moves, policy_temperature, policy_temperature_early } =
+        params.root;
+    out.flag(symmetry_pruning);
+    out.flag(prune_useless_moves);
+    out.f32(policy_temperature);
+    out.f32(policy_temperature_early);
 }
 
 fn read_params(from: &mut Reader<'_>) -> Result<SearchParams, Malformed> {
@@ -516,13 +522,20 @@ fn read_params(from: &mut Reader<'_>) -> Result<SearchParams, Malformed> {
     for flag in flags(&mut puct) {
         *flag = from.flag()?;
     }
-    Ok(SearchParams { expand_after, virtual_losses, formula: Formula::Puct(puct), choice })
+    let root = RootParams {
+        symmetry_pruning: from.flag()?,
+        prune_useless_moves: from.flag()?,
+        policy_temperature: from.f32()?,
+        policy_temperature_early: from.f32()?,
+    };
+    Ok(SearchParams { expand_after, virtual_losses, formula: Formula::Puct(puct), choice, root })
 }
 
 impl Ended {
     fn write(&self, size: BoardSize, out: &mut Writer) {
-        let Counters { playouts, score_sum, score_square_sum, cycles, transpositions, depth } = self.counters;
-        [playouts, cycles, transpositions, depth].iter().for_each(|&number| out.u32(number));
+        let Counters { playouts, score_sum, score_square_sum, cycles, transpositions, depth, waits } =
+            self.counters;
+        [playouts, cycles, transpositions, depth, waits].iter().for_each(|&number| out.u32(number));
         out.f64(score_sum);
         out.f64(score_square_sum);
         self.usage.iter().for_each(|&number| out.u64(number));
@@ -533,10 +546,12 @@ impl Ended {
     }
 
     fn read(size: BoardSize, from: &mut Reader<'_>) -> Result<Ended, Malformed> {
-        let [playouts, cycles, transpositions, depth] = [from.u32()?, from.u32()?, from.u32()?, from.u32()?];
+        let [playouts, cycles, transpositions, depth, waits] =
+            [from.u32()?, from.u32()?, from.u32()?, from.u32()?, from.u32()?];
         let (score_sum, score_square_sum) = (from.f64()?, from.f64()?);
-        let counters = Counters { playouts, score_sum, score_square_sum, cycles, transpositions, depth };
-        let usage = [from.u64()?, from.u64()?, from.u64()?, from.u64()?];
+        let counters =
+            Counters { playouts, score_sum, score_square_sum, cycles, transpositions, depth, waits };
+        let usage = [from.u64()?, from.u64()?, from.u64()?, from.u64()?, from.u64()?];
         let sums = from.list(Reader::i32)?;
         let ownership = Ownership::from_parts(size, &sums, from.i32()?, from.u32()?).ok_or(Malformed)?;
         Ok(Ended { counters, ownership, usage })
@@ -576,7 +591,13 @@ mod tests {
             subtree_value_bias_free_prop: 21.5,
         };
         let choice = Choice { lcb_stdevs: 22.5, min_visit_prop_for_lcb: 23.5 };
-        SearchParams { expand_after: 3, virtual_losses: 2, formula: Formula::Puct(puct), choice }
+        let root = RootParams {
+            symmetry_pruning: false,
+            prune_useless_moves: true,
+            policy_temperature: 24.5,
+            policy_temperature_early: 25.5,
+        };
+        SearchParams { expand_after: 3, virtual_losses: 2, formula: Formula::Puct(puct), choice, root }
     }
 
     fn messages(size: BoardSize) -> Vec<Message> {
@@ -608,8 +629,9 @@ mod tests {
             cycles: 4,
             transpositions: 5,
             depth: 6,
+            waits: 7,
         };
-        let usage = TableUse { nodes: 1, node_capacity: 2, edges: 3, edge_capacity: 4 };
+        let usage = TableUse { nodes: 1, node_capacity: 2, edges: 3, edge_capacity: 4, bytes: 5 };
         let path = Path::default().and(key, mv).and(Key(3), Move::Pass);
         vec![
             Message::Begin(Box::new(Begin {

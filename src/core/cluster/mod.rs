@@ -38,6 +38,7 @@
 
 mod control;
 mod drive;
+mod here;
 mod link;
 mod message;
 mod position;

@@ -9,6 +9,7 @@
 //! Nothing here waits, reads a clock or computes an evaluation: messages and answers come in, messages and jobs go out. So
 //! the same code runs over any network, and over a simulated one.
 
+use super::here::Here;
 use super::message::{Assessment, Begin, CONTROL, Caller, Done, EdgeView, Message, Path, RootDone, Visit};
 use super::wire::Writer;
 use crate::board::{BoardSize, Color, Key, Move};
@@ -16,7 +17,6 @@ use crate::eval::{Evaluation, Evaluator, Prior};
 use crate::game::{Game, Line};
 use crate::rng::{Rng, mix};
 use crate::search::bias::{BiasTable, Kind};
-use crate::search::here::Here;
 use crate::search::means::Child;
 use crate::search::node::{Edge, Node, NodeId, Results};
 use crate::search::select::MoveStats;
@@ -189,11 +189,12 @@ pub(crate) struct Rank<'s, E> {
     moves: Vec<(Move, Prior)>,
 }
 
-/// An entry of the moves among which is chosen: the most urgent first, of equals that with the lower place.
+/// An entry of the moves among which is chosen: the most urgent first, of equals that with the smallest order.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Urgent {
     urgency: f32,
-    place: Reverse<usize>,
+    order: Reverse<u16>,
+    place: usize,
     stats: MoveStats,
 }
 
@@ -201,7 +202,7 @@ impl Eq for Urgent {}
 
 impl Ord for Urgent {
     fn cmp(&self, other: &Urgent) -> Ordering {
-        self.urgency.total_cmp(&other.urgency).then(self.place.cmp(&other.place))
+        self.urgency.total_cmp(&other.urgency).then(self.order.cmp(&other.order))
     }
 }
 
@@ -252,7 +253,7 @@ impl<'s, E: Evaluator> Rank<'s, E> {
             let root = table.node(root);
             // As `Search` does for all that can be reached: a root counts even where it has not been evaluated.
             this.valuation.measure(root);
-            let edges = table.edges(root).iter();
+            let edges = table.all_edges(root).iter();
             let forbidden = edges.filter(|edge| !begin.restriction.permits(this.to_move, edge.mv(), 0));
             this.forbidden_visits = forbidden.map(Edge::visits).sum();
         }
@@ -443,7 +444,7 @@ impl<'s, E: Evaluator> Rank<'s, E> {
         if depth >= self.depth_limit {
             return self.evaluate_node(id, count, count);
         }
-        if table.edges(node).is_empty() || may_be_over {
+        if table.all_edges(node).is_empty() || may_be_over {
             let is_known = node.own_visits() >= self.params.expand_after || depth == 0;
             if !is_known {
                 return self.evaluate_node(id, 1, count);
@@ -454,9 +455,9 @@ impl<'s, E: Evaluator> Rank<'s, E> {
             if self.line.passes() >= 2 && depth > 0 {
                 return self.evaluate_node(id, count, count);
             }
-            if table.edges(node).is_empty() {
+            if table.all_edges(node).is_empty() {
                 let (line, evaluator, moves) = (&self.line, &mut self.evaluator, &mut self.moves);
-                table.expand(task.node, || {
+                table.expand(task.node, true, || {
                     moves.clear();
                     evaluator.expand(line, moves);
                     moves
@@ -478,7 +479,7 @@ impl<'s, E: Evaluator> Rank<'s, E> {
         let Some(task) = self.tasks.get(id as usize).and_then(Option::as_ref) else { return };
         // Where all visits are used, there is nothing to wait for.
         let others_wait =
-            used < count || (used == 1 && self.table.edges(self.table.node(task.node)).is_empty());
+            used < count || (used == 1 && self.table.all_edges(self.table.node(task.node)).is_empty());
         let moves = task.path.moves.clone();
         if others_wait {
             let waiting = self.waiting.entry(task.node);
@@ -537,7 +538,7 @@ impl<'s, E: Evaluator> Rank<'s, E> {
     /// chosen. Every one of them is chosen as a search chooses, all before being descents in progress.
     fn choose(&mut self, node: &Node, depth: usize, count: u32) -> Vec<(usize, u32)> {
         let Formula::Puct(params) = &self.params.formula else { return Vec::new() };
-        let edges = self.table.edges(node);
+        let edges = self.table.all_edges(node);
         let here = Here {
             table: self.table,
             node,
@@ -550,7 +551,7 @@ impl<'s, E: Evaluator> Rank<'s, E> {
         let (puct, mut fresh) = here.look(params, &mut self.visited);
         let urgent = |place: usize, stats: MoveStats| {
             let urgency = puct.urgency(&stats, edges[place].prior().probability());
-            Urgent { urgency, place: Reverse(place), stats }
+            Urgent { urgency, order: Reverse(edges[place].order()), place, stats }
         };
         let mut known: BinaryHeap<Urgent> =
             self.visited.iter().map(|&(place, stats)| urgent(place, stats)).collect();
@@ -563,7 +564,7 @@ impl<'s, E: Evaluator> Rank<'s, E> {
                 (Some(old), _) => old,
                 (None, None) => return chosen,
             };
-            let place = best.place.0;
+            let place = best.place;
             if new.is_some_and(|new| new.place == best.place) {
                 chosen.push((place, 0));
                 fresh = next_fresh(&here, &self.visited, &chosen);
@@ -585,7 +586,7 @@ impl<'s, E: Evaluator> Rank<'s, E> {
         let Some(task) = self.tasks.get(id as usize).and_then(Option::as_ref) else { return };
         let (table, depth) = (self.table, task.path.moves.len());
         let node = table.node(task.node);
-        let edge = &table.edges(node)[place];
+        let edge = &table.all_edges(node)[place];
         let mv = edge.mv();
         let path = task.path.and(node.key(), mv);
         let (child, kind, is_new) = match edge.child() {
@@ -642,7 +643,7 @@ impl<'s, E: Evaluator> Rank<'s, E> {
                 let Some(node) = self.task(task).map(|task| task.node) else { return };
                 let ends = self.note_evaluation(task, count, &evaluation);
                 if !moves.is_empty() && self.table.usage().fullness() < EARLY_EXPANSION_FULLNESS {
-                    self.table.expand(node, || &moves);
+                    self.table.expand(node, true, || &moves);
                 }
                 self.finish(task, ends);
                 if others_wait {
@@ -736,7 +737,7 @@ impl<'s, E: Evaluator> Rank<'s, E> {
         let mut best_two = [0; 2];
         let restriction = &self.begin.restriction;
         let is_restricted = restriction.applies_at(0);
-        for edge in self.table.edges(root) {
+        for edge in self.table.all_edges(root) {
             if is_restricted && !restriction.permits(self.to_move, edge.mv(), 0) {
                 continue;
             }
@@ -757,7 +758,7 @@ impl<'s, E: Evaluator> Rank<'s, E> {
             return;
         }
         let Some(node) = self.task(task).map(|task| task.node) else { return };
-        let edge = self.table.edges(self.table.node(node)).get(usize::from(place));
+        let edge = self.table.all_edges(self.table.node(node)).get(usize::from(place));
         if let Some(child) = edge.and_then(Edge::child) {
             self.table.node(child).finish_visits(count);
         }
@@ -771,7 +772,7 @@ impl<'s, E: Evaluator> Rank<'s, E> {
         self.finish_edge(from, it.task, it.edge, it.done + it.cancelled);
         let (table, turn) = (self.table, self.turn(depth));
         let node = table.node(node);
-        let Some(edge) = table.edges(node).get(usize::from(it.edge)) else { return };
+        let Some(edge) = table.all_edges(node).get(usize::from(it.edge)) else { return };
         if it.done > 0 {
             if let Some(child) = edge.child().filter(|_| from != self.rank) {
                 table.node(child).set_face(&it.face);
@@ -791,7 +792,15 @@ impl<'s, E: Evaluator> Rank<'s, E> {
         let Some(root) = self.table.find(self.begin.key) else { return };
         if may_be_seen_again(self.table.node(root), seen, most) {
             self.line.reset();
-            see_root_again(self.table, root, &self.line, &mut self.evaluator, seen, most, &mut self.moves);
+            see_root_again(
+                self.table,
+                root,
+                &self.line,
+                &mut self.evaluator,
+                (seen, most),
+                1.0,
+                &mut self.moves,
+            );
         }
     }
 
@@ -828,7 +837,7 @@ impl<'s, E: Evaluator> Rank<'s, E> {
             return self.post(0, Message::Shown { face: Default::default(), edges: Vec::new() });
         };
         let root = self.table.node(root);
-        let edges = self.table.edges(root).iter().map(|edge| self.view(edge)).collect();
+        let edges = self.table.all_edges(root).iter().map(|edge| self.view(edge)).collect();
         self.post(0, Message::Shown { face: root.face(), edges });
     }
 
@@ -845,8 +854,9 @@ impl<'s, E: Evaluator> Rank<'s, E> {
     /// Adds the most visited move of a node, and has the rank of the next node go on.
     fn follow(&mut self, slot: u16, key: Key, mut steps: Vec<EdgeView>) {
         let node = self.table.find(key).map(|node| self.table.node(node));
-        let edges = node.map_or(&[][..], |node| self.table.edges(node));
-        let best = edges.iter().max_by_key(|edge| edge.visits()).filter(|edge| edge.visits() > 0);
+        let edges = node.map_or(&[][..], |node| self.table.all_edges(node));
+        let best =
+            edges.iter().max_by_key(|edge| (edge.visits(), edge.order())).filter(|edge| edge.visits() > 0);
         let step = best.map(|edge| self.view(edge));
         match step {
             Some(EdgeView { child: Some((key, _)), .. }) if steps.len() < LONGEST_VARIATION => {

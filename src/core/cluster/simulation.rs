@@ -22,6 +22,7 @@ use crate::game::{Game, Line};
 use crate::graph_key::Sharing;
 use crate::rng::Rng;
 use crate::search::bias::BiasTable;
+use crate::search::table::Storing;
 use crate::search::utility::Scale;
 use crate::search::valuation::Valuation;
 use crate::search::{
@@ -202,14 +203,14 @@ pub(super) fn simulate_and_look<E: Evaluator>(
     };
     let stores: Vec<Store> = (0..ranks)
         .map(|_| Store {
-            table: NodeTable::new(settings.mebibytes),
+            table: NodeTable::new(settings.mebibytes, Storing::Likely),
             bias: BiasTable::new(),
             seen: AtomicU32::new(1),
         })
         .collect();
     let root_home = &stores[home(begin.key, ranks, is_central)].table;
     if let (true, Some(root)) = (evaluator.has_root_priors(), root_home.find_or_insert(begin.key)) {
-        give_root_priors(root_home, evaluator, root, game);
+        give_root_priors(root_home, evaluator, root, game, 1.0);
     }
     let scale = Scale::new(&puct, game.size().area(), score);
     let all = stores

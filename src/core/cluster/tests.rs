@@ -9,7 +9,7 @@ use crate::graph_key::Sharing;
 use crate::net::Network;
 use crate::rng::Rng;
 use crate::rules::{KoRule, Rules};
-use crate::search::node::{Edge, Node};
+use crate::search::node::Node;
 use crate::search::{
     Limits, MoveRule, NodeTable, Reporting, Restriction, Search, SearchContext, SearchParams, SearchReport,
 };
@@ -107,8 +107,7 @@ fn keep(table: &NodeTable) -> KeptNodes {
         face: format!("{:?}", node.face()),
         edges: table
             .edges(node)
-            .iter()
-            .map(|edge: &Edge| (edge.mv(), edge.visits(), edge.child().map(|child| table.node(child).key())))
+            .map(|edge| (edge.mv(), edge.visits(), edge.child().map(|child| table.node(child).key())))
             .collect(),
     };
     (0..table.node_count() as u32).map(|id| (table.node(id).key(), of(table.node(id)))).collect()

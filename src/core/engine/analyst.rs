@@ -12,12 +12,12 @@ use crate::graph_key::Sharing;
 use crate::net::{Network, Prediction};
 use crate::rng::mix;
 use crate::search::node::{Means, NodeId};
+use crate::search::root_moves::{self, Image};
 use crate::search::utility::Scale;
 use crate::search::{
     Formula, Limits, MoveReport, MoveRule, NodeTable, Reporting, Restriction, RootExploration, Search,
     SearchChanges, SearchContext, SearchParams, SearchReport,
 };
-use smallvec::SmallVec;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -218,7 +218,7 @@ impl Clone for Analyst {
 
 /// Bytes that a visit takes: a node, and moves for every point of the board.
 fn bytes_per_visit(size: BoardSize) -> usize {
-    128 + 8 + 24 * (size.area() + 2) + size.area() + 200
+    128 + 8 + 16 * 16 + size.area() + 200
 }
 
 impl Analyst {
@@ -424,48 +424,19 @@ fn normalised(moves: &[(Move, Prior)], power: f32) -> Vec<(Move, f32)> {
     moves.iter().map(|(mv, prior)| (*mv, raised(prior) / sum)).collect()
 }
 
-/// A move that is the image of another one, with the symmetry that leads to it.
-type Image = (Move, Move, Symmetry);
-
 /// Moves that are images of other ones because the position is symmetric. Of each set of images the first move that may
 /// be searched stands for the others; those that may not are left out.
 fn images(game: &Game, policy: &[(Move, f32)], restriction: &Restriction) -> Vec<Image> {
-    let size = game.size();
-    let key = game.board().key();
-    // Where a ko or superko forbids a move, the board alone does not say what is symmetric.
-    if game.board().ko().is_some() || !game.superko_banned(game.to_move()).is_empty() {
-        return Vec::new();
-    }
-    let own: SmallVec<[Symmetry; 8]> = Symmetry::of(size)
-        .zip(game.board().symmetric_keys())
-        .filter(|&(symmetry, image)| image == key && symmetry != Symmetry::ALL[0])
-        .map(|(symmetry, _)| symmetry)
-        .collect();
+    let own = root_moves::symmetries_of_itself(game);
     if own.is_empty() {
         return Vec::new();
     }
-    let mut points: Vec<_> = policy
-        .iter()
-        .filter(|(mv, _)| restriction.permits(game.to_move(), *mv, 0))
-        .filter_map(|(mv, prior)| Some((mv.point()?, *prior)))
-        .collect();
+    let permitted = policy.iter().filter(|(mv, _)| restriction.permits(game.to_move(), *mv, 0));
+    let mut moves: Vec<_> = permitted.collect();
     // The network looks from one side, so images are not quite equally likely.
-    points.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let mut images: Vec<Image> = Vec::new();
-    for &(point, _) in &points {
-        let original = Move::Play(point);
-        if images.iter().any(|(image, ..)| *image == original) {
-            continue;
-        }
-        for &symmetry in &own {
-            let image = Move::Play(symmetry.apply(size, point));
-            let is_new = image != original && images.iter().all(|(known, ..)| *known != image);
-            if is_new && points.iter().any(|(point, _)| Move::Play(*point) == image) {
-                images.push((image, original, symmetry));
-            }
-        }
-    }
-    images
+    moves.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let moves: Vec<Move> = moves.into_iter().map(|&(mv, _)| mv).collect();
+    root_moves::images(game, &own, &moves)
 }
 
 fn without_images(restriction: &Restriction, images: &[Image], color: Color) -> Restriction {
@@ -605,9 +576,8 @@ impl Teller<'_> {
             if !is_searched || !self.restriction.permits(report.to_move, entry.mv, 0) {
                 continue;
             }
-            let edges = self.table.edges(self.table.node(root));
-            let Some(child) = edges.iter().find(|edge| edge.mv() == entry.mv).and_then(|edge| edge.child())
-            else {
+            let mut edges = self.table.edges(self.table.node(root));
+            let Some(child) = edges.find(|edge| edge.mv() == entry.mv).and_then(|edge| edge.child()) else {
                 continue;
             };
             let mut sums = Sums::new(area(self.wishes.moves_ownership));
@@ -663,7 +633,7 @@ impl Teller<'_> {
     /// Adds what was found behind a node, with a share of the visits that are summed up.
     fn gather(&self, id: NodeId, share: f64, depth: u32, sums: &mut Sums) {
         let node = self.table.node(id);
-        let edges = self.table.edges(node).iter().filter(|edge| edge.visits() > 0);
+        let edges = self.table.edges(node).filter(|edge| edge.visits() > 0);
         let below: u32 = edges.clone().map(|edge| edge.visits()).sum();
         let own = node.own_visits();
         let is_end = below == 0 || share < LEAST_SHARE || depth >= LONGEST;

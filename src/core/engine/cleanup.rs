@@ -62,10 +62,16 @@ impl Engine {
         let near_only = MoveRule { color, moves: near.iter().map(Move::Play).collect(), until: 1 };
         let nearby = Restriction { avoid: Vec::new(), allow: vec![near_only] };
         let limits = halved(&self.limits(self.budget(color)));
-        let free = self
-            .run_search(&limits, SearchRequest { restriction: anywhere, ..SearchRequest::new(interrupted) });
-        let taking = self
-            .run_search(&limits, SearchRequest { restriction: nearby, ..SearchRequest::new(interrupted) });
+        let free = self.run_search(
+            &limits,
+            SearchRequest { restriction: anywhere, ..SearchRequest::new(interrupted) },
+            false,
+        );
+        let taking = self.run_search(
+            &limits,
+            SearchRequest { restriction: nearby, ..SearchRequest::new(interrupted) },
+            false,
+        );
         let best = self.best_taking_move(color, dead, &near, &taking);
         let own = |report: &MoveReport| report.value * color.sign() as f32;
         let elsewhere = free

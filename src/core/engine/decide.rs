@@ -86,7 +86,7 @@ impl Engine {
         let decision = if self.pass_ends_a_won_game(&turn) {
             Decision::Play(Move::Pass)
         } else {
-            let report = self.run_search(&self.limits(budget), request);
+            let report = self.run_search(&self.limits(budget), request, true);
             let decision = self.decide(&turn, &report);
             self.report = Some(report);
             decision

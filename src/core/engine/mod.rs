@@ -317,7 +317,7 @@ impl Engine {
     pub fn analyze(&mut self, color: Color, limits: &Limits, request: SearchRequest<'_>) -> &SearchReport {
         let to_move = self.game.to_move();
         self.game.set_to_move(color);
-        let report = self.run_search(limits, request);
+        let report = self.run_search(limits, request, false);
         self.game.set_to_move(to_move);
         self.report.insert(report)
     }
@@ -335,7 +335,8 @@ impl Engine {
         self.searches
     }
 
-    fn run_search(&mut self, limits: &Limits, request: SearchRequest<'_>) -> SearchReport {
+    /// `for_play`: is a move to be played wanted, and not what every move is worth?
+    fn run_search(&mut self, limits: &Limits, request: SearchRequest<'_>, for_play: bool) -> SearchReport {
         let start = Instant::now();
         self.searches += 1;
         self.searched = self.game.graph_key();
@@ -347,6 +348,7 @@ impl Engine {
         let context = SearchContext {
             restriction: &restriction,
             exploration: exploration.as_ref(),
+            for_play,
             ..SearchContext::new(limits, &elapsed, interrupted)
         };
         let Some(observer) = observer else { return search.run(game, seed, &context) };

@@ -137,7 +137,7 @@ impl Engine {
         let start = Instant::now();
         let limits = Limits { visits: self.settings.visits, ..Limits::time(PONDER_SLICE) };
         while !interrupted() && start.elapsed() < PONDER_TIME_MAX {
-            let report = self.run_search(&limits, SearchRequest::new(interrupted));
+            let report = self.run_search(&limits, SearchRequest::new(interrupted), false);
             let is_enough = self.settings.visits.is_some_and(|visits| report.visits >= visits);
             if is_enough || report.usage.fullness() > PONDER_FULLNESS {
                 // Not again after the next command that changes nothing.

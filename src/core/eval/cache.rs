@@ -9,7 +9,7 @@
 //! times as long. Here answers are forgotten in the order in which they came, so that searches repeat.
 
 use super::{Evaluation, Outlook, Prior};
-use crate::board::{Key, Move, Symmetry};
+use crate::board::{BoardSize, Key, Move, Symmetry};
 use hashbrown::HashMap;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,9 +22,12 @@ pub struct CachedEvaluation {
     pub evaluation: Evaluation,
     /// What the network expects besides.
     pub outlook: Outlook,
-    /// Every legal move with its packed [`Prior`] below the root of a search and at the root.
-    pub moves: Box<[(Move, [u16; 2])]>,
-    /// Owner of every point in the order of [`BoardSize::points`](crate::board::BoardSize::points), from −127
+    /// The packed [`Prior`] of every point in the order of [`BoardSize::points`], and of the pass, below the root of a
+    /// search; [`NOT_LEGAL`] where nothing may be played.
+    pub priors: Box<[u16]>,
+    /// The same at the root, if it is not the same.
+    pub root_priors: Option<Box<[u16]>>,
+    /// Owner of every point in the order of [`BoardSize::points`], from −127
     /// (White's) to 127 (Black's).
     pub owners: Arc<[i8]>,
     /// The symmetry that leads from the position to the canonical one, under whose key the answer is kept; the
@@ -32,23 +35,34 @@ pub struct CachedEvaluation {
     pub to_canonical: Symmetry,
 }
 
+/// In the place of a prior where nothing may be played. No probability looks like that.
+pub const NOT_LEGAL: u16 = 0;
+
 impl CachedEvaluation {
-    /// Every legal move with its probability below the root of a search.
-    pub fn priors(&self) -> impl Iterator<Item = (Move, Prior)> {
-        self.moves.iter().map(|&(mv, [prior, _])| (mv, Prior::unpack(prior)))
+    /// Every legal move of a board of this size with its probability below the root of a search.
+    pub fn priors(&self, size: BoardSize) -> impl Iterator<Item = (Move, Prior)> {
+        legal_moves(size, &self.priors)
     }
 
-    /// Every legal move with its probability at the root of a search.
-    pub fn root_priors(&self) -> impl Iterator<Item = (Move, Prior)> {
-        self.moves.iter().map(|&(mv, [_, prior])| (mv, Prior::unpack(prior)))
+    /// Every legal move of a board of this size with its probability at the root of a search.
+    pub fn root_priors(&self, size: BoardSize) -> impl Iterator<Item = (Move, Prior)> {
+        legal_moves(size, self.root_priors.as_ref().unwrap_or(&self.priors))
     }
 
     /// Memory it takes, its place in the cache included.
     fn bytes(&self) -> usize {
         // Entry of the map, number in the queue, counters of the reference.
         const PLACE: usize = 96;
-        PLACE + size_of::<CachedEvaluation>() + size_of_val(&*self.moves) + self.owners.len()
+        let priors = size_of_val(&*self.priors);
+        let root_priors = self.root_priors.as_ref().map_or(0, |priors| size_of_val(&**priors));
+        PLACE + size_of::<CachedEvaluation>() + priors + root_priors + self.owners.len()
     }
+}
+
+fn legal_moves(size: BoardSize, priors: &[u16]) -> impl Iterator<Item = (Move, Prior)> {
+    let moves = size.points().map(Move::Play).chain([Move::Pass]);
+    let legal = moves.zip(priors).filter(|&(_, &prior)| prior != NOT_LEGAL);
+    legal.map(|(mv, &prior)| (mv, Prior::unpack(prior)))
 }
 
 /// Positions whose keys end alike.
@@ -153,7 +167,8 @@ mod tests {
         Arc::new(CachedEvaluation {
             evaluation: Evaluation::plain(value, 10.0 * value),
             outlook: Outlook::default(),
-            moves: vec![(Move::Pass, [0; 2]); moves].into(),
+            priors: vec![1 << 15; moves].into(),
+            root_priors: Some(vec![1 << 15; moves].into()),
             owners: vec![0; moves].into(),
             to_canonical: Symmetry::ALL[0],
         })

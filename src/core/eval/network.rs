@@ -4,7 +4,7 @@
 //! workers share: for positions that differ by a symmetry of the board, and for those that a search has forgotten and
 //! reaches again.
 
-use super::cache::{CachedEvaluation, EvaluationCache};
+use super::cache::{CachedEvaluation, EvaluationCache, NOT_LEGAL};
 use super::symmetric;
 use super::{Evaluation, Evaluator, Outlook, Outlooks, Ownership, Prior, ShorttermErrors};
 use crate::board::{BoardSize, Key, Move, Symmetry};
@@ -285,25 +285,24 @@ impl NetworkEvaluator {
         let symmetry = to_canonical.then(self.symmetry(line, key));
         let Ok((prediction, root_policy)) = self.predict_both(line, symmetry) else {
             // Broken weights: an even game and no preference, so that the engine still plays by the rules.
-            let even = 1.0 / (size.area() + 1) as f32;
-            let legal = size.points().filter(|&point| line.check(point).is_ok()).map(Move::Play);
-            let moves = legal.chain([Move::Pass]).map(|mv| (mv, [Prior::Probability(even).pack(); 2]));
+            let even = Prior::Probability(1.0 / (size.area() + 1) as f32).pack();
+            let legal = |point| if line.check(point).is_ok() { even } else { NOT_LEGAL };
             return CachedEvaluation {
                 evaluation: Evaluation::plain(0.0, 0.0),
-                moves: moves.collect(),
+                priors: size.points().map(legal).chain([even]).collect(),
+                root_priors: None,
                 outlook: Outlook::default(),
                 owners: vec![0; size.area()].into(),
                 to_canonical,
             };
         };
-        let root = root_policy.as_ref();
-        let at_root = root.map_or(&prediction.policy, |policy| &policy.points);
-        let legal = size.points().map(|point| (point, index(size, point))).filter(|&(_, at)| self.legal[at]);
-        let priors = legal
-            .map(|(point, at)| (Move::Play(point), [prediction.policy[at], at_root[at]]))
-            .chain([(Move::Pass, [prediction.pass, root.map_or(prediction.pass, |policy| policy.pass)])]);
-        let packed = |probability: f32| Prior::Probability(probability).pack();
-        let moves = priors.map(|(mv, probabilities)| (mv, probabilities.map(packed))).collect();
+        let packed = |points: &[f32], pass: f32| -> Box<[u16]> {
+            let pack = |probability: f32| Prior::Probability(probability).pack();
+            let of = |at: usize| if self.legal[at] { pack(points[at]) } else { NOT_LEGAL };
+            size.points().map(|point| of(index(size, point))).chain([pack(pass)]).collect()
+        };
+        let priors = packed(&prediction.policy, prediction.pass);
+        let root_priors = root_policy.map(|policy| packed(&policy.points, policy.pass));
         let owners = points_order(size, &compact(&prediction.ownership));
         let errors = prediction.shortterm_value_error.zip(prediction.shortterm_score_error);
         CachedEvaluation {
@@ -315,7 +314,8 @@ impl NetworkEvaluator {
                 errors: errors.map(|(value, score)| ShorttermErrors { value, score }),
             },
             outlook: Outlook::new(&prediction),
-            moves,
+            priors,
+            root_priors,
             owners: owners.into(),
             to_canonical,
         }
@@ -388,16 +388,16 @@ impl Evaluator for NetworkEvaluator {
         let answer = self.answer(line);
         self.write_down(line, &answer);
         self.ownership.add_expected(size, &answer.owners);
-        moves.extend(answer.priors());
+        moves.extend(answer.priors(size));
         answer.evaluation
     }
 
     fn expand(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
-        moves.extend(self.answer(line).priors());
+        moves.extend(self.answer(line).priors(line.game().size()));
     }
 
     fn expand_root(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
-        moves.extend(self.answer(line).root_priors());
+        moves.extend(self.answer(line).root_priors(line.game().size()));
     }
 
     fn has_root_priors(&self) -> bool {

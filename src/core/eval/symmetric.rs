@@ -5,7 +5,7 @@
 //! evaluated position to the canonical one. For any other image it is turned and mirrored.
 
 use super::CachedEvaluation;
-use crate::board::{BoardSize, Key, Move, Symmetry};
+use crate::board::{BoardSize, Key, Symmetry};
 use crate::game::Line;
 
 const IDENTITY: Symmetry = Symmetry::ALL[0];
@@ -33,19 +33,16 @@ pub(super) fn canonical_key(line: &Line<'_>) -> (Key, Symmetry) {
 
 /// What an answer about a position says about its image.
 pub(super) fn image(answer: &CachedEvaluation, size: BoardSize, symmetry: Symmetry) -> CachedEvaluation {
-    let to = |point| symmetry.apply(size, point);
-    let mut moves = answer.moves.clone();
-    for (mv, _) in &mut moves {
-        if let Move::Play(point) = mv {
-            *point = to(*point);
-        }
-    }
-    // As if the image had been asked about: points in their order, then the pass.
-    moves.sort_unstable_by_key(|(mv, _)| mv.point().map_or(usize::MAX, |point| point.index()));
     let back = symmetry.inverse();
-    let from = |point| back.apply(symmetry.image_size(size), point);
-    let owners = size.points().map(|point| answer.owners[place(size, from(point))]).collect();
-    CachedEvaluation { moves, owners, ..*answer }
+    // As if the image had been asked about: points in their order, then the pass.
+    let from = |point| place(size, back.apply(symmetry.image_size(size), point));
+    let turned = |priors: &[u16]| -> Box<[u16]> {
+        size.points().map(|point| priors[from(point)]).chain(priors.last().copied()).collect()
+    };
+    let priors = turned(&answer.priors);
+    let root_priors = answer.root_priors.as_deref().map(turned);
+    let owners = size.points().map(|point| answer.owners[from(point)]).collect();
+    CachedEvaluation { priors, root_priors, owners, ..*answer }
 }
 
 /// The place of a point in the order of [`BoardSize::points`].
@@ -56,7 +53,7 @@ fn place(size: BoardSize, point: crate::board::Point) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::board::Point;
+    use crate::board::{Move, Point};
     use crate::game::Game;
     use crate::rules::{KoRule, Rules};
     use std::collections::HashSet;
@@ -146,12 +143,11 @@ mod tests {
         let size = BoardSize::new(3, 3).unwrap();
         let points: Vec<Point> = size.points().collect();
         // Each point has its number, and one cannot be played.
-        let moves =
-            points.iter().enumerate().skip(1).map(|(number, &point)| (Move::Play(point), [number as u16; 2]));
         let answer = CachedEvaluation {
             evaluation: crate::eval::Evaluation::plain(0.5, 1.0),
             outlook: crate::eval::Outlook::default(),
-            moves: moves.chain([(Move::Pass, [99, 98])]).collect(),
+            priors: (0..9).chain([99]).collect(),
+            root_priors: Some((10..19).chain([98]).collect()),
             owners: (0..9).collect(),
             to_canonical: IDENTITY,
         };
@@ -160,15 +156,16 @@ mod tests {
             assert_eq!(image.evaluation, answer.evaluation);
             for (number, &point) in points.iter().enumerate() {
                 let to = symmetry.apply(size, point);
-                let of_move =
-                    image.moves.iter().find(|(mv, _)| *mv == Move::Play(to)).map(|&(_, prior)| prior);
-                assert_eq!(of_move, (number > 0).then_some([number as u16; 2]));
                 let place = points.iter().position(|&point| point == to).unwrap();
+                let at_root = image.root_priors.as_ref().map(|priors| usize::from(priors[place]));
+                assert_eq!((usize::from(image.priors[place]), at_root), (number, Some(number + 10)));
                 assert_eq!(image.owners[place], number as i8);
             }
-            assert_eq!(image.moves.last(), Some(&(Move::Pass, [99, 98])));
-            let order: Vec<_> = image.moves.iter().filter_map(|(mv, _)| mv.point()).collect();
-            assert!(order.is_sorted_by_key(|point| points.iter().position(|other| other == point)));
+            assert_eq!((image.priors.len(), image.priors[9]), (10, 99));
+            let moves: Vec<Move> = image.priors(size).map(|(mv, _)| mv).collect();
+            let banned = symmetry.apply(size, points[0]);
+            assert!(moves.len() == 9 && !moves.contains(&Move::Play(banned)));
+            assert_eq!(image.root_priors(size).count(), 10);
         }
     }
 }

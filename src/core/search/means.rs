@@ -8,13 +8,16 @@
 //! CITE: KataGo's documentation of its methods (`docs/KataGoMethods.md`) and of its parameters, whose names and
 //! constants these are.
 
+use super::node::EdgeId;
 use super::params::PuctParams;
 
 /// What is known of a move that has been visited.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Child {
     /// Number of its edge.
-    pub edge: usize,
+    pub edge: EdgeId,
+    /// The place of the move among all moves of the position.
+    pub order: u16,
     /// Its utility.
     pub utility: f64,
     /// How probable the move was before.
@@ -27,8 +30,8 @@ pub struct Child {
 /// in any order and leave in that of their priors.
 pub fn reweigh(children: &mut [Child], params: &PuctParams) {
     if params.use_noise_pruning && children.len() > 1 {
-        // Equal priors in the order of the edges, whatever order they came in.
-        children.sort_by(|a, b| b.prior.total_cmp(&a.prior).then(a.edge.cmp(&b.edge)));
+        // Equal priors in the order of the moves, whatever order they came in.
+        children.sort_by(|a, b| b.prior.total_cmp(&a.prior).then(a.order.cmp(&b.order)));
         prune_noise(children, f64::from(params.noise_prune_utility_scale));
     }
     if params.value_weight_exponent > 0.0 {
@@ -101,8 +104,8 @@ pub fn weight_of(params: &PuctParams, error: Option<f64>) -> f64 {
 mod tests {
     use super::*;
 
-    fn child(edge: usize, prior: f64, weight: f64, utility: f64) -> Child {
-        Child { edge, utility, prior, weight }
+    fn child(edge: EdgeId, prior: f64, weight: f64, utility: f64) -> Child {
+        Child { edge, order: edge as u16, utility, prior, weight }
     }
 
     fn weights(children: &[Child]) -> Vec<f64> {

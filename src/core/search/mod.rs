@@ -20,12 +20,14 @@
 
 pub(crate) mod bias;
 pub mod exploration;
-pub(crate) mod here;
+#[cfg(test)]
+mod many_workers;
 pub mod means;
 pub mod node;
 pub mod params;
 pub mod report;
 pub mod restriction;
+pub mod root_moves;
 pub mod select;
 pub mod stop;
 pub mod table;
@@ -36,18 +38,20 @@ pub(crate) mod valuation;
 pub(crate) mod worker;
 
 pub use exploration::RootExploration;
-pub use params::{Choice, Formula, PuctParams, RaveParams, SearchChanges, SearchParams};
+pub use params::{Choice, Formula, PuctParams, RaveParams, RootParams, SearchChanges, SearchParams};
 pub use report::{MoveReport, SearchReport};
 pub use restriction::{MoveRule, Restriction};
 pub use stop::{Limits, SearchStats, StopRule};
-pub use table::{NodeTable, TableUse};
+pub use table::{NodeTable, Storing, TableUse};
 
 use crate::board::{Color, Key, Move};
 use crate::eval::{Evaluator, Ownership, Prior};
 use crate::game::{Game, Line};
 use crate::rng::Rng;
 use bias::BiasTable;
-use node::{Edge, NodeId};
+use node::NodeId;
+use params::View;
+use std::cmp::Reverse;
 use std::fmt;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -74,6 +78,9 @@ pub struct SearchContext<'a> {
     pub restriction: &'a Restriction,
     /// Simulations that choose the root's move otherwise.
     pub exploration: Option<&'a RootExploration>,
+    /// Is one good move wanted, and not what every move is worth? Then moves of the root are left out that cannot be better
+    /// than others, see [`RootParams`]; not with an `exploration`, and not by playouts.
+    pub for_play: bool,
 }
 
 impl<'a> SearchContext<'a> {
@@ -90,6 +97,7 @@ impl<'a> SearchContext<'a> {
             reporting: None,
             restriction: &NO_RESTRICTION,
             exploration: None,
+            for_play: false,
         }
     }
 }
@@ -120,12 +128,20 @@ impl fmt::Debug for SearchContext<'_> {
 /// Changes the priors of moves.
 pub type Adjust<'a> = dyn FnMut(&mut Vec<(Move, Prior)>) + 'a;
 
-/// Gives the moves of a node, which is the game's position, the priors of a root.
-pub(crate) fn give_root_priors<E: Evaluator>(table: &NodeTable, evaluator: &E, root: NodeId, game: &Game) {
+/// Gives the moves of a node, which is the game's position, the priors of a root, at this temperature.
+pub(crate) fn give_root_priors<E: Evaluator>(
+    table: &NodeTable,
+    evaluator: &E,
+    root: NodeId,
+    game: &Game,
+    temperature: f32,
+) {
     let mut moves = Vec::new();
     evaluator.clone().expand_root(&Line::new(game), &mut moves);
+    root_moves::temper(&mut moves, temperature);
     // Nothing happens if the root has moves already.
-    table.expand(root, || &moves);
+    table.expand(root, true, || &moves);
+    table.extend(root, true, || &moves);
     for edge in table.edges(table.node(root)) {
         if let Some(&(_, prior)) = moves.iter().find(|(mv, _)| *mv == edge.mv()) {
             edge.set_prior(prior);
@@ -137,18 +153,26 @@ pub(crate) fn give_root_priors<E: Evaluator>(table: &NodeTable, evaluator: &E, r
 /// a limit may be near.
 const BATCH: u32 = 16;
 
+fn storing(params: &SearchParams) -> Storing {
+    match params.formula {
+        Formula::Rave(_) => Storing::All,
+        Formula::Puct(_) => Storing::Likely,
+    }
+}
+
 /// A search and what it has learned; reused from move to move.
 #[derive(Debug)]
 pub struct Search<E> {
     params: SearchParams,
+    mebibytes: usize,
     table: NodeTable,
     bias: BiasTable,
     /// How utilities are measured, under PUCT.
     scale: Option<Scale>,
     /// The root and the constants that all means and utilities were computed for.
     valued: Option<(Key, PuctParams)>,
-    /// The root whose moves have the priors of a root, and from how many sides it was seen for them.
-    seen: (Option<Key>, AtomicU32),
+    /// The root whose moves have the priors of a root, at a temperature, and from how many sides it was seen for them.
+    seen: (Option<(Key, f32)>, AtomicU32),
     evaluator: E,
     pool: Option<rayon::ThreadPool>,
     threads: usize,
@@ -157,10 +181,11 @@ pub struct Search<E> {
 impl<E: Evaluator + Sync> Search<E> {
     /// A search with `threads` workers (at least 1) and a node table of `mebibytes`.
     pub fn new(evaluator: E, params: SearchParams, mebibytes: usize, threads: usize) -> Search<E> {
-        let table = NodeTable::new(mebibytes);
+        let table = NodeTable::new(mebibytes, storing(&params));
         let (bias, pool) = (BiasTable::new(), None);
         let (scale, valued, seen) = (None, None, (None, AtomicU32::new(1)));
-        let mut search = Search { params, table, bias, scale, valued, seen, evaluator, pool, threads: 1 };
+        let mut search =
+            Search { params, mebibytes, table, bias, scale, valued, seen, evaluator, pool, threads: 1 };
         search.set_threads(threads);
         search
     }
@@ -189,9 +214,13 @@ impl<E: Evaluator + Sync> Search<E> {
         self.clear();
     }
 
-    /// Changes the parameters; what was learned stays.
+    /// Changes the parameters; what was learned stays, unless the formula is another one.
     pub fn set_params(&mut self, params: SearchParams) {
         self.params = params;
+        if self.table.storing() != storing(&params) {
+            self.table = NodeTable::new(self.mebibytes, storing(&params));
+            self.clear();
+        }
     }
 
     /// The parameters.
@@ -241,8 +270,8 @@ impl<E: Evaluator + Sync> Search<E> {
         moves.clear();
         evaluator.expand_root(&line, &mut moves);
         adjust(&mut moves);
-        self.table.expand(root, || &moves);
-        self.seen = (Some(game.graph_key()), AtomicU32::new(1));
+        self.table.expand(root, true, || &moves);
+        self.seen = (Some((game.graph_key(), self.temperature(game))), AtomicU32::new(1));
         self.set_values(root, game);
         let root = self.table.node(root);
         match self.valuation() {
@@ -255,22 +284,66 @@ impl<E: Evaluator + Sync> Search<E> {
     /// What is known of the game's position; `None` if it has no node.
     pub fn report(&self, game: &Game) -> Option<SearchReport> {
         let root = self.table.find(game.graph_key())?;
+        self.complete(root, game);
         let counters = Counters::default();
-        Some(SearchReport::new(&self.table, root, game, &counters, Ownership::default(), &self.params))
+        let view = View { params: &self.params, root_scale: 1.0 };
+        Some(SearchReport::new(&self.table, root, game, &counters, Ownership::default(), view))
     }
 
     /// Gives the moves of the root the priors that they have where a search begins. A position that was a root keeps
     /// them when it is met again further down, which takes moves that are taken back.
     fn set_root_priors(&mut self, root: NodeId, game: &Game) {
-        let key = Some(game.graph_key());
-        if self.seen.0 == key {
+        let temperature = self.temperature(game);
+        let wanted = Some((game.graph_key(), temperature));
+        if self.seen.0 == wanted {
             return;
         }
-        self.seen = (key, AtomicU32::new(1));
-        if !self.evaluator.has_root_priors() {
+        let had_other =
+            self.seen.0.is_some_and(|(key, other)| key == game.graph_key() && other != temperature);
+        self.seen = (wanted, AtomicU32::new(1));
+        if !self.evaluator.has_root_priors() && temperature == 1.0 && !had_other {
             return;
         }
-        give_root_priors(&self.table, &self.evaluator, root, game);
+        give_root_priors(&self.table, &self.evaluator, root, game, temperature);
+    }
+
+    /// The temperature of the root's probabilities.
+    fn temperature(&self, game: &Game) -> f32 {
+        match self.params.formula {
+            Formula::Puct(_) => self.params.root.temperature(game),
+            Formula::Rave(_) => 1.0,
+        }
+    }
+
+    /// The moves of the root that need not be looked at when one is to be played. The root has moves then.
+    fn pruned(&self, root: NodeId, game: &Game, context: &SearchContext<'_>) -> Vec<Move> {
+        let is_wanted = context.for_play && context.exploration.is_none() && self.valuation().is_some();
+        if !is_wanted || !root_moves::may_be_pruned(game, &self.params.root) {
+            return Vec::new();
+        }
+        let mut moves = Vec::new();
+        self.table.expand(root, true, || {
+            self.evaluator.clone().expand(&Line::new(game), &mut moves);
+            &moves
+        });
+        let permits = |mv| context.restriction.permits(game.to_move(), mv, 0);
+        let edges = self.table.edges(self.table.node(root)).filter(|edge| permits(edge.mv()));
+        let known = edges.map(|edge| (edge.mv(), (edge.visits(), edge.prior().pack()), edge.order()));
+        let mut known: Vec<_> = known.collect();
+        known.sort_by_key(|&(_, known, order)| (Reverse(known), order));
+        let moves: Vec<Move> = known.into_iter().map(|(mv, ..)| mv).collect();
+        root_moves::pruned(game, &self.params.root, &moves)
+    }
+
+    /// What the probabilities of the root's moves are to be multiplied by when these are left out, so that they sum to 1:
+    /// what is thought of a move before its first visit depends on how probable those are that have been visited.
+    fn scale_without(&self, root: NodeId, pruned: &[Move]) -> f32 {
+        if pruned.is_empty() {
+            return 1.0;
+        }
+        let edges = self.table.edges(self.table.node(root)).filter(|edge| !pruned.contains(&edge.mv()));
+        let left: f32 = edges.map(|edge| edge.prior().probability()).sum();
+        if left > 0.0 { 1.0 / left } else { 1.0 }
     }
 
     /// Measures utilities around the score that is expected here, and values all that was learned anew.
@@ -312,15 +385,22 @@ impl<E: Evaluator + Sync> Search<E> {
         views: Option<&AtomicU32>,
     ) -> SearchReport {
         let color = game.to_move();
-        let edges = self.table.edges(self.table.node(root)).iter();
+        self.complete(root, game);
+        self.table.node(root).leave_order();
+        let pruned = self.pruned(root, game, context);
+        let restriction = root_moves::without(context.restriction, color, pruned.clone());
+        let context = &SearchContext { restriction: &restriction, ..*context };
+        let edges = self.table.edges(self.table.node(root));
         let forbidden = edges.filter(|edge| !context.restriction.permits(color, edge.mv(), 0));
         let shared = Shared {
-            forbidden_visits: forbidden.map(Edge::visits).sum(),
+            forbidden_visits: forbidden.map(|edge| edge.visits()).sum(),
             playouts: AtomicU32::new(0),
             stopped: AtomicBool::new(false),
             results: Mutex::new((Counters::default(), Ownership::default())),
         };
-        let common = Common { table: &self.table, params: self.params, valuation: self.valuation(), root };
+        let (params, valuation, temperature) = (self.params, self.valuation(), self.temperature(game));
+        let root_scale = self.scale_without(root, &pruned);
+        let common = Common { table: &self.table, params, valuation, root, temperature, root_scale };
         let job = |index: usize| {
             let rng = Rng::for_worker(seed, index);
             let evaluator = self.evaluator.clone();
@@ -335,7 +415,24 @@ impl<E: Evaluator + Sync> Search<E> {
             None => job(0),
         }
         let (counters, ownership) = shared.results.into_inner().unwrap_or_else(|error| error.into_inner());
-        SearchReport::new(&self.table, root, game, &counters, ownership, &self.params)
+        let view = View { params: &self.params, root_scale };
+        let mut report = SearchReport::new(&self.table, root, game, &counters, ownership, view);
+        // Earlier searches may have preferred the image that was left out now.
+        report.moves.sort_by_key(|entry| pruned.contains(&entry.mv));
+        report
+    }
+
+    /// Gives a node all its moves if it has moves already: at the root all are looked at.
+    fn complete(&self, root: NodeId, game: &Game) {
+        let node = self.table.node(root);
+        if self.table.edges(node).is_empty() || self.table.is_complete(node) {
+            return;
+        }
+        let mut moves = Vec::new();
+        self.table.extend(root, true, || {
+            self.evaluator.clone().expand(&Line::new(game), &mut moves);
+            &moves
+        });
     }
 
     /// The game's node. If the table is more than half full, first everything that cannot be reached from it is
@@ -413,14 +510,8 @@ impl Shared {
                 && (context.elapsed)() >= *next
             {
                 let ownership = worker.evaluator.ownership().cloned().unwrap_or_default();
-                let own = SearchReport::new(
-                    worker.table(),
-                    root,
-                    game,
-                    &worker.counters,
-                    ownership,
-                    worker.params(),
-                );
+                let own =
+                    SearchReport::new(worker.table(), root, game, &worker.counters, ownership, worker.view());
                 let playouts = self.playouts.load(Ordering::Relaxed);
                 (reporting.on_report)(SearchReport { playouts, ..own });
                 *next = (context.elapsed)() + reporting.every;

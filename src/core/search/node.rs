@@ -1,11 +1,11 @@
 //! Nodes and edges of the search graph: layout, atomics, and the arithmetic that keeps their sums exact.
 //!
 //! ```text
-//!   node, 128 bytes                                          edge, 24 bytes
-//!   ┌──────────┬───────────┬────────┬─────────┬─────────┐    ┌─────────────────┬──────────────┬───────┬──────┬───────┐
-//!   │ key (16) │ value sum │ visits │ first   │ own and │──▶ │ visits and seen │ RAVE games   │ child │ move │ prior │
-//!   │          │           │        │ edge …  │ means   │    │ value of child  │ and their sum│       │      │       │
-//!   └──────────┴───────────┴────────┴─────────┴─────────┘    └─────────────────┴──────────────┴───────┴──────┴───────┘
+//!   node, 128 bytes                                          edge, 16 bytes                            8 bytes, by playouts
+//!   ┌──────────┬───────────┬────────┬─────────┬─────────┐    ┌─────────────────┬───────┬──────┬───────┐  ┌──────────────┐
+//!   │ key (16) │ value sum │ visits │ first   │ own and │──▶ │ visits and seen │ child │ move │ prior │  │ RAVE games   │
+//!   │          │           │        │ edge …  │ means   │    │ value of child  │       │      │       │  │ and their sum│
+//!   └──────────┴───────────┴────────┴─────────┴─────────┘    └─────────────────┴───────┴──────┴───────┘  └──────────────┘
 //! ```
 //!
 //! **Graph statistics.** Visits belong to edges. A node's value is the mean of its own evaluations and of its
@@ -62,6 +62,15 @@ pub(crate) const FRESH: u32 = 0;
 /// State in [`Node::expansion`]: some worker is creating the moves.
 pub(crate) const EXPANDING: u32 = u32::MAX;
 
+/// Bit of [`Node::flags`]: some worker is giving the node more moves.
+const EXTENDING: u32 = 1;
+/// Bit of [`Node::flags`]: moves may have been visited in another order than that of their priors.
+const OUT_OF_ORDER: u32 = 2;
+/// Bit of [`Node::flags`]: some worker is evaluating the node or creating its moves.
+const CLAIMED: u32 = 4;
+/// Bit of [`Node::flags`]: others wait until it is ready.
+const AWAITED: u32 = 8;
+
 /// A position in the graph. All fields are written by any worker, with relaxed ordering unless said: they are
 /// statistics, and what must be seen together is published by `expansion` or by the table's slot.
 #[derive(Zeroable, Debug)]
@@ -83,9 +92,9 @@ pub struct Node {
     own_visits: AtomicU32,
     /// Descents in progress through this node ("virtual loss").
     in_flight: AtomicU32,
-    /// [`FRESH`], [`EXPANDING`], or the number of edges. Written with Release after the edges.
+    /// [`FRESH`], [`EXPANDING`], or the number of edges that came first. Written with Release after the edges.
     pub(crate) expansion: AtomicU32,
-    /// Where the edges begin in the edge store. Constant once expanded, but for garbage collection.
+    /// Where these begin in the edge store. Constant once expanded, but for garbage collection.
     pub(crate) first_edge: AtomicU32,
     /// Used by garbage collection only, between searches.
     pub(crate) mark: AtomicU32,
@@ -110,7 +119,8 @@ pub struct Node {
     pub(crate) bias_entry: AtomicU32,
     pub(crate) bias_difference: Float,
     pub(crate) bias_weight: Float,
-    unused: AtomicU32,
+    /// [`EXTENDING`], [`OUT_OF_ORDER`], [`CLAIMED`] and [`AWAITED`].
+    flags: AtomicU32,
 }
 
 /// A number that any worker may write.
@@ -161,7 +171,7 @@ pub struct Means {
 }
 
 const _: () = assert!(size_of::<Node>() == 128);
-const _: () = assert!(size_of::<Edge>() == 24);
+const _: () = assert!(size_of::<Edge>() == 16);
 
 /// Scores and squares of values that simulations found, summed as integers: the order of addition does not matter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -413,6 +423,45 @@ impl Node {
         }
     }
 
+    /// Tries to become the one who gives the node more moves; [`end_extending`](Node::end_extending) must follow.
+    pub(crate) fn begin_extending(&self) -> bool {
+        self.flags.fetch_or(EXTENDING, Ordering::Acquire) & EXTENDING == 0
+    }
+
+    pub(crate) fn end_extending(&self) {
+        self.flags.fetch_and(!EXTENDING, Ordering::Release);
+    }
+
+    /// Tries to become the one who evaluates the node, or creates its moves. Acquire: who succeeds sees what those before
+    /// have found.
+    pub(crate) fn claim(&self) -> bool {
+        self.flags.fetch_or(CLAIMED, Ordering::Acquire) & CLAIMED == 0
+    }
+
+    /// The opposite of [`claim`](Node::claim). Says whether others wait for it.
+    pub(crate) fn release(&self) -> bool {
+        self.flags.fetch_and(!(CLAIMED | AWAITED), Ordering::Release) & AWAITED != 0
+    }
+
+    /// Says that somebody waits for the node. False if nobody has claimed it any more.
+    pub(crate) fn await_release(&self) -> bool {
+        self.flags.fetch_or(AWAITED, Ordering::AcqRel) & CLAIMED != 0
+    }
+
+    /// Have moves only been visited in the order of their priors? Then no move behind the first one without visits
+    /// has any.
+    #[inline]
+    pub(crate) fn is_in_order(&self) -> bool {
+        self.flags.load(Ordering::Relaxed) & OUT_OF_ORDER == 0
+    }
+
+    /// From here on moves may be visited in any order, or get other priors.
+    pub(crate) fn leave_order(&self) {
+        if self.is_in_order() {
+            self.flags.fetch_or(OUT_OF_ORDER, Ordering::Relaxed);
+        }
+    }
+
     #[cfg(test)]
     pub(crate) fn sums(&self) -> (i64, u32) {
         (self.value_sum.load(Ordering::Relaxed), self.visits())
@@ -423,6 +472,9 @@ fn contribution((visits, seen): (u32, i32)) -> i64 {
     i64::from(visits) * i64::from(seen)
 }
 
+/// Number of an edge in its table.
+pub type EdgeId = u32;
+
 /// A move from a node. Constant once published: the move, and but for the root's the prior; all else is statistics of any
 /// worker.
 #[derive(Zeroable, Debug)]
@@ -430,8 +482,6 @@ fn contribution((visits, seen): (u32, i32)) -> i64 {
 pub struct Edge {
     /// Visits in the upper half, the child's value at the latest update in the lower.
     visits_and_seen: AtomicU64,
-    /// RAVE games in the upper half, their summed value in the lower, counted from −1 in hundredths.
-    rave: AtomicU64,
     /// The child's number plus one, 0 before the first visit.
     child: AtomicU32,
     /// The point's index, 0 for a pass.
@@ -440,31 +490,98 @@ pub struct Edge {
     prior: AtomicU16,
 }
 
+/// What all-moves-as-first says of a move: games in the upper half, their summed value in the lower, counted from −1 in
+/// hundredths.
+#[derive(Zeroable, Debug)]
+#[repr(transparent)]
+pub struct Rave(AtomicU64);
+
 /// RAVE games at which an edge stops counting, so that the packed sum cannot overflow: 2^24 · 200 < 2^32.
 const RAVE_MOST: u32 = 1 << 24;
+
+impl Rave {
+    pub(crate) fn clear(&self) {
+        self.0.store(0, Ordering::Relaxed);
+    }
+
+    pub(crate) fn copy_from(&self, other: &Rave) {
+        self.0.store(other.0.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+
+    /// Adds `games` RAVE games with Black's `value` in `[-1, 1]`.
+    #[inline]
+    pub(crate) fn add(&self, value: f32, games: u32) {
+        if (self.0.load(Ordering::Relaxed) >> 32) as u32 >= RAVE_MOST {
+            return;
+        }
+        let sum = u64::from(games) * u64::from(((value + 1.0) * 100.0) as u32);
+        self.0.fetch_add(u64::from(games) << 32 | sum, Ordering::Relaxed);
+    }
+
+    /// RAVE games and Black's mean value in them; 0 without games.
+    #[inline]
+    pub fn games_and_value(&self) -> (u32, f32) {
+        let packed = self.0.load(Ordering::Relaxed);
+        let games = (packed >> 32) as u32;
+        if games == 0 {
+            return (0, 0.0);
+        }
+        (games, (packed as u32) as f32 / (games as f32 * 100.0) - 1.0)
+    }
+}
+
+/// What the slot before a run of edges says of them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Header {
+    /// Whose edges they are.
+    pub(crate) owner: NodeId,
+    pub(crate) len: u32,
+    /// Where the node's next run begins, 0 if there is none.
+    pub(crate) next: EdgeId,
+    /// Moves that the node has besides those of this run and the ones before it.
+    pub(crate) left: u16,
+}
 
 impl Edge {
     pub(crate) fn set(&self, mv: Move, prior: Prior) {
         self.visits_and_seen.store(0, Ordering::Relaxed);
-        self.rave.store(0, Ordering::Relaxed);
         self.child.store(0, Ordering::Relaxed);
         self.mv.store(mv.point().map_or(0, |point| point.index() as u16), Ordering::Relaxed);
         self.prior.store(prior.pack(), Ordering::Relaxed);
     }
 
-    /// Makes this slot say who owns the edges behind it: `len` edges of node `owner`.
-    pub(crate) fn set_header(&self, owner: NodeId, len: u32) {
-        self.visits_and_seen.store(u64::from(len), Ordering::Relaxed);
+    /// Makes this slot the header of the edges behind it.
+    pub(crate) fn set_header(&self, header: Header) {
+        let Header { owner, len, next, left } = header;
         self.child.store(owner, Ordering::Relaxed);
+        self.prior.store(left, Ordering::Relaxed);
+        self.visits_and_seen.store(u64::from(next) << 32 | u64::from(len), Ordering::Relaxed);
     }
 
-    pub(crate) fn header(&self) -> (NodeId, u32) {
-        (self.child.load(Ordering::Relaxed), self.visits_and_seen.load(Ordering::Relaxed) as u32)
+    /// Acquire: whoever reads the place of the next run sees its edges.
+    #[inline]
+    pub(crate) fn header(&self) -> Header {
+        let packed = self.visits_and_seen.load(Ordering::Acquire);
+        Header {
+            owner: self.child.load(Ordering::Relaxed),
+            len: packed as u32,
+            next: (packed >> 32) as u32,
+            left: self.prior.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Appends a run to the one of this header, which is the last one of its node.
+    pub(crate) fn append_run(&self, next: EdgeId) {
+        self.visits_and_seen.fetch_or(u64::from(next) << 32, Ordering::Release);
+    }
+
+    /// Says in the header of a node's last run that no more moves are left.
+    pub(crate) fn nothing_is_left(&self) {
+        self.prior.store(0, Ordering::Relaxed);
     }
 
     pub(crate) fn copy_from(&self, other: &Edge) {
         self.visits_and_seen.store(other.visits_and_seen.load(Ordering::Relaxed), Ordering::Relaxed);
-        self.rave.store(other.rave.load(Ordering::Relaxed), Ordering::Relaxed);
         self.child.store(other.child.load(Ordering::Relaxed), Ordering::Relaxed);
         self.mv.store(other.mv.load(Ordering::Relaxed), Ordering::Relaxed);
         self.prior.store(other.prior.load(Ordering::Relaxed), Ordering::Relaxed);
@@ -477,6 +594,12 @@ impl Edge {
             0 => Move::Pass,
             index => Move::Play(Point::from_index(index)),
         }
+    }
+
+    /// The place of the move among all moves of a position: points in their order, then the pass.
+    #[inline]
+    pub fn order(&self) -> u16 {
+        self.mv.load(Ordering::Relaxed).wrapping_sub(1)
     }
 
     /// Prior knowledge.
@@ -536,27 +659,6 @@ impl Edge {
                 Err(now) => old = now,
             }
         }
-    }
-
-    /// Adds `games` RAVE games with Black's `value` in `[-1, 1]`.
-    #[inline]
-    pub(crate) fn add_rave(&self, value: f32, games: u32) {
-        if (self.rave.load(Ordering::Relaxed) >> 32) as u32 >= RAVE_MOST {
-            return;
-        }
-        let sum = u64::from(games) * u64::from(((value + 1.0) * 100.0) as u32);
-        self.rave.fetch_add(u64::from(games) << 32 | sum, Ordering::Relaxed);
-    }
-
-    /// RAVE games and Black's mean value in them; 0 without games.
-    #[inline]
-    pub fn rave(&self) -> (u32, f32) {
-        let packed = self.rave.load(Ordering::Relaxed);
-        let games = (packed >> 32) as u32;
-        if games == 0 {
-            return (0, 0.0);
-        }
-        (games, (packed as u32) as f32 / (games as f32 * 100.0) - 1.0)
     }
 }
 

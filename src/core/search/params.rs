@@ -1,6 +1,7 @@
 //! Parameters of the search: one table for each formula, with range, unit and source.
 
 use crate::board::BoardSize;
+use crate::game::Game;
 
 /// Constants of a search. `Default` is for playouts on 9×9; [`SearchParams::for_playouts`] and
 /// [`SearchParams::for_network`] know evaluators and sizes.
@@ -15,6 +16,24 @@ pub struct SearchParams {
     pub formula: Formula,
     /// How the best move is told when the search is over.
     pub choice: Choice,
+    /// What is different at the root.
+    pub root: RootParams,
+}
+
+/// What is different at the root. Names and defaults are KataGo's.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct RootParams {
+    /// Where the position is its own image under a symmetry of the board, is one of its symmetric moves enough? For moves
+    /// that are to be played alone ([`SearchContext::for_play`](super::SearchContext::for_play)), and where the past does
+    /// not matter.
+    pub symmetry_pruning: bool,
+    /// Are points that are settled left out once the opponent has passed four times in a row? Also for moves to be played
+    /// alone.
+    pub prune_useless_moves: bool,
+    /// The probabilities of the root's moves are taken to the power of 1 through this; above 0.
+    pub policy_temperature: f32,
+    /// The same at the beginning of a game; half of the difference is gone after as many moves as the board has rows.
+    pub policy_temperature_early: f32,
 }
 
 /// Which move of the root is the best: of those that were visited often enough, the one with the highest lower confidence
@@ -113,7 +132,7 @@ pub struct PuctParams {
 }
 
 /// Constants that differ from what suits evaluator and board; `None` leaves a constant alone. Names and ranges are those
-/// of [`SearchParams`], [`PuctParams`], [`RaveParams`] and [`Choice`]. A constant of a formula that is not in use changes
+/// of [`SearchParams`], [`PuctParams`], [`RaveParams`], [`Choice`] and [`RootParams`]. A constant of a formula that is not in use changes
 /// nothing.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct SearchChanges {
@@ -179,6 +198,45 @@ pub struct SearchChanges {
     pub lcb_stdevs: Option<f32>,
     /// See [`Choice::min_visit_prop_for_lcb`].
     pub min_visit_prop_for_lcb: Option<f32>,
+    /// See [`RootParams::symmetry_pruning`].
+    pub root_symmetry_pruning: Option<bool>,
+    /// See [`RootParams::prune_useless_moves`].
+    pub root_prune_useless_moves: Option<bool>,
+    /// See [`RootParams::policy_temperature`].
+    pub root_policy_temperature: Option<f32>,
+    /// See [`RootParams::policy_temperature_early`].
+    pub root_policy_temperature_early: Option<f32>,
+}
+
+/// How a search has looked at its root.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct View<'a> {
+    pub(crate) params: &'a SearchParams,
+    /// What the probabilities of the root's moves were multiplied by.
+    pub(crate) root_scale: f32,
+}
+
+impl RootParams {
+    /// What is usual.
+    pub const USUAL: RootParams = RootParams {
+        symmetry_pruning: true,
+        prune_useless_moves: true,
+        policy_temperature: 1.0,
+        policy_temperature_early: 1.0,
+    };
+
+    /// The temperature for a game so far.
+    pub(super) fn temperature(&self, game: &Game) -> f32 {
+        let moves = game.records().len() as f32 / (game.size().area() as f32).sqrt();
+        let early = self.policy_temperature_early - self.policy_temperature;
+        self.policy_temperature + early * libm::powf(0.5, moves)
+    }
+}
+
+impl Default for RootParams {
+    fn default() -> RootParams {
+        RootParams::USUAL
+    }
 }
 
 impl Default for RaveParams {
@@ -225,6 +283,7 @@ impl Default for SearchParams {
             virtual_losses: 1,
             formula: Formula::Rave(RaveParams::default()),
             choice: Choice::default(),
+            root: RootParams::USUAL,
         }
     }
 }
@@ -265,6 +324,10 @@ impl SearchParams {
         put(&mut self.virtual_losses, changes.virtual_losses);
         put(&mut self.choice.lcb_stdevs, changes.lcb_stdevs);
         put(&mut self.choice.min_visit_prop_for_lcb, changes.min_visit_prop_for_lcb);
+        put(&mut self.root.symmetry_pruning, changes.root_symmetry_pruning);
+        put(&mut self.root.prune_useless_moves, changes.root_prune_useless_moves);
+        put(&mut self.root.policy_temperature, changes.root_policy_temperature);
+        put(&mut self.root.policy_temperature_early, changes.root_policy_temperature_early);
         match &mut self.formula {
             Formula::Puct(puct) => {
                 put(&mut puct.cpuct_exploration, changes.cpuct_exploration);

@@ -1,8 +1,8 @@
 //! What a search found, as plain data.
 
 use super::NodeTable;
-use super::node::{Means, Node, NodeId, from_fixed};
-use super::params::{Choice, Formula, PuctParams, SearchParams};
+use super::node::{Means, Node, NodeId, Rave, from_fixed};
+use super::params::{Choice, Formula, PuctParams, View};
 use super::select::{MoveStats, NodeStats, Puct};
 use super::table::TableUse;
 use super::utility::Scale;
@@ -10,6 +10,7 @@ use super::worker::Counters;
 use crate::board::{Color, Move};
 use crate::eval::{Ownership, Prior};
 use crate::game::Game;
+use std::cmp::Reverse;
 
 /// One move at the root.
 #[derive(Clone, PartialEq, Debug)]
@@ -71,6 +72,8 @@ pub struct SearchReport {
     pub cycles: u32,
     /// New edges whose position had a node already, made on another path: what the graph saves over a tree.
     pub transpositions: u32,
+    /// Descents that met a position that another worker was evaluating, and waited for the answer.
+    pub waits: u32,
     /// Longest descent.
     pub depth: u32,
 }
@@ -83,12 +86,13 @@ impl SearchReport {
         game: &Game,
         counters: &Counters,
         ownership: Ownership,
-        params: &SearchParams,
+        view: View<'_>,
     ) -> SearchReport {
+        let View { params, root_scale } = view;
         let node = table.node(root);
         let mut moves = move_reports(table, node);
         if let Formula::Puct(puct) = &params.formula {
-            judge(&mut moves, table, node, game, puct);
+            judge(&mut moves, (table, node, game), puct, root_scale);
         }
         put_best_first(&mut moves, game.to_move(), &params.choice);
         SearchReport {
@@ -104,6 +108,7 @@ impl SearchReport {
             usage: table.usage(),
             cycles: counters.cycles,
             transpositions: counters.transpositions,
+            waits: counters.waits,
             depth: counters.depth,
         }
     }
@@ -145,11 +150,10 @@ fn value_if_visited(node: &Node) -> Option<f32> {
     (node.visits() > 0).then(|| node.value())
 }
 
-/// The moves at a node, the most visited first; equal ones in the order of RAVE games, then of creation.
+/// The moves at a node, the most visited first; equal ones in the order of RAVE games, then of the board.
 fn move_reports(table: &NodeTable, root: &Node) -> Vec<MoveReport> {
-    let mut moves: Vec<MoveReport> = table
+    let mut moves: Vec<(u16, MoveReport)> = table
         .edges(root)
-        .iter()
         .map(|edge| {
             let (visits, seen) = edge.visits_and_seen();
             let node_visits = edge.child().map_or(0, |child| table.node(child).visits());
@@ -168,7 +172,7 @@ fn move_reports(table: &NodeTable, root: &Node) -> Vec<MoveReport> {
                 // Without visits that count: what is known of what follows, or of the root.
                 value_if_visited(known).unwrap_or(root.value())
             };
-            MoveReport {
+            let entry = MoveReport {
                 mv: edge.mv(),
                 visits,
                 node_visits,
@@ -179,22 +183,29 @@ fn move_reports(table: &NodeTable, root: &Node) -> Vec<MoveReport> {
                 merit: visits as f32,
                 score: known.score(),
                 prior: edge.prior(),
-                rave: edge.rave(),
+                rave: table.rave(edge.id).map_or((0, 0.0), Rave::games_and_value),
                 variation,
                 variation_visits,
                 variation_node_visits,
-            }
+            };
+            (edge.order(), entry)
         })
         .collect();
-    moves.sort_by_key(|entry| std::cmp::Reverse((entry.visits, entry.rave.0)));
-    moves
+    moves.sort_by_key(|(order, entry)| (Reverse((entry.visits, entry.rave.0)), *order));
+    moves.into_iter().map(|(_, entry)| entry).collect()
 }
 
 /// Fills in what speaks for the moves after a search with a network.
 ///
 /// Visits that a move got while it looked better than it is, or while its rival looked worse, do not speak for it: it has
 /// the merit of as many as make it as urgent as the most visited one. CITE: KataGo does so by default.
-fn judge(moves: &mut [MoveReport], table: &NodeTable, root: &Node, game: &Game, params: &PuctParams) {
+fn judge(
+    moves: &mut [MoveReport],
+    (table, root, game): (&NodeTable, &Node, &Game),
+    params: &PuctParams,
+    root_scale: f32,
+) {
+    let probability = |entry: &MoveReport| root_scale * entry.prior.probability();
     let sign = game.to_move().sign() as f32;
     let means = root.means();
     let most = Scale::new(params, game.size().area(), 0.0).most() as f32;
@@ -208,7 +219,7 @@ fn judge(moves: &mut [MoveReport], table: &NodeTable, root: &Node, game: &Game, 
         entry.utility_error = utility_error(&known, most);
         if entry.merit > 0.0 {
             edge_weight += entry.merit;
-            visited_probability += entry.prior.probability();
+            visited_probability += probability(entry);
         }
     }
     let puct = Puct::new(
@@ -227,9 +238,9 @@ fn judge(moves: &mut [MoveReport], table: &NodeTable, root: &Node, game: &Game, 
         |entry: &MoveReport| MoveStats { visits: entry.merit, value: sign * entry.utility, lost: 0.0 };
     // The first of equals: moves come in the order of their visits.
     let Some(favourite) = moves.iter().rev().max_by(|a, b| a.merit.total_cmp(&b.merit)) else { return };
-    let (favourite, urgency) = (favourite.mv, puct.urgency(&stats(favourite), favourite.prior.probability()));
+    let (favourite, urgency) = (favourite.mv, puct.urgency(&stats(favourite), probability(favourite)));
     for entry in moves.iter_mut().filter(|entry| entry.mv != favourite && entry.merit > 0.0) {
-        let worth = puct.visits_worth(&stats(entry), entry.prior.probability(), urgency);
+        let worth = puct.visits_worth(&stats(entry), probability(entry), urgency);
         entry.merit = entry.merit.min(worth.ceil());
     }
 }
@@ -274,7 +285,7 @@ fn put_best_first(moves: &mut [MoveReport], color: Color, choice: &Choice) {
 fn follow(table: &NodeTable, mut id: NodeId, variation: &mut Vec<(Move, (u32, u32))>) {
     const LONGEST: usize = 40;
     while variation.len() < LONGEST {
-        let best = table.edges(table.node(id)).iter().max_by_key(|edge| edge.visits());
+        let best = table.edges(table.node(id)).max_by_key(|edge| (edge.visits(), edge.order()));
         let Some(edge) = best.filter(|edge| edge.visits() > 0) else { return };
         let Some(child) = edge.child() else { return };
         variation.push((edge.mv(), (edge.visits(), table.node(child).visits())));

@@ -61,18 +61,23 @@ impl Valuation<'_> {
     }
 
     fn means(&self, node: &Node, color: Color, children: &mut Vec<Child>) -> Means {
-        let edges = self.table.edges(node);
         let sign = f64::from(color.sign());
+        let is_in_order = node.is_in_order();
         children.clear();
-        for (index, edge) in edges.iter().enumerate() {
+        for edge in self.table.edges(node) {
             let visits = edge.visits();
-            let child = if visits > 0 { edge.child() } else { None };
+            let child = edge.child();
+            if child.is_none() && is_in_order {
+                // Nothing behind it has been visited.
+                break;
+            }
+            let child = child.filter(|_| visits > 0);
             let Some(child) = child.map(|child| self.table.node(child)) else { continue };
             let weight = child.weight_of_visits(visits);
             if weight > 0.0 {
                 let utility = sign * f64::from(child.means().utility);
                 let prior = edge.prior().probability().into();
-                children.push(Child { edge: index, utility, prior, weight });
+                children.push(Child { edge: edge.id, order: edge.order(), utility, prior, weight });
             }
         }
         let visited: f64 = children.iter().map(|child| child.weight).sum();
@@ -80,7 +85,9 @@ impl Valuation<'_> {
 
         let mut sums = Sums::default();
         for child in children.iter() {
-            let Some(node) = edges[child.edge].child().map(|child| self.table.node(child)) else { continue };
+            let Some(node) = self.table.edge(child.edge).child().map(|child| self.table.node(child)) else {
+                continue;
+            };
             let means = node.means();
             let share = child.weight / f64::from(means.weight);
             sums.add(child.weight, &means, f64::from(means.weight_square) * share * share);
@@ -114,17 +121,15 @@ impl Valuation<'_> {
     /// was noted by nodes that cannot be reached fades. No search may be going on.
     pub(crate) fn refresh_all(&self, root: NodeId, color: Color) {
         let mut children = Vec::new();
-        let mut path = vec![(root, 0, color)];
+        let mut path = vec![(root, self.table.edges(self.table.node(root)), color)];
         self.table.node(root).mark.store(1, Ordering::Relaxed);
-        while let Some((id, next, color)) = path.pop() {
+        while let Some((id, mut edges, color)) = path.pop() {
             let node = self.table.node(id);
-            let unseen =
-                |(_, child): &(usize, NodeId)| self.table.node(*child).mark.swap(1, Ordering::Relaxed) == 0;
-            let edges = self.table.edges(node).iter().enumerate().skip(next);
-            let found = edges.filter_map(|(index, edge)| Some((index, edge.child()?))).find(unseen);
-            if let Some((index, child)) = found {
-                path.push((id, index + 1, color));
-                path.push((child, 0, color.opponent()));
+            let unseen = |child: &NodeId| self.table.node(*child).mark.swap(1, Ordering::Relaxed) == 0;
+            let found = edges.by_ref().filter_map(|edge| edge.child()).find(unseen);
+            if let Some(child) = found {
+                path.push((id, edges, color));
+                path.push((child, self.table.edges(self.table.node(child)), color.opponent()));
             } else {
                 self.measure(node);
                 self.refresh(node, color, &mut children);

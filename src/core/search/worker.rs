@@ -2,13 +2,13 @@
 
 use super::bias::{BiasTable, Kind};
 use super::exploration::{Candidate, RootExploration};
-use super::here::Here;
 use super::means::Child;
-use super::node::{self, Edge, Node, NodeId};
-use super::params::{Formula, PuctParams, RaveParams};
-use super::select::{self, MoveStats, RaveStats};
+use super::node::{self, Edge, EdgeId, Node, NodeId, Rave};
+use super::params::{Formula, PuctParams, RaveParams, View};
+use super::select::{self, MoveStats, NodeStats, Puct, RaveStats};
+use super::table::{Claim, EdgeRef, Edges};
 use super::valuation::Valuation;
-use super::{NodeTable, Restriction, SearchContext, SearchParams};
+use super::{NodeTable, Restriction, SearchContext, SearchParams, root_moves};
 use crate::board::{Color, Move};
 use crate::eval::{Evaluation, Evaluator, FirstPlays, Prior};
 use crate::game::{Game, Line};
@@ -19,18 +19,34 @@ use std::sync::atomic::{AtomicU32, Ordering};
 #[derive(Clone, Copy)]
 struct Step {
     node: NodeId,
-    /// Position of the edge among the node's edges.
-    edge: usize,
+    edge: EdgeId,
     mv: Move,
     color: Color,
     child: NodeId,
 }
 
-/// Where a descent ended.
+/// What the formula says about the moves of a node.
+#[derive(Clone, Copy, Debug)]
+struct Choice {
+    edge: EdgeId,
+    /// Was there a move without visits among those that could be chosen?
+    has_fresh: bool,
+}
+
+/// A move that has been visited, when one is chosen.
 #[derive(Clone, Copy)]
-enum End {
-    /// At this node, whose position is that of the line.
-    Leaf(NodeId),
+struct Visited {
+    edge: EdgeId,
+    /// Of equally urgent moves, the one with the smallest order is chosen.
+    order: u16,
+    probability: f32,
+    stats: MoveStats,
+}
+
+/// Where a descent ended.
+enum End<'s> {
+    /// At this node, whose position is that of the line. With a network nobody else evaluates it now.
+    Leaf(NodeId, Option<Claim<'s>>),
     /// One move behind this node: the position of the line has no node, because the table is full.
     BelowLeaf(NodeId),
     /// At a node of its own path.
@@ -46,6 +62,7 @@ pub(crate) struct Counters {
     pub(crate) cycles: u32,
     pub(crate) transpositions: u32,
     pub(crate) depth: u32,
+    pub(crate) waits: u32,
 }
 
 impl Counters {
@@ -55,6 +72,7 @@ impl Counters {
         self.score_square_sum += other.score_square_sum;
         self.cycles += other.cycles;
         self.transpositions += other.transpositions;
+        self.waits += other.waits;
         self.depth = self.depth.max(other.depth);
     }
 
@@ -84,6 +102,10 @@ pub(crate) struct Common<'s> {
     /// Under PUCT.
     pub(crate) valuation: Option<Valuation<'s>>,
     pub(crate) root: NodeId,
+    /// Of the root's probabilities.
+    pub(crate) temperature: f32,
+    /// What they are multiplied by, so that those of moves that are not left out sum to 1.
+    pub(crate) root_scale: f32,
 }
 
 /// See the [module documentation](self).
@@ -91,6 +113,8 @@ pub(crate) struct Worker<'s, E> {
     table: &'s NodeTable,
     params: SearchParams,
     root: NodeId,
+    temperature: f32,
+    root_scale: f32,
     line: Line<'s>,
     pub(crate) evaluator: E,
     rng: Rng,
@@ -107,12 +131,17 @@ pub(crate) struct Worker<'s, E> {
     valuation: Option<Valuation<'s>>,
     /// Room to compute it in, and to choose in.
     children: Vec<Child>,
-    visited: Vec<(usize, MoveStats)>,
+    visited: Vec<Visited>,
     pub(crate) counters: Counters,
 }
 
+/// Is a move without visits chosen before another one?
+fn is_likelier(a: &Visited, b: &Visited) -> bool {
+    a.probability > b.probability || a.probability == b.probability && a.order < b.order
+}
+
 /// Up to this share of the node table, a node gets its moves together with its value, if the evaluator knows both. Beyond
-/// it, only nodes that are reached again get them: moves take much more memory than the node.
+/// it, only nodes that are reached again get them: moves take as much memory as the node, or much more.
 pub(crate) const EARLY_EXPANSION_FULLNESS: f32 = 0.25;
 
 /// The root is seen from one more side for every so many visits.
@@ -129,15 +158,15 @@ pub(crate) fn may_be_seen_again(root: &Node, seen: &AtomicU32, most: u32) -> boo
     view < most && root.visits() >= view.saturating_mul(VISITS_PER_VIEW)
 }
 
-/// Averages the priors of a root with those that its moves have from other sides, as long as it is time to. `line` is the
-/// empty line, `moves` is room to work in.
+/// Averages the priors of a root with those that its moves have from other sides, as long as it is time to: from how many
+/// it has been seen, and can be. `line` is the empty line, `moves` is room to work in.
 pub(crate) fn see_root_again<E: Evaluator>(
     table: &NodeTable,
     root: NodeId,
     line: &Line<'_>,
     evaluator: &mut E,
-    seen: &AtomicU32,
-    most: u32,
+    (seen, most): (&AtomicU32, u32),
+    temperature: f32,
     moves: &mut Vec<(Move, Prior)>,
 ) {
     let node = table.node(root);
@@ -145,6 +174,7 @@ pub(crate) fn see_root_again<E: Evaluator>(
         let view = seen.load(Ordering::Relaxed);
         moves.clear();
         evaluator.expand_root_seen(line, view, moves);
+        root_moves::temper(moves, temperature);
         for edge in table.edges(node) {
             if let Some((_, prior)) = moves.iter().find(|(mv, _)| *mv == edge.mv()) {
                 let (mean, new) = (edge.prior().probability(), prior.probability());
@@ -163,11 +193,13 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         rng: Rng,
         context: &SearchContext<'s>,
     ) -> Worker<'s, E> {
-        let Common { table, params, valuation, root } = common;
+        let Common { table, params, valuation, root, temperature, root_scale } = common;
         Worker {
             table,
             params,
             root,
+            temperature,
+            root_scale,
             line: Line::new(game),
             evaluator,
             rng,
@@ -188,9 +220,9 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         self.table
     }
 
-    /// Constants of the search.
-    pub(crate) fn params(&self) -> &SearchParams {
-        &self.params
+    /// What a report needs to know.
+    pub(crate) fn view(&self) -> View<'_> {
+        View { params: &self.params, root_scale: self.root_scale }
     }
 
     /// One simulation: select, expand, evaluate, back up.
@@ -199,8 +231,12 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         self.path.clear();
         self.counts_at_root = true;
         self.table.node(self.root).begin_visit();
-        let end = self.descend();
-        if let End::Leaf(leaf) | End::BelowLeaf(leaf) = end {
+        let (leaf, is_leaf, claim) = match self.descend() {
+            End::Leaf(leaf, claim) => (Some(leaf), true, claim),
+            End::BelowLeaf(above) => (Some(above), false, None),
+            End::Cycle => (None, false, None),
+        };
+        if let Some(leaf) = leaf {
             self.moves.clear();
             let evaluation = self.evaluator.evaluate(&self.line, &mut self.rng, &mut self.moves);
             self.counters.add_score(evaluation.score);
@@ -208,16 +244,18 @@ impl<'s, E: Evaluator> Worker<'s, E> {
             let node = self.table.node(leaf);
             if let Some(valuation) = &self.valuation {
                 let turn = self.line.to_move();
-                let turn = if matches!(end, End::Leaf(_)) { turn } else { turn.opponent() };
+                let turn = if is_leaf { turn } else { turn.opponent() };
                 valuation.evaluated(node, turn, &evaluation, &mut self.children);
             } else {
                 node.add_own(node::to_fixed(evaluation.value));
             }
             node.add_result(evaluation.score, square);
-            let has_moves = !self.moves.is_empty() && matches!(end, End::Leaf(_));
+            let has_moves = !self.moves.is_empty() && is_leaf;
             if has_moves && self.table.usage().fullness() < EARLY_EXPANSION_FULLNESS {
-                self.table.expand(leaf, || &self.moves);
+                self.table.expand(leaf, leaf == self.root, || &self.moves);
             }
+            // Who has waited for the evaluation goes on from here.
+            drop(claim);
             self.back_up(evaluation.score, square);
             if let Formula::Rave(params) = self.params.formula {
                 self.update_rave(&params, evaluation);
@@ -241,44 +279,59 @@ impl<'s, E: Evaluator> Worker<'s, E> {
             return;
         }
         self.line.reset();
-        see_root_again(self.table, self.root, &self.line, &mut self.evaluator, seen, most, &mut self.moves);
+        let (table, root, temperature) = (self.table, self.root, self.temperature);
+        see_root_again(
+            table,
+            root,
+            &self.line,
+            &mut self.evaluator,
+            (seen, most),
+            temperature,
+            &mut self.moves,
+        );
     }
 
     /// Follows the most urgent moves to a leaf.
-    fn descend(&mut self) -> End {
+    fn descend(&mut self) -> End<'s> {
         let mut id = self.root;
         let limit = depth_limit(self.line.game());
         loop {
             let node = self.table.node(id);
             if self.line.passes() >= 2 && !self.line.moves().is_empty() || self.path.len() >= limit {
-                return End::Leaf(id);
+                return self.leaf(id);
             }
             if self.table.edges(node).is_empty() {
+                let claim = match self.valuation {
+                    Some(_) => match self.claim_or_wait(id) {
+                        Some(claim) => Some(claim),
+                        // Another worker has evaluated it meanwhile, or created its moves.
+                        None => continue,
+                    },
+                    None => None,
+                };
                 let enough = node.own_visits() >= self.params.expand_after || id == self.root;
                 if !enough {
-                    return End::Leaf(id);
+                    return End::Leaf(id, claim);
                 }
                 self.expand(id);
             }
-            let edges = self.table.edges(node);
-            let explored = if self.path.is_empty() { self.explore(node, edges) } else { None };
-            let Some(index) = explored.or_else(|| self.select(node, edges)) else { return End::Leaf(id) };
-            let edge = &edges[index];
+            let Some(chosen) = self.choose(id) else { return self.leaf(id) };
+            let edge = self.table.edge(chosen);
             let mv = edge.mv();
             // The set of banned points is part of a node's key, so a node's moves are legal on every path to it.
             // Should two keys ever collide, the descent ends here instead of playing an illegal move.
             if let Move::Play(point) = mv
                 && self.line.check(point).is_err()
             {
-                return End::Leaf(id);
+                return self.leaf(id);
             }
             let color = self.line.to_move();
             let known = edge.child();
             // Of the position before the move, which is gone when the new node is made.
             let kind = if known.is_none() { self.kind(color, mv) } else { None };
             self.line.play(mv);
-            let (child, is_new) = match known {
-                Some(child) => (child, false),
+            let child = match known {
+                Some(child) => child,
                 None => {
                     let before = self.table.node_count();
                     let Some(child) = self.table.find_or_insert(self.line.graph_key()) else {
@@ -291,10 +344,10 @@ impl<'s, E: Evaluator> Worker<'s, E> {
                     if (child as usize) < before {
                         self.counters.transpositions += 1;
                     }
-                    (child, true)
+                    child
                 }
             };
-            self.path.push(Step { node: id, edge: index, mv, color, child });
+            self.path.push(Step { node: id, edge: chosen, mv, color, child });
             let met_itself =
                 child == self.root || self.path[..self.path.len() - 1].iter().any(|step| step.child == child);
             self.table.node(child).begin_visit();
@@ -302,10 +355,22 @@ impl<'s, E: Evaluator> Worker<'s, E> {
                 return End::Cycle;
             }
             id = child;
-            if is_new && self.table.node(id).visits() == 0 {
-                return End::Leaf(id);
-            }
         }
+    }
+
+    /// The end of a descent at a node that may have been evaluated before.
+    fn leaf(&mut self, id: NodeId) -> End<'s> {
+        let mut claim = None;
+        while self.valuation.is_some() && claim.is_none() {
+            claim = self.claim_or_wait(id);
+        }
+        End::Leaf(id, claim)
+    }
+
+    fn claim_or_wait(&mut self, id: NodeId) -> Option<Claim<'s>> {
+        let claim = self.table.claim_or_wait(id);
+        self.counters.waits += u32::from(claim.is_none());
+        claim
     }
 
     /// The kind of a move in the position of the line, if that matters.
@@ -316,22 +381,61 @@ impl<'s, E: Evaluator> Worker<'s, E> {
 
     fn expand(&mut self, id: NodeId) {
         let (line, evaluator, moves) = (&self.line, &mut self.evaluator, &mut self.moves);
-        self.table.expand(id, || {
+        self.table.expand(id, id == self.root, || {
             moves.clear();
             evaluator.expand(line, moves);
             moves
         });
     }
 
-    /// The place of the root's move if this simulation chooses it by the priors of the exploration.
-    fn explore(&mut self, node: &Node, edges: &[Edge]) -> Option<usize> {
+    /// Gives a node more of its moves, or all; the position of the line is the node's. Says whether it has more now.
+    fn extend(&mut self, id: NodeId, wants_all: bool) -> bool {
+        let (line, evaluator, moves) = (&self.line, &mut self.evaluator, &mut self.moves);
+        self.table.extend(id, wants_all, || {
+            moves.clear();
+            evaluator.expand(line, moves);
+            moves
+        })
+    }
+
+    /// The edge to follow from a node; `None` without edges.
+    fn choose(&mut self, id: NodeId) -> Option<EdgeId> {
+        let node = self.table.node(id);
+        if self.path.is_empty()
+            && let Some(explored) = self.explore(node)
+        {
+            return Some(explored);
+        }
+        match self.params.formula {
+            Formula::Rave(params) => self.select_by_rave(&params, node),
+            Formula::Puct(params) => {
+                let is_restricted = self.restriction.applies_at(self.path.len());
+                if is_restricted {
+                    node.leave_order();
+                }
+                let chosen = self.select_by_puct(&params, node, is_restricted);
+                let has_fresh = chosen.is_some_and(|it| it.has_fresh);
+                // All moves that are stored have been visited, and the next one might be more urgent than they are.
+                let chosen =
+                    match !has_fresh && !self.table.is_complete(node) && self.extend(id, is_restricted) {
+                        true => self.select_by_puct(&params, node, is_restricted),
+                        false => chosen,
+                    };
+                chosen.map(|it| it.edge)
+            }
+        }
+    }
+
+    /// The root's edge if this simulation chooses it by the priors of the exploration.
+    fn explore(&mut self, node: &Node) -> Option<EdgeId> {
         let exploration = self.exploration?;
         self.counts_at_root = exploration.draw(self.rng.unit() as f32)?;
         let sign = self.line.to_move().sign() as f32;
         // What lies below counts also where the edge was not: visits are those of the nodes.
         let seen =
             |edge: &Edge| edge.child().map(|child| self.table.node(child)).filter(|it| it.visits() > 0);
-        let total = edges.iter().filter_map(seen).map(Node::visits).sum();
+        let edges = self.table.edges(node);
+        let total = edges.filter_map(|edge| seen(&edge)).map(Node::visits).sum();
         let chosen = self.most_urgent(edges, |edge| {
             let known = seen(edge);
             let candidate = Candidate {
@@ -346,25 +450,12 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         chosen
     }
 
-    /// The most urgent move's place among the edges; the first of equals. `None` without edges.
-    fn select(&mut self, node: &Node, edges: &[Edge]) -> Option<usize> {
-        match self.params.formula {
-            Formula::Rave(params) => self.select_by_rave(&params, node, edges),
-            Formula::Puct(params) => {
-                let mut visited = std::mem::take(&mut self.visited);
-                let chosen = self.select_by_puct(&params, node, edges, &mut visited);
-                self.visited = visited;
-                chosen
-            }
-        }
-    }
-
-    fn select_by_rave(&self, params: &RaveParams, node: &Node, edges: &[Edge]) -> Option<usize> {
+    fn select_by_rave(&self, params: &RaveParams, node: &Node) -> Option<EdgeId> {
         let sign = self.line.to_move().sign() as f32;
         let exploring = (node.visits() as f32).sqrt();
-        self.most_urgent(edges, |edge| {
+        self.most_urgent(self.table.edges(node), |edge| {
             let stats = self.stats(node, edge, sign);
-            let (visits, value) = edge.rave();
+            let (visits, value) = self.table.rave(edge.id).map_or((0, 0.0), Rave::games_and_value);
             let prior = edge.prior().games();
             let rave = RaveStats {
                 visits,
@@ -376,52 +467,95 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         })
     }
 
-    /// `visited` is room for the moves that are known.
-    fn select_by_puct(
-        &self,
-        params: &PuctParams,
-        node: &Node,
-        edges: &[Edge],
-        visited: &mut Vec<(usize, MoveStats)>,
-    ) -> Option<usize> {
-        let here = Here {
-            table: self.table,
-            node,
-            edges,
-            color: self.line.to_move(),
-            depth: self.path.len(),
-            restriction: self.restriction,
-            virtual_losses: self.params.virtual_losses,
-        };
-        let (puct, fresh) = here.look(params, visited);
-        let fresh = fresh.map(|(index, _)| (index, MoveStats::default()));
-        let mut best = None;
-        let mut best_urgency = f32::NEG_INFINITY;
-        for &(index, stats) in visited.iter().chain(&fresh) {
-            let urgency = puct.urgency(&stats, edges[index].prior().probability());
-            if urgency > best_urgency {
-                best_urgency = urgency;
-                best = Some(index);
+    /// The most urgent of the moves that are stored; `None` if none may be chosen.
+    fn select_by_puct(&mut self, params: &PuctParams, node: &Node, is_restricted: bool) -> Option<Choice> {
+        let (sign, depth, color) = (self.line.to_move().sign() as f32, self.path.len(), self.line.to_move());
+        let is_in_order = node.is_in_order();
+        let scale = if depth == 0 { self.root_scale } else { 1.0 };
+        let mut visited = std::mem::take(&mut self.visited);
+        visited.clear();
+        let (mut edge_weight, mut visited_probability) = (0.0, 0.0);
+        // Of moves without visits, the likeliest is the most urgent.
+        let mut fresh: Option<Visited> = None;
+        for edge in self.table.edges(node) {
+            let child = edge.child();
+            let probability = scale * edge.prior().probability();
+            let stats = child.map(|child| self.known(&edge, self.table.node(child), sign));
+            let stats = stats.unwrap_or_default();
+            if stats.visits > 0.0 {
+                edge_weight += stats.visits;
+                visited_probability += probability;
+            }
+            if is_restricted && !self.restriction.permits(color, edge.mv(), depth) {
+                continue;
+            }
+            let it = Visited { edge: edge.id, order: edge.order(), probability, stats };
+            if stats != MoveStats::default() {
+                visited.push(it);
+            } else if fresh.is_none_or(|best| is_likelier(&it, &best)) {
+                fresh = Some(it);
+            }
+            if child.is_none() && is_in_order {
+                // Nothing behind it has been visited, or is as likely.
+                break;
             }
         }
-        best
+        let means = node.means();
+        let puct = Puct::new(
+            params,
+            &NodeStats {
+                utility: sign * means.utility,
+                utility_square: means.utility_square,
+                weight: means.weight,
+                edge_weight,
+                visited_probability,
+                own_utility: sign * node.own_utility(),
+                is_root: depth == 0,
+            },
+        );
+        let mut best: Option<(f32, Visited)> = None;
+        for it in &visited {
+            let urgency = puct.urgency(&it.stats, it.probability);
+            let is_better =
+                |(most, than): (f32, Visited)| urgency > most || urgency == most && it.order < than.order;
+            if best.is_none_or(is_better) {
+                best = Some((urgency, *it));
+            }
+        }
+        self.visited = visited;
+        let has_fresh = fresh.is_some();
+        if let Some(fresh) = fresh {
+            let urgency = puct.urgency(&MoveStats::default(), fresh.probability);
+            if best.is_none_or(|(most, _)| urgency > most) {
+                best = Some((urgency, fresh));
+            }
+        }
+        best.map(|(_, it)| Choice { edge: it.edge, has_fresh })
     }
 
-    /// The place of the edge for which `urgency` is largest, among those that may be searched; the first of equals.
+    /// What is known about a move that leads to `child`, for the player on turn.
     #[inline]
-    fn most_urgent(&self, edges: &[Edge], mut urgency: impl FnMut(&Edge) -> f32) -> Option<usize> {
+    fn known(&self, edge: &Edge, child: &Node, sign: f32) -> MoveStats {
+        let visits = child.weight_of_visits(edge.visits()) as f32;
+        let value = if visits > 0.0 { sign * child.means().utility } else { 0.0 };
+        MoveStats { visits, value, lost: (child.in_flight() * self.params.virtual_losses) as f32 }
+    }
+
+    /// The edge for which `urgency` is largest, among those that may be searched; the first of equals.
+    #[inline]
+    fn most_urgent(&self, edges: Edges<'_>, mut urgency: impl FnMut(&EdgeRef<'_>) -> f32) -> Option<EdgeId> {
         let depth = self.path.len();
         let is_restricted = self.restriction.applies_at(depth);
         let mut best = None;
         let mut best_urgency = f32::NEG_INFINITY;
-        for (index, edge) in edges.iter().enumerate() {
+        for edge in edges {
             if is_restricted && !self.restriction.permits(self.line.to_move(), edge.mv(), depth) {
                 continue;
             }
-            let urgency = urgency(edge);
+            let urgency = urgency(&edge);
             if urgency > best_urgency {
                 best_urgency = urgency;
-                best = Some(index);
+                best = Some(edge.id);
             }
         }
         best
@@ -453,7 +587,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         for (depth, step) in self.path.iter().enumerate().rev() {
             let child = self.table.node(step.child);
             let node = self.table.node(step.node);
-            let edge = &self.table.edges(node)[step.edge];
+            let edge = self.table.edge(step.edge);
             if let Some(valuation) = &self.valuation {
                 if depth > 0 || self.counts_at_root {
                     node.count_visit(edge);
@@ -489,7 +623,8 @@ impl<'s, E: Evaluator> Worker<'s, E> {
                 if let Some((player, when)) = plays.get(point)
                     && player == color
                 {
-                    edge.add_rave(evaluation.value, if when <= late { 2 } else { 1 });
+                    let games = if when <= late { 2 } else { 1 };
+                    self.table.rave(edge.id).inspect(|rave| rave.add(evaluation.value, games));
                 }
             }
         };

@@ -1,10 +1,10 @@
 //! What the moves of a node look like to a choice among them, under PUCT.
 
-use super::node::{Edge, Node};
-use super::params::PuctParams;
-use super::select::{MoveStats, NodeStats, Puct};
-use super::{NodeTable, Restriction};
 use crate::board::Color;
+use crate::search::node::{Edge, Node};
+use crate::search::params::PuctParams;
+use crate::search::select::{MoveStats, NodeStats, Puct};
+use crate::search::{NodeTable, Restriction};
 
 /// A node of a descent, and all that a choice among its moves depends on.
 pub(crate) struct Here<'s> {
