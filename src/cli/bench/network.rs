@@ -176,7 +176,7 @@ mod tests {
         for line in &lines[2..] {
             let columns: Vec<&str> = line.split_whitespace().collect();
             let number = |column: usize| columns[column].parse::<u32>().unwrap();
-            let (nodes, met_again, evaluations) = (number(3), number(4), number(5));
+            let (nodes, met_again, evaluations) = (number(3), number(5), number(6));
             assert!(columns[2] == "graph" || met_again == 0, "{line}");
             assert!(evaluations > 0 && evaluations <= nodes, "{line}");
         }
