@@ -3,7 +3,7 @@
 use crate::board::Color;
 use crate::search::node::{Edge, Node};
 use crate::search::params::PuctParams;
-use crate::search::select::{MoveStats, NodeStats, Puct};
+use crate::search::select::{MoveStats, Puct};
 use crate::search::{NodeTable, Restriction};
 
 /// A node of a descent, and all that a choice among its moves depends on.
@@ -52,19 +52,8 @@ impl Here<'_> {
                 fresh = Some((index, probability));
             }
         }
-        let means = self.node.means();
-        let puct = Puct::new(
-            params,
-            &NodeStats {
-                utility: sign * means.utility,
-                utility_square: means.utility_square,
-                weight: means.weight,
-                edge_weight,
-                visited_probability,
-                own_utility: sign * self.node.own_utility(),
-                is_root: self.depth == 0,
-            },
-        );
+        let puct =
+            Puct::new(params, &self.node.stats(sign, edge_weight, visited_probability, self.depth == 0));
         (puct, fresh)
     }
 

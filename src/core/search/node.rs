@@ -30,6 +30,7 @@
 //! Invariant: on a tree, with one worker, the stored means are those that are computed from the children's
 //! (`search::tests::means_are_exact`).
 
+use super::select::NodeStats;
 use crate::board::{Key, Move, Point};
 use crate::eval::{Evaluation, Prior};
 use bytemuck::Zeroable;
@@ -346,6 +347,28 @@ impl Node {
             score: self.mean_score.get(),
             weight: self.weight.get(),
             weight_square: self.weight_square.get(),
+        }
+    }
+
+    /// What a choice among the moves depends on, for the player on turn, whose `sign` is 1 for Black and −1 for White. Of the
+    /// moves that have been visited: what their visits count, and how probable they are together.
+    #[inline]
+    pub(crate) fn stats(
+        &self,
+        sign: f32,
+        edge_weight: f32,
+        visited_probability: f32,
+        is_root: bool,
+    ) -> NodeStats {
+        let means = self.means();
+        NodeStats {
+            utility: sign * means.utility,
+            utility_square: means.utility_square,
+            weight: means.weight,
+            edge_weight,
+            visited_probability,
+            own_utility: sign * self.own_utility(),
+            is_root,
         }
     }
 

@@ -3,7 +3,7 @@
 use super::NodeTable;
 use super::node::{Means, Node, NodeId, Rave, from_fixed};
 use super::params::{Choice, Formula, PuctParams, View};
-use super::select::{MoveStats, NodeStats, Puct};
+use super::select::{MoveStats, Puct};
 use super::table::TableUse;
 use super::utility::Scale;
 use super::worker::Counters;
@@ -222,18 +222,7 @@ fn judge(
             visited_probability += probability(entry);
         }
     }
-    let puct = Puct::new(
-        params,
-        &NodeStats {
-            utility: sign * means.utility,
-            utility_square: means.utility_square,
-            weight: means.weight,
-            edge_weight,
-            visited_probability,
-            own_utility: sign * root.own_utility(),
-            is_root: true,
-        },
-    );
+    let puct = Puct::new(params, &root.stats(sign, edge_weight, visited_probability, true));
     let stats =
         |entry: &MoveReport| MoveStats { visits: entry.merit, value: sign * entry.utility, lost: 0.0 };
     // The first of equals: moves come in the order of their visits.

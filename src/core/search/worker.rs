@@ -5,7 +5,7 @@ use super::exploration::{Candidate, RootExploration};
 use super::means::Child;
 use super::node::{self, Edge, EdgeId, Node, NodeId, Rave};
 use super::params::{Formula, PuctParams, RaveParams, View};
-use super::select::{self, MoveStats, NodeStats, Puct, RaveStats};
+use super::select::{self, MoveStats, Puct, RaveStats};
 use super::table::{Claim, EdgeRef, Edges};
 use super::valuation::Valuation;
 use super::{NodeTable, Restriction, SearchContext, SearchParams, root_moves};
@@ -500,19 +500,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
                 break;
             }
         }
-        let means = node.means();
-        let puct = Puct::new(
-            params,
-            &NodeStats {
-                utility: sign * means.utility,
-                utility_square: means.utility_square,
-                weight: means.weight,
-                edge_weight,
-                visited_probability,
-                own_utility: sign * node.own_utility(),
-                is_root: depth == 0,
-            },
-        );
+        let puct = Puct::new(params, &node.stats(sign, edge_weight, visited_probability, depth == 0));
         let mut best: Option<(f32, Visited)> = None;
         for it in &visited {
             let urgency = puct.urgency(&it.stats, it.probability);
