@@ -73,7 +73,7 @@ const RULES: &[(&str, &str)] = &[
 
 fn configured(entries: &Entries, defaults: EngineSettings) -> anyhow::Result<Configured> {
     let mut found = Configured { settings: defaults, size: None, idle: Vec::new() };
-    // KataGo looks at this last, wherever it stands.
+    // Counts whatever the threshold is, before this line or behind it.
     let mut resigns = true;
     for (key, value) in entries.iter() {
         // An empty value leaves the usual one.
