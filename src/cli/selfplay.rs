@@ -29,6 +29,7 @@ use std::time::Duration;
 Examples:
   kosumi selfplay --out games --games 2000
   kosumi selfplay --out games --games 500 --sizes 9:3,13:2,19 --visits 100 --sgf
+  kosumi selfplay --out tree --visits 60 --training-share 100 --tree 6      what searches ask about, for label.py
   kosumi selfplay --out teacher --model big.bin.gz --visits 0 --training-share 1000    no search: fast, for labels of label.py")]
 pub(super) struct Arguments {
     /// Folder for logs and shards; made if it is not there
@@ -58,6 +59,10 @@ pub(super) struct Arguments {
     #[arg(long, alias = "strays", value_name = "N", default_value_t = 100,
         value_parser = clap::value_parser!(u32).range(0..=1000))]
     off_policy: u32,
+    /// Positions of its own tree that become training positions with each search for one: what a search asks a network
+    /// about, and no game shows. The search itself says little of them: for labels of label.py
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=100))]
+    tree: u32,
     /// Temperature at which moves are drawn at the beginning of games: the higher, the more they differ
     #[arg(long, value_name = "T", default_value_t = 0.8, value_parser = temperature)]
     temperature: f32,
@@ -167,6 +172,7 @@ impl Arguments {
             training_share: self.training_share,
             opening: self.opening,
             off_policy: self.off_policy,
+            tree: self.tree,
             temperature: self.temperature,
             komi_spread: self.komi_spread,
             handicap: self.handicap,
@@ -197,6 +203,9 @@ impl Arguments {
         };
         if self.handicap > 0 {
             settings.insert("handicap".into(), self.handicap.into());
+        }
+        if self.tree > 0 {
+            settings.insert("tree".into(), self.tree.into());
         }
         settings
     }

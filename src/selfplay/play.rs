@@ -102,6 +102,9 @@ impl Player {
             if is_for_training && rng.chance(self.settings.off_policy) {
                 off_policy.extend(self.off_policy_turn(turns.len() as u16, &mut rng)?);
             }
+            if is_for_training && self.settings.visits > 0 {
+                self.add_tree_turns(turns.len() as u16, &mut off_policy, &mut rng);
+            }
             turns.push(Turn { mv: move_index(size, mv), targets });
             self.play_move(mv);
         }
@@ -171,6 +174,28 @@ impl Player {
             moves,
             targets: PositionTargets::new(size, &assessment.policy, assessment.value),
         }))
+    }
+
+    /// Positions of the tree of the search that was made here, each once.
+    fn add_tree_turns(&self, ply: u16, off_policy: &mut Vec<OffPolicyTurn>, rng: &mut Rng) {
+        let (game, search) = (self.engine.game(), self.engine.search());
+        let size = game.size();
+        let first = off_policy.len();
+        for _ in 0..self.settings.tree {
+            let mut position = game.clone();
+            let moves = search.sample_path(game, rng);
+            // On another path to the same place some move may have been allowed that is not on this one.
+            let is_sound = moves.iter().all(|&mv| position.play(position.to_move(), mv).is_ok());
+            let moves: Vec<_> = moves.into_iter().map(|mv| move_index(size, mv)).collect();
+            let is_known = off_policy[first..].iter().any(|turn| turn.moves == moves);
+            if !is_sound || is_known || moves.is_empty() || position.is_over() {
+                continue;
+            }
+            let Some(report) = search.report(&position) else { continue };
+            let found = Assessment::found(&report);
+            let targets = PositionTargets::new(size, &found.policy, found.value);
+            off_policy.push(OffPolicyTurn { ply, moves, targets });
+        }
     }
 
     fn play_move(&mut self, mv: Move) {

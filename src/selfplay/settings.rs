@@ -24,6 +24,9 @@ pub struct Settings {
     /// So many of a thousand moves of the opening are drawn from all legal ones, and so many of a thousand turns that
     /// become positions are followed by an off-policy position, which gets an answer of its own.
     pub off_policy: u32,
+    /// So many positions of its own tree follow each search for training: what a search asks a network about, and no game
+    /// shows. The search knows little of them; a teacher should say more.
+    pub tree: u32,
     /// Temperature at which moves are drawn at the beginning of a game; above 0. Moves count by their visits to the power of
     /// one over this; it falls by half every so many moves as the board is wide, down to [`COOLEST`].
     pub temperature: f32,
@@ -62,6 +65,7 @@ impl Default for Settings {
             training_share: 300,
             opening: 0.05,
             off_policy: 100,
+            tree: 0,
             temperature: 0.8,
             komi_spread: 1.0,
             handicap: 0,

@@ -7,6 +7,7 @@ use crate::rng::Rng;
 use crate::rules::Rules;
 use crate::score::area_score;
 use crate::training::{Example, move_of};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 fn network() -> Arc<Network> {
@@ -19,6 +20,7 @@ fn settings(visits: u32, sizes: &[(usize, usize)]) -> Settings {
         visits,
         training_share: 500,
         off_policy: 300,
+        tree: 2,
         sizes: sizes.iter().map(size).collect(),
         ..Settings::default()
     }
@@ -145,6 +147,35 @@ fn before_size(game: &PlayedGame) -> BoardSize {
 
 fn before_rules(game: &PlayedGame) -> Rules {
     Rules::preset(&game.rules).expect("rules").rules
+}
+
+#[test]
+fn a_search_leaves_positions_of_its_tree() {
+    let plain = Settings { off_policy: 0, tree: 0, ..settings(16, &[(5, 5)]) };
+    let (mut kept, mut depths) = (0, [0; 2]);
+    for game in games(&Settings { tree: 3, ..plain.clone() }, Some(network()), 6) {
+        let searched: Vec<_> = (0u16..)
+            .zip(&game.turns)
+            .filter(|(_, turn)| turn.targets.is_some())
+            .map(|(ply, _)| ply)
+            .collect();
+        for ply in &searched {
+            let here: Vec<_> = game.off_policy.iter().filter(|turn| turn.ply == *ply).collect();
+            let paths: HashSet<_> = here.iter().map(|turn| &turn.moves).collect();
+            assert!(here.len() <= 3 && paths.len() == here.len(), "each once");
+            kept += here.len();
+            depths[0] += here.iter().filter(|turn| turn.moves.len() == 1).count();
+            depths[1] += here.iter().filter(|turn| turn.moves.len() > 1).count();
+        }
+        assert!(
+            game.off_policy
+                .iter()
+                .all(|turn| searched.contains(&turn.ply) && !turn.targets.policy.is_empty())
+        );
+        assert_eq!(examples(&game).len(), searched.len() + game.off_policy.len());
+    }
+    assert!(kept > 50 && depths.iter().all(|&count| count > 5), "{kept} {depths:?}");
+    assert!(games(&plain, Some(network()), 2).iter().all(|game| game.off_policy.is_empty()));
 }
 
 #[test]

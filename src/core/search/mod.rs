@@ -28,6 +28,7 @@ pub mod params;
 pub mod report;
 pub mod restriction;
 pub mod root_moves;
+mod sample;
 pub mod select;
 pub mod stop;
 pub mod table;

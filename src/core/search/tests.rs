@@ -10,7 +10,7 @@ use crate::game::Line;
 use crate::graph_key::Sharing;
 use crate::rules::{KoRule, Rules};
 use node::Node;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 fn rules(ko: KoRule, suicide: bool) -> Rules {
@@ -827,4 +827,34 @@ fn visits_of_forbidden_moves_count_for_no_limit() {
         assert!(report.playouts >= 5, "{limits:?}: only {} simulations", report.playouts);
         assert!(report.playouts <= 60, "{limits:?}: {} simulations", report.playouts);
     }
+}
+
+#[test]
+fn every_simulation_is_drawn_as_often_as_any_other() {
+    let game = empty(5);
+    let mut search = with_puct(plain_puct(), HashPolicy, 1);
+    let report = run(&mut search, &game, 40, 1);
+    let (mut rng, draws) = (Rng::new(1), 20_000);
+    let mut first = HashMap::new();
+    for _ in 0..draws {
+        let path = search.sample_path(&game, &mut rng);
+        let mut end = game.clone();
+        for &mv in &path {
+            end.play(end.to_move(), mv).expect("a path of the search");
+        }
+        let id = search.table().find(end.graph_key()).expect("a node of the search");
+        assert!(search.table().node(id).own_visits() > 0, "something was evaluated there");
+        *first.entry(path.first().copied()).or_insert(0u32) += 1;
+    }
+    let root = search.table().find(game.graph_key()).expect("the root");
+    let own = search.table().node(root).own_visits();
+    let moves = report.moves.iter().map(|entry| (Some(entry.mv), entry.visits));
+    for (mv, visits) in moves.chain([(None, own)]) {
+        let share = f64::from(first.get(&mv).copied().unwrap_or(0)) / f64::from(draws);
+        let wanted = f64::from(visits) / f64::from(report.visits);
+        // Five standard errors.
+        let most = 5.0 * (wanted * (1.0 - wanted) / f64::from(draws)).sqrt();
+        assert!((share - wanted).abs() <= most, "{mv:?}: {share} instead of {wanted}");
+    }
+    assert!(search.sample_path(&empty(6), &mut rng).is_empty(), "nothing is known there");
 }
