@@ -1,9 +1,8 @@
 //! Numbers and colours in words.
 //!
-//! Uses `board` and `rules`.
+//! Uses `board`.
 
 use crate::board::Color;
-use crate::rules::Rules;
 
 /// `black` or `white`, as classes of pages and fields of JSON have it.
 pub const fn color_name(color: Color) -> &'static str {
@@ -19,25 +18,6 @@ pub const fn color_letter(color: Color) -> char {
         Color::Black => 'B',
         Color::White => 'W',
     }
-}
-
-/// The title of rules that have a name, otherwise their description.
-pub fn rules_title(rules: Rules) -> String {
-    let title = match rules.as_preset().map(|preset| preset.names[0]) {
-        Some("chinese-kgs") => "Chinese rules with superko",
-        Some("tromp-taylor") => "Tromp-Taylor rules",
-        Some("cgos") => "CGOS rules",
-        Some("chinese") => "Chinese rules",
-        Some("japanese") => "Japanese rules",
-        Some("aga") => "AGA rules",
-        Some("aga-button") => "AGA rules with the button",
-        Some("new-zealand") => "New Zealand rules",
-        Some("ing") => "Ing rules",
-        Some("stone-scoring") => "Stone scoring",
-        Some("ancient-territory") => "Ancient territory rules",
-        _ => return format!("{rules} rules"),
-    };
-    title.to_owned()
 }
 
 /// `1 game`, `2 games`.
@@ -61,14 +41,6 @@ pub fn grouped(number: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_named_rule_set_has_a_title() {
-        for preset in crate::rules::PRESETS {
-            let title = rules_title(preset.rules);
-            assert!(!title.contains(':') && title.chars().next().is_some_and(char::is_uppercase), "{title}");
-        }
-    }
 
     #[test]
     fn thousands() {

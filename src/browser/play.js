@@ -14,28 +14,7 @@
 
   // ---- Words ----
 
-  const languages = Object.keys(TEXTS);
-  const kept = name => { try { return localStorage.getItem(name); } catch { return null; } };
-  const keep = (name, value) => { try { localStorage.setItem(name, value); } catch { /* Nothing may be kept here. */ } };
-  let language = [kept("language"), ...(navigator.languages || [])].map(name => (name || "").slice(0, 2))
-    .find(name => languages.includes(name)) || "en";
-  const text = (name, values = {}) => (TEXTS[language][name] ?? TEXTS.en[name] ?? name)
-    .replace(/\{(\w+)\}/g, (_, key) => values[key] ?? "");
   const colorName = color => text(NAMES[color]);
-  const leadText = tenths => tenths === 0 ? text("even") : lead(tenths);
-
-  function translate() {
-    document.documentElement.lang = language;
-    for (const it of document.querySelectorAll("[data-text]")) {
-      it.textContent = text(it.dataset.text);
-      if (it.dataset.key) it.title = `${it.textContent} (${it.dataset.key})`;
-    }
-    for (const it of document.querySelectorAll("[data-label]")) it.setAttribute("aria-label", text(it.dataset.label));
-    get("language").replaceChildren(...languages.map(name => new Option(TEXTS[name]["language-name"], name, false, name === language)));
-    if (choices) fillChoices();
-    if (state) show();
-  }
-  get("language").addEventListener("change", event => { language = event.target.value; keep("language", language); translate(); });
 
   const say = words => { get("say").textContent = words; };
 
@@ -304,7 +283,7 @@
       const row = document.createElement("tr"), button = element("button", label, `letter ${grade}`);
       button.type = "button";
       button.setAttribute("aria-label", `${text("show-line")}: ${board.name(point)}`);
-      for (const [cell, isNumber] of [[button], [board.name(point)], [percent(own.w), 1], [leadText(own.s), 1], [grouped(own.v), 1]]) {
+      for (const [cell, isNumber] of [[button], [board.name(point)], [percent(own.w), 1], [lead(own.s), 1], [grouped(own.v), 1]]) {
         const made = row.insertCell();
         made.append(cell);
         if (isNumber) made.className = "number";
@@ -321,7 +300,7 @@
     if (rate !== null) {
       get("balance-black").style.width = `${rate / 10}%`;
       get("balance-rate").replaceChildren(`${text("black-wins")} `, element("b", percent(rate)));
-      get("balance-lead").replaceChildren(element("b", leadText(score)));
+      get("balance-lead").replaceChildren(element("b", lead(score)));
     }
     showCurve();
   }
@@ -357,7 +336,7 @@
     rates[message.at] = message.numbers.a ? message.numbers.a[0] / 10 : rates[message.at];
     if (message.of === "estimate") {
       const [rate, , score] = message.numbers.a;
-      notice = text("estimate-is", { lead: leadText(score), rate: percent(rate) });
+      notice = text("estimate-is", { lead: lead(score), rate: percent(rate) });
       if (message.last) say(notice);
       get("status").textContent = statusWords();
     } else if (message.last && message.of === "hint") {
@@ -553,5 +532,8 @@
     { black: seatOf(get("seat-black-choice").value), white: seatOf(get("seat-white-choice").value) }));
   onClick("help", () => get("help-text").showModal());
 
-  translate();
+  takeLanguage(() => {
+    if (choices) fillChoices();
+    if (state) show();
+  });
 })();

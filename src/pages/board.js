@@ -38,7 +38,7 @@ class Board {
   y(point) { return Math.floor(point / this.columns) * UNIT; }
 
   name(point) {
-    return point < 0 ? "pass" : LETTERS[point % this.columns] + (this.rows - Math.floor(point / this.columns));
+    return point < 0 ? text("pass-name") : LETTERS[point % this.columns] + (this.rows - Math.floor(point / this.columns));
   }
 
   // The point under a place of the window, or -1.

@@ -54,7 +54,7 @@ class Packed {
 }
 
 const percent = thousandths => `${(thousandths / 10).toFixed(1)} %`;
-const lead = tenths => tenths === 0 ? "even" : `${tenths > 0 ? "B" : "W"}+${(Math.abs(tenths) / 10).toFixed(1)}`;
+const lead = tenths => tenths === 0 ? text("even") : `${tenths > 0 ? "B" : "W"}+${(Math.abs(tenths) / 10).toFixed(1)}`;
 const grouped = number => String(number).replace(/\B(?=(\d{3})+$)/g, ",");
 
 // An element of HTML with text in it. Text only ever goes in as text.

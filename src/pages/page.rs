@@ -1,6 +1,7 @@
 //! The shell of a page, and tables.
 
 use super::pieces;
+use super::texts::{Words, english};
 use maud::{DOCTYPE, Markup, PreEscaped, Render, html};
 use std::fmt;
 
@@ -16,6 +17,10 @@ pub const fn style() -> &'static str {
 #[derive(Clone, Debug)]
 pub struct Page {
     title: String,
+    /// The title's name in the table of texts, if it is no name of something.
+    title_words: Option<Words>,
+    /// Can the reader choose the language?
+    has_languages: bool,
     head: Vec<Markup>,
     style: String,
     /// Sources of scripts that may run.
@@ -30,12 +35,37 @@ impl Page {
     pub fn new(title: &str) -> Page {
         Page {
             title: title.to_owned(),
+            title_words: None,
+            has_languages: false,
             head: Vec::new(),
             style: STYLE.to_owned(),
             scripts: Vec::new(),
             more: String::new(),
             body: Vec::new(),
         }
+    }
+
+    /// An empty page whose title is in the table of texts.
+    pub fn named(title: Words) -> Page {
+        let mut page = Page::new(&title.english());
+        page.title_words = Some(title);
+        page
+    }
+
+    /// Offers the choice of languages; one of the page's scripts has to take it (`takeLanguage`).
+    pub fn languages(&mut self) {
+        self.has_languages = true;
+    }
+
+    /// Offers the choice of languages on a page that has no other script. Call it last.
+    pub fn speak(&mut self) {
+        if self.has_languages {
+            return;
+        }
+        let script = ["\n", pieces::TEXTS, pieces::LANGUAGE, "takeLanguage();\n"].concat();
+        self.languages();
+        self.script(&script);
+        self.add(html! { script { (PreEscaped(script)) } });
     }
 
     /// Adds an element to the head.
@@ -46,6 +76,11 @@ impl Page {
     /// Adds rules to the style, for what only this page has.
     pub fn style(&mut self, css: &str) {
         self.style.push_str(css);
+    }
+
+    /// Adds the style of [`Columns`](super::Columns) and [`Shares`](super::Shares).
+    pub fn plot_style(&mut self) {
+        self.style(super::plots::STYLE);
     }
 
     /// Lets this script run, which still has to be [added](Page::add). No other does.
@@ -74,6 +109,13 @@ impl Page {
         self.add(html! { h2 { (text) } });
     }
 
+    /// Begins a section whose heading is in the table of texts.
+    pub fn heading_words(&mut self, heading: &Words) {
+        self.add(
+            html! { h2 data-text=(heading.name()) data-values=[heading.values()] { (heading.english()) } },
+        );
+    }
+
     /// Adds a paragraph of plain text.
     pub fn paragraph(&mut self, text: &str) {
         self.add(html! { p { (text) } });
@@ -86,6 +128,8 @@ impl Page {
 
     fn markup(&self) -> Markup {
         let line_end = PreEscaped("\n");
+        let name = self.title_words.as_ref().map(Words::name);
+        let values = self.title_words.as_ref().and_then(Words::values);
         html! {
             (DOCTYPE) (line_end)
             html lang="en" {
@@ -94,12 +138,16 @@ impl Page {
                     meta http-equiv="Content-Security-Policy" content=(self.policy());
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     @for element in &self.head { (element) }
-                    title { (self.title) }
+                    title data-text=[name] data-values=[&values] { (self.title) }
                     style { (PreEscaped(&self.style)) }
                 }
                 (line_end)
                 body {
-                    h1 { (self.title) } (line_end)
+                    @if self.has_languages {
+                        // Without scripts there is nothing to choose.
+                        label.language hidden { span.hidden data-text="language" { (english("language")) } select #language {} }
+                    }
+                    h1 data-text=[name] data-values=[&values] { (self.title) } (line_end)
                     @for part in &self.body { (part) (line_end) }
                 }
             }

@@ -6,6 +6,10 @@ use sha2::{Digest, Sha256};
 
 /// `svg(name, attributes, parent, text)`; `Board`; `Cursor` for keys; `playOut(area, changes)`.
 pub const BOARD: &str = include_str!("board.js");
+/// `TEXTS`: every word of the pages, in every language.
+pub const TEXTS: &str = super::texts::SCRIPT;
+/// `text(name, values)` in the reader's language, `translate()`, `takeLanguage(then)`; needs [`TEXTS`].
+pub const LANGUAGE: &str = include_str!("language.js");
 /// `Chart`: curves over the steps of a game.
 pub const CHARTS: &str = include_str!("charts.js");
 /// `Packed`: what the program's numbers mean; `element(name, text, class)`; numbers as words.

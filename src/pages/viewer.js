@@ -24,7 +24,9 @@
     get("counter").textContent = `${at} / ${moves.length}`;
     get("slider").max = moves.length;
     get("slider").value = at;
-    get("board-title").textContent = at ? `Move ${at}: ${moves[at - 1][0] === "B" ? "Black" : "White"} ${board.name(last)}` : "The start";
+    get("board-title").textContent = at
+      ? text("viewer-move", { count: at, color: text(moves[at - 1][0] === "B" ? "black" : "white"), move: board.name(last) })
+      : text("viewer-start");
     for (const button of document.querySelectorAll("[data-go]")) {
       const isBack = button.dataset.go === "first" || Number(button.dataset.go) < 0;
       button.disabled = isBack ? at === 0 : at === moves.length;
@@ -43,4 +45,5 @@
     go(target(KEYS[event.key]));
   });
   open(0);
+  takeLanguage(() => go(at));
 })();

@@ -2,6 +2,7 @@
 
 use super::page::Page;
 use super::pieces;
+use super::texts::{english, words};
 use crate::board::{BoardSize, Color, Move, Point};
 use crate::handicap::star_points;
 use maud::{Markup, PreEscaped, html};
@@ -66,7 +67,8 @@ impl Page {
             return;
         }
         let data = Value::from(games.iter().map(game_data).collect::<Vec<Value>>()).to_string();
-        let script = [pieces::BOARD, pieces::PACKED, SCRIPT].concat();
+        let script = [pieces::BOARD, pieces::TEXTS, pieces::LANGUAGE, pieces::PACKED, SCRIPT].concat();
+        self.languages();
         self.style(pieces::STYLE);
         self.style(STYLE);
         self.script(&script);
@@ -79,24 +81,24 @@ impl Page {
 fn markup() -> Markup {
     let button = |go: &str, label: &str, path: &str| {
         html! {
-            button type="button" data-go=(go) aria-label=(label) title=(label) {
+            button type="button" data-go=(go) aria-label=(english(label)) data-label=(label) title=(english(label)) data-hint=(label) {
                 svg.icon viewBox="0 0 24 24" aria-hidden="true" { path d=(path) {} }
             }
         }
     };
     html! {
-        noscript { p { "Going through the games needs JavaScript." } }
+        noscript { p { (english("viewer-script")) } }
         div.viewer #viewer {
-            label { span.hidden { "Game" } select #viewer-game {} }
+            label { span.hidden { (words("game")) } select #viewer-game {} }
             svg #board role="img" aria-labelledby="board-title" { title #board-title {} }
-            div.transport role="group" aria-label="Go through the game" {
-                (button("first", "First position", "M6 5v14M19 5L9 12l10 7z"))
-                (button("-1", "Back", "M16 5L7 12l9 7z"))
+            div.transport role="group" aria-label=(english("go-through")) data-label="go-through" {
+                (button("first", "first", "M6 5v14M19 5L9 12l10 7z"))
+                (button("-1", "back", "M16 5L7 12l9 7z"))
                 output.counter #counter {}
-                (button("1", "Forward", "M8 5l9 7-9 7z"))
-                (button("last", "Last position", "M18 5v14M5 5l10 7-10 7z"))
+                (button("1", "forward", "M8 5l9 7-9 7z"))
+                (button("last", "last", "M18 5v14M5 5l10 7-10 7z"))
             }
-            input #slider type="range" min="0" value="0" step="1" aria-label="Position";
+            input #slider type="range" min="0" value="0" step="1" aria-label=(english("position")) data-label="position";
         }
     }
 }

@@ -225,7 +225,7 @@ fn summary(reviewed: &Reviewed) -> String {
             100.0 * player.accuracy,
         ));
     }
-    lines.push(explanation(thresholds, &reviewed.review.scatter));
+    lines.push(explanation(thresholds, &reviewed.review.scatter).english());
     lines.extend(warnings.iter().map(|warning| format!("Note: {warning}.")));
     lines.join("\n")
 }

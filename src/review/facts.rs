@@ -5,6 +5,7 @@ use super::judge::{Class, Judgement, Thresholds};
 use super::main_line::{Change, MainLine};
 use super::scatter::Scatter;
 use crate::board::{ByColor, Color, Move};
+use crate::pages::{Words, words};
 use crate::rules::Rules;
 use crate::search::Limits;
 use crate::sgf::{Record, Tree};
@@ -116,11 +117,17 @@ impl Facts {
         self.players[color].clone().unwrap_or_else(|| color.to_string())
     }
 
+    /// Does the record name a player?
+    pub fn has_names(&self) -> bool {
+        Color::BOTH.iter().any(|&color| self.players[color].is_some())
+    }
+
     /// Who played whom.
     pub fn title(&self) -> String {
-        match (&self.players[Color::Black], &self.players[Color::White]) {
-            (None, None) => "Game review".to_owned(),
-            _ => format!("{} – {}", self.name(Color::Black), self.name(Color::White)),
+        if self.has_names() {
+            format!("{} – {}", self.name(Color::Black), self.name(Color::White))
+        } else {
+            words("game-review").english()
         }
     }
 }
@@ -177,23 +184,15 @@ pub(super) fn win_rate(estimate: Estimate) -> String {
 }
 
 /// What the names of moves mean and how sure they are, for people.
-pub(super) fn explanation(thresholds: &Thresholds, scatter: &Scatter) -> String {
+pub(super) fn explanation(thresholds: &Thresholds, scatter: &Scatter) -> Words {
     let least = |class: Class| 100.0 * thresholds.least(class);
-    format!(
-        "A move is an inaccuracy (?!) if it loses {} % of win rate or more against the first choice of the search, a \
-         mistake (?) from {} % on, a blunder (??) from {} % on; it is marked ! if it is better than the first choice \
-         by {} % or more. All this only if the difference is at least 2.5 times its standard error (±); otherwise it \
-         is unclear. The error was measured: {} positions were searched twice, and beyond what the number of results \
-         explains, a search strays by {:.1} % and {:.1} points. It is the error of chance alone: the evaluator can \
-         be wrong about a position and sure of it.",
-        least(Class::Inaccuracy),
-        least(Class::Mistake),
-        least(Class::Blunder),
-        least(Class::Inaccuracy),
-        scatter.repeats,
-        100.0 * scatter.win_rate,
-        scatter.score,
-    )
+    words("about-classes")
+        .with("inaccuracy", least(Class::Inaccuracy))
+        .with("mistake", least(Class::Mistake))
+        .with("blunder", least(Class::Blunder))
+        .with("repeats", scatter.repeats)
+        .with("rate", format!("{:.1}", 100.0 * scatter.win_rate))
+        .with("score", format!("{:.1}", scatter.score))
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@
   const get = id => document.getElementById(id);
   const { columns, rows, steps, thresholds, main } = data;
   const GRADES = ["good", "inaccuracy", "mistake", "blunder"], SIGNS = ["", "?!", "?", "??"];
-  const NAMES = ["good move", "inaccuracy", "mistake", "blunder"];
-  const COLORS = { B: 1, W: 2 }, WORDS = { B: "Black", W: "White" };
+  const COLORS = { B: 1, W: 2 };
+  const colorName = color => text(color === "B" ? "black" : "white");
 
   // ---- The positions: the main line, then what branches off, then what is tried ----
 
@@ -116,8 +116,8 @@
   function show() {
     const index = state.step, step = steps[index], onMain = pathOf(index).step;
     get("slider").value = onMain;
-    get("slider").setAttribute("aria-valuetext", `Move ${step.n} of ${steps[main - 1].n}`);
-    get("counter").textContent = isMain(index) ? `${step.n} / ${steps[main - 1].n}` : `${step.n} · variation`;
+    get("slider").setAttribute("aria-valuetext", text("move-of", { count: step.n, all: steps[main - 1].n }));
+    get("counter").textContent = isMain(index) ? `${step.n} / ${steps[main - 1].n}` : text("count-variation", { count: step.n });
     for (const button of document.querySelectorAll("[data-go]")) {
       const isBack = button.dataset.go === "first" || Number(button.dataset.go) < 0;
       button.disabled = isBack ? index === 0 : nextOf(index) === undefined;
@@ -163,10 +163,10 @@
     const preview = get("preview");
     preview.hidden = !state.line;
     get("seats").classList.toggle("behind", Boolean(state.line));
-    get("preview-text").textContent = state.line
-      ? `${base === index ? "" : "Instead: "}${points(state.line.l).map((at, number) => `${number + 1} ${board.name(at)}`).join("  ")}` : "";
-    const where = step.n ? `after move ${step.n}` : "at the start";
-    get("board-title").textContent = `The board ${where}${state.line ? ", with a line that was not played" : ""}`;
+    const line = points(state.line?.l).map((at, number) => `${number + 1} ${board.name(at)}`).join("  ");
+    get("preview-text").textContent = base === index ? line : text("instead-line", { line });
+    const where = text(step.n ? "board-after" : "board-start", { count: step.n });
+    get("board-title").textContent = state.line ? text("board-line", { board: where }) : where;
   }
 
   // Candidates with a grade, and what is to be written on them.
@@ -193,8 +193,8 @@
 
   function showVerdict(step, index) {
     const title = get("verdict-title"), loss = get("verdict-loss"), instead = get("verdict-instead");
-    get("verdict-number").textContent = !isMain(index) ? `Move ${step.n} of a variation`
-      : step.n ? `Move ${step.n} of ${steps[main - 1].n}` : `Start · ${steps[main - 1].n} moves`;
+    get("verdict-number").textContent = text(!isMain(index) ? "move-of-variation"
+      : step.n ? "move-of" : "start-of", { count: step.n, all: steps[main - 1].n });
     title.replaceChildren();
     loss.replaceChildren();
     instead.hidden = true;
@@ -202,47 +202,47 @@
     if (step.m) {
       const color = mover(step);
       title.append(element("span", "", `pip ${color === "B" ? "black" : "white"}`),
-        `${WORDS[color]} ${board.name(played(step))}`);
-      words = `Move ${step.n}, ${WORDS[color]} ${board.name(played(step))}`;
+        `${colorName(color)} ${board.name(played(step))}`);
+      words = text("move-word", { count: step.n, color: colorName(color), move: board.name(played(step)) });
     } else {
-      title.append(index ? "Stones set up" : `${WORDS[step.t]} to move`);
+      title.append(index ? text("stones-set-up") : text("turn", { color: colorName(step.t) }));
     }
     const minus = number => number > 0 ? "−" : "";
     const offer = (name, line, show) => {
       instead.hidden = false;
       instead.replaceChildren(element("span", name), element("b", board.name(points(line.l)[0] ?? -1)),
-        element("span", `Black ${percent(line.w)}, ${lead(line.s)}`, "faint"));
+        element("span", text("black-has", { rate: percent(line.w), lead: lead(line.s) }), "faint"));
       instead.onclick = show;
     };
     const tried = isMain(index) ? null : triedLoss(step);
     if (step.j) {
       const { c, f, l, b } = step.j, isFirst = f === 1;
       const grade = f === 2 ? "better" : GRADES[c];
-      const name = ["", "first choice", "better than the first choice", "unclear"][f || 0] || NAMES[c];
+      const name = text(["", "is-first", "is-better", "is-unclear"][f || 0] || `grade-${c}`);
       title.append(element("span", `${f === 2 ? "!" : SIGNS[c]} ${name}`.trim(), `badge ${grade}`));
       words += `, ${name}`;
       if (!isFirst && f !== 2) {
-        loss.append(element("b", minus(l[0]) + percent(l[0])), ` ± ${(l[1] / 10).toFixed(1)} win rate · `,
-          element("b", minus(l[2]) + (l[2] / 10).toFixed(1)), ` ± ${(l[3] / 10).toFixed(1)} points`);
+        loss.append(element("b", minus(l[0]) + percent(l[0])), ` ± ${(l[1] / 10).toFixed(1)} ${text("of-rate")} · `,
+          element("b", minus(l[2]) + (l[2] / 10).toFixed(1)), ` ± ${(l[3] / 10).toFixed(1)} ${text("points")}`);
       }
       // The line is shown here, where it belongs: on the position before the move, which is marked.
-      if (b) offer(f === 2 || c === 0 ? "First choice" : "Better", b, () => setLine(state.line === b ? null : b, state.line !== b, step.p));
+      if (b) offer(text(f === 2 || c === 0 ? "first-choice" : "better"), b, () => setLine(state.line === b ? null : b, state.line !== b, step.p));
     } else if (tried) {
-      const name = tried.isUnclear ? "unclear" : NAMES[tried.grade];
+      const name = text(tried.isUnclear ? "is-unclear" : `grade-${tried.grade}`);
       title.append(element("span", `${SIGNS[tried.grade]} ${name}`.trim(), `badge ${GRADES[tried.grade]}`));
-      loss.append(element("b", minus(tried.loss) + percent(tried.loss)), ` ± ${(tried.error / 10).toFixed(1)} win rate · `,
-        element("b", minus(tried.points) + (tried.points / 10).toFixed(1)), " points");
+      loss.append(element("b", minus(tried.loss) + percent(tried.loss)), ` ± ${(tried.error / 10).toFixed(1)} ${text("of-rate")} · `,
+        element("b", minus(tried.points) + (tried.points / 10).toFixed(1)), ` ${text("points")}`);
       words += `, ${name}`;
-      offer("First choice", tried.best, () => setLine(state.line === tried.best ? null : tried.best, state.line !== tried.best, step.p));
+      offer(text("first-choice"), tried.best, () => setLine(state.line === tried.best ? null : tried.best, state.line !== tried.best, step.p));
     } else if (!isMain(index) && step.a) {
-      title.append(element("span", "first choice", "badge good"));
+      title.append(element("span", text("is-first"), "badge good"));
     }
     get("balance").hidden = !step.a;
     if (step.a) {
       get("balance-black").style.width = `${step.a[0] / 10}%`;
-      get("balance-rate").replaceChildren("Black wins ", element("b", percent(step.a[0])), ` ± ${(step.a[1] / 10).toFixed(1)}`);
-      get("balance-lead").replaceChildren(element("b", lead(step.a[2])), ` ± ${(step.a[3] / 10).toFixed(1)} · ${grouped(step.a[4])} visits`);
-      words += `. Black wins ${percent(step.a[0])}, ${lead(step.a[2])}`;
+      get("balance-rate").replaceChildren(`${text("black-wins")} `, element("b", percent(step.a[0])), ` ± ${(step.a[1] / 10).toFixed(1)}`);
+      get("balance-lead").replaceChildren(element("b", lead(step.a[2])), ` ± ${(step.a[3] / 10).toFixed(1)} · ${text("visits-count", { count: grouped(step.a[4]) })}`);
+      words += `. ${text("black-wins")} ${percent(step.a[0])}, ${lead(step.a[2])}`;
     }
     get("comment").hidden = !step.c;
     get("comment").textContent = step.c || "";
@@ -252,10 +252,10 @@
   function showCandidates(step, index) {
     const body = get("candidates").tBodies[0], after = nextOf(index);
     const next = after === undefined ? null : played(steps[after]);
-    get("candidates-title").textContent = `Best moves for ${WORDS[step.t]}`;
+    get("candidates-title").textContent = text("best-moves-for", { color: colorName(step.t) });
     get("candidates-none").hidden = Boolean(step.k);
-    get("candidates-none").textContent = step.a ? "The game is over here."
-      : link ? "The engine is looking at this position." : "This position was not searched.";
+    get("candidates-none").textContent = text(step.a ? "none-over"
+      : link ? "none-looking" : "none-searched");
     get("candidates").hidden = get("legend").hidden = !step.k;
     const focused = document.activeElement?.closest("#candidates") ? document.activeElement.textContent : null;
     body.replaceChildren();
@@ -264,10 +264,10 @@
       row.insertCell().append(first);
       const name = row.insertCell();
       name.append(element("b", board.name(at)));
-      if (at === next) name.append(element("span", " played", "faint"));
-      for (const text of [percent(win), lead(score), grouped(visits)]) {
+      if (at === next) name.append(element("span", ` ${text("is-played")}`, "faint"));
+      for (const words of [percent(win), lead(score), grouped(visits)]) {
         const cell = row.insertCell();
-        cell.textContent = text;
+        cell.textContent = words;
         cell.className = "number";
       }
       return row;
@@ -275,8 +275,8 @@
     for (const { point: at, label, grade, line } of graded(step)) {
       const button = element("button", label, `letter ${grade}`);
       button.type = "button";
-      button.title = "Show what follows";
-      button.setAttribute("aria-label", `Show what follows ${board.name(at)}`);
+      button.title = text("show-line");
+      button.setAttribute("aria-label", text("show-line-of", { move: board.name(at) }));
       const row = add(button, at, line.w, line.s, line.v);
       row.classList.toggle("shown", state.line === line);
       row.addEventListener("pointerenter", event => { if (event.pointerType === "mouse") hover(line); });
@@ -296,19 +296,19 @@
   // Where the record or somebody who tried something has more than one move.
   function showBranches(index) {
     const buttons = [];
-    const add = (target, text, title) => {
-      const button = element("button", text);
+    const add = (target, words, title) => {
+      const button = element("button", words);
       button.type = "button";
       button.title = title;
       button.addEventListener("click", () => go(target));
       buttons.push(button);
     };
-    if (!isMain(index)) add(pathOf(index).step, "↩ back to the game", "Leave the variation (G)");
+    if (!isMain(index)) add(pathOf(index).step, `↩ ${text("back-to-game")}`, text("back-to-game-hint"));
     const following = children[index];
     if (following.length > 1 || following.some(child => !isMain(child))) {
       for (const child of following) {
-        const step = steps[child], name = step.m ? board.name(played(step)) : "set-up";
-        add(child, `${isMain(child) ? "Game" : step.tried ? "Tried" : "Variation"}: ${name}`, "Go there");
+        const step = steps[child], move = step.m ? board.name(played(step)) : text("set-up");
+        add(child, text(isMain(child) ? "branch-game" : step.tried ? "branch-tried" : "branch-variation", { move }), text("go-there"));
       }
     }
     get("branches").hidden = !buttons.length;
@@ -389,17 +389,16 @@
       if (index === state.step || steps[state.step].p === index) refresh();
       answer(index, message.numbers.a[4]);
     } else if (message.is === "refused") {
-      const words = { occupied: "There is a stone already.", suicide: "That would be suicide.", ko: "Ko: play elsewhere first.",
-        superko: "That position has been on the board before.", "bad-record": "This is no record of a game." };
-      notice(words[message.why] || "That cannot be done now.");
+      const name = `refused-${message.why}`;
+      notice(text(TEXTS.en[name] ? name : "refused"));
     } else if (message.is === "progress") {
-      notice(`Reviewing: ${message.done} of ${message.total} positions`);
+      notice(text("progress", message));
     } else if (message.is === "reviewed") {
       if (message.run !== data.run) location.reload();
     } else if (message.is === "record") {
       saveText(message.name, message.text);
     } else if (message.is === "trouble") {
-      notice(`The engine has stopped: ${message.text}`);
+      notice(text("stopped", message));
     }
   }
 
@@ -448,11 +447,11 @@
         if (index !== undefined) steps[index].isAnswer = true;
       }
     }, isOpen => {
-      notice(isOpen ? "" : "The connection to Kosumi is lost; what was found stays here.");
+      notice(isOpen ? "" : text("lost-review"));
       if (isOpen) look();
     });
     takeFiles(get("file"), async file => {
-      try { link.say({ do: "load", text: await readRecord(file) }); } catch { notice("That file is too long."); }
+      try { link.say({ do: "load", text: await readRecord(file) }); } catch { notice(text("file-too-long")); }
     });
     get("open").addEventListener("click", () => get("file").click());
     get("toggle-answers").addEventListener("click", () => {
@@ -520,7 +519,7 @@
 
   const cursor = new Cursor(board, { say, choose: point => tryMove(point), describe: point => {
     const stone = boards[state.step][point];
-    return `${board.name(point)}, ${stone ? `${WORDS[stone === 1 ? "B" : "W"]} stone` : "empty"}`;
+    return text(stone ? "stone" : "empty", { point: board.name(point), color: colorName(stone === 1 ? "B" : "W") });
   } });
 
   const KEYS = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: "first", End: "last" };
@@ -588,6 +587,17 @@
     });
   }
 
+  // In one line what is said of a bad move.
+  function hint(index) {
+    const step = steps[index], { c, b } = step.j || {};
+    const move = text("move-word", { count: step.n, color: colorName(mover(step)), move: board.name(played(step)) });
+    return text("worst-hint", { move, grade: text(`grade-${c || 0}`), best: b ? board.name(points(b.l)[0] ?? -1) : "–" });
+  }
+
+  takeLanguage(() => {
+    for (const link of document.querySelectorAll(".worst a")) link.title = hint(Number(link.hash.slice(1)));
+    show();
+  });
   const first = Number(location.hash.slice(1));
   go(location.hash && Number.isInteger(first) ? Math.min(main - 1, first) : 0);
 })();

@@ -3,20 +3,28 @@
 //! The numbers go into the page as JSON, see `page_data.rs`, and scripts draw them. Lists, tables and summaries are
 //! written here, and are there without scripts as well.
 
-use super::facts::{Facts, explanation, sentence};
+use super::facts::{Facts, explanation};
 use super::judge::{Class, Judgement, Thresholds};
 use super::main_line::Change;
 use super::page_data::{Data, data};
 use super::reviewed::Reviewed;
 use super::summary::{PlayerSummary, accuracy};
 use crate::board::Color;
-use crate::pages::{Page, embedded, pieces};
-use crate::words::{color_letter, color_name, rules_title};
-use maud::{Markup, PreEscaped, html};
+use crate::pages::{Page, Words, embedded, english, pieces, words};
+use crate::rules::Rules;
+use crate::words::{color_letter, color_name, grouped};
+use maud::{Markup, PreEscaped, Render, html};
 
 const STYLE: &str = include_str!("page.css");
-const SCRIPTS: [&str; 5] =
-    [pieces::BOARD, pieces::CHARTS, pieces::PACKED, pieces::LINK, include_str!("page.js")];
+const SCRIPTS: [&str; 7] = [
+    pieces::BOARD,
+    pieces::TEXTS,
+    pieces::LANGUAGE,
+    pieces::CHARTS,
+    pieces::PACKED,
+    pieces::LINK,
+    include_str!("page.js"),
+];
 
 /// Moves in the list of the worst.
 const WORST_MOVES: usize = 20;
@@ -34,7 +42,11 @@ pub fn live_page(reviewed: &Reviewed, run: u64) -> (String, String) {
 
 fn make(reviewed: &Reviewed, live: Option<u64>) -> (String, String) {
     let facts = &reviewed.facts;
-    let mut page = Page::new(&facts.title());
+    let mut page = match facts.has_names() {
+        true => Page::new(&facts.title()),
+        false => Page::named(words("game-review")),
+    };
+    page.languages();
     let script = format!("\n{}", SCRIPTS.concat());
     page.script(&script);
     if live.is_some() {
@@ -46,15 +58,15 @@ fn make(reviewed: &Reviewed, live: Option<u64>) -> (String, String) {
     page.add(html! {
         p.details {
             (details(facts)) " " span.dot { "·" } " "
-            button.link #save type="button" title="The record with comments, better lines and marks, as SGF" { "Save as SGF" }
+            button.link #save type="button" title=(english("save-review-hint")) data-hint="save-review-hint" { (words("save-review")) }
             @if live.is_some() {
-                " " button.link #open type="button" title="Another game; a file may be dropped on the page, too" { "Open…" }
+                " " button.link #open type="button" title=(english("load-hint")) data-hint="load-hint" { (words("load")) }
                 input #file type="file" accept=".sgf,application/x-go-sgf" hidden;
             }
         }
     });
     for warning in &facts.warnings {
-        page.add(html! { p.note { "Note: " (warning) "." } });
+        page.add(html! { p.note { (words("note").with("text", warning)) } });
     }
     page.add(html! {
         p.note #notice role="status" hidden {}
@@ -67,11 +79,11 @@ fn make(reviewed: &Reviewed, live: Option<u64>) -> (String, String) {
         }
         div.report {
             section aria-labelledby="worst-heading" {
-                div.heading { h2 #worst-heading { "Moves that lost most" } (filter()) }
+                div.heading { h2 #worst-heading { (words("worst-moves")) } (filter()) }
                 (worst(reviewed))
             }
             section aria-labelledby="players-heading" {
-                h2 #players-heading { "Players" }
+                h2 #players-heading { (words("players")) }
                 div.players { @for color in Color::BOTH { (player_card(reviewed, color)) } }
                 (stages(reviewed))
                 (accuracy_curve())
@@ -95,11 +107,11 @@ fn embedded_data(data: &Data) -> String {
 fn details(facts: &Facts) -> Markup {
     let mut items: Vec<Markup> = facts.result.iter().map(|result| html! { b { (result) } }).collect();
     items.extend(facts.details.iter().map(|(_, text)| html! { (text) }));
-    let known = |is_known: bool| if is_known { "" } else { " (not given in the record)" };
+    let known = |is_known: bool| html! { @if !is_known { " " (words("not-given")) } };
     items.push(html! { (rules_title(facts.rules)) (known(facts.are_rules_known)) });
-    items.push(html! { "komi " (facts.komi) (known(facts.is_komi_known)) });
+    items.push(html! { (words("komi-is").with("komi", facts.komi)) (known(facts.is_komi_known)) });
     if facts.handicap > 0 {
-        items.push(html! { (facts.handicap) " handicap stones" });
+        items.push(words("facts-handicap").with("count", facts.handicap).render());
     }
     html! {
         @for (index, item) in items.iter().enumerate() {
@@ -109,50 +121,58 @@ fn details(facts: &Facts) -> Markup {
     }
 }
 
+/// The title of rules that have a name, otherwise their description.
+fn rules_title(rules: Rules) -> Words {
+    match rules.as_preset() {
+        Some(preset) => words(format!("title-{}", preset.names[0])),
+        None => words("title-other").with("rules", rules),
+    }
+}
+
 /// The board with the names above it, and the buttons below.
 fn stage(facts: &Facts, last: usize, is_live: bool) -> Markup {
     html! {
-        section.stage aria-label="Board" {
+        section.stage aria-label=(english("board")) data-label="board" {
             div.above {
                 div.seats #seats {
                     p.seat #seat-black {
                         span.pip.black {}
-                        span.name { (facts.name(Color::Black)) }
-                        span.prisoners #prisoners-black title="Stones taken by Black" {}
+                        (seat_name(facts, Color::Black))
+                        span.prisoners #prisoners-black title=(english("taken-by-black")) data-hint="taken-by-black" {}
                     }
                     p.seat #seat-white {
-                        span.prisoners #prisoners-white title="Stones taken by White" {}
-                        span.name { (facts.name(Color::White)) }
+                        span.prisoners #prisoners-white title=(english("taken-by-white")) data-hint="taken-by-white" {}
+                        (seat_name(facts, Color::White))
                         span.pip.white {}
                     }
                 }
                 p.preview-line #preview hidden {
                     span #preview-text {}
-                    button #preview-close type="button" aria-label="End the preview" { "✕" }
+                    button #preview-close type="button" aria-label=(english("end-preview")) data-label="end-preview" { "✕" }
                 }
             }
-            svg #board role="img" tabindex="0" aria-labelledby="board-title" { title #board-title { "The board" } }
+            svg #board role="img" tabindex="0" aria-labelledby="board-title" { title #board-title { (english("board")) } }
             (transport())
-            input #slider type="range" min="0" max=(last) value="0" step="1" aria-label="Position";
-            div.toggles role="group" aria-label="On the board" {
-                (toggle("toggle-candidates", true, "Best moves on the board (C)", "Best moves"))
-                (toggle("toggle-ownership", false, "Who owns which point (O)", "Ownership"))
-                (toggle("toggle-numbers", false, "Numbers on the stones (N)", "Numbers"))
+            input #slider type="range" min="0" max=(last) value="0" step="1" aria-label=(english("position")) data-label="position";
+            div.toggles role="group" aria-label=(english("on-the-board")) data-label="on-the-board" {
+                (toggle("candidates", true, "best-moves", Some("C")))
+                (toggle("ownership", false, "ownership", Some("O")))
+                (toggle("numbers", false, "numbers", Some("N")))
                 label {
-                    span.hidden { "On the best moves" }
-                    select #labels title="What is written on the best moves" {
-                        option value="letter" { "Letters" }
-                        option value="rate" { "Win rate" }
-                        option value="points" { "Points" }
-                        option value="visits" { "Visits" }
+                    span.hidden { (words("labels")) }
+                    select #labels title=(english("labels-hint")) data-hint="labels-hint" {
+                        @for label in ["letter", "rate", "points", "visits"] {
+                            @let name = format!("label-{label}");
+                            option value=(label) data-text=(name) { (english(&name)) }
+                        }
                     }
                 }
                 @if is_live {
-                    (toggle("toggle-answers", false, "Kosumi answers the moves that you try", "Kosumi answers"))
-                    button #pass type="button" { "Pass" }
+                    (toggle("answers", false, "answers", None))
+                    button #pass type="button" { (words("pass")) }
                 }
             }
-            div.branches #branches role="group" aria-label="Variations" hidden {}
+            div.branches #branches role="group" aria-label=(english("variations")) data-label="variations" hidden {}
         }
     }
 }
@@ -162,34 +182,51 @@ fn transport() -> Markup {
     let icon = |path: &str| html! { svg.icon viewBox="0 0 24 24" aria-hidden="true" { path d=(path) {} } };
     let question = html! { span aria-hidden="true" { "?" } };
     let button = |go: &str, label: &str, key: &str, path: &str| {
-        let title = format!("{label} ({key})");
-        html! { button type="button" data-go=(go) aria-label=(label) title=(title) { (icon(path)) } }
+        let words = english(label);
+        let title = format!("{words} ({key})");
+        html! {
+            button type="button" data-go=(go) aria-label=(words) data-label=(label) title=(title) data-key=(key) { (icon(path)) }
+        }
     };
     html! {
-        div.transport role="group" aria-label="Go through the game" {
-            (button("first", "First position", "Home", "M6 5v14M19 5L9 12l10 7z"))
-            button.bad #previous-bad type="button" aria-label="Previous bad move" title="Previous bad move (P)" {
+        div.transport role="group" aria-label=(english("go-through")) data-label="go-through" {
+            (button("first", "first", "Home", "M6 5v14M19 5L9 12l10 7z"))
+            button.bad #previous-bad type="button" aria-label=(english("previous-bad")) data-label="previous-bad" data-key="P" {
                 (icon("M11 5L3 12l8 7z")) (question)
             }
-            (button("-1", "Back", "←", "M16 5L7 12l9 7z"))
+            (button("-1", "back", "←", "M16 5L7 12l9 7z"))
             output.counter #counter {}
-            (button("1", "Forward", "→", "M8 5l9 7-9 7z"))
-            button.bad #next-bad type="button" aria-label="Next bad move" title="Next bad move (M)" {
+            (button("1", "forward", "→", "M8 5l9 7-9 7z"))
+            button.bad #next-bad type="button" aria-label=(english("next-bad")) data-label="next-bad" data-key="M" {
                 (question) (icon("M13 5l8 7-8 7z"))
             }
-            (button("last", "Last position", "End", "M18 5v14M5 5l10 7-10 7z"))
+            (button("last", "last", "End", "M18 5v14M5 5l10 7-10 7z"))
         }
     }
 }
 
-fn toggle(id: &str, is_on: bool, title: &str, text: &str) -> Markup {
-    html! { button id=(id) type="button" aria-pressed=(is_on) title=(title) { (text) } }
+/// A button that is on or off: its words, and what is said of it under the mouse.
+fn toggle(id: &str, is_on: bool, text: &str, key: Option<&str>) -> Markup {
+    let hint = format!("{text}-hint");
+    html! {
+        button id={ "toggle-" (id) } type="button" aria-pressed=(is_on) title=(english(&hint)) data-hint=(hint) data-key=[key] {
+            (words(text))
+        }
+    }
+}
+
+/// A player's name, or the colour's.
+fn seat_name(facts: &Facts, color: Color) -> Markup {
+    match &facts.players[color] {
+        Some(name) => html! { span.name { (name) } },
+        None => html! { span.name { (words(color_name(color))) } },
+    }
 }
 
 /// What is said of the position beside the board.
 fn side(facts: &Facts) -> Markup {
     html! {
-        section.side aria-label="Analysis" {
+        section.side aria-label=(english("analysis")) data-label="analysis" {
             article.card.verdict #verdict {
                 p.eyebrow #verdict-number {}
                 h2 #verdict-title {}
@@ -203,30 +240,30 @@ fn side(facts: &Facts) -> Markup {
                 p.hidden #status role="status" {}
             }
             article.card.candidates {
-                h2 #candidates-title { "Best moves" }
+                h2 #candidates-title { (english("best-moves")) }
                 table #candidates {
                     thead {
                         tr {
-                            th scope="col" { span.hidden { "Preview" } }
-                            th scope="col" { "Move" }
-                            @for heading in ["Black wins", "Lead", "Visits"] { th.number scope="col" { (heading) } }
+                            th scope="col" { span.hidden { (words("show-line")) } }
+                            th scope="col" { (words("move")) }
+                            @for heading in ["black-wins", "lead", "visits"] { th.number scope="col" { (words(heading)) } }
                         }
                     }
                     tbody {}
                 }
                 p.legend #legend {
-                    @for (grade, text) in legend(&facts.thresholds) { span { i class={ "letter " (grade) } {} (text) } " " }
+                    @for (grade, text) in legend(&facts.thresholds) { span.item { i class={ "letter " (grade) } {} (text) } " " }
                 }
-                p.faint #candidates-none hidden { "This position was not searched." }
+                p.faint #candidates-none hidden { (english("none-searched")) }
             }
             article.card.curves {
                 figure {
-                    figcaption { "Black’s win rate" }
-                    svg #chart-rate role="img" aria-label="Black’s win rate, move by move" {}
+                    figcaption { (words("black-win-rate")) }
+                    svg #chart-rate role="img" aria-label=(english("black-rate-curve")) data-label="black-rate-curve" {}
                 }
                 figure {
-                    figcaption { "Lead in points" }
-                    svg #chart-score role="img" aria-label="Lead in points, move by move" {}
+                    figcaption { (words("lead-points")) }
+                    svg #chart-score role="img" aria-label=(english("lead-curve")) data-label="lead-curve" {}
                 }
             }
         }
@@ -234,20 +271,20 @@ fn side(facts: &Facts) -> Markup {
 }
 
 /// What the colours of best moves say: the classes, and what is lost against the first choice.
-fn legend(thresholds: &Thresholds) -> [(&'static str, String); 5] {
+fn legend(thresholds: &Thresholds) -> [(&'static str, Words); 5] {
     let percent = |share: f32| format!("{} %", (1000.0 * share).round() / 10.0);
     let (inaccuracy, mistake) = (thresholds.least(Class::Inaccuracy), thresholds.least(Class::Mistake));
     [
-        ("best", "first choice".to_owned()),
-        ("near", format!("loses < {}", percent(inaccuracy / 2.0))),
-        ("fair", format!("< {}", percent(inaccuracy))),
-        ("poor", format!("< {}", percent(mistake))),
-        ("bad", "more".to_owned()),
+        ("best", words("legend-best")),
+        ("near", words("legend-near").with("loss", percent(inaccuracy / 2.0))),
+        ("fair", words("legend-less").with("loss", percent(inaccuracy))),
+        ("poor", words("legend-less").with("loss", percent(mistake))),
+        ("bad", words("legend-bad")),
     ]
 }
 
 /// Opening, middle game and endgame: the last move of each on a board of 19×19, and of smaller boards in proportion.
-const STAGES: [(&str, usize); 3] = [("Opening", 50), ("Middle game", 150), ("Endgame", usize::MAX)];
+const STAGES: [(&str, usize); 3] = [("stage-1", 50), ("stage-2", 150), ("stage-3", usize::MAX)];
 
 /// What each player lost in each part of the game.
 fn stages(reviewed: &Reviewed) -> Markup {
@@ -272,7 +309,7 @@ fn stages(reviewed: &Reviewed) -> Markup {
         let of = Color::BOTH.map(of);
         if of.iter().any(|judged| !judged.is_empty()) {
             let until = reviewed.line.move_count().min(last);
-            rows.push((format!("{name} ({from}–{until})"), of));
+            rows.push((html! { (words(name)) " (" (from) "–" (until) ")" }, of));
         }
         from = last.saturating_add(1);
     }
@@ -285,10 +322,10 @@ fn stages(reviewed: &Reviewed) -> Markup {
                 table.stages {
                     thead {
                         tr {
-                            th scope="col" { "Part (moves)" }
+                            th scope="col" { (words("stage-moves")) }
                             @for color in Color::BOTH {
-                                th.number scope="col" { span class={ "pip " (color_name(color)) } {} " accuracy" }
-                                th.number scope="col" { "points" }
+                                th.number scope="col" { span class={ "pip " (color_name(color)) } {} " " (words("accuracy")) }
+                                th.number scope="col" { (words("points")) }
                                 th.number scope="col" { "?! ? ??" }
                             }
                         }
@@ -315,9 +352,9 @@ fn stages(reviewed: &Reviewed) -> Markup {
 /// Buttons that choose whose moves are shown.
 fn filter() -> Markup {
     html! {
-        div.filter role="group" aria-label="Whose moves" {
-            @for (player, text) in [("", "Both"), ("B", "Black"), ("W", "White")] {
-                button type="button" data-player=(player) aria-pressed=(player.is_empty()) { (text) }
+        div.filter role="group" aria-label=(english("whose-moves")) data-label="whose-moves" {
+            @for (player, text) in [("", "both"), ("B", "black"), ("W", "white")] {
+                button type="button" data-player=(player) aria-pressed=(player.is_empty()) { (words(text)) }
             }
         }
     }
@@ -328,8 +365,8 @@ fn player_card(reviewed: &Reviewed, color: Color) -> Markup {
     let summary = &reviewed.review.players[color];
     html! {
         article.player.card {
-            h3 { span class={ "pip " (color_name(color)) } {} (reviewed.facts.name(color)) }
-            @if summary.moves == 0 { p.faint { "No moves were judged." } } @else { (player(summary)) }
+            h3 { span class={ "pip " (color_name(color)) } {} (seat_name(&reviewed.facts, color)) }
+            @if summary.moves == 0 { p.faint { (words("not-judged")) } } @else { (player(summary)) }
         }
     }
 }
@@ -340,32 +377,32 @@ fn player(summary: &PlayerSummary) -> Markup {
     let first_choices = percent(summary.first_choices as f32 / summary.moves as f32);
     let classes = Class::ALL.into_iter().zip(summary.classes).filter(|&(_, count)| count > 0);
     let rows = [
-        (None, "Moves judged", html! { (summary.moves) }),
-        (None, "First choice", html! { (summary.first_choices) " " small { "(" (first_choices) " %)" } }),
-        (None, "Better than that", html! { (summary.better) }),
-        (None, "Good", html! { (good - summary.unclear) }),
-        (None, "Unclear", html! { (summary.unclear) }),
-        (Some(Class::Inaccuracy), "Inaccuracies", html! { (inaccuracies) }),
-        (Some(Class::Mistake), "Mistakes", html! { (mistakes) }),
-        (Some(Class::Blunder), "Blunders", html! { (blunders) }),
+        (None, "moves-judged", html! { (summary.moves) }),
+        (None, "first-choice", html! { (summary.first_choices) " " small { "(" (first_choices) " %)" } }),
+        (None, "better-than-first", html! { (summary.better) }),
+        (None, "good", html! { (good - summary.unclear) }),
+        (None, "unclear", html! { (summary.unclear) }),
+        (Some(Class::Inaccuracy), "inaccuracies", html! { (inaccuracies) }),
+        (Some(Class::Mistake), "mistakes", html! { (mistakes) }),
+        (Some(Class::Blunder), "blunders", html! { (blunders) }),
         (
             None,
-            "Mean loss",
+            "mean-loss",
             html! {
                 (format_args!("{:.1}", 100.0 * summary.mean_loss)) " % "
-                small { "(" (format_args!("{:.1}", 100.0 * summary.noise)) " by chance)" }
+                small { (words("by-chance").with("loss", format!("{:.1}", 100.0 * summary.noise))) }
             },
         ),
-        (None, "In points", html! { (format_args!("{:.1}", summary.mean_score_loss)) }),
+        (None, "in-points", html! { (format_args!("{:.1}", summary.mean_score_loss)) }),
     ];
     html! {
-        p.accuracy { b { (percent(summary.accuracy)) small { " %" } } " accuracy" }
+        p.accuracy { b { (percent(summary.accuracy)) small { " %" } } " " (words("accuracy")) }
         div.classes aria-hidden="true" {
             @for (class, count) in classes { i class=(class.name()) style={ "flex-grow:" (count) } {} }
         }
         dl {
             @for (class, name, value) in rows {
-                div { dt { @if let Some(class) = class { (sign(class)) } (name) } dd { (value) } }
+                div { dt { @if let Some(class) = class { (sign(class)) } (words(name)) } dd { (value) } }
             }
         }
     }
@@ -382,11 +419,11 @@ fn worst(reviewed: &Reviewed) -> Markup {
     let left = worst.len().saturating_sub(WORST_MOVES);
     html! {
         @if worst.is_empty() {
-            p.faint { "No move lost enough to be sure of it." }
+            p.faint { (words("no-worst")) }
         } @else {
             ol.worst { @for &index in worst.iter().take(WORST_MOVES) { (worst_move(reviewed, index)) } }
         }
-        @if left > 0 { p.faint { "and " (left) " more, marked on the curves." } }
+        @if left > 0 { p.faint { (words("more-worst").with("count", left)) } }
     }
 }
 
@@ -399,7 +436,7 @@ fn worst_move(reviewed: &Reviewed, index: usize) -> Markup {
     };
     html! {
         li data-color=(color_letter(*color)) {
-            a href={ "#" (index) } title=(sentence(&reviewed.line, index, judgement)) {
+            a href={ "#" (index) } {
                 (sign(judgement.class))
                 span.number { (step.moves) }
                 span class={ "pip " (color_name(*color)) } {}
@@ -416,47 +453,69 @@ fn accuracy_curve() -> Markup {
     html! {
         figure.card.accuracy-curve #accuracy {
             figcaption {
-                "Accuracy, mean of ten moves "
-                span.key { i.line-black {} "Black" } " "
-                span.key { i.line-white {} "White" }
+                (words("accuracy-curve")) " "
+                span.key { i.line-black {} (words("black")) } " "
+                span.key { i.line-white {} (words("white")) }
             }
-            svg #chart-accuracy role="img" aria-label="Accuracy of both players, mean of ten moves" {}
+            svg #chart-accuracy role="img" aria-label=(english("accuracy-curve-label")) data-label="accuracy-curve-label" {}
         }
+    }
+}
+
+/// Keys and what they do.
+const KEYS: [(&[&str], &str); 8] = [
+    (&["←", "→"], "keys-one"),
+    (&["Page Up", "Page Down"], "keys-ten"),
+    (&["Home", "End"], "keys-ends"),
+    (&["M", "P"], "keys-bad"),
+    (&["C", "O", "N"], "keys-shown"),
+    (&["G"], "keys-game"),
+    (&["Alt", "A…F"], "keys-line"),
+    (&["Esc"], "keys-escape"),
+];
+
+/// What was spent on each position.
+fn spent(facts: &Facts) -> Words {
+    let count = facts.playouts.map(|count| grouped(count.into()));
+    match (count, facts.seconds) {
+        (Some(count), Some(seconds)) => words("spent-both").with("count", count).with("seconds", seconds),
+        (Some(count), None) => words("spent-simulations").with("count", count),
+        (None, seconds) => words("spent-time").with("seconds", seconds.unwrap_or_default()),
     }
 }
 
 /// How to read the page.
 fn about(reviewed: &Reviewed) -> Markup {
     let facts = &reviewed.facts;
-    let keys = |keys: &[&str]| {
-        html! {
-            @for (index, key) in keys.iter().enumerate() {
-                @if index > 0 { " " }
-                kbd { (key) }
-            }
-        }
-    };
     html! {
         section.about {
-            h2 { "How to read this" }
+            h2 { (words("about-title")) }
+            p { (words("about-rates")) " " (explanation(&facts.thresholds, &reviewed.review.scatter)) }
+            p { (spent(facts)) " " (words("about-search")) }
             p {
-                "Win rates and leads are Black’s: 60 % means that Black wins six of ten, B+3.5 that Black is 3.5 points \
-                 ahead, W+3.5 that White is. " (explanation(&facts.thresholds, &reviewed.review.scatter))
+                (words("keys")) ": "
+                @for (names, text) in KEYS {
+                    @for name in names { kbd { (name) } " " }
+                    (words(text)) "; "
+                }
+                (words("keys-swipe"))
             }
-            p {
-                "The position after each move was searched like every other, " (facts.effort) "; where a move differs \
-                 from the first choice, the position after that was searched as long. Accuracy is 100 % for a move that \
-                 loses nothing, and half for every 10 % of win rate that it loses. “By chance” is the mean loss that \
-                 perfect moves would show with so many simulations."
-            }
-            p {
-                "Keys: " (keys(&["←", "→"])) " one move, " (keys(&["Page Up", "Page Down"])) " ten, "
-                (keys(&["Home", "End"])) ", " kbd { "M" } " and " kbd { "P" } " next and previous bad move, "
-                kbd { "C" } " best moves, " kbd { "G" } " back to the game, " kbd { "O" } " ownership, " kbd { "N" } " numbers, " kbd { "A" } " to "
-                kbd { "F" } "… with " kbd { "Alt" } " a best move’s line, " kbd { "Esc" } " ends it. On a phone, swipe \
-                 over the board."
-            }
-            p.faint { "Made by Kosumi " (env!("CARGO_PKG_VERSION")) "." }
+            p.faint { (words("made-by").with("version", env!("CARGO_PKG_VERSION"))) }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pages::has_words;
+
+    #[test]
+    fn every_named_rule_set_has_a_title() {
+        for preset in crate::rules::PRESETS {
+            let title = rules_title(preset.rules);
+            assert!(has_words(title.name()), "{}", title.name());
+            assert!(!title.english().contains(':'), "{}", title.english());
         }
     }
 }

@@ -4,14 +4,15 @@ import { readFileSync } from "node:fs";
 import { browse, check, equal, finish, watch } from "./browser.mjs";
 
 const [chromium] = process.argv.slice(2);
+const texts = ["en", "de"].map(name => `${name}: ${readFileSync(new URL(`../../src/pages/texts/${name}.json`, import.meta.url), "utf8")}`);
 const read = name => readFileSync(new URL(`../../src/pages/${name}`, import.meta.url), "utf8");
 
-await browse(chromium, { viewport: { width: 800, height: 900 } }, async context => {
+await browse(chromium, { viewport: { width: 800, height: 900 }, locale: "en-GB" }, async context => {
   const page = context.pages()[0];
   watch(page);
   await page.setContent('<style>svg { width: 400px }</style><svg id="board"><title>x</title></svg><svg id="chart"></svg>');
   await page.addStyleTag({ content: read("style.css") + read("pieces.css") });
-  await page.addScriptTag({ content: ["board.js", "charts.js", "packed.js"].map(read).join("\n") });
+  await page.addScriptTag({ content: [read("board.js"), `const TEXTS = { ${texts} };`, ...["language.js", "charts.js", "packed.js"].map(read)].join("\n") });
   const found = await page.evaluate(() => {
     const results = {};
     const packed = new Packed(9);

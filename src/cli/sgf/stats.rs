@@ -32,7 +32,7 @@ pub(super) struct Arguments {
     /// Write everything into this file as JSON; "-" for the standard output, without the tables
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Write a page with the tables into this file
+    /// Write a page with plots and the tables into this file
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
     /// Rows of each table
@@ -65,7 +65,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     if let Some(path) = &arguments.html {
         // A page has room for more than a terminal.
-        let page = stats::page("Game records", &blocks(arguments.input.list.max(1000)));
+        let page = stats::page(&found, &blocks(arguments.input.list.max(1000)));
         is_told |= write_to(path, |out| write!(out, "{page}"))?;
     }
     if !is_told {

@@ -101,7 +101,8 @@ fn overview(stats: &Stats) -> Block {
     block
 }
 
-fn median(stats: &Stats) -> u64 {
+/// So many moves the game in the middle has.
+pub(super) fn median(stats: &Stats) -> u64 {
     let half = stats.games.div_ceil(2);
     let mut below = 0;
     let middle = stats.lengths.iter().find(|&(_, games)| {

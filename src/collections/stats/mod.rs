@@ -1,13 +1,14 @@
 //! What a collection holds.
 //!
 //! `totals.rs` counts (with `counts.rs`, by name, and `census.rs`, repetitions), `collector.rs` puts the batches together,
-//! `blocks.rs` makes tables of it, `render.rs` text and pages.
+//! `blocks.rs` makes tables of it, `plots.rs` what is seen at a glance, `render.rs` text and pages.
 
 mod blocks;
 mod census;
 mod collector;
 mod counts;
 mod place;
+mod plots;
 mod render;
 mod totals;
 

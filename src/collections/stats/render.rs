@@ -1,7 +1,9 @@
 //! Tables as text for a terminal and as a page.
 
 use super::blocks::Block;
-use crate::pages::{Page, Table, TableCell};
+use super::plots::plots;
+use super::totals::Stats;
+use crate::pages::{Page, Table, TableCell, words};
 use maud::html;
 use std::io::{self, Write};
 
@@ -48,39 +50,41 @@ pub fn text(out: &mut dyn Write, blocks: &[Block]) -> io::Result<()> {
     Ok(())
 }
 
-/// The style of bars.
+/// The style of what only this page has.
 const STYLE: &str = "\
-.bar { display: inline-block; width: calc(var(--share) * clamp(4rem, 22vw - 4rem, 13rem)); height: .8em; min-width: 1px;
-  background: var(--link); border-radius: .15em; }
-.blocks { columns: 2 30rem; column-gap: 1.2rem; margin-top: 1.2rem; }
-.blocks .card { break-inside: avoid; margin-bottom: 1.2rem; padding: 1rem 1.1rem; } .blocks h2 { margin: 0 0 .5rem; font-size: 1.15rem; }
+.tiles { display: flex; flex-wrap: wrap; gap: .8rem 2.4rem; margin: .4rem 0 1.4rem; } .tiles div { display: grid; }
+.tiles dd { margin: 0; font: 600 1.9rem/1.1 var(--serif); font-variant-numeric: tabular-nums; } .tiles dt { color: var(--faint); font-size: .9rem; }
+.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); gap: 1.2rem; align-items: start; }
+.plots .card, .blocks .card { padding: 1rem 1.1rem; min-width: 0; } .plots .card h2, .blocks h2 { margin: 0 0 .7rem; font-size: 1.15rem; }
+.plots .card p { margin: .6rem 0 0; font-size: .9rem; }
+.players-plot { display: grid; grid-template-columns: minmax(4rem, 10rem) 1fr auto; gap: .35rem .8rem; align-items: center; }
+.players-plot .name { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.bar-line { display: flex; height: 1rem; } .bar-line i { width: calc(100% * var(--share)); }
+i.won { background: var(--plot-1); } i.other { background: var(--line); } i.lost { background: var(--plot-4); }
+p > i { display: inline-block; width: .8rem; height: .8rem; border-radius: .15rem; vertical-align: -.08em; margin-left: .6rem; } p > i:first-child { margin-left: 0; }
+.blocks { columns: 2 30rem; column-gap: 1.2rem; }
+.blocks .card { break-inside: avoid; margin-bottom: 1.2rem; }
 .blocks .table { background: none; } .blocks td:not(.number) { overflow-wrap: anywhere; }
 td { white-space: normal; }
-.number { white-space: nowrap; }
+.number { white-space: nowrap; font-variant-numeric: tabular-nums; text-align: right; }
 ";
 
-/// As a page.
-pub fn page(title: &str, blocks: &[Block]) -> Page {
-    let mut page = Page::new(title);
+/// As a page: what is seen at a glance, and all numbers below.
+pub fn page(stats: &Stats, blocks: &[Block]) -> Page {
+    let mut page = Page::named(words("game-records"));
+    page.plot_style();
     page.style(STYLE);
+    page.add(plots(stats));
+    page.heading_words(&words("all-tables"));
     let mut cards = Vec::new();
     for block in blocks {
-        let mut columns = block.columns.clone();
-        if !block.bars.is_empty() {
-            columns.push("");
-        }
-        let mut table = Table::new(&columns);
-        for (index, row) in block.rows.iter().enumerate() {
+        let mut table = Table::new(&block.columns);
+        for row in &block.rows {
             let cells = row.iter().zip(&block.columns).map(|(cell, column)| match column.starts_with('#') {
                 true => TableCell::number(cell),
                 false => cell.as_str().into(),
             });
-            let bar = block.bars.get(index).map(|share| {
-                // A share of what the window leaves, so that bars can be compared on a phone as well.
-                let style = format!("--share: {share:.4}");
-                TableCell::Markup(html! { span.bar style=(style) {} })
-            });
-            table.row(cells.chain(bar));
+            table.row(cells);
         }
         cards.push(html! {
             section.card {
@@ -91,6 +95,7 @@ pub fn page(title: &str, blocks: &[Block]) -> Page {
         });
     }
     page.add(html! { div.blocks { @for card in &cards { (card) } } });
+    page.speak();
     page
 }
 
@@ -121,8 +126,8 @@ mod tests {
 
     #[test]
     fn pages_escape_what_files_say() {
-        let page = page("a & b", &[block()]).to_string();
-        assert!(page.contains("<td>&lt;a&gt;</td><td class=\"number\">1,000</td><td><span"), "{page}");
-        assert!(page.contains("<h1>a &amp; b</h1>"));
+        let page = page(&Stats::default(), &[block()]).to_string();
+        assert!(page.contains("<td>&lt;a&gt;</td><td class=\"number\">1,000</td>"), "{page}");
+        assert!(page.contains("Game records</h1>"));
     }
 }
