@@ -2,17 +2,17 @@
 
 use super::conditions::Conditions;
 use super::files::file_name;
-use super::plots::{bar_width, bars, score_curve};
+use super::plots::{lengths_plot, score_curve};
 use super::record::{Ending, GameRecord};
 use super::side::Side;
 use super::summary::{Summary, Sums};
 use crate::board::{Board, Point};
 use crate::commands::vertex_move;
 use crate::game::Game;
-use crate::pages::{Diagram, Mark, Page, Table, TableCell, Tone, ViewedGame};
+use crate::pages::{Diagram, Mark, Page, Table, TableCell, Tone, ViewedGame, Words, words};
 use crate::statistics::{Interval, Tally};
 use kosumi_gtp::Vertex;
-use maud::html;
+use maud::{Render, html};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -24,12 +24,11 @@ const STYLE: &str = "\
 .plot .even { stroke: var(--faint); stroke-dasharray: 4 4; fill: none; }
 .plot .band { fill: var(--link); opacity: .18; }
 .plot .curve { stroke: var(--link); stroke-width: 2; fill: none; }
-.plot .bar { fill: var(--link); }
 .facts td { white-space: normal; vertical-align: top; overflow-wrap: anywhere; }
 .facts td:first-child { color: var(--faint); white-space: nowrap; overflow-wrap: normal; }
 .table + .table { margin-top: 1rem; }
 @media (max-width: 40rem) { .plot text { font-size: 22px; } }
-.headline { font-size: 1.25rem; margin: .4rem 0; }
+.headline { font-size: 1.25rem; margin: .4rem 0; max-width: none; }
 ";
 
 /// Final positions of so many games are drawn, the latest ones: pages have to stay light.
@@ -38,18 +37,17 @@ const DIAGRAMS: usize = 12;
 /// The page. `records` is the folder of the SGF files as the page should name it.
 pub fn html(summary: &Summary, conditions: &Conditions, records: Option<&Path>) -> String {
     let mut page = Page::new(&title(summary, conditions));
+    page.plot_style();
     page.style(STYLE);
     let rate = summary.all.all.rate();
     let names = names(summary, conditions);
     let headline = match rate {
-        Some(rate) => format!(
-            "{} scores {} of {} games: {}",
-            names[0],
-            points(summary.all.all),
-            summary.all.all.games(),
-            percent(rate)
-        ),
-        None => "No games.".to_owned(),
+        Some(rate) => words("match-scores")
+            .with("name", &names[0])
+            .with("points", points(summary.all.all))
+            .with("games", summary.all.all.games())
+            .with("rate", percent(rate)),
+        None => words("no-games"),
     };
     page.add(html! { p.headline { (headline) } });
     if let Some(test) = &summary.test {
@@ -58,11 +56,8 @@ pub fn html(summary: &Summary, conditions: &Conditions, records: Option<&Path>) 
     facts(&mut page, summary, conditions);
     results(&mut page, summary, &names);
     if summary.games.len() >= 2 {
-        page.heading("Score after each game");
-        page.paragraph(&format!(
-            "{}’s share of the points so far, in the order of the games’ numbers, with its interval of 95 %.",
-            names[0]
-        ));
+        page.heading_words(&words("score-curve"));
+        page.add(html! { p { (words("score-curve-is").with("name", &names[0])) } });
         page.add(score_curve(summary));
     }
     conduct(&mut page, summary, &names);
@@ -70,6 +65,7 @@ pub fn html(summary: &Summary, conditions: &Conditions, records: Option<&Path>) 
     viewer(&mut page, summary, conditions, &names);
     final_positions(&mut page, summary, conditions, &names);
     games(&mut page, summary, records, &names);
+    page.speak();
     page.to_string()
 }
 
@@ -132,34 +128,36 @@ fn facts(page: &mut Page, summary: &Summary, conditions: &Conditions) {
     let boards: Vec<String> =
         conditions.boards.iter().map(|board| format!("{}, komi {}", board.size_text(), board.komi)).collect();
     let mut rows = vec![
-        ("First engine", summary.names[0].clone()),
-        ("Second engine", summary.names[1].clone()),
-        ("Boards", boards.join("; ")),
-        ("Rules", text("rules")),
-        ("Clock", text("time")),
-        ("Openings", text("openings")),
-        ("Seed", text("seed")),
+        ("first-engine", summary.names[0].clone()),
+        ("second-engine", summary.names[1].clone()),
+        ("boards", boards.join("; ")),
+        ("rules", text("rules")),
+        ("clock", text("time")),
+        ("openings", text("openings")),
+        ("seed", text("seed")),
     ];
     let dates: Vec<&str> = summary.games.values().map(|game| game.date.as_str()).collect();
     if let (Some(first), Some(last)) = (dates.iter().min(), dates.iter().max()) {
-        rows.push(("Games begun", format!("{first} to {last}")));
+        rows.push(("games-begun", format!("{first} – {last}")));
     }
     page.add(html! {
         div.table {
-            table.facts { tbody { @for (name, text) in &rows { tr { td { (name) } td { (text) } } } } }
+            table.facts { tbody { @for (name, text) in &rows { tr { td { (words(*name)) } td { (text) } } } } }
         }
     });
 }
 
 fn results(page: &mut Page, summary: &Summary, names: &[String; 2]) {
-    page.heading("Results");
-    let (scores, elo_of) = (format!("{} scores (95 %)", names[0]), format!("Elo of {}", names[0]));
-    let mut table = Table::new(&["", "# games", "# won", "# lost", "# drawn", &scores, &elo_of, "# moves"]);
-    let mut push = |name: &str, tally: Tally, sums: Option<&Sums>, is_total: bool| {
+    page.heading_words(&words("results"));
+    let values = [("name", names[0].as_str())];
+    let columns =
+        ["", "#count-games", "#won", "#lost-games", "#drawn", "scores-of", "elo-of", "#count-moves"];
+    let mut table = Table::named(&columns, &values);
+    let mut push = |name: TableCell, tally: Tally, sums: Option<&Sums>, is_total: bool| {
         let Some(rate) = tally.rate() else { return };
         let length = sums.map_or(String::new(), |sums| mean_length(sums, tally));
         let cells = [
-            name.into(),
+            name,
             TableCell::number(tally.games()),
             TableCell::number(tally.wins),
             TableCell::number(tally.losses),
@@ -172,30 +170,37 @@ fn results(page: &mut Page, summary: &Summary, names: &[String; 2]) {
     };
     if summary.boards.len() > 1 {
         for (size, sums) in &summary.boards {
-            push(size, sums.all, Some(sums), false);
+            push(size.as_str().into(), sums.all, Some(sums), false);
         }
     }
-    push(&format!("{} as Black", names[0]), summary.all.as_black, None, false);
-    push(&format!("{} as White", names[0]), summary.all.as_white, None, false);
+    push(cell(&words("as-black").with("name", &names[0])), summary.all.as_black, None, false);
+    push(cell(&words("as-white").with("name", &names[0])), summary.all.as_white, None, false);
     if summary.all.played_out != summary.all.all {
-        push("without forfeits", summary.all.played_out, None, false);
+        push(cell(&words("without-forfeits")), summary.all.played_out, None, false);
     }
-    push("all games", summary.all.all, Some(&summary.all), true);
+    push(cell(&words("all-games")), summary.all.all, Some(&summary.all), true);
     page.add(table);
     if let Some(rate) = summary.all.pairs.rate() {
-        let mut table =
-            Table::new(&["points in a pair", "# 0", "# ½", "# 1", "# 1½", "# 2", &scores, &elo_of]);
+        let mut table = Table::named(
+            &["points-in-pair", "# 0", "# ½", "# 1", "# 1½", "# 2", "scores-of", "elo-of"],
+            &values,
+        );
         let counts = summary.all.pairs.0.map(TableCell::number);
-        let cells = [TableCell::from(format!("{} pairs", summary.all.pairs.count()))];
+        let cells = [cell(&words("count-pairs").with("count", summary.all.pairs.count()))];
         table.row(cells.into_iter().chain(counts).chain([percent(rate).into(), elo(rate).into()]));
         page.add(table);
     }
-    page.paragraph(&format!(
-        "{} is the stronger one with a probability of {:.1} % by games and {:.1} % by pairs.",
-        names[0],
-        100.0 * summary.all.all.superiority(),
-        100.0 * summary.all.pairs.superiority(),
-    ));
+    let percent = |share: f64| format!("{:.1}", 100.0 * share);
+    let stronger = words("is-stronger")
+        .with("name", &names[0])
+        .with("games", percent(summary.all.all.superiority()))
+        .with("pairs", percent(summary.all.pairs.superiority()));
+    page.add(html! { p { (stronger) } });
+}
+
+/// Words in a table.
+fn cell(words: &Words) -> TableCell {
+    TableCell::Markup(words.render())
 }
 
 fn mean_length(sums: &Sums, tally: Tally) -> String {
@@ -203,19 +208,20 @@ fn mean_length(sums: &Sums, tally: Tally) -> String {
 }
 
 fn conduct(page: &mut Page, summary: &Summary, names: &[String; 2]) {
-    page.heading("Engines");
-    let mut table = Table::new(&[
+    page.heading_words(&words("engines"));
+    let columns = [
         "",
-        "# s a move",
-        "# slowest",
-        "# over the clock",
-        "# lag",
-        "# resigned",
-        "# forfeits",
+        "#seconds-a-move",
+        "#slowest",
+        "#over-the-clock",
+        "#lag",
+        "#resigned",
+        "#forfeits",
         "kinds",
-        "# other scores",
-        "# stray lines",
-    ]);
+        "#other-scores",
+        "#stray-lines",
+    ];
+    let mut table = Table::named(&columns, &[]);
     for side in Side::BOTH {
         let conduct = &summary.conduct[side as usize];
         let kinds = Ending::FORFEITS.iter().zip(conduct.forfeits).filter(|&(_, count)| count > 0);
@@ -235,17 +241,12 @@ fn conduct(page: &mut Page, summary: &Summary, names: &[String; 2]) {
     }
     page.add(table);
     let others = [
-        (summary.cut_off, "cut off by the move limit"),
-        (summary.disputed, "with disputed dead stones, judged by Kosumi"),
-        (summary.annulled, "attempts to begin a game annulled"),
+        (summary.cut_off, "games-cut-off"),
+        (summary.disputed, "games-disputed"),
+        (summary.annulled, "games-annulled"),
     ];
-    let others: Vec<String> = others
-        .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| format!("{count} {what}"))
-        .collect();
-    if !others.is_empty() {
-        page.paragraph(&format!("{}.", others.join("; ")));
+    for (count, what) in others.into_iter().filter(|other| other.0 > 0) {
+        page.add(html! { p { (words(what).with("count", count)) } });
     }
 }
 
@@ -253,20 +254,16 @@ fn conduct(page: &mut Page, summary: &Summary, names: &[String; 2]) {
 fn lengths(page: &mut Page, summary: &Summary) {
     let lengths: Vec<usize> = summary.games.values().map(|game| game.moves.len()).collect();
     let (Some(&least), Some(&most)) = (lengths.iter().min(), lengths.iter().max()) else { return };
-    page.heading("Length of games");
-    let width = bar_width(least, most);
-    page.add(bars(&lengths, width));
+    page.heading_words(&words("game-lengths"));
+    page.add(lengths_plot(&lengths));
     let mean = lengths.iter().sum::<usize>() as f64 / lengths.len() as f64;
-    let from = if width == 1 { "" } else { ", in steps of " };
-    let step = if width == 1 { String::new() } else { width.to_string() };
-    page.paragraph(&format!(
-        "Moves, openings included: {least} to {most}, {mean:.1} in the mean{from}{step}."
-    ));
+    let all = words("game-lengths-are").with("least", least).with("most", most);
+    page.add(html! { p { (all.with("mean", format!("{mean:.1}"))) } });
 }
 
 /// The last positions of the latest games.
 fn final_positions(page: &mut Page, summary: &Summary, conditions: &Conditions, names: &[String; 2]) {
-    page.heading("Latest games");
+    page.heading_words(&words("latest-games"));
     let latest = summary.games.values().rev().take(DIAGRAMS);
     let boards = latest.filter_map(|game| Some((game, final_board(game, conditions)?)));
     page.add(html! {
@@ -309,7 +306,7 @@ fn viewer(page: &mut Page, summary: &Summary, conditions: &Conditions, names: &[
         })
         .collect();
     if !games.is_empty() {
-        page.heading("Go through the games");
+        page.heading_words(&words("go-through-games"));
         page.viewer(&games);
     }
 }
@@ -338,11 +335,22 @@ fn result(game: &GameRecord, names: &[String; 2]) -> String {
 }
 
 fn games(page: &mut Page, summary: &Summary, records: Option<&Path>, names: &[String; 2]) {
-    page.heading("Games");
-    let seconds = names.each_ref().map(|name| format!("# {name}, s"));
-    let [a, b] = seconds.each_ref().map(String::as_str);
-    let mut table =
-        Table::new(&["#", "board", "Black", "result", "winner", "by", "# moves", a, b, "opening", "remarks"]);
+    page.heading_words(&words("games"));
+    let columns = [
+        "game-number",
+        "board",
+        "black",
+        "result",
+        "winner",
+        "won-by",
+        "#count-moves",
+        "#seconds-of-first",
+        "#seconds-of-second",
+        "opening",
+        "remarks",
+    ];
+    let values = [("first", names[0].as_str()), ("second", names[1].as_str())];
+    let mut table = Table::named(&columns, &values);
     for game in summary.games.values() {
         let number = match records {
             Some(folder) => {
@@ -411,7 +419,8 @@ mod tests {
         assert!(text.contains("<a href=\"my%20games/%231/game-0001.sgf\">1</a>"), "links");
         assert!(!text.contains("<A>") && !text.contains("\"<b>\""), "escaped");
         assert_eq!(text.matches("<svg class=\"diagram\"").count(), DIAGRAMS);
-        assert_eq!(text.matches("<svg class=\"plot\"").count(), 2);
+        assert_eq!(text.matches("<svg class=\"plot\"").count(), 1);
+        assert_eq!(text.matches("<div class=\"bars\"").count(), 1);
         assert!(!text.contains("NaN") && !text.contains("inf"), "numbers");
         for (open, close) in
             [("<svg", "</svg>"), ("<table", "</table>"), ("<tr", "</tr>"), ("<div", "</div>")]

@@ -1,7 +1,8 @@
-//! The curves and bars of a match, as SVG.
+//! The curve of a match, as SVG; how long the games were.
 
 use super::side::Side;
 use super::summary::Summary;
+use crate::pages::{Columns, english};
 use crate::statistics::{Interval, Tally};
 use maud::{Markup, html};
 
@@ -53,36 +54,21 @@ pub(super) fn score_curve(summary: &Summary) -> Markup {
     }
 }
 
-/// A round width of bars, so that there are about two dozen of them.
-pub(super) fn bar_width(least: usize, most: usize) -> usize {
+/// A round width of columns, so that there are about two dozen of them.
+fn column_width(least: usize, most: usize) -> usize {
     [1, 2, 5, 10, 20, 50, 100].into_iter().find(|width| (most - least) / width < 24).unwrap_or(100)
 }
 
-/// How many games are how long, in bars of this width. There must be a game.
-pub(super) fn bars(lengths: &[usize], width: usize) -> Markup {
+/// How many games are how long. There must be a game.
+pub(super) fn lengths_plot(lengths: &[usize]) -> Columns {
     let (least, most) = lengths.iter().fold((usize::MAX, 0), |(low, high), &at| (low.min(at), high.max(at)));
+    let width = column_width(least, most);
     let first = least / width;
-    let mut bars = vec![0u32; most / width - first + 1];
-    lengths.iter().for_each(|length| bars[length / width - first] += 1);
-    let highest = bars.iter().copied().max().unwrap_or(1).max(1);
-    let room = (WIDE - 16.0) / bars.len() as f64;
-    let bar_width = (room - 2.0).max(1.0);
-    let number = |number: f64| format!("{number:.1}");
-    html! {
-        svg.plot role="img" viewBox={ "0 0 " (WIDE) " 160" } {
-            title { "Length of games in moves" }
-            @for (index, &count) in bars.iter().enumerate() {
-                @let x = 8.0 + index as f64 * room;
-                @let high = 100.0 * f64::from(count) / f64::from(highest);
-                @let middle = number(x + bar_width / 2.0);
-                rect class="bar" x=(number(x)) y=(number(128.0 - high)) width=(number(bar_width)) height=(number(high)) {}
-                @if count > 0 && bars.len() <= 24 {
-                    text x=(middle) y=(number(123.0 - high)) text-anchor="middle" { (count) }
-                }
-                @if index % bars.len().div_ceil(12) == 0 {
-                    text x=(middle) y="152" text-anchor="middle" { ((first + index) * width) }
-                }
-            }
-        }
-    }
+    let mut counts = vec![0; most / width - first + 1];
+    lengths.iter().for_each(|length| counts[length / width - first] += 1);
+    let label = |bin: usize| match width {
+        1 => bin.to_string(),
+        _ => format!("{}–{}", bin * width, (bin + 1) * width - 1),
+    };
+    Columns::new(english("game-lengths"), (first..).map(label).zip(counts))
 }

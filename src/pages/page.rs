@@ -1,7 +1,7 @@
 //! The shell of a page, and tables.
 
 use super::pieces;
-use super::texts::{Words, english};
+use super::texts::{Words, english, words};
 use maud::{DOCTYPE, Markup, PreEscaped, Render, html};
 use std::fmt;
 
@@ -145,7 +145,7 @@ impl Page {
                 body {
                     @if self.has_languages {
                         // Without scripts there is nothing to choose.
-                        label.language hidden { span.hidden data-text="language" { (english("language")) } select #language {} }
+                        label.language hidden="hidden" { span.hidden data-text="language" { (english("language")) } select #language {} }
                     }
                     h1 data-text=[name] data-values=[&values] { (self.title) } (line_end)
                     @for part in &self.body { (part) (line_end) }
@@ -177,8 +177,14 @@ fn without_controls(text: String) -> String {
 /// A table: a heading and rows of cells, numbers to the right.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
-    columns: Vec<String>,
+    columns: Vec<Column>,
     rows: Vec<Row>,
+}
+
+#[derive(Clone, Debug)]
+struct Column {
+    heading: Markup,
+    is_number: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -230,7 +236,26 @@ impl Render for TableCell {
 impl Table {
     /// A table with these columns. A column whose name begins with `#` is of numbers, and the sign is not shown.
     pub fn new(columns: &[&str]) -> Table {
-        Table { columns: columns.iter().map(|&name| name.to_owned()).collect(), rows: Vec::new() }
+        Table::made(columns, |name| html! { (name) })
+    }
+
+    /// A table whose columns are named as in the table of texts, with the same sign for numbers; an empty name is none. The
+    /// values go into all of the headings.
+    pub fn named(columns: &[&str], values: &[(&'static str, &str)]) -> Table {
+        Table::made(columns, |name| {
+            let takes = |key: &str| english(name).contains(&format!("{{{key}}}"));
+            let taken = values.iter().filter(|value| takes(value.0));
+            let heading = taken.fold(words(name), |heading, &(key, value)| heading.with(key, value));
+            html! { @if !name.is_empty() { (heading) } }
+        })
+    }
+
+    fn made(columns: &[&str], heading: impl Fn(&str) -> Markup) -> Table {
+        let columns = columns.iter().map(|name| {
+            let number = name.strip_prefix('#');
+            Column { heading: heading(number.unwrap_or(name).trim_start()), is_number: number.is_some() }
+        });
+        Table { columns: columns.collect(), rows: Vec::new() }
     }
 
     /// Adds a row.
@@ -251,12 +276,7 @@ impl Render for Table {
                 table {
                     thead {
                         tr {
-                            @for name in &self.columns {
-                                @match name.strip_prefix('#') {
-                                    Some(name) => th.number { (name.trim_start()) },
-                                    None => th { (name) },
-                                }
-                            }
+                            @for column in &self.columns { th.number[column.is_number] { (column.heading) } }
                         }
                     }
                     tbody {

@@ -85,6 +85,11 @@ impl Shares {
         Shares { title: title.to_owned(), parts, others }
     }
 
+    /// How many parts there are.
+    pub fn len(&self) -> usize {
+        self.parts.len() + usize::from(self.others > 0)
+    }
+
     /// Are there no parts?
     pub fn is_empty(&self) -> bool {
         self.parts.is_empty()

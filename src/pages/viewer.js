@@ -33,6 +33,11 @@
     }
   }
 
+  // Where there is room, a list of the games stands beside the board.
+  const isWide = matchMedia("(min-width: 60.01rem)");
+  const fit = () => { if (isWide.matches) get("viewer-game").size = Math.min(24, Math.max(2, games.length)); else get("viewer-game").removeAttribute("size"); };
+  isWide.addEventListener("change", fit);
+  fit();
   get("viewer-game").append(...games.map((it, number) => new Option(it.name, number)));
   get("viewer-game").addEventListener("change", event => open(Number(event.target.value)));
   get("slider").addEventListener("input", event => go(Number(event.target.value)));
@@ -44,6 +49,7 @@
     event.preventDefault();
     go(target(KEYS[event.key]));
   });
+  get("viewer-game").selectedIndex = 0;
   open(0);
   takeLanguage(() => go(at));
 })();

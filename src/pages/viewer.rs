@@ -23,7 +23,10 @@ pub struct ViewedGame {
 
 const SCRIPT: &str = include_str!("viewer.js");
 const STYLE: &str = "\
-.viewer { max-width: 44rem; } .viewer select { font: inherit; max-width: 100%; min-height: 2.4rem; margin-bottom: .6rem; }
+.viewer { display: grid; grid-template-columns: minmax(0, 44rem) minmax(0, 1fr); gap: .6rem 1.6rem; align-items: start; }
+.viewer select { font: inherit; color: inherit; background: var(--panel); border: 1px solid var(--line); border-radius: .5rem; padding: .3rem; width: 100%; min-height: 2.4rem; }
+.viewer select[size] { max-height: 36rem; } .viewer option { padding: .3rem .4rem; }
+@media (max-width: 60rem) { .viewer { grid-template-columns: minmax(0, 44rem); } .viewer label { order: -1; } }
 .viewer #board { max-width: calc(80vh * var(--ratio)); } .viewer #slider { width: 100%; margin: .6rem 0; accent-color: var(--accent); }
 .viewer .transport { grid-template-columns: 1fr 1fr minmax(5.5rem, auto) 1fr 1fr; }
 ";
@@ -89,7 +92,7 @@ fn markup() -> Markup {
     html! {
         noscript { p { (english("viewer-script")) } }
         div.viewer #viewer {
-            label { span.hidden { (words("game")) } select #viewer-game {} }
+          div {
             svg #board role="img" aria-labelledby="board-title" { title #board-title {} }
             div.transport role="group" aria-label=(english("go-through")) data-label="go-through" {
                 (button("first", "first", "M6 5v14M19 5L9 12l10 7z"))
@@ -99,6 +102,8 @@ fn markup() -> Markup {
                 (button("last", "last", "M18 5v14M5 5l10 7-10 7z"))
             }
             input #slider type="range" min="0" value="0" step="1" aria-label=(english("position")) data-label="position";
+          }
+          label { span.hidden { (words("game")) } select #viewer-game {} }
         }
     }
 }

@@ -6,7 +6,7 @@ use super::report::Report;
 use super::result::{Outcome, RunResult, SuiteResult, Tally, TestResult};
 use super::summary::{columns, difference, duration, headline, kinds, one_line, verdict};
 use crate::board::{Board, Color, Point};
-use crate::pages::{Diagram, Mark, Page, Table, TableCell, Tone};
+use crate::pages::{Diagram, Mark, Page, Table, TableCell, Tone, words};
 use maud::{Markup, Render, html};
 
 /// What only this page has.
@@ -23,23 +23,20 @@ const MARKS_MOST: usize = 40;
 pub fn page(report: &Report) -> Page {
     let run = &report.run;
     let engine = format!("{} {}", run.engine.name, run.engine.version);
-    let mut page = Page::new(&format!("Regression: {}", engine.trim()));
+    let mut page = Page::named(words("regression-of").with("engine", engine.trim()));
     page.style(STYLE);
     headline(run).lines().for_each(|line| page.paragraph(line));
     page.add(totals(run));
     if let Some((path, comparison)) = &report.comparison {
-        page.heading(&format!("Compared with {}", path.display()));
+        page.heading_words(&words("compared-with").with("file", path.display()));
         page.paragraph(&verdict(comparison));
         page.add(changes(comparison));
     }
-    page.paragraph(
-        "In the diagrams, green rings are the wanted moves and red crosses the moves that are ruled out; the stone \
-         with the red square is the move that the engine chose. Triangles mark the points that the question itself names, \
-         such as the stone to attack. The small ring is the last move before. Passes are in the text only.",
-    );
+    page.add(html! { p { (words("diagrams-are")) } });
     for (index, suite) in run.suites.iter().enumerate() {
         section(&mut page, index, suite, run.matching);
     }
+    page.speak();
     page
 }
 
@@ -74,7 +71,7 @@ fn totals(run: &RunResult) -> Table {
 }
 
 fn changes(comparison: &Comparison) -> Table {
-    let mut table = Table::new(&["change", "suite", "test", "command", "answer"]);
+    let mut table = Table::named(&["change", "suite", "test", "command", "answer"], &[]);
     for (kind, changes) in kinds(comparison) {
         for change in changes {
             let cells = [kind, &change.suite, &change.test, &change.command, &difference(change)];
@@ -96,7 +93,7 @@ fn section(page: &mut Page, index: usize, suite: &SuiteResult, matching: Matchin
     }
     page.add(html! { h2 id=(anchor(index)) { (suite.name) } });
     if !suite.other_errors.is_empty() {
-        let mut table = Table::new(&["# line", "set-up that went wrong", "what the engine said"]);
+        let mut table = Table::named(&["#line-number", "setup-wrong", "engine-said"], &[]);
         for error in &suite.other_errors {
             let message = one_line(&error.message);
             table.row([TableCell::number(error.line), error.command.as_str().into(), message.into()]);
@@ -111,9 +108,9 @@ fn section(page: &mut Page, index: usize, suite: &SuiteResult, matching: Matchin
         page.add(cards(&shown, matching));
     }
     for (outcome, what) in [
-        (Outcome::UnexpectedPass, "passed unexpectedly"),
-        (Outcome::ExpectedFail, "failed as is known"),
-        (Outcome::Unsupported, "not asked for: the engine does not know the command"),
+        (Outcome::UnexpectedPass, "passed-unexpectedly"),
+        (Outcome::ExpectedFail, "failed-as-known"),
+        (Outcome::Unsupported, "not-asked"),
     ] {
         let tests = of(&[outcome]);
         if tests.is_empty() {
@@ -123,12 +120,12 @@ fn section(page: &mut Page, index: usize, suite: &SuiteResult, matching: Matchin
             Outcome::ExpectedFail => cards(&tests, matching),
             _ => list(&tests).render(),
         };
-        page.add(html! { details { summary { (tests.len()) " " (what) } (inside) } });
+        page.add(html! { details { summary { (words(what).with("count", tests.len())) } (inside) } });
     }
 }
 
 fn list(tests: &[&TestResult]) -> Table {
-    let mut table = Table::new(&["test", "command", "expected", "answer"]);
+    let mut table = Table::named(&["test", "command", "expected", "answer"], &[]);
     for test in tests {
         let (name, answer) = (test.name(), one_line(&test.answer));
         table.row([name.as_str(), &test.command, test.expectation(), &answer].map(TableCell::from));
@@ -152,12 +149,12 @@ fn card(test: &TestResult, matching: Matching) -> Markup {
     html! {
         @match board {
             Some(board) => (diagram(test, &board, matching)),
-            None => p.faint { "The position could not be followed." },
+            None => p.faint { (words("not-followed")) },
         }
         h3 { (test.name()) " " span class=(tone) { (test.outcome.word()) } }
         p { code { (test.command) } }
-        p { "expected " code { (test.expectation()) } ", got " code { (one_line(&test.answer)) } }
-        p.faint { "line " (test.line) ", " (format_args!("{:.2}", test.seconds)) " s" }
+        p { (words("expected")) " " code { (test.expectation()) } ", " (words("answer")) " " code { (one_line(&test.answer)) } }
+        p.faint { (words("line-number")) " " (test.line) ", " (format_args!("{:.2}", test.seconds)) " s" }
     }
 }
 

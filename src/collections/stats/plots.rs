@@ -69,7 +69,8 @@ fn without_value(counts: &Counts) -> Option<Words> {
 fn shares(title: &'static str, counts: &Counts) -> Option<Markup> {
     let known = counts.iter().filter(|&(name, _)| name != MISSING);
     let shares = Shares::new(english(title), known.map(|(name, count)| (name.to_owned(), count)));
-    card(words(title), (!shares.is_empty()).then(|| shares.render()), without_value(counts))
+    // One part is no plot; the tables have it.
+    card(words(title), (shares.len() > 1).then(|| shares.render()), without_value(counts))
 }
 
 /// A round width of bins, so that there are not too many.
@@ -114,7 +115,8 @@ fn years(stats: &Stats) -> Option<Markup> {
         let count = by_year.range(from..from + width).map(|(_, count)| count).sum();
         (if width == 1 { from.to_string() } else { format!("{from}s") }, count)
     });
-    Some(Columns::new(english("years"), columns).render())
+    let columns = Columns::new(english("years"), columns);
+    (columns.len() > 1).then(|| columns.render())
 }
 
 /// Players of games by their grade, from the weakest to the strongest.
@@ -181,6 +183,7 @@ mod tests {
     fn names_of_files_are_text() {
         let mut stats = stats(&[(3, 1)], &[]);
         stats.winners.add("<script>");
+        stats.winners.add("Black");
         stats.players.add("<b>", Player { games: 3, black: 1, won: 2, lost: 0 });
         let text = plots(&stats).into_string();
         assert!(text.contains("&lt;script&gt;") && text.contains("&lt;b&gt;"), "{text}");

@@ -54,7 +54,7 @@ pub fn text(out: &mut dyn Write, blocks: &[Block]) -> io::Result<()> {
 const STYLE: &str = "\
 .tiles { display: flex; flex-wrap: wrap; gap: .8rem 2.4rem; margin: .4rem 0 1.4rem; } .tiles div { display: grid; }
 .tiles dd { margin: 0; font: 600 1.9rem/1.1 var(--serif); font-variant-numeric: tabular-nums; } .tiles dt { color: var(--faint); font-size: .9rem; }
-.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); gap: 1.2rem; align-items: start; }
+.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); gap: 1.2rem; }
 .plots .card, .blocks .card { padding: 1rem 1.1rem; min-width: 0; } .plots .card h2, .blocks h2 { margin: 0 0 .7rem; font-size: 1.15rem; }
 .plots .card p { margin: .6rem 0 0; font-size: .9rem; }
 .players-plot { display: grid; grid-template-columns: minmax(4rem, 10rem) 1fr auto; gap: .35rem .8rem; align-items: center; }
@@ -64,7 +64,7 @@ i.won { background: var(--plot-1); } i.other { background: var(--line); } i.lost
 p > i { display: inline-block; width: .8rem; height: .8rem; border-radius: .15rem; vertical-align: -.08em; margin-left: .6rem; } p > i:first-child { margin-left: 0; }
 .blocks { columns: 2 30rem; column-gap: 1.2rem; }
 .blocks .card { break-inside: avoid; margin-bottom: 1.2rem; }
-.blocks .table { background: none; } .blocks td:not(.number) { overflow-wrap: anywhere; }
+.blocks table { width: 100%; } .blocks .table { background: none; } .blocks td:not(.number) { overflow-wrap: anywhere; }
 td { white-space: normal; }
 .number { white-space: nowrap; font-variant-numeric: tabular-nums; text-align: right; }
 ";

@@ -1,0 +1,122 @@
+// Goes through the pages of results, one of them: node results.mjs CHROMIUM match|regress|collection PAGE FOLDER
+//
+// Each is looked at on a desktop, a phone and a large screen, in both languages, light and dark. Pictures are left in FOLDER.
+
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { check, checkContrast, checkWidth, equal, finish, open } from "./browser.mjs";
+
+const [chromium, kind, file, folder] = process.argv.slice(2);
+const text = (page, selector) => page.textContent(selector);
+const count = (page, selector) => page.$$eval(selector, found => found.length);
+const stones = page => page.$$eval("#board [data-stone]", found => found.map(it => it.dataset.stone));
+
+// The viewer: another game, forward and back by button, slider and key; no more stones than moves.
+async function match(page) {
+  const games = await page.$$eval("#viewer-game option", found => found.map(it => it.textContent));
+  check(games.length >= 4 && games.every(name => /^Game \d+: /.test(name)), `games to choose: ${games}`);
+  const all = async () => Number((await text(page, "#counter")).split("/")[1]);
+  equal(await text(page, "#counter"), `${await all()} / ${await all()}`, "the last position is shown first");
+  const last = await stones(page);
+  check(last.length > 5, "with its stones");
+  await page.click('.transport [data-go="first"]');
+  equal(await stones(page), [], "the first position is empty");
+  check(await page.isDisabled('[data-go="-1"]'), "and there is no way back");
+  for (let move = 1; move <= 5; move++) {
+    await page.click('.transport [data-go="1"]');
+    equal((await text(page, "#counter")).split(" ")[0], String(move), "one move on");
+    check((await stones(page)).length <= move, "no more stones than moves");
+  }
+  await page.focus('.transport [data-go="1"]');
+  await page.keyboard.press("PageDown");
+  equal((await text(page, "#counter")).split(" ")[0], "15", "Page Down goes ten moves on");
+  await page.keyboard.press("ArrowLeft");
+  equal((await text(page, "#counter")).split(" ")[0], "14", "an arrow goes back");
+  check((await text(page, "#board-title")).startsWith("Move 14: "), "which is said");
+  await page.$eval("#slider", slider => { slider.value = 3; slider.dispatchEvent(new Event("input")); });
+  equal((await text(page, "#counter")).split(" ")[0], "3", "the slider leads there, too");
+  await page.keyboard.press("End");
+  equal((await stones(page)).sort(), last.sort(), "the end is as before");
+  const first = await text(page, "#counter");
+  await page.selectOption("#viewer-game", { index: 1 });
+  check((await stones(page)).length > 0, "another game is on the board");
+  // The last stones in the picture of this game are those of the viewer.
+  const drawn = await page.$$eval(".cards .card", cards => cards.length);
+  check(drawn >= 4, `final positions are drawn: ${drawn}`);
+  await page.selectOption("#viewer-game", { index: 0 });
+  equal(await text(page, "#counter"), first, "and back");
+  const diagram = await page.$eval(".cards .card svg", svg => svg.querySelectorAll("circle.black, circle.white").length);
+  equal((await stones(page)).length, diagram, "the viewer ends where the diagram of the same game does");
+  check(await count(page, ".plot") >= 1 && await count(page, ".columns .bars i") >= 1, "there are plots");
+  const wide = await page.$eval(".plot", plot => plot.getBoundingClientRect().width / document.body.clientWidth);
+  check(wide > .9, `plots use the width: ${wide}`);
+  check((await page.textContent("h1")).includes("<b>x"), "names of engines are text");
+}
+
+// Failures with their diagrams, known ones when asked for.
+async function regress(page) {
+  check((await page.textContent("h1")).startsWith("Regression"), "the title");
+  const diagrams = await page.$$eval(".card svg.diagram", found => found.map(it => Math.round(it.getBoundingClientRect().width)).filter(Boolean));
+  check(diagrams.length >= 1 && diagrams.every(width => width >= 360), `diagrams of 19×19 are large enough: ${diagrams}`);
+  const known = page.locator("details", { hasText: "as is known" });
+  equal(await known.locator("svg.diagram").first().isVisible(), false, "known failures are not shown");
+  await known.locator("summary").click();
+  equal(await known.locator("svg.diagram").first().isVisible(), true, "unless somebody asks");
+  check(await count(page, ".mark.good") > 0 && await count(page, ".mark.bad") > 0, "wanted and chosen moves are marked");
+  await page.click("table a");
+  check(await page.evaluate(() => location.hash === "#suite-0"), "a suite's name leads to it");
+  check((await page.textContent("body")).includes("<i>"), "what a suite says is text");
+}
+
+// Plots, and the numbers that they are of.
+async function collection(page) {
+  equal(await count(page, ".tiles div"), 6, "headline numbers");
+  check(await count(page, ".plots .card") >= 5, "several plots");
+  check(await count(page, ".columns") >= 2 && await count(page, ".shares") >= 2 && await count(page, ".players-plot .name") >= 2, "of three kinds");
+  const tallest = await page.$eval(".columns .bars", bars => Math.max(...Array.from(bars.children, it => it.getBoundingClientRect().height)) / bars.getBoundingClientRect().height);
+  check(tallest > .97 && tallest <= 1.001, `the highest column is as high as the plot: ${tallest}`);
+  for (const whole of await page.$$(".shares .whole")) {
+    const filled = await whole.evaluate(it => Array.from(it.children).reduce((sum, part) => sum + part.getBoundingClientRect().width + 2, -2) / it.getBoundingClientRect().width);
+    check(filled > .97 && filled < 1.01, `shares fill the bar: ${filled}`);
+  }
+  const columns = await page.$$eval(".plots .card", cards => new Set(cards.map(card => Math.round(card.getBoundingClientRect().left))).size);
+  check(columns >= 2, "more than one column");
+  equal(await count(page, ".players-plot b, .shares img"), 0, "names of players are text");
+  check((await page.textContent(".players-plot")).includes("<b>"), "as they are in the records");
+}
+
+const visits = { match, regress, collection };
+const CONTRAST = { match: ["p", "td", "th", ".counter", "small"], regress: ["p", "td", "th", "h3 span", "summary"], collection: ["td", "dt", ".scale-x span", ".shares .name"] };
+const SCREENS = {
+  desktop: { viewport: { width: 1280, height: 900 } },
+  phone: { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 },
+  large: { viewport: { width: 3840, height: 2160 } },
+};
+for (const colorScheme of ["light", "dark"]) {
+  for (const [name, screen] of Object.entries(SCREENS)) {
+    if (name === "large" && colorScheme === "dark") continue;
+    await open(chromium, file, { ...screen, colorScheme, locale: "en-GB" }, async page => {
+      if (name === "desktop" && colorScheme === "light") await visits[kind](page);
+      equal(await page.evaluate(() => window.broken === undefined), true, "no script of a name runs");
+      await checkWidth(page, `${name}, ${colorScheme}`);
+      await checkContrast(page, `${name}, ${colorScheme}`, CONTRAST[kind]);
+      for (const [whole, fullPage] of [["", false], ["-whole", true]]) {
+        const path = join(folder, `${kind}-${name}-${colorScheme}${whole}.png`);
+        await page.evaluate(() => scrollTo(0, 0));
+        await page.screenshot({ path, fullPage });
+        check(statSync(path).size > 15_000, `${path}: the picture is nearly empty`);
+      }
+      if (name === "phone") {
+        await page.selectOption("#language", "de");
+        equal(await page.evaluate(() => document.documentElement.lang), "de", "the other language");
+        equal(await page.$$eval("[data-text]", found => found.filter(it => /\{\w+\}/.test(it.textContent)).length), 0, "every value is put in");
+        await checkWidth(page, `${name}, ${colorScheme}, German`);
+      }
+    });
+  }
+}
+await open(chromium, file, { ...SCREENS.desktop, javaScriptEnabled: false }, async page => {
+  check(!(await page.isVisible("#language")), "without scripts there is no choice of languages");
+  check((await page.textContent("h1")).length > 3, "and the page is there");
+});
+finish();

@@ -1,0 +1,110 @@
+//! The pages of results in a browser: those of `kosumi match`, `kosumi regress` and `kosumi sgf stats`, which
+//! `tests/pages/results.mjs` goes through.
+//!
+//! Needs what `tests/browser_play.rs` needs. Pictures are left in `target/tmp/NAME-page`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What must be text wherever it comes up.
+const HOSTILE: &str = "</script><script>window.broken=1</script><b>x";
+
+/// Makes a page in an empty folder and goes through it; `None` where there is no browser.
+fn visit(kind: &str, make: impl FnOnce(&Path) -> Vec<String>) {
+    let pages = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/pages");
+    let Some(chromium) =
+        kosumi_test_support::node(&pages, "playwright-core").and_then(|()| kosumi_test_support::chromium())
+    else {
+        return;
+    };
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{kind}-page"));
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    let arguments = make(&folder);
+    let made =
+        Command::new(env!("CARGO_BIN_EXE_kosumi")).args(&arguments).current_dir(&folder).output().unwrap();
+    let page = folder.join("page.html");
+    assert!(page.exists(), "{}", String::from_utf8_lossy(&made.stderr));
+    let went = Command::new("node")
+        .arg(pages.join("results.mjs"))
+        .arg(chromium)
+        .arg(kind)
+        .args([&page, &folder])
+        .output();
+    let went = went.unwrap();
+    let (out, err) = (String::from_utf8_lossy(&went.stdout), String::from_utf8_lossy(&went.stderr));
+    assert!(went.status.success() && out.contains("all well"), "{out}{err}");
+}
+
+fn owned<const N: usize>(arguments: [&str; N]) -> Vec<String> {
+    arguments.map(str::to_owned).to_vec()
+}
+
+#[test]
+fn the_games_of_a_match_can_be_gone_through() {
+    visit("match", |folder| {
+        fs::create_dir(folder.join("sgf")).unwrap();
+        let kosumi = env!("CARGO_BIN_EXE_kosumi");
+        let named = format!(
+            "\"{kosumi}\" gtp --threads 1 --playouts 20 --memory 16 --override-version \"{HOSTILE}\""
+        );
+        let other = "builtin:playouts=10,threads=1,memory=16";
+        owned(["match", &named, other, "--games", "4", "--seed", "1", "--sgf", "sgf", "--html", "page.html"])
+    });
+}
+
+#[test]
+fn failures_are_shown_and_known_ones_when_asked_for() {
+    visit("regress", |folder| {
+        let suite = "boardsize 19\nclear_board\nplay b Q16\nplay w D4\nplay b D16\nplay w Q4\nplay b C6\n\
+            1 reg_genmove white\n#? [A1]\n2 reg_genmove white\n#? [T19]*\n3 reg_genmove black\n#? [!R3]\n\
+            4 no_such_command\n#? [1]\n5 name\n#? [<i>]\n";
+        fs::write(folder.join("suite.tst"), suite).unwrap();
+        owned([
+            "regress",
+            "suite.tst",
+            "--no-model",
+            "--playouts",
+            "20",
+            "--threads",
+            "1",
+            "--html",
+            "page.html",
+        ])
+    });
+}
+
+/// 60 games of several years, boards, results and players.
+fn collection() -> String {
+    let game = |number: usize| {
+        let size = [9, 19, 19][number % 3];
+        let players = [HOSTILE, "Shusaku", "a player whose name is longer than others have it", "白石"];
+        let [black, white] = [players[number % 4], players[(number + 1) % 4]];
+        let results = ["B+R", "W+3.5", "B+T", "W+R", "0", "Void", "?"];
+        let ranks = ["9d", "1d", "5k", "30k", "2p"];
+        let mut text = format!(
+            "(;GM[1]FF[4]SZ[{size}]KM[{}]PB[{black}]PW[{white}]BR[{}]WR[{}]RE[{}]DT[{}-01-01]",
+            [6.5, 7.5, 0.5][number % 3],
+            ranks[number % 5],
+            ranks[number % 4],
+            results[number % 7],
+            2001 + number % 9 * 2,
+        );
+        for index in 0..(number * 7) % 80 {
+            let letter = |number: usize| char::from(b'a' + u8::try_from(number).unwrap());
+            let color = ["B", "W"][index % 2];
+            text += &format!(";{color}[{}{}]", letter(index % 9), letter(index / 9));
+        }
+        text + ")\n"
+    };
+    (0..60).map(game).collect()
+}
+
+#[test]
+fn a_collection_is_seen_at_a_glance() {
+    visit("collection", |folder| {
+        fs::write(folder.join("games.sgf"), collection()).unwrap();
+        owned(["sgf", "stats", "games.sgf", "--html", "page.html"])
+    });
+}
