@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What must be text wherever it comes up.
-const HOSTILE: &str = "</script><script>window.broken=1</script><b>x";
+const HOSTILE: &str = "<b>x</script><script>window.broken=1</script>";
 
 /// Makes a page in an empty folder and goes through it; `None` where there is no browser.
 fn visit(kind: &str, make: impl FnOnce(&Path) -> Vec<String>) {

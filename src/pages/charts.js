@@ -35,12 +35,14 @@ class Chart {
   }
 
   draw() {
-    const width = this.root.clientWidth, { height, ticks, area, xTicks } = this.options;
+    const { ticks, area, xTicks } = this.options, width = this.root.clientWidth;
     if (!width) return;
+    // Where everything is larger, curves are, too.
+    const scale = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16, height = this.options.height * scale;
     this.root.replaceChildren();
     this.root.setAttribute("viewBox", `0 0 ${width} ${height}`);
     this.root.setAttribute("height", height);
-    [this.left, this.right, this.up, this.down] = [38, width - 8, 8, height - (xTicks.length ? 20 : 8)];
+    [this.left, this.right, this.up, this.down] = [38 * scale, width - 8, 8, height - (xTicks.length ? 20 * scale : 8)];
     svg("rect", { class: "ground", x: this.left, y: this.up, width: this.right - this.left,
       height: this.down - this.up }, this.root);
     const lines = this.series.map(series => this.lines(series.values));
@@ -56,7 +58,7 @@ class Chart {
       svg("text", { class: "y", x: this.left - 6, y: this.y(value) }, this.root, text);
     }
     for (const [step, text] of xTicks) {
-      svg("text", { class: "x", x: this.x(step), y: height - 7 }, this.root, text);
+      svg("text", { class: "x", x: this.x(step), y: height - 7 * scale }, this.root, text);
     }
     lines.forEach((parts, index) => {
       for (const line of parts) {

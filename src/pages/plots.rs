@@ -1,5 +1,6 @@
 //! Plots that are drawn without scripts: columns side by side, and the shares of a whole. Text keeps its size on any screen.
 
+use super::texts::{Words, has_words, words};
 use crate::words::grouped;
 use maud::{Markup, Render, html};
 
@@ -59,7 +60,8 @@ impl Render for Columns {
                 }
                 div.scale-x aria-hidden="true" {
                     @for (index, (label, _)) in self.columns.iter().enumerate().step_by(step) {
-                        span style=(middle(index)) { (label) }
+                        // Of a range its beginning.
+                        span style=(middle(index)) { (label.split('–').next().unwrap_or_default()) }
                     }
                 }
             }
@@ -73,6 +75,8 @@ pub struct Shares {
     title: String,
     parts: Vec<(String, u64)>,
     others: u64,
+    /// What stands before the names of parts in the table of texts, if they may be there.
+    prefix: Option<&'static str>,
 }
 
 impl Shares {
@@ -82,7 +86,18 @@ impl Shares {
         parts.sort_by_key(|part| std::cmp::Reverse(part.1));
         let kept = if parts.len() > PARTS_MOST { PARTS_MOST - 1 } else { parts.len() };
         let others = parts.drain(kept..).map(|part| part.1).sum();
-        Shares { title: title.to_owned(), parts, others }
+        Shares { title: title.to_owned(), parts, others, prefix: None }
+    }
+
+    /// Takes the words of parts from the table of texts, where they are there with this before their names.
+    #[must_use]
+    pub fn in_words(mut self, prefix: &'static str) -> Shares {
+        self.prefix = Some(prefix);
+        self
+    }
+
+    fn words(&self, part: &str) -> Option<Words> {
+        self.prefix.map(|prefix| format!("{prefix}{part}")).filter(|name| has_words(name)).map(words)
     }
 
     /// How many parts there are.
@@ -104,8 +119,12 @@ impl Render for Shares {
     fn render(&self) -> Markup {
         let whole = self.whole();
         let percent = |part: u64| format!("{:.1} %", 100.0 * part as f64 / whole.max(1) as f64);
-        let others = super::words("other-parts");
-        let parts = self.parts.iter().map(|(name, part)| (html! { (name) }, name.clone(), *part));
+        let others = words("other-parts");
+        let shown = |name: &String| match self.words(name) {
+            Some(words) => words.render(),
+            None => html! { (name) },
+        };
+        let parts = self.parts.iter().map(|(name, part)| (shown(name), name.clone(), *part));
         let rest = (self.others > 0).then(|| (others.render(), others.english(), self.others));
         let parts: Vec<(Markup, String, u64)> = parts.chain(rest).collect();
         html! {

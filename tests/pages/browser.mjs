@@ -64,6 +64,17 @@ export async function browse(executablePath, options, visit) {
   }
 }
 
+// Drops a file on an element, as a mouse that comes from another window does.
+export async function drop(page, selector, name, text) {
+  const transfer = await page.evaluateHandle(([name, text]) => {
+    const transfer = new DataTransfer();
+    transfer.items.add(new File([text], name, { type: "application/x-go-sgf" }));
+    return transfer;
+  }, [name, text]);
+  for (const kind of ["dragenter", "dragover"]) await page.dispatchEvent(selector, kind, { dataTransfer: transfer });
+  await page.dispatchEvent(selector, "drop", { dataTransfer: transfer });
+}
+
 // Nothing may be wider than the window.
 export async function checkWidth(page, name) {
   const [wide, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);

@@ -6,7 +6,7 @@
 
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { browse, check, checkContrast, checkWidth, equal, finish, watch } from "./browser.mjs";
+import { browse, check, checkContrast, checkWidth, drop, equal, finish, watch } from "./browser.mjs";
 import { start } from "./server.mjs";
 
 const [chromium, kosumi, folder] = process.argv.slice(2);
@@ -171,6 +171,14 @@ async function records(page) {
     "names of a record are text");
   check((await status(page)).includes("<b onclick=x>"), "and so is its result");
   equal(Object.keys(await stones(page)).sort(), ["C7", "G3"], "the record is on the board");
+  // A file that is dropped on the board; what is no file changes nothing.
+  const address = page.url();
+  await drop(page, "#board", "dropped.sgf", "(;SZ[7]PB[Dropped];B[dd];W[ee];B[cc])");
+  await page.waitForFunction(() => document.getElementById("name-black").textContent === "Dropped");
+  equal(Object.keys(await stones(page)).sort(), ["C5", "D4", "E3"], "a record that is dropped on the board is opened");
+  equal(page.url(), address, "and the browser does not go to the file");
+  await page.dispatchEvent("#board", "drop", { dataTransfer: await page.evaluateHandle(() => new DataTransfer()) });
+  equal(Object.keys(await stones(page)).length, 3, "a drop without a file changes nothing");
   for (const [what, text] of [["nonsense", "hello"], ["a large board", "(;SZ[52])"], ["chess", "(;GM[2]SZ[9])"], ["nesting", "(;".repeat(200_000)]]) {
     await page.setInputFiles("#file", { name: "x.sgf", mimeType: "text/plain", buffer: Buffer.from(text) });
     await page.waitForFunction(() => /no record|too long/.test(document.getElementById("status").textContent)

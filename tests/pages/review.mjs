@@ -152,11 +152,32 @@ async function choices(page) {
   equal(await page.$$eval("#chart-rate .mark:not(.better)", found => found.length), shown.length, "on the curve, too");
   await page.click('[data-player=""]');
   check(await count(page, ".stages tbody tr") >= 1, "parts of the game");
-  check((await page.textContent(".details")).includes("not given in the record"), "rules that the record does not give");
+  check(/Chinese rules with superko \(not given in the record\)/.test(await page.textContent(".details")), "rules by their title, and that the record does not give them");
   const download = page.waitForEvent("download");
   await page.click("#save");
   const saved = readFileSync(await (await download).path(), "utf8");
   check(saved.includes("Reviewed by Kosumi"), "the annotated record");
+}
+
+// The other language: all that the markup and the scripts say.
+async function german(page) {
+  await page.keyboard.press("Home");
+  const before = await page.evaluate(() => document.body.innerText);
+  await page.selectOption("#language", "de");
+  equal(await page.evaluate(() => document.documentElement.lang), "de", "the language of the page");
+  check((await page.textContent(".details")).includes("in der Partie nicht angegeben"), "facts in German");
+  check((await page.textContent("#candidates-title")).startsWith("Beste Züge für"), "best moves in German");
+  equal(await page.getAttribute("#next-bad", "title"), "Nächster schlechter Zug (M)", "what a mouse shows");
+  for (const words of ["Moves that lost most", "Best moves", "Win rate", "accuracy", "Middle game", "How to read this", "first choice"]) {
+    check(before.includes(words), `${words} in English`);
+    check(!(await page.evaluate(() => document.body.innerText)).includes(words), `${words} in German`);
+  }
+  equal(await page.$$eval("[data-text]", found => found.filter(it => /\{\w+\}/.test(it.textContent)).length), 0, "every value is put in");
+  await checkWidth(page, "German");
+  await page.reload();
+  equal(await page.inputValue("#language"), "de", "the choice is kept");
+  await page.selectOption("#language", "en");
+  equal(await page.evaluate(() => document.body.innerText), before, "and back everything is as before");
 }
 
 async function text(page) {
@@ -170,8 +191,8 @@ async function text(page) {
 
 const CONTRAST = [".details", ".eyebrow", "#verdict-title", ".badge", ".balance p", "#candidates td", "#candidates th",
   "figcaption", ".worst a span", "dt", "dd", ".toggles button", ".letter", ".about p", ".counter"];
-const desktop = { acceptDownloads: true, viewport: { width: 1280, height: 900 } };
-const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
+const desktop = { acceptDownloads: true, locale: "en-GB", viewport: { width: 1280, height: 900 } };
+const phone = { locale: "en-GB", viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
 
 for (const colorScheme of ["light", "dark"]) {
   await open(chromium, file, { ...desktop, colorScheme }, async page => {
@@ -182,6 +203,7 @@ for (const colorScheme of ["light", "dark"]) {
       await choices(page);
       await fits(page);
       await text(page);
+      await german(page);
     }
     await checkWidth(page, `desktop, ${colorScheme}`);
     for (const [name, at] of [["start", 0], ["middle", expected.bad[0] ?? Math.floor(last / 2)], ["end", last]]) {

@@ -4,7 +4,7 @@
 
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { browse, check, checkWidth, equal, finish, watch } from "./browser.mjs";
+import { browse, check, checkWidth, drop, equal, finish, watch } from "./browser.mjs";
 import { start } from "./server.mjs";
 
 const [chromium, kosumi, folder] = process.argv.slice(2);
@@ -115,13 +115,23 @@ await browse(chromium, { viewport: { width: 1280, height: 900 }, acceptDownloads
   check(saved.includes("Tried: Black wins") && saved.includes("Kosumi"), "what was tried is saved");
 
   // Another game, dropped on the page.
-  await page.setInputFiles("#file", { name: "x.sgf", mimeType: "text/plain", buffer: Buffer.from("(;SZ[5]PB[<b>new</b>];B[cc];W[bb];B[dd])") });
+  await drop(page, "#board", "x.sgf", "(;SZ[5]PB[<b>new</b>];B[cc];W[bb];B[dd])");
   await page.waitForFunction(() => document.title.includes("<b>new</b>"), null, { timeout: 20_000 });
   await page.waitForSelector(".player dl", { timeout: 60_000 });
   equal(await page.$$eval("h1 b", found => found.length), 0, "names are text");
   await page.setInputFiles("#file", { name: "x.sgf", mimeType: "text/plain", buffer: Buffer.from("nothing") });
   await page.waitForFunction(() => document.getElementById("notice").textContent.includes("no record"));
   await checkWidth(page, "live");
+
+  // The other language, which stays chosen.
+  await page.selectOption("#language", "de");
+  equal([await page.textContent("#pass"), await page.textContent("#toggle-answers"), await page.textContent("#candidates-title")],
+    ["Passen", "Kosumi antwortet", "Beste Züge für Schwarz"], "the page speaks German");
+  await page.reload();
+  await page.waitForSelector("#candidates tbody tr");
+  equal(await page.textContent("#worst-heading"), "Züge, die am meisten verloren", "and remembers it");
+  await page.keyboard.press("End");
+  check((await title(page)).startsWith("Schwarz D2"), `moves, too: ${await title(page)}`);
   check(server.isAlive(), "the server is still there");
 });
 await server.kill();

@@ -69,6 +69,7 @@ fn without_value(counts: &Counts) -> Option<Words> {
 fn shares(title: &'static str, counts: &Counts) -> Option<Markup> {
     let known = counts.iter().filter(|&(name, _)| name != MISSING);
     let shares = Shares::new(english(title), known.map(|(name, count)| (name.to_owned(), count)));
+    let shares = shares.in_words("part-");
     // One part is no plot; the tables have it.
     card(words(title), (shares.len() > 1).then(|| shares.render()), without_value(counts))
 }
@@ -186,7 +187,12 @@ mod tests {
         stats.winners.add("Black");
         stats.players.add("<b>", Player { games: 3, black: 1, won: 2, lost: 0 });
         let text = plots(&stats).into_string();
-        assert!(text.contains("&lt;script&gt;") && text.contains("&lt;b&gt;"), "{text}");
+        assert!(
+            text.contains("data-text=\"part-Black\"")
+                && text.contains("&lt;script&gt;")
+                && text.contains("&lt;b&gt;"),
+            "{text}"
+        );
         assert!(!text.contains("<script>") && !text.contains("<b>"), "{text}");
     }
 }
