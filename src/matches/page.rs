@@ -148,11 +148,10 @@ fn facts(page: &mut Page, summary: &Summary, conditions: &Conditions) {
 }
 
 fn results(page: &mut Page, summary: &Summary, names: &[String; 2]) {
-    page.heading_words(&words("results"));
-    let values = [("name", names[0].as_str())];
+    page.heading_words(&words("results-of").with("name", &names[0]));
     let columns =
         ["", "#count-games", "#won", "#lost-games", "#drawn", "scores-of", "elo-of", "#count-moves"];
-    let mut table = Table::named(&columns, &values);
+    let mut table = Table::named(&columns, &[]);
     let mut push = |name: TableCell, tally: Tally, sums: Option<&Sums>, is_total: bool| {
         let Some(rate) = tally.rate() else { return };
         let length = sums.map_or(String::new(), |sums| mean_length(sums, tally));
@@ -173,18 +172,16 @@ fn results(page: &mut Page, summary: &Summary, names: &[String; 2]) {
             push(size.as_str().into(), sums.all, Some(sums), false);
         }
     }
-    push(cell(&words("as-black").with("name", &names[0])), summary.all.as_black, None, false);
-    push(cell(&words("as-white").with("name", &names[0])), summary.all.as_white, None, false);
+    push(cell(&words("as-black")), summary.all.as_black, None, false);
+    push(cell(&words("as-white")), summary.all.as_white, None, false);
     if summary.all.played_out != summary.all.all {
         push(cell(&words("without-forfeits")), summary.all.played_out, None, false);
     }
     push(cell(&words("all-games")), summary.all.all, Some(&summary.all), true);
     page.add(table);
     if let Some(rate) = summary.all.pairs.rate() {
-        let mut table = Table::named(
-            &["points-in-pair", "# 0", "# ½", "# 1", "# 1½", "# 2", "scores-of", "elo-of"],
-            &values,
-        );
+        let mut table =
+            Table::named(&["points-in-pair", "# 0", "# ½", "# 1", "# 1½", "# 2", "scores-of", "elo-of"], &[]);
         let counts = summary.all.pairs.0.map(TableCell::number);
         let cells = [cell(&words("count-pairs").with("count", summary.all.pairs.count()))];
         table.row(cells.into_iter().chain(counts).chain([percent(rate).into(), elo(rate).into()]));

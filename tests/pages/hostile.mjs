@@ -18,9 +18,9 @@ equal(url.hostname, "127.0.0.1", "the server listens on this machine alone");
 check(/^[0-9a-f]{32}$/.test(token), `the token is random and long: ${token}`);
 
 // Sends bytes, and returns what comes back until the other side ends, or `time` is over.
-function send(bytes, time = 3000) {
+function send(bytes, time = 3000, to = port) {
   return new Promise(resolve => {
-    const socket = connect(port, "127.0.0.1"), parts = [];
+    const socket = connect(to, "127.0.0.1"), parts = [];
     const timer = setTimeout(() => { socket.destroy(); resolve(`${Buffer.concat(parts).toString("latin1")}[open]`); }, time);
     const end = () => { clearTimeout(timer); resolve(Buffer.concat(parts).toString("latin1")); };
     socket.on("data", part => parts.push(part));
@@ -213,5 +213,44 @@ if (process.platform === "linux") {
     equal((await page.goto(once)).status(), 404, "once");
   });
   await opened.kill();
+}
+
+// The same locks at the page of a review, and records that are none there.
+writeFileSync(join(folder, "game.sgf"), "(;SZ[9]PB[</title><script>window.broken=1</script>];B[ee]C[</script><img src=x onerror=window.broken=2>];W[cc])");
+const live = await start(kosumi, ["review", join(folder, "game.sgf"), "--live", "--no-open", "--threads", "1", "--memory", "32", "--playouts", "4", "--no-model"]);
+{
+  const there = new URL(live.url), at = Number(there.port), path = there.pathname;
+  const ask = (target, lines) => send(`GET ${target} HTTP/1.1\r\n${lines.map(line => `${line}\r\n`).join("")}\r\n`, 3000, at);
+  const host = `Host: 127.0.0.1:${at}`;
+  equal(status(await ask(path, [host])), "200", "the page of a review");
+  check((await ask(path, [host])).includes("frame-ancestors 'none'"), "in no frame");
+  for (const [target, lines, expected] of [["/", [host], "404"], [`/${token}/`, [host], "404"], [`${path}../../etc/passwd`, [host], "404"],
+    [path, ["Host: evil.example"], "403"], [path, [host, "Origin: http://evil.example"], "403"], [path, [host, "Sec-Fetch-Site: cross-site"], "403"],
+    [`${path}socket`, [host, ...upgrade, "Origin: http://evil.example"], "403"]]) {
+    equal(status(await ask(target, lines)), expected, `review, ${target}, ${lines.at(-1)}`);
+  }
+  await browse(chromium, {}, async context => {
+    const page = context.pages()[0];
+    await page.goto(live.url);
+    await page.waitForFunction(() => document.getElementById("counter").textContent === "0 / 2");
+    await page.keyboard.press("ArrowRight");
+    check((await page.textContent("#comment")).includes("<img src=x"), "a comment is text");
+    const heard = await page.evaluate(async () => {
+      const socket = new WebSocket(new URL("socket", location.href).href.replace("http", "ws")), heard = [];
+      socket.onmessage = event => heard.push(JSON.parse(event.data).is);
+      await new Promise(done => { socket.onopen = done; });
+      for (const text of ["{}", '{"do":"look","step":99,"line":[]}', '{"do":"look","step":0,"line":["zz"]}', '{"do":"look","step":0,"line":["ee","ee"]}',
+        '{"do":"save","file":"/tmp/x"}', '{"do":"load","text":"(;SZ[99])"}', '{"do":"load","text":"nothing"}', '{"do":"play","at":0,"place":"aa"}']) {
+        socket.send(text);
+        await new Promise(done => setTimeout(done, 60));
+      }
+      await new Promise(done => setTimeout(done, 800));
+      return heard.filter(what => what === "refused").length;
+    });
+    check(heard >= 6, `what no page says is refused: ${heard}`);
+    equal(await page.evaluate(() => [window.broken ?? null, document.querySelectorAll("img").length]), [null, 0], "nothing of the record runs");
+  });
+  check(live.isAlive(), "the server of the review is still there");
+  await live.kill();
 }
 finish();

@@ -5,6 +5,7 @@
 // in FOLDER.
 
 import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { loadavg } from "node:os";
 import { join } from "node:path";
 import { browse, check, checkContrast, checkWidth, drop, equal, finish, watch } from "./browser.mjs";
 import { start } from "./server.mjs";
@@ -13,7 +14,8 @@ const [chromium, kosumi, folder] = process.argv.slice(2);
 const desktop = { viewport: { width: 1280, height: 900 } };
 const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
 const LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ";
-const figures = {};
+// Milliseconds: the page is ready, a click is answered, the first best move is there. Printed, and never a failure: machines differ.
+const figures = { load: loadavg()[0] };
 
 const stones = page => page.$$eval("#board [data-stone]", found => Object.fromEntries(found.map(stone =>
   [stone.dataset.stone, stone.getAttribute("class")]).sort()));

@@ -50,6 +50,7 @@ async function match(page) {
   check(await count(page, ".plot") >= 1 && await count(page, ".columns .bars i") >= 1, "there are plots");
   const wide = await page.$eval(".plot", plot => plot.getBoundingClientRect().width / document.body.clientWidth);
   check(wide > .9, `plots use the width: ${wide}`);
+  equal(await page.$$eval("h2 + .table", found => found.length > 0 && found[0].scrollWidth <= found[0].clientWidth), true, "the results are seen without scrolling");
   check((await page.textContent("h1")).includes("<b>x"), "names of engines are text");
 }
 
