@@ -11,6 +11,7 @@
 //! Uses `engine` and what is below it, `training`, `shards` and `files`.
 
 mod log_segment;
+mod noise;
 mod play;
 mod record;
 mod settings;
@@ -19,6 +20,7 @@ mod tests;
 mod workers;
 
 pub use log_segment::{Finished, LogSegment, Storage};
+pub use noise::NoiseSettings;
 pub use play::{NoNetwork, Player};
 pub use record::{Damaged, Ending, OffPolicyTurn, PlayedGame, PositionTargets, Turn};
 pub use settings::{COOLEST, Settings};
