@@ -28,6 +28,7 @@ const STYLE: &str = "\
 .facts td:first-child { color: var(--faint); white-space: nowrap; overflow-wrap: normal; }
 .table + .table { margin-top: 1rem; }
 @media (max-width: 40rem) { .plot text { font-size: 22px; } }
+@media (min-width: 200rem) { .plot text { font-size: 7px; } }
 .headline { font-size: 1.25rem; margin: .4rem 0; max-width: none; }
 ";
 
