@@ -250,7 +250,7 @@ fn records_of_all_kinds() {
         let after = Record::parse(after.as_bytes()).unwrap();
         let moves = |record: &Record| record.nodes.iter().map(|node| node.moves.len()).collect::<Vec<_>>();
         assert_eq!((moves(&after), &after.warnings), (moves(&before), &before.warnings), "{name}");
-        assert!(written(&folder, "html").len() < 120_000, "{name}");
+        assert!(written(&folder, "html").len() < 160_000, "{name}");
     }
 }
 

@@ -177,7 +177,7 @@ fn the_page_is_well_formed_and_shows_every_failure() {
     // Three unexpected failures, a crash, and one failure that is known.
     assert_eq!(count(&document, "div", ("class", "card")) - count(&document, "div", ("class", "cards")), 5);
     assert_eq!(count(&document, "svg", ("class", "diagram")), 3, "where the position is known");
-    assert_eq!(text.matches("could not be followed").count(), 2, "and where it is not, this is said");
+    assert_eq!(text.matches("data-text=\"not-followed\"").count(), 2, "and where it is not, this is said");
     for number in [2, 3, 4, 8] {
         assert!(text.contains(&format!("<h3>{number} <span")), "{number}");
     }
