@@ -276,7 +276,7 @@ impl Render for Table {
                 table {
                     thead {
                         tr {
-                            @for column in &self.columns { th.number[column.is_number] { (column.heading) } }
+                            @for column in &self.columns { th class=[column.is_number.then_some("number")] { (column.heading) } }
                         }
                     }
                     tbody {
