@@ -50,9 +50,19 @@ pub(super) fn run(
             Err(why) => (there.on_loss)(&why),
         }
         *spread = None;
+        // Time may be up: then the search has a part of it once more.
+        let lost = (context.elapsed)();
+        let elapsed = || {
+            let now = (context.elapsed)();
+            now.min(now.saturating_sub(lost) * AGAIN)
+        };
+        return search.run(game, seed, &SearchContext { elapsed: &elapsed, ..*context });
     }
     search.run(game, seed, context)
 }
+
+/// When a rank is lost, the search that takes its place has at least this part of the time.
+const AGAIN: u32 = 4;
 
 impl Engine {
     /// Spreads searches over the ranks of a link, of which this process is rank 0 and whose others
