@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// there, so only a machine that does not run is so slow.
 const PATIENCE: Duration = ALIVE_EVERY.saturating_mul(10);
 /// Wait for packets, and for pieces that come back.
-const WAIT: Duration = Duration::from_millis(2);
+const WAIT: Duration = Duration::from_millis(10);
 
 /// What rank 0 hears of the others.
 #[derive(Clone, PartialEq, Eq, Debug)]

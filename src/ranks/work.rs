@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 /// How often a rank says that it is still there, at least.
 pub(super) const ALIVE_EVERY: Duration = Duration::from_secs(2);
 /// Wait for packets and for what workers tell.
-const WAIT: Duration = Duration::from_millis(2);
+const WAIT: Duration = Duration::from_millis(10);
 
 /// What the workers of a rank tell rank 0.
 #[derive(Clone, PartialEq, Eq, Debug)]
