@@ -7,7 +7,7 @@ use crate::engine::RankLink;
 use crate::net::Network;
 use crate::ranks::{Pieces, World};
 use crate::rules::Rules;
-use crate::selfplay::{self, LogSegment, Settings, Storage};
+use crate::selfplay::{self, LogSegment, NoiseSettings, Settings, Storage};
 use anyhow::{Context, bail};
 use clap::Args;
 use serde_json::{Map, Value, json};
@@ -65,6 +65,17 @@ pub(super) struct Arguments {
     /// about, and no game shows. The search itself says little of them: for labels of label.py
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=100))]
     tree: u32,
+    /// Share of noise in the probabilities of moves where a search for training begins; 0 for none
+    #[arg(long, value_name = "SHARE", default_value_t = 0.25, value_parser = share)]
+    root_noise: f32,
+    /// A move that such a search has looked at gets at least the root of so many times its probability times all visits;
+    /// 0 for none. What it does not deserve is left out of what is learnt
+    #[arg(long, value_name = "FACTOR", default_value_t = 2.0, value_parser = factor)]
+    forced_visits: f32,
+    /// Soft resignation: Black's expected result, 0 to 1, behind which a game goes on with few visits and few training
+    /// positions; 1 for never
+    #[arg(long, value_name = "RESULT", default_value_t = 0.9, value_parser = share)]
+    soft_resign: f32,
     /// Temperature at which moves are drawn at the beginning of games: the higher, the more they differ
     #[arg(long, value_name = "T", default_value_t = 0.8, value_parser = temperature)]
     temperature: f32,
@@ -107,6 +118,11 @@ fn named_rules(text: &str) -> Result<Rules, String> {
 fn share(text: &str) -> Result<f32, String> {
     let share = text.parse::<f32>().ok().filter(|share| (0.0..=1.0).contains(share));
     share.ok_or_else(|| "not a number from 0 to 1".to_owned())
+}
+
+fn factor(text: &str) -> Result<f32, String> {
+    let factor = text.parse::<f32>().ok().filter(|factor| (0.0..=100.0).contains(factor));
+    factor.ok_or_else(|| "not a number from 0 to 100".to_owned())
 }
 
 fn temperature(text: &str) -> Result<f32, String> {
@@ -214,6 +230,12 @@ impl Arguments {
             opening: self.opening,
             off_policy: self.off_policy,
             tree: self.tree,
+            noise: NoiseSettings {
+                weight: self.root_noise,
+                forced: self.forced_visits,
+                ..NoiseSettings::default()
+            },
+            soft_resign: self.soft_resign,
             temperature: self.temperature,
             komi_spread: self.komi_spread,
             handicap: self.handicap,
@@ -244,6 +266,12 @@ impl Arguments {
         };
         if self.handicap > 0 {
             settings.insert("handicap".into(), self.handicap.into());
+        }
+        // Without a search there is neither.
+        if self.visits > 0 {
+            settings.insert("root-noise".into(), self.root_noise.into());
+            settings.insert("forced-visits".into(), self.forced_visits.into());
+            settings.insert("soft-resign".into(), self.soft_resign.into());
         }
         if self.tree > 0 {
             settings.insert("tree".into(), self.tree.into());

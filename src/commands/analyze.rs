@@ -252,10 +252,11 @@ fn analyze(
         // If the controller is gone, the watch says so.
         let _ = session.stream(&info_line(dialect, &request, size, report));
     };
+    let interrupted = || watch.input_pending();
     let search = SearchRequest {
-        interrupted: &|| watch.input_pending(),
         restriction: request.restriction.clone(),
         observer: Some(Observer { every: request.every, on_report: &mut on_report }),
+        ..SearchRequest::new(&interrupted)
     };
     commands.engine.analyze(color, &Limits::default(), search);
     Ok(Response::empty())
@@ -279,10 +280,11 @@ fn genmove_analyze(
         is_reported = true;
         let _ = session.stream(&info_line(dialect, &request, size, report));
     };
+    let interrupted = || watch.interrupted();
     let search = SearchRequest {
-        interrupted: &|| watch.interrupted(),
         restriction: request.restriction.clone(),
         observer: Some(Observer { every: request.every, on_report: &mut on_report }),
+        ..SearchRequest::new(&interrupted)
     };
     let decision = match plays {
         true => commands.engine.genmove(color, search),

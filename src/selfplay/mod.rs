@@ -13,6 +13,7 @@
 //! Uses `engine` and what is below it, `training`, `shards`, `files` and `ranks`.
 
 mod log_segment;
+mod noise;
 mod over_ranks;
 mod play;
 mod record;
@@ -22,6 +23,7 @@ mod tests;
 mod workers;
 
 pub use log_segment::{Finished, LogSegment, Storage};
+pub use noise::NoiseSettings;
 pub use over_ranks::{lend, serve};
 pub use play::{NoNetwork, Player};
 pub use record::{Damaged, Ending, OffPolicyTurn, PlayedGame, PositionTargets, Turn};

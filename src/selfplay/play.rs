@@ -1,5 +1,6 @@
 //! Playing a game.
 
+use super::noise;
 use super::record::{Ending, OffPolicyTurn, PlayedGame, PositionTargets, Turn};
 use super::settings::{COOLEST, LONGEST, Settings};
 use crate::board::{BoardSize, Move, Symmetry};
@@ -17,6 +18,12 @@ const MEMORY_MEBIBYTES: usize = 32;
 const FAST: u32 = 8;
 /// Fewest visits of a search.
 const FEWEST_VISITS: u32 = 2;
+
+/// Turns that must be decided in a row before less is spent on a game.
+const DECIDED_TURNS: u32 = 3;
+/// What the visits are then divided by, and the share of training positions.
+const DECIDED_VISITS: u32 = 4;
+const DECIDED_SHARE: u32 = 10;
 
 /// Without a network there must be a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
@@ -93,9 +100,17 @@ impl Player {
         } else {
             turns.extend(opening.iter().map(|&mv| Turn { mv, targets: None }));
         }
+        let mut decided = 0;
         while !self.engine.game().is_over() && turns.len() < LONGEST * size.area() {
-            let is_for_training = rng.chance(self.settings.training_share);
-            let assessment = self.assess(is_for_training, &mut rng)?;
+            let is_decided = decided >= DECIDED_TURNS;
+            let share = self.settings.training_share / if is_decided { DECIDED_SHARE } else { 1 };
+            let is_for_training = rng.chance(share);
+            let mut visits = self.visits(is_for_training);
+            if is_decided {
+                visits /= DECIDED_VISITS;
+            }
+            let assessment = self.assess(visits, is_for_training, &mut rng)?;
+            decided = if assessment.value.abs() >= self.settings.soft_resign { decided + 1 } else { 0 };
             let mv = pick(&assessment.policy, self.temperature(size, turns.len()), &mut rng);
             let targets =
                 is_for_training.then(|| PositionTargets::new(size, &assessment.policy, assessment.value));
@@ -165,7 +180,7 @@ impl Player {
         let size = game.size();
         let Some((position, moves)) = self.off_policy.stray(&game, rng) else { return Ok(None) };
         self.engine.set_game(position);
-        let assessment = self.assess(true, rng);
+        let assessment = self.assess(self.visits(true), true, rng);
         self.engine.set_game(game);
         let assessment = assessment?;
         let moves = moves.into_iter().map(|mv| move_index(size, mv)).collect();
@@ -204,13 +219,17 @@ impl Player {
         debug_assert!(played.is_ok(), "{color} {mv}");
     }
 
-    /// The assessment of a position for training, or a quick one to play on.
-    fn assess(&mut self, is_for_training: bool, rng: &mut Rng) -> Result<Assessment, NotFinite> {
-        let visits = if is_for_training { self.settings.visits } else { self.settings.visits / FAST };
+    /// Visits of a search for training, or of one to play on.
+    fn visits(&self, is_for_training: bool) -> u32 {
+        if is_for_training { self.settings.visits } else { self.settings.visits / FAST }
+    }
+
+    /// The assessment of a position, for training or to play on.
+    fn assess(&mut self, visits: u32, is_for_training: bool, rng: &mut Rng) -> Result<Assessment, NotFinite> {
         if self.has_network && (visits < FEWEST_VISITS || self.settings.visits == 0) {
             return self.without_search(rng);
         }
-        Ok(self.search(visits.max(FEWEST_VISITS)))
+        Ok(self.search(visits.max(FEWEST_VISITS), is_for_training, rng))
     }
 
     /// The network's own policy and value, or without a network a short search.
@@ -221,14 +240,19 @@ impl Player {
         // As the network expects play to go on, without optimism.
         match self.engine.predict(self.engine.game().to_move(), symmetry, 0.0) {
             Some(prediction) => Ok(Assessment::predicted(size, &prediction?)),
-            None => Ok(self.search(self.settings.visits.max(FEWEST_VISITS))),
+            None => Ok(self.search(self.settings.visits.max(FEWEST_VISITS), false, rng)),
         }
     }
 
-    fn search(&mut self, visits: u32) -> Assessment {
+    fn search(&mut self, visits: u32, is_for_training: bool, rng: &mut Rng) -> Assessment {
         let color = self.engine.game().to_move();
         let limits = Limits { visits: Some(visits), ..Limits::default() };
-        Assessment::found(self.engine.analyze(color, &limits, SearchRequest::new(&|| false)))
+        let noise = (is_for_training && self.has_network && self.settings.noise.is_on())
+            .then(|| noise::draw(&self.settings.noise, &self.engine.priors(), rng));
+        let is_noisy = noise.is_some();
+        let request = SearchRequest { noise, ..SearchRequest::new(&|| false) };
+        let report = self.engine.analyze(color, &limits, request);
+        if is_noisy { Assessment::without_noise(report) } else { Assessment::found(report) }
     }
 
     fn temperature(&self, size: BoardSize, ply: usize) -> f32 {
@@ -262,6 +286,19 @@ impl Assessment {
             .collect();
         policy.push((Move::Pass, prediction.pass));
         Assessment { policy, value: prediction.value(), lead: prediction.lead }
+    }
+
+    /// Moves count by what speaks for them, without the visits that they have from noise or because they were forced: policy
+    /// target pruning. A single visit but the best move's is chance.
+    /// CITE: Wu (2019), 3.2.
+    fn without_noise(report: &SearchReport) -> Assessment {
+        let most = report.moves.iter().map(|entry| entry.merit).fold(0.0, f32::max);
+        if most <= 0.0 {
+            return Assessment::found(report);
+        }
+        let known = report.moves.iter().filter(|entry| entry.merit > 1.0 || entry.merit == most);
+        let policy = known.map(|entry| (entry.mv, entry.merit)).collect();
+        Assessment { policy, value: report.value, lead: report.score }
     }
 
     /// Moves count by their visits, or, if none has any, by what was known before.

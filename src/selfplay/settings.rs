@@ -1,5 +1,6 @@
 //! How games are played.
 
+use super::noise::NoiseSettings;
 use crate::board::{BoardSize, Point};
 use crate::handicap::fixed_handicap;
 use crate::rng::Rng;
@@ -27,6 +28,13 @@ pub struct Settings {
     /// So many positions of its own tree follow each search for training: what a search asks a network about, and no game
     /// shows. The search knows little of them; a teacher should say more.
     pub tree: u32,
+    /// What makes searches for training look at moves that they do not expect to be good.
+    pub noise: NoiseSettings,
+    /// Soft resignation: when Black's expected result has been this far from 0 for three turns in a row, games go on with a
+    /// quarter of the visits, and a tenth of the training positions; 1 for never. Who resigns does not learn how games end,
+    /// and who plays on learns little else.
+    /// CITE: Wu (2019), as KataGo's self-play does it by default.
+    pub soft_resign: f32,
     /// Temperature at which moves are drawn at the beginning of a game; above 0. Moves count by their visits to the power of
     /// one over this; it falls by half every so many moves as the board is wide, down to [`COOLEST`].
     pub temperature: f32,
@@ -66,6 +74,8 @@ impl Default for Settings {
             opening: 0.05,
             off_policy: 100,
             tree: 0,
+            noise: NoiseSettings::default(),
+            soft_resign: 0.9,
             temperature: 0.8,
             komi_spread: 1.0,
             handicap: 0,

@@ -1,4 +1,4 @@
-use super::{Ending, NoNetwork, PlayedGame, Player, Settings};
+use super::{Ending, NoNetwork, NoiseSettings, PlayedGame, Player, Settings};
 use crate::board::{BoardSize, Color, Move};
 use crate::game::Game;
 use crate::net::input::index;
@@ -176,6 +176,22 @@ fn a_search_leaves_positions_of_its_tree() {
     }
     assert!(kept > 50 && depths.iter().all(|&count| count > 5), "{kept} {depths:?}");
     assert!(games(&plain, Some(network()), 2).iter().all(|game| game.off_policy.is_empty()));
+}
+
+#[test]
+fn noise_leads_elsewhere_and_games_that_are_decided_cost_less() {
+    let plain = NoiseSettings { weight: 0.0, forced: 0.0, ..NoiseSettings::default() };
+    let base = Settings { off_policy: 0, noise: plain, soft_resign: 1.0, ..settings(24, &[(5, 5)]) };
+    let base_games = games(&base, Some(network()), 4);
+    for noise in [NoiseSettings { weight: 0.25, ..plain }, NoiseSettings { forced: 2.0, ..plain }] {
+        assert_ne!(games(&Settings { noise, ..base.clone() }, Some(network()), 4), base_games, "{noise:?}");
+    }
+    // Everything counts as decided: only the first turns have their full share.
+    let soft = games(&Settings { soft_resign: 0.0, tree: 0, ..base.clone() }, Some(network()), 12);
+    let late = soft.iter().flat_map(|game| game.turns.iter().skip(usize::from(game.opening) + 3));
+    let (count, taken) =
+        late.fold((0, 0), |(count, taken), turn| (count + 1, taken + u32::from(turn.targets.is_some())));
+    assert!(count > 100 && taken * 8 < count, "{taken} of {count}, where half was asked for");
 }
 
 #[test]

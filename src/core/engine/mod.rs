@@ -358,10 +358,11 @@ impl Engine {
         let exploration = self.root_exploration().or_else(|| self.ranked_exploration());
         let (search, spread, game) = (&mut self.search, &mut self.spread, &self.game);
         let elapsed = || start.elapsed();
-        let SearchRequest { interrupted, restriction, observer } = request;
+        let SearchRequest { interrupted, restriction, noise, observer } = request;
         let context = SearchContext {
             restriction: &restriction,
             exploration: exploration.as_ref(),
+            noise: noise.as_ref(),
             for_play,
             ..SearchContext::new(limits, &elapsed, interrupted)
         };

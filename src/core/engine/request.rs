@@ -2,7 +2,7 @@
 
 use crate::board::Move;
 use crate::game::Game;
-use crate::search::{Restriction, SearchReport};
+use crate::search::{Restriction, RootNoise, SearchReport};
 use std::fmt;
 use std::time::Duration;
 
@@ -12,6 +12,8 @@ pub struct SearchRequest<'a> {
     pub interrupted: &'a (dyn Fn() -> bool + Sync),
     /// Moves that are not to be searched.
     pub restriction: Restriction,
+    /// Noise on the root's probabilities, for games that are to be learnt from.
+    pub noise: Option<RootNoise>,
     /// Who wants reports while the search runs.
     pub observer: Option<Observer<'a>>,
 }
@@ -27,7 +29,7 @@ pub struct Observer<'a> {
 impl<'a> SearchRequest<'a> {
     /// A search without observer in which every move may be searched.
     pub fn new(interrupted: &'a (dyn Fn() -> bool + Sync)) -> SearchRequest<'a> {
-        SearchRequest { interrupted, restriction: Restriction::NONE, observer: None }
+        SearchRequest { interrupted, restriction: Restriction::NONE, noise: None, observer: None }
     }
 }
 

@@ -24,6 +24,7 @@ pub mod exploration;
 mod many_workers;
 pub mod means;
 pub mod node;
+pub mod noise;
 pub mod params;
 pub mod report;
 pub mod restriction;
@@ -39,6 +40,7 @@ pub(crate) mod valuation;
 pub(crate) mod worker;
 
 pub use exploration::RootExploration;
+pub use noise::RootNoise;
 pub use params::{Choice, Formula, PuctParams, RaveParams, RootParams, SearchChanges, SearchParams};
 pub use report::{MoveReport, SearchReport};
 pub use restriction::{MoveRule, Restriction};
@@ -63,7 +65,7 @@ use worker::{Common, Counters, Worker};
 
 static NO_RESTRICTION: Restriction = Restriction::NONE;
 
-/// Limits, time, interruption and reports of a search. But for `restriction` and `exploration`, none of it changes the
+/// Limits, time, interruption and reports of a search. But for `restriction`, `exploration` and `noise`, none of it changes the
 /// result of a search that runs to a fixed number of simulations.
 #[derive(Clone, Copy)]
 pub struct SearchContext<'a> {
@@ -79,8 +81,10 @@ pub struct SearchContext<'a> {
     pub restriction: &'a Restriction,
     /// Simulations that choose the root's move otherwise.
     pub exploration: Option<&'a RootExploration>,
+    /// Noise on the root's probabilities; not by playouts.
+    pub noise: Option<&'a RootNoise>,
     /// Is one good move wanted, and not what every move is worth? Then moves of the root are left out that cannot be better
-    /// than others, see [`RootParams`]; not with an `exploration`, and not by playouts.
+    /// than others, see [`RootParams`]; not with an `exploration` or `noise`, and not by playouts.
     pub for_play: bool,
 }
 
@@ -98,6 +102,7 @@ impl<'a> SearchContext<'a> {
             reporting: None,
             restriction: &NO_RESTRICTION,
             exploration: None,
+            noise: None,
             for_play: false,
         }
     }
@@ -352,7 +357,10 @@ impl<E: Evaluator + Sync> Search<E> {
 
     /// The moves of the root that need not be looked at when one is to be played. The root has moves then.
     fn pruned(&self, root: NodeId, game: &Game, context: &SearchContext<'_>) -> Vec<Move> {
-        let is_wanted = context.for_play && context.exploration.is_none() && self.valuation().is_some();
+        let is_wanted = context.for_play
+            && context.exploration.is_none()
+            && context.noise.is_none()
+            && self.valuation().is_some();
         if !is_wanted {
             return Vec::new();
         }

@@ -858,3 +858,40 @@ fn every_simulation_is_drawn_as_often_as_any_other() {
     }
     assert!(search.sample_path(&empty(6), &mut rng).is_empty(), "nothing is known there");
 }
+
+#[test]
+fn noise_brings_visits_that_speak_for_nothing() {
+    let game = empty(5);
+    let searched = |noise: Option<&RootNoise>| {
+        let mut search = with_puct(plain_puct(), HashPolicy, 1);
+        let limits = Limits::playouts(400);
+        let context = SearchContext { noise, ..SearchContext::new(&limits, &|| Duration::ZERO, &|| false) };
+        search.run(&game, 1, &context)
+    };
+    let plain = searched(None);
+    assert_eq!(summary(&plain), summary(&searched(Some(&RootNoise::new(0.0, &[], 0.0)))));
+
+    // All noise goes to the least visited move, too little to make it the most visited one.
+    let least = plain.moves.last().expect("moves").mv;
+    let before = plain.find(least).expect("a move");
+    let noisy = [0.01, 0.02, 0.03, 0.04].map(|weight| {
+        let report = searched(Some(&RootNoise::new(weight, &[(least, 1.0)], 0.0)));
+        let after = report.find(least).expect("a move");
+        assert_eq!(after.prior, before.prior, "what the evaluator says stays");
+        (after.visits, after.merit)
+    });
+    assert!(noisy.is_sorted() && noisy[3].0 > before.visits + 5, "{} {noisy:?}", before.visits);
+    assert!(
+        noisy.iter().any(|&(visits, merit)| visits > before.visits && merit < 0.8 * visits as f32),
+        "{noisy:?}"
+    );
+
+    let forced = searched(Some(&RootNoise::new(0.0, &[], 2.0)));
+    for entry in forced.moves.iter().filter(|entry| entry.visits > 0) {
+        let wanted = (2.0 * entry.prior.probability() * 400.0).sqrt();
+        assert!(entry.visits as f32 >= wanted - 1.0, "{}: {} instead of {wanted}", entry.mv, entry.visits);
+        assert!(entry.merit <= entry.visits as f32);
+    }
+    let visits = |report: &SearchReport| report.moves.iter().map(|entry| entry.visits.min(5)).sum::<u32>();
+    assert!(visits(&forced) > visits(&plain), "more moves are looked at a few times");
+}

@@ -4,6 +4,7 @@ use super::bias::{BiasTable, Kind};
 use super::exploration::{Candidate, RootExploration};
 use super::means::Child;
 use super::node::{self, Edge, EdgeId, Node, NodeId, Rave};
+use super::noise::RootNoise;
 use super::params::{Formula, PuctParams, RaveParams, View};
 use super::select::{self, MoveStats, Puct, RaveStats};
 use super::table::{Claim, EdgeRef, Edges};
@@ -120,6 +121,7 @@ pub(crate) struct Worker<'s, E> {
     rng: Rng,
     restriction: &'s Restriction,
     exploration: Option<&'s RootExploration>,
+    noise: Option<&'s RootNoise>,
     /// Does the current simulation count at the root?
     counts_at_root: bool,
     path: Vec<Step>,
@@ -205,6 +207,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
             rng,
             restriction: context.restriction,
             exploration: context.exploration,
+            noise: context.noise,
             counts_at_root: true,
             path: Vec::new(),
             moves: Vec::new(),
@@ -472,6 +475,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         let (sign, depth, color) = (self.line.to_move().sign() as f32, self.path.len(), self.line.to_move());
         let is_in_order = node.is_in_order();
         let scale = if depth == 0 { self.root_scale } else { 1.0 };
+        let noise = self.noise.filter(|_| depth == 0);
         let mut visited = std::mem::take(&mut self.visited);
         visited.clear();
         let (mut edge_weight, mut visited_probability) = (0.0, 0.0);
@@ -479,7 +483,8 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         let mut fresh: Option<Visited> = None;
         for edge in self.table.edges(node) {
             let child = edge.child();
-            let probability = scale * edge.prior().probability();
+            let own = scale * edge.prior().probability();
+            let probability = noise.map_or(own, |noise| noise.probability(edge.mv(), own));
             let stats = child.map(|child| self.known(&edge, self.table.node(child), sign));
             let stats = stats.unwrap_or_default();
             if stats.visits > 0.0 {
@@ -503,7 +508,10 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         let puct = Puct::new(params, &node.stats(sign, edge_weight, visited_probability, depth == 0));
         let mut best: Option<(f32, Visited)> = None;
         for it in &visited {
-            let urgency = puct.urgency(&it.stats, it.probability);
+            let is_forced = noise.is_some_and(|noise| {
+                noise.is_forced(it.probability, it.stats.visits + it.stats.lost, edge_weight)
+            });
+            let urgency = if is_forced { f32::INFINITY } else { puct.urgency(&it.stats, it.probability) };
             let is_better =
                 |(most, than): (f32, Visited)| urgency > most || urgency == most && it.order < than.order;
             if best.is_none_or(is_better) {
