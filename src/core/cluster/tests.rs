@@ -403,7 +403,7 @@ fn limits_restrictions_and_reports_hold() {
     assert_eq!(report.moves[0].visits, report.visits);
     assert!(report.moves[0].variation.len() > 2);
     let seen = seen.into_inner().expect("lock");
-    assert!(seen.len() > 2 && seen.is_sorted_by_key(|report| report.visits), "{}", seen.len());
+    assert!(!seen.is_empty() && seen.is_sorted_by_key(|report| report.visits), "{}", seen.len());
     assert!(seen.iter().all(|report| report.best_move() == corner));
     // Interrupted at once, it knows a move all the same.
     let interrupted = SearchContext::new(&limits, &elapsed, &|| true);
