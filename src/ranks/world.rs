@@ -100,7 +100,8 @@ impl World {
 
     /// Waits until all ranks have come to their end; the link must have been dropped.
     pub fn end(self) {
-        drop(self);
+        #[cfg(feature = "mpi")]
+        drop(self.universe);
     }
 
     /// Ends all ranks, this one too, without waiting for any: for who knows that one will not come to its end.
