@@ -8,7 +8,7 @@
 //!
 //! The engine itself is the crate `kosumi-core` (`src/core/`), whose modules stand here, too.
 //!
-//! Dependency direction, held by `tests/architecture.rs`: `kosumi-core` ← {files, networks, pages, statistics, training} ←
+//! Dependency direction, held by `tests/architecture.rs`: `kosumi-core` ← {files, networks, pages, ranks, statistics, training} ←
 //! {collections, shards, review} ← selfplay ← commands ← {analysis, players, session, tune} ← regress ← matches ← browser ← cli.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
@@ -22,6 +22,7 @@ pub mod matches;
 pub mod networks;
 pub mod pages;
 pub mod players;
+pub mod ranks;
 pub mod regress;
 pub mod review;
 pub mod selfplay;
@@ -33,6 +34,6 @@ pub mod tune;
 pub mod words;
 
 pub use kosumi_core::{
-    board, engine, eval, eyespace, game, graph_key, handicap, history, net, perft, playout, rng, rules,
-    safety, score, search, sgf, solve, tactics, time,
+    board, cluster, engine, eval, eyespace, game, graph_key, handicap, history, net, perft, playout, rng,
+    rules, safety, score, search, sgf, solve, tactics, time,
 };

@@ -1,7 +1,8 @@
 //! Engines that answer GTP commands, for tests and matches: child processes, or the one that is built in.
 //!
-//! Uses the crate `kosumi-gtp` alone.
+//! Uses the crate `kosumi-gtp`, and of `ranks` what tells an engine that it is none.
 
+use crate::ranks::work_alone;
 use kosumi_gtp::{Client, ClientError, Handler, InputWatch, answer, split_command_line};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -82,6 +83,7 @@ impl Engines for Children {
     fn start(&self, folder: &Path) -> Result<Box<dyn Player>, String> {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).current_dir(folder);
+        work_alone(&mut command);
         match Client::spawn_command(command) {
             Ok(client) => Ok(Box::new(client)),
             Err(error) => Err(format!("cannot start {}: {error}", self.program.display())),

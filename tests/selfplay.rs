@@ -23,7 +23,18 @@ impl Folder {
 
     fn command(&self, games: u32, options: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_kosumi"));
-        command.args(["selfplay", "--no-model", "--sizes", "5,4x6:2", "--visits", "20", "--shard", "150"]);
+        command.args([
+            "selfplay",
+            "--no-model",
+            "--sizes",
+            "5,4x6:2",
+            "--visits",
+            "20",
+            "--shard",
+            "150",
+            "--soft-resign",
+            "1",
+        ]);
         command.arg("--out").arg(self.path()).args(["--games", &games.to_string()]);
         command.args(options.split_whitespace());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -3,13 +3,16 @@
 use super::katago::KataGoArguments;
 use super::model::ModelArguments;
 use super::options;
+use super::ranks::{self, warn};
 use crate::board::BoardSize;
+use crate::cluster::ClusterError;
 use crate::collections::read_game;
 use crate::commands::{Commands, GraphicsKind, Setting};
-use crate::engine::{Engine, EngineSettings, HumanSettings};
+use crate::engine::{Engine, EngineSettings, HumanSettings, RankLink};
 use crate::eval::NetworkSettings;
 use crate::graph_key::Sharing;
 use crate::net::{Network, Profile, Rank};
+use crate::ranks::World;
 use crate::rules::Rules;
 use crate::session::{Autosave, Log, Served, newest};
 use anyhow::{Context, bail};
@@ -18,6 +21,7 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Speak the Go Text Protocol on standard input and output
@@ -207,7 +211,36 @@ impl EngineArguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let configured = arguments.katago.settings_or(EngineSettings::default())?;
+    let Some((world, link)) = World::join()? else {
+        return serve(arguments, engine(arguments, EngineSettings::default().threads)?);
+    };
+    // Where many processes share machines, only who starts them knows how many threads each should have.
+    let (threads, count) = (1, world.ranks());
+    let rank = world.rank();
+    let part = |link: RankLink, is_one_gone: Option<Arc<AtomicBool>>| {
+        let mut engine = engine(arguments, threads)?;
+        ranks::check_processors(rank, engine.settings().threads);
+        let is_spread = engine.search().evaluator().network().is_some();
+        let Some(is_one_gone) = is_one_gone else {
+            return if is_spread { Ok(engine.serve_ranks(link)?) } else { Ok(()) };
+        };
+        let on_loss = move |why: &ClusterError| {
+            is_one_gone.store(true, Ordering::Relaxed);
+            warn(&format!("{why}: from here on this process searches alone"));
+        };
+        match engine.spread_over(link, Box::new(on_loss)) {
+            true => warn(&format!("searches with {count} ranks")),
+            false => warn("playouts are not spread over ranks: this process searches alone"),
+        }
+        serve(arguments, engine)
+    };
+    ranks::take_part(world, link, part).map(Option::unwrap_or_default)
+}
+
+/// The engine of the command line; `threads` is for who names no number of them.
+fn engine(arguments: &Arguments, threads: usize) -> anyhow::Result<Engine> {
+    let defaults = EngineSettings { threads, ..EngineSettings::default() };
+    let configured = arguments.katago.settings_or(defaults)?;
     configured.idle.iter().for_each(|note| warn(note));
     let settings = arguments.engine.settings_or(arguments.human.settings_or(configured.settings));
     let settings = EngineSettings { ponder: settings.ponder || arguments.ponder, ..settings };
@@ -220,6 +253,11 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if let Some(size) = arguments.boardsize.or(configured.size) {
         engine.set_size(size);
     }
+    Ok(engine)
+}
+
+/// Speaks GTP until the controller has no more to say.
+fn serve(arguments: &Arguments, mut engine: Engine) -> anyhow::Result<()> {
     let resumed = resume(arguments, &mut engine)?;
     let autosave = match &arguments.autosave {
         Some(folder) => Some(Autosave::open(folder, &engine, resumed.as_deref(), warn)?),
@@ -288,10 +326,4 @@ fn resume(arguments: &Arguments, engine: &mut Engine) -> anyhow::Result<Option<P
     warnings.iter().for_each(|warning| warn(&format!("{name}: {warning}")));
     warn(&format!("goes on with {name} after move {}", engine.game().records().len()));
     Ok(Some(path))
-}
-
-/// Tells the person at the terminal. Nothing but answers may go to the standard output.
-fn warn(text: &str) {
-    // If nobody listens, the game goes on all the same.
-    let _ = writeln!(io::stderr(), "kosumi: {text}");
 }

@@ -1,12 +1,14 @@
 //! `kosumi match`: games between two engines.
 
-use super::{contender, options, progress};
+use super::{contender, options, progress, ranks};
 use crate::board::BoardSize;
+use crate::engine::RankLink;
 use crate::files::{check_target, relative, write_at_once};
 use crate::matches::{
     self, Conditions, Contender, Control, DeadStones, GameBoard, GameRecord, Match, Observer, Openings,
     Opinions, Source, Storage, Summary, parse_clock,
 };
+use crate::ranks::World;
 use crate::rules::Rules;
 use crate::statistics::Sprt;
 use crate::time::TimeControl;
@@ -17,7 +19,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Let two engines play against each other
@@ -184,6 +186,19 @@ impl Arguments {
 const INTERRUPTED: u8 = 130;
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    let Some((world, link)) = World::join()? else { return play(arguments, None) };
+    let part = |link: RankLink, is_one_gone: Option<Arc<AtomicBool>>| match is_one_gone {
+        Some(is_one_gone) => play(arguments, Some((link, is_one_gone))),
+        None => {
+            matches::serve(arguments.conditions()?, arguments.jobs, link)?;
+            Ok(ExitCode::SUCCESS)
+        }
+    };
+    Ok(ranks::take_part(world, link, part)?.unwrap_or(ExitCode::SUCCESS))
+}
+
+/// Plays the match of the command line, with the help of other ranks if there are any.
+fn play(arguments: &Arguments, others: Option<(RankLink, Arc<AtomicBool>)>) -> anyhow::Result<ExitCode> {
     let conditions = arguments.conditions()?;
     for path in [&arguments.json, &arguments.html].into_iter().flatten() {
         check_target(path)?;
@@ -198,8 +213,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         writeln!(io::stderr(), "kosumi: {missing} games of the log have no record in {folder}")?;
     }
     let over = playing.summary().games.len() as u64;
-    let mut shown = Shown { bar: progress::bar_from(over, arguments.games.into(), progress::WIDE) };
-    playing.play(arguments.jobs, &mut shown)?;
+    let bar = progress::bar_from(over, arguments.games.into(), progress::WIDE);
+    let (link, is_one_gone) = others.unzip();
+    let mut shown = Shown { bar, is_one_gone: is_one_gone.unwrap_or_default() };
+    playing.play_with(arguments.jobs, link, &mut shown)?;
     shown.bar.finish_and_clear();
 
     let (summary, conditions) = (playing.summary(), playing.conditions());
@@ -222,6 +239,8 @@ fn write(path: &Path, text: &str) -> anyhow::Result<()> {
 /// A line for every game on the standard output and, at a terminal, a bar on the standard error.
 struct Shown {
     bar: ProgressBar,
+    /// Set when another rank is gone.
+    is_one_gone: Arc<AtomicBool>,
 }
 
 impl Shown {
@@ -249,6 +268,12 @@ impl Observer for Shown {
 
     fn annulled(&mut self, number: u32, reason: &str) -> anyhow::Result<()> {
         self.line(&format!("game {number:>4}  annulled: {reason}"))
+    }
+
+    fn lost(&mut self, rank: usize, games: usize) -> anyhow::Result<()> {
+        self.is_one_gone.store(true, Ordering::Relaxed);
+        self.bar.suspend(|| ranks::note_loss(rank, games));
+        Ok(())
     }
 }
 

@@ -15,6 +15,7 @@ mod options;
 mod perft;
 mod play;
 mod progress;
+mod ranks;
 mod regress;
 mod review;
 mod selfplay;
@@ -89,6 +90,13 @@ pub fn main() -> ExitCode {
     let matches = command().get_matches_from(words);
     // What clap has matched is what it can build.
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let works_alone = !matches!(
+        cli.command,
+        None | Some(Subcommands::Gtp(_) | Subcommands::Match(_) | Subcommands::Selfplay(_))
+    );
+    if works_alone && let Err(error) = ranks::refuse_many() {
+        return failure(&error);
+    }
     let result = match cli.command {
         None => gtp::run(&cli.gtp),
         Some(Subcommands::Gtp(arguments)) => gtp::run(&arguments),
@@ -117,12 +125,14 @@ pub fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         // Whoever read the output has seen enough.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
-        Err(error) => {
-            // If that cannot be written either, nobody is there to tell.
-            let _ = writeln!(io::stderr(), "kosumi: {error:#}");
-            ExitCode::FAILURE
-        }
+        Err(error) => failure(&error),
     }
+}
+
+fn failure(error: &anyhow::Error) -> ExitCode {
+    // If that cannot be written either, nobody is there to tell.
+    let _ = writeln!(io::stderr(), "kosumi: {error:#}");
+    ExitCode::FAILURE
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

@@ -1,9 +1,11 @@
 //! `kosumi selfplay`: games of the engine against itself, as shards for the training of networks.
 
 use super::model::ModelArguments;
-use super::{options, progress};
+use super::{options, progress, ranks};
 use crate::board::BoardSize;
+use crate::engine::RankLink;
 use crate::net::Network;
+use crate::ranks::{Pieces, World};
 use crate::rules::Rules;
 use crate::selfplay::{self, LogSegment, NoiseSettings, Settings, Storage};
 use anyhow::{Context, bail};
@@ -13,8 +15,8 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::RecvTimeoutError;
-use std::thread;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 /// Play games against itself for networks to learn from
@@ -132,6 +134,29 @@ fn temperature(text: &str) -> Result<f32, String> {
 const PATIENCE: Duration = Duration::from_millis(200);
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    let Some((world, link)) = World::join()? else {
+        return play(arguments, arguments.threads.map_or(processors, usize::from), None);
+    };
+    // Where many processes share machines, only who starts them knows how many threads each should have.
+    let threads = arguments.threads.map_or(1, usize::from);
+    ranks::check_processors(world.rank(), threads);
+    ranks::take_part(world, link, |link, is_one_gone| match is_one_gone {
+        Some(is_one_gone) => play(arguments, threads, Some((link, is_one_gone))),
+        None => {
+            let network = arguments.model.load()?;
+            selfplay::serve(&arguments.settings(), network.as_ref(), threads, link)
+        }
+    })
+    .map(Option::unwrap_or_default)
+}
+
+/// Plays the games of the command line, with the help of other ranks if there are any.
+fn play(
+    arguments: &Arguments,
+    threads: usize,
+    others: Option<(RankLink, Arc<AtomicBool>)>,
+) -> anyhow::Result<()> {
     let network = arguments.model.load()?;
     let settings = arguments.settings();
     let storage = Storage {
@@ -149,10 +174,22 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let stop = Arc::new(AtomicBool::new(false));
     let handler = Arc::clone(&stop);
     ctrlc::set_handler(move || handler.store(true, Ordering::Relaxed)).context("cannot wait for ^C")?;
-    let processors = thread::available_parallelism().map_or(1, usize::from);
-    let threads = arguments.threads.map_or(processors, usize::from).min(missing.len());
+    let threads = threads.min(missing.len());
     let bar = progress::bar_from(before.into(), arguments.games.into(), progress::WIDE);
-    let games = selfplay::start(&settings, network.as_ref(), missing, threads)?;
+    let numbers = Arc::new(Pieces::new(missing));
+    let (sender, games) = mpsc::channel();
+    selfplay::start(&settings, network.as_ref(), &numbers, threads, &sender)?;
+    let lending = match others {
+        Some((link, is_one_gone)) => {
+            let on_loss = move |rank: usize, games: usize| {
+                is_one_gone.store(true, Ordering::Relaxed);
+                ranks::note_loss(rank, games);
+            };
+            Some(selfplay::lend(link, Arc::clone(&numbers), sender.clone(), on_loss)?)
+        }
+        None => None,
+    };
+    drop(sender);
     loop {
         match games.recv_timeout(PATIENCE) {
             Ok(game) => {
@@ -166,6 +203,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         if stop.load(Ordering::Relaxed) {
             break;
         }
+    }
+    if !stop.load(Ordering::Relaxed) {
+        // It has said its last word.
+        lending.map(JoinHandle::join);
     }
     segment.write_shard()?;
     bar.finish_and_clear();

@@ -5,6 +5,7 @@ use crate::commands::Commands;
 use crate::engine::{Engine, EngineSettings};
 use crate::net::Network;
 use crate::players::{Engines, Threads};
+use crate::ranks::work_alone;
 use kosumi_gtp::{Client, split_command_line};
 use std::path::Path;
 use std::process::Command;
@@ -96,6 +97,7 @@ impl Contender {
             Kind::Child { program, arguments } => {
                 let mut command = Command::new(program);
                 command.args(arguments);
+                work_alone(&mut command);
                 // A ^C at the terminal goes to the whole group of processes in front. It is meant for the match, which
                 // lets the games come to an end, and would otherwise kill the engines as well.
                 #[cfg(unix)]

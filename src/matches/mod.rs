@@ -11,7 +11,9 @@
 //! Everything that a game needs is decided by the conditions and its number, so that a match can be interrupted at any
 //! moment and resumed: what the log does not have is played. Nothing here prints.
 //!
-//! Uses `players`, `commands`, `engine` and what is below it, `collections`, `statistics`, `files` and `pages`; and
+//! Ranks that MPI has started share the games (`over_ranks.rs`); the first of them writes all files.
+//!
+//! Uses `players`, `commands`, `engine` and what is below it, `collections`, `statistics`, `files`, `pages` and `ranks`; and
 //! `clap` for the names of values.
 
 mod adjudicate;
@@ -27,6 +29,7 @@ mod journal;
 mod link;
 mod openings;
 mod opinion;
+mod over_ranks;
 mod page;
 mod player;
 mod plots;
@@ -46,6 +49,7 @@ pub use contender::Contender;
 pub use control::Control;
 pub use game_board::GameBoard;
 pub use openings::{Openings, Source};
+pub use over_ranks::serve;
 pub use page::html;
 pub use record::{Ending, GameRecord, Judgement};
 pub use report::json;

@@ -21,10 +21,11 @@ use crate::board::Color;
 use crate::game::Game;
 use crate::score;
 use crate::words::color_letter;
+use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant, SystemTime};
 
 /// A finished game.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Played {
     pub(super) record: GameRecord,
     /// The game as SGF.

@@ -4,16 +4,20 @@ use super::conditions::Conditions;
 use super::control::Control;
 use super::files::GameFiles;
 use super::journal::{Journal, Past};
+use super::over_ranks;
 use super::player::{Identity, Player, start_one};
 use super::record::GameRecord;
 use super::referee::Played;
 use super::schedule::{self, Event};
 use super::summary::Summary;
+use crate::engine::RankLink;
+use crate::ranks::Pieces;
 use anyhow::bail;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::RecvTimeoutError;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// How often the match looks around while no game ends.
@@ -45,6 +49,14 @@ pub trait Observer {
     /// # Errors
     /// Games are given up if it fails.
     fn annulled(&mut self, number: u32, reason: &str) -> anyhow::Result<()>;
+
+    /// Another rank is gone, and so many games that it had begun are played by others.
+    ///
+    /// # Errors
+    /// Games are given up if it fails.
+    fn lost(&mut self, _rank: usize, _games: usize) -> anyhow::Result<()> {
+        Ok(())
+    }
 }
 
 /// A match under way.
@@ -112,9 +124,28 @@ impl Match {
     /// # Errors
     /// If a game cannot begin or be kept. What was finished before is kept.
     pub fn play(&mut self, jobs: u16, observer: &mut dyn Observer) -> anyhow::Result<()> {
-        let Some(players) = self.players.take() else { return Ok(()) };
-        let games = std::mem::take(&mut self.missing);
-        let events = schedule::start(&self.conditions, &self.control, games, jobs, players)?;
+        self.play_with(jobs, None, observer)
+    }
+
+    /// The same with the help of other ranks, which [`serve`](super::serve).
+    ///
+    /// # Errors
+    /// As [`play`](Match::play).
+    pub fn play_with(
+        &mut self,
+        jobs: u16,
+        others: Option<RankLink>,
+        observer: &mut dyn Observer,
+    ) -> anyhow::Result<()> {
+        let players = self.players.take();
+        // Without players nothing is missing; other ranks are told so.
+        let missing = if players.is_some() { std::mem::take(&mut self.missing) } else { Vec::new() };
+        let games = Arc::new(Pieces::new(missing));
+        let workers = if players.is_some() { usize::from(jobs).min(games.waiting().max(1)) } else { 0 };
+        let (sender, events) = mpsc::channel();
+        schedule::start(&self.conditions, &self.control, &games, workers, players, &sender)?;
+        let lending = others.map(|link| over_ranks::lend(link, &games, &sender)).transpose()?;
+        drop(sender);
         let mut failure = None;
         let mut given_up: Option<Instant> = None;
         loop {
@@ -122,9 +153,13 @@ impl Match {
                 Ok(Event::Finished(played)) => self.finished(&played, observer),
                 Ok(Event::Annulled { number, reason }) => self.annulled(number, &reason, observer),
                 Ok(Event::Failed(error)) => Err(error),
+                Ok(Event::Lost { rank, games }) => observer.lost(rank, games),
                 Err(RecvTimeoutError::Timeout) => Ok(()),
-                // No worker is left.
-                Err(RecvTimeoutError::Disconnected) => break,
+                // No worker is left, here or elsewhere.
+                Err(RecvTimeoutError::Disconnected) => {
+                    lending.map(JoinHandle::join);
+                    break;
+                }
             };
             if let Err(error) = result {
                 // Games that cannot be kept need not be played to their end.
@@ -133,6 +168,9 @@ impl Match {
             }
             if self.summary.is_decided() {
                 self.control.stop.store(true, Ordering::Relaxed);
+            }
+            if self.control.is_stopped() {
+                games.stop();
             }
             if self.control.is_aborted() && given_up.get_or_insert_with(Instant::now).elapsed() > GIVE_UP_TIME
             {
@@ -254,5 +292,38 @@ mod tests {
         let mut over = open(games);
         assert_eq!((over.is_complete(), over.records_missing()), (true, 1));
         over.play(1, &mut Counting { finished: 0, most: 0 }).unwrap();
+    }
+
+    #[test]
+    fn other_ranks_play_games_of_the_match() {
+        let scratch = tempfile::TempDir::new().unwrap();
+        let storage = Storage {
+            log: Some(scratch.path().join("log.jsonl")),
+            resume: true,
+            records: Some(scratch.path().join("games")),
+        };
+        let mut playing = Match::open(conditions(&[5], Source::None), 12, &storage, Arc::default()).unwrap();
+        let mut links = crate::cluster::thread_links(2);
+        let (other, first) = (links.remove(1), links.remove(0));
+        let serving = std::thread::spawn(move || {
+            crate::matches::serve(conditions(&[5], Source::None), 2, Box::new(other))
+        });
+        let mut counting = Counting { finished: 0, most: u32::MAX };
+        playing.play_with(1, Some(Box::new(first)), &mut counting).unwrap();
+        serving.join().unwrap().unwrap();
+        assert_eq!((counting.finished, playing.is_complete(), playing.records_missing()), (12, true, 0));
+        assert_eq!(fs::read_dir(scratch.path().join("games")).unwrap().count(), 12);
+        drop(playing);
+        // A match that is over has nothing for other ranks.
+        let mut over = Match::open(conditions(&[5], Source::None), 12, &storage, Arc::default()).unwrap();
+        let mut links = crate::cluster::thread_links(2);
+        let (other, first) = (links.remove(1), links.remove(0));
+        let serving = std::thread::spawn(move || {
+            crate::matches::serve(conditions(&[5], Source::None), 2, Box::new(other))
+        });
+        over.play_with(1, Some(Box::new(first)), &mut Counting { finished: 0, most: 0 }).unwrap();
+        // It may have asked when the first had gone.
+        drop(serving.join().unwrap());
+        assert!(over.is_complete());
     }
 }

@@ -4,9 +4,9 @@ use super::conditions::{Conditions, Plan};
 use super::control::Control;
 use super::player::{Player, start_one};
 use super::referee::{self, NoGame, Played};
-use std::collections::VecDeque;
-use std::sync::mpsc::{self, Receiver, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
+use crate::ranks::Pieces;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
 use std::thread;
 use std::time::Duration;
 
@@ -20,6 +20,11 @@ pub(super) enum Event {
     },
     /// A worker cannot go on.
     Failed(anyhow::Error),
+    /// Another rank is gone, with so many games begun; others play them.
+    Lost {
+        rank: usize,
+        games: usize,
+    },
 }
 
 /// How often in a row a game may fail to begin. After that something is wrong that time does not mend.
@@ -27,23 +32,18 @@ const MOST_ATTEMPTS: u32 = 3;
 /// Before engines are started anew after they failed to.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// Games that are waiting, in the order of their numbers.
-type Waiting = Mutex<VecDeque<u32>>;
-
-/// Begins to play these games. The events end when no worker is at work any more: when all games are played, when the
-/// control says stop and the games begun are over, or when all have failed. Workers are threads of their own and not
-/// scoped ones, so that a match that is given up need not wait for an engine in this process.
+/// Begins to play these games, so many at a time. The events end when no worker is at work any more: when all games are
+/// played, when the control says stop and the games begun are over, or when all have failed. Workers are threads of their
+/// own and not scoped ones, so that a match that is given up need not wait for an engine in this process.
 pub(super) fn start(
     conditions: &Arc<Conditions>,
     control: &Arc<Control>,
-    games: impl IntoIterator<Item = u32>,
-    jobs: u16,
-    first: [Player; 2],
-) -> anyhow::Result<Receiver<Event>> {
-    let waiting: Arc<Waiting> = Arc::new(Mutex::new(games.into_iter().collect()));
-    let (sender, events) = mpsc::channel();
-    let mut ready = Some(first);
-    let workers = usize::from(jobs).min(waiting.lock().unwrap_or_else(PoisonError::into_inner).len().max(1));
+    games: &Arc<Pieces>,
+    workers: usize,
+    first: Option<[Player; 2]>,
+    sender: &Sender<Event>,
+) -> anyhow::Result<()> {
+    let mut ready = first;
     for index in 0..workers {
         let mut worker = Worker {
             conditions: Arc::clone(conditions),
@@ -51,10 +51,10 @@ pub(super) fn start(
             sender: sender.clone(),
             players: ready.take().map_or([None, None], |players| players.map(Some)),
         };
-        let waiting = Arc::clone(&waiting);
-        thread::Builder::new().name(format!("match-{index}")).spawn(move || worker.work(&waiting))?;
+        let games = Arc::clone(games);
+        thread::Builder::new().name(format!("match-{index}")).spawn(move || worker.work(&games))?;
     }
-    Ok(events)
+    Ok(())
 }
 
 struct Worker {
@@ -66,12 +66,11 @@ struct Worker {
 
 impl Worker {
     /// Plays games until none is left, and sends the engines home.
-    fn work(&mut self, waiting: &Waiting) {
+    fn work(&mut self, games: &Pieces) {
         // A game that was taken is played to its end, whatever the match has decided in the meantime: to drop it would
         // favour the results of short games.
         while !self.control.is_stopped() {
-            let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-            let Some(number) = next else { break };
+            let Some(number) = games.next() else { break };
             let plan = self.conditions.plan(number);
             match self.play(&plan) {
                 Ok(Some(played)) => {

@@ -4,30 +4,29 @@ use super::play::Player;
 use super::record::PlayedGame;
 use super::settings::Settings;
 use crate::net::Network;
+use crate::ranks::Pieces;
 use anyhow::Context;
-use std::sync::mpsc::{self, Receiver};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
 use std::thread;
 
-/// Begins to play these games. The workers are threads of their own and not scoped ones: whoever has enough need not
-/// wait for the games begun.
+/// Begins to play these games, each to be told `sender`. The workers are threads of their own and not scoped ones: whoever
+/// has enough need not wait for the games begun.
 ///
 /// # Errors
 /// If there is neither a network nor a search, or no thread can be started.
 pub fn start(
     settings: &Settings,
     network: Option<&Arc<Network>>,
-    numbers: Vec<u32>,
+    numbers: &Arc<Pieces>,
     threads: usize,
-) -> anyhow::Result<Receiver<anyhow::Result<PlayedGame>>> {
-    let waiting = Arc::new(Mutex::new(numbers.into_iter()));
-    let (sender, games) = mpsc::channel();
+    sender: &Sender<anyhow::Result<PlayedGame>>,
+) -> anyhow::Result<()> {
     for index in 0..threads {
         let mut player = Player::new(settings.clone(), network.cloned())?;
-        let (waiting, sender) = (Arc::clone(&waiting), sender.clone());
-        let next = move || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let (numbers, sender) = (Arc::clone(numbers), sender.clone());
         thread::Builder::new().name(format!("selfplay-{index}")).spawn(move || {
-            while let Some(number) = next() {
+            while let Some(number) = numbers.next() {
                 let game = player.play(number).with_context(|| format!("game {number}"));
                 let failed = game.is_err();
                 if sender.send(game).is_err() || failed {
@@ -36,5 +35,5 @@ pub fn start(
             }
         })?;
     }
-    Ok(games)
+    Ok(())
 }

@@ -39,11 +39,13 @@ pub enum Need {
     Amx,
     /// Programs that `cargo test` builds, unless it is told to build one test alone.
     Examples,
+    /// Open MPI's `mpirun`, and this program built with the feature `mpi`.
+    Mpi,
 }
 
 impl Need {
     /// All needs.
-    pub const ALL: [Need; 9] = [
+    pub const ALL: [Need; 10] = [
         Need::GnuGo,
         Need::Shared,
         Need::PyTorch,
@@ -53,6 +55,7 @@ impl Need {
         Need::Zstd,
         Need::Amx,
         Need::Examples,
+        Need::Mpi,
     ];
 
     /// The name in [`MUST_RUN`].
@@ -68,6 +71,7 @@ impl Need {
             Need::Zstd => "zstd",
             Need::Amx => "amx",
             Need::Examples => "examples",
+            Need::Mpi => "mpi",
         }
     }
 
@@ -178,6 +182,24 @@ pub fn chromium() -> Option<PathBuf> {
         ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].map(PathBuf::from);
     let found = named.into_iter().chain(usual).find(|path| path.is_file());
     require(Need::Chromium, found.ok_or_else(|| "there is no Chromium".to_owned()))
+}
+
+/// Open MPI's `mpirun`, for a program that `has_feature`: the command that starts so many processes on this machine.
+pub fn mpirun(has_feature: bool, processes: usize) -> Option<Command> {
+    let version = Command::new("mpirun").arg("--version").output();
+    let is_open_mpi =
+        version.is_ok_and(|version| String::from_utf8_lossy(&version.stdout).contains("Open MPI"));
+    let found = match (has_feature, is_open_mpi) {
+        (false, _) => Err("built without --features mpi".to_owned()),
+        (true, false) => Err("there is no mpirun of Open MPI".to_owned()),
+        (true, true) => Ok(()),
+    };
+    require(Need::Mpi, found)?;
+    let mut command = Command::new("mpirun");
+    // In containers programs are often run as root, and have fewer processors than processes.
+    command.args(["--allow-run-as-root", "--oversubscribe", "--mca", "btl_base_warn_component_unused", "0"]);
+    command.args(["-n", &processes.to_string()]);
+    Some(command)
 }
 
 /// A Python with PyTorch and numpy: the program that `KOSUMI_PYTHON` names, or `python3`.

@@ -18,6 +18,11 @@ const END_PATIENCE: Duration = Duration::from_secs(5);
 /// The same while it runs and nothing comes back.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// How often ranks are asked whether they are there, and how long they have to say so. A rank's thread for messages never
+/// waits, so only a machine that does not run is so slow.
+const PING_EVERY: Duration = Duration::from_secs(1);
+const PONG_PATIENCE: Duration = Duration::from_secs(8);
+
 /// Visits in progress, at most.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Window {
@@ -59,6 +64,9 @@ enum Phase {
 #[derive(Debug, Default)]
 struct Looked {
     root: Option<(Face, Vec<EdgeView>)>,
+    /// Moves that were left out, and what the probabilities of the others were multiplied by.
+    pruned: Vec<Move>,
+    scale: f32,
     variations: Vec<Vec<EdgeView>>,
     missing: usize,
 }
@@ -76,6 +84,9 @@ pub(crate) struct Control<'c> {
     root: RootDone,
     /// When something has come back last.
     heard: Duration,
+    /// Since when each rank has not said that it is there, and when it is asked next.
+    unanswered: Vec<Option<Duration>>,
+    next_ping: Duration,
     next_report: Option<Duration>,
     looked: Option<Looked>,
     ended: Vec<Option<Ended>>,
@@ -100,6 +111,8 @@ impl<'c> Control<'c> {
             cancelled: 0,
             root: RootDone::default(),
             heard: Duration::ZERO,
+            unanswered: vec![None; ranks],
+            next_ping: Duration::ZERO,
             next_report: context.reporting.map(|reporting| reporting.first),
             looked: None,
             ended: (0..ranks).map(|_| None).collect(),
@@ -122,6 +135,10 @@ impl<'c> Control<'c> {
         from: usize,
         message: Message,
     ) -> Option<Message> {
+        if let Message::Pong = message {
+            self.unanswered[from] = None;
+            return None;
+        }
         self.heard = (self.context.elapsed)();
         match message {
             Message::RootDone(it) => {
@@ -129,7 +146,12 @@ impl<'c> Control<'c> {
                 self.cancelled += it.cancelled;
                 self.root = it;
             }
-            Message::Shown { face, edges } => self.shown(rank, face, edges),
+            Message::Shown { face, edges, pruned, scale } => {
+                if let Some(looked) = &mut self.looked {
+                    (looked.pruned, looked.scale) = (pruned, scale);
+                }
+                self.shown(rank, face, edges);
+            }
             Message::Followed { slot, steps } => {
                 if let Some(looked) = &mut self.looked
                     && let Some(place) = looked.variations.get_mut(usize::from(slot))
@@ -147,12 +169,13 @@ impl<'c> Control<'c> {
     /// Does what is to be done now. Returns true when the search is over.
     ///
     /// # Errors
-    /// If nothing has come back for too long.
+    /// If nothing has come back for too long, or a rank does not say that it is there.
     pub(crate) fn step<E: Evaluator>(&mut self, rank: &mut Rank<'_, E>) -> Result<bool, ClusterError> {
         let patience = if self.phase == Phase::Running { PATIENCE } else { END_PATIENCE };
         if (self.context.elapsed)().saturating_sub(self.heard) > patience {
             return Err(ClusterError::Silent);
         }
+        self.ping(rank)?;
         loop {
             let before = self.phase;
             self.take_step(rank);
@@ -161,6 +184,29 @@ impl<'c> Control<'c> {
                 return Ok(self.phase == Phase::Over);
             }
         }
+    }
+
+    /// Asks all ranks whether they are there, now and then.
+    fn ping<E: Evaluator>(&mut self, rank: &mut Rank<'_, E>) -> Result<(), ClusterError> {
+        let now = (self.context.elapsed)();
+        if now < self.next_ping {
+            return Ok(());
+        }
+        self.next_ping = now + PING_EVERY;
+        for (to, unanswered) in self.unanswered.iter_mut().enumerate().skip(1) {
+            match *unanswered {
+                Some(since) if now.saturating_sub(since) > PONG_PATIENCE => {
+                    return Err(ClusterError::Lost(to));
+                }
+                // Who is told the end listens no more.
+                None if self.phase < Phase::Ending => {
+                    *unanswered = Some(now);
+                    rank.post(to, Message::Ping);
+                }
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     fn take_step<E: Evaluator>(&mut self, rank: &mut Rank<'_, E>) {
@@ -318,9 +364,12 @@ impl<'c> Control<'c> {
             self.game,
             counters,
             ownership,
-            View { params: &self.begin.params, root_scale: 1.0 },
+            View { params: &self.begin.params, root_scale: looked.scale },
         );
-        Some(SearchReport { usage: usage.unwrap_or(report.usage), ..report })
+        let mut report = SearchReport { usage: usage.unwrap_or(report.usage), ..report };
+        // Earlier searches may have preferred the image that was left out now.
+        report.moves.sort_by_key(|entry| looked.pruned.contains(&entry.mv));
+        Some(report)
     }
 }
 

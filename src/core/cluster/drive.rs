@@ -8,7 +8,7 @@ use super::rank::{Common, Rank, home};
 use super::session::{Session, take_part};
 use super::wire::{Malformed, Reader, Writer};
 use crate::board::{BoardSize, Key};
-use crate::eval::Evaluator;
+use crate::eval::{Evaluator, NetworkSettings};
 use crate::game::{Game, Line};
 use crate::graph_key::Sharing;
 use crate::rng::Rng;
@@ -61,8 +61,8 @@ struct Store<E> {
     bias: BiasTable,
     evaluator: E,
     scale: Option<Scale>,
-    /// The root whose moves have the priors of a root, and from how many sides it was seen for them.
-    seen: (Option<Key>, AtomicU32),
+    /// The root whose moves have the priors of a root, at a temperature, and from how many sides it was seen for them.
+    seen: (Option<(Key, f32)>, AtomicU32),
 }
 
 /// One rank of a search that is spread over several: rank 0 [runs](Cluster::run) searches, the others [serve](Cluster::serve).
@@ -92,6 +92,9 @@ impl<E: Evaluator + Sync> Store<E> {
     fn begin(&mut self, game: &Game, begin: &Begin, is_home: bool) {
         let Formula::Puct(params) = begin.params.formula else { return };
         let scale = Scale::new(&params, game.size().area(), begin.score);
+        if let Some(settings) = &begin.network {
+            self.evaluator = self.evaluator.asking_with(settings);
+        }
         if begin.clear {
             self.table.clear();
             self.bias.clear();
@@ -100,12 +103,14 @@ impl<E: Evaluator + Sync> Store<E> {
             move_utilities(&self.table, &old, &scale);
         }
         self.scale = Some(scale);
-        if is_home && self.seen.0 != Some(begin.key) {
-            self.seen = (Some(begin.key), AtomicU32::new(1));
-            if let (true, Some(root)) =
-                (self.evaluator.has_root_priors(), self.table.find_or_insert(begin.key))
-            {
-                give_root_priors(&self.table, &self.evaluator, root, game, 1.0);
+        let temperature = begin.params.root_temperature(game);
+        if is_home && self.seen.0 != Some((begin.key, temperature)) {
+            // As `Search` does.
+            let had_other = self.seen.0.is_some_and(|(key, other)| key == begin.key && other != temperature);
+            self.seen = (Some((begin.key, temperature)), AtomicU32::new(1));
+            let are_others = self.evaluator.has_root_priors() || temperature != 1.0 || had_other;
+            if let (true, Some(root)) = (are_others, self.table.find_or_insert(begin.key)) {
+                give_root_priors(&self.table, &self.evaluator, root, game, temperature);
             }
         }
     }
@@ -174,7 +179,17 @@ impl<E: Evaluator + Sync, L: Link> Cluster<E, L> {
         self.is_stale = true;
     }
 
-    /// Searches the game's position over all ranks. For rank 0.
+    /// Has networks asked in another way from here on, on all ranks. If it is another way, everything that was learned is
+    /// forgotten. For rank 0.
+    pub fn ask_with(&mut self, settings: &NetworkSettings) {
+        let Some(own) = self.store.evaluator.network_settings() else { return };
+        if own != (NetworkSettings { arithmetic: own.arithmetic, ..*settings }) {
+            self.store.evaluator = self.store.evaluator.asking_with(settings);
+            self.is_stale = true;
+        }
+    }
+
+    /// Searches the game's position over all ranks. For rank 0. Neither `exploration` nor `noise` of the context is heeded.
     ///
     /// # Errors
     /// If a rank is lost, or does not answer in time. Then there can be no more searches over ranks.
@@ -209,6 +224,8 @@ impl<E: Evaluator + Sync, L: Link> Cluster<E, L> {
             is_tree: game.sharing() == Sharing::Tree,
             key: game.graph_key(),
             params: *params,
+            network: evaluator.network_settings(),
+            for_play: context.for_play,
             score,
             seed,
             restriction: context.restriction.clone(),
@@ -267,7 +284,10 @@ impl<E: Evaluator + Sync, L: Link> Cluster<E, L> {
                     if rest < packet.len() {
                         self.early.push_front((0, packet[rest..].to_vec()));
                     }
-                    self.search(&game, &begin, None)?;
+                    match self.search(&game, &begin, None) {
+                        Err(ClusterError::GivenUp) => return Ok(()),
+                        other => other?,
+                    };
                 }
                 Message::Quit => return Ok(()),
                 _ => return Err(Malformed.into()),

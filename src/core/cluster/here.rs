@@ -16,6 +16,8 @@ pub(crate) struct Here<'s> {
     /// Moves since the root.
     pub(crate) depth: usize,
     pub(crate) restriction: &'s Restriction,
+    /// What the probabilities of the moves are multiplied by.
+    pub(crate) scale: f32,
     /// Lost games for each descent in progress.
     pub(crate) virtual_losses: u32,
 }
@@ -36,7 +38,7 @@ impl Here<'_> {
         // Of moves without visits, the likeliest is the most urgent.
         let mut fresh: Option<(usize, f32)> = None;
         for (index, edge) in self.edges.iter().enumerate() {
-            let probability = edge.prior().probability();
+            let probability = self.scale * edge.prior().probability();
             let stats = edge.child().map(|child| self.known(edge, self.table.node(child), sign));
             let stats = stats.unwrap_or_default();
             if stats.visits > 0.0 {

@@ -13,6 +13,12 @@ pub enum ClusterError {
     /// Some rank is not there any more.
     #[error("a rank does not answer")]
     Silent,
+    /// A rank cannot go on.
+    #[error("rank {0} gives up: {1}")]
+    Failed(usize, String),
+    /// Rank 0 has given the search up, since it has lost a rank.
+    #[error("rank 0 has given the search up")]
+    GivenUp,
     /// The network under the link.
     #[error("the network: {0}")]
     Network(String),
@@ -51,5 +57,27 @@ pub trait Link {
     /// that is at most `most`. `idle` is how often it has been asked in a row.
     fn wait(&mut self, _idle: u32, most: Duration) {
         thread::park_timeout(most);
+    }
+}
+
+impl<L: Link + ?Sized> Link for Box<L> {
+    fn rank(&self) -> usize {
+        (**self).rank()
+    }
+
+    fn ranks(&self) -> usize {
+        (**self).ranks()
+    }
+
+    fn send(&mut self, to: usize, packet: Vec<u8>) -> Result<(), ClusterError> {
+        (**self).send(to, packet)
+    }
+
+    fn poll(&mut self) -> Result<Option<(usize, Vec<u8>)>, ClusterError> {
+        (**self).poll()
+    }
+
+    fn wait(&mut self, idle: u32, most: Duration) {
+        (**self).wait(idle, most);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::wire::{Malformed, Reader, Writer};
 use crate::board::{BoardSize, Color, Key, Move};
-use crate::eval::{Evaluation, Ownership, Prior, ShorttermErrors};
+use crate::eval::{Evaluation, NetworkSettings, Ownership, Prior, ShorttermErrors, View};
 use crate::search::node::{Face, Means, Results};
 use crate::search::worker::Counters;
 use crate::search::{Choice, Formula, MoveRule, PuctParams, Restriction, RootParams, SearchParams, TableUse};
@@ -104,6 +104,10 @@ pub(crate) struct Begin {
     pub(crate) is_tree: bool,
     pub(crate) key: Key,
     pub(crate) params: SearchParams,
+    /// How networks are asked; nothing where there are none.
+    pub(crate) network: Option<NetworkSettings>,
+    /// Is one good move wanted? Then some moves of the root are left out, see `RootParams`.
+    pub(crate) for_play: bool,
     /// Black's expected score at the root, around which points are measured.
     pub(crate) score: f32,
     pub(crate) seed: u64,
@@ -163,6 +167,9 @@ pub(crate) enum Message {
     Shown {
         face: Face,
         edges: Vec<EdgeView>,
+        /// The moves that were left out, and what the probabilities of the others were multiplied by.
+        pruned: Vec<Move>,
+        scale: f32,
     },
     /// The most visited moves from the node of this key on are to be added.
     Follow {
@@ -181,6 +188,10 @@ pub(crate) enum Message {
     Quit,
     /// Something went wrong where there is nobody to be told.
     Failed(String),
+    /// The control asks whether a rank is there.
+    Ping,
+    /// It is.
+    Pong,
 }
 
 impl Message {
@@ -237,10 +248,12 @@ impl Message {
             }
             Message::Stop => out.u8(7),
             Message::Show => out.u8(8),
-            Message::Shown { face, edges } => {
+            Message::Shown { face, edges, pruned, scale } => {
                 out.u8(9);
                 write_face(face, out);
                 out.list(edges, |out, edge| edge.write(out));
+                out.list(pruned, |out, &mv| out.mv(mv));
+                out.f32(*scale);
             }
             Message::Follow { slot, key, steps } => {
                 out.u8(10);
@@ -263,6 +276,8 @@ impl Message {
                 out.u8(15);
                 out.text(why);
             }
+            Message::Ping => out.u8(16),
+            Message::Pong => out.u8(17),
         }
     }
 
@@ -305,13 +320,20 @@ impl Message {
             }
             7 => Message::Stop,
             8 => Message::Show,
-            9 => Message::Shown { face: read_face(from)?, edges: from.list(EdgeView::read)? },
+            9 => Message::Shown {
+                face: read_face(from)?,
+                edges: from.list(EdgeView::read)?,
+                pruned: from.list(Reader::mv)?,
+                scale: from.f32()?,
+            },
             10 => Message::Follow { slot: from.u16()?, key: from.key()?, steps: from.list(EdgeView::read)? },
             11 => Message::Followed { slot: from.u16()?, steps: from.list(EdgeView::read)? },
             12 => Message::End,
             13 => Message::Ended(Box::new(Ended::read(size, from)?)),
             14 => Message::Quit,
             15 => Message::Failed(from.text()?),
+            16 => Message::Ping,
+            17 => Message::Pong,
             _ => return Err(Malformed),
         })
     }
@@ -425,6 +447,11 @@ impl Begin {
         out.flag(self.is_tree);
         out.key(self.key);
         write_params(&self.params, out);
+        out.flag(self.network.is_some());
+        if let Some(network) = &self.network {
+            write_network(network, out);
+        }
+        out.flag(self.for_play);
         out.f32(self.score);
         out.u64(self.seed);
         for rules in [&self.restriction.avoid, &self.restriction.allow] {
@@ -451,6 +478,8 @@ impl Begin {
             is_tree: from.flag()?,
             key: from.key()?,
             params: read_params(from)?,
+            network: if from.flag()? { Some(read_network(from)?) } else { None },
+            for_play: from.flag()?,
             score: from.f32()?,
             seed: from.u64()?,
             restriction: Restriction { avoid: from.list(rule)?, allow: from.list(rule)? },
@@ -458,6 +487,64 @@ impl Begin {
             is_central: from.flag()?,
         })
     }
+}
+
+/// The arithmetic is each rank's own: machines differ in what they compute fastest.
+fn write_network(settings: &NetworkSettings, out: &mut Writer) {
+    let NetworkSettings {
+        view,
+        share_symmetric,
+        arithmetic: _,
+        policy_optimism,
+        root_policy_optimism,
+        policy_temperature,
+        root_symmetries,
+        profile,
+        ignore_pre_root_history,
+        black_doubling_advantage,
+        pass_alive_with_suicide,
+    } = settings;
+    out.flag(*view == View::Varied);
+    out.flag(*share_symmetric);
+    for number in [policy_optimism, root_policy_optimism, policy_temperature, black_doubling_advantage] {
+        out.f32(*number);
+    }
+    out.u8(*root_symmetries);
+    out.flag(*ignore_pre_root_history);
+    out.u8(pass_alive_with_suicide.map_or(2, u8::from));
+    out.text(&profile.map(|profile| profile.to_string()).unwrap_or_default());
+}
+
+fn read_network(from: &mut Reader<'_>) -> Result<NetworkSettings, Malformed> {
+    let view = if from.flag()? { View::Varied } else { View::Plain };
+    let share_symmetric = from.flag()?;
+    let [policy_optimism, root_policy_optimism, policy_temperature, black_doubling_advantage] =
+        [from.f32()?, from.f32()?, from.f32()?, from.f32()?];
+    let root_symmetries = from.u8()?;
+    let ignore_pre_root_history = from.flag()?;
+    let pass_alive_with_suicide = match from.u8()? {
+        0 => Some(false),
+        1 => Some(true),
+        2 => None,
+        _ => return Err(Malformed),
+    };
+    let profile = match from.text()?.as_str() {
+        "" => None,
+        text => Some(text.parse().map_err(|_| Malformed)?),
+    };
+    Ok(NetworkSettings {
+        view,
+        share_symmetric,
+        arithmetic: NetworkSettings::default().arithmetic,
+        policy_optimism,
+        root_policy_optimism,
+        policy_temperature,
+        root_symmetries,
+        profile,
+        ignore_pre_root_history,
+        black_doubling_advantage,
+        pass_alive_with_suicide,
+    })
 }
 
 /// The numbers of a formula for networks, in a fixed order.
@@ -639,6 +726,20 @@ mod tests {
                 is_tree: true,
                 key,
                 params: params(),
+                network: Some(NetworkSettings {
+                    view: View::Plain,
+                    share_symmetric: false,
+                    policy_optimism: 0.1,
+                    root_policy_optimism: 0.3,
+                    policy_temperature: 0.9,
+                    root_symmetries: 5,
+                    profile: Some("rank_3k_5d".parse().expect("a profile")),
+                    ignore_pre_root_history: true,
+                    black_doubling_advantage: -1.5,
+                    pass_alive_with_suicide: Some(true),
+                    ..NetworkSettings::default()
+                }),
+                for_play: true,
                 score: -3.5,
                 seed: 99,
                 restriction: Restriction { avoid: vec![rule.clone()], allow: vec![rule] },
@@ -671,13 +772,20 @@ mod tests {
             Message::Evaluated { job: 8, assessment: None },
             Message::Stop,
             Message::Show,
-            Message::Shown { face, edges: vec![edge.clone(), EdgeView { child: None, ..edge.clone() }] },
+            Message::Shown {
+                face,
+                edges: vec![edge.clone(), EdgeView { child: None, ..edge.clone() }],
+                pruned: vec![mv],
+                scale: 1.25,
+            },
             Message::Follow { slot: 1, key, steps: vec![edge.clone()] },
             Message::Followed { slot: 2, steps: vec![edge] },
             Message::End,
             Message::Ended(Box::new(Ended::new(counters, ownership, usage))),
             Message::Quit,
             Message::Failed("why".into()),
+            Message::Ping,
+            Message::Pong,
         ]
     }
 
@@ -716,7 +824,7 @@ mod tests {
         // Nothing that could come makes it fail otherwise.
         let mut rng = crate::rng::Rng::new(1);
         for _ in 0..20_000 {
-            let mut bytes = vec![rng.below(16) as u8];
+            let mut bytes = vec![rng.below(18) as u8];
             bytes.extend(
                 (0..rng.below(120))
                     .map(|_| if rng.chance(500) { rng.below(4) } else { rng.below(256) } as u8),

@@ -19,12 +19,13 @@ use crate::rng::{Rng, mix};
 use crate::search::bias::{BiasTable, Kind};
 use crate::search::means::Child;
 use crate::search::node::{Edge, Node, NodeId, Results};
+use crate::search::root_moves::without;
 use crate::search::select::MoveStats;
 use crate::search::valuation::Valuation;
 use crate::search::worker::{
     Counters, EARLY_EXPANSION_FULLNESS, depth_limit, may_be_seen_again, see_root_again,
 };
-use crate::search::{Formula, NodeTable, SearchParams};
+use crate::search::{Formula, NodeTable, Restriction, SearchParams, pruned_moves, scale_without};
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::sync::atomic::AtomicU32;
@@ -166,6 +167,12 @@ pub(crate) struct Rank<'s, E> {
     depth_limit: usize,
     line: Line<'s>,
     evaluator: E,
+    /// Moves that are not to be searched: on the rank that keeps the root, also those that are left out there.
+    restriction: Restriction,
+    pruned: Vec<Move>,
+    /// What the probabilities of the root's moves are multiplied by, and the temperature they have.
+    root_scale: f32,
+    temperature: f32,
     /// From how many sides the root has been seen, and can be.
     views: (&'s AtomicU32, u32),
     forbidden_visits: u32,
@@ -229,6 +236,10 @@ impl<'s, E: Evaluator> Rank<'s, E> {
             depth_limit: depth_limit(game),
             line: Line::new(game),
             evaluator,
+            restriction: begin.restriction.clone(),
+            pruned: Vec::new(),
+            root_scale: 1.0,
+            temperature: begin.params.root_temperature(game),
             views,
             forbidden_visits: 0,
             tasks: Vec::new(),
@@ -250,11 +261,18 @@ impl<'s, E: Evaluator> Rank<'s, E> {
         if this.home_of_root() == rank
             && let Some(root) = table.find_or_insert(begin.key)
         {
+            if begin.for_play {
+                let (params, restriction) = (&begin.params.root, &begin.restriction);
+                this.pruned = pruned_moves(table, &this.evaluator, root, game, params, restriction);
+                this.root_scale = scale_without(table, root, &this.pruned);
+                this.restriction = without(restriction, this.to_move, this.pruned.clone());
+            }
             let root = table.node(root);
+            root.leave_order();
             // As `Search` does for all that can be reached: a root counts even where it has not been evaluated.
             this.valuation.measure(root);
             let edges = table.all_edges(root).iter();
-            let forbidden = edges.filter(|edge| !begin.restriction.permits(this.to_move, edge.mv(), 0));
+            let forbidden = edges.filter(|edge| !this.restriction.permits(this.to_move, edge.mv(), 0));
             this.forbidden_visits = forbidden.map(Edge::visits).sum();
         }
         this
@@ -359,6 +377,7 @@ impl<'s, E: Evaluator> Rank<'s, E> {
                 }
             }
             Message::Stop => self.stop(),
+            Message::Ping => self.post(from, Message::Pong),
             Message::Show => self.show(),
             Message::Follow { slot, key, steps } => self.follow(slot, key, steps),
             other => self.told.push_back((from, other)),
@@ -538,19 +557,24 @@ impl<'s, E: Evaluator> Rank<'s, E> {
     /// chosen. Every one of them is chosen as a search chooses, all before being descents in progress.
     fn choose(&mut self, node: &Node, depth: usize, count: u32) -> Vec<(usize, u32)> {
         let Formula::Puct(params) = &self.params.formula else { return Vec::new() };
+        if self.restriction.applies_at(depth) {
+            node.leave_order();
+        }
         let edges = self.table.all_edges(node);
+        let scale = if depth == 0 { self.root_scale } else { 1.0 };
         let here = Here {
             table: self.table,
             node,
             edges,
             color: self.turn(depth),
             depth,
-            restriction: &self.begin.restriction,
+            restriction: &self.restriction,
+            scale,
             virtual_losses: self.params.virtual_losses,
         };
         let (puct, mut fresh) = here.look(params, &mut self.visited);
         let urgent = |place: usize, stats: MoveStats| {
-            let urgency = puct.urgency(&stats, edges[place].prior().probability());
+            let urgency = puct.urgency(&stats, scale * edges[place].prior().probability());
             Urgent { urgency, order: Reverse(edges[place].order()), place, stats }
         };
         let mut known: BinaryHeap<Urgent> =
@@ -735,7 +759,7 @@ impl<'s, E: Evaluator> Rank<'s, E> {
 
     fn root_done(&self, root: &Node, done: u32, cancelled: u32) -> RootDone {
         let mut best_two = [0; 2];
-        let restriction = &self.begin.restriction;
+        let restriction = &self.restriction;
         let is_restricted = restriction.applies_at(0);
         for edge in self.table.all_edges(root) {
             if is_restricted && !restriction.permits(self.to_move, edge.mv(), 0) {
@@ -798,7 +822,7 @@ impl<'s, E: Evaluator> Rank<'s, E> {
                 &self.line,
                 &mut self.evaluator,
                 (seen, most),
-                1.0,
+                self.temperature,
                 &mut self.moves,
             );
         }
@@ -834,11 +858,13 @@ impl<'s, E: Evaluator> Rank<'s, E> {
     /// Shows the root to the control.
     fn show(&mut self) {
         let Some(root) = self.table.find(self.begin.key) else {
-            return self.post(0, Message::Shown { face: Default::default(), edges: Vec::new() });
+            let (face, edges, pruned) = Default::default();
+            return self.post(0, Message::Shown { face, edges, pruned, scale: 1.0 });
         };
         let root = self.table.node(root);
         let edges = self.table.all_edges(root).iter().map(|edge| self.view(edge)).collect();
-        self.post(0, Message::Shown { face: root.face(), edges });
+        let (pruned, scale) = (self.pruned.clone(), self.root_scale);
+        self.post(0, Message::Shown { face: root.face(), edges, pruned, scale });
     }
 
     fn view(&self, edge: &Edge) -> EdgeView {

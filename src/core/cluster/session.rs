@@ -193,7 +193,8 @@ impl<E: Evaluator, L: Link> Session<'_, E, L> {
             match rest {
                 None => {}
                 Some(Message::End) => is_end = true,
-                Some(Message::Failed(why)) => return Err(ClusterError::Network(why)),
+                Some(Message::Failed(why)) => return Err(ClusterError::Failed(from, why)),
+                Some(Message::Quit) => return Err(ClusterError::GivenUp),
                 Some(_) => return Err(Malformed.into()),
             }
         }

@@ -195,6 +195,8 @@ pub(super) fn simulate_and_look<E: Evaluator>(
         is_tree: game.sharing() == Sharing::Tree,
         key: game.graph_key(),
         params: *params,
+        network: None,
+        for_play: false,
         score,
         seed: settings.seed,
         restriction: context.restriction.clone(),

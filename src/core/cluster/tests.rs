@@ -172,6 +172,72 @@ fn one_rank_is_the_search() {
     compare(&built_in(1), &played, 150, &built_in(1));
 }
 
+#[test]
+fn one_rank_treats_the_root_as_the_search_does() {
+    // Images of moves are left out, and probabilities are evened out; also when the position has been searched before, and
+    // at another temperature.
+    let mut params = SearchParams::for_network();
+    let limits = Limits::playouts(120);
+    let context =
+        SearchContext { for_play: true, ..SearchContext::new(&limits, &|| Duration::ZERO, &|| false) };
+    let game = Game::new(BoardSize::square(9).expect("size"), Rules::default(), 7.0);
+    let mut search = Search::new(built_in(4), params, 8, 1);
+    let link = thread_links(1).remove(0);
+    let mut one = Cluster::new(link, built_in(4), 8, 1).with_window(Window { least: 1, most: 1 });
+    for temperature in [1.0, 1.5] {
+        params.root.policy_temperature = temperature;
+        search.set_params(params);
+        // What was learned before was valued around another score.
+        search.clear();
+        one.clear();
+        let wanted = search.run(&game, 7, &context);
+        assert!(wanted.moves.iter().filter(|entry| entry.visits > 0).count() <= 16);
+        let found = one.run(&params, &game, 7, &context).expect("a report");
+        assert_eq!(context_free(&found), context_free(&wanted));
+    }
+}
+
+/// Notes how it is asked.
+#[derive(Clone)]
+struct Settled(NetworkSettings, Arc<Mutex<Vec<f32>>>);
+
+impl Evaluator for Settled {
+    fn evaluate(&mut self, line: &Line<'_>, rng: &mut Rng, moves: &mut Vec<(Move, Prior)>) -> Evaluation {
+        self.1.lock().expect("lock").push(self.0.policy_temperature);
+        HashPolicy.evaluate(line, rng, moves)
+    }
+
+    fn expand(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
+        HashPolicy.expand(line, moves);
+    }
+
+    fn network_settings(&self) -> Option<NetworkSettings> {
+        Some(self.0)
+    }
+
+    fn asking_with(&self, settings: &NetworkSettings) -> Settled {
+        Settled(*settings, Arc::clone(&self.1))
+    }
+}
+
+#[test]
+fn settings_of_the_network_are_those_of_rank_0() {
+    let noted = Arc::new(Mutex::new(Vec::new()));
+    let evaluator = Settled(NetworkSettings::default(), Arc::clone(&noted));
+    let mut all = Ranks::start(&evaluator, 3, 1, Placement::Hashed, 8);
+    let game = empty(5);
+    assert_eq!(all.run(&game, 100, 1).visits, 100);
+    assert!(std::mem::take(&mut *noted.lock().expect("lock")).iter().all(|&it| it == 1.0));
+    all.first.ask_with(&NetworkSettings { policy_temperature: 2.0, ..NetworkSettings::default() });
+    // What was learned is forgotten, since it was another network.
+    assert_eq!(all.run(&game, 100, 1).visits, 100);
+    let noted = std::mem::take(&mut *noted.lock().expect("lock"));
+    assert!(noted.len() > 20 && noted.iter().all(|&it| it == 2.0), "{noted:?}");
+    all.first.ask_with(&NetworkSettings { policy_temperature: 2.0, ..NetworkSettings::default() });
+    assert_eq!(all.run(&game, 100, 1).visits, 200, "the same as before");
+    all.end();
+}
+
 /// Every visit of every node, over all ranks: nothing is in progress, nothing was lost, and nothing counted twice.
 fn check_sums(kept: &[KeptNodes], game: &Game, report: &SearchReport, placement: Placement) {
     let ranks = kept.len();
@@ -337,7 +403,7 @@ fn limits_restrictions_and_reports_hold() {
     assert_eq!(report.moves[0].visits, report.visits);
     assert!(report.moves[0].variation.len() > 2);
     let seen = seen.into_inner().expect("lock");
-    assert!(seen.len() > 2 && seen.is_sorted_by_key(|report| report.visits), "{}", seen.len());
+    assert!(!seen.is_empty() && seen.is_sorted_by_key(|report| report.visits), "{}", seen.len());
     assert!(seen.iter().all(|report| report.best_move() == corner));
     // Interrupted at once, it knows a move all the same.
     let interrupted = SearchContext::new(&limits, &elapsed, &|| true);
@@ -365,7 +431,7 @@ fn a_lost_rank_ends_the_search_with_an_error() {
     let context = SearchContext::new(&limits, &elapsed, &|| false);
     let mut first = Cluster::new(links.remove(0), HashPolicy, 2, 1).placed(Placement::Hashed);
     let found = first.run(&SearchParams::for_network(), &empty(5), 1, &context);
-    assert_eq!(found.expect_err("it is silent"), ClusterError::Silent);
+    assert_eq!(found.expect_err("it is silent"), ClusterError::Lost(1));
 }
 
 /// Few moves with probabilities that fall as those of networks do, and values by chance: searches have the shape of real

@@ -104,7 +104,7 @@ impl Engine {
         let (game, notes) = (self.game.clone(), self.notes.clone());
         self.time_manager.begin_game();
         let (resign, searches) = (self.settings.resign.take(), self.searches);
-        self.search.clear();
+        self.clear_search();
         self.search.evaluator().clear();
         self.searches = 0;
         let decision = self.choose(color, request);

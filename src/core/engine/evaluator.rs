@@ -2,7 +2,9 @@
 
 use super::EngineSettings;
 use crate::board::{BoardSize, Move, Symmetry};
-use crate::eval::{Evaluation, Evaluator, FirstPlays, NetworkEvaluator, Ownership, Playouts, Prior};
+use crate::eval::{
+    Evaluation, Evaluator, FirstPlays, NetworkEvaluator, NetworkSettings, Ownership, Playouts, Prior,
+};
 use crate::game::{Game, Line};
 use crate::net::Network;
 use crate::playout::HeuristicPolicy;
@@ -228,6 +230,19 @@ impl Evaluator for EngineEvaluator {
         match self {
             EngineEvaluator::Playouts(evaluator) => evaluator.is_slow(),
             EngineEvaluator::Network(evaluator) => evaluator.is_slow(),
+        }
+    }
+
+    fn network_settings(&self) -> Option<NetworkSettings> {
+        self.network().map(NetworkEvaluator::settings)
+    }
+
+    fn asking_with(&self, settings: &NetworkSettings) -> EngineEvaluator {
+        match self {
+            EngineEvaluator::Playouts(_) => self.clone(),
+            EngineEvaluator::Network(evaluator) => {
+                EngineEvaluator::Network(Box::new(evaluator.with_settings(*settings)))
+            }
         }
     }
 }

@@ -14,6 +14,7 @@ mod rank;
 mod record;
 mod request;
 mod settings;
+mod spread;
 mod status;
 #[cfg(test)]
 mod tests;
@@ -26,6 +27,7 @@ pub use evaluator::{EngineEvaluator, run_search};
 pub use record::{Remarks, Revision};
 pub use request::{Decision, Observer, SearchRequest};
 pub use settings::{DEFAULT_MOVE_TIME, EngineSettings, HumanSettings};
+pub use spread::{OnLoss, RankLink};
 pub use status::FinalStatus;
 
 use crate::board::{BoardSize, ByColor, Color, Key, Move, Symmetry};
@@ -37,6 +39,7 @@ use crate::rules::Rules;
 use crate::search::{Limits, Reporting, Search, SearchContext, SearchReport};
 use crate::time::{Clock, TimeControl};
 use record::GameNotes;
+use spread::Spread;
 use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -48,6 +51,8 @@ pub struct Engine {
     settings: EngineSettings,
     game: Game,
     search: Search<EngineEvaluator>,
+    /// The ranks that searches are spread over, if they are.
+    spread: Option<Spread>,
     /// A second network, which knows what people play.
     human: Option<Box<NetworkEvaluator>>,
     clocks: ByColor<Clock>,
@@ -84,6 +89,7 @@ impl Engine {
             settings,
             game,
             search,
+            spread: None,
             human: None,
             clocks,
             searches: 0,
@@ -181,7 +187,7 @@ impl Engine {
     /// Puts another game on the board. What was learned is kept where it still applies.
     pub fn set_game(&mut self, game: Game) {
         if game.size() != self.game.size() {
-            self.search.clear();
+            self.clear_search();
         }
         self.fit_search(game.size());
         self.game = if game.sharing() == self.settings.sharing {
@@ -219,11 +225,19 @@ impl Engine {
 
     /// Forgets everything that was learned, and starts the sequence of chance anew.
     pub fn forget(&mut self) {
-        self.search.clear();
+        self.clear_search();
         self.search.evaluator().clear();
         self.report = None;
         self.status = None;
         self.searches = 0;
+    }
+
+    /// Forgets what searches have learned, here and on all ranks.
+    fn clear_search(&mut self) {
+        self.search.clear();
+        if let Some(spread) = &mut self.spread {
+            spread.clear();
+        }
     }
 
     /// Sets the komi; the moves stay.
@@ -342,7 +356,7 @@ impl Engine {
         self.searched = self.game.graph_key();
         let seed = mix(self.settings.seed).wrapping_add(self.searches);
         let exploration = self.root_exploration().or_else(|| self.ranked_exploration());
-        let (search, game) = (&mut self.search, &self.game);
+        let (search, spread, game) = (&mut self.search, &mut self.spread, &self.game);
         let elapsed = || start.elapsed();
         let SearchRequest { interrupted, restriction, noise, observer } = request;
         let context = SearchContext {
@@ -352,7 +366,7 @@ impl Engine {
             for_play,
             ..SearchContext::new(limits, &elapsed, interrupted)
         };
-        let Some(observer) = observer else { return search.run(game, seed, &context) };
+        let Some(observer) = observer else { return spread::run(spread, search, game, seed, &context) };
         // Reports come from a worker; the observer stays on this thread.
         thread::scope(|scope| {
             let (sender, reports) = mpsc::channel();
@@ -361,7 +375,7 @@ impl Engine {
                 let on_report = move |report: SearchReport| sender.send(report).unwrap_or_default();
                 let reporting =
                     Some(Reporting { first: observer.every, every: observer.every, on_report: &on_report });
-                search.run(game, seed, &SearchContext { reporting, ..context })
+                spread::run(spread, search, game, seed, &SearchContext { reporting, ..context })
             });
             for report in reports {
                 (observer.on_report)(game, &report);

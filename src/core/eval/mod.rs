@@ -105,6 +105,17 @@ pub trait Evaluator: Clone + Send {
     fn is_slow(&self) -> bool {
         false
     }
+
+    /// How a network is asked, if one is: what evaluators on other machines must be told to give the same answers.
+    fn network_settings(&self) -> Option<NetworkSettings> {
+        None
+    }
+
+    /// The same evaluator, asking its network in another way; as it is without a network. The arithmetic stays.
+    #[must_use]
+    fn asking_with(&self, _settings: &NetworkSettings) -> Self {
+        self.clone()
+    }
 }
 
 /// For every point, who placed the first stone there and when.

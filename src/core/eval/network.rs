@@ -430,6 +430,14 @@ impl Evaluator for NetworkEvaluator {
     fn is_slow(&self) -> bool {
         true
     }
+
+    fn network_settings(&self) -> Option<NetworkSettings> {
+        Some(self.settings())
+    }
+
+    fn asking_with(&self, settings: &NetworkSettings) -> NetworkEvaluator {
+        self.with_settings(*settings)
+    }
 }
 
 #[cfg(test)]

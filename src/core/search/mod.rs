@@ -155,6 +155,43 @@ pub(crate) fn give_root_priors<E: Evaluator>(
     }
 }
 
+/// The moves of the root that need not be looked at when one is to be played. The root has moves then.
+pub(crate) fn pruned_moves<E: Evaluator>(
+    table: &NodeTable,
+    evaluator: &E,
+    root: NodeId,
+    game: &Game,
+    params: &RootParams,
+    restriction: &Restriction,
+) -> Vec<Move> {
+    if !root_moves::may_be_pruned(game, params) {
+        return Vec::new();
+    }
+    let mut moves = Vec::new();
+    table.expand(root, true, || {
+        evaluator.clone().expand(&Line::new(game), &mut moves);
+        &moves
+    });
+    let permits = |mv| restriction.permits(game.to_move(), mv, 0);
+    let edges = table.edges(table.node(root)).filter(|edge| permits(edge.mv()));
+    let known = edges.map(|edge| (edge.mv(), (edge.visits(), edge.prior().pack()), edge.order()));
+    let mut known: Vec<_> = known.collect();
+    known.sort_by_key(|&(_, known, order)| (Reverse(known), order));
+    let moves: Vec<Move> = known.into_iter().map(|(mv, ..)| mv).collect();
+    root_moves::pruned(game, params, &moves)
+}
+
+/// What the probabilities of the root's moves are to be multiplied by when these are left out, so that they sum to 1:
+/// what is thought of a move before its first visit depends on how probable those are that have been visited.
+pub(crate) fn scale_without(table: &NodeTable, root: NodeId, pruned: &[Move]) -> f32 {
+    if pruned.is_empty() {
+        return 1.0;
+    }
+    let edges = table.edges(table.node(root)).filter(|edge| !pruned.contains(&edge.mv()));
+    let left: f32 = edges.map(|edge| edge.prior().probability()).sum();
+    if left > 0.0 { 1.0 / left } else { 1.0 }
+}
+
 /// Most simulations between two looks at limits and clock. It begins with one: the first of a search is the slowest, and
 /// a limit may be near.
 const BATCH: u32 = 16;
@@ -315,10 +352,7 @@ impl<E: Evaluator + Sync> Search<E> {
 
     /// The temperature of the root's probabilities.
     fn temperature(&self, game: &Game) -> f32 {
-        match self.params.formula {
-            Formula::Puct(_) => self.params.root.temperature(game),
-            Formula::Rave(_) => 1.0,
-        }
+        self.params.root_temperature(game)
     }
 
     /// The moves of the root that need not be looked at when one is to be played. The root has moves then.
@@ -327,32 +361,10 @@ impl<E: Evaluator + Sync> Search<E> {
             && context.exploration.is_none()
             && context.noise.is_none()
             && self.valuation().is_some();
-        if !is_wanted || !root_moves::may_be_pruned(game, &self.params.root) {
+        if !is_wanted {
             return Vec::new();
         }
-        let mut moves = Vec::new();
-        self.table.expand(root, true, || {
-            self.evaluator.clone().expand(&Line::new(game), &mut moves);
-            &moves
-        });
-        let permits = |mv| context.restriction.permits(game.to_move(), mv, 0);
-        let edges = self.table.edges(self.table.node(root)).filter(|edge| permits(edge.mv()));
-        let known = edges.map(|edge| (edge.mv(), (edge.visits(), edge.prior().pack()), edge.order()));
-        let mut known: Vec<_> = known.collect();
-        known.sort_by_key(|&(_, known, order)| (Reverse(known), order));
-        let moves: Vec<Move> = known.into_iter().map(|(mv, ..)| mv).collect();
-        root_moves::pruned(game, &self.params.root, &moves)
-    }
-
-    /// What the probabilities of the root's moves are to be multiplied by when these are left out, so that they sum to 1:
-    /// what is thought of a move before its first visit depends on how probable those are that have been visited.
-    fn scale_without(&self, root: NodeId, pruned: &[Move]) -> f32 {
-        if pruned.is_empty() {
-            return 1.0;
-        }
-        let edges = self.table.edges(self.table.node(root)).filter(|edge| !pruned.contains(&edge.mv()));
-        let left: f32 = edges.map(|edge| edge.prior().probability()).sum();
-        if left > 0.0 { 1.0 / left } else { 1.0 }
+        pruned_moves(&self.table, &self.evaluator, root, game, &self.params.root, context.restriction)
     }
 
     /// Measures utilities around the score that is expected here, and values all that was learned anew.
@@ -408,7 +420,7 @@ impl<E: Evaluator + Sync> Search<E> {
             results: Mutex::new((Counters::default(), Ownership::default())),
         };
         let (params, valuation, temperature) = (self.params, self.valuation(), self.temperature(game));
-        let root_scale = self.scale_without(root, &pruned);
+        let root_scale = scale_without(&self.table, root, &pruned);
         let common = Common { table: &self.table, params, valuation, root, temperature, root_scale };
         let job = |index: usize| {
             let rng = Rng::for_worker(seed, index);

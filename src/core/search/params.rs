@@ -313,6 +313,14 @@ impl SearchParams {
         SearchParams { expand_after: 1, formula, choice, ..SearchParams::default() }
     }
 
+    /// The temperature of the root's probabilities, for a game so far.
+    pub(crate) fn root_temperature(&self, game: &Game) -> f32 {
+        match self.formula {
+            Formula::Puct(_) => self.root.temperature(game),
+            Formula::Rave(_) => 1.0,
+        }
+    }
+
     /// These parameters with some of them changed. Changes of one formula do nothing to the other.
     pub fn changed(mut self, changes: &SearchChanges) -> SearchParams {
         fn put<T>(place: &mut T, value: Option<T>) {

@@ -93,7 +93,7 @@ pub(super) fn pruned(game: &Game, params: &RootParams, moves: &[Move]) -> Vec<Mo
 }
 
 /// A restriction that also leaves out these moves at the root.
-pub(super) fn without(restriction: &Restriction, color: Color, moves: Vec<Move>) -> Restriction {
+pub(crate) fn without(restriction: &Restriction, color: Color, moves: Vec<Move>) -> Restriction {
     let mut restriction = restriction.clone();
     if !moves.is_empty() {
         restriction.avoid.push(MoveRule { color, moves, until: 1 });

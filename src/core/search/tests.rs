@@ -635,8 +635,8 @@ fn a_move_to_be_played_is_looked_for_among_one_of_each_set_of_images() {
     let root = search.table.find(game.graph_key()).expect("root");
     let gone: Vec<Move> = report.moves[7..].iter().map(|entry| entry.mv).collect();
     let left: f32 = report.moves[..7].iter().map(|entry| entry.prior.probability()).sum();
-    assert!(left < 0.6 && (search.scale_without(root, &gone) * left - 1.0).abs() < 1e-4);
-    assert_eq!(search.scale_without(root, &[]), 1.0);
+    assert!(left < 0.6 && (scale_without(search.table(), root, &gone) * left - 1.0).abs() < 1e-4);
+    assert_eq!(scale_without(search.table(), root, &[]), 1.0);
     // Where nothing is left out, nothing changes.
     let mut off = puct_search(HashPolicy, 1);
     let root = RootParams { symmetry_pruning: false, ..RootParams::USUAL };

@@ -54,6 +54,7 @@ const ORDER: &[(&str, &[&str])] = &[
             "files",
             "networks",
             "pages",
+            "ranks",
             "statistics",
             "collections",
             "shards",
@@ -75,7 +76,7 @@ const ORDER: &[(&str, &[&str])] = &[
 /// Names that only some rooms may use.
 const RESERVED: &[(&str, &[&str])] = &[
     ("kosumi_gtp", &["commands", "players", "session", "regress", "matches", "cli"]),
-    ("Instant", &["engine", "session", "regress", "matches", "browser", "cli"]),
+    ("Instant", &["engine", "ranks", "session", "regress", "matches", "browser", "cli"]),
     ("SystemTime", &["engine", "session", "matches", "browser", "cli"]),
     ("thread::sleep", &["engine", "files", "matches", "cli"]),
     ("io::stdout", &["cli"]),

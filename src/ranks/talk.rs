@@ -1,0 +1,81 @@
+//! What ranks tell each other about pieces. One message is one packet.
+
+/// A message.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Talk {
+    /// A rank works on so many pieces at a time.
+    Ready(u32),
+    /// A rank is still there.
+    Alive,
+    /// A piece for a rank.
+    Piece(u32),
+    /// What came of it.
+    Done(u32, Vec<u8>),
+    /// Something about it, before it is done.
+    Note(Vec<u8>),
+    /// A rank cannot go on.
+    Failed(String),
+    /// There are no more pieces.
+    End,
+}
+
+impl Talk {
+    pub(super) fn to_packet(&self) -> Vec<u8> {
+        let (kind, number, rest): (u8, u32, &[u8]) = match self {
+            Talk::Ready(slots) => (0, *slots, &[]),
+            Talk::Alive => (1, 0, &[]),
+            Talk::Piece(piece) => (2, *piece, &[]),
+            Talk::Done(piece, found) => (3, *piece, found),
+            Talk::Note(note) => (4, 0, note),
+            Talk::Failed(why) => (5, 0, why.as_bytes()),
+            Talk::End => (6, 0, &[]),
+        };
+        let mut packet = Vec::with_capacity(5 + rest.len());
+        packet.push(kind);
+        packet.extend_from_slice(&number.to_le_bytes());
+        packet.extend_from_slice(rest);
+        packet
+    }
+
+    /// `None` if the packet is no message.
+    pub(super) fn from_packet(packet: &[u8]) -> Option<Talk> {
+        let (&kind, rest) = packet.split_first()?;
+        let (number, rest) = rest.split_first_chunk()?;
+        let number = u32::from_le_bytes(*number);
+        let talk = match kind {
+            0 => Talk::Ready(number),
+            1 => Talk::Alive,
+            2 => Talk::Piece(number),
+            3 => Talk::Done(number, rest.to_vec()),
+            4 => Talk::Note(rest.to_vec()),
+            5 => Talk::Failed(String::from_utf8_lossy(rest).into_owned()),
+            6 => Talk::End,
+            _ => return None,
+        };
+        Some(talk)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_arrive_as_they_were_sent() {
+        let messages = [
+            Talk::Ready(3),
+            Talk::Alive,
+            Talk::Piece(70_000),
+            Talk::Done(5, vec![1, 2, 3]),
+            Talk::Note(vec![]),
+            Talk::Failed("so".to_owned()),
+            Talk::End,
+        ];
+        for message in messages {
+            let packet = message.to_packet();
+            assert_eq!(Talk::from_packet(&packet).as_ref(), Some(&message));
+            assert_eq!(Talk::from_packet(&packet[..4]), None);
+        }
+        assert_eq!(Talk::from_packet(&[7, 0, 0, 0, 0]), None);
+    }
+}

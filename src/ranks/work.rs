@@ -1,0 +1,83 @@
+//! What all ranks but the first do: pieces for rank 0.
+
+use super::pieces::Pieces;
+use super::talk::Talk;
+use crate::cluster::{ClusterError, Link};
+use std::sync::mpsc::{Receiver, TryRecvError};
+use std::time::{Duration, Instant};
+
+/// How often a rank says that it is still there, at least.
+pub(super) const ALIVE_EVERY: Duration = Duration::from_secs(2);
+/// Wait for packets and for what workers tell.
+const WAIT: Duration = Duration::from_millis(10);
+
+/// What the workers of a rank tell rank 0.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Told {
+    /// A piece is done, and this came of it.
+    Done(u32, Vec<u8>),
+    /// Something happened that is no result.
+    Note(Vec<u8>),
+    /// The work cannot go on, anywhere.
+    Failed(String),
+}
+
+/// Passes pieces from rank 0 on to `pieces`, so many at a time, and to rank 0 what workers tell, until there are no more.
+/// Workers are gone when nobody can tell anything any more.
+///
+/// # Errors
+/// If rank 0 or the network is gone, or rank 0 is of another version.
+pub fn work<L: Link + ?Sized>(
+    link: &mut L,
+    at_a_time: usize,
+    pieces: &Pieces,
+    told: &Receiver<Told>,
+) -> Result<(), ClusterError> {
+    let result = pass_on(link, at_a_time, pieces, told);
+    pieces.stop();
+    result
+}
+
+fn pass_on<L: Link + ?Sized>(
+    link: &mut L,
+    at_a_time: usize,
+    pieces: &Pieces,
+    told: &Receiver<Told>,
+) -> Result<(), ClusterError> {
+    link.send(0, Talk::Ready(u32::try_from(at_a_time).unwrap_or(u32::MAX)).to_packet())?;
+    let mut said = Instant::now();
+    let mut idle = 0;
+    loop {
+        let mut is_any = false;
+        while let Some((from, packet)) = link.poll()? {
+            is_any = true;
+            match Talk::from_packet(&packet).filter(|_| from == 0) {
+                Some(Talk::Piece(piece)) => pieces.add(piece),
+                Some(Talk::End) => return Ok(()),
+                _ => return Err(crate::cluster::Malformed.into()),
+            }
+        }
+        loop {
+            let talk = match told.try_recv() {
+                Ok(Told::Done(piece, found)) => Talk::Done(piece, found),
+                Ok(Told::Note(note)) => Talk::Note(note),
+                Ok(Told::Failed(why)) => Talk::Failed(why),
+                Err(TryRecvError::Empty) => break,
+                Err(TryRecvError::Disconnected) => {
+                    link.send(0, Talk::Failed("its workers have ended".to_owned()).to_packet())?;
+                    return Ok(());
+                }
+            };
+            (is_any, said) = (true, Instant::now());
+            link.send(0, talk.to_packet())?;
+        }
+        if said.elapsed() >= ALIVE_EVERY {
+            said = Instant::now();
+            link.send(0, Talk::Alive.to_packet())?;
+        }
+        idle = if is_any { 0 } else { idle + 1 };
+        if idle > 0 {
+            link.wait(idle, WAIT);
+        }
+    }
+}
