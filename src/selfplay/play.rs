@@ -110,7 +110,9 @@ impl Player {
                 visits /= DECIDED_VISITS;
             }
             let assessment = self.assess(visits, is_for_training, &mut rng)?;
-            decided = if assessment.value.abs() >= self.settings.soft_resign { decided + 1 } else { 0 };
+            let is_clear =
+                self.settings.soft_resign < 1.0 && assessment.value.abs() >= self.settings.soft_resign;
+            decided = if is_clear { decided + 1 } else { 0 };
             let mv = pick(&assessment.policy, self.temperature(size, turns.len()), &mut rng);
             let targets =
                 is_for_training.then(|| PositionTargets::new(size, &assessment.policy, assessment.value));

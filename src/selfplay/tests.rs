@@ -186,6 +186,10 @@ fn noise_leads_elsewhere_and_games_that_are_decided_cost_less() {
     for noise in [NoiseSettings { weight: 0.25, ..plain }, NoiseSettings { forced: 2.0, ..plain }] {
         assert_ne!(games(&Settings { noise, ..base.clone() }, Some(network()), 4), base_games, "{noise:?}");
     }
+    // Playouts may be sure, and 1 is still never.
+    let never = Settings { soft_resign: 1.0, tree: 0, off_policy: 0, ..settings(8, &[(5, 5)]) };
+    let least = Settings { soft_resign: f32::INFINITY, ..never.clone() };
+    assert_eq!(games(&never, None, 6), games(&least, None, 6));
     // Everything counts as decided: only the first turns have their full share.
     let soft = games(&Settings { soft_resign: 0.0, tree: 0, ..base.clone() }, Some(network()), 12);
     let late = soft.iter().flat_map(|game| game.turns.iter().skip(usize::from(game.opening) + 3));

@@ -162,6 +162,8 @@ async function choices(page) {
 // The other language: all that the markup and the scripts say.
 async function german(page) {
   await page.keyboard.press("Home");
+  // The address follows a moment later, and a page that is loaded again begins where it says.
+  await page.waitForFunction(() => location.hash === "#0");
   const before = await page.evaluate(() => document.body.innerText);
   await page.selectOption("#language", "de");
   equal(await page.evaluate(() => document.documentElement.lang), "de", "the language of the page");
