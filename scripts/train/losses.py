@@ -33,6 +33,18 @@ def _with_grad_only(mask: torch.Tensor, losses: torch.Tensor) -> torch.Tensor:
     return torch.where(mask, losses, torch.zeros_like(losses)).mean()
 
 
+def wanted_errors(answer: Answer, batch: Batch) -> torch.Tensor:
+    """(n, 2): how far value and lead of this answer are to be expected to move. The teacher's own errors are not enough: who
+    learns from it is farther off, and a search that believed it to be as sure would trust single answers too much."""
+    own = torch.zeros_like(batch.teacher_error)
+    if batch.teacher_value is not None:
+        value = F.softmax(answer.value.detach().float(), dim=1)
+        own[:, 0] = (value[:, 0] - value[:, 1]) - (batch.teacher_value[:, 0] - batch.teacher_value[:, 1])
+    if batch.teacher_score is not None:
+        own[:, 1] = answer.lead().detach().float() - batch.teacher_score[:, 2]
+    return (batch.teacher_error.square() + own.square()).sqrt()
+
+
 def legal_logits(answer: Answer, batch: Batch, optimistic: bool = False) -> torch.Tensor:
     """A policy's logits, with the occupied points out of the running: programs that use the network know those."""
     occupied = batch.spatial[:, 1:3].sum(dim=1).flatten(1) > 0
@@ -104,10 +116,11 @@ def losses(answer: Answer, batch: Batch, weights: Weights) -> dict[str, torch.Te
         cost = cost + 1e-4 * score[:, 3].square().mean()
     parts["score"] = weights.score * cost
     if batch.teacher_error is not None and answer.errors is not None:
-        # Both errors in units of about their mean.
+        # Both errors in units of about their mean. Chance decides how far off one answer is: nearly squares, so that the
+        # mean is learnt and not the median.
         unit = answer.errors.new_tensor(ERROR_SCALES).sqrt()
         expected = F.softplus(answer.errors.float()).clamp(min=1e-6).sqrt()
-        cost = F.smooth_l1_loss(expected, batch.teacher_error / unit, beta=0.1)
+        cost = F.smooth_l1_loss(expected, wanted_errors(answer, batch) / unit, beta=0.5)
         parts["error"] = weights.error * cost
 
     owners = batch.teacher_ownership if batch.teacher_ownership is not None else batch.ownership
@@ -165,7 +178,7 @@ def measures(answer: Answer, batch: Batch) -> dict[str, torch.Tensor]:
             wanted = batch.policy_move.gather(1, batch.optimistic_share.argmax(dim=1, keepdim=True))[:, 0]
             rows["teacher_optimistic_top1"] = ((hope == wanted).float(), batch.optimistic_share.sum(dim=1) > 0)
         if batch.teacher_error is not None and answer.errors is not None:
-            off = (answer.expected_errors().float() - batch.teacher_error).abs()
+            off = (answer.expected_errors().float() - wanted_errors(answer, batch)).abs()
             rows["teacher_value_error"], rows["teacher_score_error"] = (off[:, 0], None), (off[:, 1], None)
     sums: dict[str, torch.Tensor] = {}
     for name, (numbers, known) in rows.items():

@@ -12,6 +12,7 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from types import SimpleNamespace
 from unittest import mock
 
 # Threads that wait must sleep: tests run beside others on a few cores.
@@ -40,7 +41,7 @@ from data import (
     with_komi,
 )
 from grow import grown
-from losses import Weights, losses, measures
+from losses import Weights, losses, measures, wanted_errors
 from mix import mixed
 from model import Network, Shape
 from optimiser import Muon, orthogonal
@@ -744,6 +745,18 @@ class Losses(unittest.TestCase):
         self.assertEqual(parts["played"], 0)
         for name in ("policy", "optimistic", "value", "score", "error", "ownership"):
             self.assertGreater(parts[name], 0)
+
+    def test_errors_are_those_of_the_student(self):
+        sure = torch.tensor([[10.0, -10, -10], [10.0, -10, -10]])
+        answer = SimpleNamespace(value=sure, lead=lambda: torch.tensor([4.0, 7.0]))
+        batch = SimpleNamespace(
+            teacher_error=torch.tensor([[0.3, 3.0], [0.3, 3.0]]),
+            teacher_value=torch.tensor([[1.0, 0, 0], [0.8, 0.2, 0]]),
+            teacher_score=torch.tensor([[0, 0, 4.0, 0], [0, 0, 3.0, 0]]),
+        )
+        # Where it agrees the teacher's own; else the root of the sum of both squares: 0.3 and 0.4, 3 and 4.
+        wanted = torch.tensor([[0.3, 3.0], [0.5, 5.0]])
+        torch.testing.assert_close(wanted_errors(answer, batch), wanted, rtol=1e-3, atol=1e-3)
 
 
 class Optimisers(unittest.TestCase):
