@@ -103,15 +103,14 @@ impl Player {
         let mut decided = 0;
         while !self.engine.game().is_over() && turns.len() < LONGEST * size.area() {
             let is_decided = decided >= DECIDED_TURNS;
-            let share = self.settings.training_share / if is_decided { DECIDED_SHARE } else { 1 };
-            let is_for_training = rng.chance(share);
+            let is_for_training =
+                rng.chance(self.settings.training_share) && (!is_decided || rng.below(DECIDED_SHARE) == 0);
             let mut visits = self.visits(is_for_training);
             if is_decided {
                 visits /= DECIDED_VISITS;
             }
             let assessment = self.assess(visits, is_for_training, &mut rng)?;
-            let is_clear =
-                self.settings.soft_resign < 1.0 && assessment.value.abs() >= self.settings.soft_resign;
+            let is_clear = self.resigns_softly() && assessment.value.abs() >= self.settings.soft_resign;
             decided = if is_clear { decided + 1 } else { 0 };
             let mv = pick(&assessment.policy, self.temperature(size, turns.len()), &mut rng);
             let targets =
@@ -219,6 +218,11 @@ impl Player {
         let color = self.engine.game().to_move();
         let played = self.engine.play(color, mv);
         debug_assert!(played.is_ok(), "{color} {mv}");
+    }
+
+    /// Does less go into games that are decided? Without a search there is nothing to save.
+    fn resigns_softly(&self) -> bool {
+        self.settings.visits > 0 && self.settings.soft_resign < 1.0
     }
 
     /// Visits of a search for training, or of one to play on.

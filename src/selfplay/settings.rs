@@ -31,7 +31,7 @@ pub struct Settings {
     /// What makes searches for training look at moves that they do not expect to be good.
     pub noise: NoiseSettings,
     /// Soft resignation: when Black's expected result has been this far from 0 for three turns in a row, games go on with a
-    /// quarter of the visits, and a tenth of the training positions; 1 for never. Who resigns does not learn how games end,
+    /// quarter of the visits, and a tenth of the training positions; 1 for never, and never without a search. Who resigns does not learn how games end,
     /// and who plays on learns little else.
     /// CITE: Wu (2019), as KataGo's self-play does it by default.
     pub soft_resign: f32,

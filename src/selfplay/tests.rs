@@ -190,6 +190,11 @@ fn noise_leads_elsewhere_and_games_that_are_decided_cost_less() {
     let never = Settings { soft_resign: 1.0, tree: 0, off_policy: 0, ..settings(8, &[(5, 5)]) };
     let least = Settings { soft_resign: f32::INFINITY, ..never.clone() };
     assert_eq!(games(&never, None, 6), games(&least, None, 6));
+    let first_thoughts = |soft_resign| {
+        let settings = Settings { visits: 0, soft_resign, ..base.clone() };
+        games(&settings, Some(network()), 4)
+    };
+    assert_eq!(first_thoughts(0.0), first_thoughts(1.0), "nothing is saved without a search");
     // Everything counts as decided: only the first turns have their full share.
     let soft = games(&Settings { soft_resign: 0.0, tree: 0, ..base.clone() }, Some(network()), 12);
     let late = soft.iter().flat_map(|game| game.turns.iter().skip(usize::from(game.opening) + 3));
