@@ -16,18 +16,7 @@ pub(super) fn resource(place: &str) -> Option<Resource> {
     let resource = |kind, body| Some(Resource { kind, body, policy: POLICY.to_owned() });
     match place {
         "" => resource("text/html", page().into_string()),
-        "play.js" => {
-            let parts = [
-                pieces::BOARD,
-                pieces::TEXTS,
-                pieces::LANGUAGE,
-                pieces::CHARTS,
-                pieces::PACKED,
-                pieces::LINK,
-                SCRIPT,
-            ];
-            resource("text/javascript", parts.concat())
-        }
+        "play.js" => resource("text/javascript", pieces::SCRIPTS.concat() + SCRIPT),
         "play.css" => resource("text/css", [style(), pieces::STYLE, STYLE].concat()),
         _ => None,
     }

@@ -16,6 +16,8 @@ pub const CHARTS: &str = include_str!("charts.js");
 pub const PACKED: &str = include_str!("packed.js");
 /// `Link`: the connection to the program that serves the page.
 pub const LINK: &str = include_str!("link.js");
+/// All of them, for a page with a board, curves and the program behind it.
+pub const SCRIPTS: [&str; 6] = [BOARD, TEXTS, LANGUAGE, CHARTS, PACKED, LINK];
 /// The style of boards, stones, curves and panels, on top of what all pages share.
 pub const STYLE: &str = include_str!("pieces.css");
 

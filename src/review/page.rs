@@ -16,15 +16,7 @@ use crate::words::{color_letter, color_name, grouped};
 use maud::{Markup, PreEscaped, Render, html};
 
 const STYLE: &str = include_str!("page.css");
-const SCRIPTS: [&str; 7] = [
-    pieces::BOARD,
-    pieces::TEXTS,
-    pieces::LANGUAGE,
-    pieces::CHARTS,
-    pieces::PACKED,
-    pieces::LINK,
-    include_str!("page.js"),
-];
+const SCRIPT: &str = include_str!("page.js");
 
 /// Moves in the list of the worst.
 const WORST_MOVES: usize = 20;
@@ -47,7 +39,7 @@ fn make(reviewed: &Reviewed, live: Option<u64>) -> (String, String) {
         false => Page::named(words("game-review")),
     };
     page.languages();
-    let script = format!("\n{}", SCRIPTS.concat());
+    let script = format!("\n{}{SCRIPT}", pieces::SCRIPTS.concat());
     page.script(&script);
     if live.is_some() {
         page.allow("connect-src 'self'; img-src data:");

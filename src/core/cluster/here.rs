@@ -4,6 +4,7 @@ use crate::board::Color;
 use crate::search::node::{Edge, Node};
 use crate::search::params::PuctParams;
 use crate::search::select::{MoveStats, Puct};
+use crate::search::worker::move_stats;
 use crate::search::{NodeTable, Restriction};
 
 /// A node of a descent, and all that a choice among its moves depends on.
@@ -39,7 +40,8 @@ impl Here<'_> {
         let mut fresh: Option<(usize, f32)> = None;
         for (index, edge) in self.edges.iter().enumerate() {
             let probability = self.scale * edge.prior().probability();
-            let stats = edge.child().map(|child| self.known(edge, self.table.node(child), sign));
+            let stats =
+                edge.child().map(|child| move_stats(edge, self.table.node(child), sign, self.virtual_losses));
             let stats = stats.unwrap_or_default();
             if stats.visits > 0.0 {
                 edge_weight += stats.visits;
@@ -57,13 +59,5 @@ impl Here<'_> {
         let puct =
             Puct::new(params, &self.node.stats(sign, edge_weight, visited_probability, self.depth == 0));
         (puct, fresh)
-    }
-
-    /// What is known about a move that leads to `child`, for the player on turn.
-    #[inline]
-    fn known(&self, edge: &Edge, child: &Node, sign: f32) -> MoveStats {
-        let visits = child.weight_of_visits(edge.visits()) as f32;
-        let value = if visits > 0.0 { sign * child.means().utility } else { 0.0 };
-        MoveStats { visits, value, lost: (child.in_flight() * self.virtual_losses) as f32 }
     }
 }

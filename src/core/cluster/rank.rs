@@ -21,6 +21,7 @@ use crate::search::means::Child;
 use crate::search::node::{Edge, Node, NodeId, Results};
 use crate::search::root_moves::without;
 use crate::search::select::MoveStats;
+use crate::search::stop::best_two;
 use crate::search::valuation::Valuation;
 use crate::search::worker::{
     Counters, EARLY_EXPANSION_FULLNESS, depth_limit, may_be_seen_again, see_root_again,
@@ -758,20 +759,9 @@ impl<'s, E: Evaluator> Rank<'s, E> {
     }
 
     fn root_done(&self, root: &Node, done: u32, cancelled: u32) -> RootDone {
-        let mut best_two = [0; 2];
-        let restriction = &self.restriction;
-        let is_restricted = restriction.applies_at(0);
-        for edge in self.table.all_edges(root) {
-            if is_restricted && !restriction.permits(self.to_move, edge.mv(), 0) {
-                continue;
-            }
-            let visits = edge.visits();
-            if visits > best_two[0] {
-                best_two = [visits, best_two[0]];
-            } else if visits > best_two[1] {
-                best_two[1] = visits;
-            }
-        }
+        let edges = self.table.all_edges(root).iter();
+        let permitted = edges.filter(|edge| self.restriction.permits(self.to_move, edge.mv(), 0));
+        let best_two = best_two(permitted.map(|edge| edge.visits()));
         let visits = root.visits().saturating_sub(self.forbidden_visits);
         RootDone { done, cancelled, visits, best_two }
     }

@@ -1,7 +1,7 @@
 //! Tests of the invariants that [`cluster`](super) states.
 
 use super::*;
-use crate::board::{Board, BoardSize, Color, Key, Move};
+use crate::board::{BoardSize, Color, Key, Move};
 use crate::eval::stub::HashPolicy;
 use crate::eval::{Evaluation, Evaluator, NetworkEvaluator, NetworkSettings, Prior};
 use crate::game::{Game, Line};
@@ -9,6 +9,7 @@ use crate::graph_key::Sharing;
 use crate::net::Network;
 use crate::rng::Rng;
 use crate::rules::{KoRule, Rules};
+use crate::search::fixtures::{LegalityOracle, empty, fighting_positions, game, rules};
 use crate::search::node::Node;
 use crate::search::{
     Limits, MoveRule, NodeTable, Reporting, Restriction, Search, SearchContext, SearchParams, SearchReport,
@@ -18,29 +19,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
-
-fn rules(ko: KoRule, suicide: bool) -> Rules {
-    Rules { ko, suicide, friendly_pass: false, ..Rules::default() }
-}
-
-fn game(drawing: &str, to_move: Color, rules: Rules) -> Game {
-    let board: Board = drawing.parse().expect("drawing");
-    Game::from_board(board, to_move, rules, 0.5)
-}
-
-fn empty(side: usize) -> Game {
-    Game::new(BoardSize::square(side).expect("size"), rules(KoRule::Positional, false), 0.5)
-}
-
-/// Positions in which superko, suicide and cycles are near.
-fn fighting_positions() -> Vec<(&'static str, Color)> {
-    vec![
-        (". . .\n. . .", Color::Black),
-        (". .\n. .", Color::Black),
-        (". O . X X O\nO X X X O .\nO . X . O O\nX X . O O .\nO O O O . O", Color::Black),
-        (". . . . . . . .\nO O O O O O . .\nX X X X X O . .\nX O O O X X O O\n. O . X . O X .", Color::Black),
-    ]
-}
 
 /// A network of threads with a search over it.
 struct Ranks<E: Evaluator + Sync> {
@@ -299,28 +277,6 @@ fn sums_are_exact_over_ranks() {
                 }
             }
         }
-    }
-}
-
-/// Checks at every leaf that the whole line is legal when it is played again, move by move, in a game of its own.
-#[derive(Clone)]
-struct LegalityOracle<E>(Arc<AtomicU32>, E);
-
-impl<E: Evaluator> Evaluator for LegalityOracle<E> {
-    fn evaluate(&mut self, line: &Line<'_>, rng: &mut Rng, moves: &mut Vec<(Move, Prior)>) -> Evaluation {
-        let mut game = line.game().clone();
-        for &mv in line.moves() {
-            let color = game.to_move();
-            game.play(color, mv).expect("an illegal move in the search");
-        }
-        assert_eq!(game.board(), line.board());
-        assert_eq!(game.graph_key(), line.graph_key(), "game and line agree on the node");
-        self.0.fetch_add(1, Ordering::Relaxed);
-        self.1.evaluate(line, rng, moves)
-    }
-
-    fn expand(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
-        self.1.expand(line, moves);
     }
 }
 

@@ -21,6 +21,8 @@
 pub(crate) mod bias;
 pub mod exploration;
 #[cfg(test)]
+pub(crate) mod fixtures;
+#[cfg(test)]
 mod many_workers;
 pub mod means;
 pub mod node;
@@ -554,19 +556,8 @@ impl Shared {
         context: &SearchContext<'_>,
     ) -> SearchStats {
         let node = table.node(root);
-        let mut best_two = [0; 2];
-        let is_restricted = context.restriction.applies_at(0);
-        for edge in table.edges(node) {
-            if is_restricted && !context.restriction.permits(color, edge.mv(), 0) {
-                continue;
-            }
-            let visits = edge.visits();
-            if visits > best_two[0] {
-                best_two = [visits, best_two[0]];
-            } else if visits > best_two[1] {
-                best_two[1] = visits;
-            }
-        }
+        let permits = |edge: &table::EdgeRef<'_>| context.restriction.permits(color, edge.mv(), 0);
+        let best_two = stop::best_two(table.edges(node).filter(permits).map(|edge| edge.visits()));
         let playouts = self.playouts.load(Ordering::Relaxed);
         let visits = node.visits().saturating_sub(self.forbidden_visits);
         SearchStats { visits, playouts, elapsed: (context.elapsed)(), best_two }

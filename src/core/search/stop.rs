@@ -16,6 +16,16 @@ pub struct SearchStats {
     pub best_two: [u32; 2],
 }
 
+/// The largest and the second largest of these visits; 0 where there are none.
+pub(crate) fn best_two(visits: impl Iterator<Item = u32>) -> [u32; 2] {
+    visits.fold(
+        [0; 2],
+        |[first, second], visits| {
+            if visits > first { [visits, first] } else { [first, second.max(visits)] }
+        },
+    )
+}
+
 /// Says when a search has done enough.
 pub trait StopRule: Sync {
     /// Stop now?

@@ -1,5 +1,6 @@
 //! Tests of the invariants that [`search`](super) and its parts state.
 
+use super::fixtures::{LegalityOracle, empty, fighting_positions, game, rules};
 use super::means::Child;
 use super::node::Means;
 use super::*;
@@ -8,23 +9,10 @@ use crate::eval::stub::{AreaEvaluator, HashEvaluator, HashPolicy};
 use crate::eval::{Evaluation, Playouts, Prior};
 use crate::game::Line;
 use crate::graph_key::Sharing;
-use crate::rules::{KoRule, Rules};
+use crate::rules::KoRule;
 use node::Node;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-
-fn rules(ko: KoRule, suicide: bool) -> Rules {
-    Rules { ko, suicide, friendly_pass: false, ..Rules::default() }
-}
-
-fn game(drawing: &str, to_move: Color, rules: Rules) -> Game {
-    let board: Board = drawing.parse().expect("drawing");
-    Game::from_board(board, to_move, rules, 0.5)
-}
-
-fn empty(side: usize) -> Game {
-    Game::new(BoardSize::square(side).expect("size"), rules(KoRule::Positional, false), 0.5)
-}
 
 fn search<E: Evaluator + Sync>(evaluator: E, threads: usize) -> Search<E> {
     let rave = RaveParams { exploration: 0.5, ..RaveParams::default() };
@@ -64,44 +52,6 @@ fn run<E: Evaluator + Sync>(search: &mut Search<E>, game: &Game, playouts: u32, 
 /// Move and visits of every edge at the root, and the root's value.
 fn summary(report: &SearchReport) -> (Vec<(Move, u32)>, f32) {
     (report.moves.iter().map(|entry| (entry.mv, entry.visits)).collect(), report.value)
-}
-
-/// Positions in which superko, suicide and cycles are near.
-fn fighting_positions() -> Vec<(&'static str, Color)> {
-    vec![
-        (". . .\n. . .", Color::Black),
-        (". .\n. .", Color::Black),
-        (". O . X X O\nO X X X O .\nO . X . O O\nX X . O O .\nO O O O . O", Color::Black),
-        (". O X O . X\nO O X X O O\nX X . . . .\n. . . . . .\n. . . . . .", Color::Black),
-        (". . . . . . . .\nO O O O O O . .\nX X X X X O . .\nX O O O X X O O\n. O . X . O X .", Color::Black),
-        (
-            "O O O O O O O\nO X O . O . O\nX . X O X O X\nX X X X X X X\nO O O O O O O\n. . . . . . .",
-            Color::Black,
-        ),
-    ]
-}
-
-/// Checks at every leaf that the whole line is legal when it is played again, move by move, in a game of its own.
-#[derive(Clone)]
-struct LegalityOracle<E>(Arc<AtomicU32>, E);
-
-impl<E: Evaluator> Evaluator for LegalityOracle<E> {
-    fn evaluate(&mut self, line: &Line<'_>, rng: &mut Rng, moves: &mut Vec<(Move, Prior)>) -> Evaluation {
-        let mut game = line.game().clone();
-        for &mv in line.moves() {
-            let color = game.to_move();
-            game.play(color, mv).expect("an illegal move in the search");
-        }
-        assert_eq!(game.board(), line.board());
-        assert_eq!(game.graph_key(), line.graph_key(), "game and line agree on the node");
-        self.0.fetch_add(1, Ordering::Relaxed);
-        self.1.evaluate(line, rng, moves)
-    }
-
-    fn expand(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
-        // Exactly the legal moves, whatever the path: a node is shared only by histories with the same ones.
-        self.1.expand(line, moves);
-    }
 }
 
 #[test]

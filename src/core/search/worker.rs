@@ -187,6 +187,14 @@ pub(crate) fn see_root_again<E: Evaluator>(
     }
 }
 
+/// What is known about a move that leads to `child`, for the player on turn: `sign` is Black's 1 or White's -1.
+#[inline]
+pub(crate) fn move_stats(edge: &Edge, child: &Node, sign: f32, virtual_losses: u32) -> MoveStats {
+    let visits = child.weight_of_visits(edge.visits()) as f32;
+    let value = if visits > 0.0 { sign * child.means().utility } else { 0.0 };
+    MoveStats { visits, value, lost: (child.in_flight() * virtual_losses) as f32 }
+}
+
 impl<'s, E: Evaluator> Worker<'s, E> {
     pub(crate) fn new(
         common: Common<'s>,
@@ -485,7 +493,8 @@ impl<'s, E: Evaluator> Worker<'s, E> {
             let child = edge.child();
             let own = scale * edge.prior().probability();
             let probability = noise.map_or(own, |noise| noise.probability(edge.mv(), own));
-            let stats = child.map(|child| self.known(&edge, self.table.node(child), sign));
+            let stats = child
+                .map(|child| move_stats(&edge, self.table.node(child), sign, self.params.virtual_losses));
             let stats = stats.unwrap_or_default();
             if stats.visits > 0.0 {
                 edge_weight += stats.visits;
@@ -527,14 +536,6 @@ impl<'s, E: Evaluator> Worker<'s, E> {
             }
         }
         best.map(|(_, it)| Choice { edge: it.edge, has_fresh })
-    }
-
-    /// What is known about a move that leads to `child`, for the player on turn.
-    #[inline]
-    fn known(&self, edge: &Edge, child: &Node, sign: f32) -> MoveStats {
-        let visits = child.weight_of_visits(edge.visits()) as f32;
-        let value = if visits > 0.0 { sign * child.means().utility } else { 0.0 };
-        MoveStats { visits, value, lost: (child.in_flight() * self.params.virtual_losses) as f32 }
     }
 
     /// The edge for which `urgency` is largest, among those that may be searched; the first of equals.
