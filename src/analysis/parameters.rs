@@ -122,7 +122,7 @@ const TABLE: &[Parameter] = &[
         all.analyst.search.min_visit_prop_for_lcb = Some(value as f32);
     }),
     real("numVirtualLossesPerThread", 0.01, 1000.0, |all, value| {
-        all.analyst.search.virtual_losses = Some(value.round().max(1.0) as u32);
+        all.analyst.search.virtual_losses = Some(value as f32);
     }),
     real("policyOptimism", 0.0, 1.0, |all, value| all.analyst.network.policy_optimism = value as f32),
     real("rootPolicyOptimism", 0.0, 1.0, |all, value| {

@@ -176,7 +176,7 @@ const TABLE: &[Parameter] = &[
     switch!("rootPruneUselessMoves", root_prune_useless_moves),
     constant!("rootPolicyTemperature", root_policy_temperature, 0.01..=100.0),
     constant!("rootPolicyTemperatureEarly", root_policy_temperature_early, 0.01..=100.0),
-    constant!("numVirtualLossesPerThread", virtual_losses, 0..=1000),
+    constant!("numVirtualLossesPerThread", virtual_losses, 0.0..=1000.0),
     constant!("expandAfter", expand_after, 1..=1000),
     constant!("raveEquivalence", rave_equivalence, 0.0..=1e6),
     constant!("raveExploration", rave_exploration, 0.0..=100.0),

@@ -20,7 +20,7 @@ pub(crate) struct Here<'s> {
     /// What the probabilities of the moves are multiplied by.
     pub(crate) scale: f32,
     /// Lost games for each descent in progress.
-    pub(crate) virtual_losses: u32,
+    pub(crate) virtual_losses: f32,
 }
 
 impl Here<'_> {

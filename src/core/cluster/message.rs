@@ -580,7 +580,7 @@ fn flags(puct: &mut PuctParams) -> [&mut bool; 3] {
 /// Only searches with networks are spread, so other formulas are written as the usual one for networks.
 fn write_params(params: &SearchParams, out: &mut Writer) {
     out.u32(params.expand_after);
-    out.u32(params.virtual_losses);
+    out.f32(params.virtual_losses);
     out.f32(params.choice.lcb_stdevs);
     out.f32(params.choice.min_visit_prop_for_lcb);
     let mut puct = match params.formula {
@@ -599,7 +599,7 @@ fn write_params(params: &SearchParams, out: &mut Writer) {
 }
 
 fn read_params(from: &mut Reader<'_>) -> Result<SearchParams, Malformed> {
-    let (expand_after, virtual_losses) = (from.u32()?, from.u32()?);
+    let (expand_after, virtual_losses) = (from.u32()?, from.f32()?);
     let choice = Choice { lcb_stdevs: from.f32()?, min_visit_prop_for_lcb: from.f32()? };
     let mut puct = PuctParams::default();
     for number in floats(&mut puct) {
@@ -684,7 +684,7 @@ mod tests {
             policy_temperature: 24.5,
             policy_temperature_early: 25.5,
         };
-        SearchParams { expand_after: 3, virtual_losses: 2, formula: Formula::Puct(puct), choice, root }
+        SearchParams { expand_after: 3, virtual_losses: 0.5, formula: Formula::Puct(puct), choice, root }
     }
 
     fn messages(size: BoardSize) -> Vec<Message> {

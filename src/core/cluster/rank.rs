@@ -596,8 +596,8 @@ impl<'s, E: Evaluator> Rank<'s, E> {
             } else {
                 known.pop();
             }
-            let lost = best.stats.lost + self.params.virtual_losses as f32;
-            known.push(urgent(place, MoveStats { lost, ..best.stats }));
+            let (busy, lost) = (best.stats.busy + 1.0, best.stats.lost + self.params.virtual_losses);
+            known.push(urgent(place, MoveStats { busy, lost, ..best.stats }));
             match chosen.iter_mut().find(|(it, _)| *it == place) {
                 Some((_, count)) => *count += 1,
                 None => chosen.push((place, 1)),

@@ -10,8 +10,8 @@ pub struct SearchParams {
     /// Evaluations a node needs before its moves are created; from 1. CITE: Coulom (2006); Fuego uses 3, Pachi
     /// and michi 8. A node without moves costs 128 bytes, so a high number saves memory.
     pub expand_after: u32,
-    /// Lost games that a descent in progress counts for at the nodes it goes through, so that workers spread.
-    pub virtual_losses: u32,
+    /// Lost games that a descent in progress counts for at the nodes it goes through, so that workers spread; from 0.
+    pub virtual_losses: f32,
     /// How the next move is chosen.
     pub formula: Formula,
     /// How the best move is told when the search is over.
@@ -139,7 +139,7 @@ pub struct SearchChanges {
     /// See [`SearchParams::expand_after`].
     pub expand_after: Option<u32>,
     /// See [`SearchParams::virtual_losses`].
-    pub virtual_losses: Option<u32>,
+    pub virtual_losses: Option<f32>,
     /// See [`PuctParams::cpuct_exploration`].
     pub cpuct_exploration: Option<f32>,
     /// See [`PuctParams::cpuct_exploration_log`].
@@ -280,7 +280,7 @@ impl Default for SearchParams {
     fn default() -> SearchParams {
         SearchParams {
             expand_after: 2,
-            virtual_losses: 1,
+            virtual_losses: 1.0,
             formula: Formula::Rave(RaveParams::default()),
             choice: Choice::default(),
             root: RootParams::USUAL,
@@ -307,10 +307,14 @@ impl SearchParams {
     /// positions, judged by b7c96h3tfrs; less than these lose, in per cent of the games a move: `cpuct_exploration` 0.8
     /// −0.65 ± 0.29, 1.25 −0.30 ± 0.20, choice by visits −0.30 ± 0.24, no correction of evaluations −0.10), nor
     /// with earlier states of the search and of the built-in network among 25 settings on three sizes.
+    ///
+    /// But for virtual losses, of which KataGo has 1: among many threads nearly all descents in progress go through the best
+    /// moves, and make these look bad for as long as they last. CITE: Liu et al., "Watch the unobserved" (2020), who count
+    /// them as visits and not as losses.
     pub fn for_network() -> SearchParams {
         let formula = Formula::Puct(PuctParams::default());
         let choice = Choice { lcb_stdevs: 5.0, min_visit_prop_for_lcb: 0.15 };
-        SearchParams { expand_after: 1, formula, choice, ..SearchParams::default() }
+        SearchParams { expand_after: 1, virtual_losses: 0.25, formula, choice, ..SearchParams::default() }
     }
 
     /// The temperature of the root's probabilities, for a game so far.

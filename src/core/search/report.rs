@@ -223,8 +223,11 @@ fn judge(
         }
     }
     let puct = Puct::new(params, &root.stats(sign, edge_weight, visited_probability, true));
-    let stats =
-        |entry: &MoveReport| MoveStats { visits: entry.merit, value: sign * entry.utility, lost: 0.0 };
+    let stats = |entry: &MoveReport| MoveStats {
+        visits: entry.merit,
+        value: sign * entry.utility,
+        ..MoveStats::default()
+    };
     // The first of equals: moves come in the order of their visits.
     let Some(favourite) = moves.iter().rev().max_by(|a, b| a.merit.total_cmp(&b.merit)) else { return };
     let (favourite, urgency) = (favourite.mv, puct.urgency(&stats(favourite), probability(favourite)));

@@ -11,7 +11,9 @@ pub struct MoveStats {
     pub visits: f32,
     /// Value of the child, or its utility.
     pub value: f32,
-    /// Lost games that the descents in progress count for.
+    /// Descents in progress.
+    pub busy: f32,
+    /// Lost games that they count for.
     pub lost: f32,
 }
 
@@ -134,10 +136,12 @@ impl Puct {
     /// How urgent a move is: the larger, the sooner it is followed.
     #[inline]
     pub fn urgency(&self, stats: &MoveStats, probability: f32) -> f32 {
-        let (visits, sum) = stats.visits_and_sum();
-        let value = if visits > 0.0 { sum / visits } else { self.unvisited };
-        // A descent in progress through an unvisited move has not been lost yet, but must not look new.
-        value + self.exploring * probability / (1.0 + visits)
+        let known = if stats.visits > 0.0 { stats.value } else { self.unvisited };
+        // What is known of a move without visits counts a little, too, as it does for KataGo.
+        let weight = stats.visits.max(0.25);
+        let value = (weight * known - stats.lost) / (weight + stats.lost);
+        // A descent in progress is a visit, however little of a loss it is.
+        value + self.exploring * probability / (1.0 + stats.visits + stats.busy.max(stats.lost))
     }
 }
 
@@ -149,7 +153,8 @@ mod tests {
 
     #[test]
     fn numbers_by_hand() {
-        let (three, none) = (MoveStats { visits: 3.0, value: 0.5, lost: 0.0 }, RaveStats::default());
+        let (three, none) =
+            (MoveStats { visits: 3.0, value: 0.5, ..MoveStats::default() }, RaveStats::default());
         assert_eq!(rave_urgency(&three, &none, &PLAIN, 0.0), 0.5);
         // One descent in progress: (1.5 − 1) / 4.
         assert_eq!(rave_urgency(&MoveStats { lost: 1.0, ..three }, &none, &PLAIN, 0.0), 0.125);
@@ -190,7 +195,7 @@ mod tests {
             NodeStats { utility: 0.2, edge_weight: 4.0, visited_probability: 0.25, ..NodeStats::default() };
         let puct = Puct::new(&params, &node);
         let near = |a: f32, b: f32| (a - b).abs() < 1e-6;
-        let once = MoveStats { visits: 1.0, value: 0.5, lost: 0.0 };
+        let once = MoveStats { visits: 1.0, value: 0.5, ..MoveStats::default() };
         assert!(near(puct.urgency(&once, 0.5), 0.5 + 0.5 * 4.01f32.sqrt() / 2.0));
         // First-play urgency: 0.2 − 0.2 · √0.25 = 0.1, and 0.2 − 0.1 · √0.25 at the root.
         assert!(near(puct.urgency(&MoveStats::default(), 0.0), 0.1));
@@ -201,8 +206,14 @@ mod tests {
         let mixed = Puct::new(&by_policy, &NodeStats { own_utility: 0.4, ..node });
         assert!(near(mixed.urgency(&MoveStats::default(), 0.0), 0.0125 + 0.375 - 0.1));
         // A descent in progress: (0.5 − 1) / 2, and one visit more below the line.
-        let busy = MoveStats { lost: 1.0, ..once };
+        let busy = MoveStats { busy: 1.0, lost: 1.0, ..once };
         assert!(near(puct.urgency(&busy, 0.5), -0.25 + 0.5 * 4.01f32.sqrt() / 3.0));
+        // As half a loss: (0.5 − 0.5) / 1.5. Without any: the value as it is.
+        assert!(near(puct.urgency(&MoveStats { lost: 0.5, ..busy }, 0.5), 0.5 * 4.01f32.sqrt() / 3.0));
+        assert!(near(puct.urgency(&MoveStats { lost: 0.0, ..busy }, 0.5), 0.5 + 0.5 * 4.01f32.sqrt() / 3.0));
+        // A first visit in progress: (0.25 · 0.1 − 1) / 1.25.
+        let first = MoveStats { busy: 1.0, lost: 1.0, ..MoveStats::default() };
+        assert!(near(puct.urgency(&first, 0.0), -0.78));
     }
 
     #[test]
@@ -223,7 +234,7 @@ mod tests {
     fn the_visits_that_a_move_is_worth_make_it_as_urgent() {
         let node = NodeStats { edge_weight: 90.0, weight: 91.0, utility_square: 0.1, ..NodeStats::default() };
         let puct = Puct::new(&PuctParams::default(), &node);
-        let stats = |visits| MoveStats { visits, value: 0.1, lost: 0.0 };
+        let stats = |visits| MoveStats { visits, value: 0.1, ..MoveStats::default() };
         let worth = puct.visits_worth(&stats(50.0), 0.2, 0.3);
         assert!((puct.urgency(&stats(worth), 0.2) - 0.3).abs() < 1e-5);
         assert_eq!(puct.visits_worth(&stats(50.0), 0.2, 0.1), f32::MAX);

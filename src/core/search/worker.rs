@@ -189,10 +189,11 @@ pub(crate) fn see_root_again<E: Evaluator>(
 
 /// What is known about a move that leads to `child`, for the player on turn: `sign` is Black's 1 or White's -1.
 #[inline]
-pub(crate) fn move_stats(edge: &Edge, child: &Node, sign: f32, virtual_losses: u32) -> MoveStats {
+pub(crate) fn move_stats(edge: &Edge, child: &Node, sign: f32, virtual_losses: f32) -> MoveStats {
     let visits = child.weight_of_visits(edge.visits()) as f32;
     let value = if visits > 0.0 { sign * child.means().utility } else { 0.0 };
-    MoveStats { visits, value, lost: (child.in_flight() * virtual_losses) as f32 }
+    let busy = child.in_flight() as f32;
+    MoveStats { visits, value, busy, lost: busy * virtual_losses }
 }
 
 impl<'s, E: Evaluator> Worker<'s, E> {
@@ -574,8 +575,9 @@ impl<'s, E: Evaluator> Worker<'s, E> {
                 }
             }
         }
-        let lost = (in_flight * self.params.virtual_losses) as f32;
-        MoveStats { visits: visits as f32, value: sign * node::from_fixed(value), lost }
+        let busy = in_flight as f32;
+        let lost = busy * self.params.virtual_losses;
+        MoveStats { visits: visits as f32, value: sign * node::from_fixed(value), busy, lost }
     }
 
     /// Counts the visit on every edge of the path and brings its nodes' values up to date, from the leaf to the
