@@ -52,7 +52,7 @@ fn pass_on<L: Link + ?Sized>(
         while let Some((from, packet)) = link.poll()? {
             is_any = true;
             match Talk::from_packet(&packet).filter(|_| from == 0) {
-                Some(Talk::Piece(piece)) => pieces.add(piece),
+                Some(Talk::Piece(piece, contents)) => pieces.add_with(piece, contents),
                 Some(Talk::End) => return Ok(()),
                 _ => return Err(crate::cluster::Malformed.into()),
             }

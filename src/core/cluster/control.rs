@@ -329,7 +329,7 @@ impl<'c> Control<'c> {
         let mut fullest = 0f32;
         for ended in self.ended.iter().flatten() {
             counters.add(&ended.counters);
-            ownership.merge(self.game.size(), &ended.ownership);
+            ownership.merge(self.game.size(), &ended.ownership(self.game.size())?);
             usage.iter_mut().zip(&ended.usage).for_each(|(sum, own)| *sum += own);
             fullest = fullest.max(table_use(&ended.usage).fullness());
         }

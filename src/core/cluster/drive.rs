@@ -6,8 +6,8 @@ use super::message::{Begin, Message};
 use super::position;
 use super::rank::{Common, Rank, home};
 use super::session::{Session, take_part};
-use super::wire::{Malformed, Reader, Writer};
-use crate::board::{BoardSize, Key};
+use super::wire::{Malformed, Reader, Wire};
+use crate::board::Key;
 use crate::eval::{Evaluator, NetworkSettings};
 use crate::game::{Game, Line};
 use crate::graph_key::Sharing;
@@ -200,19 +200,8 @@ impl<E: Evaluator + Sync, L: Link> Cluster<E, L> {
         seed: u64,
         context: &SearchContext<'_>,
     ) -> Result<SearchReport, ClusterError> {
-        let found = self.try_run(params, game, seed, context);
-        self.is_lost |= found.is_err();
-        found
-    }
-
-    fn try_run(
-        &mut self,
-        params: &SearchParams,
-        game: &Game,
-        seed: u64,
-        context: &SearchContext<'_>,
-    ) -> Result<SearchReport, ClusterError> {
-        if self.is_lost {
+        // A search that does not come to its end leaves nobody behind who knows where the others are.
+        if std::mem::replace(&mut self.is_lost, true) {
             return Err(ClusterError::Silent);
         }
         let ranks = self.link.ranks();
@@ -232,9 +221,7 @@ impl<E: Evaluator + Sync, L: Link> Cluster<E, L> {
             clear: self.is_stale,
             is_central,
         };
-        let mut packet = Writer::default();
-        Message::Begin(Box::new(begin.clone())).write(game.size(), &mut packet);
-        let packet = packet.into_bytes();
+        let packet = Message::Begin(Box::new(begin.clone())).to_packet();
         for to in 1..ranks {
             self.link.send(to, packet.clone())?;
         }
@@ -244,6 +231,7 @@ impl<E: Evaluator + Sync, L: Link> Cluster<E, L> {
         let (report, fullest) = self.search(game, &begin, Some(control))?.ok_or(ClusterError::Silent)?;
         // Nobody knows what can be reached from the next root without asking all.
         self.is_stale = fullest > FULL;
+        self.is_lost = false;
         Ok(report)
     }
 
@@ -254,10 +242,8 @@ impl<E: Evaluator + Sync, L: Link> Cluster<E, L> {
     pub fn serve(&mut self) -> Result<(), ClusterError> {
         let result = self.try_serve();
         if let Err(why) = &result {
-            let mut packet = Writer::default();
-            Message::Failed(why.to_string()).write(NO_BOARD, &mut packet);
             // If nobody is there to be told, there is nobody to be told.
-            let _ = self.link.send(0, packet.into_bytes());
+            let _ = self.link.send(0, Message::Failed(why.to_string()).to_packet());
         }
         result
     }
@@ -277,7 +263,7 @@ impl<E: Evaluator + Sync, L: Link> Cluster<E, L> {
                 continue;
             }
             let mut reader = Reader::new(&packet);
-            match Message::read(NO_BOARD, &mut reader)? {
+            match Message::read(&mut reader)? {
                 Message::Begin(begin) => {
                     let game = position::from_text(&begin.game, begin.is_tree, begin.key)?;
                     let rest = packet.len() - reader.left();
@@ -329,20 +315,12 @@ impl<E: Evaluator + Sync, L: Link> Cluster<E, L> {
 /// Of a table that is fuller, everything is forgotten before the next search.
 const FULL: f32 = 0.5;
 
-/// The board of messages that need none.
-const NO_BOARD: BoardSize = match BoardSize::new(1, 1) {
-    Some(size) => size,
-    None => panic!("1 × 1 is a size"),
-};
-
 impl<E, L: Link> Drop for Cluster<E, L> {
     fn drop(&mut self) {
         if self.link.rank() == 0 {
             for to in 1..self.link.ranks() {
-                let mut packet = Writer::default();
-                Message::Quit.write(NO_BOARD, &mut packet);
                 // Who is gone need not be told.
-                let _ = self.link.send(to, packet.into_bytes());
+                let _ = self.link.send(to, Message::Quit.to_packet());
             }
         }
     }

@@ -7,7 +7,7 @@ use super::control::Control;
 use super::link::{ClusterError, Link};
 use super::message::{Begin, Ended, Message};
 use super::rank::{Answer, Job, Rank, answer};
-use super::wire::{Malformed, Reader};
+use super::wire::{Malformed, Reader, Wire};
 use crate::eval::{Evaluator, Ownership};
 use crate::game::{Game, Line};
 use crate::rng::Rng;
@@ -128,7 +128,7 @@ pub(crate) fn take_part<E: Evaluator + Sync, L: Link>(
                     let own = worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
                     own.iter().for_each(|own| ownership.merge(game.size(), own));
                 }
-                let ended = Ended::new(session.rank.counters, ownership, table.usage());
+                let ended = Ended::new(session.rank.counters, game.size(), &ownership, table.usage());
                 session.rank.post(0, Message::Ended(Box::new(ended)));
                 session.rank.settle();
                 is_over = session.control.is_none();
@@ -165,7 +165,7 @@ impl<E: Evaluator, L: Link> Session<'_, E, L> {
             is_any = true;
             let mut reader = Reader::new(&packet);
             while !reader.is_empty() {
-                self.rank.receive(from, Message::read(self.game.size(), &mut reader)?);
+                self.rank.receive(from, Message::read(&mut reader)?);
             }
         }
         Ok(is_any)
