@@ -1,6 +1,7 @@
 //! Ranks from search to search: what they keep, how a search begins, and how they end.
 
-use super::control::{Control, Window};
+use super::audit::Books;
+use super::control::{Control, Found, Window};
 use super::link::{ClusterError, Link};
 use super::message::{Begin, Message};
 use super::position;
@@ -78,6 +79,8 @@ pub struct Cluster<E, L: Link> {
     is_stale: bool,
     /// Packets that have come too early.
     early: VecDeque<(usize, Vec<u8>)>,
+    /// What the tables of all ranks must add up to; on rank 0.
+    books: Books,
     is_lost: bool,
 }
 
@@ -145,9 +148,17 @@ impl<E: Evaluator + Sync, L: Link> Cluster<E, L> {
             scale: None,
             seen: (None, AtomicU32::new(1)),
         };
-        let (placement, early) = (Placement::default(), VecDeque::new());
-        let threads = threads.max(1);
-        Cluster { link, store, threads, placement, window: None, is_stale: true, early, is_lost: false }
+        Cluster {
+            link,
+            store,
+            threads: threads.max(1),
+            placement: Placement::default(),
+            window: None,
+            is_stale: true,
+            early: VecDeque::new(),
+            books: Books::default(),
+            is_lost: false,
+        }
     }
 
     /// The same with nodes where this says. Only rank 0 is asked.
@@ -228,7 +239,13 @@ impl<E: Evaluator + Sync, L: Link> Cluster<E, L> {
         self.is_stale = false;
         let window = self.window.unwrap_or(Window::for_evaluators(ranks * self.threads, is_central));
         let control = Control::new(context, game, &begin, window, ranks);
-        let (report, fullest) = self.search(game, &begin, Some(control))?.ok_or(ClusterError::Silent)?;
+        let found = self.search(game, &begin, Some(control))?.ok_or(ClusterError::Silent)?;
+        let Found { report, fullest, audit } = found;
+        if begin.clear {
+            self.books = Books::default();
+        }
+        self.books.note(begin.key, report.playouts, report.cycles);
+        debug_assert_eq!(self.books.check(&audit), Ok(()));
         // Nobody knows what can be reached from the next root without asking all.
         self.is_stale = fullest > FULL;
         self.is_lost = false;
@@ -281,13 +298,13 @@ impl<E: Evaluator + Sync, L: Link> Cluster<E, L> {
         }
     }
 
-    /// Takes part in a search. The control gets its report, and how full the fullest table is.
+    /// Takes part in a search. The control gets what came of it.
     fn search(
         &mut self,
         game: &Game,
         begin: &Begin,
         control: Option<Control<'_>>,
-    ) -> Result<Option<(SearchReport, f32)>, ClusterError> {
+    ) -> Result<Option<Found>, ClusterError> {
         let Cluster { link, store, threads, early, .. } = self;
         let threads = *threads;
         let Formula::Puct(params) = begin.params.formula else { return Err(Malformed.into()) };

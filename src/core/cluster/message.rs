@@ -1,5 +1,6 @@
 //! What ranks tell each other.
 
+use super::audit::Audit;
 use super::wire::{Malformed, Reader, Wire, Writer, wire};
 use crate::board::{BoardSize, Color, Key, Move};
 use crate::eval::{Evaluation, NetworkSettings, Ownership, Prior, ShorttermErrors, View};
@@ -128,14 +129,22 @@ pub(crate) struct Ended {
     unit: i32,
     count: u32,
     pub(crate) usage: [u64; 5],
+    /// Nothing in builds without assertions.
+    pub(crate) audit: Audit,
 }
 
 impl Ended {
-    pub(crate) fn new(counters: Counters, size: BoardSize, ownership: &Ownership, usage: TableUse) -> Ended {
+    pub(crate) fn new(
+        counters: Counters,
+        size: BoardSize,
+        ownership: &Ownership,
+        usage: TableUse,
+        audit: Audit,
+    ) -> Ended {
         let TableUse { nodes, node_capacity, edges, edge_capacity, bytes } = usage;
         let usage = [nodes, node_capacity, edges, edge_capacity, bytes].map(|number| number as u64);
         let (owners, unit, count) = ownership.to_parts(size);
-        Ended { counters, owners, unit, count, usage }
+        Ended { counters, owners, unit, count, usage, audit }
     }
 
     /// Whose the points were found to be; `None` if that is not of a board of this size.
@@ -297,7 +306,8 @@ wire! {
         subtree_value_bias_free_prop
     }
     Counters { playouts, score_sum, score_square_sum, cycles, transpositions, depth, waits }
-    Ended { counters, owners, unit, count, usage }
+    Ended { counters, owners, unit, count, usage, audit }
+    Audit { in_flight, uneven, kept, sent, kept_by_key, sent_by_key }
 }
 
 /// Only searches with networks are spread, so other formulas are written as the usual one for networks.
@@ -480,7 +490,13 @@ mod tests {
             Message::Follow { slot: 1, key, steps: vec![edge.clone()] },
             Message::Followed { slot: 2, steps: vec![edge] },
             Message::End,
-            Message::Ended(Box::new(Ended::new(counters, size, &ownership, usage))),
+            Message::Ended(Box::new(Ended::new(
+                counters,
+                size,
+                &ownership,
+                usage,
+                Audit { kept: 9, ..Audit::default() },
+            ))),
             Message::Quit,
             Message::Failed("why".into()),
             Message::Ping,

@@ -281,6 +281,11 @@ impl<'s, E: Evaluator> Rank<'s, E> {
         home(key, self.ranks, self.begin.is_central)
     }
 
+    /// This rank.
+    pub(crate) fn number(&self) -> usize {
+        self.rank
+    }
+
     /// The rank that keeps the root.
     pub(crate) fn home_of_root(&self) -> usize {
         self.home_of(self.begin.key)

@@ -11,6 +11,7 @@
 //!                         evaluators, each so long for a position
 //! ```
 
+use super::audit::Audit;
 use super::control::{Control, Window};
 use super::drive::Placement;
 use super::link::ClusterError;
@@ -316,7 +317,7 @@ impl<E: Evaluator> Simulation<'_, E> {
         let end = (time, self.counts.evaluations);
         let (half, most) = (self.counts.half.unwrap_or(end), self.counts.most.unwrap_or(end));
         let busy = |machine: &Machine| machine.worked as f64 / time.max(1) as f64;
-        let report = self.control.report().ok_or(ClusterError::Silent)?.0;
+        let report = self.control.report().ok_or(ClusterError::Silent)?.report;
         Ok(Outcome {
             report,
             time: Duration::from_nanos(time),
@@ -382,7 +383,13 @@ impl<E: Evaluator> Simulation<'_, E> {
                     None => {}
                     Some(Message::End) => {
                         let usage = self.stores[rank].table.usage();
-                        let ended = Ended::new(self.ranks[rank].counters, size, &Ownership::default(), usage);
+                        let ended = Ended::new(
+                            self.ranks[rank].counters,
+                            size,
+                            &Ownership::default(),
+                            usage,
+                            Audit::default(),
+                        );
                         self.ranks[rank].post(0, Message::Ended(Box::new(ended)));
                         self.ranks[rank].settle();
                     }
