@@ -2,7 +2,7 @@
 
 use super::pieces::Pieces;
 use super::talk::Talk;
-use super::work::ALIVE_EVERY;
+use super::work::{ALIVE_EVERY, PATIENT};
 use crate::cluster::Link;
 use std::time::{Duration, Instant};
 
@@ -102,7 +102,7 @@ fn give_with<L: Link + ?Sized>(
         }
         idle = if is_any { 0 } else { idle + 1 };
         if idle > 0 {
-            link.wait(idle, WAIT);
+            link.wait(PATIENT.saturating_add(idle), WAIT);
         }
     }
     for rank in 1..others.len() {
