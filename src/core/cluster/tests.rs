@@ -503,10 +503,10 @@ fn processor_time() -> u64 {
 const CLUSTERS: &str = "\
     16500:2:hashed:1:2 16500:2:hashed:8:2 16500:50:hashed:8:2 16500:2:hashed:64:2 16500:50:hashed:64:2 \
     16500:2:hashed:256:2 16500:50:hashed:256:2 16500:2:hashed:1024:2 16500:50:hashed:1024:2 16500:2:central:8:2 \
-    16500:2:central:64:2 16500:2:central:256:2 16500:2:central:1024:2 1700:2:hashed:1:2 1700:2:hashed:8:2 \
+    16500:2:central:64:2 1700:2:hashed:1:2 1700:2:hashed:8:2 \
     1700:50:hashed:8:2 1700:2:hashed:64:2 1700:50:hashed:64:2 1700:2:hashed:256:2 1700:50:hashed:256:2 \
-    1700:2:hashed:1024:2 1700:50:hashed:1024:2 1700:2:central:8:2 1700:2:central:64:2 1700:2:central:256:2 \
-    1700:2:central:1024:2 1700:2:hashed:64:3 1700:50:hashed:64:3 1700:50:hashed:256:3 1700:50:hashed:1024:3";
+    1700:2:hashed:1024:2 1700:50:hashed:1024:2 1700:2:central:8:2 1700:2:central:64:2 \
+    1700:2:hashed:64:3 1700:50:hashed:64:3 1700:50:hashed:256:3 1700:50:hashed:1024:3";
 
 #[test]
 #[ignore = "the table of docs/cluster.md, many minutes: cargo test --profile checked -p kosumi-core --lib simulated_clusters -- --ignored --nocapture"]
