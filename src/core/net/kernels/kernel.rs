@@ -7,6 +7,12 @@ use std::str::FromStr;
 pub enum Kernel {
     /// Plain Rust, for every processor.
     Portable,
+    /// 128-bit vectors of 64-bit ARM.
+    Neon,
+    /// The same, with products of integers in one instruction, both with a sign.
+    NeonDot,
+    /// The same, with one factor that has no sign.
+    NeonI8mm,
     /// 256-bit vectors with fused multiplication and addition, of x86-64.
     Avx2,
     /// The same, with products of integers in one instruction.
@@ -54,8 +60,11 @@ pub struct ArithmeticChoice {
 
 impl Kernel {
     /// All kernels that are meant to be used, from the slowest to the fastest.
-    pub const ALL: [Kernel; 6] = [
+    pub const ALL: [Kernel; 9] = [
         Kernel::Portable,
+        Kernel::Neon,
+        Kernel::NeonDot,
+        Kernel::NeonI8mm,
         Kernel::Avx2,
         Kernel::AvxVnni,
         Kernel::Avx512,
@@ -67,6 +76,16 @@ impl Kernel {
     pub fn is_available(self) -> bool {
         match self {
             Kernel::Portable | Kernel::EmulatedBf16 => true,
+            #[cfg(target_arch = "aarch64")]
+            Kernel::Neon => std::arch::is_aarch64_feature_detected!("neon"),
+            #[cfg(target_arch = "aarch64")]
+            Kernel::NeonDot => {
+                std::arch::is_aarch64_feature_detected!("dotprod") && Kernel::Neon.is_available()
+            }
+            #[cfg(target_arch = "aarch64")]
+            Kernel::NeonI8mm => {
+                std::arch::is_aarch64_feature_detected!("i8mm") && Kernel::Neon.is_available()
+            }
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
             #[cfg(target_arch = "x86_64")]
@@ -90,6 +109,9 @@ impl Kernel {
     pub const fn name(self) -> &'static str {
         match self {
             Kernel::Portable => "portable",
+            Kernel::Neon => "neon",
+            Kernel::NeonDot => "neon-dot",
+            Kernel::NeonI8mm => "neon-i8mm",
             Kernel::Avx2 => "avx2",
             Kernel::AvxVnni => "avx-vnni",
             Kernel::Avx512 => "avx512",
@@ -129,7 +151,9 @@ impl Arithmetic {
         let is_meant = |it: Arithmetic| match it.kernel {
             // Without instructions for it, 8 bits are not worth while.
             Kernel::Portable => true,
-            Kernel::AvxVnni | Kernel::Avx512Vnni => it.precision == Precision::Int8,
+            Kernel::AvxVnni | Kernel::Avx512Vnni | Kernel::NeonDot | Kernel::NeonI8mm => {
+                it.precision == Precision::Int8
+            }
             _ => true,
         };
         let all = Kernel::ALL.into_iter().filter(|kernel| kernel.is_available());
@@ -170,7 +194,9 @@ impl ArithmeticChoice {
             .filter(|it| self.precision.is_none_or(|precision| precision == it.precision))
             // Nobody is given what is slower than `f32` without asking for it.
             .filter(|it| {
-                self.precision.is_some() || (it.kernel, it.precision) != (Kernel::Portable, Precision::Int8)
+                let is_slow =
+                    matches!(it.kernel, Kernel::Portable | Kernel::Neon) && it.precision == Precision::Int8;
+                self.precision.is_some() || !is_slow
             })
             .collect();
         found.sort_by_key(|it| std::cmp::Reverse(it.speed()));
@@ -186,7 +212,9 @@ impl Arithmetic {
             // Products of integers in one instruction are faster than anything else.
             (Kernel::Avx512Vnni, Precision::Int8) => 31,
             (Kernel::AmxBf16, _) => 30,
-            (Kernel::AvxVnni | Kernel::Avx512, Precision::Int8) => 20 + kernel,
+            (Kernel::AvxVnni | Kernel::Avx512 | Kernel::NeonDot | Kernel::NeonI8mm, Precision::Int8) => {
+                20 + kernel
+            }
             (Kernel::Avx2, Precision::Int8) => 10 + kernel,
             (Kernel::Avx512 | Kernel::Avx512Vnni, _) => 10 + kernel,
             _ => kernel,

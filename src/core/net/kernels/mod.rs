@@ -15,7 +15,8 @@
 //!
 //! **What has run where.** All kernels but [`AmxBf16`](Kernel::AmxBf16) run on hardware (AMD Zen 5). That one has run
 //! under Bochs 3.0's model of Sapphire Rapids, with a stand-in for Linux, and not on hardware yet: products of tiles
-//! were bit for bit those of the emulation. `kosumi net check` compares all kernels that a processor has.
+//! were bit for bit those of the emulation. The kernels for ARM have run under qemu (user mode, processors `max`, `neoverse-n1`
+//! and `cortex-a72`). `kosumi net check` compares all kernels that a processor has.
 //!
 //! `unsafe` is allowed in this module alone, for two things: calling functions that are compiled for instructions
 //! which not every processor has, and reading and writing vectors in inner loops without a check of bounds for each.

@@ -139,6 +139,33 @@ impl Primitives {
         match kernel {
             Kernel::Portable => table!(Portable, Portable),
             Kernel::EmulatedBf16 => with_tiles(Primitives::of(Kernel::Portable), tiles::EMULATED),
+            #[cfg(target_arch = "aarch64")]
+            Kernel::Neon => {
+                use super::simd::{NEON, Neon};
+                table!(
+                    #[target_feature(enable = "neon")]
+                    Neon<NEON>,
+                    Neon::token()
+                )
+            }
+            #[cfg(target_arch = "aarch64")]
+            Kernel::NeonDot => {
+                use super::simd::{DOT, Neon};
+                table!(
+                    #[target_feature(enable = "neon,dotprod")]
+                    Neon<DOT>,
+                    Neon::token()
+                )
+            }
+            #[cfg(target_arch = "aarch64")]
+            Kernel::NeonI8mm => {
+                use super::simd::{I8MM, Neon};
+                table!(
+                    #[target_feature(enable = "neon,i8mm")]
+                    Neon<I8MM>,
+                    Neon::token()
+                )
+            }
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx2 => {
                 use super::simd::Avx2;

@@ -1,0 +1,223 @@
+//! Vectors of numbers of 32 bits, as wide as the processor has them: [`portable`] in plain Rust, [`x86`] of Intel and AMD, [`arm`]
+//! of ARM and Apple.
+//!
+//! Kernels are generic over [`Simd`] and are inlined into functions that are compiled for one instruction set
+//! (`primitives.rs`). A value of a type that implements it is a token: whoever holds one has seen that the processor
+//! can execute its methods, and so most of them are safe to call.
+
+/// Writes the methods of [`Simd`] that are few instructions each.
+macro_rules! instructions {
+    ($($name:ident($s:ident $(, $argument:ident: $type:ty)*) -> $result:ty = $body:expr;)*) => {
+        $(
+            #[inline(always)]
+            fn $name($s $(, $argument: $type)*) -> $result {
+                // SAFETY: there is no token without the instruction set, and no memory is touched.
+                unsafe { $body }
+            }
+        )*
+    };
+}
+
+/// Writes the methods of [`Simd`] that read and write memory.
+macro_rules! memory {
+    ($($name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)? = $body:expr;)*) => {
+        $(
+            #[inline(always)]
+            unsafe fn $name(self, $($argument: $type),*) $(-> $result)? {
+                // SAFETY: the caller's; there is no token without the instruction set.
+                unsafe { $body }
+            }
+        )*
+    };
+}
+
+#[cfg(target_arch = "aarch64")]
+mod arm;
+mod portable;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+#[cfg(target_arch = "aarch64")]
+pub(super) use arm::{DOT, I8MM, NEON, Neon};
+pub(super) use portable::Portable;
+#[cfg(target_arch = "x86_64")]
+pub(super) use x86::{Avx2, Avx512};
+
+/// Vectors beside each other in a panel of a packed matrix.
+pub(super) const PANEL_VECTORS: usize = 2;
+
+/// A vector type of some processors.
+pub(super) trait Simd: Copy {
+    /// A vector of [`LANES`](Self::LANES) numbers `f32`.
+    type V: Copy;
+    /// A vector of [`LANES`](Self::LANES) integers `i32`, or of the four bytes or two `i16` that each of them holds.
+    type I: Copy;
+    /// Numbers in a vector.
+    const LANES: usize;
+    /// Rows of a block of a product of matrices: the registers hold the sums of so many rows and
+    /// [`PANEL_VECTORS`] vectors beside each other, and what is multiplied.
+    const ROWS: usize;
+    /// The largest sum of two neighbours of equal sign among the second bytes of [`dot8`](Self::dot8), the first and
+    /// the second or the third and the fourth of four.
+    const PAIR_LEVELS: i32;
+    /// Does [`scale`](Self::scale) take any power, with results that are as small or as large as possible?
+    const SCALES_BY_ANY: bool;
+
+    /// All lanes the same.
+    fn splat(self, x: f32) -> Self::V;
+    fn add(self, a: Self::V, b: Self::V) -> Self::V;
+    fn sub(self, a: Self::V, b: Self::V) -> Self::V;
+    fn mul(self, a: Self::V, b: Self::V) -> Self::V;
+    fn div(self, a: Self::V, b: Self::V) -> Self::V;
+    fn max(self, a: Self::V, b: Self::V) -> Self::V;
+    fn min(self, a: Self::V, b: Self::V) -> Self::V;
+    fn abs(self, x: Self::V) -> Self::V;
+    /// `a · b + c`
+    fn mul_add(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
+    /// To the nearest integer; for less than 2^22 only.
+    fn round(self, x: Self::V) -> Self::V;
+    /// `x` times 2 to the power of `power`, which must be an integer from −126 to 127.
+    fn scale(self, x: Self::V, power: Self::V) -> Self::V;
+    /// `1 / x` within 2 units in the last place, for `x` from 1 to 10³⁸.
+    fn reciprocal(self, x: Self::V) -> Self::V;
+    /// The same, within 4 · 10⁻⁴ of it.
+    fn rough_reciprocal(self, x: Self::V) -> Self::V;
+    /// The sum of all lanes.
+    fn reduce_add(self, x: Self::V) -> f32;
+    /// The largest lane.
+    fn reduce_max(self, x: Self::V) -> f32;
+
+    /// All lanes the same.
+    fn splat_int(self, x: i32) -> Self::I;
+    fn add_int(self, a: Self::I, b: Self::I) -> Self::I;
+    fn sub_int(self, a: Self::I, b: Self::I) -> Self::I;
+    /// The nearest `f32`.
+    fn to_float(self, x: Self::I) -> Self::V;
+    /// The nearest integer.
+    fn to_int(self, x: Self::V) -> Self::I;
+    /// In each lane, the last bytes of four lanes, of which the first is the first in memory.
+    fn join_bytes(self, x: [Self::I; 4]) -> Self::I;
+    /// In each lane, the last halves of two lanes, of which the first is the first in memory.
+    fn join_halves(self, x: [Self::I; 2]) -> Self::I;
+    /// The sum of all lanes, which must fit into one.
+    fn reduce_add_int(self, x: Self::I) -> i32;
+    /// In each lane, `sum` plus the four products of the bytes of `a`, which have no sign, and of those of `b`, whose
+    /// magnitude is at most 127, with [`PAIR_LEVELS`](Self::PAIR_LEVELS).
+    fn dot8(self, sum: Self::I, a: Self::I, b: Self::I) -> Self::I;
+    /// In each lane, `sum` plus the two products of the halves of `a` and of `b`.
+    fn dot16(self, sum: Self::I, a: Self::I, b: Self::I) -> Self::I;
+
+    /// Asks for what is at this address to be brought into the second cache. Does nothing that can be noticed, wherever
+    /// that is.
+    #[inline(always)]
+    fn prefetch<T>(self, _from: *const T) {}
+
+    /// # Safety
+    /// [`LANES`](Self::LANES) numbers at `from` can be read.
+    unsafe fn load_unchecked(self, from: *const f32) -> Self::V;
+    /// # Safety
+    /// [`LANES`](Self::LANES) numbers at `to` can be written.
+    unsafe fn store_unchecked(self, x: Self::V, to: *mut f32);
+    /// # Safety
+    /// [`LANES`](Self::LANES) integers at `from` can be read. They need not be aligned.
+    unsafe fn load_int(self, from: *const i32) -> Self::I;
+    /// # Safety
+    /// [`LANES`](Self::LANES) integers at `to` can be written. They need not be aligned.
+    unsafe fn store_int(self, x: Self::I, to: *mut i32);
+    /// The lanes, which must be from 0 to 255, as bytes.
+    ///
+    /// # Safety
+    /// [`LANES`](Self::LANES) bytes at `to` can be written.
+    unsafe fn store_bytes(self, x: Self::I, to: *mut u8);
+    /// The last bytes of the lanes, which must be from −128 to 127.
+    ///
+    /// # Safety
+    /// [`LANES`](Self::LANES) bytes at `to` can be written.
+    unsafe fn store_low_bytes(self, x: Self::I, to: *mut i8);
+    /// The lanes, which must fit into 16 bits, in 16 bits each.
+    ///
+    /// # Safety
+    /// [`LANES`](Self::LANES) numbers at `to` can be written.
+    unsafe fn store_halves(self, x: Self::I, to: *mut i16);
+
+    /// The first numbers of `from`.
+    #[inline(always)]
+    fn load(self, from: &[f32]) -> Self::V {
+        assert!(from.len() >= Self::LANES);
+        // SAFETY: there are enough of them.
+        unsafe { self.load_unchecked(from.as_ptr()) }
+    }
+
+    /// To the first places of `to`.
+    #[inline(always)]
+    fn store(self, x: Self::V, to: &mut [f32]) {
+        assert!(to.len() >= Self::LANES);
+        // SAFETY: there are enough of them.
+        unsafe { self.store_unchecked(x, to.as_mut_ptr()) }
+    }
+
+    /// `eˣ`, within 2 units in the last place; for `x` from −87 to 88.
+    ///
+    /// CITE: Moshier, Cephes mathematical library, `expf`: reduction by the nearest multiple of ln 2 in two parts,
+    /// then a polynomial.
+    #[inline(always)]
+    fn exp(self, x: Self::V) -> Self::V {
+        let splat = |x| self.splat(x);
+        let power = self.round(self.mul(x, splat(std::f32::consts::LOG2_E)));
+        let rest = self.mul_add(power, splat(-0.693_359_4), x);
+        let rest = self.mul_add(power, splat(2.121_944_4e-4), rest);
+        let mut sum = splat(1.987_569_1e-4);
+        for coefficient in [1.398_199_9e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_5e-1, 0.5] {
+            sum = self.mul_add(sum, rest, splat(coefficient));
+        }
+        let sum = self.mul_add(sum, self.mul(rest, rest), self.add(rest, splat(1.0)));
+        self.scale(sum, power)
+    }
+
+    /// 2 to the power of `x`, as exactly as these coefficients say. Beyond what an `f32` can be, or a little before that,
+    /// it is as small or as large as possible.
+    #[inline(always)]
+    fn rough_exp2(self, x: Self::V, coefficients: &[f32]) -> Self::V {
+        let x = if Self::SCALES_BY_ANY { x } else { self.clamp(x, -126.0, 127.0) };
+        let power = self.round(x);
+        let rest = self.sub(x, power);
+        let mut sum = self.splat(coefficients[0]);
+        for &coefficient in &coefficients[1..] {
+            sum = self.mul_add(sum, rest, self.splat(coefficient));
+        }
+        self.scale(sum, power)
+    }
+
+    /// All lanes no smaller than `min` and no larger than `max`.
+    #[inline(always)]
+    fn clamp(self, x: Self::V, min: f32, max: f32) -> Self::V {
+        self.max(self.min(x, self.splat(max)), self.splat(min))
+    }
+
+    /// `x / (1 + e⁻ˣ)` within 5 · 10⁻⁴ of it, for what is rounded to 8 bits.
+    #[inline(always)]
+    fn rough_silu(self, x: Self::V) -> Self::V {
+        let e = self.rough_exp2(self.mul(x, self.splat(-std::f32::consts::LOG2_E)), &EXP2_OF_DEGREE_3);
+        self.mul(x, self.rough_reciprocal(self.add(e, self.splat(1.0))))
+    }
+
+    /// `x / (1 + e⁻ˣ)`. Below −87, the exponential of that is taken.
+    #[inline(always)]
+    fn silu(self, x: Self::V) -> Self::V {
+        let e = self.exp(self.clamp(self.sub(self.splat(0.0), x), -87.0, 87.0));
+        self.mul(x, self.reciprocal(self.add(e, self.splat(1.0))))
+    }
+}
+
+/// Polynomials for [`Simd::rough_exp2`], from the highest power on: those with the smallest relative error from −½ to ½,
+/// which is 1.7 · 10⁻³ (Remez' algorithm).
+pub(super) const EXP2_OF_DEGREE_2: [f32; 3] = [0.238_428_94, 0.703_448, 1.000_443_1];
+/// The same, with an error of 10⁻⁴.
+pub(super) const EXP2_OF_DEGREE_3: [f32; 4] = [0.055_171_67, 0.242_611_13, 0.693_260_97, 0.999_928_06];
+
+/// Newton's step from an estimate of `1 / x`, which doubles the digits that are right.
+#[inline(always)]
+fn refined<S: Simd>(s: S, x: S::V, estimate: S::V) -> S::V {
+    let error = s.sub(s.splat(1.0), s.mul(x, estimate));
+    s.mul_add(estimate, error, estimate)
+}

@@ -1,0 +1,210 @@
+//! Vectors of x86-64.
+
+use super::{Simd, refined};
+use std::arch::x86_64::*;
+
+/// 256 bits with fused multiplication and addition: Intel since Haswell, AMD since Zen. With `VNNI`, the
+/// products of integers are one instruction: Intel since Alder Lake, AMD since Zen 5.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) struct Avx2<const VNNI: bool>(());
+
+impl<const VNNI: bool> Avx2<VNNI> {
+    /// # Safety
+    /// The processor has AVX2 and FMA, and AVX-VNNI if it says so.
+    pub(in super::super) const unsafe fn token() -> Avx2<VNNI> {
+        Avx2(())
+    }
+}
+
+impl<const VNNI: bool> Simd for Avx2<VNNI> {
+    type V = __m256;
+    type I = __m256i;
+    const LANES: usize = 8;
+    // 16 registers hold 12 sums, two vectors of the panel and one factor.
+    const ROWS: usize = 6;
+    // Without VNNI, the sum of two products must fit into 16 bits: 255 · 128 = 32,640.
+    const PAIR_LEVELS: i32 = if VNNI { 254 } else { 128 };
+    const SCALES_BY_ANY: bool = false;
+
+    instructions! {
+        splat(self, x: f32) -> __m256 = _mm256_set1_ps(x);
+        add(self, a: __m256, b: __m256) -> __m256 = _mm256_add_ps(a, b);
+        sub(self, a: __m256, b: __m256) -> __m256 = _mm256_sub_ps(a, b);
+        mul(self, a: __m256, b: __m256) -> __m256 = _mm256_mul_ps(a, b);
+        div(self, a: __m256, b: __m256) -> __m256 = _mm256_div_ps(a, b);
+        max(self, a: __m256, b: __m256) -> __m256 = _mm256_max_ps(a, b);
+        min(self, a: __m256, b: __m256) -> __m256 = _mm256_min_ps(a, b);
+        abs(self, x: __m256) -> __m256 = _mm256_castsi256_ps(_mm256_and_si256(
+            _mm256_castps_si256(x),
+            _mm256_set1_epi32(i32::MAX),
+        ));
+        join_bytes(self, x: [__m256i; 4]) -> __m256i = {
+            let low = _mm256_set1_epi32(0xff);
+            let first = _mm256_and_si256(x[0], low);
+            let second = _mm256_slli_epi32::<8>(_mm256_and_si256(x[1], low));
+            let third = _mm256_slli_epi32::<16>(_mm256_and_si256(x[2], low));
+            let last = _mm256_slli_epi32::<24>(x[3]);
+            _mm256_or_si256(_mm256_or_si256(first, second), _mm256_or_si256(third, last))
+        };
+        join_halves(self, x: [__m256i; 2]) -> __m256i = _mm256_or_si256(
+            _mm256_and_si256(x[0], _mm256_set1_epi32(0xffff)),
+            _mm256_slli_epi32::<16>(x[1]),
+        );
+        mul_add(self, a: __m256, b: __m256, c: __m256) -> __m256 = _mm256_fmadd_ps(a, b, c);
+        round(self, x: __m256) -> __m256 =
+            _mm256_round_ps::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(x);
+        scale(self, x: __m256, power: __m256) -> __m256 = _mm256_mul_ps(x, _mm256_castsi256_ps(
+            _mm256_slli_epi32::<23>(_mm256_add_epi32(_mm256_cvtps_epi32(power), _mm256_set1_epi32(127))),
+        ));
+        rough_reciprocal(self, x: __m256) -> __m256 = _mm256_rcp_ps(x);
+        reciprocal(self, x: __m256) -> __m256 = refined(self, x, _mm256_rcp_ps(x));
+        splat_int(self, x: i32) -> __m256i = _mm256_set1_epi32(x);
+        add_int(self, a: __m256i, b: __m256i) -> __m256i = _mm256_add_epi32(a, b);
+        sub_int(self, a: __m256i, b: __m256i) -> __m256i = _mm256_sub_epi32(a, b);
+        to_float(self, x: __m256i) -> __m256 = _mm256_cvtepi32_ps(x);
+        to_int(self, x: __m256) -> __m256i = _mm256_cvtps_epi32(x);
+        dot8(self, sum: __m256i, a: __m256i, b: __m256i) -> __m256i = if VNNI {
+            _mm256_dpbusd_avx_epi32(sum, a, b)
+        } else {
+            let pairs = _mm256_maddubs_epi16(a, b);
+            _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)))
+        };
+        dot16(self, sum: __m256i, a: __m256i, b: __m256i) -> __m256i = if VNNI {
+            // The compiler would split the instruction that wraps around into two.
+            _mm256_dpwssds_avx_epi32(sum, a, b)
+        } else {
+            _mm256_add_epi32(sum, _mm256_madd_epi16(a, b))
+        };
+        reduce_add(self, x: __m256) -> f32 = {
+            let x = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps::<1>(x));
+            let x = _mm_add_ps(x, _mm_movehl_ps(x, x));
+            _mm_cvtss_f32(_mm_add_ss(x, _mm_shuffle_ps::<1>(x, x)))
+        };
+        reduce_max(self, x: __m256) -> f32 = {
+            let x = _mm_max_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps::<1>(x));
+            let x = _mm_max_ps(x, _mm_movehl_ps(x, x));
+            _mm_cvtss_f32(_mm_max_ss(x, _mm_shuffle_ps::<1>(x, x)))
+        };
+        reduce_add_int(self, x: __m256i) -> i32 = {
+            let x = _mm_add_epi32(_mm256_castsi256_si128(x), _mm256_extracti128_si256::<1>(x));
+            let x = _mm_add_epi32(x, _mm_shuffle_epi32::<0b01_00_11_10>(x));
+            _mm_cvtsi128_si32(_mm_add_epi32(x, _mm_shuffle_epi32::<0b10_11_00_01>(x)))
+        };
+    }
+
+    #[inline(always)]
+    fn prefetch<T>(self, from: *const T) {
+        // SAFETY: no memory is touched, and no address is wrong.
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(from.cast()) }
+    }
+
+    memory! {
+        load_unchecked(from: *const f32) -> __m256 = _mm256_loadu_ps(from);
+        store_unchecked(x: __m256, to: *mut f32) = _mm256_storeu_ps(to, x);
+        load_int(from: *const i32) -> __m256i = _mm256_loadu_si256(from.cast());
+        store_int(x: __m256i, to: *mut i32) = _mm256_storeu_si256(to.cast(), x);
+        store_bytes(x: __m256i, to: *mut u8) = {
+            let halves = _mm_packus_epi32(_mm256_castsi256_si128(x), _mm256_extracti128_si256::<1>(x));
+            _mm_storel_epi64(to.cast(), _mm_packus_epi16(halves, halves));
+        };
+        store_low_bytes(x: __m256i, to: *mut i8) = {
+            let halves = _mm_packs_epi32(_mm256_castsi256_si128(x), _mm256_extracti128_si256::<1>(x));
+            _mm_storel_epi64(to.cast(), _mm_packs_epi16(halves, halves));
+        };
+        store_halves(x: __m256i, to: *mut i16) = {
+            let halves = _mm_packs_epi32(_mm256_castsi256_si128(x), _mm256_extracti128_si256::<1>(x));
+            _mm_storeu_si128(to.cast(), halves);
+        };
+    }
+}
+
+/// 512 bits: Intel servers since Skylake, AMD since Zen 4. With `VNNI`, the products of integers are one
+/// instruction: Intel since Cascade Lake, AMD since Zen 4.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) struct Avx512<const VNNI: bool>(());
+
+impl<const VNNI: bool> Avx512<VNNI> {
+    /// # Safety
+    /// The processor has AVX-512F and AVX-512BW, and AVX-512 VNNI if it says so.
+    pub(in super::super) const unsafe fn token() -> Avx512<VNNI> {
+        Avx512(())
+    }
+}
+
+impl<const VNNI: bool> Simd for Avx512<VNNI> {
+    type V = __m512;
+    type I = __m512i;
+    const LANES: usize = 16;
+    // 32 registers hold 24 sums, two vectors of the panel and a few factors.
+    const ROWS: usize = 12;
+    const PAIR_LEVELS: i32 = if VNNI { 254 } else { 128 };
+    const SCALES_BY_ANY: bool = true;
+
+    instructions! {
+        splat(self, x: f32) -> __m512 = _mm512_set1_ps(x);
+        add(self, a: __m512, b: __m512) -> __m512 = _mm512_add_ps(a, b);
+        sub(self, a: __m512, b: __m512) -> __m512 = _mm512_sub_ps(a, b);
+        mul(self, a: __m512, b: __m512) -> __m512 = _mm512_mul_ps(a, b);
+        div(self, a: __m512, b: __m512) -> __m512 = _mm512_div_ps(a, b);
+        max(self, a: __m512, b: __m512) -> __m512 = _mm512_max_ps(a, b);
+        min(self, a: __m512, b: __m512) -> __m512 = _mm512_min_ps(a, b);
+        abs(self, x: __m512) -> __m512 = _mm512_castsi512_ps(_mm512_and_si512(
+            _mm512_castps_si512(x),
+            _mm512_set1_epi32(i32::MAX),
+        ));
+        join_bytes(self, x: [__m512i; 4]) -> __m512i = {
+            let low = _mm512_set1_epi32(0xff);
+            let first = _mm512_and_si512(x[0], low);
+            let second = _mm512_slli_epi32::<8>(_mm512_and_si512(x[1], low));
+            let third = _mm512_slli_epi32::<16>(_mm512_and_si512(x[2], low));
+            let last = _mm512_slli_epi32::<24>(x[3]);
+            _mm512_or_si512(_mm512_or_si512(first, second), _mm512_or_si512(third, last))
+        };
+        join_halves(self, x: [__m512i; 2]) -> __m512i = _mm512_or_si512(
+            _mm512_and_si512(x[0], _mm512_set1_epi32(0xffff)),
+            _mm512_slli_epi32::<16>(x[1]),
+        );
+        mul_add(self, a: __m512, b: __m512, c: __m512) -> __m512 = _mm512_fmadd_ps(a, b, c);
+        round(self, x: __m512) -> __m512 =
+            _mm512_roundscale_ps::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(x);
+        scale(self, x: __m512, power: __m512) -> __m512 = _mm512_scalef_ps(x, power);
+        rough_reciprocal(self, x: __m512) -> __m512 = _mm512_rcp14_ps(x);
+        reciprocal(self, x: __m512) -> __m512 = refined(self, x, _mm512_rcp14_ps(x));
+        splat_int(self, x: i32) -> __m512i = _mm512_set1_epi32(x);
+        add_int(self, a: __m512i, b: __m512i) -> __m512i = _mm512_add_epi32(a, b);
+        sub_int(self, a: __m512i, b: __m512i) -> __m512i = _mm512_sub_epi32(a, b);
+        to_float(self, x: __m512i) -> __m512 = _mm512_cvtepi32_ps(x);
+        to_int(self, x: __m512) -> __m512i = _mm512_cvtps_epi32(x);
+        dot8(self, sum: __m512i, a: __m512i, b: __m512i) -> __m512i = if VNNI {
+            _mm512_dpbusd_epi32(sum, a, b)
+        } else {
+            let pairs = _mm512_maddubs_epi16(a, b);
+            _mm512_add_epi32(sum, _mm512_madd_epi16(pairs, _mm512_set1_epi16(1)))
+        };
+        dot16(self, sum: __m512i, a: __m512i, b: __m512i) -> __m512i = if VNNI {
+            // The compiler would split the instruction that wraps around into two.
+            _mm512_dpwssds_epi32(sum, a, b)
+        } else {
+            _mm512_add_epi32(sum, _mm512_madd_epi16(a, b))
+        };
+        reduce_add(self, x: __m512) -> f32 = _mm512_reduce_add_ps(x);
+        reduce_max(self, x: __m512) -> f32 = _mm512_reduce_max_ps(x);
+        reduce_add_int(self, x: __m512i) -> i32 = _mm512_reduce_add_epi32(x);
+    }
+
+    #[inline(always)]
+    fn prefetch<T>(self, from: *const T) {
+        // SAFETY: no memory is touched, and no address is wrong.
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(from.cast()) }
+    }
+
+    memory! {
+        load_unchecked(from: *const f32) -> __m512 = _mm512_loadu_ps(from);
+        store_unchecked(x: __m512, to: *mut f32) = _mm512_storeu_ps(to, x);
+        load_int(from: *const i32) -> __m512i = _mm512_loadu_si512(from.cast());
+        store_int(x: __m512i, to: *mut i32) = _mm512_storeu_si512(to.cast(), x);
+        store_bytes(x: __m512i, to: *mut u8) = _mm_storeu_si128(to.cast(), _mm512_cvtepi32_epi8(x));
+        store_low_bytes(x: __m512i, to: *mut i8) = _mm_storeu_si128(to.cast(), _mm512_cvtepi32_epi8(x));
+        store_halves(x: __m512i, to: *mut i16) = _mm256_storeu_si256(to.cast(), _mm512_cvtepi32_epi16(x));
+    }
+}
