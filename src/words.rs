@@ -25,6 +25,29 @@ pub fn counted(number: u64, word: &str) -> String {
     format!("{number} {word}{}", if number == 1 { "" } else { "s" })
 }
 
+/// Bytes in JSON, as a text of base64: a list of numbers would be three times as long. For `#[serde(with = "as_text")]`.
+pub mod as_text {
+    use data_encoding::BASE64;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    /// Writes bytes.
+    ///
+    /// # Errors
+    /// Those of the serializer.
+    pub fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&BASE64.encode(bytes))
+    }
+
+    /// Reads bytes.
+    ///
+    /// # Errors
+    /// If it is no text of base64.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        BASE64.decode(text.as_bytes()).map_err(D::Error::custom)
+    }
+}
+
 /// A number with a comma between thousands.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();

@@ -187,3 +187,202 @@ fn a_killed_rank_costs_no_game_of_selfplay() {
         assert_eq!(games(&folder).len(), 60, "{said}");
     }
 }
+
+/// Runs a command by one process and over three ranks, each in a folder of its own.
+fn run_both(options: &[&str], arguments: &[&str], scratch: &Path) -> Option<[String; 2]> {
+    let mut ranks = kosumi(3, options)?;
+    let mut alone = Command::new(env!("CARGO_BIN_EXE_kosumi"));
+    let mut said = Vec::new();
+    for (command, folder) in [(&mut alone, "one"), (&mut ranks, "many")] {
+        let folder = scratch.join(folder);
+        fs::create_dir_all(&folder).unwrap();
+        let output = command.args(arguments).current_dir(&folder).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        said.push(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    said.try_into().ok()
+}
+
+/// The files of a folder, and what is in them.
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let files = entries.filter(|path| path.is_file());
+    files
+        .map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), fs::read(&path).unwrap()))
+        .collect()
+}
+
+/// A game on 5×5 that is like no other.
+fn record(number: usize) -> String {
+    let (a, b) = (['a', 'b', 'c', 'd', 'e'][number % 5], ['a', 'b', 'c', 'd', 'e'][number / 5 % 5]);
+    let year = 2000 + number % 20;
+    // Every stone in a row of its own.
+    let moves = format!("B[{a}a];W[{b}e];B[{b}c];W[{a}d];B[{b}b];W[];B[];W[];B[];W[];B[]");
+    format!("(;GM[1]FF[4]SZ[5]KM[{}]RE[B+R]DT[{year}-01-02]PB[p{number}];{moves})\n", number % 8,)
+}
+
+#[test]
+fn pieces_over_ranks_come_to_what_they_come_to_in_one_process() {
+    let scratch = TempDir::new().unwrap();
+    let games: String = (0..2000).map(record).collect();
+    fs::write(scratch.path().join("games.sgf"), games).unwrap();
+    for number in 0..5 {
+        fs::write(scratch.path().join(format!("game{number}.sgf")), record(number * 7 + 1)).unwrap();
+    }
+    let section = |number: u32| {
+        format!("boardsize 5\nclear_board\nplay b C3\n{number} reg_genmove w\n#? [C4|D3|C2|B3]\n")
+    };
+    let suite: String = (0..30).map(|index| section(10 * index)).collect();
+    fs::write(scratch.path().join("suite.tst"), suite).unwrap();
+    let commands: [(&str, &[&str]); 6] = [
+        ("", &["sgf", "stats", "../games.sgf", "--json", "stats.json", "--threads", "1"]),
+        ("", &["sgf", "filter", "../games.sgf", "--moves", "9..", "--player", "p1", "-o", "taken.sgf"]),
+        ("s: ", &["sgf", "replay", "../games.sgf", "--ko", "simple", "--list", "7"]),
+        ("", &["features", "../games.sgf", "--out", ".", "--shard", "700", "--off-policy", "200"]),
+        (
+            " s\n",
+            &[
+                "review",
+                "../game0.sgf",
+                "../game1.sgf",
+                "../game2.sgf",
+                "../game3.sgf",
+                "../game4.sgf",
+                "--no-model",
+                "--playouts",
+                "60",
+                "--threads",
+                "1",
+                "--memory",
+                "8",
+                "-o",
+                ".",
+            ],
+        ),
+        (" s", &["regress", "../suite.tst", "--no-model", "--playouts", "30", "-v", "--junit", "all.xml"]),
+    ];
+    for (time, arguments) in commands {
+        let Some(said) = run_both(&[], arguments, scratch.path()) else { return };
+        // Lines that say how long it took are not the same.
+        let timeless = |text: &str| -> Vec<String> {
+            let is_timeless = |line: &&str| time.is_empty() || !format!("{line}\n").contains(time);
+            text.lines().filter(is_timeless).map(str::to_owned).collect()
+        };
+        assert_eq!(timeless(&said[0]), timeless(&said[1]), "{arguments:?}");
+        assert!(!said[0].is_empty() || arguments.contains(&"-o") || arguments.contains(&"--json"));
+    }
+    let [mut one, mut many] = ["one", "many"].map(|folder| files(&scratch.path().join(folder)));
+    // It has times in it.
+    let cases = |files: &mut BTreeMap<String, Vec<u8>>| {
+        let text = String::from_utf8(files.remove("all.xml").unwrap()).unwrap();
+        text.matches("<testcase").count()
+    };
+    assert_eq!((cases(&mut one), cases(&mut many)), (30, 30));
+    assert!(one.len() > 12, "{:?}", one.keys());
+    for (name, bytes) in &one {
+        assert!(many.get(name) == Some(bytes), "{name}");
+    }
+    assert_eq!(one.len(), many.len());
+}
+
+#[test]
+fn a_killed_rank_costs_no_piece() {
+    let scratch = TempDir::new().unwrap();
+    let Some(mut command) = kosumi(3, &["--enable-recovery"]) else { return };
+    // Rank 0 reads from a pipe that is still open when rank 1 dies, so there are pieces before and after.
+    let taken = scratch.path().join("taken.sgf");
+    command.args(["sgf", "filter", "-", "--moves", "9..", "-o"]).arg(&taken);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let games: Vec<String> = (0..20_000).map(record).collect();
+    input.write_all(games[..10_000].concat().as_bytes()).unwrap();
+    // The first half is being worked on; a filter writes as it goes on.
+    kill_rank_1(&child, || bytes_in(scratch.path()) > 0);
+    input.write_all(games[10_000..].concat().as_bytes()).unwrap();
+    drop(input);
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("rank 1 is gone"), "{said}");
+    assert_eq!(fs::read_to_string(&taken).unwrap(), games.concat(), "{said}");
+}
+
+/// Bytes of the files of a folder.
+fn bytes_in(folder: &Path) -> u64 {
+    fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().metadata().map_or(0, |it| it.len())).sum()
+}
+
+/// The games of a match's log by their numbers.
+fn match_games(log: &Path) -> BTreeMap<u64, Value> {
+    let mut games = BTreeMap::new();
+    let text = fs::read_to_string(log).unwrap_or_default();
+    for line in text.split_inclusive('\n').filter(|line| line.ends_with('\n')) {
+        if let Some(game) = serde_json::from_str::<Value>(line).unwrap().get("game") {
+            let twice = games.insert(game["number"].as_u64().unwrap(), game.clone());
+            assert!(twice.is_none(), "{game}");
+        }
+    }
+    games
+}
+
+#[test]
+fn a_killed_rank_costs_no_game_of_a_match() {
+    let scratch = TempDir::new().unwrap();
+    let (log, records) = (scratch.path().join("log.jsonl"), scratch.path().join("games"));
+    let player = "builtin:no-model,playouts=60,memory=4";
+    let arguments = ["match", player, player, "--size", "5", "--games", "60", "--jobs", "1", "--resume"];
+    for options in [&[][..], &["--enable-recovery"]] {
+        let Some(mut command) = kosumi(3, options) else { return };
+        let _ = fs::remove_file(&log);
+        let _ = fs::remove_dir_all(&records);
+        command.args(arguments).arg("--log").arg(&log).arg("--sgf").arg(&records);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = command.spawn().unwrap();
+        kill_rank_1(&child, || match_games(&log).len() >= 6);
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        if options.is_empty() {
+            // Open MPI ends all the others; what was played is in the log, and the same command goes on.
+            assert!(!output.status.success());
+            let before = match_games(&log);
+            assert!(before.len() >= 6 && before.len() < 60, "{}", before.len());
+            let mut again = kosumi(3, &[]).unwrap();
+            again.args(arguments).arg("--log").arg(&log).arg("--sgf").arg(&records);
+            assert!(again.output().unwrap().status.success());
+            let after = match_games(&log);
+            assert!(before.iter().all(|(number, game)| after.get(number) == Some(game)));
+        } else {
+            assert!(said.contains("rank 1 is gone"), "{said}");
+        }
+        let wanted: Vec<u64> = (1..=60).collect();
+        assert_eq!(match_games(&log).into_keys().collect::<Vec<_>>(), wanted, "{said}");
+        assert_eq!(fs::read_dir(&records).unwrap().count(), 60);
+    }
+}
+
+/// Builds with assertions check both in every search over ranks (`cluster::audit`); a rank that finds a fault ends. Without
+/// them there would be nothing to be tested.
+#[cfg(debug_assertions)]
+#[test]
+fn sums_are_exact_and_descents_legal_over_four_ranks() {
+    for (rules, placement) in [("tromp-taylor", "hashed"), ("japanese", "hashed"), ("aga", "central")] {
+        let Some(mut command) = kosumi(4, &[]) else { return };
+        command.env("KOSUMI_PLACEMENT", placement);
+        command.args(["gtp", "--boardsize", "5", "--rules", rules, "--visits", "300", "--memory", "8"]);
+        let mut session = Session::start(command);
+        // A ko in the corner and much to be taken: superko matters.
+        for (turn, vertex) in ["b2", "c2", "a1", "d1", "c1", "b1"].iter().enumerate() {
+            assert_eq!(session.ask(&format!("play {} {vertex}", ["b", "w"][turn % 2])), "=");
+        }
+        for turn in 0..14 {
+            let answer = session.ask(&format!("genmove {}", ["b", "w"][turn % 2]));
+            assert!(answer.starts_with("= "), "{answer}");
+            if answer == "= resign" {
+                break;
+            }
+        }
+        let (is_success, said) = session.end();
+        assert!(is_success && said.contains("searches with 4 ranks"), "{said}");
+        assert!(!said.contains("panicked") && !said.contains("alone"), "{said}");
+    }
+}

@@ -7,6 +7,7 @@ use kosumi::commands::Commands;
 use kosumi::engine::{Engine, EngineSettings};
 use kosumi::eval::NetworkSettings;
 use kosumi::net::{ArithmeticChoice, Kernel, Network, Precision};
+use kosumi::ranks::Part;
 use kosumi::regress::{Matching, Options, Outcome, Suite, SuiteResult, Threads, play};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -71,7 +72,7 @@ pub fn play_kosumi(files: &[PathBuf], evaluation: Evaluation) -> Result<Vec<Suit
     };
     let jobs = std::thread::available_parallelism().map_or(1, usize::from);
     let options = Options { timeout: Duration::from_secs(60), jobs, whole: false };
-    Ok(play(&suites, &Threads { make }, options, &|_, _| {}))
+    play(&suites, &Threads { make }, options, Part::Alone, &|_, _| {}).map_err(|error| error.to_string())
 }
 
 /// What was not as the suites and the known failures expect it, in words; set-up that was refused included.

@@ -1,11 +1,12 @@
 //! `kosumi features`: game records in, shards for the training of networks out.
 
-use super::{options, progress};
+use super::{options, progress, ranks};
 use crate::rules::Rules;
 use crate::shards::{Counts, FromRecords, ShardFiles, Wanted};
 use crate::training::Sampling;
 use anyhow::bail;
 use clap::Args;
+use indicatif::ProgressBar;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Instant;
@@ -63,27 +64,35 @@ pub(super) struct Arguments {
     /// Decides which positions are taken
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Threads; 0 is one for each core
+    /// Threads; 0 is one for each core, over ranks one
     #[arg(long, value_name = "N", default_value_t = 0)]
     threads: usize,
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let mut out = ShardFiles::new(&arguments.out, arguments.split.prefix())?;
-    if let Some(first) = out.first() {
-        bail!("{} is there already: give another folder, or remove the shards", first.display());
+    let written = ranks::spread("batch", |part| {
+        let threads = ranks::threads(&part, Some(arguments.threads).filter(|&threads| threads > 0));
+        let open = || {
+            let out = ShardFiles::new(&arguments.out, arguments.split.prefix())?;
+            if let Some(first) = out.first() {
+                bail!("{} is there already: give another folder, or remove the shards", first.display());
+            }
+            Ok(out)
+        };
+        let bar = if part.is_other() { ProgressBar::hidden() } else { progress::bar(0, "{msg}") };
+        let begun = Instant::now();
+        let mut show = |counts: &Counts, out: &ShardFiles| {
+            let speed = counts.positions as f64 / begun.elapsed().as_secs_f64().max(1e-9);
+            let (Counts { read, positions, .. }, shards) = (counts, out.count());
+            bar.set_message(format!("{read} games, {positions} positions, {shards} shards, {speed:.0}/s"));
+        };
+        let written = arguments.work().write(threads, part, open, &mut show)?;
+        bar.finish_and_clear();
+        Ok(written)
+    })?;
+    if let Some((counts, files)) = written.flatten() {
+        report(&counts, &files, &mut io::stdout().lock())?;
     }
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(arguments.threads).build()?;
-    let bar = progress::bar(0, "{msg}");
-    let begun = Instant::now();
-    let mut show = |counts: &Counts, out: &ShardFiles| {
-        let speed = counts.positions as f64 / begun.elapsed().as_secs_f64().max(1e-9);
-        let (Counts { read, positions, .. }, shards) = (counts, out.count());
-        bar.set_message(format!("{read} games, {positions} positions, {shards} shards, {speed:.0}/s"));
-    };
-    let counts = pool.install(|| arguments.work().write(&mut out, &mut show))?;
-    bar.finish_and_clear();
-    report(&counts, &out, &mut io::stdout().lock())?;
     Ok(())
 }
 

@@ -5,7 +5,7 @@ use super::model::ModelArguments;
 use super::options;
 use super::ranks::{self, warn};
 use crate::board::BoardSize;
-use crate::cluster::ClusterError;
+use crate::cluster::{ClusterError, Placement};
 use crate::collections::read_game;
 use crate::commands::{Commands, GraphicsKind, Setting};
 use crate::engine::{Engine, EngineSettings, HumanSettings, RankLink};
@@ -18,6 +18,7 @@ use crate::session::{Autosave, Log, Served, newest};
 use anyhow::{Context, bail};
 use clap::Args;
 use std::borrow::Cow;
+use std::env;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -228,7 +229,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             is_one_gone.store(true, Ordering::Relaxed);
             warn(&format!("{why}: from here on this process searches alone"));
         };
-        match engine.spread_over(link, Box::new(on_loss)) {
+        match engine.spread_over(link, placement()?, Box::new(on_loss)) {
             true => warn(&format!("searches with {count} ranks")),
             false => warn("playouts are not spread over ranks: this process searches alone"),
         }
@@ -236,6 +237,19 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     };
     ranks::take_part(world, link, part).map(Option::unwrap_or_default)
 }
+
+/// Where the nodes of a search over ranks live, if the environment says so.
+fn placement() -> anyhow::Result<Placement> {
+    match env::var(PLACEMENT).as_deref() {
+        Err(_) => Ok(Placement::Auto),
+        Ok("hashed") => Ok(Placement::Hashed),
+        Ok("central") => Ok(Placement::Central),
+        Ok(other) => bail!("{PLACEMENT} is '{other}'; it can be hashed or central"),
+    }
+}
+
+/// A variable of the environment, for measurements.
+const PLACEMENT: &str = "KOSUMI_PLACEMENT";
 
 /// The engine of the command line; `threads` is for who names no number of them.
 fn engine(arguments: &Arguments, threads: usize) -> anyhow::Result<Engine> {

@@ -272,7 +272,7 @@ impl Observer for Shown {
 
     fn lost(&mut self, rank: usize, games: usize) -> anyhow::Result<()> {
         self.is_one_gone.store(true, Ordering::Relaxed);
-        self.bar.suspend(|| ranks::note_loss(rank, games));
+        self.bar.suspend(|| ranks::note_loss(rank, games, "game"));
         Ok(())
     }
 }

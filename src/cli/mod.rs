@@ -92,7 +92,15 @@ pub fn main() -> ExitCode {
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let works_alone = !matches!(
         cli.command,
-        None | Some(Subcommands::Gtp(_) | Subcommands::Match(_) | Subcommands::Selfplay(_))
+        None | Some(
+            Subcommands::Gtp(_)
+                | Subcommands::Match(_)
+                | Subcommands::Selfplay(_)
+                | Subcommands::Regress(_)
+                | Subcommands::Review(_)
+                | Subcommands::Features(_)
+                | Subcommands::Sgf(_)
+        )
     );
     if works_alone && let Err(error) = ranks::refuse_many() {
         return failure(&error);

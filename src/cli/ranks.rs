@@ -1,7 +1,7 @@
 //! What commands over many ranks have in common.
 
 use crate::engine::RankLink;
-use crate::ranks::{ALONE, World, is_one_of_many};
+use crate::ranks::{ALONE, Part, World, is_one_of_many};
 use anyhow::bail;
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -50,6 +50,36 @@ pub(super) fn check_processors(rank: usize, threads: usize) {
     }
 }
 
+/// Does this process's part of a command whose work is spread in pieces, which are called this: alone, or on one of the ranks
+/// that MPI has started. `None` on ranks that only worked for rank 0.
+///
+/// # Errors
+/// Those of rank 0.
+pub(super) fn spread<T>(
+    piece: &'static str,
+    run: impl FnOnce(Part) -> anyhow::Result<T>,
+) -> anyhow::Result<Option<T>> {
+    let Some((world, link)) = World::join()? else { return run(Part::Alone).map(Some) };
+    take_part(world, link, |link, is_one_gone| {
+        let Some(is_one_gone) = is_one_gone else { return run(Part::Other(link)) };
+        let on_loss = move |rank: usize, pieces: usize| {
+            is_one_gone.store(true, Ordering::Relaxed);
+            note_loss(rank, pieces, piece);
+        };
+        run(Part::First(link, Box::new(on_loss)))
+    })
+}
+
+/// How many threads a process has that is to have so many: by itself as many as there are processors; of many that share
+/// machines only who starts them knows how many each should have, so one.
+pub(super) fn threads(part: &Part, wanted: Option<usize>) -> usize {
+    let all = match part {
+        Part::Alone => thread::available_parallelism().map_or(1, usize::from),
+        _ => 1,
+    };
+    wanted.unwrap_or(all)
+}
+
 /// Refuses to do the same in many processes, all of which would write the same files.
 ///
 /// # Errors
@@ -58,21 +88,20 @@ pub(super) fn refuse_many() -> anyhow::Result<()> {
     if cfg!(feature = "mpi") && is_one_of_many() {
         let (name, off) = ALONE;
         bail!(
-            "only gtp, match and selfplay are spread over ranks: start this command once; with {name}={off} every process \
-             works by itself"
+            "this command is not spread over ranks: start it once; with {name}={off} every process works by itself"
         );
     }
     Ok(())
 }
 
-/// Tells that a rank is gone, and how many pieces of work it had.
-pub(super) fn note_loss(rank: usize, pieces: usize) {
-    let games = match pieces {
-        0 => "it had no games".to_owned(),
-        1 => "its game is given to another".to_owned(),
-        _ => format!("its {pieces} games are given to others"),
+/// Tells that a rank is gone, and how many pieces of work it had, which are called this.
+pub(super) fn note_loss(rank: usize, pieces: usize, piece: &str) {
+    let pieces = match pieces {
+        0 => "it had nothing to do".to_owned(),
+        1 => format!("its {piece} is given to another"),
+        _ => format!("its {pieces} {piece}s are given to others"),
     };
-    warn(&format!("rank {rank} is gone: {games}"));
+    warn(&format!("rank {rank} is gone: {pieces}"));
 }
 
 /// Tells the person at the terminal.

@@ -1,15 +1,16 @@
 //! `kosumi regress`: suites of tests for engines, in the format of GNU Go's.
 
 use super::gtp::EngineArguments;
-use super::{options, progress};
+use super::{options, progress, ranks};
 use crate::commands::Commands;
 use crate::engine::{Engine, EngineSettings};
 use crate::files::{check_target, write_at_once};
 use crate::net::Network;
 use crate::players::{Children, Engines, Threads};
+use crate::ranks::Part;
 use crate::regress::{
-    Comparison, FORMAT, Matching, Options, Outcome, Report, RunResult, Suite, Tally, TestResult, ask_name,
-    expand, junit, page, play, summary,
+    Comparison, EngineInfo, FORMAT, Matching, Options, Outcome, Report, RunResult, Suite, Tally, TestResult,
+    ask_name, expand, junit, page, play, summary,
 };
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
@@ -110,7 +111,8 @@ const UNEXPECTED: u8 = 1;
 const BROKEN: u8 = 2;
 
 pub(super) fn run(arguments: &Arguments) -> ExitCode {
-    match try_run(arguments) {
+    let outcome = ranks::spread("part of a suite", |part| try_run(arguments, part));
+    match outcome.map(|code| code.unwrap_or(AS_EXPECTED)) {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
             // If that cannot be written, nobody is there to tell; the code still says it.
@@ -122,7 +124,15 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
     }
 }
 
-fn try_run(arguments: &Arguments) -> anyhow::Result<u8> {
+fn try_run(arguments: &Arguments, part: Part) -> anyhow::Result<u8> {
+    let is_run = |name: &String| Path::new(name).extension().is_some_and(|end| end == "json");
+    if part.is_other() {
+        // A finished run is nothing to help with.
+        if !arguments.suites.iter().any(is_run) {
+            play_suites(arguments, &arguments.suites, part)?;
+        }
+        return Ok(AS_EXPECTED);
+    }
     // What is wrong with it had better be found out before the tests are played.
     let old = match &arguments.compare {
         Some(path) => Some((path.clone(), read_run(path)?)),
@@ -131,11 +141,10 @@ fn try_run(arguments: &Arguments) -> anyhow::Result<u8> {
     for path in [&arguments.json, &arguments.junit, &arguments.html].into_iter().flatten() {
         check_target(path)?;
     }
-    let is_run = |name: &String| Path::new(name).extension().is_some_and(|end| end == "json");
     let run = match arguments.suites.as_slice() {
         [only] if is_run(only) => read_run(Path::new(only))?,
         names if names.iter().any(is_run) => bail!("a finished run cannot be mixed with suites"),
-        names => play_suites(arguments, names)?,
+        names => play_suites(arguments, names, part)?,
     };
     let comparison = old.map(|(path, old)| (path, Comparison::new(&old, &run)));
     let report = Report { run, comparison };
@@ -179,13 +188,14 @@ fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     write_at_once(path, text).with_context(|| format!("cannot write {}", path.display()))
 }
 
-fn play_suites(arguments: &Arguments, names: &[String]) -> anyhow::Result<RunResult> {
+fn play_suites(arguments: &Arguments, names: &[String], part: Part) -> anyhow::Result<RunResult> {
     let matching = match arguments.matching {
         Match::Full => Matching::Full,
         Match::Awk => Matching::Awk,
     };
-    let suites = read_suites(names, matching)?;
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let is_other = part.is_other();
+    let suites = read_suites(names, matching, is_other)?;
+    let processors = ranks::threads(&part, None);
     let (engines, command, threads): (Box<dyn Engines>, String, usize) = match &arguments.engine {
         Some(line) => {
             let children = Children::new(line).map_err(anyhow::Error::msg)?;
@@ -203,18 +213,21 @@ fn play_suites(arguments: &Arguments, names: &[String]) -> anyhow::Result<RunRes
     };
     let jobs = arguments.jobs.map_or((processors / threads.max(1)).max(1), usize::from);
     let options = Options { timeout: arguments.timeout, jobs, whole: arguments.whole };
-    let engine = ask_name(&*engines, command, &suites, arguments.timeout)?;
-    let progress = Progress::new(suites.iter().map(Suite::test_count).sum());
+    let engine = match is_other {
+        true => EngineInfo::default(),
+        false => ask_name(&*engines, command, &suites, arguments.timeout)?,
+    };
+    let progress = Progress::new(if is_other { 0 } else { suites.iter().map(Suite::test_count).sum() });
     let start = Instant::now();
-    let suites = play(&suites, &*engines, options, &|suite, test| progress.count(suite, test));
+    let suites = play(&suites, &*engines, options, part, &|suite, test| progress.count(suite, test))?;
     let seconds = start.elapsed().as_secs_f64();
     progress.bar.finish_and_clear();
     let whole = arguments.whole;
     Ok(RunResult { format: FORMAT, engine, matching, seconds, jobs, whole, suites })
 }
 
-/// Reads all suites, and says everything that is wrong with any of them.
-fn read_suites(names: &[String], matching: Matching) -> anyhow::Result<Vec<Suite>> {
+/// Reads all suites, and says everything that is wrong with any of them; warnings unless that is done elsewhere.
+fn read_suites(names: &[String], matching: Matching, is_quiet: bool) -> anyhow::Result<Vec<Suite>> {
     let mut suites = Vec::new();
     let mut errors = Vec::new();
     for path in expand(names)? {
@@ -226,7 +239,7 @@ fn read_suites(names: &[String], matching: Matching) -> anyhow::Result<Vec<Suite
     if !errors.is_empty() {
         bail!("{}", errors.join("\nkosumi: "));
     }
-    for suite in &suites {
+    for suite in suites.iter().filter(|_| !is_quiet) {
         for (line, warning) in &suite.warnings {
             // A warning that nobody sees is no reason not to go on.
             let _ = writeln!(io::stderr(), "{}:{line}: warning: {warning}", suite.path.display());

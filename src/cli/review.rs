@@ -2,20 +2,24 @@
 
 use super::model::ModelArguments;
 use super::play::ServerArguments;
-use super::{options, progress};
+use super::{options, progress, ranks};
 use crate::board::Color;
 use crate::browser::{self, MakeEngine, Reviewer};
 use crate::collections::nth_game;
 use crate::engine::{Engine, EngineSettings};
 use crate::files::write_at_once;
+use crate::net::Network;
+use crate::ranks::{Pace, in_order};
 use crate::review::{self, EngineAnalyst, Facts, Given, MainLine, Reviewed, Scope, Thresholds};
 use crate::rules::Rules;
 use crate::search::Limits;
 use crate::sgf::{Record, Tree};
 use anyhow::{Context, bail, ensure};
 use clap::Args;
+use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io::{self, Write};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -36,23 +40,26 @@ the evaluator can be wrong about a position and sure of it.
 
 Written are GAME.review.sgf, with comments, better variations and marks, for Sabaki and other
 programs, and GAME.review.html, a page that needs nothing else and works without a network, into
-the current directory or where -o says.
+the current directory or where -o says. Several records are reviewed one after the other, or under mpirun each by one
+of its processes.
 
 Examples:
   kosumi review game.sgf                           2,000 simulations a position
+  kosumi review games/*.sgf -o reviewed            several games, into a folder that is there
   kosumi review game.sgf --time 5 --threads 2      5 seconds a position
   kosumi review game.sgf --from 100 --to 150       part of the game
   kosumi review games.sgf --game 7 -o seventh      the seventh game of a collection
   kosumi review game.sgf --live                    the page with the engine behind it
   kosumi review game.sgf --json                    numbers for other programs, and nothing else")]
 pub(super) struct Arguments {
-    /// The record; of its variations the first ones are followed
-    #[arg(value_name = "GAME.sgf")]
-    file: PathBuf,
-    /// Which game of the file, counted from 1
+    /// The record, or several; of its variations the first ones are followed
+    #[arg(value_name = "GAME.sgf", required = true)]
+    files: Vec<PathBuf>,
+    /// Which game of a file, counted from 1
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     game: u32,
-    /// Write BASE.sgf, BASE.html and BASE.json [default: GAME.review, in the current directory]
+    /// Write BASE.sgf, BASE.html and BASE.json; of several records, a folder for their files [default: GAME.review, in the
+    /// current directory]
     #[arg(short, long, value_name = "BASE")]
     output: Option<PathBuf>,
     /// Write the annotated record [default: this and --html]
@@ -70,7 +77,7 @@ pub(super) struct Arguments {
     /// Time a position, in seconds
     #[arg(long, value_name = "SECONDS", value_parser = options::seconds)]
     time: Option<Duration>,
-    /// Search threads [default: as many as there are processors]
+    /// Search threads [default: as many as there are processors, over ranks 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
     /// Memory for search results, in MiB
@@ -120,57 +127,109 @@ fn thresholds(text: &str) -> Result<Thresholds, String> {
     thresholds.ok_or_else(|| "not three ascending numbers above 0, such as 5,10,20".to_owned())
 }
 
+/// What came of a game: the texts of its files, and what is said of it.
+#[derive(Serialize, Deserialize)]
+struct Found {
+    texts: Vec<String>,
+    said: String,
+}
+
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.live {
         return live(arguments);
     }
-    let outputs = Outputs::new(arguments)?;
-    let bytes = nth_game(&arguments.file, arguments.game)?;
-    let bar = progress::bar(0, "{bar:32} {pos}/{len} positions, {eta} left");
-    let start = Instant::now();
-    let reviewed = reviewed(arguments, &bytes, &mut |done, total| {
-        bar.set_length(total as u64);
-        bar.set_position(done as u64);
-    })?;
-    bar.finish_and_clear();
-    let mut written = Vec::new();
-    for (path, format) in &outputs.files {
-        let text = match format {
-            Format::Sgf => review::annotated(&reviewed).to_string(),
-            Format::Html => review::page(&reviewed),
-            Format::Json => review::json(&reviewed).context("cannot write JSON")?,
+    ranks::spread("game", |part| {
+        let games = Outputs::of_all(arguments)?;
+        let threads = ranks::threads(&part, arguments.threads.map(usize::from));
+        let network = arguments.model.load()?;
+        let bar = progress::bar(0, "{bar:32} {pos}/{len} positions, {eta} left");
+        let read = |send: &mut dyn FnMut(usize) -> bool| {
+            let _ = (0..games.len()).all(send);
         };
-        write_at_once(path, &text).with_context(|| format!("cannot write {}", path.display()))?;
-        written.push(path.display().to_string());
-    }
-    let mut out = io::stdout().lock();
+        let work = |&index: &usize| -> Result<Found, String> {
+            let outputs = games.get(index).ok_or("the ranks are not of one version")?;
+            let found = game(arguments, outputs, threads, network.as_ref(), &mut |done, total| {
+                bar.set_length(total as u64);
+                bar.set_position(done as u64);
+            });
+            found.map_err(|error| format!("{error:#}"))
+        };
+        let mut failed = 0;
+        let collect = |&index: &usize, found: Result<Found, String>| {
+            bar.reset();
+            let outputs = &games[index];
+            match found {
+                Ok(found) => bar.suspend(|| outputs.write(&found, games.len() > 1))?,
+                Err(error) if games.len() == 1 => bail!(error),
+                Err(error) => {
+                    failed += 1;
+                    bar.suspend(|| ranks::warn(&error));
+                }
+            }
+            Ok(ControlFlow::Continue(()))
+        };
+        // All processors search one game.
+        in_order(part, 1, Pace::Long, read, work, collect)?;
+        bar.finish_and_clear();
+        ensure!(failed == 0, "{failed} of {} games could not be reviewed", games.len());
+        Ok(())
+    })
+    .map(Option::unwrap_or_default)
+}
+
+/// Reviews a game.
+fn game(
+    arguments: &Arguments,
+    outputs: &Outputs,
+    threads: usize,
+    network: Option<&Arc<Network>>,
+    progress: &mut dyn FnMut(usize, usize),
+) -> anyhow::Result<Found> {
+    let bytes = nth_game(&outputs.record, arguments.game)?;
+    let start = Instant::now();
+    let source = Source { file: &outputs.record, bytes: &bytes };
+    let reviewed = review_record(arguments, &source, Some(threads), network.cloned(), None, progress)?;
+    let texts = outputs.files.iter().map(|(_, format)| match format {
+        Format::Sgf => Ok(review::annotated(&reviewed).to_string()),
+        Format::Html => Ok(review::page(&reviewed)),
+        Format::Json => review::json(&reviewed).context("cannot write JSON"),
+    });
+    let texts = texts.collect::<anyhow::Result<Vec<String>>>()?;
+    let mut said = Vec::new();
     for warning in &reviewed.facts.warnings {
-        writeln!(out, "note: {warning}")?;
+        writeln!(said, "note: {warning}")?;
     }
-    write_summary(&mut out, &reviewed)?;
+    write_summary(&mut said, &reviewed)?;
     let searched = reviewed.review.analyses.iter().flatten().count();
     let time = start.elapsed().as_secs_f64();
-    writeln!(out, "{searched} positions, {}, {time:.1} s", reviewed.facts.effort)?;
-    writeln!(out, "written: {}", written.join(", "))?;
-    Ok(())
+    writeln!(said, "{searched} positions, {}, {time:.1} s", reviewed.facts.effort)?;
+    Ok(Found { texts, said: String::from_utf8_lossy(&said).into_owned() })
 }
 
 /// Serves the page with the engine behind it.
 fn live(arguments: &Arguments) -> anyhow::Result<()> {
-    let bytes = nth_game(&arguments.file, arguments.game)?;
+    let [file] = &arguments.files[..] else { bail!("--live shows one game") };
+    let bytes = nth_game(file, arguments.game)?;
     let network = arguments.model.load()?;
-    let settings = settings(arguments, arguments.rules.unwrap_or_default());
-    let make: MakeEngine = Arc::new(move || Engine::with_network(settings, network.clone()));
+    let threads = arguments.threads.map(usize::from);
+    let settings = settings(arguments, threads, arguments.rules.unwrap_or_default());
+    let for_table = network.clone();
+    let make: MakeEngine = Arc::new(move || Engine::with_network(settings, for_table.clone()));
     let (bare, whole) = (arguments.clone(), arguments.clone());
+    let (bare_file, whole_file, bare_network) = (file.clone(), file.clone(), network.clone());
     let reviewer = Reviewer {
         // No position is in a scope that ends before the game begins.
         bare: Box::new(move |bytes| {
             let scope = Scope { from: usize::MAX, to: 0, thresholds: bare.thresholds };
-            let reviewed = review_record(&bare, bytes, Some(scope), &mut |_, _| {});
+            let source = Source { file: &bare_file, bytes };
+            let (network, nothing) = (bare_network.clone(), &mut |_: usize, _: usize| {});
+            let reviewed = review_record(&bare, &source, threads, network, Some(scope), nothing);
             reviewed.map_err(|error| format!("{error:#}"))
         }),
         whole: Box::new(move |bytes, progress| {
-            reviewed(&whole, bytes, progress).map_err(|error| format!("{error:#}"))
+            let source = Source { file: &whole_file, bytes };
+            review_record(&whole, &source, threads, network.clone(), None, progress)
+                .map_err(|error| format!("{error:#}"))
         }),
     };
     let server = &arguments.server;
@@ -179,10 +238,10 @@ fn live(arguments: &Arguments) -> anyhow::Result<()> {
 }
 
 /// How the engine is set.
-fn settings(arguments: &Arguments, rules: Rules) -> EngineSettings {
+fn settings(arguments: &Arguments, threads: Option<usize>, rules: Rules) -> EngineSettings {
     let defaults = EngineSettings::default();
     EngineSettings {
-        threads: arguments.threads.map_or(defaults.threads, usize::from),
+        threads: threads.unwrap_or(defaults.threads),
         memory_mebibytes: usize::try_from(arguments.memory).unwrap_or(defaults.memory_mebibytes),
         seed: arguments.seed,
         rules,
@@ -191,25 +250,25 @@ fn settings(arguments: &Arguments, rules: Rules) -> EngineSettings {
     }
 }
 
-/// Reviews the game in a file.
-fn reviewed(
-    arguments: &Arguments,
-    bytes: &[u8],
-    progress: &mut dyn FnMut(usize, usize),
-) -> anyhow::Result<Reviewed> {
-    review_record(arguments, bytes, None, progress)
+/// A record, and where it stands.
+struct Source<'s> {
+    file: &'s Path,
+    bytes: &'s [u8],
 }
 
 /// Reviews a record, all that the options say or only a part.
 fn review_record(
     arguments: &Arguments,
-    bytes: &[u8],
+    source: &Source<'_>,
+    threads: Option<usize>,
+    network: Option<Arc<Network>>,
     part: Option<Scope>,
     progress: &mut dyn FnMut(usize, usize),
 ) -> anyhow::Result<Reviewed> {
+    let Source { file, bytes } = *source;
     let name = match arguments.game {
-        1 => arguments.file.display().to_string(),
-        number => format!("{}, game {number}", arguments.file.display()),
+        1 => file.display().to_string(),
+        number => format!("{}, game {number}", file.display()),
     };
     let mut record = Record::parse(bytes).with_context(|| name.clone())?;
     let tree = Tree::parse(bytes).with_context(|| name.clone())?;
@@ -229,8 +288,7 @@ fn review_record(
     ensure!(scope.from <= moves.max(1), "--from {}, but the game has {moves} moves", scope.from);
     let scope = part.unwrap_or(scope);
 
-    let settings = settings(arguments, rules);
-    let network = arguments.model.load()?;
+    let settings = settings(arguments, threads, rules);
     let usual = DEFAULT_PLAYOUTS[usize::from(network.is_some())];
     let playouts = arguments.playouts.or(arguments.time.is_none().then_some(usual));
     let limits = Limits { playouts, soft: arguments.time, hard: arguments.time, ..Limits::default() };
@@ -255,22 +313,43 @@ enum Format {
     Json,
 }
 
-/// Where the results go.
+/// Where the results of a game go.
 struct Outputs {
+    record: PathBuf,
     files: Vec<(PathBuf, Format)>,
 }
 
 impl Outputs {
-    /// Refuses, before any work is done, what could not be written or would overwrite the record.
-    fn new(arguments: &Arguments) -> anyhow::Result<Outputs> {
-        let base = match &arguments.output {
-            Some(base) => base.clone(),
-            None => {
-                let stem = arguments.file.file_stem().unwrap_or_default().to_string_lossy();
-                let number = if arguments.game > 1 { format!("-{}", arguments.game) } else { String::new() };
-                PathBuf::from(format!("{stem}{number}.review"))
+    /// Those of all games.
+    fn of_all(arguments: &Arguments) -> anyhow::Result<Vec<Outputs>> {
+        let folder = arguments.output.as_deref().filter(|_| arguments.files.len() > 1);
+        if let Some(folder) = folder {
+            ensure!(folder.is_dir(), "there is no folder {}", folder.display());
+        }
+        let mut all: Vec<Outputs> = Vec::with_capacity(arguments.files.len());
+        for record in &arguments.files {
+            let base = match &arguments.output {
+                Some(base) if folder.is_none() => base.clone(),
+                _ => {
+                    let stem = record.file_stem().unwrap_or_default().to_string_lossy();
+                    let number =
+                        if arguments.game > 1 { format!("-{}", arguments.game) } else { String::new() };
+                    folder.unwrap_or(Path::new("")).join(format!("{stem}{number}.review"))
+                }
+            };
+            let outputs = Outputs::new(arguments, record, &base)?;
+            let is_same = |other: &&Outputs| other.files[0].0 == outputs.files[0].0;
+            if let Some(other) = all.iter().find(is_same) {
+                let (one, two) = (other.record.display(), record.display());
+                bail!("{one} and {two} would be written to the same files");
             }
-        };
+            all.push(outputs);
+        }
+        Ok(all)
+    }
+
+    /// Refuses, before any work is done, what could not be written or would overwrite the record.
+    fn new(arguments: &Arguments, record: &Path, base: &Path) -> anyhow::Result<Outputs> {
         let Some(name) = base.file_name().map(|name| name.to_os_string()) else {
             bail!("{} is no name for files", base.display());
         };
@@ -293,9 +372,24 @@ impl Outputs {
                 path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
             ensure!(folder.is_dir(), "there is no folder {}", folder.display());
             ensure!(!path.is_dir(), "{} is a folder", path.display());
-            ensure!(!is_same_file(path, &arguments.file), "{} is the record itself", path.display());
+            ensure!(!is_same_file(path, record), "{} is the record itself", path.display());
         }
-        Ok(Outputs { files })
+        Ok(Outputs { record: record.to_owned(), files })
+    }
+
+    /// Writes the files, and tells what was found; of several games, which one it is.
+    fn write(&self, found: &Found, is_one_of_many: bool) -> anyhow::Result<()> {
+        for ((path, _), text) in self.files.iter().zip(&found.texts) {
+            write_at_once(path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        }
+        let written: Vec<String> = self.files.iter().map(|(path, _)| path.display().to_string()).collect();
+        let mut out = io::stdout().lock();
+        if is_one_of_many {
+            writeln!(out, "{}", self.record.display())?;
+        }
+        write!(out, "{}", found.said)?;
+        writeln!(out, "written: {}{}", written.join(", "), if is_one_of_many { "\n" } else { "" })?;
+        Ok(())
     }
 }
 

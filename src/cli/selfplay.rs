@@ -183,7 +183,7 @@ fn play(
         Some((link, is_one_gone)) => {
             let on_loss = move |rank: usize, games: usize| {
                 is_one_gone.store(true, Ordering::Relaxed);
-                ranks::note_loss(rank, games);
+                ranks::note_loss(rank, games, "game");
             };
             Some(selfplay::lend(link, Arc::clone(&numbers), sender.clone(), on_loss)?)
         }

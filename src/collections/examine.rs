@@ -41,7 +41,7 @@ pub struct Examined {
 }
 
 /// Counts over the moves of a game, or of many.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct MoveCounts {
     /// Moves that were played, passes included.
     pub moves: u64,

@@ -10,11 +10,12 @@ use crate::board::Key;
 use crate::rng::Rng;
 use crate::sgf::collection::Missing;
 use crate::sgf::{Record, SgfError};
+use serde::{Deserialize, Serialize};
 use std::io;
 use std::ops::ControlFlow;
 
 /// A record that could be read.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Judged {
     /// Index in the batch.
     index: usize,

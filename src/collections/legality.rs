@@ -6,9 +6,10 @@ use super::reading::{Batch, Entry};
 use crate::game::Game;
 use crate::rules::Rules;
 use crate::sgf::{Record, SgfErrorKind, Step, Strictness, source_offset};
+use serde::{Deserialize, Serialize};
 
 /// What the games of a batch came to.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Replayed {
     /// Games that were replayed.
     pub games: u64,

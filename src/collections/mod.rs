@@ -11,7 +11,7 @@
 //!
 //! Both ways of reading go through `stream.rs`. Nothing here prints.
 //!
-//! Uses `board`, `game`, `rules`, `sgf`, `rng`, `files` and `pages`.
+//! Uses `board`, `game`, `rules`, `sgf`, `rng`, `files`, `pages`, and `ranks` for who works.
 
 mod criteria;
 mod decode;
@@ -34,6 +34,6 @@ pub use examine::{Examined, MoveCounts, Played, problem};
 pub use filter::{Filter, Judged, Selection};
 pub use legality::Replayed;
 pub use output::Output;
-pub use pipeline::{Seen, Work, run};
+pub use pipeline::{Seen, Work, Workers, run};
 pub use reading::{Batch, Entry, Limits, Place, Problem};
 pub use records::{Found, Records, nth_game, read_folder, read_game};

@@ -1,25 +1,17 @@
-//! One thread reads, several work, one collects: the results come in the order of the input.
+//! One thread reads, several work, here and on other ranks, one collects: the results come in the order of the input.
 //!
-//! ```text
-//!   reader ──batch──▶ workers (rayon) ──result──▶ collector
-//!      └──────────── a place in the queue ───────────▲
-//! ```
-//!
-//! For every batch the reader puts a place into a queue, in order, and spawns the work that will fill it. The
-//! collector waits for the places one after the other. The queue is short, so a reader that is ahead waits, and
-//! memory does not grow with the input. What comes out does not depend on the number of workers: batches are
-//! divided by the input alone, and results are collected in their order.
+//! A reader that is far ahead waits, so memory does not grow with the input. What comes out does not depend on the number of
+//! workers: batches are divided by the input alone, and results are collected in their order (`ranks::in_order`).
 
 use super::reading::{Batch, Limits, Problem, Reading};
+use crate::ranks::{Pace, Part, in_order};
 use crate::words::counted;
-use anyhow::{Context, bail};
+use anyhow::bail;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
-use std::sync::mpsc::{self, Receiver, SyncSender};
-
-/// Batches that wait or are worked on, for every worker.
-const AHEAD: usize = 3;
 
 /// What was seen besides the results.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -62,7 +54,7 @@ impl Seen {
 }
 
 /// What becomes of a batch.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Work<T> {
     /// What was made of its records.
     pub result: T,
@@ -70,57 +62,37 @@ pub struct Work<T> {
     pub problems: Vec<Problem>,
 }
 
+/// Who works on batches.
+#[derive(Debug)]
+pub struct Workers {
+    /// Threads of this process, besides the one that reads.
+    pub threads: usize,
+    /// This process among others that take part.
+    pub part: Part,
+}
+
+impl Workers {
+    /// Threads of this process alone.
+    pub fn threads(threads: usize) -> Workers {
+        Workers { threads, part: Part::Alone }
+    }
+}
+
 /// Reads `paths` and hands the result of every batch to `collect`, in order, with the batch and the problems in it.
 /// `collect` ends it all by breaking. `consumed` counts packed bytes, for whoever shows progress; the file or folder
-/// `except` is never read.
+/// `except` is never read. A rank that is not the first one reads nothing and collects nothing, but works.
 ///
 /// # Errors
-/// Those of `collect`, or if no threads can be started. What cannot be read is a [`Problem`].
-pub fn run<T: Send>(
+/// Those of `collect`, if no threads can be started, or if ranks cannot go on. What cannot be read is a [`Problem`].
+pub fn run<T: Serialize + DeserializeOwned + Send>(
     paths: &[PathBuf],
     limits: Limits,
     except: Option<PathBuf>,
-    workers: usize,
+    workers: Workers,
     consumed: &AtomicU64,
     work: impl Fn(&Batch) -> Work<T> + Sync,
-    mut collect: impl FnMut(&Batch, Work<T>) -> anyhow::Result<ControlFlow<()>>,
+    collect: impl FnMut(&Batch, Work<T>) -> anyhow::Result<ControlFlow<()>>,
 ) -> anyhow::Result<()> {
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(workers)
-        .thread_name(|index| format!("sgf-{index}"))
-        .build()
-        .context("cannot start threads")?;
-    let (places, queue): (SyncSender<Receiver<_>>, _) = mpsc::sync_channel(AHEAD * workers);
-    let work = &work;
-    pool.in_place_scope(|scope| {
-        std::thread::scope(|threads| {
-            let reader = move || {
-                let send = |batch: Batch| {
-                    let (fill, place) = mpsc::sync_channel(1);
-                    if places.send(place).is_err() {
-                        // The collector has seen enough.
-                        return false;
-                    }
-                    scope.spawn(move |_| {
-                        let result = work(&batch);
-                        // It may have seen enough meanwhile.
-                        let _ = fill.send((batch, result));
-                    });
-                    true
-                };
-                Reading::new(limits, consumed, except, send).run(paths);
-            };
-            threads.spawn(reader);
-            // Taken by value: when this returns early, the queue is gone and the reader stops.
-            let queue: Receiver<Receiver<(Batch, Work<T>)>> = queue;
-            for place in queue {
-                // A worker that panicked fills no place; the scope tells of it.
-                let Ok((batch, result)) = place.recv() else { break };
-                if collect(&batch, result)?.is_break() {
-                    break;
-                }
-            }
-            Ok(())
-        })
-    })
+    let read = |send: &mut dyn FnMut(Batch) -> bool| Reading::new(limits, consumed, except, send).run(paths);
+    in_order(workers.part, workers.threads, Pace::Short, read, work, collect)
 }

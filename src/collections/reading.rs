@@ -7,7 +7,9 @@ use super::decode::{Format, peek, unpacked};
 use super::stream::RecordStream;
 use crate::sgf::SgfErrorKind;
 use crate::sgf::collection::{Missing, Piece, RECORD_LIMIT};
+use crate::words::as_text;
 use rawzip::{CompressionMethod, ZipArchive};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
@@ -18,7 +20,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use walkdir::WalkDir;
 
 /// Where a record stands.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Place {
     /// The file; of an archive, `archive.zip:entry`.
     pub source: Arc<str>,
@@ -29,7 +31,7 @@ pub struct Place {
 }
 
 /// A record of a batch.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Entry {
     /// Where it stands.
     pub place: Place,
@@ -42,7 +44,7 @@ pub struct Entry {
 }
 
 /// Something that cannot be read: a record, or a file from some place on.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Problem {
     /// The file, as in [`Place`].
     pub source: Arc<str>,
@@ -57,8 +59,9 @@ pub struct Problem {
 }
 
 /// Records that are worked on together. How they are divided depends on the input alone.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Batch {
+    #[serde(with = "as_text")]
     bytes: Vec<u8>,
     /// Its records.
     pub entries: Vec<Entry>,

@@ -5,7 +5,7 @@ use super::criteria::{Criteria, Span};
 use super::filter::{Filter, Selection};
 use super::legality::Replayed;
 use super::output::Output;
-use super::pipeline::{self, Work};
+use super::pipeline::{self, Work, Workers};
 use super::reading::{Batch, Limits};
 use super::stats::{self, Collector};
 use crate::rules::Rules;
@@ -37,16 +37,24 @@ impl Folder {
 fn read(paths: &[PathBuf], limits: Limits) -> (u64, Vec<String>) {
     let (mut games, mut problems) = (0, Vec::new());
     let mut collector = Collector::new(true);
-    pipeline::run(paths, limits, None, 2, &AtomicU64::new(0), stats::work, |batch, work| {
-        let all: Vec<_> = batch.problems.iter().chain(&work.problems).cloned().collect();
-        collector.add(batch, work.result, &all);
-        problems.extend(all.iter().map(|problem| {
-            let text = problem.to_string();
-            text.rsplit_once('/').map_or(text.clone(), |(_, name)| name.to_owned())
-        }));
-        games += batch.entries.len() as u64;
-        Ok(ControlFlow::Continue(()))
-    })
+    pipeline::run(
+        paths,
+        limits,
+        None,
+        Workers::threads(2),
+        &AtomicU64::new(0),
+        stats::work,
+        |batch, work| {
+            let all: Vec<_> = batch.problems.iter().chain(&work.problems).cloned().collect();
+            collector.add(batch, work.result, &all);
+            problems.extend(all.iter().map(|problem| {
+                let text = problem.to_string();
+                text.rsplit_once('/').map_or(text.clone(), |(_, name)| name.to_owned())
+            }));
+            games += batch.entries.len() as u64;
+            Ok(ControlFlow::Continue(()))
+        },
+    )
     .unwrap();
     (games, problems)
 }
@@ -131,11 +139,19 @@ fn results_come_in_order_and_a_collector_may_leave() {
         let mut seen = Vec::new();
         let work = |batch: &Batch| Work { result: batch.entries[0].number, problems: vec![] };
         let paths = [path.clone()];
-        pipeline::run(&paths, Limits::default(), None, workers, &AtomicU64::new(0), work, |batch, work| {
-            assert_eq!(work.result, batch.entries[0].number);
-            seen.push(work.result);
-            Ok(if seen.len() < 50 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
-        })
+        pipeline::run(
+            &paths,
+            Limits::default(),
+            None,
+            Workers::threads(workers),
+            &AtomicU64::new(0),
+            work,
+            |batch, work| {
+                assert_eq!(work.result, batch.entries[0].number);
+                seen.push(work.result);
+                Ok(if seen.len() < 50 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+            },
+        )
         .unwrap();
         assert_eq!(seen, (0..50).map(|batch| 256 * batch + 1).collect::<Vec<u64>>());
     }
@@ -150,10 +166,18 @@ fn what_is_written_is_not_read() {
     let except = fs::canonicalize(out).unwrap();
     let work = |_: &Batch| Work { result: (), problems: vec![] };
     let paths = [folder.0.path().to_owned()];
-    pipeline::run(&paths, Limits::default(), Some(except), 1, &AtomicU64::new(0), work, |batch, _| {
-        games += batch.entries.len();
-        Ok(ControlFlow::Continue(()))
-    })
+    pipeline::run(
+        &paths,
+        Limits::default(),
+        Some(except),
+        Workers::threads(1),
+        &AtomicU64::new(0),
+        work,
+        |batch, _| {
+            games += batch.entries.len();
+            Ok(ControlFlow::Continue(()))
+        },
+    )
     .unwrap();
     assert_eq!(games, 1);
 }
@@ -170,7 +194,7 @@ fn filtered(
     let mut selection = Selection::new(filter.clone(), output, sample);
     let consumed = AtomicU64::new(0);
     let judge = |batch: &Batch| filter.judge(batch);
-    pipeline::run(paths, Limits::default(), None, 2, &consumed, judge, |batch, work| {
+    pipeline::run(paths, Limits::default(), None, Workers::threads(2), &consumed, judge, |batch, work| {
         Ok(selection.add(batch, work.result)?)
     })
     .unwrap();
@@ -203,11 +227,19 @@ fn violations_are_counted_as_a_library() {
     let mut total = Replayed::default();
     let replay = |batch: &Batch| Replayed::of(batch, |_| rules, 10);
     let mut lines = Vec::new();
-    pipeline::run(&[path], Limits::default(), None, 1, &AtomicU64::new(0), replay, |_, work| {
-        total.merge(&work.result);
-        lines.extend(work.result.lines);
-        Ok(ControlFlow::Continue(()))
-    })
+    pipeline::run(
+        &[path],
+        Limits::default(),
+        None,
+        Workers::threads(1),
+        &AtomicU64::new(0),
+        replay,
+        |_, work| {
+            total.merge(&work.result);
+            lines.extend(work.result.lines);
+            Ok(ControlFlow::Continue(()))
+        },
+    )
     .unwrap();
     assert_eq!((total.games, total.bad_games, total.violations, total.wrong_keys), (3, 1, 1, 0));
     assert!(lines[0].contains("game 2, byte") && lines[0].contains("move 2"), "{lines:?}");

@@ -2,7 +2,7 @@
 
 use super::pieces::Pieces;
 use super::talk::Talk;
-use super::work::ALIVE_EVERY;
+use super::work::{ALIVE_EVERY, PATIENT};
 use crate::cluster::Link;
 use std::time::{Duration, Instant};
 
@@ -36,12 +36,23 @@ struct Other {
 /// Lends pieces to all other ranks until no rank has one and none is waiting, or all have been stopped. Ranks that are lost
 /// before they were ready are not missed. When `on` says false, nobody gets a piece any more, and nothing is waited for.
 pub fn give<L: Link + ?Sized>(link: &mut L, pieces: &Pieces, mut on: impl FnMut(Heard) -> bool) {
-    give_with(link, pieces, PATIENCE, &mut on);
+    give_with(link, pieces, &|_| Vec::new(), PATIENCE, &mut on);
+}
+
+/// The same where pieces are made of something that is not known from their numbers: of what `contents` says.
+pub(super) fn give_contents<L: Link + ?Sized>(
+    link: &mut L,
+    pieces: &Pieces,
+    contents: &dyn Fn(u32) -> Vec<u8>,
+    mut on: impl FnMut(Heard) -> bool,
+) {
+    give_with(link, pieces, contents, PATIENCE, &mut on);
 }
 
 fn give_with<L: Link + ?Sized>(
     link: &mut L,
     pieces: &Pieces,
+    contents: &dyn Fn(u32) -> Vec<u8>,
     patience: Duration,
     on: &mut dyn FnMut(Heard) -> bool,
 ) {
@@ -85,13 +96,13 @@ fn give_with<L: Link + ?Sized>(
                 continue;
             }
             let is_silent = other.at_a_time > 0 && other.heard.elapsed() > patience;
-            if is_silent || lend(link, rank, other.at_a_time, pieces).is_none() {
+            if is_silent || lend(link, rank, other.at_a_time, pieces, contents).is_none() {
                 goes_on &= lose(rank, &mut others, pieces, on);
             }
         }
         idle = if is_any { 0 } else { idle + 1 };
         if idle > 0 {
-            link.wait(idle, WAIT);
+            link.wait(PATIENT.saturating_add(idle), WAIT);
         }
     }
     for rank in 1..others.len() {
@@ -101,10 +112,16 @@ fn give_with<L: Link + ?Sized>(
 }
 
 /// Gives a rank as many pieces as it works on at a time; `None` if it is gone.
-fn lend<L: Link + ?Sized>(link: &mut L, rank: usize, at_a_time: usize, pieces: &Pieces) -> Option<()> {
+fn lend<L: Link + ?Sized>(
+    link: &mut L,
+    rank: usize,
+    at_a_time: usize,
+    pieces: &Pieces,
+    contents: &dyn Fn(u32) -> Vec<u8>,
+) -> Option<()> {
     while pieces.lent_to(rank) < at_a_time {
         let Some(piece) = pieces.lend(rank) else { break };
-        link.send(rank, Talk::Piece(piece).to_packet()).ok()?;
+        link.send(rank, Talk::Piece(piece, contents(piece)).to_packet()).ok()?;
     }
     Some(())
 }
@@ -221,7 +238,7 @@ mod tests {
                 });
             }
             drop(sender);
-            give_with(&mut first, &pieces, Duration::from_millis(500), &mut |heard| {
+            give_with(&mut first, &pieces, &|_| Vec::new(), Duration::from_millis(500), &mut |heard| {
                 match heard {
                     Heard::Done(piece, bytes) => take(piece, &bytes),
                     other => rest.push(other),

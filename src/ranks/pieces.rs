@@ -15,6 +15,8 @@ struct State {
     waiting: VecDeque<u32>,
     /// What other ranks have.
     lent: BTreeMap<u32, usize>,
+    /// What pieces are made of, where that is not known from their numbers.
+    contents: BTreeMap<u32, Vec<u8>>,
     /// May there be more?
     is_open: bool,
     is_stopped: bool,
@@ -66,6 +68,23 @@ impl Pieces {
         self.changed.notify_one();
     }
 
+    /// One more, made of this.
+    pub(super) fn add_with(&self, piece: u32, contents: Vec<u8>) {
+        self.lock().contents.insert(piece, contents);
+        self.add(piece);
+    }
+
+    /// Takes what a piece is made of; nothing if that is known from its number.
+    pub(super) fn contents(&self, piece: u32) -> Vec<u8> {
+        self.lock().contents.remove(&piece).unwrap_or_default()
+    }
+
+    /// There will be no more than there are.
+    pub(super) fn close(&self) {
+        self.lock().is_open = false;
+        self.changed.notify_all();
+    }
+
     /// The next piece, for another rank.
     pub(super) fn lend(&self, rank: usize) -> Option<u32> {
         let mut state = self.lock();
@@ -109,7 +128,7 @@ impl Pieces {
     /// Does no other rank have anything, nor will any get anything?
     pub(super) fn is_settled(&self) -> bool {
         let state = self.lock();
-        state.lent.is_empty() && (state.is_stopped || state.waiting.is_empty())
+        state.lent.is_empty() && (state.is_stopped || (!state.is_open && state.waiting.is_empty()))
     }
 
     /// Nobody gets a piece any more.

@@ -7,8 +7,8 @@ pub(super) enum Talk {
     Ready(u32),
     /// A rank is still there.
     Alive,
-    /// A piece for a rank.
-    Piece(u32),
+    /// A piece for a rank, and what it is made of, where that is not known from its number.
+    Piece(u32, Vec<u8>),
     /// What came of it.
     Done(u32, Vec<u8>),
     /// Something about it, before it is done.
@@ -24,7 +24,7 @@ impl Talk {
         let (kind, number, rest): (u8, u32, &[u8]) = match self {
             Talk::Ready(slots) => (0, *slots, &[]),
             Talk::Alive => (1, 0, &[]),
-            Talk::Piece(piece) => (2, *piece, &[]),
+            Talk::Piece(piece, contents) => (2, *piece, contents),
             Talk::Done(piece, found) => (3, *piece, found),
             Talk::Note(note) => (4, 0, note),
             Talk::Failed(why) => (5, 0, why.as_bytes()),
@@ -45,7 +45,7 @@ impl Talk {
         let talk = match kind {
             0 => Talk::Ready(number),
             1 => Talk::Alive,
-            2 => Talk::Piece(number),
+            2 => Talk::Piece(number, rest.to_vec()),
             3 => Talk::Done(number, rest.to_vec()),
             4 => Talk::Note(rest.to_vec()),
             5 => Talk::Failed(String::from_utf8_lossy(rest).into_owned()),
@@ -65,7 +65,8 @@ mod tests {
         let messages = [
             Talk::Ready(3),
             Talk::Alive,
-            Talk::Piece(70_000),
+            Talk::Piece(70_000, vec![]),
+            Talk::Piece(7, vec![4, 5]),
             Talk::Done(5, vec![1, 2, 3]),
             Talk::Note(vec![]),
             Talk::Failed("so".to_owned()),

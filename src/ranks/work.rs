@@ -10,6 +10,9 @@ use std::time::{Duration, Instant};
 pub(super) const ALIVE_EVERY: Duration = Duration::from_secs(2);
 /// Wait for packets and for what workers tell.
 const WAIT: Duration = Duration::from_millis(10);
+/// As if a link had been asked so often in vain already: then it waits long. Pieces take milliseconds at least, and a link that is
+/// looked at every few microseconds after each of them would cost a fiftieth of a short game.
+pub(super) const PATIENT: u32 = 1000;
 
 /// What the workers of a rank tell rank 0.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -52,7 +55,7 @@ fn pass_on<L: Link + ?Sized>(
         while let Some((from, packet)) = link.poll()? {
             is_any = true;
             match Talk::from_packet(&packet).filter(|_| from == 0) {
-                Some(Talk::Piece(piece)) => pieces.add(piece),
+                Some(Talk::Piece(piece, contents)) => pieces.add_with(piece, contents),
                 Some(Talk::End) => return Ok(()),
                 _ => return Err(crate::cluster::Malformed.into()),
             }
@@ -77,7 +80,7 @@ fn pass_on<L: Link + ?Sized>(
         }
         idle = if is_any { 0 } else { idle + 1 };
         if idle > 0 {
-            link.wait(idle, WAIT);
+            link.wait(PATIENT.saturating_add(idle), WAIT);
         }
     }
 }

@@ -13,7 +13,7 @@
 //!
 //! The format is that of GNU Go's regression tests. Nothing here prints.
 //!
-//! Uses `players`, `commands`, `engine`, `board` and `pages`.
+//! Uses `players`, `commands`, `engine`, `board`, `pages`, and `ranks` for who plays.
 
 mod command;
 mod compare;

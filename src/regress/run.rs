@@ -7,12 +7,12 @@ use super::parts::{replay, split};
 use super::result::{EngineInfo, OtherError, Outcome, SuiteResult, TestResult};
 use super::suite::{Step, Suite};
 use crate::players::{Answer, Engines, Player, Trouble};
+use crate::ranks::{self, Pace, in_order};
 use anyhow::Context;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant};
 
 /// An engine that fails to come back this many times in a row is given up, for the rest of its part.
@@ -33,43 +33,62 @@ pub struct Options {
 }
 
 /// Plays suites and returns their results in the same order. Each suite, or each part of one, gets a new engine;
-/// `parts.rs` says where suites are split and why that is safe.
-/// `on_test` is called after every test, by the worker that played it.
+/// `parts.rs` says where suites are split and why that is safe. Other ranks help if there are any: they read the same suites.
+/// `on_test` is called after every test, by the worker that played it, and for those of other ranks when they come in. On
+/// another rank it is not called, and the results are empty.
+///
+/// # Errors
+/// If there can be no threads, or ranks cannot go on.
 pub fn play(
     suites: &[Suite],
     engines: &dyn Engines,
     options: Options,
+    ranks: ranks::Part,
     on_test: &(dyn Fn(&Suite, &TestResult) + Sync),
-) -> Vec<SuiteResult> {
+) -> anyhow::Result<Vec<SuiteResult>> {
     let mut parts: Vec<(usize, Range<usize>)> = Vec::new();
     for (index, suite) in suites.iter().enumerate() {
         let all = std::iter::once(0..suite.steps.len()).filter(|all| !all.is_empty());
         let ranges = if options.whole { all.collect() } else { split(&suite.steps) };
         parts.extend(ranges.into_iter().map(|range| (index, range)));
     }
-    // The largest first, so that no worker begins with one when the others are about to finish. Parts are taken
-    // from the end.
+    // The largest first, so that no worker begins with one when the others are about to finish.
     let tests = |(suite, range): &(usize, Range<usize>)| {
         suites[*suite].steps[range.clone()].iter().filter(|step| step.is_test).count()
     };
-    parts.reverse();
-    parts.sort_by_key(tests);
-    let waiting = Mutex::new(parts);
-    let done = Mutex::new(BTreeMap::new());
-    thread::scope(|scope| {
-        for _ in 0..options.jobs.max(1) {
-            scope.spawn(|| {
-                loop {
-                    let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).pop();
-                    let Some((index, range)) = next else { break };
-                    let suite = &suites[index];
-                    let key = (index, range.start);
-                    let played = Part::new(suite, engines, options.timeout, on_test).play(range);
-                    done.lock().unwrap_or_else(PoisonError::into_inner).insert(key, played);
-                }
-            });
+    parts.sort_by_key(|part| Reverse(tests(part)));
+    // A rank cannot tell the first one of its tests until the part is over.
+    let is_other = ranks.is_other();
+    let on_own_test = |suite: &Suite, test: &TestResult| {
+        if !is_other {
+            on_test(suite, test);
         }
-    });
+    };
+    // Numbers of parts travel: all ranks have split the same suites.
+    let read = |send: &mut dyn FnMut(usize) -> bool| {
+        let _ = (0..parts.len()).all(send);
+    };
+    let work = |&number: &usize| {
+        let played = parts.get(number).map(|(index, range)| {
+            let part = Part::new(&suites[*index], engines, options.timeout, &on_own_test);
+            part.play(range.clone())
+        });
+        (is_other, played)
+    };
+    let mut done = BTreeMap::new();
+    let collect = |&number: &usize, (is_others, played): (bool, Option<SuiteResult>)| {
+        let (index, range) = &parts[number];
+        let played = played.context("a rank has read other suites")?;
+        if is_others {
+            played.tests.iter().for_each(|test| on_test(&suites[*index], test));
+        }
+        done.insert((*index, range.start), played);
+        Ok(ControlFlow::Continue(()))
+    };
+    in_order(ranks, options.jobs, Pace::Long, read, work, collect)?;
+    if is_other {
+        return Ok(Vec::new());
+    }
     let names = short_names(suites);
     let blank = |(suite, name): (&Suite, String)| {
         let path = suite.path.display().to_string();
@@ -77,13 +96,13 @@ pub fn play(
     };
     let mut results: Vec<SuiteResult> = suites.iter().zip(names).map(blank).collect();
     // In the order of the keys: the parts of a suite from first to last.
-    for ((index, _), part) in done.into_inner().unwrap_or_else(PoisonError::into_inner) {
+    for ((index, _), part) in done {
         let result = &mut results[index];
         result.seconds += part.seconds;
         result.tests.extend(part.tests);
         result.other_errors.extend(part.other_errors);
     }
-    results
+    Ok(results)
 }
 
 /// What the engine calls itself. Also finds out at once if it cannot be started. `command` is its

@@ -4,6 +4,7 @@ use super::*;
 use crate::board::Board;
 use crate::commands::Commands;
 use crate::engine::{Engine, EngineSettings};
+use crate::ranks::Part as Together;
 use kosumi_gtp::{Command, Failure, Handler, Response, Session};
 use proptest::prelude::*;
 use std::path::Path;
@@ -99,7 +100,8 @@ fn fakes() -> (impl Engines, Arc<AtomicUsize>) {
 }
 
 fn play_one(suite: &Suite, engines: &dyn Engines, options: Options) -> SuiteResult {
-    let mut results = play(std::slice::from_ref(suite), engines, options, &|_, _| {});
+    let mut results =
+        play(std::slice::from_ref(suite), engines, options, Together::Alone, &|_, _| {}).unwrap();
     results.pop().unwrap()
 }
 
@@ -222,14 +224,42 @@ fn results_come_in_the_order_of_the_suites() {
     suites[2].path = "else/other.tst".into();
     let (engines, _) = fakes();
     let told = AtomicUsize::new(0);
-    let results = play(&suites, &engines, OPTIONS, &|_, _| {
+    let results = play(&suites, &engines, OPTIONS, Together::Alone, &|_, _| {
         told.fetch_add(1, Ordering::Relaxed);
-    });
+    })
+    .unwrap();
     let names: Vec<&str> = results.iter().map(|result| result.name.as_str()).collect();
     assert_eq!(names, ["fake", "basics/other", "else/other"]);
     assert_eq!(results.iter().map(|result| result.tests.len()).collect::<Vec<_>>(), [90, 1, 0]);
     let numbers: Vec<u32> = results[0].tests.iter().filter_map(|test| test.number).collect();
     assert_eq!(numbers, (0..90).collect::<Vec<_>>());
+    assert_eq!(told.into_inner(), 91);
+    // With the help of another rank, and of one that is not there.
+    let mut links = crate::cluster::thread_links(3);
+    drop(links.pop());
+    let (other, first) = (links.remove(1), links.remove(0));
+    let told = AtomicUsize::new(0);
+    let theirs = suites.clone();
+    let serving = std::thread::spawn(move || {
+        let (engines, _) = fakes();
+        let nobody = |_: &Suite, _: &TestResult| panic!("rank 0 tells");
+        play(&theirs, &engines, OPTIONS, Together::Other(Box::new(other)), &nobody)
+    });
+    let part = Together::First(Box::new(first), Box::new(|_, _| ()));
+    let found = play(&suites, &engines, OPTIONS, part, &|_, _| {
+        told.fetch_add(1, Ordering::Relaxed);
+    });
+    // It may have asked when the first had gone.
+    let _ = serving.join().unwrap();
+    let timeless = |results: &[SuiteResult]| {
+        let mut results = results.to_vec();
+        for result in &mut results {
+            result.seconds = 0.0;
+            result.tests.iter_mut().for_each(|test| test.seconds = 0.0);
+        }
+        results
+    };
+    assert_eq!(timeless(&found.unwrap()), timeless(&results));
     assert_eq!(told.into_inner(), 91);
 }
 

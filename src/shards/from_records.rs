@@ -6,12 +6,15 @@ use crate::board::Color;
 use crate::collections::{Found, Records};
 use crate::game::Game;
 use crate::net::Features;
+use crate::ranks::{Pace, Part, in_order};
 use crate::rng::Rng;
 use crate::sgf::Record;
 use crate::training::{self, Example, Refusal, Sampling, Shard, Split};
+use crate::words::as_text;
 use clap::ValueEnum;
-use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 /// Which games are taken, by their dates.
@@ -69,12 +72,21 @@ pub struct Counts {
 }
 
 /// What became of one game.
+#[derive(Serialize, Deserialize)]
 enum Fate {
     Unreadable,
     OtherSplit,
     Refused(Refusal),
-    /// With its winner, and whether it was counted.
-    Used(Option<Color>, bool, Vec<Example>),
+    /// With its place in [`Counts::results`], and whether it was counted.
+    Used(usize, bool, Vec<Example>),
+}
+
+/// A record, and its number among all that are read.
+#[derive(Serialize, Deserialize)]
+struct Numbered {
+    #[serde(with = "as_text")]
+    bytes: Vec<u8>,
+    number: u64,
 }
 
 /// What is made of records.
@@ -99,34 +111,30 @@ pub struct FromRecords {
 }
 
 impl FromRecords {
-    /// Writes the shards, with the threads of the pool in which this runs. `progress` is called now and then.
+    /// Writes the shards, which `open` opens, with so many threads and the help of other ranks if there are any. `progress`
+    /// is called now and then. `None` on another rank, which writes nothing.
     ///
     /// # Errors
-    /// If a file cannot be read, or a shard not be written.
+    /// If a file cannot be read, a shard not be written, or ranks cannot go on.
     pub fn write(
         &self,
-        out: &mut ShardFiles,
+        threads: usize,
+        part: Part,
+        open: impl FnOnce() -> anyhow::Result<ShardFiles>,
         progress: &mut dyn FnMut(&Counts, &ShardFiles),
-    ) -> anyhow::Result<Counts> {
+    ) -> anyhow::Result<Option<(Counts, ShardFiles)>> {
+        let mut out = if part.is_other() { None } else { Some(open()?) };
         let mut counts = Counts::default();
         let mut shard = Shard::new();
         let mut rng = Rng::new(self.sampling.seed);
-        let first = self.skip;
-        let last = self.games.map_or(u64::MAX, |games| first.saturating_add(games));
-        let mut records = self.files.iter().flat_map(|path| whole_records(path)).zip(0u64..).fuse();
-        loop {
-            let mut chunk = Vec::with_capacity(CHUNK);
-            for (record, number) in records.by_ref().take_while(|&(_, number)| number < last).take(CHUNK) {
-                chunk.push((record?, number));
-            }
-            if chunk.is_empty() {
-                break;
-            }
-            chunk.retain(|&(_, number)| number >= first);
-            let work = |features: &mut Features, (bytes, number): &(Vec<u8>, u64)| {
-                self.fate(bytes, *number as u32, features)
-            };
-            let fates: Vec<Fate> = chunk.par_iter().map_init(Features::default, work).collect();
+        let mut trouble = None;
+        let read = |send: &mut dyn FnMut(Vec<Numbered>) -> bool| trouble = self.read(send).err();
+        let work = |chunk: &Vec<Numbered>| -> Vec<Fate> {
+            let mut features = Features::default();
+            chunk.iter().map(|it| self.fate(&it.bytes, it.number as u32, &mut features)).collect()
+        };
+        let collect = |_: &Vec<Numbered>, fates: Vec<Fate>| {
+            let Some(out) = &mut out else { return Ok(ControlFlow::Break(())) };
             for fate in fates {
                 for example in counts.take(fate) {
                     shard.push(example);
@@ -137,14 +145,38 @@ impl FromRecords {
                 }
             }
             progress(&counts, out);
-            if self.positions.is_some_and(|most| counts.positions >= most) {
-                break;
-            }
+            let is_enough = self.positions.is_some_and(|most| counts.positions >= most);
+            Ok(if is_enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        };
+        in_order(part, threads, Pace::Short, read, work, collect)?;
+        if let Some(error) = trouble {
+            return Err(error);
         }
+        let Some(mut out) = out else { return Ok(None) };
         if !shard.is_empty() {
             out.write(&mut shard, &mut rng)?;
         }
-        Ok(counts)
+        Ok(Some((counts, out)))
+    }
+
+    /// Reads records, [`CHUNK`] at a time, and hands them to `send` until that returns false.
+    fn read(&self, send: &mut dyn FnMut(Vec<Numbered>) -> bool) -> anyhow::Result<()> {
+        let first = self.skip;
+        let last = self.games.map_or(u64::MAX, |games| first.saturating_add(games));
+        let mut records = self.files.iter().flat_map(|path| whole_records(path)).zip(0u64..).fuse();
+        loop {
+            let mut chunk = Vec::with_capacity(CHUNK);
+            for (record, number) in records.by_ref().take_while(|&(_, number)| number < last).take(CHUNK) {
+                chunk.push(Numbered { bytes: record?, number });
+            }
+            if chunk.is_empty() {
+                return Ok(());
+            }
+            chunk.retain(|it| it.number >= first);
+            if !send(chunk) {
+                return Ok(());
+            }
+        }
     }
 
     /// Everything that is done for one record.
@@ -157,7 +189,9 @@ impl FromRecords {
         match training::examples(&record, number, &self.sampling, &mut encode) {
             Err(refusal) => Fate::Refused(refusal),
             Ok(examples) => match training::result(&record) {
-                Some((winner, score)) => Fate::Used(winner, score.is_some(), examples),
+                Some((winner, score)) => {
+                    Fate::Used(winner.map_or(2, |winner: Color| winner as usize), score.is_some(), examples)
+                }
                 None => Fate::Refused(Refusal::NoResult),
             },
         }
@@ -186,9 +220,11 @@ impl Counts {
             Fate::Unreadable => self.unreadable += 1,
             Fate::OtherSplit => self.other_split += 1,
             Fate::Refused(refusal) => *self.refused.entry(refusal).or_default() += 1,
-            Fate::Used(winner, is_counted, examples) => {
+            Fate::Used(result, is_counted, examples) => {
                 self.used += 1;
-                self.results[winner.map_or(2, |winner| winner as usize)] += 1;
+                if let Some(count) = self.results.get_mut(result) {
+                    *count += 1;
+                }
                 self.counted += u64::from(is_counted);
                 return examples;
             }
@@ -232,13 +268,32 @@ mod tests {
             shard: 5,
         };
         let write = |work: &FromRecords, name: &str| {
-            let mut out = ShardFiles::new(&scratch.path().join(name), "training").unwrap();
+            let open = || ShardFiles::new(&scratch.path().join(name), "training");
             let mut calls = 0;
-            let counts = work.write(&mut out, &mut |_, _| calls += 1).unwrap();
+            let (counts, out) =
+                work.write(2, Part::Alone, open, &mut |_, _| calls += 1).unwrap().expect("not another rank");
             assert!(calls > 0);
             (counts, out.count(), out.first().is_some())
         };
         let (counts, shards, is_there) = write(&work, "all");
+        // Two ranks write the same files.
+        let mut links = crate::cluster::thread_links(2);
+        let (other, first) = (links.remove(1), links.remove(0));
+        let theirs = work.clone();
+        let serving = std::thread::spawn(move || {
+            let none = || -> anyhow::Result<ShardFiles> { panic!("rank 0 writes") };
+            // It may ask when the first has gone.
+            let _ = theirs.write(1, Part::Other(Box::new(other)), none, &mut |_, _| ());
+        });
+        let open = || ShardFiles::new(&scratch.path().join("two"), "training");
+        let part = Part::First(Box::new(first), Box::new(|_, _| ()));
+        let found = work.write(1, part, open, &mut |_, _| ()).unwrap().expect("the first rank");
+        serving.join().unwrap();
+        assert_eq!((&found.0, found.1.count()), (&counts, shards));
+        for name in ["training-00000.npz", "training-00001.npz"] {
+            let bytes = |folder: &str| fs::read(scratch.path().join(folder).join(name)).unwrap();
+            assert_eq!(bytes("two"), bytes("all"));
+        }
         assert_eq!((counts.read, counts.used, counts.other_split, counts.counted), (4, 2, 1, 1));
         assert_eq!(counts.refused, BTreeMap::from([(Refusal::NoResult, 1)]));
         assert_eq!((counts.results, counts.positions), ([1, 1, 0], 8));
@@ -246,7 +301,7 @@ mod tests {
         let (counts, ..) = write(&FromRecords { skip: 1, games: Some(1), ..work.clone() }, "one");
         assert_eq!((counts.read, counts.other_split), (1, 1));
         let missing = FromRecords { files: vec!["/no/such/file".into()], ..work };
-        let mut out = ShardFiles::new(&scratch.path().join("none"), "training").unwrap();
-        assert!(missing.write(&mut out, &mut |_, _| ()).is_err());
+        let open = || ShardFiles::new(&scratch.path().join("none"), "training");
+        assert!(missing.write(1, Part::Alone, open, &mut |_, _| ()).is_err());
     }
 }

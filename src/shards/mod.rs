@@ -1,6 +1,6 @@
 //! Folders of shards, which networks learn from; and game records on their way into them.
 //!
-//! Uses `training`, `collections`, `files`, and what they show networks with: `net`, `game`, `sgf`, `rules`.
+//! Uses `training`, `collections`, `files`, `ranks`, and what they show networks with: `net`, `game`, `sgf`, `rules`.
 
 mod encode;
 mod from_records;

@@ -2,9 +2,11 @@
 
 use crate::board::BoardSize;
 use crate::net::{GLOBAL_FEATURES, Input, SPATIAL_FEATURES};
+use crate::words::as_text;
+use serde::{Deserialize, Serialize};
 
 /// The features of a position, a bit for each feature of a point: all of them are 0 or 1.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct PackedInput {
     /// Columns of the board.
     pub width: usize,
@@ -12,6 +14,7 @@ pub struct PackedInput {
     pub height: usize,
     /// Feature by feature, [`PackedInput::plane_bytes`] each; within a feature row by row from the top, the first
     /// point in the highest bit.
+    #[serde(with = "as_text")]
     pub planes: Vec<u8>,
     /// As in [`Input`].
     pub global: [f32; GLOBAL_FEATURES],
@@ -56,7 +59,7 @@ impl PackedInput {
 }
 
 /// What is right in a position, from the view of the player to move.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Targets {
     /// The move that was played, if one was: a point, row by row from the top, or the number of points for a pass.
     pub played: Option<u16>,
@@ -78,7 +81,7 @@ impl Targets {
 }
 
 /// A position with its answers.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Example {
     /// What is shown.
     pub input: PackedInput,

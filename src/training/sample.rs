@@ -35,7 +35,9 @@ impl Split {
 }
 
 /// Why a record gives no positions.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, thiserror::Error)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, thiserror::Error, serde::Serialize, serde::Deserialize,
+)]
 pub enum Refusal {
     /// It does not say who won.
     #[error("no result")]

@@ -7,6 +7,7 @@ use crate::cli::options;
 use crate::collections::{
     Criteria, Filter, Output, RepetitionWord, ResultWord, Selection, Span, date_span, rank_span,
 };
+use crate::ranks::Part;
 use crate::sgf::facts::Rank;
 use crate::words::counted;
 use anyhow::Context;
@@ -127,11 +128,12 @@ impl Conditions {
     }
 }
 
-pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+pub(super) fn run(arguments: &Arguments, part: Part) -> anyhow::Result<()> {
+    let is_other = part.is_other();
     let filter = Filter::new(arguments.conditions.criteria(), arguments.invert, arguments.limit)?;
     let path = arguments.output.as_deref().filter(|path| *path != Path::new("-"));
     let output = match path {
-        _ if arguments.count => Output::Nothing,
+        _ if arguments.count || is_other => Output::Nothing,
         None => Output::plain(io::stdout()),
         Some(path) => Output::create(path, arguments.force)?,
     };
@@ -141,10 +143,14 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let written = || format!("cannot write {}", path.map_or("the output".into(), Path::to_string_lossy));
     let seen = run_shown(
         &arguments.input,
+        part,
         except,
         |batch| filter.judge(batch),
         |batch, judged, _| selection.add(batch, judged).with_context(written),
     )?;
+    if is_other {
+        return Ok(());
+    }
     let (kept, taken) = selection.finish().with_context(written)?;
     if arguments.count {
         writeln!(io::stdout(), "{kept}")?;

@@ -5,6 +5,7 @@ mod replay;
 mod shown;
 mod stats;
 
+use super::ranks;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -51,17 +52,11 @@ struct Input {
     quiet: bool,
 }
 
-impl Input {
-    fn workers(&self) -> usize {
-        let all = || std::thread::available_parallelism().map_or(1, usize::from);
-        self.threads.map_or_else(all, usize::from)
-    }
-}
-
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    match &arguments.command {
-        Command::Stats(arguments) => stats::run(arguments),
-        Command::Filter(arguments) => filter::run(arguments),
-        Command::Replay(arguments) => replay::run(arguments),
-    }
+    ranks::spread("batch", |part| match &arguments.command {
+        Command::Stats(arguments) => stats::run(arguments, part),
+        Command::Filter(arguments) => filter::run(arguments, part),
+        Command::Replay(arguments) => replay::run(arguments, part),
+    })
+    .map(Option::unwrap_or_default)
 }

@@ -5,6 +5,7 @@ use super::shown::run_shown;
 use crate::cli::options;
 use crate::collections::{Batch, Replayed, Work};
 use crate::commands;
+use crate::ranks::Part;
 use crate::rules::{KoRule, Rules};
 use crate::sgf::{Record, Strictness};
 use crate::words::counted;
@@ -51,17 +52,18 @@ impl Arguments {
     }
 }
 
-pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+pub(super) fn run(arguments: &Arguments, part: Part) -> anyhow::Result<()> {
     if let Some(number) = arguments.print {
-        return print(arguments, number);
+        return print(arguments, number, part);
     }
+    let is_other = part.is_other();
     let list = arguments.input.list;
     let mut total = Replayed::default();
     let start = Instant::now();
     let mut out = io::stdout().lock();
     let work = |batch: &Batch| Replayed::of(batch, |record| arguments.rules_for(record), list);
     let mut shown = 0;
-    let seen = run_shown(&arguments.input, None, work, |_, result: Replayed, _| {
+    let seen = run_shown(&arguments.input, part, None, work, |_, result: Replayed, _| {
         for line in result.lines.iter().take(list.saturating_sub(shown)) {
             writeln!(out, "{line}")?;
             shown += 1;
@@ -69,6 +71,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         total.merge(&result);
         Ok(ControlFlow::Continue(()))
     })?;
+    if is_other {
+        return Ok(());
+    }
     let seconds = start.elapsed().as_secs_f64();
     let more = total.violations - shown as u64;
     if more > 0 {
@@ -100,10 +105,12 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 }
 
 /// Shows one game after a move.
-fn print(arguments: &Arguments, number: u64) -> anyhow::Result<()> {
+fn print(arguments: &Arguments, number: u64, part: Part) -> anyhow::Result<()> {
+    let is_other = part.is_other();
     let mut found = None;
     run_shown(
         &arguments.input,
+        part,
         None,
         |_| Work { result: (), problems: Vec::new() },
         |batch, (), _| {
@@ -114,6 +121,9 @@ fn print(arguments: &Arguments, number: u64) -> anyhow::Result<()> {
             Ok(ControlFlow::Break(()))
         },
     )?;
+    if is_other {
+        return Ok(());
+    }
     let Some((place, bytes)) = found else { bail!("there are fewer than {number} games") };
     let record = Record::parse(&bytes)?;
     let up_to = arguments.moves.map(|moves| moves + 1);

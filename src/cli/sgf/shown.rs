@@ -2,8 +2,12 @@
 
 use super::Input;
 use crate::cli::progress;
-use crate::collections::{self, Batch, Limits, Problem, Seen, Work};
+use crate::cli::ranks;
+use crate::collections::{self, Batch, Limits, Problem, Seen, Work, Workers};
+use crate::ranks::Part;
 use indicatif::ProgressBar;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::fs;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
@@ -11,15 +15,17 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use walkdir::WalkDir;
 
-/// [`collections::run`] with the options of the command line.
-pub(super) fn run_shown<T: Send>(
+/// [`collections::run`] with the options of the command line. On a rank that is not the first one nothing is seen or collected:
+/// it works.
+pub(super) fn run_shown<T: Serialize + DeserializeOwned + Send>(
     input: &Input,
+    part: Part,
     except: Option<PathBuf>,
     work: impl Fn(&Batch) -> Work<T> + Sync,
     mut collect: impl FnMut(&Batch, T, &[Problem]) -> anyhow::Result<ControlFlow<()>>,
 ) -> anyhow::Result<Seen> {
     let consumed = AtomicU64::new(0);
-    let bar = progress_bar(input);
+    let bar = if part.is_other() { ProgressBar::hidden() } else { progress_bar(input) };
     let mut seen = Seen::default();
     let mut reported = 0;
     let shown = |batch: &Batch, work: Work<T>| {
@@ -32,8 +38,8 @@ pub(super) fn run_shown<T: Send>(
         bar.set_message(format!("{} games", seen.records));
         collect(batch, work.result, &problems)
     };
-    let result =
-        collections::run(&input.files, Limits::default(), except, input.workers(), &consumed, work, shown);
+    let workers = Workers { threads: ranks::threads(&part, input.threads.map(usize::from)), part };
+    let result = collections::run(&input.files, Limits::default(), except, workers, &consumed, work, shown);
     bar.finish_and_clear();
     result?;
     let more = seen.problems - reported as u64;

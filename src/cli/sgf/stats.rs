@@ -3,6 +3,7 @@
 use super::Input;
 use super::shown::run_shown;
 use crate::collections::stats::{self, Collector};
+use crate::ranks::Part;
 use anyhow::Context;
 use clap::Args;
 use std::fs::File;
@@ -43,12 +44,16 @@ pub(super) struct Arguments {
     no_duplicates: bool,
 }
 
-pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+pub(super) fn run(arguments: &Arguments, part: Part) -> anyhow::Result<()> {
+    let is_other = part.is_other();
     let mut collector = Collector::new(!arguments.no_duplicates);
-    let seen = run_shown(&arguments.input, None, stats::work, |batch, result, problems| {
+    let seen = run_shown(&arguments.input, part, None, stats::work, |batch, result, problems| {
         collector.add(batch, result, problems);
         Ok(ControlFlow::Continue(()))
     })?;
+    if is_other {
+        return Ok(());
+    }
     let mut found = collector.stats;
     found.add_seen(&seen);
     if found.games() == 0 {

@@ -7,11 +7,11 @@ use crate::collections::examine::{Examined, Played};
 use crate::collections::reading::{Batch, Entry};
 use crate::sgf::repetition::{Cycle, Forbidden, Repetition};
 use crate::words::color_letter;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Repetitions counted.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Census {
     /// Games with a repetition.
     pub(super) games: u64,
@@ -29,7 +29,7 @@ pub(super) struct Census {
     pub(super) longest_run: u64,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct ByRule {
     pub(super) positional: Count,
     pub(super) situational: Count,
@@ -37,14 +37,14 @@ pub(super) struct ByRule {
 }
 
 /// How often a rule forbids.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Count {
     pub(super) moves: u64,
     pub(super) games: u64,
 }
 
 /// One kind of cycle.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Kind {
     pub(super) cycles: u64,
     /// Plays that brought a position back.
@@ -57,7 +57,7 @@ pub(super) struct Kind {
 }
 
 /// A cycle of a game.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Listed {
     /// The first play that brought a position back.
     #[serde(flatten)]

@@ -6,9 +6,10 @@ use crate::collections::duplicates::Duplicates;
 use crate::collections::examine::{self, Examined};
 use crate::collections::pipeline::Work;
 use crate::collections::reading::{Batch, Problem};
+use serde::{Deserialize, Serialize};
 
 /// What tells a game from others.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Identity {
     /// Index in the batch.
     index: usize,

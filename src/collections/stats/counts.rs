@@ -1,6 +1,6 @@
 //! Counting by name, in memory that has an end.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// So many different names are told apart; the rest is counted together.
@@ -16,7 +16,7 @@ pub(super) const MISSING: &str = "(none)";
 const OTHERS: &str = "(others)";
 
 /// How often each name came up.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Counts(BTreeMap<String, u64>);
 
@@ -77,7 +77,7 @@ fn shortened(name: &str) -> &str {
 }
 
 /// What a player did.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Player {
     pub(super) games: u64,
     pub(super) black: u64,
@@ -86,7 +86,7 @@ pub(super) struct Player {
 }
 
 /// Players by name.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Players {
     by_name: BTreeMap<String, Player>,
     /// Games of players that were one too many, each player's counted.

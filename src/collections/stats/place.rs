@@ -2,14 +2,14 @@
 
 use crate::collections::reading::{Batch, Entry};
 use crate::sgf::source_offset;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// So many entries of each list are kept, for the JSON file.
 pub(super) const MAX_LIST: usize = 10_000;
 
 /// Where a move stands.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct MovePlace {
     file: String,
     /// Which game of the file, from 1.

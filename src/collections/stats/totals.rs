@@ -11,11 +11,11 @@ use crate::collections::reading::{Batch, Entry, Place, Problem};
 use crate::game::IllegalMove;
 use crate::sgf::SgfErrorKind;
 use crate::sgf::facts::{Date, Ending, Outcome, Rank, Winner};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Everything that is counted.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Stats {
     pub(super) files: u64,
     /// Bytes after unpacking.
@@ -47,7 +47,7 @@ pub struct Stats {
     pub(super) lists: Lists,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Unreadable {
     /// Records and files.
     pub(super) total: u64,
@@ -56,7 +56,7 @@ pub(super) struct Unreadable {
 }
 
 /// Games that have something.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct GamesWith {
     /// Stones in the first position, handicap included.
     pub(super) setup: u64,
@@ -72,7 +72,7 @@ pub(super) struct GamesWith {
 }
 
 /// Moves that some rule forbids.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Illegal {
     pub(super) moves: u64,
     pub(super) games: u64,
@@ -80,7 +80,7 @@ pub(super) struct Illegal {
     pub(super) ends_replay: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct DuplicateCounts {
     /// Were they looked for?
     pub(super) searched: bool,
@@ -90,7 +90,7 @@ pub(super) struct DuplicateCounts {
     pub(super) turned: u64,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Lists {
     pub(super) unreadable: Vec<BadRecord>,
     pub(super) illegal: Vec<IllegalEntry>,
@@ -98,7 +98,7 @@ pub(super) struct Lists {
     pub(super) duplicates: Vec<DuplicateEntry>,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct BadRecord {
     pub(super) file: String,
     pub(super) game: Option<u64>,
@@ -106,7 +106,7 @@ pub(super) struct BadRecord {
     pub(super) reason: String,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct IllegalEntry {
     #[serde(flatten)]
     pub(super) place: MovePlace,
@@ -114,7 +114,7 @@ pub(super) struct IllegalEntry {
     pub(super) reason: String,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct DuplicateEntry {
     pub(super) file: String,
     pub(super) game: u64,

@@ -21,7 +21,9 @@ use std::sync::LazyLock;
 const SEED: [u8; 32] = *b"Kosumi: Zobrist keys, version 1.";
 
 /// A 128-bit hash value.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, serde::Serialize, serde::Deserialize,
+)]
 pub struct Key(pub u128);
 
 impl BitXor for Key {

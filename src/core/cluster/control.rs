@@ -1,5 +1,6 @@
 //! What rank 0 does besides: it sends visits to the root, says when a search is over, and puts the report together.
 
+use super::audit::Audit;
 use super::link::ClusterError;
 use super::message::{Begin, CONTROL, Caller, EdgeView, Ended, Message, Path, RootDone, Visit};
 use super::rank::Rank;
@@ -69,6 +70,15 @@ struct Looked {
     scale: f32,
     variations: Vec<Vec<EdgeView>>,
     missing: usize,
+}
+
+/// What came of a search.
+pub(crate) struct Found {
+    pub(crate) report: SearchReport,
+    /// How much of the stores is used, in the fullest rank.
+    pub(crate) fullest: f32,
+    /// What all ranks have counted, in builds with assertions.
+    pub(crate) audit: Audit,
 }
 
 /// See the [module documentation](self).
@@ -322,18 +332,20 @@ impl<'c> Control<'c> {
         self.next_report = Some((self.context.elapsed)() + reporting.every);
     }
 
-    /// The report of a search that is over, and how much of the stores is used, in the fullest rank.
-    pub(crate) fn report(mut self) -> Option<(SearchReport, f32)> {
+    /// What came of a search that is over.
+    pub(crate) fn report(mut self) -> Option<Found> {
         let looked = self.looked.take()?;
         let (mut counters, mut ownership, mut usage) = (Counters::default(), Ownership::default(), [0; 5]);
-        let mut fullest = 0f32;
+        let (mut fullest, mut audit) = (0f32, Audit::default());
         for ended in self.ended.iter().flatten() {
             counters.add(&ended.counters);
-            ownership.merge(self.game.size(), &ended.ownership);
+            ownership.merge(self.game.size(), &ended.ownership(self.game.size())?);
             usage.iter_mut().zip(&ended.usage).for_each(|(sum, own)| *sum += own);
             fullest = fullest.max(table_use(&ended.usage).fullness());
+            audit.add(&ended.audit);
         }
-        Some((self.build(&looked, &counters, ownership, Some(table_use(&usage)))?, fullest))
+        let report = self.build(&looked, &counters, ownership, Some(table_use(&usage)))?;
+        Some(Found { report, fullest, audit })
     }
 
     /// The report, made as that of any search, from a table that has nothing but what was shown.

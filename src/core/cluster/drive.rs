@@ -1,13 +1,14 @@
 //! Ranks from search to search: what they keep, how a search begins, and how they end.
 
-use super::control::{Control, Window};
+use super::audit::Books;
+use super::control::{Control, Found, Window};
 use super::link::{ClusterError, Link};
 use super::message::{Begin, Message};
 use super::position;
 use super::rank::{Common, Rank, home};
 use super::session::{Session, take_part};
-use super::wire::{Malformed, Reader, Writer};
-use crate::board::{BoardSize, Key};
+use super::wire::{Malformed, Reader, Wire};
+use crate::board::Key;
 use crate::eval::{Evaluator, NetworkSettings};
 use crate::game::{Game, Line};
 use crate::graph_key::Sharing;
@@ -78,6 +79,8 @@ pub struct Cluster<E, L: Link> {
     is_stale: bool,
     /// Packets that have come too early.
     early: VecDeque<(usize, Vec<u8>)>,
+    /// What the tables of all ranks must add up to; on rank 0.
+    books: Books,
     is_lost: bool,
 }
 
@@ -145,9 +148,17 @@ impl<E: Evaluator + Sync, L: Link> Cluster<E, L> {
             scale: None,
             seen: (None, AtomicU32::new(1)),
         };
-        let (placement, early) = (Placement::default(), VecDeque::new());
-        let threads = threads.max(1);
-        Cluster { link, store, threads, placement, window: None, is_stale: true, early, is_lost: false }
+        Cluster {
+            link,
+            store,
+            threads: threads.max(1),
+            placement: Placement::default(),
+            window: None,
+            is_stale: true,
+            early: VecDeque::new(),
+            books: Books::default(),
+            is_lost: false,
+        }
     }
 
     /// The same with nodes where this says. Only rank 0 is asked.
@@ -200,19 +211,8 @@ impl<E: Evaluator + Sync, L: Link> Cluster<E, L> {
         seed: u64,
         context: &SearchContext<'_>,
     ) -> Result<SearchReport, ClusterError> {
-        let found = self.try_run(params, game, seed, context);
-        self.is_lost |= found.is_err();
-        found
-    }
-
-    fn try_run(
-        &mut self,
-        params: &SearchParams,
-        game: &Game,
-        seed: u64,
-        context: &SearchContext<'_>,
-    ) -> Result<SearchReport, ClusterError> {
-        if self.is_lost {
+        // A search that does not come to its end leaves nobody behind who knows where the others are.
+        if std::mem::replace(&mut self.is_lost, true) {
             return Err(ClusterError::Silent);
         }
         let ranks = self.link.ranks();
@@ -232,18 +232,23 @@ impl<E: Evaluator + Sync, L: Link> Cluster<E, L> {
             clear: self.is_stale,
             is_central,
         };
-        let mut packet = Writer::default();
-        Message::Begin(Box::new(begin.clone())).write(game.size(), &mut packet);
-        let packet = packet.into_bytes();
+        let packet = Message::Begin(Box::new(begin.clone())).to_packet();
         for to in 1..ranks {
             self.link.send(to, packet.clone())?;
         }
         self.is_stale = false;
         let window = self.window.unwrap_or(Window::for_evaluators(ranks * self.threads, is_central));
         let control = Control::new(context, game, &begin, window, ranks);
-        let (report, fullest) = self.search(game, &begin, Some(control))?.ok_or(ClusterError::Silent)?;
+        let found = self.search(game, &begin, Some(control))?.ok_or(ClusterError::Silent)?;
+        let Found { report, fullest, audit } = found;
+        if begin.clear {
+            self.books = Books::default();
+        }
+        self.books.note(begin.key, report.playouts, report.cycles);
+        debug_assert_eq!(self.books.check(&audit), Ok(()));
         // Nobody knows what can be reached from the next root without asking all.
         self.is_stale = fullest > FULL;
+        self.is_lost = false;
         Ok(report)
     }
 
@@ -254,10 +259,8 @@ impl<E: Evaluator + Sync, L: Link> Cluster<E, L> {
     pub fn serve(&mut self) -> Result<(), ClusterError> {
         let result = self.try_serve();
         if let Err(why) = &result {
-            let mut packet = Writer::default();
-            Message::Failed(why.to_string()).write(NO_BOARD, &mut packet);
             // If nobody is there to be told, there is nobody to be told.
-            let _ = self.link.send(0, packet.into_bytes());
+            let _ = self.link.send(0, Message::Failed(why.to_string()).to_packet());
         }
         result
     }
@@ -277,7 +280,7 @@ impl<E: Evaluator + Sync, L: Link> Cluster<E, L> {
                 continue;
             }
             let mut reader = Reader::new(&packet);
-            match Message::read(NO_BOARD, &mut reader)? {
+            match Message::read(&mut reader)? {
                 Message::Begin(begin) => {
                     let game = position::from_text(&begin.game, begin.is_tree, begin.key)?;
                     let rest = packet.len() - reader.left();
@@ -295,13 +298,13 @@ impl<E: Evaluator + Sync, L: Link> Cluster<E, L> {
         }
     }
 
-    /// Takes part in a search. The control gets its report, and how full the fullest table is.
+    /// Takes part in a search. The control gets what came of it.
     fn search(
         &mut self,
         game: &Game,
         begin: &Begin,
         control: Option<Control<'_>>,
-    ) -> Result<Option<(SearchReport, f32)>, ClusterError> {
+    ) -> Result<Option<Found>, ClusterError> {
         let Cluster { link, store, threads, early, .. } = self;
         let threads = *threads;
         let Formula::Puct(params) = begin.params.formula else { return Err(Malformed.into()) };
@@ -329,20 +332,12 @@ impl<E: Evaluator + Sync, L: Link> Cluster<E, L> {
 /// Of a table that is fuller, everything is forgotten before the next search.
 const FULL: f32 = 0.5;
 
-/// The board of messages that need none.
-const NO_BOARD: BoardSize = match BoardSize::new(1, 1) {
-    Some(size) => size,
-    None => panic!("1 × 1 is a size"),
-};
-
 impl<E, L: Link> Drop for Cluster<E, L> {
     fn drop(&mut self) {
         if self.link.rank() == 0 {
             for to in 1..self.link.ranks() {
-                let mut packet = Writer::default();
-                Message::Quit.write(NO_BOARD, &mut packet);
                 // Who is gone need not be told.
-                let _ = self.link.send(to, packet.into_bytes());
+                let _ = self.link.send(to, Message::Quit.to_packet());
             }
         }
     }

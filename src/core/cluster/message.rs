@@ -1,8 +1,10 @@
 //! What ranks tell each other.
 
-use super::wire::{Malformed, Reader, Writer};
+use super::audit::Audit;
+use super::wire::{Malformed, Reader, Wire, Writer, wire};
 use crate::board::{BoardSize, Color, Key, Move};
 use crate::eval::{Evaluation, NetworkSettings, Ownership, Prior, ShorttermErrors, View};
+use crate::net::Profile;
 use crate::search::node::{Face, Means, Results};
 use crate::search::worker::Counters;
 use crate::search::{Choice, Formula, MoveRule, PuctParams, Restriction, RootParams, SearchParams, TableUse};
@@ -122,15 +124,32 @@ pub(crate) struct Begin {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ended {
     pub(crate) counters: Counters,
-    pub(crate) ownership: Ownership,
+    /// As [`Ownership::to_parts`] has them.
+    owners: Vec<i32>,
+    unit: i32,
+    count: u32,
     pub(crate) usage: [u64; 5],
+    /// Nothing in builds without assertions.
+    pub(crate) audit: Audit,
 }
 
 impl Ended {
-    pub(crate) fn new(counters: Counters, ownership: Ownership, usage: TableUse) -> Ended {
+    pub(crate) fn new(
+        counters: Counters,
+        size: BoardSize,
+        ownership: &Ownership,
+        usage: TableUse,
+        audit: Audit,
+    ) -> Ended {
         let TableUse { nodes, node_capacity, edges, edge_capacity, bytes } = usage;
         let usage = [nodes, node_capacity, edges, edge_capacity, bytes].map(|number| number as u64);
-        Ended { counters, ownership, usage }
+        let (owners, unit, count) = ownership.to_parts(size);
+        Ended { counters, owners, unit, count, usage, audit }
+    }
+
+    /// Whose the points were found to be; `None` if that is not of a board of this size.
+    pub(crate) fn ownership(&self, size: BoardSize) -> Option<Ownership> {
+        Ownership::from_parts(size, &self.owners, self.unit, self.count)
     }
 }
 
@@ -195,453 +214,143 @@ pub(crate) enum Message {
 }
 
 impl Message {
-    /// Adds the message to a packet. `size` is that of the board.
-    pub(crate) fn write(&self, size: BoardSize, out: &mut Writer) {
-        match self {
-            Message::Begin(begin) => {
-                out.u8(0);
-                begin.write(out);
-            }
-            Message::Visit(visit) => {
-                out.u8(1);
-                visit.write(out);
-            }
-            Message::Done(done) => {
-                out.u8(2);
-                out.u32(done.task);
-                out.u16(done.edge);
-                out.u32(done.done);
-                out.u32(done.cancelled);
-                out.i64(done.results.scores);
-                out.u64(done.results.squares);
-                write_face(&done.face, out);
-            }
-            Message::RootDone(it) => {
-                out.u8(3);
-                [it.done, it.cancelled, it.visits, it.best_two[0], it.best_two[1]]
-                    .iter()
-                    .for_each(|&it| out.u32(it));
-            }
-            Message::Beyond { task, edge, count, evaluation } => {
-                out.u8(4);
-                out.u32(*task);
-                out.u16(*edge);
-                out.u32(*count);
-                write_evaluation(evaluation, out);
-            }
-            Message::Evaluate { job, moves } => {
-                out.u8(5);
-                out.u32(*job);
-                out.list(moves, |out, &mv| out.mv(mv));
-            }
-            Message::Evaluated { job, assessment } => {
-                out.u8(6);
-                out.u32(*job);
-                out.flag(assessment.is_some());
-                if let Some(Assessment { evaluation, moves }) = assessment {
-                    write_evaluation(evaluation, out);
-                    out.list(moves, |out, &(mv, prior)| {
-                        out.mv(mv);
-                        out.prior(prior);
-                    });
+    /// A packet with nothing else in it.
+    pub(crate) fn to_packet(&self) -> Vec<u8> {
+        let mut packet = Writer::default();
+        self.write(&mut packet);
+        packet.into_bytes()
+    }
+}
+
+/// Messages are written as their number and their parts, in this order.
+macro_rules! messages {
+    ($($number:literal $name:ident $(($part:ident))? $({ $($field:ident),* })?,)*) => {
+        impl Wire for Message {
+            fn write(&self, out: &mut Writer) {
+                match self {
+                    $(Message::$name $(($part))? $({ $($field),* })? => {
+                        let number: u8 = $number;
+                        number.write(out);
+                        $($part.write(out);)?
+                        $($($field.write(out);)*)?
+                    })*
                 }
             }
-            Message::Stop => out.u8(7),
-            Message::Show => out.u8(8),
-            Message::Shown { face, edges, pruned, scale } => {
-                out.u8(9);
-                write_face(face, out);
-                out.list(edges, |out, edge| edge.write(out));
-                out.list(pruned, |out, &mv| out.mv(mv));
-                out.f32(*scale);
+
+            fn read(from: &mut Reader<'_>) -> Result<Message, Malformed> {
+                Ok(match u8::read(from)? {
+                    $($number => {
+                        $(let $part = Wire::read(from)?;)?
+                        $($(let $field = Wire::read(from)?;)*)?
+                        Message::$name $(($part))? $({ $($field),* })?
+                    })*
+                    _ => return Err(Malformed),
+                })
             }
-            Message::Follow { slot, key, steps } => {
-                out.u8(10);
-                out.u16(*slot);
-                out.key(*key);
-                out.list(steps, |out, step| step.write(out));
-            }
-            Message::Followed { slot, steps } => {
-                out.u8(11);
-                out.u16(*slot);
-                out.list(steps, |out, step| step.write(out));
-            }
-            Message::End => out.u8(12),
-            Message::Ended(ended) => {
-                out.u8(13);
-                ended.write(size, out);
-            }
-            Message::Quit => out.u8(14),
-            Message::Failed(why) => {
-                out.u8(15);
-                out.text(why);
-            }
-            Message::Ping => out.u8(16),
-            Message::Pong => out.u8(17),
         }
-    }
-
-    /// Reads the next message of a packet.
-    pub(crate) fn read(size: BoardSize, from: &mut Reader<'_>) -> Result<Message, Malformed> {
-        Ok(match from.u8()? {
-            0 => Message::Begin(Box::new(Begin::read(from)?)),
-            1 => Message::Visit(Visit::read(from)?),
-            2 => Message::Done(Done {
-                task: from.u32()?,
-                edge: from.u16()?,
-                done: from.u32()?,
-                cancelled: from.u32()?,
-                results: Results { scores: from.i64()?, squares: from.u64()? },
-                face: read_face(from)?,
-            }),
-            3 => Message::RootDone(RootDone {
-                done: from.u32()?,
-                cancelled: from.u32()?,
-                visits: from.u32()?,
-                best_two: [from.u32()?, from.u32()?],
-            }),
-            4 => Message::Beyond {
-                task: from.u32()?,
-                edge: from.u16()?,
-                count: from.u32()?,
-                evaluation: read_evaluation(from)?,
-            },
-            5 => Message::Evaluate { job: from.u32()?, moves: from.list(Reader::mv)? },
-            6 => {
-                let job = from.u32()?;
-                let assessment = match from.flag()? {
-                    true => Some(Assessment {
-                        evaluation: read_evaluation(from)?,
-                        moves: from.list(|from| Ok((from.mv()?, from.prior()?)))?,
-                    }),
-                    false => None,
-                };
-                Message::Evaluated { job, assessment }
-            }
-            7 => Message::Stop,
-            8 => Message::Show,
-            9 => Message::Shown {
-                face: read_face(from)?,
-                edges: from.list(EdgeView::read)?,
-                pruned: from.list(Reader::mv)?,
-                scale: from.f32()?,
-            },
-            10 => Message::Follow { slot: from.u16()?, key: from.key()?, steps: from.list(EdgeView::read)? },
-            11 => Message::Followed { slot: from.u16()?, steps: from.list(EdgeView::read)? },
-            12 => Message::End,
-            13 => Message::Ended(Box::new(Ended::read(size, from)?)),
-            14 => Message::Quit,
-            15 => Message::Failed(from.text()?),
-            16 => Message::Ping,
-            17 => Message::Pong,
-            _ => return Err(Malformed),
-        })
-    }
-}
-
-impl Visit {
-    fn write(&self, out: &mut Writer) {
-        let Caller { rank, task, edge } = self.caller;
-        out.u32(rank);
-        out.u32(task);
-        out.u16(edge);
-        out.u32(self.count);
-        out.key(self.key);
-        out.u32(self.kind.map_or(0, |kind| kind + 1));
-        out.flag(self.is_new);
-        out.list(&self.path.moves, |out, &mv| out.mv(mv));
-        out.list(&self.path.keys, |out, &key| out.u64(key));
-    }
-
-    fn read(from: &mut Reader<'_>) -> Result<Visit, Malformed> {
-        Ok(Visit {
-            caller: Caller { rank: from.u32()?, task: from.u32()?, edge: from.u16()? },
-            count: from.u32()?,
-            key: from.key()?,
-            kind: from.u32()?.checked_sub(1),
-            is_new: from.flag()?,
-            path: Path { moves: from.list(Reader::mv)?, keys: from.list(Reader::u64)? },
-        })
-    }
-}
-
-impl EdgeView {
-    fn write(&self, out: &mut Writer) {
-        out.mv(self.mv);
-        out.prior(self.prior);
-        out.u32(self.visits);
-        out.flag(self.child.is_some());
-        if let Some((key, face)) = &self.child {
-            out.key(*key);
-            write_face(face, out);
-        }
-    }
-
-    fn read(from: &mut Reader<'_>) -> Result<EdgeView, Malformed> {
-        Ok(EdgeView {
-            mv: from.mv()?,
-            prior: from.prior()?,
-            visits: from.u32()?,
-            child: match from.flag()? {
-                true => Some((from.key()?, read_face(from)?)),
-                false => None,
-            },
-        })
-    }
-}
-
-fn write_face(face: &Face, out: &mut Writer) {
-    let Face { visits, scores, squares, own_utility, means } = *face;
-    let Means { result, utility, utility_square, score, weight, weight_square } = means;
-    out.u32(visits);
-    out.i64(scores);
-    out.u64(squares);
-    [own_utility, result, utility, utility_square, score, weight, weight_square]
-        .iter()
-        .for_each(|&number| out.f32(number));
-}
-
-fn read_face(from: &mut Reader<'_>) -> Result<Face, Malformed> {
-    Ok(Face {
-        visits: from.u32()?,
-        scores: from.i64()?,
-        squares: from.u64()?,
-        own_utility: from.f32()?,
-        means: Means {
-            result: from.f32()?,
-            utility: from.f32()?,
-            utility_square: from.f32()?,
-            score: from.f32()?,
-            weight: from.f32()?,
-            weight_square: from.f32()?,
-        },
-    })
-}
-
-fn write_evaluation(evaluation: &Evaluation, out: &mut Writer) {
-    let Evaluation { value, score, score_mean, score_deviation, errors } = *evaluation;
-    [value, score, score_mean, score_deviation].iter().for_each(|&number| out.f32(number));
-    out.flag(errors.is_some());
-    if let Some(ShorttermErrors { value, score }) = errors {
-        out.f32(value);
-        out.f32(score);
-    }
-}
-
-fn read_evaluation(from: &mut Reader<'_>) -> Result<Evaluation, Malformed> {
-    Ok(Evaluation {
-        value: from.f32()?,
-        score: from.f32()?,
-        score_mean: from.f32()?,
-        score_deviation: from.f32()?,
-        errors: match from.flag()? {
-            true => Some(ShorttermErrors { value: from.f32()?, score: from.f32()? }),
-            false => None,
-        },
-    })
-}
-
-impl Begin {
-    fn write(&self, out: &mut Writer) {
-        out.text(&self.game);
-        out.flag(self.is_tree);
-        out.key(self.key);
-        write_params(&self.params, out);
-        out.flag(self.network.is_some());
-        if let Some(network) = &self.network {
-            write_network(network, out);
-        }
-        out.flag(self.for_play);
-        out.f32(self.score);
-        out.u64(self.seed);
-        for rules in [&self.restriction.avoid, &self.restriction.allow] {
-            out.list(rules, |out, rule| {
-                out.flag(rule.color == Color::Black);
-                out.u32(u32::try_from(rule.until).unwrap_or(u32::MAX));
-                out.list(&rule.moves, |out, &mv| out.mv(mv));
-            });
-        }
-        out.flag(self.clear);
-        out.flag(self.is_central);
-    }
-
-    fn read(from: &mut Reader<'_>) -> Result<Begin, Malformed> {
-        let rule = |from: &mut Reader<'_>| {
-            Ok(MoveRule {
-                color: if from.flag()? { Color::Black } else { Color::White },
-                until: from.u32()? as usize,
-                moves: from.list(Reader::mv)?,
-            })
-        };
-        Ok(Begin {
-            game: from.text()?,
-            is_tree: from.flag()?,
-            key: from.key()?,
-            params: read_params(from)?,
-            network: if from.flag()? { Some(read_network(from)?) } else { None },
-            for_play: from.flag()?,
-            score: from.f32()?,
-            seed: from.u64()?,
-            restriction: Restriction { avoid: from.list(rule)?, allow: from.list(rule)? },
-            clear: from.flag()?,
-            is_central: from.flag()?,
-        })
-    }
-}
-
-/// The arithmetic is each rank's own: machines differ in what they compute fastest.
-fn write_network(settings: &NetworkSettings, out: &mut Writer) {
-    let NetworkSettings {
-        view,
-        share_symmetric,
-        arithmetic: _,
-        policy_optimism,
-        root_policy_optimism,
-        policy_temperature,
-        root_symmetries,
-        profile,
-        ignore_pre_root_history,
-        black_doubling_advantage,
-        pass_alive_with_suicide,
-    } = settings;
-    out.flag(*view == View::Varied);
-    out.flag(*share_symmetric);
-    for number in [policy_optimism, root_policy_optimism, policy_temperature, black_doubling_advantage] {
-        out.f32(*number);
-    }
-    out.u8(*root_symmetries);
-    out.flag(*ignore_pre_root_history);
-    out.u8(pass_alive_with_suicide.map_or(2, u8::from));
-    out.text(&profile.map(|profile| profile.to_string()).unwrap_or_default());
-}
-
-fn read_network(from: &mut Reader<'_>) -> Result<NetworkSettings, Malformed> {
-    let view = if from.flag()? { View::Varied } else { View::Plain };
-    let share_symmetric = from.flag()?;
-    let [policy_optimism, root_policy_optimism, policy_temperature, black_doubling_advantage] =
-        [from.f32()?, from.f32()?, from.f32()?, from.f32()?];
-    let root_symmetries = from.u8()?;
-    let ignore_pre_root_history = from.flag()?;
-    let pass_alive_with_suicide = match from.u8()? {
-        0 => Some(false),
-        1 => Some(true),
-        2 => None,
-        _ => return Err(Malformed),
     };
-    let profile = match from.text()?.as_str() {
-        "" => None,
-        text => Some(text.parse().map_err(|_| Malformed)?),
-    };
-    Ok(NetworkSettings {
-        view,
-        share_symmetric,
-        arithmetic: NetworkSettings::default().arithmetic,
-        policy_optimism,
-        root_policy_optimism,
-        policy_temperature,
-        root_symmetries,
-        profile,
-        ignore_pre_root_history,
-        black_doubling_advantage,
-        pass_alive_with_suicide,
-    })
 }
 
-/// The numbers of a formula for networks, in a fixed order.
-fn floats(puct: &mut PuctParams) -> [&mut f32; 20] {
-    [
-        &mut puct.cpuct_exploration,
-        &mut puct.cpuct_exploration_log,
-        &mut puct.cpuct_exploration_base,
-        &mut puct.cpuct_utility_stdev_prior,
-        &mut puct.cpuct_utility_stdev_prior_weight,
-        &mut puct.cpuct_utility_stdev_scale,
-        &mut puct.fpu_reduction_max,
-        &mut puct.root_fpu_reduction_max,
-        &mut puct.fpu_parent_weight_by_visited_policy_pow,
-        &mut puct.value_weight_exponent,
-        &mut puct.noise_prune_utility_scale,
-        &mut puct.static_score_utility_factor,
-        &mut puct.dynamic_score_utility_factor,
-        &mut puct.dynamic_score_center_zero_weight,
-        &mut puct.dynamic_score_center_scale,
-        &mut puct.uncertainty_coeff,
-        &mut puct.uncertainty_exponent,
-        &mut puct.uncertainty_max_weight,
-        &mut puct.subtree_value_bias_factor,
-        &mut puct.subtree_value_bias_weight_exponent,
-    ]
+messages! {
+    0 Begin(begin),
+    1 Visit(visit),
+    2 Done(done),
+    3 RootDone(done),
+    4 Beyond { task, edge, count, evaluation },
+    5 Evaluate { job, moves },
+    6 Evaluated { job, assessment },
+    7 Stop,
+    8 Show,
+    9 Shown { face, edges, pruned, scale },
+    10 Follow { slot, key, steps },
+    11 Followed { slot, steps },
+    12 End,
+    13 Ended(ended),
+    14 Quit,
+    15 Failed(why),
+    16 Ping,
+    17 Pong,
 }
 
-fn flags(puct: &mut PuctParams) -> [&mut bool; 3] {
-    [&mut puct.fpu_parent_weight_by_visited_policy, &mut puct.use_noise_pruning, &mut puct.use_uncertainty]
+wire! {
+    Caller { rank, task, edge }
+    Path { moves, keys }
+    Visit { caller, count, key, kind, is_new, path }
+    Done { task, edge, done, cancelled, results, face }
+    RootDone { done, cancelled, visits, best_two }
+    Results { scores, squares }
+    Face { visits, scores, squares, own_utility, means }
+    Means { result, utility, utility_square, score, weight, weight_square }
+    Evaluation { value, score, score_mean, score_deviation, errors }
+    ShorttermErrors { value, score }
+    Assessment { evaluation, moves }
+    EdgeView { mv, prior, visits, child }
+    Begin { game, is_tree, key, params, network, for_play, score, seed, restriction, clear, is_central }
+    Restriction { avoid, allow }
+    MoveRule { color, moves, until }
+    // The arithmetic is each rank's own: machines differ in what they compute fastest.
+    NetworkSettings {
+        view, share_symmetric, policy_optimism, root_policy_optimism, policy_temperature, root_symmetries, profile,
+        ignore_pre_root_history, black_doubling_advantage, pass_alive_with_suicide; arithmetic
+    }
+    SearchParams { expand_after, virtual_losses, formula, choice, root }
+    Choice { lcb_stdevs, min_visit_prop_for_lcb }
+    RootParams { symmetry_pruning, prune_useless_moves, policy_temperature, policy_temperature_early }
+    PuctParams {
+        cpuct_exploration, cpuct_exploration_log, cpuct_exploration_base, cpuct_utility_stdev_prior,
+        cpuct_utility_stdev_prior_weight, cpuct_utility_stdev_scale, fpu_reduction_max, root_fpu_reduction_max,
+        fpu_parent_weight_by_visited_policy, fpu_parent_weight_by_visited_policy_pow, value_weight_exponent,
+        use_noise_pruning, noise_prune_utility_scale, static_score_utility_factor, dynamic_score_utility_factor,
+        dynamic_score_center_zero_weight, dynamic_score_center_scale, use_uncertainty, uncertainty_coeff,
+        uncertainty_exponent, uncertainty_max_weight, subtree_value_bias_factor, subtree_value_bias_weight_exponent,
+        subtree_value_bias_free_prop
+    }
+    Counters { playouts, score_sum, score_square_sum, cycles, transpositions, depth, waits }
+    Ended { counters, owners, unit, count, usage, audit }
+    Audit { in_flight, uneven, kept, sent, kept_by_key, sent_by_key }
 }
 
 /// Only searches with networks are spread, so other formulas are written as the usual one for networks.
-fn write_params(params: &SearchParams, out: &mut Writer) {
-    out.u32(params.expand_after);
-    out.f32(params.virtual_losses);
-    out.f32(params.choice.lcb_stdevs);
-    out.f32(params.choice.min_visit_prop_for_lcb);
-    let mut puct = match params.formula {
-        Formula::Puct(puct) => puct,
-        Formula::Rave(_) => PuctParams::default(),
-    };
-    floats(&mut puct).into_iter().for_each(|number| out.f32(*number));
-    out.f32(puct.subtree_value_bias_free_prop);
-    flags(&mut puct).into_iter().for_each(|flag| out.flag(*flag));
-    let RootParams { symmetry_pruning, prune_useless_moves, policy_temperature, policy_temperature_early } =
-        params.root;
-    out.flag(symmetry_pruning);
-    out.flag(prune_useless_moves);
-    out.f32(policy_temperature);
-    out.f32(policy_temperature_early);
+impl Wire for Formula {
+    fn write(&self, out: &mut Writer) {
+        match self {
+            Formula::Puct(puct) => puct.write(out),
+            Formula::Rave(_) => PuctParams::default().write(out),
+        }
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Formula, Malformed> {
+        PuctParams::read(from).map(Formula::Puct)
+    }
 }
 
-fn read_params(from: &mut Reader<'_>) -> Result<SearchParams, Malformed> {
-    let (expand_after, virtual_losses) = (from.u32()?, from.f32()?);
-    let choice = Choice { lcb_stdevs: from.f32()?, min_visit_prop_for_lcb: from.f32()? };
-    let mut puct = PuctParams::default();
-    for number in floats(&mut puct) {
-        *number = from.f32()?;
+impl Wire for View {
+    fn write(&self, out: &mut Writer) {
+        (*self == View::Varied).write(out);
     }
-    puct.subtree_value_bias_free_prop = from.f32()?;
-    for flag in flags(&mut puct) {
-        *flag = from.flag()?;
+
+    fn read(from: &mut Reader<'_>) -> Result<View, Malformed> {
+        Ok(if bool::read(from)? { View::Varied } else { View::Plain })
     }
-    let root = RootParams {
-        symmetry_pruning: from.flag()?,
-        prune_useless_moves: from.flag()?,
-        policy_temperature: from.f32()?,
-        policy_temperature_early: from.f32()?,
-    };
-    Ok(SearchParams { expand_after, virtual_losses, formula: Formula::Puct(puct), choice, root })
 }
 
-impl Ended {
-    fn write(&self, size: BoardSize, out: &mut Writer) {
-        let Counters { playouts, score_sum, score_square_sum, cycles, transpositions, depth, waits } =
-            self.counters;
-        [playouts, cycles, transpositions, depth, waits].iter().for_each(|&number| out.u32(number));
-        out.f64(score_sum);
-        out.f64(score_square_sum);
-        self.usage.iter().for_each(|&number| out.u64(number));
-        let (sums, unit, count) = self.ownership.to_parts(size);
-        out.list(&sums, |out, &sum| out.i32(sum));
-        out.i32(unit);
-        out.u32(count);
+impl Wire for Color {
+    fn write(&self, out: &mut Writer) {
+        (*self == Color::Black).write(out);
     }
 
-    fn read(size: BoardSize, from: &mut Reader<'_>) -> Result<Ended, Malformed> {
-        let [playouts, cycles, transpositions, depth, waits] =
-            [from.u32()?, from.u32()?, from.u32()?, from.u32()?, from.u32()?];
-        let (score_sum, score_square_sum) = (from.f64()?, from.f64()?);
-        let counters =
-            Counters { playouts, score_sum, score_square_sum, cycles, transpositions, depth, waits };
-        let usage = [from.u64()?, from.u64()?, from.u64()?, from.u64()?, from.u64()?];
-        let sums = from.list(Reader::i32)?;
-        let ownership = Ownership::from_parts(size, &sums, from.i32()?, from.u32()?).ok_or(Malformed)?;
-        Ok(Ended { counters, ownership, usage })
+    fn read(from: &mut Reader<'_>) -> Result<Color, Malformed> {
+        Ok(if bool::read(from)? { Color::Black } else { Color::White })
+    }
+}
+
+impl Wire for Profile {
+    fn write(&self, out: &mut Writer) {
+        self.to_string().write(out);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Profile, Malformed> {
+        String::read(from)?.parse().map_err(|_| Malformed)
     }
 }
 
@@ -781,7 +490,13 @@ mod tests {
             Message::Follow { slot: 1, key, steps: vec![edge.clone()] },
             Message::Followed { slot: 2, steps: vec![edge] },
             Message::End,
-            Message::Ended(Box::new(Ended::new(counters, ownership, usage))),
+            Message::Ended(Box::new(Ended::new(
+                counters,
+                size,
+                &ownership,
+                usage,
+                Audit { kept: 9, ..Audit::default() },
+            ))),
             Message::Quit,
             Message::Failed("why".into()),
             Message::Ping,
@@ -794,11 +509,11 @@ mod tests {
         let size = BoardSize::square(9).expect("a size");
         let sent = messages(size);
         let mut out = Writer::default();
-        sent.iter().for_each(|message| message.write(size, &mut out));
+        sent.iter().for_each(|message| message.write(&mut out));
         let bytes = out.into_bytes();
         let mut reader = Reader::new(&bytes);
         for message in &sent {
-            let read = Message::read(size, &mut reader).expect("a message");
+            let read = Message::read(&mut reader).expect("a message");
             assert_eq!(format!("{read:?}"), format!("{message:?}"));
         }
         assert!(reader.is_empty());
@@ -809,18 +524,18 @@ mod tests {
         let size = BoardSize::square(9).expect("a size");
         for message in messages(size) {
             let mut out = Writer::default();
-            message.write(size, &mut out);
+            message.write(&mut out);
             let bytes = out.into_bytes();
             // Every shorter packet lacks something.
             for len in 0..bytes.len() {
                 assert_eq!(
-                    Message::read(size, &mut Reader::new(&bytes[..len])).err(),
+                    Message::read(&mut Reader::new(&bytes[..len])).err(),
                     Some(Malformed),
                     "{message:?}"
                 );
             }
         }
-        assert!(Message::read(size, &mut Reader::new(&[200])).is_err());
+        assert!(Message::read(&mut Reader::new(&[200])).is_err());
         // Nothing that could come makes it fail otherwise.
         let mut rng = crate::rng::Rng::new(1);
         for _ in 0..20_000 {
@@ -829,10 +544,10 @@ mod tests {
                 (0..rng.below(120))
                     .map(|_| if rng.chance(500) { rng.below(4) } else { rng.below(256) } as u8),
             );
-            let _ = Message::read(size, &mut Reader::new(&bytes));
+            let _ = Message::read(&mut Reader::new(&bytes));
         }
         // A list of four thousand million moves, and a move that no board has.
-        assert!(Message::read(size, &mut Reader::new(&[5, 0, 0, 0, 0, 255, 255, 255, 255])).is_err());
-        assert!(Message::read(size, &mut Reader::new(&[5, 0, 0, 0, 0, 1, 0, 0, 0, 255, 255])).is_err());
+        assert!(Message::read(&mut Reader::new(&[5, 0, 0, 0, 0, 255, 255, 255, 255])).is_err());
+        assert!(Message::read(&mut Reader::new(&[5, 0, 0, 0, 0, 1, 0, 0, 0, 255, 255])).is_err());
     }
 }

@@ -33,9 +33,11 @@
 //! - one rank, one evaluator, one visit at a time: the report of [`Search`](crate::search::Search), bit for bit
 //!   (`one_rank_is_the_search`);
 //! - when a search is over, no visit is in progress anywhere, every node has as many visits as came to it, and on a tree
-//!   the stand-ins are what they stand for (`sums_are_exact_over_ranks`);
+//!   the stand-ins are what they stand for (`sums_are_exact_over_ranks`; builds with assertions check it after every
+//!   search, see `audit.rs`);
 //! - nothing is evaluated that is illegal on its own path (`descents_over_ranks_are_legal`).
 
+mod audit;
 mod control;
 mod drive;
 mod here;

@@ -11,8 +11,8 @@
 
 use super::here::Here;
 use super::message::{Assessment, Begin, CONTROL, Caller, Done, EdgeView, Message, Path, RootDone, Visit};
-use super::wire::Writer;
-use crate::board::{BoardSize, Color, Key, Move};
+use super::wire::{Wire, Writer};
+use crate::board::{Color, Key, Move};
 use crate::eval::{Evaluation, Evaluator, Prior};
 use crate::game::{Game, Line};
 use crate::rng::{Rng, mix};
@@ -163,7 +163,6 @@ pub(crate) struct Rank<'s, E> {
     rank: usize,
     ranks: usize,
     threads: usize,
-    size: BoardSize,
     to_move: Color,
     depth_limit: usize,
     line: Line<'s>,
@@ -232,7 +231,6 @@ impl<'s, E: Evaluator> Rank<'s, E> {
             rank,
             ranks,
             threads,
-            size: game.size(),
             to_move: game.to_move(),
             depth_limit: depth_limit(game),
             line: Line::new(game),
@@ -283,6 +281,11 @@ impl<'s, E: Evaluator> Rank<'s, E> {
         home(key, self.ranks, self.begin.is_central)
     }
 
+    /// This rank.
+    pub(crate) fn number(&self) -> usize {
+        self.rank
+    }
+
     /// The rank that keeps the root.
     pub(crate) fn home_of_root(&self) -> usize {
         self.home_of(self.begin.key)
@@ -299,7 +302,7 @@ impl<'s, E: Evaluator> Rank<'s, E> {
             order.push(to);
             Writer::default()
         });
-        message.write(self.size, packet);
+        message.write(packet);
         *messages += 1;
     }
 

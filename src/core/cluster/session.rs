@@ -3,15 +3,17 @@
 //! A rank has one thread for messages and choices, and one for each evaluation at a time. So a message is answered at once,
 //! however long evaluations take.
 
-use super::control::Control;
+use super::audit::Audit;
+use super::control::{Control, Found};
 use super::link::{ClusterError, Link};
 use super::message::{Begin, Ended, Message};
 use super::rank::{Answer, Job, Rank, answer};
-use super::wire::{Malformed, Reader};
+use super::wire::{Malformed, Reader, Wire};
+use crate::board::Move;
 use crate::eval::{Evaluator, Ownership};
 use crate::game::{Game, Line};
 use crate::rng::Rng;
-use crate::search::{NodeTable, SearchReport};
+use crate::search::NodeTable;
 use std::collections::VecDeque;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -89,6 +91,7 @@ fn evaluate_jobs<E: Evaluator>(
 ) -> Option<Ownership> {
     let mut line = Line::new(game);
     while let Some(job) = desk.next() {
+        debug_assert!(is_legal_game(game, &job.moves), "an illegal move in the search: {:?}", job.moves);
         if answers.send(answer(job, &mut line, &mut evaluator, &mut rng)).is_err() {
             break;
         }
@@ -97,12 +100,18 @@ fn evaluate_jobs<E: Evaluator>(
     evaluator.ownership().cloned()
 }
 
-/// Takes part in a search to its end. The control gets its report, and how full the fullest table is.
+/// Can these moves be played on the board, from the root on? What builds with assertions ask about every descent.
+fn is_legal_game(game: &Game, moves: &[Move]) -> bool {
+    let mut game = game.clone();
+    moves.iter().all(|&mv| game.play(game.to_move(), mv).is_ok())
+}
+
+/// Takes part in a search to its end. The control gets what came of it.
 pub(crate) fn take_part<E: Evaluator + Sync, L: Link>(
     mut session: Session<'_, E, L>,
     evaluator: &E,
     table: &NodeTable,
-) -> Result<Option<(SearchReport, f32)>, ClusterError> {
+) -> Result<Option<Found>, ClusterError> {
     let desk = Desk::default();
     let (sender, answers) = mpsc::channel();
     thread::scope(|scope| {
@@ -128,7 +137,12 @@ pub(crate) fn take_part<E: Evaluator + Sync, L: Link>(
                     let own = worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
                     own.iter().for_each(|own| ownership.merge(game.size(), own));
                 }
-                let ended = Ended::new(session.rank.counters, ownership, table.usage());
+                let rank = &session.rank;
+                let audit = match cfg!(debug_assertions) {
+                    true => Audit::of(table, |key| rank.home_of(key) == rank.number()),
+                    false => Audit::default(),
+                };
+                let ended = Ended::new(session.rank.counters, game.size(), &ownership, table.usage(), audit);
                 session.rank.post(0, Message::Ended(Box::new(ended)));
                 session.rank.settle();
                 is_over = session.control.is_none();
@@ -165,7 +179,7 @@ impl<E: Evaluator, L: Link> Session<'_, E, L> {
             is_any = true;
             let mut reader = Reader::new(&packet);
             while !reader.is_empty() {
-                self.rank.receive(from, Message::read(self.game.size(), &mut reader)?);
+                self.rank.receive(from, Message::read(&mut reader)?);
             }
         }
         Ok(is_any)

@@ -11,12 +11,13 @@
 //!                         evaluators, each so long for a position
 //! ```
 
+use super::audit::Audit;
 use super::control::{Control, Window};
 use super::drive::Placement;
 use super::link::ClusterError;
 use super::message::{Begin, Ended, Message};
 use super::rank::{Answer, Common, Job, Rank, answer, home};
-use super::wire::{Malformed, Reader};
+use super::wire::{Malformed, Reader, Wire};
 use crate::eval::{Evaluator, Ownership};
 use crate::game::{Game, Line};
 use crate::graph_key::Sharing;
@@ -316,7 +317,7 @@ impl<E: Evaluator> Simulation<'_, E> {
         let end = (time, self.counts.evaluations);
         let (half, most) = (self.counts.half.unwrap_or(end), self.counts.most.unwrap_or(end));
         let busy = |machine: &Machine| machine.worked as f64 / time.max(1) as f64;
-        let report = self.control.report().ok_or(ClusterError::Silent)?.0;
+        let report = self.control.report().ok_or(ClusterError::Silent)?.report;
         Ok(Outcome {
             report,
             time: Duration::from_nanos(time),
@@ -333,7 +334,6 @@ impl<E: Evaluator> Simulation<'_, E> {
 
     /// The thread of a rank looks at all that has come.
     fn work(&mut self, rank: usize, time: u64) -> Result<(), ClusterError> {
-        let size = self.line.game().size();
         let mut cost = 0;
         for input in std::mem::take(&mut self.machines[rank].inbox) {
             match input {
@@ -342,7 +342,7 @@ impl<E: Evaluator> Simulation<'_, E> {
                     let mut reader = Reader::new(&packet);
                     while !reader.is_empty() {
                         cost += self.settings.message;
-                        self.ranks[rank].receive(from, Message::read(size, &mut reader)?);
+                        self.ranks[rank].receive(from, Message::read(&mut reader)?);
                     }
                 }
                 Input::Answer(answer) => {
@@ -372,6 +372,7 @@ impl<E: Evaluator> Simulation<'_, E> {
 
     /// What rank 0 does besides, and what all do at the end.
     fn attend(&mut self, rank: usize) -> Result<(), ClusterError> {
+        let size = self.line.game().size();
         loop {
             while let Some((from, message)) = self.ranks[rank].next_told() {
                 let rest = match rank {
@@ -382,7 +383,13 @@ impl<E: Evaluator> Simulation<'_, E> {
                     None => {}
                     Some(Message::End) => {
                         let usage = self.stores[rank].table.usage();
-                        let ended = Ended::new(self.ranks[rank].counters, Ownership::default(), usage);
+                        let ended = Ended::new(
+                            self.ranks[rank].counters,
+                            size,
+                            &Ownership::default(),
+                            usage,
+                            Audit::default(),
+                        );
                         self.ranks[rank].post(0, Message::Ended(Box::new(ended)));
                         self.ranks[rank].settle();
                     }

@@ -500,10 +500,13 @@ fn processor_time() -> u64 {
 
 /// The clusters of `docs/cluster.md`: evaluation and latency in microseconds, where nodes live, ranks, and visits in progress
 /// for each evaluator.
-const CLUSTERS: &str = "16500:2:hashed:1:2 16500:2:hashed:8:2 16500:50:hashed:8:2 16500:2:hashed:64:2 16500:50:hashed:64:2 \
+const CLUSTERS: &str = "\
+    16500:2:hashed:1:2 16500:2:hashed:8:2 16500:50:hashed:8:2 16500:2:hashed:64:2 16500:50:hashed:64:2 \
     16500:2:hashed:256:2 16500:50:hashed:256:2 16500:2:hashed:1024:2 16500:50:hashed:1024:2 16500:2:central:8:2 \
-    16500:2:central:64:2 1700:2:hashed:8:2 1700:50:hashed:8:2 1700:2:hashed:64:2 1700:50:hashed:64:2 1700:50:hashed:256:2 \
-    1700:50:hashed:1024:2 1700:2:central:8:2 1700:2:central:64:2 1700:2:hashed:64:3 1700:50:hashed:64:3 1700:2:hashed:256:3";
+    16500:2:central:64:2 1700:2:hashed:1:2 1700:2:hashed:8:2 \
+    1700:50:hashed:8:2 1700:2:hashed:64:2 1700:50:hashed:64:2 1700:2:hashed:256:2 1700:50:hashed:256:2 \
+    1700:2:hashed:1024:2 1700:50:hashed:1024:2 1700:2:central:8:2 1700:2:central:64:2 \
+    1700:2:hashed:64:3 1700:50:hashed:64:3 1700:50:hashed:256:3 1700:50:hashed:1024:3";
 
 #[test]
 #[ignore = "the table of docs/cluster.md, many minutes: cargo test --profile checked -p kosumi-core --lib simulated_clusters -- --ignored --nocapture"]
@@ -547,6 +550,83 @@ fn simulated_clusters() {
             per_visit(outcome.bytes),
             outcome.report.depth,
             cost / (outcome.messages + outcome.evaluations) as f64,
+        );
+    }
+}
+
+/// What clusters make of positions: evaluation and latency in microseconds, where nodes live, ranks, and the window.
+const WORTHS: &str = "500:2:central:1:1:1 500:2:central:4:4:4 500:2:central:4:4:6 500:2:central:8:8:8 500:2:central:8:8:12 \
+    500:5000:central:4:4:6 500:2:hashed:4:1:1 500:2:hashed:4:4:4 500:2:hashed:4:4:8 500:2:hashed:8:8:16";
+
+/// A move as people write it.
+fn vertex(word: &str) -> Move {
+    let column = "ABCDEFGHJKLMNOPQRSTUVWXYZ".find(&word[..1]).filter(|_| word != "pass");
+    let row = |word: &str| word[1..].parse::<usize>().expect("a row") - 1;
+    column.map_or(Move::Pass, |column| Move::Play(crate::board::Point::new(column, row(word))))
+}
+
+#[test]
+#[ignore = "how well clusters choose, many minutes; KOSUMI_POSITIONS names a file with games, a line of moves each: cargo test --profile checked -p kosumi-core --lib what_clusters_choose -- --ignored --nocapture"]
+#[expect(clippy::print_stdout, reason = "the table is what is asked for")]
+fn what_clusters_choose() {
+    let text = std::fs::read_to_string(std::env::var("KOSUMI_POSITIONS").expect("a file")).expect("games");
+    let wanted = std::env::var("KOSUMI_CLUSTERS").unwrap_or(WORTHS.to_owned());
+    let number =
+        |name: &str, usual: u32| std::env::var(name).map_or(usual, |it| it.parse().expect("a number"));
+    let (visits, reference) = (number("KOSUMI_VISITS", 800), number("KOSUMI_REFERENCE", 6000));
+    let network = Arc::new(Network::built_in().expect("a built-in network"));
+    let settings = NetworkSettings { view: crate::eval::View::Plain, ..NetworkSettings::default() };
+    let size = BoardSize::square(9).expect("size");
+    let params = SearchParams::for_network();
+    let clusters: Vec<&str> = wanted.split_whitespace().collect();
+    let mut sums = vec![(0, 0.0, 0.0f64, 0.0f64); clusters.len()];
+    let mut positions = 0;
+    for line in text.lines() {
+        let mut game = Game::new(size, Rules::default(), 7.0);
+        for (word, color) in line.split_whitespace().zip([Color::Black, Color::White].into_iter().cycle()) {
+            game.play(color, vertex(word)).expect("legal");
+        }
+        let evaluator = NetworkEvaluator::new(Arc::clone(&network), settings, 64);
+        let limits = Limits::playouts(reference);
+        let context = SearchContext::new(&limits, &|| Duration::ZERO, &|| false);
+        let best = Search::new(evaluator.clone(), params, 64, 1).run(&game, 7, &context);
+        let value = |mv: Move| {
+            best.moves
+                .iter()
+                .find(|it| it.mv == mv && it.visits > 0)
+                .map_or(-1.0, |it| it.value * game.to_move().sign() as f32)
+        };
+        positions += 1;
+        for (cluster, sum) in clusters.iter().zip(&mut sums) {
+            let words: Vec<&str> = cluster.split(':').collect();
+            let number = |place: usize| words[place].parse::<u64>().expect("a number");
+            let placement = if words[2] == "central" { Placement::Central } else { Placement::Hashed };
+            let simulated = simulation::Simulated {
+                placement,
+                threads: 1,
+                mebibytes: 16,
+                window: Some(Window { least: number(4) as u32, most: number(5) as u32 }),
+                message: 1000,
+                packet: 1000,
+                ..simulated(number(3) as usize, 1000 * number(0), 1000 * number(1))
+            };
+            let found = simulation::simulate(&simulated, &evaluator, &params, &game, visits)
+                .expect("a search")
+                .report;
+            let regret = (value(best.best_move()) - value(found.best_move())).max(0.0);
+            sum.0 += usize::from(found.best_move() == best.best_move());
+            sum.1 += f64::from(regret) * 50.0;
+            sum.2 += f64::from(found.moves[0].visits) / f64::from(found.visits);
+            sum.3 += f64::from(found.depth);
+        }
+    }
+    for (cluster, (same, regret, share, depth)) in clusters.iter().zip(sums) {
+        let count = f64::from(positions);
+        println!(
+            "{cluster}: {same} of {positions} as the reference, {:.3} % lost, first choice {:.3}, depth {:.1}",
+            regret / count,
+            share / count,
+            depth / count
         );
     }
 }

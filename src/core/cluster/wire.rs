@@ -20,55 +20,9 @@ pub(crate) struct Reader<'b> {
     bytes: &'b [u8],
 }
 
-macro_rules! numbers {
-    ($($name:ident: $number:ty),*) => {
-        impl Writer {
-            $(pub(crate) fn $name(&mut self, number: $number) {
-                self.bytes.extend_from_slice(&number.to_le_bytes());
-            })*
-        }
-
-        impl Reader<'_> {
-            $(pub(crate) fn $name(&mut self) -> Result<$number, Malformed> {
-                let (number, rest) = self.bytes.split_first_chunk().ok_or(Malformed)?;
-                self.bytes = rest;
-                Ok(<$number>::from_le_bytes(*number))
-            })*
-        }
-    };
-}
-
-numbers!(u8: u8, u16: u16, u32: u32, u64: u64, i32: i32, i64: i64, u128: u128, f32: f32, f64: f64);
-
 impl Writer {
     pub(crate) fn into_bytes(self) -> Vec<u8> {
         self.bytes
-    }
-
-    pub(crate) fn flag(&mut self, flag: bool) {
-        self.u8(flag.into());
-    }
-
-    pub(crate) fn key(&mut self, key: Key) {
-        self.u128(key.0);
-    }
-
-    pub(crate) fn mv(&mut self, mv: Move) {
-        self.u16(mv.point().map_or(0, |point| point.index() as u16));
-    }
-
-    pub(crate) fn prior(&mut self, prior: Prior) {
-        self.u16(prior.pack());
-    }
-
-    pub(crate) fn text(&mut self, text: &str) {
-        self.list(text.as_bytes(), |out, &byte| out.u8(byte));
-    }
-
-    /// A list, its length first.
-    pub(crate) fn list<T>(&mut self, list: &[T], mut write: impl FnMut(&mut Writer, &T)) {
-        self.u32(list.len() as u32);
-        list.iter().for_each(|item| write(self, item));
     }
 }
 
@@ -85,44 +39,179 @@ impl<'b> Reader<'b> {
     pub(crate) fn left(&self) -> usize {
         self.bytes.len()
     }
+}
 
-    pub(crate) fn flag(&mut self) -> Result<bool, Malformed> {
-        match self.u8()? {
+/// What messages are made of: how it is written, and read again.
+pub(crate) trait Wire: Sized {
+    fn write(&self, out: &mut Writer);
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed>;
+}
+
+/// Values that are written field by field, in this order. What stands behind a semicolon does not travel.
+macro_rules! wire {
+    ($($kind:ident { $($field:ident),* $(; $left_out:ident)? })*) => {$(
+        impl Wire for $kind {
+            fn write(&self, out: &mut Writer) {
+                let $kind { $($field,)* $($left_out: _,)? } = self;
+                $($field.write(out);)*
+            }
+
+            fn read(from: &mut Reader<'_>) -> Result<$kind, Malformed> {
+                Ok($kind { $($field: Wire::read(from)?,)* $($left_out: $kind::default().$left_out,)? })
+            }
+        }
+    )*};
+}
+pub(crate) use wire;
+
+macro_rules! numbers {
+    ($($number:ident)*) => {$(
+        impl Wire for $number {
+            fn write(&self, out: &mut Writer) {
+                out.bytes.extend_from_slice(&self.to_le_bytes());
+            }
+
+            fn read(from: &mut Reader<'_>) -> Result<$number, Malformed> {
+                let (number, rest) = from.bytes.split_first_chunk().ok_or(Malformed)?;
+                from.bytes = rest;
+                Ok(<$number>::from_le_bytes(*number))
+            }
+        }
+    )*};
+}
+
+numbers!(u8 u16 u32 u64 i32 i64 u128 f32 f64);
+
+/// Counts of things that no memory holds more of than fit into 32 bits.
+impl Wire for usize {
+    fn write(&self, out: &mut Writer) {
+        u32::try_from(*self).unwrap_or(u32::MAX).write(out);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<usize, Malformed> {
+        Ok(u32::read(from)? as usize)
+    }
+}
+
+impl Wire for bool {
+    fn write(&self, out: &mut Writer) {
+        u8::from(*self).write(out);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<bool, Malformed> {
+        match u8::read(from)? {
             0 => Ok(false),
             1 => Ok(true),
             _ => Err(Malformed),
         }
     }
+}
 
-    pub(crate) fn key(&mut self) -> Result<Key, Malformed> {
-        self.u128().map(Key)
+impl Wire for Key {
+    fn write(&self, out: &mut Writer) {
+        self.0.write(out);
     }
 
-    pub(crate) fn mv(&mut self) -> Result<Move, Malformed> {
-        match self.u16()? {
+    fn read(from: &mut Reader<'_>) -> Result<Key, Malformed> {
+        u128::read(from).map(Key)
+    }
+}
+
+impl Wire for Move {
+    fn write(&self, out: &mut Writer) {
+        self.point().map_or(0, |point| point.index() as u16).write(out);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Move, Malformed> {
+        match u16::read(from)? {
             0 => Ok(Move::Pass),
             index if usize::from(index) < GRID => Ok(Move::Play(Point::from_index(index))),
             _ => Err(Malformed),
         }
     }
+}
 
-    pub(crate) fn prior(&mut self) -> Result<Prior, Malformed> {
-        self.u16().map(Prior::unpack)
+impl Wire for Prior {
+    fn write(&self, out: &mut Writer) {
+        self.pack().write(out);
     }
 
-    pub(crate) fn text(&mut self) -> Result<String, Malformed> {
-        String::from_utf8(self.list(Reader::u8)?).map_err(|_| Malformed)
+    fn read(from: &mut Reader<'_>) -> Result<Prior, Malformed> {
+        u16::read(from).map(Prior::unpack)
+    }
+}
+
+impl Wire for String {
+    fn write(&self, out: &mut Writer) {
+        self.len().write(out);
+        out.bytes.extend_from_slice(self.as_bytes());
     }
 
-    pub(crate) fn list<T>(
-        &mut self,
-        mut read: impl FnMut(&mut Reader<'b>) -> Result<T, Malformed>,
-    ) -> Result<Vec<T>, Malformed> {
-        let len = self.u32()? as usize;
+    fn read(from: &mut Reader<'_>) -> Result<String, Malformed> {
+        String::from_utf8(Wire::read(from)?).map_err(|_| Malformed)
+    }
+}
+
+/// A list, its length first.
+impl<T: Wire> Wire for Vec<T> {
+    fn write(&self, out: &mut Writer) {
+        self.len().write(out);
+        self.iter().for_each(|item| item.write(out));
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Vec<T>, Malformed> {
+        let len = usize::read(from)?;
         // Every item takes a byte at least, so a wrong length takes no memory.
-        if len > self.bytes.len() {
+        if len > from.left() {
             return Err(Malformed);
         }
-        (0..len).map(|_| read(self)).collect()
+        (0..len).map(|_| T::read(from)).collect()
+    }
+}
+
+impl<T: Wire> Wire for Option<T> {
+    fn write(&self, out: &mut Writer) {
+        self.is_some().write(out);
+        self.iter().for_each(|it| it.write(out));
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Option<T>, Malformed> {
+        if bool::read(from)? { T::read(from).map(Some) } else { Ok(None) }
+    }
+}
+
+impl<T: Wire> Wire for Box<T> {
+    fn write(&self, out: &mut Writer) {
+        (**self).write(out);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Box<T>, Malformed> {
+        T::read(from).map(Box::new)
+    }
+}
+
+impl<A: Wire, B: Wire> Wire for (A, B) {
+    fn write(&self, out: &mut Writer) {
+        self.0.write(out);
+        self.1.write(out);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<(A, B), Malformed> {
+        Ok((A::read(from)?, B::read(from)?))
+    }
+}
+
+impl<T: Wire + Copy + Default, const N: usize> Wire for [T; N] {
+    fn write(&self, out: &mut Writer) {
+        self.iter().for_each(|it| it.write(out));
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<[T; N], Malformed> {
+        let mut all = [T::default(); N];
+        for it in &mut all {
+            *it = T::read(from)?;
+        }
+        Ok(all)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Engine;
 use super::evaluator::{EngineEvaluator, table_mebibytes};
-use crate::cluster::{Cluster, ClusterError, Link};
+use crate::cluster::{Cluster, ClusterError, Link, Placement};
 use crate::game::Game;
 use crate::search::{Formula, Search, SearchContext, SearchReport};
 use std::fmt;
@@ -67,17 +67,17 @@ const AGAIN: u32 = 4;
 
 impl Engine {
     /// Spreads searches over the ranks of a link, of which this process is rank 0 and whose others
-    /// [serve](Engine::serve_ranks). Searches that explore the root on behalf of people stay here. When a rank is lost
-    /// `on_loss` is told, and all searches from then on are made in this process.
+    /// [serve](Engine::serve_ranks), and has their nodes live where `placement` says. Searches that explore the root on behalf
+    /// of people stay here. When a rank is lost `on_loss` is told, and all searches from then on are made in this process.
     ///
     /// Returns false, and nothing changes, for an engine without a network: playouts are not spread.
-    pub fn spread_over(&mut self, link: RankLink, on_loss: OnLoss) -> bool {
+    pub fn spread_over(&mut self, link: RankLink, placement: Placement, on_loss: OnLoss) -> bool {
         let evaluator = self.search.evaluator();
         if evaluator.network().is_none() {
             return false;
         }
         let memory = table_mebibytes(&self.settings, evaluator);
-        let cluster = Cluster::new(link, evaluator.clone(), memory, self.settings.threads);
+        let cluster = Cluster::new(link, evaluator.clone(), memory, self.settings.threads).placed(placement);
         self.spread = Some(Spread { cluster, on_loss });
         true
     }
@@ -179,7 +179,11 @@ mod tests {
         let lost = Arc::new(Mutex::new(Vec::new()));
         let losses = Arc::clone(&lost);
         let on_loss = move |why: &ClusterError| losses.lock().expect("a lock").push(why.clone());
-        assert!(first.spread_over(Box::new(links.next().expect("a rank")), Box::new(on_loss)));
+        assert!(first.spread_over(
+            Box::new(links.next().expect("a rank")),
+            Placement::Auto,
+            Box::new(on_loss)
+        ));
         let others = links
             .map(|link| {
                 let (engine, link) = (engine(&network), link_of(link));
@@ -255,7 +259,7 @@ mod tests {
     fn playouts_are_not_spread() {
         let mut engine = Engine::new(settings(1));
         let link = thread_links(1).remove(0);
-        assert!(!engine.spread_over(Box::new(link), Box::new(|_| ())));
+        assert!(!engine.spread_over(Box::new(link), Placement::Auto, Box::new(|_| ())));
         assert!(!engine.is_spread());
     }
 }

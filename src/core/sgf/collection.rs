@@ -50,7 +50,7 @@ pub struct RawRecord<'a> {
 }
 
 /// What a record that was cut off lacks.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Missing {
     /// A byte: the last one escapes the next, or is half a character.
     pub byte: bool,
