@@ -47,6 +47,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--cool-down", type=int, default=0, help="the last so many of --positions at a falling rate")
     parser.add_argument("--minutes", type=float, help="stop after so many of this run")
     parser.add_argument("--average", type=int, default=100_000, help="positions over which weights are averaged")
+    parser.add_argument("--policy", type=float, default=Weights.policy, help="weight of the teacher's moves [%(default)s]")
     parser.add_argument("--played", type=float, default=Weights.played, help="weight of the played move beside a teacher")
     parser.add_argument("--value", type=float, default=Weights.value, help="weight of the value [%(default)s]")
     parser.add_argument("--score", type=float, default=Weights.score, help="weight of the score [%(default)s]")
@@ -144,7 +145,9 @@ class Training:
             options.regretted,
             options.open_games,
         )
-        self.weights = Weights(played=options.played, value=options.value, score=options.score)
+        self.weights = Weights(
+            policy=options.policy, played=options.played, value=options.value, score=options.score
+        )
         self.stopping = False
 
         saved = self.load()

@@ -9,6 +9,14 @@ use super::point::Point;
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct PseudoLiberties(u64);
 
+/// Some of the steps to adjacent points: their number, Σ step and Σ step².
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Steps {
+    pub(crate) count: u8,
+    pub(crate) sum: i8,
+    pub(crate) squares: u16,
+}
+
 impl PseudoLiberties {
     /// No liberty.
     pub(crate) const NONE: PseudoLiberties = PseudoLiberties(0);
@@ -22,6 +30,17 @@ impl PseudoLiberties {
     fn one(point: Point) -> u64 {
         let index = point.index() as u64;
         (1 << Self::COUNT_SHIFT) | (index << Self::SUM_SHIFT) | (index * index)
+    }
+
+    /// A stone's own liberties, where the empty points beside it are `empty`:
+    /// Σ (p + s) = n p + Σ s, and Σ (p + s)² = n p² + 2 p Σ s + Σ s².
+    #[inline]
+    pub(crate) fn around(point: Point, empty: Steps) -> PseudoLiberties {
+        let per_step = (1 << Self::SUM_SHIFT) + 2 * point.index() as u64;
+        // A negative sum of steps is less than what it is added to: no field runs into the next one at the end.
+        let steps = per_step.wrapping_mul(i64::from(empty.sum) as u64);
+        let squares = u64::from(empty.squares);
+        PseudoLiberties((Self::one(point) * u64::from(empty.count)).wrapping_add(steps).wrapping_add(squares))
     }
 
     // Wrapping, because a chain that is being removed passes through values that mean nothing.
@@ -48,6 +67,12 @@ impl PseudoLiberties {
     #[inline]
     pub(crate) fn is_single(self) -> bool {
         self.count() * (self.0 & Self::SQUARES_MASK) == self.sum() * self.sum()
+    }
+
+    /// Is this point, one of the liberties, the only one?
+    #[inline]
+    pub(crate) fn is_only(self, point: Point) -> bool {
+        self.0 == self.count().wrapping_mul(Self::one(point))
     }
 
     /// The one liberty, if there is exactly one.

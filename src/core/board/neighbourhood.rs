@@ -1,6 +1,7 @@
 //! Tables over the neighbours of a point: where they lie in the grid, and what their cells say.
 
 use super::color::ByColor;
+use super::liberties::Steps;
 use super::point::{STEPS, STRIDE};
 
 /// Distance in the grid from a point to its farthest neighbour.
@@ -23,25 +24,55 @@ pub(super) struct Adjacent {
     pub(super) has_empty: bool,
     /// All four are stones of this colour or border.
     pub(super) closed: ByColor<bool>,
+    /// The directions in which a stone of this colour lies, one bit each.
+    pub(super) holds: ByColor<u8>,
+    /// The steps to empty points.
+    pub(super) empty: Steps,
+}
+
+/// The directions of a set of bits, in order.
+#[inline]
+pub(super) fn directions(mut bits: u8) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let direction = bits.trailing_zeros() as usize;
+        // The lowest bit goes.
+        (bits != 0).then(|| bits &= bits - 1).map(|()| direction)
+    })
 }
 
 pub(super) const ADJACENT: [Adjacent; 256] = {
-    let mut table = [Adjacent { has_empty: false, closed: ByColor::new(false, false) }; 256];
+    let mut table = [Adjacent {
+        has_empty: false,
+        closed: ByColor::new(false, false),
+        holds: ByColor::new(0, 0),
+        empty: Steps { count: 0, sum: 0, squares: 0 },
+    }; 256];
     let mut code = 0;
     while code < 256 {
-        let (mut empty, mut black, mut white) = (0, 0, 0);
+        let (mut black, mut white) = (0, 0);
+        let mut empty = Steps { count: 0, sum: 0, squares: 0 };
         let mut direction = 0;
         while direction < 4 {
             match (code >> (2 * direction)) & 3 {
-                0 => empty += 1,
-                1 => black += 1,
-                2 => white += 1,
+                0 => {
+                    let step = STEPS[direction];
+                    empty.count += 1;
+                    empty.sum += step as i8;
+                    empty.squares += (step * step) as u16;
+                }
+                1 => black |= 1 << direction,
+                2 => white |= 1 << direction,
                 _ => {}
             }
             direction += 1;
         }
-        table[code] =
-            Adjacent { has_empty: empty > 0, closed: ByColor::new(empty + white == 0, empty + black == 0) };
+        let none = empty.count == 0;
+        table[code] = Adjacent {
+            has_empty: !none,
+            closed: ByColor::new(none && white == 0, none && black == 0),
+            holds: ByColor::new(black, white),
+            empty,
+        };
         code += 1;
     }
     table

@@ -36,7 +36,12 @@ pub fn pick(board: &Board, rng: &mut Rng, mut accept: impl FnMut(Point, &mut Rng
         return None;
     }
     let (before, after) = empties.split_at(rng.below(empties.len() as u32) as usize);
-    after.iter().chain(before).copied().find(|&point| accept(point, rng))
+    for &point in after {
+        if accept(point, rng) {
+            return Some(point);
+        }
+    }
+    before.iter().copied().find(|&point| accept(point, rng))
 }
 
 impl PlayoutPolicy for UniformPolicy {
