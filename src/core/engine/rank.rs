@@ -58,7 +58,7 @@ impl Style {
 
     /// A game is given up after so many visits, `usual` without a rank, and only by who is so many points behind: where
     /// large mistakes are made, small leads are no reason.
-    pub(super) fn to_resign(&self, usual: u32) -> (u32, f32) {
+    pub(super) fn to_resign(self, usual: u32) -> (u32, f32) {
         (usual.min(self.visits / 4), self.loss_most)
     }
 
