@@ -454,9 +454,9 @@ fn a_start_that_fails_says_so_in_the_words_that_programs_know() {
         assert!(code.is_some_and(|code| code > 1), "1 is taken for an end that was wanted");
     }
     let (_, _, log) =
-        Engine::start(["analysis", "-override-config", "fooBar=1,fooBar=2,antiMirror=true"]).end();
+        Engine::start(["analysis", "-override-config", "fooBar=1,fooBar=2,chosenMovePrune=1"]).end();
     assert_eq!(log.matches("fooBar").count(), 1, "{log}");
-    assert_eq!(log.matches("antiMirror").count(), 1, "{log}");
+    assert_eq!(log.matches("chosenMovePrune").count(), 1, "{log}");
 }
 
 #[test]

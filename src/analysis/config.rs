@@ -149,14 +149,17 @@ mod tests {
     #[test]
     fn files_and_overrides() {
         let main = "# KaTrain's\nreportAnalysisWinratesAs = BLACK # always\nnumAnalysisThreads=12\nnumSearchThreads = 8\n\
-                    nnMaxBatchSize = 96\n\n@include more.cfg\nmaxVisits = 500\nfooBar = 1\nfooBar = 2\nantiMirror = true\n";
+                    nnMaxBatchSize = 96\n\n@include more.cfg\nmaxVisits = 500\nfooBar = 1\nfooBar = 2\nantiMirror = true\nchosenMovePrune = 2\n";
         let more = "maxVisits = 10\nwideRootNoise = \"0.1\"\n";
         let mut config = read(&[("main.cfg", main), ("more.cfg", more)]).unwrap();
         assert_eq!((config.analysis_threads, config.search_threads), (Some(12), Some(8)));
         assert_eq!(config.settings.perspective, Perspective::Of(Color::Black));
         assert_eq!(config.settings.analyst.limits.visits, Some(500));
         assert_eq!(config.settings.analyst.wide_root_noise, 0.1);
-        assert_eq!((&config.unused[..], &config.idle[..]), (&["fooBar".to_owned()][..], &["antiMirror"][..]));
+        assert_eq!(
+            (&config.unused[..], &config.idle[..]),
+            (&["fooBar".to_owned()][..], &["chosenMovePrune"][..])
+        );
         config.override_with("maxVisits=7,homeDataDir=/x,analysisPVLen=3,maxTime=").unwrap();
         assert_eq!((config.settings.analyst.limits.visits, config.variation), (Some(7), 3));
         assert!(config.has("homeDataDir") && !config.has("logDir"));

@@ -161,6 +161,7 @@ const TABLE: &[Parameter] = &[
         true
     }),
     flag("ignorePreRootHistory", |all, value| all.analyst.network.ignore_pre_root_history = value),
+    flag("antiMirror", |all, value| all.analyst.anti_mirror = value),
     flag("rootSymmetryPruning", |all, value| all.analyst.prunes_symmetric = value),
     flag("alwaysComputePassAliveUnderSuicideRules", |all, value| {
         all.analyst.network.pass_alive_with_suicide = Some(value);
@@ -186,7 +187,6 @@ const TABLE: &[Parameter] = &[
         all.analyst.human.cpuct_permanent = value as f32;
     }),
     // What KataGo knows besides. It is checked as there and changes nothing.
-    idle_flag("antiMirror"),
     idle_flag("genmoveAntiMirror"),
     idle_flag("allowResignation"),
     idle_real("analysisWideRootNoise", 0.0, 5.0),

@@ -176,7 +176,7 @@ mod tests {
             "logDir = gtp_logs\nlogAllGTPCommunication = true\nrules = japanese # or others\nmaxVisits = 500\n\
              ponderingEnabled = true\nresignThreshold = -0.8\nresignConsecTurns = 5\nlagBuffer = 1.5\nmaxTime = 10\n\
              numSearchThreads = 6\nnnMaxBatchSize = 32\ncpuctExploration = 1.1\nreportAnalysisWinratesAs = SIDETOMOVE\n\
-             antiMirror = true\nantiMirror = true\nfooBar = 3\ndefaultBoardSize = 13\nconservativePass =\n",
+             antiMirror = true\nchosenMovePrune = 1\nchosenMovePrune = 1\nfooBar = 3\ndefaultBoardSize = 13\nconservativePass =\n",
         )
         .unwrap();
         let settings = found.settings;
@@ -187,8 +187,11 @@ mod tests {
         assert_eq!(settings.lag_reserve, Duration::from_millis(1500));
         assert_eq!(settings.search.cpuct_exploration, Some(1.1));
         assert_eq!(found.size, BoardSize::square(13));
-        let wanted =
-            ["'antiMirror' of the configuration is known, but", "'fooBar' of the configuration is unknown"];
+        assert!(settings.anti_mirror && !settings.genmove_anti_mirror);
+        let wanted = [
+            "'chosenMovePrune' of the configuration is known, but",
+            "'fooBar' of the configuration is unknown",
+        ];
         assert_eq!(found.idle.len(), 2, "{:?}", found.idle);
         assert!(
             found.idle.iter().zip(wanted).all(|(found, wanted)| found.contains(wanted)),

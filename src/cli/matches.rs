@@ -25,7 +25,8 @@ use std::time::Duration;
 /// Let two engines play against each other
 ///
 /// Kosumi's own board is the referee: every move is checked, superko included, and the score is counted by the rules of
-/// the match. Games come in pairs with the same opening and swapped colours: A has Black in games 1, 3, 5, ...
+/// the match. Games come in pairs with the same opening and swapped colours: A has Black in games 1, 3, 5, ... With
+/// --handicap B has Black in all games.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Engines:
@@ -112,6 +113,11 @@ pub(super) struct Arguments {
     /// Seed of the openings, and of engines that take one
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Games")]
     seed: u64,
+    /// A gives B so many handicap stones: B has Black in all games, without openings, and komi is 0.5 unless it is given. 1
+    /// is the first move alone
+    #[arg(long, value_name = "N", conflicts_with_all = ["openings", "opening_depth"],
+        value_parser = clap::value_parser!(u32).range(1..=9), help_heading = "Games")]
+    handicap: Option<u32>,
     /// Which stones are dead, under rules that have them removed
     #[arg(long, value_name = "WHICH", value_enum, default_value_t = DeadStones::Agreed, help_heading = "Games")]
     dead: DeadStones,
@@ -141,6 +147,9 @@ pub(super) struct Arguments {
     html: Option<PathBuf>,
 }
 
+/// Komi of handicap games: White wins what would be a draw.
+const HANDICAP_KOMI: f32 = 0.5;
+
 /// `POINTS`, or `SIZE:POINTS`.
 fn komi(text: &str) -> Result<(Option<BoardSize>, f32), String> {
     match text.split_once(':') {
@@ -160,21 +169,28 @@ impl Arguments {
         }
         let komi = |size: BoardSize| {
             let of = |wanted: Option<BoardSize>| self.komi.iter().rev().find(|(size, _)| *size == wanted);
-            of(Some(size)).or(of(None)).map_or(self.rules.usual_komi(), |(_, komi)| *komi)
+            let usual = if self.handicap.is_some() { HANDICAP_KOMI } else { self.rules.usual_komi() };
+            of(Some(size)).or(of(None)).map_or(usual, |(_, komi)| *komi)
         };
         let boards: Vec<GameBoard> =
             self.sizes.iter().map(|&size| GameBoard { size, komi: komi(size) }).collect();
+        let handicap = self.handicap.unwrap_or(0);
+        if let Some(board) = boards.iter().find(|board| board.handicap(handicap).is_none()) {
+            bail!("{} has no handicap of {handicap} stones", options::size_text(board.size));
+        }
+        let source = if handicap > 0 { Source::None } else { self.openings.clone() };
         let depth = usize::from(self.opening_depth);
         Ok(Conditions {
             contenders: [self.a.clone(), self.b.clone()],
-            openings: Openings::load(&self.openings, depth, &boards, self.rules, self.seed)?,
+            openings: Openings::load(&source, depth, &boards, self.rules, self.seed)?,
             boards,
             rules: self.rules,
             time: self.clock.or(self.time.map(|time| TimeControl::PerMove { time })),
             margin: self.margin,
             patience: self.patience,
-            source: self.openings.clone(),
+            source,
             seed: self.seed,
+            handicap,
             dead: self.dead,
             opinions: self.opinions,
             sprt: self.sprt,
@@ -325,11 +341,22 @@ mod tests {
         assert_eq!(conditions.time, Some(TimeControl::PerMove { time: Duration::from_millis(500) }));
         let usual = parse("--rules japanese --size 19").unwrap().unwrap();
         assert_eq!((usual.boards[0].komi, usual.time), (6.5, None));
+        let handicap = parse("--rules japanese --sizes 13,19 --handicap 4").unwrap().unwrap();
+        assert_eq!((handicap.handicap, handicap.boards[1].komi, handicap.source), (4, 0.5, Source::None));
+        assert_eq!(parse("--handicap 1 --komi 7").unwrap().unwrap().boards[0].komi, 7.0);
+        assert!(parse("--sizes 19,8 --handicap 5").unwrap().is_err());
         assert!(parse("--sizes 9,9").unwrap().is_err());
         assert!(parse("--komi 13:5").unwrap().is_err());
-        for bad in
-            ["--games 0", "--time 5 --clock 5", "--resume", "--sprt 5,0", "--sizes 26", "--clock never"]
-        {
+        for bad in [
+            "--games 0",
+            "--time 5 --clock 5",
+            "--resume",
+            "--sprt 5,0",
+            "--sizes 26",
+            "--clock never",
+            "--handicap 10",
+            "--handicap 2 --openings none",
+        ] {
             assert!(parse(bad).is_err(), "{bad}");
         }
     }

@@ -242,6 +242,20 @@ const TABLE: &[Parameter] = &[
             put(&mut all.engine.network.pass_alive_with_suicide, wanted)
         },
     },
+    number!("wideRootNoise", wide_root_noise, 0.0..=5.0),
+    number!("analysisWideRootNoise", analysis_wide_root_noise, 0.0..=5.0),
+    Parameter {
+        name: "genmoveAntiMirror",
+        kind: Kind::Flag,
+        get: |all| all.engine.genmove_anti_mirror.to_string(),
+        set: |all, text| put(&mut all.engine.genmove_anti_mirror, flag(text)),
+    },
+    Parameter {
+        name: "antiMirror",
+        kind: Kind::Flag,
+        get: |all| all.engine.anti_mirror.to_string(),
+        set: |all, text| put(&mut all.engine.anti_mirror, flag(text)),
+    },
     number!("rootNumSymmetriesToSample", network.root_symmetries, 1..=8),
     number!("chosenMoveTemperature", human.temperature, 0.0..=5.0),
     Parameter {

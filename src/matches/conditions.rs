@@ -56,6 +56,8 @@ pub struct Conditions {
     pub openings: Openings,
     /// Seed of the openings, and of engines that take one.
     pub seed: u64,
+    /// Handicap stones that A gives B, who has Black in all games; 1 is the first move alone, 0 an even match.
+    pub handicap: u32,
     /// Which stones are dead after two passes.
     pub dead: DeadStones,
     /// Whose opinions go into the records.
@@ -71,6 +73,8 @@ pub(super) struct Plan {
     pub number: u32,
     pub board: GameBoard,
     pub black: Side,
+    /// As in [`Conditions::handicap`].
+    pub handicap: u32,
     pub opening: Opening,
     /// Seed of engines that take one.
     pub seed: u64,
@@ -82,8 +86,8 @@ pub(super) fn pair(game: u32) -> u32 {
 }
 
 impl Conditions {
-    /// The plan of a game. Both games of a pair have the same board and the same opening, and swapped colours; one
-    /// pair after the other goes to the next board.
+    /// The plan of a game. Both games of a pair have the same board and the same opening, and swapped colours, unless
+    /// there is a handicap; one pair after the other goes to the next board.
     pub(super) fn plan(&self, game: u32) -> Plan {
         let pair = pair(game);
         let boards = self.boards.len() as u32;
@@ -91,7 +95,8 @@ impl Conditions {
         Plan {
             number: game,
             board: self.boards[index],
-            black: if game % 2 == 1 { Side::A } else { Side::B },
+            black: if game % 2 == 1 && self.handicap == 0 { Side::A } else { Side::B },
+            handicap: self.handicap,
             opening: self.openings.get(&self.boards, index, pair / boards, self.rules),
             seed: mix(self.seed ^ mix(u64::from(game))),
         }
@@ -121,10 +126,15 @@ impl Conditions {
             "dead-stones": self.dead.to_possible_value().map(|value| value.get_name().to_owned()),
             "sprt": self.sprt,
         });
-        match settings {
+        let mut map = match settings {
             Value::Object(map) => map,
             _ => Map::new(),
+        };
+        // Logs of even matches are as they were before there were handicaps.
+        if self.handicap > 0 {
+            map.insert("handicap".to_owned(), self.handicap.into());
         }
+        map
     }
 }
 
@@ -156,7 +166,7 @@ mod tests {
             [Contender::built_in("builtin", EngineSettings::default(), None), usual.contenders[1].clone()];
         let boards = vec![GameBoard { komi: 6.5, ..usual.boards[0] }];
         let openings = conditions(&[9], Source::Random(2)).openings;
-        let changed: [(&str, Conditions); 10] = [
+        let changed: [(&str, Conditions); 11] = [
             ("a", Conditions { contenders, ..usual.clone() }),
             ("boards", Conditions { boards, ..usual.clone() }),
             ("rules", Conditions { rules: Rules::default(), ..usual.clone() }),
@@ -165,12 +175,13 @@ mod tests {
             ("patience", Conditions { patience: Duration::ZERO, ..usual.clone() }),
             ("openings-digest", Conditions { openings, ..usual.clone() }),
             ("seed", Conditions { seed: 2, ..usual.clone() }),
+            ("handicap", Conditions { handicap: 2, ..usual.clone() }),
             ("dead-stones", Conditions { dead: DeadStones::None, ..usual.clone() }),
             ("sprt", Conditions { sprt: Sprt::parse("0,5").ok(), ..usual.clone() }),
         ];
         for (key, conditions) in changed {
             let (old, new) = (usual.settings(), conditions.settings());
-            let different: Vec<&String> = old.keys().filter(|&key| old.get(key) != new.get(key)).collect();
+            let different: Vec<&String> = new.keys().filter(|&key| old.get(key) != new.get(key)).collect();
             assert_eq!(different, [key]);
         }
     }

@@ -2,6 +2,7 @@
 
 use super::conditions::Conditions;
 use super::files::file_name;
+use super::game_board::GameBoard;
 use super::plots::{lengths_plot, score_curve};
 use super::record::{Ending, GameRecord};
 use super::side::Side;
@@ -319,7 +320,7 @@ fn final_board(record: &GameRecord, conditions: &Conditions) -> Option<(Board, O
 /// A game, played once more.
 fn played(record: &GameRecord, conditions: &Conditions) -> Option<Game> {
     let size = conditions.boards.iter().find(|board| board.size_text() == record.size)?.size;
-    let mut game = Game::new(size, conditions.rules, record.komi);
+    let mut game = GameBoard { size, komi: record.komi }.game(conditions.rules, record.handicap);
     for text in &record.moves {
         let mv = vertex_move(size, text.parse::<Vertex>().ok()?)?;
         game.play(game.to_move(), mv).ok()?;

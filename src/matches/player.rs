@@ -246,6 +246,18 @@ impl Player {
                 }
             }
         }
+        let points = plan.board.handicap(plan.handicap).unwrap_or_default();
+        if !points.is_empty() {
+            let command = format!("fixed_handicap {}", points.len());
+            let answer = self.send(&command, PATIENCE, control);
+            let answer = answer.map_err(|fault| format!("{command}: {fault}"))?;
+            let own: BTreeSet<String> = points.iter().map(ToString::to_string).collect();
+            let theirs: BTreeSet<String> = answer.split_whitespace().map(str::to_uppercase).collect();
+            if theirs != own {
+                let own: Vec<String> = own.into_iter().collect();
+                return Err(format!("{command}: {answer:?} instead of {}", own.join(" ")));
+            }
+        }
         self.told = (Duration::ZERO, 0);
         Ok(())
     }

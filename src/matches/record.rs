@@ -84,6 +84,9 @@ pub struct GameRecord {
     pub komi: f32,
     /// Who had Black.
     pub black: Side,
+    /// Handicap stones; 1 is the first move alone.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub handicap: u32,
     /// Where the first moves come from.
     pub opening: String,
     /// How many of the moves are the opening.
@@ -103,7 +106,7 @@ pub struct GameRecord {
     /// What the engines answered to `final_score`, where it was asked and they said something.
     #[serde(default)]
     pub final_scores: [Option<String>; 2],
-    /// Black begins, and the colours alternate.
+    /// The colours alternate. Black begins, unless there are handicap stones.
     pub moves: Vec<String>,
     /// Moves that the engines chose.
     pub chosen: [u32; 2],
@@ -117,6 +120,11 @@ pub struct GameRecord {
     pub lag: [f64; 2],
     /// Lines that they wrote outside of answers.
     pub stray: [usize; 2],
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 impl GameRecord {

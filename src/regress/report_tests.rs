@@ -188,6 +188,49 @@ fn the_page_is_well_formed_and_shows_every_failure() {
     assert!(text.contains("Compared with old&lt;1&gt;.json"));
 }
 
+/// The marks of a page's diagrams, by the words for them.
+fn marks(page: &str) -> Vec<&'static str> {
+    let diagrams = page.split("<svg").skip(1).filter_map(|rest| rest.split("</svg>").next());
+    let paths: Vec<&str> = diagrams.flat_map(|diagram| diagram.split('<')).collect();
+    let is_there = |begin: &str, end: &str| paths.iter().any(|it| it.starts_with(begin) && it.contains(end));
+    let all = [
+        ("cross", "path class=\"mark bad\"", "m0-.48l-.48.48"),
+        ("green ring", "circle class=\"mark good\"", ""),
+        ("small ring", "circle class=\"mark\"", ""),
+        ("square", "path class=\"mark bad\"", "h.48v.48h-.48z"),
+        ("triangle", "path class=\"mark\"", "l.28.48h-.56z"),
+    ];
+    all.into_iter().filter(|(_, begin, end)| is_there(begin, end)).map(|(word, ..)| word).collect()
+}
+
+#[test]
+fn the_legend_names_every_mark_in_every_language() {
+    let mut run = run_of_all_kinds();
+    // A question that names a stone, which gets a triangle.
+    let question = TestResult { command: "owl_attack B2".into(), ..run.suites[0].tests[1].clone() };
+    run.suites[0].tests.push(question);
+    let text = page(&Report { run, comparison: None }).to_string();
+    assert!(text.contains("data-text=\"diagrams-are\""), "the page has a legend");
+    assert_eq!(marks(&text), ["cross", "green ring", "small ring", "square", "triangle"]);
+    let without = page(&report(None)).to_string();
+    assert!(!marks(&without).contains(&"triangle"), "nothing is named in the other questions");
+    for (texts, words) in [
+        (
+            include_str!("../pages/texts/en.json"),
+            ["red crosses", "green rings", "small ring", "red square", "triangles"],
+        ),
+        (
+            include_str!("../pages/texts/de.json"),
+            ["rote kreuze", "grüne ringe", "kleine ring", "roten quadrat", "dreiecke"],
+        ),
+    ] {
+        let texts: serde_json::Value = serde_json::from_str(texts).unwrap();
+        let legend = texts["diagrams-are"].as_str().expect("a text").to_lowercase();
+        let missing: Vec<&&str> = words.iter().filter(|word| !legend.contains(**word)).collect();
+        assert!(missing.is_empty(), "{missing:?} in {legend}");
+    }
+}
+
 #[test]
 fn diagrams_show_the_wanted_and_the_chosen_move() {
     let text = page(&report(None)).to_string();

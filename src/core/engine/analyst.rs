@@ -15,8 +15,8 @@ use crate::search::node::{Means, NodeId};
 use crate::search::root_moves::{self, Image};
 use crate::search::utility::Scale;
 use crate::search::{
-    Formula, Limits, MoveReport, MoveRule, NodeTable, Reporting, Restriction, RootExploration, Search,
-    SearchChanges, SearchContext, SearchParams, SearchReport,
+    AntiMirror, Formula, Limits, MoveReport, MoveRule, NodeTable, Reporting, Restriction, RootExploration,
+    RootNoise, Search, SearchChanges, SearchContext, SearchParams, SearchReport,
 };
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -36,13 +36,14 @@ pub struct AnalystSettings {
     pub sharing: Sharing,
     /// The temperature of the priors at the root: above 1 they are more even; above 0.
     pub root_policy_temperature: f32,
-    /// How much more of the position is looked at than is good for play: the priors of the root are raised to the power
-    /// of 1 / (1 + 4 · this); from 0.
+    /// How much more of the position is looked at than is good for play, from 0: see [`RootNoise::wide`].
     pub wide_root_noise: f32,
     /// Is only one of several symmetric moves searched?
     pub prunes_symmetric: bool,
     /// What is looked at because people would play it.
     pub human: HumanSettings,
+    /// Is an opponent who mirrors expected to go on, and the mirror to be broken?
+    pub anti_mirror: bool,
 }
 
 impl Default for AnalystSettings {
@@ -57,6 +58,7 @@ impl Default for AnalystSettings {
             wide_root_noise: 0.04,
             prunes_symmetric: true,
             human: HumanSettings::default(),
+            anti_mirror: false,
         }
     }
 }
@@ -320,8 +322,14 @@ impl Analyst {
         if (question.interrupted)() {
             return None;
         }
-        let Question { settings, .. } = *question;
-        let game = &position(question.game, settings.sharing);
+        let game = &position(question.game, question.settings.sharing);
+        let is_wanted = question.settings.anti_mirror;
+        let anti_mirror = is_wanted.then(|| AntiMirror::against(question.game)).flatten();
+        // Visits that are given to a mirrored reply are not to be taken for mistakes.
+        let search = SearchChanges { use_noise_pruning: Some(false), ..question.settings.search };
+        let changed = AnalystSettings { search, ..*question.settings };
+        let settings = if anti_mirror.is_some() { &changed } else { question.settings };
+        let question = &Question { settings, ..*question };
         let people = self.people(game, settings);
         let evaluator = self.evaluator(settings.network);
         let positions = self.mebibytes.saturating_mul(1 << 20) / bytes_per_visit(game.size());
@@ -332,10 +340,8 @@ impl Analyst {
         search.begin(game, &mut |moves| {
             policy = normalised(moves, 1.0);
             priors = normalised(moves, 1.0 / settings.root_policy_temperature);
-            let power = 1.0 / (settings.root_policy_temperature * (1.0 + 4.0 * settings.wide_root_noise));
-            if power != 1.0 {
-                let adjusted = normalised(moves, power);
-                *moves = adjusted.into_iter().map(|(mv, prior)| (mv, Prior::Probability(prior))).collect();
+            if settings.root_policy_temperature != 1.0 {
+                *moves = priors.iter().map(|&(mv, prior)| (mv, Prior::Probability(prior))).collect();
             }
         });
         let images = match settings.prunes_symmetric {
@@ -372,6 +378,7 @@ impl Analyst {
             every: reports.every.unwrap_or(Duration::MAX / 2),
             on_report: &on_report,
         });
+        let noise = (settings.wide_root_noise > 0.0).then(|| RootNoise::wide(settings.wide_root_noise));
         let is_enough = settings.limits.visits == Some(1);
         if !is_enough && !(question.interrupted)() {
             let seed = mix(game.board().key().0 as u64);
@@ -379,6 +386,8 @@ impl Analyst {
                 reporting,
                 restriction: &restriction,
                 exploration: exploration.as_ref(),
+                noise: noise.as_ref(),
+                anti_mirror,
                 ..SearchContext::new(&settings.limits, &elapsed, question.interrupted)
             };
             super::evaluator::run_search_in_place(search, game, seed, &context);
@@ -830,7 +839,31 @@ mod tests {
         assert!(usual.policy == hot.policy && usual.policy == wide.policy);
         let spread = |it: &Analysis| it.moves.iter().map(|it| it.prior).fold(0.0, f32::max);
         assert!(spread(&hot) < spread(&usual));
-        assert!(wide.moves.len() >= usual.moves.len());
+        // Chance decides what is looked at, and the same question gets the same answer.
+        let again = analyze(&mut analyst, &game(), &with(|it| it.wide_root_noise = 5.0));
+        let visits =
+            |it: &Analysis| it.moves.iter().map(|it| (it.report.mv, it.report.visits)).collect::<Vec<_>>();
+        assert_ne!(visits(&wide), visits(&usual));
+        assert_eq!(visits(&wide), visits(&again));
+    }
+
+    #[test]
+    fn a_mirrored_game_is_broken_at_the_centre() {
+        let size = BoardSize::square(9).unwrap();
+        let mut mirror = Game::new(size, Rules::default(), 7.0);
+        for index in 0..14 {
+            mirror.play(Color::Black, Move::Play(Point::new(index % 9, index / 9))).unwrap();
+            mirror.play(Color::White, Move::Play(Point::new(8 - index % 9, 8 - index / 9))).unwrap();
+        }
+        let mut analyst = analyst();
+        let center = Move::Play(Point::new(4, 4));
+        let mut visits = |wanted: bool| {
+            let analysis = analyze(&mut analyst, &mirror, &with(|it| it.anti_mirror = wanted));
+            let found = analysis.moves.iter().find(|it| it.report.mv == center);
+            (found.map_or(0, |it| it.report.visits), analysis.visits)
+        };
+        let ((without, _), (with, all)) = (visits(false), visits(true));
+        assert!(10 * with >= 3 * all - 10 && with > 2 * without, "{with} and {without} of {all}");
     }
 
     #[test]

@@ -17,6 +17,9 @@ const SETTLED_MEAN: f32 = 0.8;
 /// So much of the expected result may be lost by passing; two searches of one position differ by less.
 pub(super) const PASS_LOSS_MAX: f32 = 0.3;
 
+/// More than a handicap stone is worth, so that nobody resigns for being as far behind as he was at the beginning.
+const POINTS_FOR_A_STONE: f32 = 20.0;
+
 /// What a choice must keep to.
 struct Turn<'a> {
     color: Color,
@@ -139,13 +142,28 @@ impl Engine {
     }
 
     /// Is the game lost, and was it at the last few moves too? One search may be wrong. In the opening it is always
-    /// played on.
+    /// played on; and who has given a handicap goes on for longer, because the search takes both for equally strong.
     fn should_resign(&mut self, color: Color, report: &SearchReport) -> bool {
         let Some(threshold) = self.settings.resign else { return false };
-        let is_lost = report.value * (color.sign() as f32) < threshold
-            && report.visits >= self.search.evaluator().visits_for_resigning()
+        let sign = color.sign() as f32;
+        let usual = (self.search.evaluator().visits_for_resigning(), 0.0);
+        let (visits, behind) = self.style().map_or(usual, |style| style.to_resign(usual.0));
+        let is_lost = report.value * sign < threshold
+            && report.visits >= visits
+            && -report.score * sign >= behind + self.to_win_back(color)
             && self.game.records().len() * 4 > self.game.size().area();
         self.time_manager.note_prospect(color, is_lost) >= self.settings.resign_after.max(1)
+    }
+
+    /// Points that may still be won back from a player who needed handicap stones: so many for each of them, and the fewer,
+    /// the less of the board is empty.
+    pub(super) fn to_win_back(&self, color: Color) -> f32 {
+        let stones = if color == Color::White { self.game.handicap() } else { 0 };
+        if stones < 2 {
+            return 0.0;
+        }
+        let area = self.game.size().area() as f32;
+        POINTS_FOR_A_STONE * stones as f32 * (1.0 - self.game.board().stone_count() as f32 / area)
     }
 
     /// After the opponent's pass: does passing too win the game as it stands?

@@ -36,7 +36,9 @@ use crate::game::{Game, IllegalMove, Line};
 use crate::net::{Network, NotFinite, Prediction};
 use crate::rng::mix;
 use crate::rules::Rules;
-use crate::search::{Limits, Reporting, Search, SearchContext, SearchReport};
+use crate::search::{
+    AntiMirror, Limits, Reporting, RootNoise, Search, SearchChanges, SearchContext, SearchReport,
+};
 use crate::time::{Clock, TimeControl};
 use record::GameNotes;
 use spread::Spread;
@@ -356,19 +358,32 @@ impl Engine {
         self.searched = self.game.graph_key();
         let seed = mix(self.settings.seed).wrapping_add(self.searches);
         let exploration = self.root_exploration().or_else(|| self.ranked_exploration());
+        let SearchRequest { interrupted, restriction, noise, observer } = request;
+        let noise = noise.or_else(|| self.wide_noise(for_play));
+        let anti_mirror = self.against_mirror(for_play);
+        let usual = self.search.params();
+        if anti_mirror.is_some() {
+            // Visits that are given to a mirrored reply are not to be taken for mistakes.
+            let changes = SearchChanges { use_noise_pruning: Some(false), ..SearchChanges::default() };
+            self.search.set_params(usual.changed(&changes));
+        }
         let (search, spread, game) = (&mut self.search, &mut self.spread, &self.game);
         let elapsed = || start.elapsed();
-        let SearchRequest { interrupted, restriction, noise, observer } = request;
         let context = SearchContext {
             restriction: &restriction,
             exploration: exploration.as_ref(),
             noise: noise.as_ref(),
+            anti_mirror,
             for_play,
             ..SearchContext::new(limits, &elapsed, interrupted)
         };
-        let Some(observer) = observer else { return spread::run(spread, search, game, seed, &context) };
+        let Some(observer) = observer else {
+            let report = spread::run(spread, search, game, seed, &context);
+            self.search.set_params(usual);
+            return report;
+        };
         // Reports come from a worker; the observer stays on this thread.
-        thread::scope(|scope| {
+        let report = thread::scope(|scope| {
             let (sender, reports) = mpsc::channel();
             let searching = scope.spawn(move || {
                 // If nobody listens any more, the search goes on.
@@ -381,7 +396,25 @@ impl Engine {
                 (observer.on_report)(game, &report);
             }
             searching.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        })
+        });
+        self.search.set_params(usual);
+        report
+    }
+
+    /// What lets a search look at more moves than it needs, if that is wanted.
+    fn wide_noise(&self, for_play: bool) -> Option<RootNoise> {
+        let settings = &self.settings;
+        let amount = if for_play { settings.wide_root_noise } else { settings.analysis_wide_root_noise };
+        let is_wanted = amount > 0.0 && self.search.evaluator().network().is_some();
+        is_wanted.then(|| RootNoise::wide(amount))
+    }
+
+    /// What to do about an opponent who mirrors, if that is wanted.
+    fn against_mirror(&self, for_play: bool) -> Option<AntiMirror> {
+        let settings = &self.settings;
+        let is_wanted = if for_play { settings.genmove_anti_mirror } else { settings.anti_mirror };
+        self.search.evaluator().network().filter(|_| is_wanted)?;
+        AntiMirror::against(&self.game)
     }
 
     /// Who owns what if the game ended now. The same position always gets the same answer.

@@ -3,8 +3,8 @@
 //! A network that has learned to play well says of many moves that are wrong how natural they look: they are what people
 //! of some rank play. So moves are drawn from its policy, the more evenly the weaker the rank; what a short search finds a
 //! move to lose makes it seldom, and from some loss on it is never played. Mistakes are then natural moves that lose, as
-//! people's are, and no stones are thrown away. The numbers for each rank are a guess until games have measured them;
-//! `docs/ranks.md` says so, too.
+//! people's are, and no stones are thrown away. The numbers for each rank come from handicap games; `docs/ranks.md` has
+//! them.
 
 use super::Engine;
 use crate::board::Move;
@@ -25,12 +25,18 @@ pub(super) struct Style {
 }
 
 /// Styles at steps below 10 dan: 1 is 9 dan, 10 is 1 kyu, 29 is 20 kyu. Between them lies what is between them.
-const STYLES: [(u8, Style); 5] = [
-    (1, Style { temperature: 0.25, loss_scale: 0.4, loss_most: 1.5, visits: 400 }),
-    (7, Style { temperature: 0.6, loss_scale: 1.0, loss_most: 5.0, visits: 120 }),
-    (13, Style { temperature: 0.9, loss_scale: 2.5, loss_most: 12.0, visits: 60 }),
-    (21, Style { temperature: 1.2, loss_scale: 6.0, loss_most: 25.0, visits: 40 }),
-    (29, Style { temperature: 1.6, loss_scale: 15.0, loss_most: 50.0, visits: 30 }),
+///
+/// From handicap games between neighbours in this table, with the built-in network and GNU Go as 8 to 10 kyu; how many, and
+/// which rows are no more than a continuation of the others, `docs/ranks.md` says.
+const STYLES: [(u8, Style); 8] = [
+    (1, Style { temperature: 0.25, loss_scale: 0.26, loss_most: 1.7, visits: 500 }),
+    (3, Style { temperature: 0.32, loss_scale: 0.33, loss_most: 2.2, visits: 270 }),
+    (6, Style { temperature: 0.5, loss_scale: 0.6, loss_most: 4.0, visits: 100 }),
+    (10, Style { temperature: 0.82, loss_scale: 1.25, loss_most: 8.2, visits: 38 }),
+    (16, Style { temperature: 1.15, loss_scale: 3.0, loss_most: 15.0, visits: 20 }),
+    (20, Style { temperature: 1.38, loss_scale: 5.5, loss_most: 25.0, visits: 18 }),
+    (24, Style { temperature: 1.63, loss_scale: 8.9, loss_most: 35.0, visits: 16 }),
+    (29, Style { temperature: 1.9, loss_scale: 13.2, loss_most: 46.0, visits: 16 }),
 ];
 
 impl Style {
@@ -39,13 +45,21 @@ impl Style {
         let above = STYLES.iter().position(|&(at, _)| at >= step).unwrap_or(STYLES.len() - 1).max(1);
         let ((from, strong), (to, weak)) = (STYLES[above - 1], STYLES[above]);
         let share = (f32::from(step) - f32::from(from)) / (f32::from(to) - f32::from(from));
-        let between = |a: f32, b: f32| a * libm::powf(b / a, share);
+        // Strength is even in what moves lose, and in doublings of the visits.
+        let between = |a: f32, b: f32| a + share * (b - a);
+        let (few, many) = (weak.visits as f32, strong.visits as f32);
         Style {
             temperature: between(strong.temperature, weak.temperature),
             loss_scale: between(strong.loss_scale, weak.loss_scale),
             loss_most: between(strong.loss_most, weak.loss_most),
-            visits: between(strong.visits as f32, weak.visits as f32).round() as u32,
+            visits: (many * libm::powf(few / many, share)).round() as u32,
         }
+    }
+
+    /// A game is given up after so many visits, `usual` without a rank, and only by who is so many points behind: where
+    /// large mistakes are made, small leads are no reason.
+    pub(super) fn to_resign(self, usual: u32) -> (u32, f32) {
+        (usual.min(self.visits / 4), self.loss_most)
     }
 
     /// How often a move is played that loses so many points, in proportion to others.
@@ -150,11 +164,28 @@ mod tests {
             assert!(pair[0].loss_scale < pair[1].loss_scale && pair[0].loss_most < pair[1].loss_most);
             assert!(pair[0].visits >= pair[1].visits);
         }
-        assert_eq!((styles[0], styles[28]), (STYLES[0].1, STYLES[4].1));
+        assert_eq!((styles[0], styles[28]), (STYLES[0].1, STYLES[7].1));
         let style = styles[18];
         assert!(style.weight(0.2, 0.0) > style.weight(0.1, 0.0));
         assert!(style.weight(0.2, 0.0) > style.weight(0.2, 3.0) && style.weight(0.2, 3.0) > 0.0);
         assert_eq!((style.weight(0.9, style.loss_most + 1.0), style.weight(0.0, 0.0)), (0.0, 0.0));
+        // Between the styles of the table.
+        let (third, (_, strong), (_, weak)) = (Style::of(rank("6k")), STYLES[3], STYLES[4]);
+        assert!((third.loss_scale - (strong.loss_scale + 5.0 * weak.loss_scale) / 6.0).abs() < 1e-6);
+        assert_eq!(third.visits, 22, "38 · (20/38)^(5/6)");
+    }
+
+    #[test]
+    fn who_makes_large_mistakes_gives_up_late() {
+        assert_eq!(Style::of(rank("20k")).to_resign(20), (4, 46.0));
+        assert_eq!(Style::of(rank("4d")).to_resign(20), (20, 4.0));
+        let mut engine = engine(Some(rank("20k")), 1);
+        assert_eq!(engine.to_win_back(Color::White), 0.0);
+        let stones = crate::handicap::fixed_handicap(engine.game().size(), 4).unwrap();
+        engine.set_game(engine.game().with_handicap(&stones).unwrap());
+        // Four stones of 20 points on a board of 49 points, of which 45 are empty.
+        assert!((engine.to_win_back(Color::White) - 80.0 * 45.0 / 49.0).abs() < 1e-4);
+        assert_eq!(engine.to_win_back(Color::Black), 0.0);
     }
 
     #[test]

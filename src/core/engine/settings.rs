@@ -50,6 +50,15 @@ pub struct EngineSettings {
     pub network: NetworkSettings,
     /// How far it plays like people.
     pub human: HumanSettings,
+    /// How much more is looked at than is good for play when a move is to be played, as in
+    /// [`RootNoise::wide`](crate::search::RootNoise::wide). With a network.
+    pub wide_root_noise: f32,
+    /// The same when a position is analysed.
+    pub analysis_wide_root_noise: f32,
+    /// In games, is an opponent who mirrors expected to go on, and the mirror to be broken? With a network.
+    pub genmove_anti_mirror: bool,
+    /// The same when a position is analysed.
+    pub anti_mirror: bool,
     /// The person's rank on which it plays; `None`: as well as it can.
     pub rank: Option<Rank>,
     /// How the search differs from what suits evaluator and board.
@@ -134,6 +143,10 @@ impl Default for EngineSettings {
             rates: HeuristicRates::default(),
             network: NetworkSettings::default(),
             human: HumanSettings::default(),
+            wide_root_noise: 0.0,
+            analysis_wide_root_noise: 0.0,
+            genmove_anti_mirror: false,
+            anti_mirror: false,
             rank: None,
             search: SearchChanges::default(),
         }

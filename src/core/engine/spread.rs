@@ -40,7 +40,7 @@ pub(super) fn run(
     seed: u64,
     context: &SearchContext<'_>,
 ) -> SearchReport {
-    let is_usual = context.exploration.is_none() && context.noise.is_none();
+    let is_usual = context.exploration.is_none() && context.noise.is_none() && context.anti_mirror.is_none();
     let is_spread = is_usual && matches!(search.params().formula, Formula::Puct(_));
     if let Some(there) = spread.as_mut().filter(|_| is_spread) {
         if let Some(network) = search.evaluator().network() {

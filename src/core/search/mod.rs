@@ -25,6 +25,7 @@ pub(crate) mod fixtures;
 #[cfg(test)]
 mod many_workers;
 pub mod means;
+mod mirror;
 pub mod node;
 pub mod noise;
 pub mod params;
@@ -42,6 +43,7 @@ pub(crate) mod valuation;
 pub(crate) mod worker;
 
 pub use exploration::RootExploration;
+pub use mirror::AntiMirror;
 pub use noise::RootNoise;
 pub use params::{Choice, Formula, PuctParams, RaveParams, RootParams, SearchChanges, SearchParams};
 pub use report::{MoveReport, SearchReport};
@@ -85,6 +87,8 @@ pub struct SearchContext<'a> {
     pub exploration: Option<&'a RootExploration>,
     /// Noise on the root's probabilities; not by playouts.
     pub noise: Option<&'a RootNoise>,
+    /// What is done about an opponent who mirrors; not by playouts.
+    pub anti_mirror: Option<AntiMirror>,
     /// Is one good move wanted, and not what every move is worth? Then moves of the root are left out that cannot be better
     /// than others, see [`RootParams`]; not with an `exploration` or `noise`, and not by playouts.
     pub for_play: bool,
@@ -105,6 +109,7 @@ impl<'a> SearchContext<'a> {
             restriction: &NO_RESTRICTION,
             exploration: None,
             noise: None,
+            anti_mirror: None,
             for_play: false,
         }
     }

@@ -3,6 +3,7 @@
 use super::bias::{BiasTable, Kind};
 use super::exploration::{Candidate, RootExploration};
 use super::means::Child;
+use super::mirror::AntiMirror;
 use super::node::{self, Edge, EdgeId, Node, NodeId, Rave};
 use super::noise::RootNoise;
 use super::params::{Formula, PuctParams, RaveParams, View};
@@ -122,6 +123,7 @@ pub(crate) struct Worker<'s, E> {
     restriction: &'s Restriction,
     exploration: Option<&'s RootExploration>,
     noise: Option<&'s RootNoise>,
+    anti_mirror: Option<AntiMirror>,
     /// Does the current simulation count at the root?
     counts_at_root: bool,
     path: Vec<Step>,
@@ -217,6 +219,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
             restriction: context.restriction,
             exploration: context.exploration,
             noise: context.noise,
+            anti_mirror: context.anti_mirror,
             counts_at_root: true,
             path: Vec::new(),
             moves: Vec::new(),
@@ -421,21 +424,34 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         match self.params.formula {
             Formula::Rave(params) => self.select_by_rave(&params, node),
             Formula::Puct(params) => {
-                let is_restricted = self.restriction.applies_at(self.path.len());
+                let wanted = self.anti_mirror.and_then(|it| it.wanted(&self.line));
+                // Either way it may be any of the moves.
+                let is_restricted = self.restriction.applies_at(self.path.len()) || wanted.is_some();
                 if is_restricted {
                     node.leave_order();
                 }
                 let chosen = self.select_by_puct(&params, node, is_restricted);
-                let has_fresh = chosen.is_some_and(|it| it.has_fresh);
+                let has_fresh = chosen.is_some_and(|it| it.has_fresh) && wanted.is_none();
                 // All moves that are stored have been visited, and the next one might be more urgent than they are.
                 let chosen =
                     match !has_fresh && !self.table.is_complete(node) && self.extend(id, is_restricted) {
                         true => self.select_by_puct(&params, node, is_restricted),
                         false => chosen,
                     };
-                chosen.map(|it| it.edge)
+                let owed = wanted.and_then(|(mv, share)| self.owed(node, mv, share));
+                owed.or(chosen.map(|it| it.edge))
             }
         }
+    }
+
+    /// The edge of a move if it may be searched and has less than this share of its node's visits.
+    fn owed(&self, node: &Node, mv: Move, share: f32) -> Option<EdgeId> {
+        let visits =
+            |edge: &Edge| edge.visits() + edge.child().map_or(0, |child| self.table.node(child).in_flight());
+        let total: u32 = self.table.edges(node).map(|edge| visits(&edge)).sum();
+        let edge = self.table.edges(node).find(|edge| edge.mv() == mv)?;
+        let may_be = self.restriction.permits(self.line.to_move(), mv, self.path.len());
+        (may_be && (visits(&edge) as f32) < share * total as f32).then_some(edge.id)
     }
 
     /// The root's edge if this simulation chooses it by the priors of the exploration.
@@ -521,7 +537,9 @@ impl<'s, E: Evaluator> Worker<'s, E> {
             let is_forced = noise.is_some_and(|noise| {
                 noise.is_forced(it.probability, it.stats.visits + it.stats.lost, edge_weight)
             });
-            let urgency = if is_forced { f32::INFINITY } else { puct.urgency(&it.stats, it.probability) };
+            let bonus = noise.map_or(0.0, |noise| noise.bonus(&mut self.rng));
+            let urgency =
+                if is_forced { f32::INFINITY } else { puct.urgency(&it.stats, it.probability) + bonus };
             let is_better =
                 |(most, than): (f32, Visited)| urgency > most || urgency == most && it.order < than.order;
             if best.is_none_or(is_better) {
@@ -531,7 +549,8 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         self.visited = visited;
         let has_fresh = fresh.is_some();
         if let Some(fresh) = fresh {
-            let urgency = puct.urgency(&MoveStats::default(), fresh.probability);
+            let bonus = noise.map_or(0.0, |noise| noise.bonus(&mut self.rng));
+            let urgency = puct.urgency(&MoveStats::default(), fresh.probability) + bonus;
             if best.is_none_or(|(most, _)| urgency > most) {
                 best = Some((urgency, fresh));
             }
