@@ -22,6 +22,14 @@ struct Sending {
     packet: Vec<u8>,
 }
 
+/// A packet that is coming in. A large one comes in parts, and never as a whole if its sender dies.
+struct Receiving {
+    from: usize,
+    request: ffi::MPI_Request,
+    packet: Vec<u8>,
+    is_there: bool,
+}
+
 /// One rank's end of MPI's network. There is one in a process.
 pub(super) struct MpiLink {
     rank: usize,
@@ -29,6 +37,8 @@ pub(super) struct MpiLink {
     /// Packets to oneself.
     own: VecDeque<Vec<u8>>,
     sending: Vec<Sending>,
+    /// In the order in which they began to come.
+    receiving: Vec<Receiving>,
 }
 
 // SAFETY: MPI's handles (requests) belong to the process, not to a thread. The library was initialised with
@@ -70,7 +80,34 @@ impl MpiLink {
             bail!("MPI does not say which rank this is");
         }
         let (rank, ranks) = (usize::try_from(rank)?, usize::try_from(ranks)?);
-        Ok(MpiLink { rank, ranks, own: VecDeque::new(), sending: Vec::new() })
+        Ok(MpiLink { rank, ranks, own: VecDeque::new(), sending: Vec::new(), receiving: Vec::new() })
+    }
+
+    /// The next packet that has come in as a whole; those of one sender in their order.
+    fn received(&mut self) -> Option<(usize, Vec<u8>)> {
+        let mut index = 0;
+        while index < self.receiving.len() {
+            let (before, rest) = self.receiving.split_at_mut(index);
+            let next = &mut rest[0];
+            if !next.is_there {
+                let mut is_there = 0;
+                // SAFETY: the request is one that `poll` has begun and that has not been completed.
+                let code =
+                    unsafe { ffi::MPI_Test(&mut next.request, &mut is_there, ffi::RSMPI_STATUS_IGNORE) };
+                if code != 0 {
+                    // It never comes as a whole: its sender is gone. The library may still write to it.
+                    std::mem::forget(self.receiving.remove(index).packet);
+                    continue;
+                }
+                next.is_there = is_there != 0;
+            }
+            if next.is_there && before.iter().all(|earlier| earlier.from != next.from) {
+                let Receiving { from, packet, .. } = self.receiving.remove(index);
+                return Some((from, packet));
+            }
+            index += 1;
+        }
+        None
     }
 
     /// Lets go of packets that have left.
@@ -151,6 +188,9 @@ impl Link for MpiLink {
         if !self.sending.is_empty() {
             self.tidy();
         }
+        if let Some(packet) = self.received() {
+            return Ok(Some(packet));
+        }
         let mut has_come = 0;
         let mut status = std::mem::MaybeUninit::<ffi::MPI_Status>::zeroed();
         // SAFETY: flag and status live as long as the call.
@@ -174,22 +214,25 @@ impl Link for MpiLink {
         let code = unsafe { ffi::MPI_Get_count(&status, ffi::RSMPI_UINT8_T, &mut count) };
         check(code, "measuring a packet")?;
         let mut packet = vec![0u8; usize::try_from(count).unwrap_or(0)];
-        // SAFETY: the packet has room for so many bytes and lives as long as the call, which waits until they are there.
-        // It is the packet that was looked at: nobody else receives, and those of one sender come in order.
-        let code = unsafe {
-            ffi::MPI_Recv(
+        // SAFETY: the packet has room for so many bytes and is kept in `receiving`, untouched, until the request is complete.
+        // It is the packet that was looked at: nobody else receives, and those of one sender are matched in order.
+        let (code, request) = unsafe {
+            let mut request = ffi::RSMPI_REQUEST_NULL;
+            let code = ffi::MPI_Irecv(
                 packet.as_mut_ptr().cast(),
                 count,
                 ffi::RSMPI_UINT8_T,
                 status.MPI_SOURCE,
                 TAG,
                 ffi::RSMPI_COMM_WORLD,
-                ffi::RSMPI_STATUS_IGNORE,
-            )
+                &mut request,
+            );
+            (code, request)
         };
         check(code, "receiving a packet")?;
         let from = usize::try_from(status.MPI_SOURCE).unwrap_or(usize::MAX);
-        Ok(Some((from, packet)))
+        self.receiving.push(Receiving { from, request, packet, is_there: false });
+        Ok(self.received())
     }
 
     fn wait(&mut self, idle: u32, most: Duration) {
@@ -206,7 +249,8 @@ impl Drop for MpiLink {
             thread::park_timeout(SHORTEST_WAIT);
             self.tidy();
         }
-        // The library may still read from these.
+        // The library may still write to these, and read from those.
+        std::mem::take(&mut self.receiving).into_iter().for_each(|it| std::mem::forget(it.packet));
         std::mem::take(&mut self.sending).into_iter().for_each(|sending| std::mem::forget(sending.packet));
     }
 }
