@@ -446,7 +446,7 @@ class Training:
         self.ask = Compiled(self.teacher, options.compile)
         self.answer = Compiled(self.network, options.compile)
         # The teacher's value can bear it: with 1 it is learnt far more slowly than the policy (README.md, "Teachers").
-        self.weights = Weights(played=options.played, value=3.0, score=1.0)
+        self.weights = Weights(policy=2.5, played=options.played, value=2.0, score=0.5)
         self.writing: threading.Thread | None = None
 
     # -- what the teacher says
