@@ -471,7 +471,8 @@ mod tests {
         let caught =
             catch_unwind(AssertUnwindSafe(|| in_order(Part::Alone, 2, Pace::Short, read, faulty, all)));
         assert!(caught.is_err());
-        // On another rank.
+        // On another rank, which gets some of the pieces that take rank 0 long, whoever begins.
+        let faulty = |&piece: &u32| assert!(piece <= 5);
         let mut links = thread_links(2);
         let (other, first) = (links.remove(1), links.remove(0));
         thread::scope(|scope| {
@@ -481,7 +482,7 @@ mod tests {
             let slow = |&piece: &u32| thread::sleep(Duration::from_millis(u64::from(piece > 5) * 20));
             let part = Part::First(Box::new(first), Box::new(|_, _| ()));
             let error = in_order(part, 1, Pace::Long, read, slow, all).expect_err("the other fails");
-            assert!(error.to_string().contains("rank 1: piece 9"), "{error:#}");
+            assert!(error.to_string().contains("rank 1: piece "), "{error:#}");
         });
     }
 }
