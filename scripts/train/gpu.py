@@ -445,7 +445,7 @@ class Training:
         # Compiled for the size that costs most; every other size runs as it is.
         self.ask = Compiled(self.teacher, options.compile)
         self.answer = Compiled(self.network, options.compile)
-        # The teacher's value can bear it: with 1 it is learnt far more slowly than the policy (README.md, "Teachers").
+        # With a value of 1 it is learnt far more slowly than the policy, and with a policy of 1 that is behind on large boards (README.md).
         self.weights = Weights(policy=2.5, played=options.played, value=2.0, score=0.5)
         self.writing: threading.Thread | None = None
 
