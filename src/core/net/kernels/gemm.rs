@@ -59,14 +59,17 @@ pub(super) fn gemm<S: Simd>(s: S, it: Gemm<'_>) {
                     2 => block_product::<S, 2>(s, inner, outer, a, b, c),
                     3 => block_product::<S, 3>(s, inner, outer, a, b, c),
                     4 => block_product::<S, 4>(s, inner, outer, a, b, c),
-                    5 => block_product::<S, 5>(s, inner, outer, a, b, c),
-                    6 => block_product::<S, 6>(s, inner, outer, a, b, c),
-                    7 => block_product::<S, 7>(s, inner, outer, a, b, c),
-                    8 => block_product::<S, 8>(s, inner, outer, a, b, c),
-                    9 => block_product::<S, 9>(s, inner, outer, a, b, c),
-                    10 => block_product::<S, 10>(s, inner, outer, a, b, c),
-                    11 => block_product::<S, 11>(s, inner, outer, a, b, c),
-                    _ => block_product::<S, 12>(s, inner, outer, a, b, c),
+                    // Higher blocks must not even be compiled where there are no registers for them: the compiler would
+                    // keep a sum of every block in memory.
+                    5 if S::ROWS > 4 => block_product::<S, 5>(s, inner, outer, a, b, c),
+                    6 if S::ROWS > 4 => block_product::<S, 6>(s, inner, outer, a, b, c),
+                    7 if S::ROWS > 6 => block_product::<S, 7>(s, inner, outer, a, b, c),
+                    8 if S::ROWS > 6 => block_product::<S, 8>(s, inner, outer, a, b, c),
+                    9 if S::ROWS > 6 => block_product::<S, 9>(s, inner, outer, a, b, c),
+                    10 if S::ROWS > 6 => block_product::<S, 10>(s, inner, outer, a, b, c),
+                    11 if S::ROWS > 6 => block_product::<S, 11>(s, inner, outer, a, b, c),
+                    12 if S::ROWS > 6 => block_product::<S, 12>(s, inner, outer, a, b, c),
+                    _ => unreachable!("no block is higher than `S::ROWS`"),
                 }
             }
             row += height;
