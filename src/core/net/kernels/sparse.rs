@@ -4,6 +4,7 @@
 //! the weights of what is set takes a sixth of the time of a product of matrices, and is exact.
 
 use super::simd::Simd;
+use std::ops::Range;
 
 /// A convolution.
 #[derive(Debug)]
@@ -62,10 +63,20 @@ pub(super) fn sparse<S: Simd>(s: S, it: &Sparse<'_>, to: &mut [f32]) {
         let vectors = (it.outputs - first) / S::LANES;
         match vectors {
             12.. => outputs::<S, 12>(s, it, &mut first, to),
+            8.. => outputs::<S, 8>(s, it, &mut first, to),
+            6.. => outputs::<S, 6>(s, it, &mut first, to),
             4.. => outputs::<S, 4>(s, it, &mut first, to),
+            2.. => outputs::<S, 2>(s, it, &mut first, to),
             _ => outputs::<S, 1>(s, it, &mut first, to),
         }
     }
+}
+
+/// The rows or columns of a window, laid with its middle on `to`, that lie on a board of so many.
+#[inline(always)]
+fn on_board(window: usize, to: usize, board: usize) -> Range<usize> {
+    let middle = window / 2;
+    middle.saturating_sub(to)..window.min(board + middle - to)
 }
 
 /// Computes `VECTORS` vectors of outputs from `first` on, and moves `first` on.
@@ -74,28 +85,28 @@ fn outputs<S: Simd, const VECTORS: usize>(s: S, it: &Sparse<'_>, first: &mut usi
     let (width, height) = it.board;
     let (window_width, window_height) = it.window;
     let begin: [S::V; VECTORS] = std::array::from_fn(|vector| s.load(&it.bias[*first + vector * S::LANES..]));
-    for point in 0..width * height {
-        let (to_x, to_y) = (point % width, point / width);
-        let mut sums = begin;
-        for window in 0..window_width * window_height {
-            // The middle of the window lies on the point.
-            let from_x = (to_x + window % window_width).wrapping_sub(window_width / 2);
-            let from_y = (to_y + window / window_width).wrapping_sub(window_height / 2);
-            if from_x >= width || from_y >= height {
-                continue;
-            }
-            for &(input, x) in it.set.of(from_y * width + from_x) {
-                let row = (window * it.inputs + input as usize) * it.outputs + *first;
-                let weights = &it.weights[row..][..VECTORS * S::LANES];
-                let x = s.splat(x);
-                for (vector, sum) in sums.iter_mut().enumerate() {
-                    *sum = s.mul_add(x, s.load(&weights[vector * S::LANES..]), *sum);
+    for to_y in 0..height {
+        for to_x in 0..width {
+            let mut sums = begin;
+            let columns = on_board(window_width, to_x, width);
+            for window_y in on_board(window_height, to_y, height) {
+                let from = (to_y + window_y - window_height / 2) * width + to_x;
+                for window_x in columns.clone() {
+                    let window = (window_y * window_width + window_x) * it.inputs;
+                    for &(input, x) in it.set.of(from + window_x - window_width / 2) {
+                        let row = (window + input as usize) * it.outputs + *first;
+                        let weights = &it.weights[row..][..VECTORS * S::LANES];
+                        let x = s.splat(x);
+                        for (vector, sum) in sums.iter_mut().enumerate() {
+                            *sum = s.mul_add(x, s.load(&weights[vector * S::LANES..]), *sum);
+                        }
+                    }
                 }
             }
-        }
-        let to = &mut to[point * it.outputs + *first..][..VECTORS * S::LANES];
-        for (vector, &sum) in sums.iter().enumerate() {
-            s.store(sum, &mut to[vector * S::LANES..]);
+            let to = &mut to[(to_y * width + to_x) * it.outputs + *first..][..VECTORS * S::LANES];
+            for (vector, &sum) in sums.iter().enumerate() {
+                s.store(sum, &mut to[vector * S::LANES..]);
+            }
         }
     }
     *first += VECTORS * S::LANES;
