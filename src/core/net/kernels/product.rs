@@ -13,9 +13,6 @@ use super::simd::{PANEL_VECTORS, Simd};
 /// What the number of rows of every matrix in memory is a multiple of.
 pub(super) const ROW_ALIGN: usize = 4;
 
-/// Words of a line of the caches.
-const WORDS_OF_LINE: usize = 16;
-
 /// Words of every piece of a row are a multiple of this.
 pub(super) const WORD_ALIGN: usize = 4;
 
@@ -186,32 +183,43 @@ where
     let farthest = (0..rows).map(|row| it.starts.start(row)).max().unwrap_or(0);
     assert!(it.a.len() >= farthest + last);
     let of_panel = it.pieces.len() * it.inner * panel;
-    let blocks = rows.div_ceil(T::ROWS).max(1);
-    let ahead = of_panel.div_ceil(blocks);
+    // While a block is computed, a part of the next panel is fetched: where rows are few, panels do not stay in a cache for
+    // long, and what fetches ahead by itself begins with the first miss. Each word fetches a little, because many fetches in
+    // a row have to wait for each other.
+    let step = panel.div_ceil(rows.div_ceil(T::ROWS).max(1));
+    let of_block = it.pieces.len() * it.inner * step;
     for (index, column) in (0..it.outer).step_by(panel).enumerate() {
         let mut row = 0;
-        // A part of the next panel is fetched before each block: where rows are few, panels do not stay in a cache for
-        // long, and what fetches ahead by itself begins with the first miss.
-        let mut next = (index + 1) * of_panel;
+        let mut next = it.b.as_ptr().wrapping_add((index + 1) * of_panel);
         while row < rows {
             let left = rows - row;
-            for line in it.b.get(next..).unwrap_or_default().chunks(WORDS_OF_LINE).take(ahead / WORDS_OF_LINE)
-            {
-                s.prefetch(line.as_ptr());
-            }
-            next += ahead;
+            let ahead = Ahead { next, step };
+            next = next.wrapping_add(of_block);
             // SAFETY: the rows add up to `rows` and the columns to `outer`; the slices have been seen to hold that
             // much.
             row += unsafe {
                 match T::ROWS {
-                    12 if left >= 16 || left == 12 => block::<S, T, R, F, 12>(s, &it, row, column, finish),
-                    12 if left >= 8 => block::<S, T, R, F, 8>(s, &it, row, column, finish),
-                    6 if left >= 10 || left == 6 => block::<S, T, R, F, 6>(s, &it, row, column, finish),
-                    _ => block::<S, T, R, F, 4>(s, &it, row, column, finish),
+                    12 if left >= 16 || left == 12 => {
+                        block::<S, T, R, F, 12>(s, &it, row, column, ahead, finish)
+                    }
+                    12 if left >= 8 => block::<S, T, R, F, 8>(s, &it, row, column, ahead, finish),
+                    6 if left >= 10 || left == 6 => {
+                        block::<S, T, R, F, 6>(s, &it, row, column, ahead, finish)
+                    }
+                    _ => block::<S, T, R, F, 4>(s, &it, row, column, ahead, finish),
                 }
             };
         }
     }
+}
+
+/// What is fetched while a block is computed.
+#[derive(Clone, Copy, Debug)]
+struct Ahead {
+    /// For the first word.
+    next: *const u32,
+    /// Words farther for each word.
+    step: usize,
 }
 
 /// `ROWS` rows times one panel, summed up in registers. Returns how many rows that were.
@@ -224,6 +232,7 @@ unsafe fn block<S, T, R, F, const ROWS: usize>(
     it: &Factors<'_, R>,
     first: usize,
     column: usize,
+    ahead: Ahead,
     finish: &F,
 ) -> usize
 where
@@ -240,12 +249,15 @@ where
     // them in every column.
     unsafe {
         let mut b = it.b.as_ptr().add(column * it.pieces.len() * it.inner);
+        let mut next = ahead.next;
         for &piece in it.pieces {
             let a = it.a.as_ptr().add(piece);
             let rows: [*const u32; ROWS] = std::array::from_fn(|row| a.add(starts[row]));
             // One word at a time: if there are more in a turn, the compiler loads factors ahead for which there is no
             // register.
             for word in 0..it.inner {
+                s.prefetch(next);
+                next = next.wrapping_add(ahead.step);
                 let left = T::load(s, b);
                 let right = T::load(s, b.add(S::LANES));
                 for (row, sums) in rows.iter().zip(&mut sums) {
