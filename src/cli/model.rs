@@ -23,7 +23,7 @@ pub(super) struct ModelArguments {
     #[arg(long)]
     no_model: bool,
     /// Instructions that a network is computed with: portable, avx2, avx-vnni, avx512, avx512-vnni, amx-bf16,
-    /// on ARM neon, neon-dot, neon-i8mm [default: the fastest that the processor has]
+    /// amx-int8, on ARM neon, neon-dot, neon-i8mm [default: the fastest that the processor has]
     #[arg(long, value_name = "NAME", env = "KOSUMI_KERNEL", value_parser = options::kernel)]
     kernel: Option<Kernel>,
     /// Precision that a network is computed with: f32, bf16, int8, or auto, the fastest whose answers hardly differ

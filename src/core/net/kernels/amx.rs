@@ -3,6 +3,7 @@
 //! This has run in an emulator of processors, not on hardware yet ([`kernels`](crate::net::kernels) says more). The emulation of
 //! `tiles.rs` follows Intel's pseudocode of the same instructions; a test compares them where it can, and [`Prepared::fastest`](crate::net::Prepared::fastest) tries the kernel before it relies on it.
 
+use super::integer_tiles::{self, DEPTH, ROWS, Tiles};
 use super::tiles::{BLOCK, Grid, Product, TileUnit, to_grid};
 use std::arch::asm;
 use std::arch::x86_64::{__cpuid_count, _xgetbv};
@@ -15,12 +16,29 @@ pub(super) fn is_available() -> bool {
     static AVAILABLE: OnceLock<bool> = OnceLock::new();
     *AVAILABLE.get_or_init(|| {
         let has_avx512 = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw");
-        // CITE: Intel, "Architecture instruction set extensions programming reference", CPUID leaf 7: in EDX,
-        // bit 22 is AMX-BF16 and bit 24 AMX-TILE.
-        let features = __cpuid_count(7, 0).edx;
-        let has_tiles = features >> 22 & 1 == 1 && features >> 24 & 1 == 1;
-        has_avx512 && has_tiles && are_saved() && request_permission()
+        has_avx512 && has_tiles_of(22) && are_saved() && request_permission()
     })
+}
+
+/// The same for tiles of bytes; and do they compute what they are meant to?
+pub(super) fn has_integers() -> bool {
+    static AVAILABLE: OnceLock<bool> = OnceLock::new();
+    *AVAILABLE.get_or_init(|| {
+        let has_avx512 = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vnni");
+        has_avx512 && has_tiles_of(25) && are_saved() && request_permission() && {
+            // SAFETY: the processor has them, and the system has given permission.
+            integer_tiles::are_right(&mut unsafe { IntegerTiles::begin() })
+        }
+    })
+}
+
+/// Has the processor tiles, and the instructions for them that this bit of CPUID stands for?
+///
+/// CITE: Intel, "Architecture instruction set extensions programming reference", CPUID leaf 7: in EDX, bit 22 is
+/// AMX-BF16, bit 24 AMX-TILE and bit 25 AMX-INT8.
+fn has_tiles_of(bit: u32) -> bool {
+    let features = __cpuid_count(7, 0).edx;
+    features >> bit & 1 == 1 && features >> 24 & 1 == 1
 }
 
 /// Does the system save the registers of tiles when it switches from one thread to another? On a processor with AVX-512
@@ -134,6 +152,83 @@ fn multiply(it: Product<'_>) {
             out("tmm4") _, out("tmm5") _, out("tmm6") _, out("tmm7") _,
             options(nostack)
         );
+    }
+}
+
+/// The registers, with tiles of bytes in use as long as this lives.
+///
+/// Tiles stay what they are from one operation to the next although each is an `asm!` of its own: nothing but the
+/// operations of this type touches their registers, neither the compiler, which knows of no values that it could keep
+/// there, nor the system, which saves them.
+#[derive(Debug)]
+pub(super) struct IntegerTiles(());
+
+impl IntegerTiles {
+    /// # Safety
+    /// The processor has tiles of bytes, and the system lets this process use them.
+    pub(super) unsafe fn begin() -> IntegerTiles {
+        begin();
+        IntegerTiles(())
+    }
+}
+
+impl Drop for IntegerTiles {
+    fn drop(&mut self) {
+        end();
+    }
+}
+
+impl Tiles for IntegerTiles {
+    const COLUMNS: usize = 16;
+
+    #[inline(always)]
+    fn zero<const TILE: usize>(&mut self) {
+        // SAFETY: whoever has an `IntegerTiles` has the instruction; no memory is touched.
+        unsafe { asm!("tilezero tmm{tile}", tile = const TILE, options(nostack, nomem)) };
+    }
+
+    #[inline(always)]
+    fn load<const TILE: usize>(&mut self, from: &[u8], stride: usize) {
+        assert!(from.len() >= (ROWS - 1) * stride + DEPTH);
+        // SAFETY: as above; 16 rows of 64 bytes can be read.
+        unsafe {
+            asm!(
+                "tileloadd tmm{tile}, [{from} + {stride}]",
+                tile = const TILE,
+                from = in(reg) from.as_ptr(),
+                stride = in(reg) stride,
+                options(nostack, readonly)
+            );
+        }
+    }
+
+    #[inline(always)]
+    fn add_products<const SUMS: usize, const FIRST: usize, const SECOND: usize>(&mut self) {
+        // SAFETY: as above; no memory is touched.
+        unsafe {
+            asm!(
+                "tdpbusd tmm{sums}, tmm{first}, tmm{second}",
+                sums = const SUMS,
+                first = const FIRST,
+                second = const SECOND,
+                options(nostack, nomem)
+            );
+        }
+    }
+
+    #[inline(always)]
+    fn store<const TILE: usize>(&self, to: &mut [i32], stride: usize) {
+        assert!(to.len() >= (ROWS - 1) * stride + Self::COLUMNS);
+        // SAFETY: as above; 16 rows of 16 sums can be written.
+        unsafe {
+            asm!(
+                "tilestored [{to} + {stride}], tmm{tile}",
+                tile = const TILE,
+                to = in(reg) to.as_mut_ptr(),
+                stride = in(reg) 4 * stride,
+                options(nostack)
+            );
+        }
     }
 }
 

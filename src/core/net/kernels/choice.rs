@@ -1,7 +1,7 @@
 //! Which arithmetic a network is computed with, if nobody says.
 
 use super::forward::Scratch;
-use super::kernel::{ArithmeticChoice, Precision};
+use super::kernel::{Arithmetic, ArithmeticChoice, Precision};
 use super::prepared::Prepared;
 use crate::net::input::Input;
 use crate::net::model::Network;
@@ -18,7 +18,10 @@ impl Prepared {
     pub fn fastest(network: &Network, choice: ArithmeticChoice) -> Prepared {
         let mut candidates = choice.candidates();
         if choice.precision.is_none() && network.cost().multiply_adds < LEAST_FOR_INTEGERS {
-            candidates.retain(|it| it.precision != Precision::Int8);
+            let is_wide = |it: &Arithmetic| it.precision != Precision::Int8;
+            if candidates.iter().any(is_wide) {
+                candidates.retain(is_wide);
+            }
         }
         let exact = candidates.iter().copied().find(|it| !it.is_rounded());
         let mut prepared_exact = None;
@@ -94,7 +97,7 @@ fn trial_inputs() -> Vec<Input> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::net::kernels::kernel::{Arithmetic, Kernel};
+    use crate::net::kernels::kernel::Kernel;
     use crate::net::random::{self, Options};
 
     fn network(seed: u64) -> Network {

@@ -23,6 +23,8 @@ pub enum Kernel {
     Avx512Vnni,
     /// Tiles of 16-bit numbers, by Intel's matrix extensions under Linux, and 512-bit vectors.
     AmxBf16,
+    /// Tiles of bytes, by the same extensions, and 512-bit vectors. Computes exactly what `Avx512Vnni` computes in 8 bits.
+    AmxInt8,
     /// What `AmxBf16` computes, in plain Rust, to see on any processor how exact it is. Far slower than all others,
     /// and never chosen.
     EmulatedBf16,
@@ -60,7 +62,7 @@ pub struct ArithmeticChoice {
 
 impl Kernel {
     /// All kernels that are meant to be used, from the slowest to the fastest.
-    pub const ALL: [Kernel; 9] = [
+    pub const ALL: [Kernel; 10] = [
         Kernel::Portable,
         Kernel::Neon,
         Kernel::NeonDot,
@@ -70,6 +72,7 @@ impl Kernel {
         Kernel::Avx512,
         Kernel::Avx512Vnni,
         Kernel::AmxBf16,
+        Kernel::AmxInt8,
     ];
 
     /// Can this processor run it?
@@ -100,6 +103,8 @@ impl Kernel {
             Kernel::Avx512Vnni => is_x86_feature_detected!("avx512vnni") && Kernel::Avx512.is_available(),
             #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
             Kernel::AmxBf16 => Kernel::Avx512.is_available() && super::amx::is_available(),
+            #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+            Kernel::AmxInt8 => Kernel::Avx512Vnni.is_available() && super::amx::has_integers(),
             #[allow(unreachable_patterns, reason = "on processors that have them all, none is left")]
             _ => false,
         }
@@ -117,6 +122,7 @@ impl Kernel {
             Kernel::Avx512 => "avx512",
             Kernel::Avx512Vnni => "avx512-vnni",
             Kernel::AmxBf16 => "amx-bf16",
+            Kernel::AmxInt8 => "amx-int8",
             Kernel::EmulatedBf16 => "emulated-bf16",
         }
     }
@@ -125,6 +131,7 @@ impl Kernel {
     pub const fn precisions(self) -> &'static [Precision] {
         match self {
             Kernel::AmxBf16 | Kernel::EmulatedBf16 => &[Precision::Bf16],
+            Kernel::AmxInt8 => &[Precision::Int8],
             _ => &[Precision::F32, Precision::Int8],
         }
     }
@@ -171,7 +178,7 @@ impl Arithmetic {
     /// The names of kernel and precision.
     pub fn name(self) -> String {
         match self.kernel {
-            Kernel::AmxBf16 | Kernel::EmulatedBf16 => self.kernel.name().to_owned(),
+            Kernel::AmxBf16 | Kernel::AmxInt8 | Kernel::EmulatedBf16 => self.kernel.name().to_owned(),
             kernel => format!("{} {}", kernel.name(), self.precision.name()),
         }
     }
@@ -210,6 +217,7 @@ impl Arithmetic {
         let kernel = self.kernel as usize;
         match (self.kernel, self.precision) {
             // Products of integers in one instruction are faster than anything else.
+            (Kernel::AmxInt8, _) => 32,
             (Kernel::Avx512Vnni, Precision::Int8) => 31,
             (Kernel::AmxBf16, _) => 30,
             (Kernel::AvxVnni | Kernel::Avx512 | Kernel::NeonDot | Kernel::NeonI8mm, Precision::Int8) => {

@@ -5,8 +5,8 @@
 
 use super::buffer::Buffer;
 use super::product::{
-    Accumulate, Apart, Bytes, Dequantised, Destination, Factors, Floats, Gate, Overwrite, ROW_ALIGN, Rows,
-    Scaled, Starts, Target, product,
+    Accumulate, Apart, ByVectors, ByteProduct, Dequantised, Destination, Factors, Floats, Gate, Overwrite,
+    ROW_ALIGN, Rows, Scaled, Starts, Target, product,
 };
 use super::simd::PANEL_VECTORS;
 use super::simd::Simd;
@@ -147,21 +147,32 @@ fn nearest(x: f32) -> i8 {
 /// If the rows are not of the matrix's kind, or too short.
 #[inline(always)]
 pub(super) fn multiply<S: Simd>(s: S, it: Multiplication<'_>) {
+    multiply_by(s, &mut ByVectors, it);
+}
+
+/// The same, with bytes multiplied by `by`.
+#[inline(always)]
+pub(super) fn multiply_by<S: Simd, B: ByteProduct<S>>(s: S, by: &mut B, it: Multiplication<'_>) {
     let columns = if it.ending == Ending::Gate { it.linear.outputs / 2 } else { it.linear.outputs };
     let rows = it.rows.next_multiple_of(ROW_ALIGN);
     assert!(rows == 0 || it.to.len() >= (rows - 1) * it.stride + columns && it.stride >= columns);
     assert!(it.linear.outputs.is_multiple_of(PANEL_VECTORS * S::LANES));
     let target = Target { to: it.to.as_mut_ptr(), stride: it.stride };
     match it.ending {
-        Ending::Overwrite => multiply_to(s, &it, Overwrite(target)),
-        Ending::Accumulate => multiply_to(s, &it, Accumulate(target)),
-        Ending::Gate if it.linear.takes_bytes() => multiply_to(s, &it, Gate::<true>(target)),
-        Ending::Gate => multiply_to(s, &it, Gate::<false>(target)),
+        Ending::Overwrite => multiply_to(s, by, &it, Overwrite(target)),
+        Ending::Accumulate => multiply_to(s, by, &it, Accumulate(target)),
+        Ending::Gate if it.linear.takes_bytes() => multiply_to(s, by, &it, Gate::<true>(target)),
+        Ending::Gate => multiply_to(s, by, &it, Gate::<false>(target)),
     }
 }
 
 #[inline(always)]
-fn multiply_to<S: Simd, D: Destination<S>>(s: S, it: &Multiplication<'_>, to: D) {
+fn multiply_to<S, B, D>(s: S, by: &mut B, it: &Multiplication<'_>, to: D)
+where
+    S: Simd,
+    B: ByteProduct<S>,
+    D: Destination<S>,
+{
     let linear = it.linear;
     let padded = it.rows.next_multiple_of(ROW_ALIGN);
     match (it.taken, &linear.weights) {
@@ -181,26 +192,31 @@ fn multiply_to<S: Simd, D: Destination<S>>(s: S, it: &Multiplication<'_>, to: D)
             unsafe { product::<S, Floats, _, _>(s, factors, &Scaled { rows, to }) };
         }
         (Taken::Bytes(a, rows), Weights::Bytes { .. }) => {
-            multiply_bytes(s, it, a, Apart(linear.inputs / 4), &[0], rows, to);
+            multiply_bytes(s, by, it, a, (Apart(linear.inputs / 4), &[0]), rows, to);
         }
         (Taken::Window(a, starts, pieces, rows), Weights::Bytes { .. }) => {
             assert!(starts.len() >= padded);
-            multiply_bytes(s, it, a, Starts(starts), pieces, rows, to);
+            multiply_bytes(s, by, it, a, (Starts(starts), pieces), rows, to);
         }
         _ => panic!("rows of another kind than the matrix"),
     }
 }
 
 #[inline(always)]
-fn multiply_bytes<S: Simd, R: Rows, D: Destination<S>>(
+fn multiply_bytes<S, B, R, D>(
     s: S,
+    by: &mut B,
     it: &Multiplication<'_>,
     a: &[u8],
-    starts: R,
-    pieces: &[usize],
+    (starts, pieces): (R, &[usize]),
     rows: &[f32],
     to: D,
-) {
+) where
+    S: Simd,
+    B: ByteProduct<S>,
+    R: Rows,
+    D: Destination<S>,
+{
     let linear = it.linear;
     let Weights::Bytes { integers, scales, offsets } = &linear.weights else { return };
     assert!(rows.len() >= it.rows.next_multiple_of(ROW_ALIGN));
@@ -216,7 +232,7 @@ fn multiply_bytes<S: Simd, R: Rows, D: Destination<S>>(
     };
     let finish = Dequantised { offsets, columns: scales, rows, to };
     // SAFETY: `multiply` has seen that there is memory for all rows and columns.
-    unsafe { product::<S, Bytes, _, _>(s, factors, &finish) };
+    unsafe { by.product(s, factors, &finish) };
 }
 
 #[cfg(test)]

@@ -10,10 +10,12 @@
 //! the points under the window; those of 1 × 1 and the matrices of transformers are products (`product.rs`,
 //! `linear.rs`) of rows that have been normalised or rounded (`rows.rs`); the first convolution adds up the weights of
 //! the features that are set (`sparse.rs`); attention is in `attention.rs`. Where there is a unit for matrices, it
-//! does the convolutions in 16 bits (`tiles.rs`). Normalisations and activations pass over planes in between
+//! does the convolutions in 16 bits (`tiles.rs`), or all products in 8 bits (`integer_tiles.rs`). Normalisations and activations pass over planes in between
 //! (`pointwise.rs`).
 //!
-//! **What has run where.** All kernels but [`AmxBf16`](Kernel::AmxBf16) run on hardware (AMD Zen 5). That one has run
+//! **What has run where.** All kernels but [`AmxBf16`](Kernel::AmxBf16) and [`AmxInt8`](Kernel::AmxInt8) run on hardware (AMD
+//! Zen 5). `AmxInt8` has run nowhere yet; all but its five instructions has run with a model of them, and a processor that has
+//! them is first asked for a product that is known. `AmxBf16` has run
 //! under Bochs 3.0's model of Sapphire Rapids, with a stand-in for Linux, and not on hardware yet: products of tiles
 //! were bit for bit those of the emulation. The kernels for ARM have run under qemu (user mode, processors `max`, `neoverse-n1`
 //! and `cortex-a72`). `kosumi net check` compares all kernels that a processor has.
@@ -32,6 +34,8 @@ mod choice;
 mod convolution;
 mod forward;
 mod gemm;
+#[cfg(any(test, all(target_arch = "x86_64", target_os = "linux")))]
+mod integer_tiles;
 mod kernel;
 mod linear;
 mod pointwise;

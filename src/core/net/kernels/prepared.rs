@@ -111,7 +111,11 @@ impl Prepared {
         Prepared::with_primitives(network, arithmetic, Primitives::of(arithmetic.kernel))
     }
 
-    fn with_primitives(network: &Network, arithmetic: Arithmetic, primitives: Primitives) -> Prepared {
+    pub(super) fn with_primitives(
+        network: &Network,
+        arithmetic: Arithmetic,
+        primitives: Primitives,
+    ) -> Prepared {
         let Arithmetic { kernel, precision } = arithmetic;
         assert!(kernel.precisions().contains(&precision), "{} in {}", kernel.name(), precision.name());
         let maker = Maker { primitives, precision };

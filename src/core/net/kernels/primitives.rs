@@ -204,6 +204,22 @@ impl Primitives {
             }
             #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
             Kernel::AmxBf16 => with_tiles(Primitives::of(Kernel::Avx512), super::amx::UNIT),
+            #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+            Kernel::AmxInt8 => {
+                use super::amx::IntegerTiles;
+                use super::integer_tiles::{ByTiles, DEPTH};
+                use super::simd::Avx512;
+                fn multiply(it: Multiplication<'_>) {
+                    #[target_feature(enable = "avx512f,avx512bw,avx512vnni,avx2,fma")]
+                    fn compiled(s: Avx512<true>, it: Multiplication<'_>) {
+                        // SAFETY: as below.
+                        linear::multiply_by(s, &mut ByTiles(unsafe { IntegerTiles::begin() }), it);
+                    }
+                    // SAFETY: only handed out where the kernel is available: where there are vectors and tiles.
+                    unsafe { compiled(Avx512::token(), it) }
+                }
+                Primitives { align: DEPTH, multiply, ..Primitives::of(Kernel::Avx512Vnni) }
+            }
             #[allow(unreachable_patterns, reason = "on processors that have them all, none is left")]
             _ => unreachable!("it is not available"),
         }

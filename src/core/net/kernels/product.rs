@@ -213,6 +213,34 @@ where
     }
 }
 
+/// How matrices of bytes are multiplied.
+pub(super) trait ByteProduct<S: Simd> {
+    /// Computes a product.
+    ///
+    /// # Safety
+    /// As for [`product`].
+    unsafe fn product<R, F>(&mut self, s: S, it: Factors<'_, R>, finish: &F)
+    where
+        R: Rows,
+        F: Finish<S, S::I>;
+}
+
+/// By vectors.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ByVectors;
+
+impl<S: Simd> ByteProduct<S> for ByVectors {
+    #[inline(always)]
+    unsafe fn product<R, F>(&mut self, s: S, it: Factors<'_, R>, finish: &F)
+    where
+        R: Rows,
+        F: Finish<S, S::I>,
+    {
+        // SAFETY: the caller's.
+        unsafe { product::<S, Bytes, R, F>(s, it, finish) };
+    }
+}
+
 /// What is fetched while a block is computed.
 #[derive(Clone, Copy, Debug)]
 struct Ahead {
