@@ -5,6 +5,7 @@
 
 use super::graphics::GraphicsKind;
 use super::{Answer, Commands, rules};
+use crate::board::Color;
 use crate::engine::EngineSettings;
 use crate::eval::View;
 use crate::graph_key::Sharing;
@@ -240,6 +241,22 @@ const TABLE: &[Parameter] = &[
         set: |all, text| {
             let wanted = if text == "auto" { Some(None) } else { flag(text).map(Some) };
             put(&mut all.engine.network.pass_alive_with_suicide, wanted)
+        },
+    },
+    number!("playoutDoublingAdvantage", doubling_advantage, -3.0..=3.0),
+    Parameter {
+        name: "playoutDoublingAdvantagePla",
+        kind: Kind::Text,
+        get: |all| text_or(NONE, all.engine.advantaged.map(|color| color.to_string().to_uppercase())),
+        set: |all, text| {
+            let player = match text.to_ascii_lowercase().as_str() {
+                "black" | "b" => Some(Some(Color::Black)),
+                "white" | "w" => Some(Some(Color::White)),
+                // KataGo's word for no player is nothing at all.
+                "" | NONE => Some(None),
+                _ => None,
+            };
+            put(&mut all.engine.advantaged, player)
         },
     },
     number!("wideRootNoise", wide_root_noise, 0.0..=5.0),
@@ -523,8 +540,8 @@ mod tests {
             assert!(parameter.change(&mut changed, &value).is_ok(), "{} {value}", parameter.name);
             assert_eq!((parameter.get)(&changed), value);
             assert!(parameter.change(&mut changed, "nonsense").is_err(), "{}", parameter.name);
-            // No profile is a value too.
-            let may_be_empty = parameter.name == "humanSLProfile";
+            // No profile and no player are values too.
+            let may_be_empty = ["humanSLProfile", "playoutDoublingAdvantagePla"].contains(&parameter.name);
             assert_eq!(parameter.change(&mut changed, "").is_ok(), may_be_empty, "{}", parameter.name);
             assert_eq!(changed.engine, all.engine, "{}", parameter.name);
         }

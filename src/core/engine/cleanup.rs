@@ -2,7 +2,7 @@
 //! and what strict rules want.
 
 use super::decide::PASS_LOSS_MAX;
-use super::{Decision, Engine, SearchRequest, status};
+use super::{Decision, Engine, Purpose, SearchRequest, status};
 use crate::board::{Cell, Color, Move, PointSet};
 use crate::rules::Rules;
 use crate::search::{Limits, MoveReport, MoveRule, Restriction, SearchReport};
@@ -65,12 +65,12 @@ impl Engine {
         let free = self.run_search(
             &limits,
             SearchRequest { restriction: anywhere, ..SearchRequest::new(interrupted) },
-            false,
+            Purpose::Analysis,
         );
         let taking = self.run_search(
             &limits,
             SearchRequest { restriction: nearby, ..SearchRequest::new(interrupted) },
-            false,
+            Purpose::Analysis,
         );
         let best = self.best_taking_move(color, dead, &near, &taking);
         let own = |report: &MoveReport| report.value * color.sign() as f32;

@@ -1,7 +1,7 @@
 //! Choosing a move: one search, and what its report says about resigning, passing and playing on.
 
 use super::record::SearchSummary;
-use super::{Decision, Engine, SearchRequest};
+use super::{Decision, Engine, Purpose, SearchRequest};
 use crate::board::{Color, Move};
 use crate::eval::Ownership;
 use crate::game::Record;
@@ -89,7 +89,7 @@ impl Engine {
         let decision = if self.pass_ends_a_won_game(&turn) {
             Decision::Play(Move::Pass)
         } else {
-            let report = self.run_search(&self.limits(budget), request, true);
+            let report = self.run_search(&self.limits(budget), request, Purpose::Play);
             let decision = self.decide(&turn, &report);
             self.report = Some(report);
             decision

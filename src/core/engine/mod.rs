@@ -69,6 +69,17 @@ pub struct Engine {
     time_manager: TimeManager,
 }
 
+/// What a search is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Purpose {
+    /// A move that is to be played.
+    Play,
+    /// What every move is worth.
+    Analysis,
+    /// What the opponent may answer, on his time.
+    Pondering,
+}
+
 impl Engine {
     /// An engine with a 19×19 board, which plays with playouts.
     pub fn new(settings: EngineSettings) -> Engine {
@@ -170,7 +181,10 @@ impl Engine {
         symmetry: Symmetry,
         optimism: f32,
     ) -> Option<Result<Prediction, NotFinite>> {
-        let mut evaluator = self.search.evaluator().network()?.clone();
+        let network = self.search.evaluator().network()?;
+        let black_doubling_advantage = self.black_advantage(color, Purpose::Analysis);
+        let settings = NetworkSettings { black_doubling_advantage, ..network.settings() };
+        let mut evaluator = network.with_settings_and_cache(settings, 0);
         let mut game = self.game.clone();
         game.set_to_move(color);
         Some(evaluator.predict(&Line::new(&game), symmetry, optimism))
@@ -333,7 +347,7 @@ impl Engine {
     pub fn analyze(&mut self, color: Color, limits: &Limits, request: SearchRequest<'_>) -> &SearchReport {
         let to_move = self.game.to_move();
         self.game.set_to_move(color);
-        let report = self.run_search(limits, request, false);
+        let report = self.run_search(limits, request, Purpose::Analysis);
         self.game.set_to_move(to_move);
         self.report.insert(report)
     }
@@ -351,9 +365,10 @@ impl Engine {
         self.searches
     }
 
-    /// `for_play`: is a move to be played wanted, and not what every move is worth?
-    fn run_search(&mut self, limits: &Limits, request: SearchRequest<'_>, for_play: bool) -> SearchReport {
+    fn run_search(&mut self, limits: &Limits, request: SearchRequest<'_>, purpose: Purpose) -> SearchReport {
         let start = Instant::now();
+        let for_play = purpose == Purpose::Play;
+        self.tell_advantage(purpose);
         self.searches += 1;
         self.searched = self.game.graph_key();
         let seed = mix(self.settings.seed).wrapping_add(self.searches);
@@ -399,6 +414,26 @@ impl Engine {
         });
         self.search.set_params(usual);
         report
+    }
+
+    /// What the network is told of Black's advantage in a search of a position in which this player is on turn.
+    fn black_advantage(&self, to_move: Color, purpose: Purpose) -> f32 {
+        // On the opponent's time, the player thinks who has just moved.
+        let thinks = if purpose == Purpose::Pondering { to_move.opponent() } else { to_move };
+        self.settings.doubling_advantage * self.settings.advantaged.unwrap_or(thinks).sign() as f32
+    }
+
+    /// Tells the network who has which advantage. If that is news, everything that was learned is forgotten.
+    fn tell_advantage(&mut self, purpose: Purpose) {
+        let wanted = self.black_advantage(self.game.to_move(), purpose);
+        let Some(network) = self.search.evaluator().network() else { return };
+        let settings = network.settings();
+        if settings.black_doubling_advantage != wanted {
+            let network =
+                network.with_settings(NetworkSettings { black_doubling_advantage: wanted, ..settings });
+            self.search.set_evaluator(EngineEvaluator::Network(Box::new(network)));
+            self.status = None;
+        }
     }
 
     /// What lets a search look at more moves than it needs, if that is wanted.

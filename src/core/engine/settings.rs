@@ -1,5 +1,6 @@
 //! How an engine is made.
 
+use crate::board::Color;
 use crate::eval::{NetworkSettings, PlayoutSettings};
 use crate::graph_key::Sharing;
 use crate::net::{Profile, Rank};
@@ -48,6 +49,13 @@ pub struct EngineSettings {
     pub rates: HeuristicRates,
     /// Evaluation by a network.
     pub network: NetworkSettings,
+    /// So many times the opponent's simulations a player is told to have, as a power of two, from −3 to 3; negative for fewer.
+    /// Networks that know of it then expect a weaker or a stronger opponent. KataGo's `playoutDoublingAdvantage`, without its
+    /// dynamic form.
+    pub doubling_advantage: f32,
+    /// Which player has this advantage; `None`: the one for whom is searched, who is on turn or, on the opponent's time, has
+    /// just moved.
+    pub advantaged: Option<Color>,
     /// How far it plays like people.
     pub human: HumanSettings,
     /// How much more is looked at than is good for play when a move is to be played, as in
@@ -142,6 +150,8 @@ impl Default for EngineSettings {
             playout: PlayoutSettings::default(),
             rates: HeuristicRates::default(),
             network: NetworkSettings::default(),
+            doubling_advantage: 0.0,
+            advantaged: None,
             human: HumanSettings::default(),
             wide_root_noise: 0.0,
             analysis_wide_root_noise: 0.0,

@@ -507,3 +507,64 @@ fn another_evaluation_is_used_at_once_and_forgets_what_was_learned() {
         assert_eq!(search(&mut engine), wanted);
     }
 }
+
+/// The network is told once for whom is searched; what was learned is kept as long as that stays so.
+#[test]
+fn the_network_is_told_of_the_advantage_of_the_player_for_whom_is_searched() {
+    let network = crate::net::random::network(&crate::net::random::Options::default()).expect("a network");
+    let network = Arc::new(network);
+    let settings = EngineSettings {
+        threads: 1,
+        memory_mebibytes: 2,
+        visits: Some(20),
+        ponder: true,
+        doubling_advantage: 1.5,
+        ..EngineSettings::default()
+    };
+    let made = |settings: EngineSettings| {
+        let mut engine = Engine::with_network(settings, Some(network.clone()));
+        engine.set_size(BoardSize::square(5).expect("size"));
+        engine
+    };
+    let told = |engine: &Engine| {
+        engine.search().evaluator().network().expect("a network").settings().black_doubling_advantage
+    };
+    let value = |settings: EngineSettings, color| {
+        let mut engine = made(settings);
+        let limits = engine.limits_without_clock();
+        let value = engine.analyze(color, &limits, SearchRequest::new(&|| false)).value;
+        (told(&engine), value)
+    };
+    let usual = EngineSettings { doubling_advantage: 0.0, ..settings };
+    let whites = EngineSettings { advantaged: Some(Color::White), ..settings };
+    let weaker = EngineSettings { doubling_advantage: -1.5, ..settings };
+    let (black, white) = (value(settings, Color::Black), value(settings, Color::White));
+    assert_eq!((black.0, white.0), (1.5, -1.5));
+    assert_ne!(black.1, value(usual, Color::Black).1);
+    assert_eq!(value(whites, Color::Black), value(weaker, Color::Black));
+    assert_eq!(value(whites, Color::White), white);
+
+    // What the network says of a position knows of it, too.
+    let raw = |settings: EngineSettings| {
+        let prediction = made(settings).predict(Color::Black, Symmetry::ALL[0], 0.0);
+        prediction.expect("a network").expect("finite").win
+    };
+    assert_ne!(raw(settings), raw(usual));
+    assert_eq!(raw(whites), raw(weaker));
+
+    // Black's own search, his thoughts on White's time, and his next search go on from each other.
+    let mut engine = made(settings);
+    genmove(&mut engine, Color::Black);
+    let nodes = engine.search().table().node_count();
+    assert!(nodes > 1);
+    engine.ponder(&|| false);
+    assert_eq!(told(&engine), 1.5);
+    assert!(engine.search().table().node_count() > nodes);
+    let answer = engine.last_report().expect("a report").moves[1].mv;
+    engine.play(Color::White, answer).expect("legal");
+    genmove(&mut engine, Color::Black);
+    assert_eq!(told(&engine), 1.5);
+    let limits = engine.limits_without_clock();
+    engine.analyze(Color::White, &limits, SearchRequest::new(&|| false));
+    assert_eq!(told(&engine), -1.5);
+}

@@ -1,6 +1,6 @@
 //! Time management: what the clocks allow for a move, how much longer than planned moves took, and pondering.
 
-use super::{DEFAULT_MOVE_TIME, Engine, Revision, SearchRequest};
+use super::{DEFAULT_MOVE_TIME, Engine, Purpose, Revision, SearchRequest};
 use crate::board::{ByColor, Color};
 use crate::search::Limits;
 use crate::time::{Budget, Progress};
@@ -137,7 +137,7 @@ impl Engine {
         let start = Instant::now();
         let limits = Limits { visits: self.settings.visits, ..Limits::time(PONDER_SLICE) };
         while !interrupted() && start.elapsed() < PONDER_TIME_MAX {
-            let report = self.run_search(&limits, SearchRequest::new(interrupted), false);
+            let report = self.run_search(&limits, SearchRequest::new(interrupted), Purpose::Pondering);
             let is_enough = self.settings.visits.is_some_and(|visits| report.visits >= visits);
             if is_enough || report.usage.fullness() > PONDER_FULLNESS {
                 // Not again after the next command that changes nothing.
