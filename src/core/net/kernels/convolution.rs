@@ -236,20 +236,11 @@ impl Convolution {
     /// The weights at all places, a packed matrix for each.
     fn at_places(&self, weights: &[f32], size: TileSize, panel: usize) -> Buffer {
         let each = self.inputs * self.outputs;
-        let mut rows = vec![0.0; size.places() * each];
-        let mut at_places = vec![0.0; size.places()];
-        for index in 0..each {
-            size.transform_window(
-                std::array::from_fn(|at| f64::from(weights[at * each + index])),
-                &mut at_places,
-            );
-            for (place, &weight) in at_places.iter().enumerate() {
-                rows[place * each + index] = weight as f32;
-            }
-        }
-        let mut packed = Buffer::zeroed(rows.len());
-        for (rows, packed) in rows.chunks_exact(each).zip(packed.as_mut_slice().chunks_exact_mut(each)) {
-            pack_into(rows, self.outputs, panel, packed);
+        let mut rows = vec![0.0; each];
+        let mut packed = Buffer::zeroed(size.places() * each);
+        for (place, packed) in packed.as_mut_slice().chunks_exact_mut(each).enumerate() {
+            size.transform_windows(place, weights, &mut rows);
+            pack_into(&rows, self.outputs, panel, packed);
         }
         packed
     }
