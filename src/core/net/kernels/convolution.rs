@@ -18,6 +18,9 @@ use std::sync::OnceLock;
 /// Tiles that are transformed together: as many as the second cache holds with their channels.
 const TILES: usize = 50;
 
+/// [`Simd::PAIR_LEVELS`](super::simd::Simd::PAIR_LEVELS) where products of bytes are not added in pairs of 16 bits.
+const WHOLE_PAIRS: i32 = 254;
+
 /// A convolution from planes to planes.
 #[derive(Debug)]
 pub(super) struct Convolution {
@@ -30,7 +33,7 @@ pub(super) struct Convolution {
 enum Kind {
     /// 1 × 1: a product of matrices, in 8 bits of this range if the matrix takes bytes.
     Pointwise(Linear, Range),
-    /// Any window in 8 bits: a product of matrices whose rows are the points under the window.
+    /// A window in 8 bits: a product of matrices whose rows are the points under the window.
     Window { linear: Linear, range: Range, width: usize, height: usize },
     /// 3 × 3 in 32 bits. The weights at the places are computed when a board first asks for that size of tiles.
     Winograd { weights: Vec<f32>, places: [OnceLock<Buffer>; TileSize::BOTH.len()] },
@@ -78,6 +81,10 @@ impl Convolution {
         let kind = match (width, height) {
             _ if tiles.is_some() => Kind::Tiles(TileConvolution::new(&joined)),
             (1, 1) if precision == Precision::Int8 => Kind::Pointwise(bytes(), range),
+            // Without one instruction for four products of bytes, Winograd's transformation is faster in 32 bits.
+            (3, 3) if precision == Precision::Int8 && primitives.pair_levels < WHOLE_PAIRS => {
+                Kind::Winograd { weights: joined.weights, places: Default::default() }
+            }
             _ if precision == Precision::Int8 => Kind::Window { linear: bytes(), range, width, height },
             (1, 1) => Kind::Pointwise(Linear::floats(&joined.weights, inputs, outputs, panel), range),
             (3, 3) => Kind::Winograd { weights: joined.weights, places: Default::default() },

@@ -37,8 +37,9 @@ pub enum Precision {
     F32,
     /// 16-bit floating point with the exponents of `F32`.
     Bf16,
-    /// 8-bit integers, with a scale for each output of a layer and one for each point; the products of attention are
-    /// of 16-bit integers where a processor has no VNNI. What the heads compute stays in 32 bits.
+    /// 8-bit integers, with a scale for each output of a layer and one for each point; where a processor has
+    /// no VNNI, the products of attention are of 16-bit integers and windows of 3 × 3 stay in 32 bits. What the heads compute
+    /// always does.
     Int8,
 }
 

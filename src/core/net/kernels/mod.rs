@@ -6,7 +6,7 @@
 //! 10⁵; where numbers are rounded to 16 or 8 bits, to one or two in 10².
 //!
 //! Planes lie in memory as `[position][y][x][channel]`, with as many channels as two vectors divide. Convolutions of
-//! 3 × 3 go through Winograd's transformation (`winograd.rs`) or, in 8 bits, are products of matrices whose rows are
+//! 3 × 3 go through Winograd's transformation (`winograd.rs`) or, in 8 bits with VNNI, are products of matrices whose rows are
 //! the points under the window; those of 1 × 1 and the matrices of transformers are products (`product.rs`,
 //! `linear.rs`) of rows that have been normalised or rounded (`rows.rs`); the first convolution adds up the weights of
 //! the features that are set (`sparse.rs`); attention is in `attention.rs`. Where there is a unit for matrices, it
