@@ -81,7 +81,7 @@ impl Commands {
 
     fn read(&self, board: &Board, region: &Region, aim: Aim, first: Color) -> Result<Reading, Failure> {
         let suicide = self.engine.game().rules().suicide;
-        let question = Question { board, region, aim, suicide, memory: MEMORY };
+        let question = Question { board, region, aim, suicide, memory: MEMORY, threads: 1 };
         solve::read(&question, first, &|nodes| nodes >= MOST_NODES)
             .map_err(|error: QuestionError| Failure::new(error.to_string()))
     }
@@ -267,7 +267,8 @@ pub(super) fn dragon_status(
     let board = commands.board();
     let region = Region::of_group(board, point).ok_or_else(|| Failure::new("vertex must not be empty"))?;
     let suicide = commands.engine.game().rules().suicide;
-    let question = Question { board, region: &region, aim: Aim::Capture, suicide, memory: MEMORY };
+    let question =
+        Question { board, region: &region, aim: Aim::Capture, suicide, memory: MEMORY, threads: 1 };
     let verdict = solve::judge(&question, &|nodes| nodes >= MOST_NODES);
     // A group that has no room is captured at the next move or never: that is for tactical reading.
     let status = verdict.map_err(|error| Failure::new(error.to_string()))?.status;

@@ -23,6 +23,7 @@ mod search;
 mod table;
 #[cfg(test)]
 mod tests;
+mod threads;
 
 pub use boards::{BoardAnswer, BoardError, BoardRequest, solve_board};
 pub use problems::{

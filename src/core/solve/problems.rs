@@ -11,6 +11,7 @@ use super::path::Repetition;
 use super::region::Region;
 use super::search::{NO_MOVE, PASS, Search, Step, THREAT};
 use super::table::Table;
+use super::threads;
 use crate::board::{Board, Cell, Color, Move, Point, PointSet};
 
 /// What one player, the prover, wants. All else is a success of the other one.
@@ -42,6 +43,8 @@ pub struct Question<'a> {
     pub suicide: bool,
     /// Bytes for the table.
     pub memory: usize,
+    /// Threads that search.
+    pub threads: usize,
 }
 
 /// Why a question cannot be asked.
@@ -348,8 +351,11 @@ impl Job for Read<'_> {
 
     fn run<B: Bits>(&mut self, question: &Question<'_>, setting: Setting<B>) -> Reading {
         let table = Table::new(question.memory);
+        let Setting { ground, goal, repetition, .. } = &setting;
+        let asked =
+            threads::Question { ground, goal: *goal, repetition: *repetition, images: None, table: &table };
         let mut nodes = 0;
-        let prover = setting.goal.prover;
+        let prover = goal.prover;
         let mut ask = |prover_threats: u8, other_threats: u8| {
             let mut threats = [0; 2];
             threats[prover as usize] = prover_threats;
@@ -357,11 +363,9 @@ impl Job for Read<'_> {
             let root = setting.root(question.board, self.first, threats);
             let before = nodes;
             let stop = |searched| (self.stop)(before + searched);
-            let Setting { ground, goal, repetition, .. } = &setting;
-            let mut search = Search::new(ground, *goal, *repetition, &table, &stop);
-            let answer = search.decide(&root);
-            nodes += search.nodes;
-            (answer.won, answer.best)
+            let found = asked.decide(&root, &[], question.threads, &stop);
+            nodes += found.nodes;
+            (found.answer.won, found.answer.best)
         };
         let (plain, best) = ask(0, 0);
         let success = match plain {

@@ -32,7 +32,7 @@ fn problems() -> Vec<Drawn> {
 }
 
 fn question<'a>(drawn: &'a Drawn, region: &'a Region, aim: Aim) -> Question<'a> {
-    Question { board: &drawn.board, region, aim, suicide: false, memory: 16 << 20 }
+    Question { board: &drawn.board, region, aim, suicide: false, memory: 16 << 20, threads: 1 }
 }
 
 fn text(verdict: &Verdict) -> String {
@@ -138,7 +138,8 @@ fn both(drawing: &str, point: &str, aim: impl Fn(&Board) -> Aim) -> [Success; 2]
         Aim::Connect(a, b) => Region::near(&board, &[a, b], 3),
         _ => Region::of_group(&board, point).unwrap(),
     };
-    let question = Question { board: &board, region: &region, aim, suicide: false, memory: 8 << 20 };
+    let question =
+        Question { board: &board, region: &region, aim, suicide: false, memory: 8 << 20, threads: 1 };
     [Color::White, Color::Black]
         .map(|first| read(&question, first, &|nodes| nodes > 500_000).unwrap().success)
 }
@@ -185,7 +186,7 @@ fn questions_without_an_answer_are_refused() {
     let all: PointSet = board.size().points().collect();
     let stones: PointSet = board.stones().map(|(point, _)| point).collect();
     let ask = |region: &Region, aim: Aim| {
-        let question = Question { board: &board, region, aim, suicide: false, memory: 0 };
+        let question = Question { board: &board, region, aim, suicide: false, memory: 0, threads: 1 };
         read(&question, Color::White, &|_| false).map(|reading| reading.success)
     };
     let drawn = |playable, point| Region::drawn(&board, playable, point);
@@ -199,7 +200,8 @@ fn questions_without_an_answer_are_refused() {
     assert!(Region::of_group(&board, empty).is_none());
     // The smallest table is enough, and with nothing to search nothing is claimed.
     assert!(ask(&region, Aim::Capture).is_ok());
-    let question = Question { board: &board, region: &region, aim: Aim::Capture, suicide: false, memory: 0 };
+    let question =
+        Question { board: &board, region: &region, aim: Aim::Capture, suicide: false, memory: 0, threads: 1 };
     assert_eq!(read(&question, Color::White, &|_| true).unwrap().success, Success::Unknown);
 }
 
