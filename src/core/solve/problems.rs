@@ -194,6 +194,13 @@ pub struct ProofNode {
     pub replies: Vec<ProofNode>,
 }
 
+impl ProofNode {
+    /// Nodes from here on.
+    pub(super) fn size(&self) -> usize {
+        1 + self.replies.iter().map(ProofNode::size).sum::<usize>()
+    }
+}
+
 /// Shows how a question is decided: the winner's moves, all sensible resistance, and how the first player's wrong
 /// moves are refuted. `threats` as they were counted for the reading.
 ///
@@ -436,17 +443,19 @@ impl Job for Show<'_> {
         match self.success {
             Success::KoFirst(count) => threats[prover.opponent() as usize] = count - 1,
             Success::KoSecond(count) => threats[prover as usize] = count,
-            _ => {}
+            // What holds whatever threats there are is shown against any number of them.
+            Success::Yes => threats[prover.opponent() as usize] = ENDLESS,
+            Success::No => threats[prover as usize] = ENDLESS,
+            Success::Unknown => {}
         }
         let root = setting.root(question.board, self.first, threats);
         let mut shower = Shower {
             search: Search::new(&setting.ground, setting.goal, setting.repetition, &table, self.stop),
             setting: &setting,
             root,
-            left: self.most_nodes,
         };
         let mut line = Vec::new();
-        shower.replies(&mut line, true)
+        shower.replies(&mut line, true, self.most_nodes)
     }
 }
 
@@ -454,13 +463,12 @@ struct Shower<'a, 'b, B> {
     search: Search<'a, B>,
     setting: &'b Setting<B>,
     root: Position<B>,
-    left: usize,
 }
 
 impl<B: Bits> Shower<'_, '_, B> {
-    /// What is played behind a line: one good move if the player on turn wins, and otherwise everything. At the first
-    /// move, everything.
-    fn replies(&mut self, line: &mut Vec<Step>, all: bool) -> Vec<ProofNode> {
+    /// What is played behind a line: one good move if the player on turn wins, and otherwise everything; at the first
+    /// move, everything. Moves share the number of nodes that may be shown: what a shorter proof leaves, the others get.
+    fn replies(&mut self, line: &mut Vec<Step>, all: bool, mut left: usize) -> Vec<ProofNode> {
         let moves = self.search.moves_behind(&self.root, line);
         let prover = self.setting.goal.prover;
         let mut nodes = Vec::new();
@@ -468,34 +476,29 @@ impl<B: Bits> Shower<'_, '_, B> {
         let odd = (line.len() - threats) % 2 == 1;
         let color = if odd { self.root.to_move.opponent() } else { self.root.to_move };
         for (step, done) in moves {
-            if self.left == 0 {
-                break;
-            }
             line.push(step);
             let won = self.search.decide_line(&self.root, line).won;
             line.pop();
-            nodes.push((step, color, done, won));
+            nodes.push((step, done, won));
         }
-        let Some(&(_, color, ..)) = nodes.first() else { return Vec::new() };
         let good = |won: Option<bool>| won == Some(color == prover);
         let wins = nodes.iter().any(|&(.., won)| good(won));
         // The good move first.
-        nodes.sort_by_key(|&(_, _, _, won)| !good(won));
+        nodes.sort_by_key(|&(_, _, won)| !good(won));
         if wins && !all {
             nodes.truncate(1);
         }
+        nodes.truncate(left);
+        left -= nodes.len();
         let mut shown = Vec::new();
-        for (step, color, done, success) in nodes {
-            if self.left == 0 {
-                break;
-            }
-            self.left -= 1;
+        for (number, &(step, done, success)) in nodes.iter().enumerate() {
             let mut node = ProofNode { color, mv: self.setting.move_of(step), success, replies: Vec::new() };
             if !done && success.is_some() {
                 line.push(step);
-                node.replies = self.replies(line, false);
+                node.replies = self.replies(line, false, left / (nodes.len() - number));
                 line.pop();
             }
+            left -= node.replies.iter().map(ProofNode::size).sum::<usize>();
             shown.push(node);
         }
         shown

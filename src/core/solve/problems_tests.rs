@@ -4,9 +4,10 @@ use super::attractor;
 use super::bits::Bits;
 use super::ground::ENDLESS;
 use super::problems::{Job, Setting, with_ground};
-use super::{Aim, Question, QuestionError, Reading, Region, Success, Verdict, judge, proof_tree, read};
-use crate::board::{Board, Color, Point};
-use crate::board::{Move, PointSet};
+use super::{
+    Aim, ProofNode, Question, QuestionError, Reading, Region, Success, Verdict, judge, proof_tree, read,
+};
+use crate::board::{Board, Cell, Color, Move, Point, PointSet};
 
 /// One problem of the file.
 #[derive(Debug)]
@@ -219,4 +220,44 @@ fn a_proof_shows_the_move_and_what_is_wrong_with_others() {
     assert!(matches!(proof[0].mv, Some(Move::Play(_))));
     let wrong: Vec<_> = proof.iter().filter(|node| node.success == Some(true)).collect();
     assert!(!wrong.is_empty() && wrong.iter().all(|node| node.color == owner && !node.replies.is_empty()));
+}
+
+/// Replays a shown proof: whoever wins behind a move wins behind all that is shown after it, and stones that are gone
+/// were captured. Returns the number of captures seen.
+fn replay(drawn: &Drawn, board: &Board, nodes: &[ProofNode], above: Option<bool>) -> usize {
+    let mut captures = 0;
+    for node in nodes {
+        let mut board = *board;
+        if let Some(Move::Play(point)) = node.mv {
+            assert!(board.cell(point) == Cell::Empty, "{}: {point}\n{board}", drawn.name);
+            board.play_unchecked(point, node.color);
+        }
+        assert!(node.success.is_some(), "{}", drawn.name);
+        assert!(above.is_none() || node.success == above, "{}: {:?}\n{board}", drawn.name, node.mv);
+        let owner = drawn.board.cell(drawn.point);
+        let region = Region::of_group(&drawn.board, drawn.point).unwrap();
+        let captured = region.group.iter().all(|point| board.cell(point) != owner);
+        if captured {
+            assert_eq!((node.success, node.replies.len()), (Some(true), 0), "{}\n{board}", drawn.name);
+        }
+        captures += usize::from(captured) + replay(drawn, &board, &node.replies, node.success);
+    }
+    captures
+}
+
+#[test]
+fn shown_proofs_hold_when_they_are_played() {
+    let mut captures = 0;
+    for drawn in problems().iter().step_by(9) {
+        let region = Region::of_group(&drawn.board, drawn.point).unwrap();
+        let question = question(drawn, &region, Aim::Capture);
+        for first in Color::BOTH {
+            let reading = read(&question, first, &|_| false).unwrap();
+            let proof = proof_tree(&question, first, reading.success, 400, &|_| false).unwrap();
+            let shown = |nodes: &[ProofNode]| nodes.iter().map(ProofNode::size).sum::<usize>();
+            assert!((1..=400).contains(&shown(&proof)), "{}", drawn.name);
+            captures += replay(drawn, &drawn.board, &proof, None);
+        }
+    }
+    assert!(captures > 50, "{captures}");
 }

@@ -178,7 +178,12 @@ impl<'a, B: Bits> Search<'a, B> {
             let Some(child) = self.child(&position, step, past.banned) else {
                 return Answer { won: None, best: NO_MOVE };
             };
-            if let Some(decided) = child.decided {
+            // What is known of a position on the way says nothing about the one at the end, but if the game ends there.
+            let ends = self.goal.decided(self.ground, &child.after).is_some()
+                || self.path.cycle(&child.after).is_some();
+            if let Some(decided) = child.decided
+                && ends
+            {
                 return Answer { won: Some(decided.won), best: NO_MOVE };
             }
             past.banned = child.banned;
