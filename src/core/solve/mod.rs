@@ -11,6 +11,8 @@
 mod attractor;
 mod bits;
 mod boards;
+mod double;
+mod eyes;
 mod goal;
 mod ground;
 mod images;
@@ -26,6 +28,8 @@ mod tests;
 mod threads;
 
 pub use boards::{BoardAnswer, BoardError, BoardRequest, solve_board};
+pub use double::{Double, DoubleError};
+pub use eyes::{Eyes, EyesError, eyes};
 pub use problems::{
     Aim, MOST_THREATS, ProofNode, Question, QuestionError, Reading, Status, StopAt, Success, Verdict, judge,
     proof_tree, read,

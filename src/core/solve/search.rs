@@ -179,10 +179,8 @@ impl<'a, B: Bits> Search<'a, B> {
                 return Answer { won: None, best: NO_MOVE };
             };
             // What is known of a position on the way says nothing about the one at the end, but if the game ends there.
-            let ends = self.goal.decided(self.ground, &child.after).is_some()
-                || self.path.cycle(&child.after).is_some();
             if let Some(decided) = child.decided
-                && ends
+                && self.ends(&child.after)
             {
                 return Answer { won: Some(decided.won), best: NO_MOVE };
             }
@@ -210,12 +208,15 @@ impl<'a, B: Bits> Search<'a, B> {
         }
         let steps = self.steps(&position);
         let child = |step| {
-            Some((
-                step,
-                self.goal.decided(self.ground, &self.child(&position, step, past.banned)?.after).is_some(),
-            ))
+            let after = self.child(&position, step, past.banned)?.after;
+            Some((step, self.ends(&after)))
         };
         steps.into_iter().filter_map(child).collect()
+    }
+
+    /// Is the game over behind a move from the latest position to this one?
+    fn ends(&self, after: &Position<B>) -> bool {
+        self.goal.decided(self.ground, after).is_some() || self.path.cycle(after).is_some()
     }
 
     fn enter(&mut self, before: &Position<B>, child: &Child<B>) {
