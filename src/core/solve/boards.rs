@@ -268,6 +268,24 @@ mod tests {
         &[(1, 9, 0), (1, 10, 1), (2, 6, 12), (2, 7, 14), (3, 4, 4), (3, 5, 15), (4, 4, 2)];
 
     #[test]
+    fn a_wrong_guess_changes_no_score() {
+        for guess in [-10, 0, 3, 4, 5, 12, 100] {
+            let board = Board::new(BoardSize::new(3, 4).unwrap());
+            let request = BoardRequest {
+                board: &board,
+                to_move: Color::Black,
+                rules: Rules::default(),
+                memory: 8 << 20,
+                all_best: false,
+                cycles_lose_for: Color::Black,
+                threads: 2,
+                guess: Some(guess),
+            };
+            assert_eq!(solve_board(&request, &|_| false, &|_| ()).unwrap().score(), Some(4), "{guess}");
+        }
+    }
+
+    #[test]
     fn small_boards_have_their_published_scores() {
         for &(columns, rows, score) in PUBLISHED {
             let answer = solve(columns, rows, KoRule::Positional, false);
@@ -285,6 +303,26 @@ mod tests {
     fn larger_boards_have_their_published_scores() {
         for &(columns, rows, score) in LARGER {
             let answer = solve(columns, rows, KoRule::Positional, false);
+            assert_eq!(answer.score(), Some(score), "{columns}x{rows}");
+        }
+    }
+
+    #[test]
+    #[ignore = "takes minutes: cargo test --profile checked -p kosumi-core solve::boards::tests::largest -- --ignored"]
+    fn largest_boards_have_their_published_scores() {
+        for (columns, rows, score) in [(3, 6, 18), (4, 5, 20)] {
+            let board = Board::new(BoardSize::new(columns, rows).unwrap());
+            let request = BoardRequest {
+                board: &board,
+                to_move: Color::Black,
+                rules: Rules::default(),
+                memory: 1 << 30,
+                all_best: false,
+                cycles_lose_for: Color::Black,
+                threads: 2,
+                guess: Some(score),
+            };
+            let answer = solve_board(&request, &|_| false, &|_| ()).unwrap();
             assert_eq!(answer.score(), Some(score), "{columns}x{rows}");
         }
     }

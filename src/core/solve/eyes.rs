@@ -52,6 +52,12 @@ pub fn eyes(board: &Board, point: Point, memory: usize, stop: StopAt<'_>) -> Res
     if border.iter().any(|stone| board.anchor(stone) != board.anchor(first)) {
         return Err(EyesError::ManyChains);
     }
+    // Where the opponent's stones stand all along the border there is nothing of the owner's yet.
+    let touches =
+        |p: Point| board.cell(p) == Cell::Empty && p.adjacent().into_iter().any(|n| border.contains(n));
+    if !space.iter().any(touches) {
+        return Err(EyesError::NoEyeSpace);
+    }
     let alone = filled(board, owner, &space, None).ok_or(EyesError::NoRoom)?;
     let beside = board
         .size()
@@ -185,6 +191,10 @@ mod tests {
         assert_eq!(of(two, "G1"), Err(EyesError::NoEyeSpace));
         assert_eq!(of(".X\nX.", "A2"), Err(EyesError::ManyChains));
         assert_eq!(of("...\n...\n...", "A2"), Err(EyesError::NoEyeSpace));
+        // White encloses a group of Black's, and has no liberty there.
+        let group = "..XO...\nXXXO...\nOOOO...\n.......\n.......\n.......";
+        assert_eq!(of(group, "C6"), Err(EyesError::NoEyeSpace));
+        assert_eq!(of(group, "A6").map(|eyes| (eyes.fewest, eyes.most)), Ok((1, 1)));
         let board: Board = "...XO..\nXXXXO..\nOOOOO..\n.......\n.......\n.......".parse().unwrap();
         assert_eq!(eyes(&board, at(&board, "A6"), 1 << 20, &|_| true), Err(EyesError::Undecided));
     }
