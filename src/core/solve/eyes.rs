@@ -1,5 +1,5 @@
-//! How many eyes an eye space is worth, exactly: the stones around it are read as if they had nothing else, and as if
-//! they had one eye more.
+//! How many eyes an eye space is worth, exactly: the stones around it are read as if they had liberties enough but no
+//! other eye, and as if they had one eye more.
 
 use super::problems::{Aim, Question, QuestionError, StopAt, Success, read};
 use super::region::Region;
@@ -40,6 +40,9 @@ pub enum EyesError {
     Question(#[from] QuestionError),
 }
 
+/// The largest shape that leaves one eye when it is captured has six stones.
+const MOST_INSIDE: usize = 6;
+
 /// Reads the eye space at a point: the empty points and the opponent's stones that one chain encloses.
 ///
 /// # Errors
@@ -58,12 +61,18 @@ pub fn eyes(board: &Board, point: Point, memory: usize, stop: StopAt<'_>) -> Res
     if !space.iter().any(touches) {
         return Err(EyesError::NoEyeSpace);
     }
-    let alone = filled(board, owner, &space, None).ok_or(EyesError::NoRoom)?;
-    let beside = board
+    let beside: Vec<Point> = board
         .size()
         .points()
-        .filter(|&p| !space.contains(p) && p.adjacent().into_iter().all(|next| !space.contains(next)));
-    let with_eye = beside.filter_map(|extra| filled(board, owner, &space, Some(extra))).next();
+        .filter(|&p| !space.contains(p) && p.adjacent().into_iter().all(|next| !space.contains(next)))
+        .collect();
+    let alone = beside.iter().find_map(|&liberty| filled(board, owner, &space, liberty, None));
+    let alone = alone.ok_or(EyesError::NoRoom)?;
+    let with_eye = beside.iter().find_map(|&eye| {
+        let apart = |&liberty: &Point| liberty != eye && !liberty.adjacent().contains(&eye);
+        let mut liberties = beside.iter().copied().filter(apart);
+        liberties.find_map(|liberty| filled(board, owner, &space, liberty, Some(eye)))
+    });
     let with_eye = with_eye.ok_or(EyesError::NoRoom)?;
     let mut nodes = 0;
     // How many eyes there are, and the first player's move where there would be one more or one less.
@@ -128,18 +137,27 @@ fn space(board: &Board, point: Point) -> Option<(Color, PointSet)> {
         (Some(black), Some(white)) => Some(if black.1.len() < white.1.len() { black } else { white }),
         (black, white) => black.or(white),
     };
-    // An opponent's stone that is no part of a smaller space is not inside, but around.
-    found.filter(|(_, space)| 2 * space.len() < board.size().area())
+    // Where the other player has more stones inside than any dead shape has, it is a group of its own. And a space as large
+    // as half the board is none.
+    let stones = |space: &PointSet| space.iter().filter(|&p| board.cell(p) != Cell::Empty).count();
+    found.filter(|(_, space)| stones(space) <= MOST_INSIDE && 2 * space.len() < board.size().area())
 }
 
-/// The board with nothing but the eye space: all the rest is one chain of the owner's, but for one point that may be
-/// left as an eye. With it the points where stones may be played. `None` if it is not one chain.
-fn filled(board: &Board, owner: Color, space: &PointSet, eye: Option<Point>) -> Option<(Board, PointSet)> {
+/// The board with nothing but the eye space: all the rest is one chain of the owner's, but for a liberty that nobody
+/// plays at, and one point that may be left as an eye. With it the points where stones may be played. `None` if it is not
+/// one chain.
+fn filled(
+    board: &Board,
+    owner: Color,
+    space: &PointSet,
+    liberty: Point,
+    eye: Option<Point>,
+) -> Option<(Board, PointSet)> {
     let stones = board.size().points().filter_map(|point| {
         if space.contains(point) {
             board.cell(point).color().map(|color| (point, color))
         } else {
-            (eye != Some(point)).then_some((point, owner))
+            (point != liberty && eye != Some(point)).then_some((point, owner))
         }
     });
     let filled = Board::from_stones(board.size(), stones).ok()?;
@@ -191,6 +209,9 @@ mod tests {
         assert_eq!(of(two, "G1"), Err(EyesError::NoEyeSpace));
         assert_eq!(of(".X\nX.", "A2"), Err(EyesError::ManyChains));
         assert_eq!(of("...\n...\n...", "A2"), Err(EyesError::NoEyeSpace));
+        // A group of Black's with eyes, enclosed by White, is no eye space of White's.
+        let group = ".XXO...\nXX.O...\nX.XO...\nXXOO...\nOOO....\n.......\n.......";
+        assert_eq!(of(group, "C6"), Err(EyesError::NoEyeSpace));
         // White encloses a group of Black's, and has no liberty there.
         let group = "..XO...\nXXXO...\nOOOO...\n.......\n.......\n.......";
         assert_eq!(of(group, "C6"), Err(EyesError::NoEyeSpace));
