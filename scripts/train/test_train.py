@@ -104,6 +104,27 @@ class Convolutions(unittest.TestCase):
             for ours, theirs in zip((found, *gradients), (expected, *right)):
                 torch.testing.assert_close(ours, theirs, rtol=2e-4, atol=2e-4)
 
+    def test_products_of_pairs_are_near(self):
+        if not fast.has_pairs():
+            self.skipTest("no AVX-512 BF16, or no C++ compiler")
+        # Odd numbers of tiles, several blocks of images, boards that the tiles do not cover evenly.
+        for images, inputs, outputs, rows, columns in [(3, 16, 48, 19, 19), (7, 32, 16, 9, 9), (60, 16, 32, 7, 5)]:
+            torch.manual_seed(images)
+            x = torch.randn(images, inputs, rows, columns).contiguous(memory_format=torch.channels_last)
+            bias, weight = torch.randn(images, inputs), torch.randn(outputs, inputs, 3, 3) * 0.2
+            inputs_ = [tensor.requires_grad_() for tensor in (x, bias, weight)]
+            towards = torch.randn(images, outputs, rows, columns)
+            answers = []
+            for pairs in (True, False):
+                fast.use_pairs(pairs)
+                found = fast.convolution(*inputs_)
+                answers.append((found, *torch.autograd.grad(found, inputs_, towards)))
+            for ours, theirs in zip(*answers):
+                error = float((ours - theirs).norm() / theirs.norm())
+                self.assertLess(error, 0.04)
+                # They are rounded, so this was not the same computation twice.
+                self.assertGreater(error, 1e-4)
+
 
 class Networks(unittest.TestCase):
     def test_a_file_is_read_as_it_was_written(self):

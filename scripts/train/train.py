@@ -98,7 +98,8 @@ class Average:
 
 
 class Precision:
-    """bf16 where the processor computes with it faster than with f32, which a short test at the start shows."""
+    """bf16 where the processor computes with it faster than with f32, which a short test at the start shows: in the
+    products of the convolutions alone where `fast.py` has them, else as PyTorch does it."""
 
     def __init__(self, device: torch.device, wanted: str, network: Network):
         self.device = device.type
@@ -107,7 +108,7 @@ class Precision:
             return
         if device.type == "cuda":
             self.bf16 = torch.cuda.is_bf16_supported()
-        elif torch.ops.mkldnn._is_mkldnn_bf16_supported():
+        elif fast.has_pairs() or torch.ops.mkldnn._is_mkldnn_bf16_supported():
             seconds = {}
             for self.bf16 in (False, True):
                 self.step(network)
@@ -125,7 +126,9 @@ class Precision:
         network.zero_grad()
 
     def context(self):
-        return torch.autocast(self.device, dtype=torch.bfloat16, enabled=self.bf16)
+        pairs = self.device == "cpu" and fast.has_pairs()
+        fast.use_pairs(pairs and self.bf16)
+        return torch.autocast(self.device, dtype=torch.bfloat16, enabled=self.bf16 and not pairs)
 
 
 class Training:
