@@ -48,7 +48,7 @@ fn effort(behind: i32) -> u32 {
     const EVEN: i64 = 128;
     let behind = i64::from(behind).clamp(-12 * DOUBLES, 12 * DOUBLES);
     let (doubled, rest) = (behind.div_euclid(DOUBLES), behind.rem_euclid(DOUBLES));
-    let numerator = EVEN * (DOUBLES + rest) << (12 + doubled);
+    let numerator = (EVEN * (DOUBLES + rest)) << (12 + doubled);
     (numerator / (DOUBLES << 12)).max(1) as u32
 }
 

@@ -173,14 +173,12 @@ impl<B: Bits> Table<B> {
             let mut open = None;
             for entry in bucket.iter_mut().filter(|entry| entry.key == key) {
                 match entry.known() {
-                    Some(known @ Known::Proven(proof)) => {
-                        if holds(&proof) {
-                            entry.generation = self.generation;
-                            return Some(known);
-                        }
+                    Some(known @ Known::Proven(proof)) if holds(&proof) => {
+                        entry.generation = self.generation;
+                        return Some(known);
                     }
                     Some(known @ Known::Open { .. }) => open = Some(known),
-                    None => {}
+                    Some(Known::Proven(_)) | None => {}
                 }
             }
             open
