@@ -28,5 +28,6 @@ pub mod score;
 pub mod search;
 pub mod sgf;
 pub mod solve;
+mod sync;
 pub mod tactics;
 pub mod time;

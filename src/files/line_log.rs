@@ -23,6 +23,8 @@ const LOCK_PAUSE: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub struct LineLog {
     file: File,
+    /// Bytes of complete lines.
+    complete: u64,
 }
 
 impl LineLog {
@@ -45,7 +47,7 @@ impl LineLog {
         }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).with_context(about)?;
-        Ok((LineLog { file }, bytes))
+        Ok((LineLog { file, complete: bytes.len() as u64 }, bytes))
     }
 
     /// Cuts off what is behind these bytes, which the log begins with: complete lines, the last maybe without its
@@ -54,24 +56,38 @@ impl LineLog {
     /// # Errors
     /// If that cannot be written.
     pub fn go_on_behind(&mut self, complete: &[u8]) -> std::io::Result<()> {
-        self.file.set_len(complete.len() as u64)?;
-        self.file.seek(SeekFrom::End(0))?;
+        self.complete = complete.len() as u64;
+        self.cut_off()?;
         if complete.last().is_some_and(|&last| last != b'\n') {
             self.file.write_all(b"\n")?;
+            self.complete += 1;
         }
+        Ok(())
+    }
+
+    /// Takes back what is behind the complete lines.
+    fn cut_off(&mut self) -> std::io::Result<()> {
+        self.file.set_len(self.complete)?;
+        self.file.seek(SeekFrom::End(0))?;
         Ok(())
     }
 
     /// Adds a line. When this returns, it is on the disk.
     ///
     /// # Errors
-    /// If that cannot be written.
+    /// If that cannot be written. As far as the system lets it, what was written of the line is taken back, so that the next
+    /// one does not go on behind a part of it.
     pub fn write(&mut self, line: &impl Serialize) -> anyhow::Result<()> {
         let mut text = serde_json::to_string(line)?;
         text.push('\n');
         // One call: what is torn is torn at the end.
-        self.file.write_all(text.as_bytes()).context("cannot write the log")?;
-        self.file.sync_data().context("cannot write the log")
+        let written = self.file.write_all(text.as_bytes()).and_then(|()| self.file.sync_data());
+        match written {
+            Ok(()) => self.complete += text.len() as u64,
+            // If this fails, too, the part stays, as after a power cut; whoever opens the log cuts it off.
+            Err(_) => drop(self.cut_off()),
+        }
+        written.context("cannot write the log")
     }
 }
 

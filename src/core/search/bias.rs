@@ -10,14 +10,14 @@
 use super::node::Node;
 use crate::board::{Board, Color, Move, Point};
 use crate::rng::mix;
-use bytemuck::Zeroable;
-use bytemuck::allocation::zeroed_slice_box;
+use crate::sync::atomic::{AtomicI64, Ordering};
+use crate::sync::{blank, blanks};
 use std::fmt;
-use std::sync::atomic::{AtomicI64, Ordering};
 
 /// Summed differences and weights of the nodes after one kind of move, as integers: what a node has added, it can take
 /// back exactly.
-#[derive(Zeroable)]
+#[cfg_attr(not(loom), derive(bytemuck::Zeroable))]
+#[cfg_attr(loom, derive(Default))]
 struct Entry {
     difference: AtomicI64,
     weight: AtomicI64,
@@ -26,7 +26,7 @@ struct Entry {
 /// A one in the sums: of differences, whose weight is at most the visits of a node, and of weights.
 const ONE: f64 = (1u64 << 24) as f64;
 /// Moves of different kinds may share an entry; with 65,536 of them that is seldom.
-const ENTRIES: usize = 1 << 16;
+const ENTRIES: usize = if cfg!(loom) { 2 } else { 1 << 16 };
 /// The bit of a node's number of its entry that says that the node has faded.
 const FADED: u32 = 1 << 31;
 /// Less weight says nothing.
@@ -89,12 +89,12 @@ fn fixed(number: f32) -> i64 {
 
 impl BiasTable {
     pub(crate) fn new() -> BiasTable {
-        BiasTable { entries: zeroed_slice_box(ENTRIES) }
+        BiasTable { entries: blanks(ENTRIES).expect("memory for a table of 1 MiB") }
     }
 
     pub(crate) fn clear(&mut self) {
         for entry in &mut self.entries {
-            *entry = Entry::zeroed();
+            *entry = blank();
         }
     }
 
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn what_a_node_has_noted_it_can_change() {
         let table = BiasTable::new();
-        let [a, b, none] = [(); 3].map(|()| Node::zeroed());
+        let [a, b, none] = [(); 3].map(|()| blank::<Node>());
         BiasTable::tie(&a, Some(Kind(7)));
         BiasTable::tie(&b, Some(Kind(7)));
         BiasTable::tie(&b, Some(Kind(8)));

@@ -26,6 +26,8 @@ pub(crate) mod fixtures;
 mod many_workers;
 pub mod means;
 mod mirror;
+#[cfg(all(test, loom))]
+mod models;
 pub mod node;
 pub mod noise;
 pub mod params;

@@ -33,8 +33,7 @@
 use super::select::NodeStats;
 use crate::board::{Key, Move, Point};
 use crate::eval::{Evaluation, Prior};
-use bytemuck::Zeroable;
-use std::sync::atomic::{AtomicI64, AtomicU16, AtomicU32, AtomicU64, Ordering};
+use crate::sync::atomic::{AtomicI64, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 /// Fixed-point one: values are kept as integers, so that sums do not depend on the order of addition and a
 /// search gives the same answer on every machine.
@@ -74,7 +73,9 @@ const AWAITED: u32 = 8;
 
 /// A position in the graph. All fields are written by any worker, with relaxed ordering unless said: they are
 /// statistics, and what must be seen together is published by `expansion` or by the table's slot.
-#[derive(Zeroable, Debug)]
+#[cfg_attr(not(loom), derive(bytemuck::Zeroable))]
+#[cfg_attr(loom, derive(Default))]
+#[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Node {
     /// The node's key, written once before the node is published in the table.
@@ -125,7 +126,9 @@ pub struct Node {
 }
 
 /// A number that any worker may write.
-#[derive(Zeroable, Debug)]
+#[cfg_attr(not(loom), derive(bytemuck::Zeroable))]
+#[cfg_attr(loom, derive(Default))]
+#[derive(Debug)]
 #[repr(transparent)]
 pub(crate) struct Float(AtomicU32);
 
@@ -171,7 +174,9 @@ pub struct Means {
     pub weight_square: f32,
 }
 
+#[cfg(not(loom))]
 const _: () = assert!(size_of::<Node>() == 128);
+#[cfg(not(loom))]
 const _: () = assert!(size_of::<Edge>() == 16);
 
 /// Scores and squares of values that simulations found, summed as integers: the order of addition does not matter.
@@ -500,7 +505,9 @@ pub type EdgeId = u32;
 
 /// A move from a node. Constant once published: the move, and but for the root's the prior; all else is statistics of any
 /// worker.
-#[derive(Zeroable, Debug)]
+#[cfg_attr(not(loom), derive(bytemuck::Zeroable))]
+#[cfg_attr(loom, derive(Default))]
+#[derive(Debug)]
 #[repr(C)]
 pub struct Edge {
     /// Visits in the upper half, the child's value at the latest update in the lower.
@@ -515,7 +522,9 @@ pub struct Edge {
 
 /// What all-moves-as-first says of a move: games in the upper half, their summed value in the lower, counted from −1 in
 /// hundredths.
-#[derive(Zeroable, Debug)]
+#[cfg_attr(not(loom), derive(bytemuck::Zeroable))]
+#[cfg_attr(loom, derive(Default))]
+#[derive(Debug)]
 #[repr(transparent)]
 pub struct Rave(AtomicU64);
 

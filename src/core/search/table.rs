@@ -21,13 +21,13 @@
 use super::node::{EXPANDING, Edge, EdgeId, FRESH, Header, Node, NodeId, Rave};
 use crate::board::{Key, Move, Point};
 use crate::eval::Prior;
-use bytemuck::allocation::try_zeroed_slice_box;
+use crate::sync::atomic::{AtomicU32, Ordering};
+use crate::sync::{Condvar, Mutex, blank, blanks, get, set};
 use hashbrown::HashMap;
 use smallvec::SmallVec;
 use std::fmt;
 use std::ops::Deref;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::PoisonError;
 
 /// More memory than node numbers of 32 bits could use.
 const MEBIBYTES_MAX: usize = 1 << 20;
@@ -42,7 +42,10 @@ pub enum Storing {
 }
 
 /// Moves of a node that are stored first, if not all are.
-const FIRST_RUN: usize = 8;
+const FIRST_RUN: usize = if cfg!(loom) { 1 } else { 8 };
+
+/// Places where workers wait.
+const WAITING: usize = if cfg!(loom) { 1 } else { 16 };
 
 /// Nodes, edges and the index. See the [module documentation](self).
 pub struct NodeTable {
@@ -56,7 +59,7 @@ pub struct NodeTable {
     nodes_used: AtomicU32,
     edges_used: AtomicU32,
     /// Where workers wait for nodes that others have claimed; nodes share them.
-    waiting: [(Mutex<()>, Condvar); 16],
+    waiting: [(Mutex<()>, Condvar); WAITING],
 }
 
 /// A node that is being evaluated, or whose moves are being created, by one worker alone. It is released in the end,
@@ -132,13 +135,18 @@ impl NodeTable {
         let slots = (2 * nodes).next_power_of_two() / 2;
         let left = bytes - nodes * size_of::<Node>() - slots * size_of::<AtomicU32>();
         let edges = (left / per_edge).min(u32::MAX as usize - 1);
+        NodeTable::of_sizes(storing, nodes, edges, slots)
+    }
+
+    /// A table with room for so many nodes and edges, and an index with so many slots, a power of two.
+    pub(super) fn of_sizes(storing: Storing, nodes: usize, edges: usize, slots: usize) -> Option<NodeTable> {
         let raves = if storing == Storing::All { edges } else { 0 };
         Some(NodeTable {
             storing,
-            nodes: try_zeroed_slice_box(nodes).ok()?,
-            edges: try_zeroed_slice_box(edges).ok()?,
-            raves: try_zeroed_slice_box(raves).ok()?,
-            index: try_zeroed_slice_box(slots).ok()?,
+            nodes: blanks(nodes)?,
+            edges: blanks(edges)?,
+            raves: blanks(raves)?,
+            index: blanks(slots)?,
             nodes_used: AtomicU32::new(0),
             edges_used: AtomicU32::new(0),
             waiting: Default::default(),
@@ -184,13 +192,13 @@ impl NodeTable {
         let usage = self.usage();
         // Only what was used must be zeroed again; the rest still is.
         for node in &mut self.nodes[..usage.nodes] {
-            *node = bytemuck::Zeroable::zeroed();
+            *node = blank();
         }
         for slot in &mut self.index {
-            *slot.get_mut() = 0;
+            set(slot, 0);
         }
-        *self.nodes_used.get_mut() = 0;
-        *self.edges_used.get_mut() = 0;
+        set(&mut self.nodes_used, 0);
+        set(&mut self.edges_used, 0);
     }
 
     /// A node by its number.
@@ -442,9 +450,9 @@ impl NodeTable {
         // Where each node goes; marks become new numbers plus one.
         let mut next = 0;
         for node in &mut self.nodes[..used.nodes] {
-            if *node.mark.get_mut() != 0 {
+            if get(&mut node.mark) != 0 {
                 next += 1;
-                *node.mark.get_mut() = next;
+                set(&mut node.mark, next);
             }
         }
         self.slide_edges(used.edges);
@@ -503,34 +511,34 @@ impl NodeTable {
             }
             from += len + 1;
         }
-        *self.edges_used.get_mut() = to as u32;
+        set(&mut self.edges_used, to as u32);
     }
 
     fn slide_nodes(&mut self, used: usize) {
         let mut kept = 0;
         for from in 0..used {
-            if *self.nodes[from].mark.get_mut() != 0 {
-                *self.nodes[from].mark.get_mut() = 0;
+            if get(&mut self.nodes[from].mark) != 0 {
+                set(&mut self.nodes[from].mark, 0);
                 self.nodes.swap(kept, from);
                 kept += 1;
             }
         }
         for node in &mut self.nodes[kept..used] {
-            *node = bytemuck::Zeroable::zeroed();
+            *node = blank();
         }
-        *self.nodes_used.get_mut() = kept as u32;
+        set(&mut self.nodes_used, kept as u32);
     }
 
     fn rebuild_index(&mut self) {
         for slot in &mut self.index {
-            *slot.get_mut() = 0;
+            set(slot, 0);
         }
         for id in 0..self.node_count() {
             let mut slot = self.slot_of(self.nodes[id].key());
-            while *self.index[slot].get_mut() != 0 {
+            while get(&mut self.index[slot]) != 0 {
                 slot = (slot + 1) & (self.index.len() - 1);
             }
-            *self.index[slot].get_mut() = id as u32 + 1;
+            set(&mut self.index[slot], id as u32 + 1);
         }
     }
 }

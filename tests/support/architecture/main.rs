@@ -24,6 +24,7 @@ const ORDER: &[(&str, &[&str])] = &[
         "kosumi_core",
         &[
             "rng",
+            "sync",
             "board",
             "rules",
             "history",

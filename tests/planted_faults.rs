@@ -1,0 +1,25 @@
+//! The mistakes of `tests/faults` can still be put into the program. That tests find them is what `scripts/faults` shows, in
+//! half an hour.
+
+use std::path::Path;
+use std::process::Command;
+use std::{env, fs};
+
+#[test]
+fn each_can_be_planted_and_names_the_test_that_finds_it() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let files: Vec<_> =
+        fs::read_dir(root.join("tests/faults")).unwrap().map(|it| it.unwrap().path()).collect();
+    assert!(files.len() >= 10);
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap();
+        let command = text.lines().find_map(|line| line.strip_prefix("Found by: ")).expect("Found by:");
+        assert!(command.starts_with("scripts/models ") || command.starts_with("cargo test "), "{command}");
+        // In a folder without a repository `git apply` says nothing, and checks nothing.
+        let git = Command::new("git").current_dir(root).args(["apply", "--check"]).arg(&file).output();
+        if let Ok(output) = git {
+            let errors = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{}: {errors}", file.display());
+        }
+    }
+}
