@@ -27,6 +27,7 @@ mod setup;
 mod show;
 mod status;
 mod text;
+mod worms;
 
 pub use graphics::GraphicsKind;
 pub use parameters::Setting;
@@ -174,6 +175,21 @@ pub const TABLE: &[Row] = &[
     row("dragon_status", reading::dragon_status, "vertex", "alive, critical, dead or unknown"),
     row("same_dragon", reading::same_dragon, "vertex vertex",
         "1 if the two stones are joined whatever the opponent does, otherwise 0"),
+    row("countlib", worms::countlib, "vertex", "number of liberties of the chain"),
+    row("findlib", worms::findlib, "vertex", "liberties of the chain"),
+    row("worm_stones", worms::worm_stones, "[vertex|color]", "stones of a chain, of a player's chains or of all"),
+    row("worm_data", worms::worm_data, "[vertex|color]",
+        "a table for each chain: size, liberties, attack and defence as of attack and defend"),
+    row("dragon_stones", worms::dragon_stones, "[vertex|color]",
+        "stones of the group that owl_attack reads, of a player's groups or of all"),
+    row("dragon_data", worms::dragon_data, "vertex",
+        "a table about the group: status, attack and defence as of owl_attack and owl_defend, chains"),
+    row("eval_eye", worms::eval_eye, "vertex",
+        "least and largest number of eyes of an eye space, and where that is decided; -1 if it is none"),
+    row("attack_either", worms::attack_either, "vertex vertex", "can one of the two chains be captured? A code"),
+    row("defend_both", worms::defend_both, "vertex vertex", "can both chains be saved? 1 or 0"),
+    row("combination_attack", worms::combination_attack, "color",
+        "a move that captures one of several chains, none of which can be captured by itself, or PASS"),
     row("estimate_score", show::estimate_score, "",
         "the expected score, with an upper and a lower bound from White's side"),
     row("final_score", status::final_score, "", "the result if the game ended here"),

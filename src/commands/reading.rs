@@ -12,7 +12,7 @@ use crate::solve::{self, Aim, Question, QuestionError, Reading, Region, Status, 
 use kosumi_gtp::{Arguments, Failure, Session};
 
 /// Nodes for one question: less than a second on an idle processor.
-const MOST_NODES: u64 = 50_000;
+pub(super) const MOST_NODES: u64 = 50_000;
 /// Bytes for the table of one question.
 const MEMORY: usize = 32 << 20;
 /// How far from two chains stones are tried that may join them.
@@ -24,7 +24,7 @@ fn everywhere() -> Region {
 }
 
 /// The code if the prover of the question moved first.
-fn own_code(success: Success) -> Option<u8> {
+pub(super) fn own_code(success: Success) -> Option<u8> {
     match success {
         Success::Yes => Some(1),
         Success::KoFirst(_) => Some(2),
@@ -35,7 +35,7 @@ fn own_code(success: Success) -> Option<u8> {
 }
 
 /// The code if the other player moved first and wants to prevent it.
-fn other_code(success: Success) -> Option<u8> {
+pub(super) fn other_code(success: Success) -> Option<u8> {
     match success {
         Success::No => Some(1),
         Success::KoSecond(_) => Some(2),
@@ -45,12 +45,12 @@ fn other_code(success: Success) -> Option<u8> {
     }
 }
 
-fn undecided() -> Failure {
+pub(super) fn undecided() -> Failure {
     Failure::new(format!("not decided within {MOST_NODES} nodes"))
 }
 
 /// A code, and a move where there is one.
-fn answer(code: Option<u8>, best: Option<Move>) -> Answer {
+pub(super) fn answer(code: Option<u8>, best: Option<Move>) -> Answer {
     let code = code.ok_or_else(undecided)?;
     let text = match best {
         Some(mv) if code > 0 => format!("{code} {}", move_text(mv)),
@@ -62,18 +62,18 @@ fn answer(code: Option<u8>, best: Option<Move>) -> Answer {
 
 /// What is read about a stone: its chain, tactically, or its group in a region.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Scope {
+pub(super) enum Scope {
     Chain,
     Group,
 }
 
 impl Commands {
-    fn board(&self) -> &Board {
+    pub(super) fn board(&self) -> &Board {
         self.engine.game().board()
     }
 
     /// A point with a stone.
-    fn stone(&self, arguments: &mut Arguments<'_>) -> Result<(Point, Color), Failure> {
+    pub(super) fn stone(&self, arguments: &mut Arguments<'_>) -> Result<(Point, Color), Failure> {
         let point = self.point(arguments)?;
         let color = self.board().cell(point).color();
         color.map(|color| (point, color)).ok_or_else(|| Failure::new("vertex must not be empty"))
@@ -81,13 +81,19 @@ impl Commands {
 
     fn read(&self, board: &Board, region: &Region, aim: Aim, first: Color) -> Result<Reading, Failure> {
         let suicide = self.engine.game().rules().suicide;
-        let question = Question { board, region, aim, suicide, memory: MEMORY };
+        let question = Question { board, region, aim, suicide, memory: MEMORY, threads: 1 };
         solve::read(&question, first, &|nodes| nodes >= MOST_NODES)
             .map_err(|error: QuestionError| Failure::new(error.to_string()))
     }
 
     /// Is the stone captured, if `first` moves first on a board that may be a move further than the game?
-    fn capture(&self, board: &Board, point: Point, scope: Scope, first: Color) -> Result<Reading, Failure> {
+    pub(super) fn capture(
+        &self,
+        board: &Board,
+        point: Point,
+        scope: Scope,
+        first: Color,
+    ) -> Result<Reading, Failure> {
         match scope {
             Scope::Chain => self.read(board, &everywhere(), Aim::Chain(point), first),
             Scope::Group => {
@@ -140,7 +146,7 @@ impl Commands {
     }
 
     /// Two stones of the same player.
-    fn pair(&self, arguments: &mut Arguments<'_>) -> Result<(Point, Point, Color), Failure> {
+    pub(super) fn pair(&self, arguments: &mut Arguments<'_>) -> Result<(Point, Point, Color), Failure> {
         let (a, color) = self.stone(arguments)?;
         let (b, other) = self.stone(arguments)?;
         if color != other {
@@ -267,7 +273,8 @@ pub(super) fn dragon_status(
     let board = commands.board();
     let region = Region::of_group(board, point).ok_or_else(|| Failure::new("vertex must not be empty"))?;
     let suicide = commands.engine.game().rules().suicide;
-    let question = Question { board, region: &region, aim: Aim::Capture, suicide, memory: MEMORY };
+    let question =
+        Question { board, region: &region, aim: Aim::Capture, suicide, memory: MEMORY, threads: 1 };
     let verdict = solve::judge(&question, &|nodes| nodes >= MOST_NODES);
     // A group that has no room is captured at the next move or never: that is for tactical reading.
     let status = verdict.map_err(|error| Failure::new(error.to_string()))?.status;

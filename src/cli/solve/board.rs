@@ -21,7 +21,7 @@ this is the worst for Black and that it is the worst for White.
 Examples:
   kosumi solve board --size 4x4                 Black wins by 2, in a few seconds
   kosumi solve board --size 3x3 --all           all best first moves
-  kosumi solve board --size 5x4 --time 3600 --memory 4096
+  kosumi solve board --size 5x4 --guess 20 --threads 2 --memory 4096
   kosumi solve board --size 2x2 --rules new-zealand --json")]
 pub(super) struct Arguments {
     /// Size of the board: 3, or WIDTHxHEIGHT
@@ -33,6 +33,9 @@ pub(super) struct Arguments {
     /// Ko rule, instead of that of the rules: simple, positional, situational or natural-situational
     #[arg(long, value_name = "RULE", value_parser = options::ko_rule)]
     ko: Option<KoRule>,
+    /// Ask about this score first: whether Black gets it, and then whether Black gets more
+    #[arg(long, value_name = "SCORE", allow_hyphen_values = true)]
+    guess: Option<i32>,
     /// Find all best first moves, not one of them
     #[arg(long)]
     all: bool,
@@ -57,6 +60,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             memory: arguments.limits.bytes(),
             all_best: arguments.all,
             cycles_lose_for,
+            threads: arguments.limits.threads(),
+            guess: arguments.guess,
         };
         let stop = arguments.limits.stop(start);
         let watched = |nodes| {

@@ -43,11 +43,18 @@ struct Limits {
     /// Memory for the table, in MiB
     #[arg(long, value_name = "MIB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..))]
     memory: u32,
+    /// Threads that search with one table
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
+    threads: u16,
 }
 
 impl Limits {
     fn bytes(&self) -> usize {
         (self.memory as usize).saturating_mul(1 << 20)
+    }
+
+    fn threads(&self) -> usize {
+        usize::from(self.threads)
     }
 
     /// Is it enough? Given the number of nodes so far.

@@ -105,8 +105,14 @@ fn solve(arguments: &Arguments, file: &Path) -> anyhow::Result<()> {
         (GoalName::Race | GoalName::Connect, None) => bail!("say with --other which stone is meant"),
     };
     let region = region(arguments, board, point, aim)?;
-    let question =
-        Question { board, region: &region, aim, suicide: rules.suicide, memory: arguments.limits.bytes() };
+    let question = Question {
+        board,
+        region: &region,
+        aim,
+        suicide: rules.suicide,
+        memory: arguments.limits.bytes(),
+        threads: arguments.limits.threads(),
+    };
     let start = Instant::now();
     let bar = progress::spinner();
     let limit = arguments.limits.stop(start);

@@ -13,6 +13,7 @@ pub(super) trait Bits:
     + std::hash::Hash
     + Debug
     + Default
+    + bytemuck::Zeroable
     + Send
     + Sync
     + 'static
@@ -147,7 +148,7 @@ impl Bits for u128 {
 const WORDS: usize = 6;
 
 /// A set for boards up to 19×19.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, bytemuck::Zeroable)]
 pub(super) struct Wide([u64; WORDS]);
 
 macro_rules! word_by_word {

@@ -7,6 +7,7 @@ use super::images::Images;
 use super::path::Repetition;
 use super::search::{NO_MOVE, PASS, Search, Step, Stop};
 use super::table::Table;
+use super::threads::Question;
 use crate::board::{Board, Color, Move, Point};
 use crate::rules::{KoRule, Rules, Scoring, Tax};
 
@@ -63,6 +64,10 @@ pub struct BoardRequest<'a> {
     /// Under simple ko, a game that goes round in a circle ends without a result: for the score that is the worst
     /// result for this player. Both answers together say what play without a result is worth.
     pub cycles_lose_for: Color,
+    /// Threads that search.
+    pub threads: usize,
+    /// A score to ask about first: whether Black gets it, and then whether Black gets more.
+    pub guess: Option<i32>,
 }
 
 /// The exact score of a position, as far as it is found before `stop` says to give up, which is asked now and then
@@ -132,9 +137,8 @@ impl<'a, B: Bits> BoardSearch<'a, B> {
         self.answer.table_bytes = table.bytes();
         let mut shown = NO_MOVE;
         while self.answer.at_least < self.answer.at_most {
-            // Halving: a question far from the score is a small one, and each answer halves what is left.
-            let at_least = (self.answer.at_least + self.answer.at_most + 1).div_euclid(2);
-            let Some((won, best)) = self.ask(&table, at_least, &[]) else { return self.done(&table) };
+            let at_least = self.next_question();
+            let Some((won, best)) = self.ask(&table, at_least, &[]) else { return self.answer };
             table.next_generation();
             if won {
                 self.answer.at_least = at_least;
@@ -148,12 +152,17 @@ impl<'a, B: Bits> BoardSearch<'a, B> {
             (self.progress)(&self.answer);
         }
         self.find_best(&table, shown);
-        self.done(&table)
+        self.answer
     }
 
-    fn done(mut self, table: &Table<B>) -> BoardAnswer {
-        self.answer.table_use = table.use_so_far();
-        self.answer
+    /// Which bound to ask about: a guess and the next more, and otherwise halving what is left.
+    fn next_question(&self) -> i32 {
+        let (low, high) = (self.answer.at_least, self.answer.at_most);
+        match self.request.guess {
+            Some(guess) if low < guess && guess <= high => guess,
+            Some(guess) if low == guess => guess + 1,
+            _ => (low + high + 1).div_euclid(2),
+        }
     }
 
     /// Does Black get at least so many points behind these moves, and by which move?
@@ -161,12 +170,19 @@ impl<'a, B: Bits> BoardSearch<'a, B> {
         let goal = Goal { prover: Color::Black, kind: Kind::Score(at_least) };
         let nodes = self.answer.nodes;
         let outer = self.stop;
+        let question = Question {
+            ground: &self.ground,
+            goal,
+            repetition: self.repetition,
+            images: self.images.as_ref(),
+            table,
+        };
         let stop = |searched| outer(nodes + searched);
-        let mut search =
-            Search::new(&self.ground, goal, self.repetition, table, &stop).with_images(self.images.as_ref());
-        let answer = search.decide_line(&self.root, line);
-        self.answer.nodes += search.nodes;
-        answer.won.map(|won| (won, answer.best))
+        let found = question.decide(&self.root, line, self.request.threads, &stop);
+        self.answer.nodes += found.nodes;
+        self.answer.table_use.0 += found.table_use.0;
+        self.answer.table_use.1 += found.table_use.1;
+        found.answer.won.map(|won| (won, found.answer.best))
     }
 
     fn find_best(&mut self, table: &Table<B>, shown: Step) {
@@ -226,6 +242,8 @@ mod tests {
             memory: 32 << 20,
             all_best,
             cycles_lose_for: Color::Black,
+            threads: 1,
+            guess: None,
         };
         solve_board(&request, &|_| false, &|_| ()).unwrap()
     }
@@ -250,6 +268,24 @@ mod tests {
         &[(1, 9, 0), (1, 10, 1), (2, 6, 12), (2, 7, 14), (3, 4, 4), (3, 5, 15), (4, 4, 2)];
 
     #[test]
+    fn a_wrong_guess_changes_no_score() {
+        for guess in [-10, 0, 3, 4, 5, 12, 100] {
+            let board = Board::new(BoardSize::new(3, 4).unwrap());
+            let request = BoardRequest {
+                board: &board,
+                to_move: Color::Black,
+                rules: Rules::default(),
+                memory: 8 << 20,
+                all_best: false,
+                cycles_lose_for: Color::Black,
+                threads: 2,
+                guess: Some(guess),
+            };
+            assert_eq!(solve_board(&request, &|_| false, &|_| ()).unwrap().score(), Some(4), "{guess}");
+        }
+    }
+
+    #[test]
     fn small_boards_have_their_published_scores() {
         for &(columns, rows, score) in PUBLISHED {
             let answer = solve(columns, rows, KoRule::Positional, false);
@@ -267,6 +303,26 @@ mod tests {
     fn larger_boards_have_their_published_scores() {
         for &(columns, rows, score) in LARGER {
             let answer = solve(columns, rows, KoRule::Positional, false);
+            assert_eq!(answer.score(), Some(score), "{columns}x{rows}");
+        }
+    }
+
+    #[test]
+    #[ignore = "takes minutes: cargo test --profile checked -p kosumi-core solve::boards::tests::largest -- --ignored"]
+    fn largest_boards_have_their_published_scores() {
+        for (columns, rows, score) in [(3, 6, 18), (4, 5, 20)] {
+            let board = Board::new(BoardSize::new(columns, rows).unwrap());
+            let request = BoardRequest {
+                board: &board,
+                to_move: Color::Black,
+                rules: Rules::default(),
+                memory: 1 << 30,
+                all_best: false,
+                cycles_lose_for: Color::Black,
+                threads: 2,
+                guess: Some(score),
+            };
+            let answer = solve_board(&request, &|_| false, &|_| ()).unwrap();
             assert_eq!(answer.score(), Some(score), "{columns}x{rows}");
         }
     }
@@ -298,6 +354,8 @@ mod tests {
             memory: 1 << 20,
             all_best: false,
             cycles_lose_for: Color::Black,
+            threads: 1,
+            guess: None,
         };
         assert_eq!(solve_board(&request, &|_| false, &|_| ()), Err(BoardError::Scoring));
         request.rules = Rules::default();

@@ -257,9 +257,9 @@ impl<B: Bits> Ground<B> {
         let squares = sideways & sideways >> self.stride;
         let count = |set: B| set.count() as i32;
         let euler = count(stones) + count(squares) - count(sideways) - count(upwards);
-        8 * count(stones) + 4 * count(liberties) + 2 * count(second)
-            - 2 * count(stones & self.edge)
-            - 8 * euler
+        8 * count(stones) + 8 * count(liberties) + 4 * count(second)
+            - 4 * count(stones & self.edge)
+            - 12 * euler
     }
 
     /// What `color` holds even if it always passes: see [`Holding`].
@@ -303,8 +303,11 @@ impl<B: Bits> Ground<B> {
         if holding.stones.any() {
             let beside = self.around(holding.stones);
             for region in regions.iter().filter(|region| region.around.any()) {
-                // Eyes of the opponent's are points without a neighbour of the owner; one is not enough.
-                if (region.points & !beside).count() <= 1 {
+                // Eyes of the opponent's are points without a neighbour of the owner; one is not enough, and two
+                // that are neighbours are one eye.
+                let inner = region.points & !beside;
+                let neighbours = || self.around(B::one(inner.lowest())).meets(inner);
+                if inner.count() <= 1 || inner.count() == 2 && neighbours() {
                     holding.area = holding.area | region.points;
                 }
             }

@@ -11,6 +11,8 @@
 mod attractor;
 mod bits;
 mod boards;
+mod double;
+mod eyes;
 mod goal;
 mod ground;
 mod images;
@@ -23,8 +25,11 @@ mod search;
 mod table;
 #[cfg(test)]
 mod tests;
+mod threads;
 
 pub use boards::{BoardAnswer, BoardError, BoardRequest, solve_board};
+pub use double::{Double, DoubleError};
+pub use eyes::{Eyes, EyesError, eyes};
 pub use problems::{
     Aim, MOST_THREATS, ProofNode, Question, QuestionError, Reading, Status, StopAt, Success, Verdict, judge,
     proof_tree, read,

@@ -11,6 +11,7 @@ use super::path::Repetition;
 use super::region::Region;
 use super::search::{NO_MOVE, PASS, Search, Step, THREAT};
 use super::table::Table;
+use super::threads;
 use crate::board::{Board, Cell, Color, Move, Point, PointSet};
 
 /// What one player, the prover, wants. All else is a success of the other one.
@@ -42,6 +43,8 @@ pub struct Question<'a> {
     pub suicide: bool,
     /// Bytes for the table.
     pub memory: usize,
+    /// Threads that search.
+    pub threads: usize,
 }
 
 /// Why a question cannot be asked.
@@ -189,6 +192,13 @@ pub struct ProofNode {
     pub success: Option<bool>,
     /// What follows.
     pub replies: Vec<ProofNode>,
+}
+
+impl ProofNode {
+    /// Nodes from here on.
+    pub(super) fn size(&self) -> usize {
+        1 + self.replies.iter().map(ProofNode::size).sum::<usize>()
+    }
 }
 
 /// Shows how a question is decided: the winner's moves, all sensible resistance, and how the first player's wrong
@@ -348,8 +358,11 @@ impl Job for Read<'_> {
 
     fn run<B: Bits>(&mut self, question: &Question<'_>, setting: Setting<B>) -> Reading {
         let table = Table::new(question.memory);
+        let Setting { ground, goal, repetition, .. } = &setting;
+        let asked =
+            threads::Question { ground, goal: *goal, repetition: *repetition, images: None, table: &table };
         let mut nodes = 0;
-        let prover = setting.goal.prover;
+        let prover = goal.prover;
         let mut ask = |prover_threats: u8, other_threats: u8| {
             let mut threats = [0; 2];
             threats[prover as usize] = prover_threats;
@@ -357,11 +370,9 @@ impl Job for Read<'_> {
             let root = setting.root(question.board, self.first, threats);
             let before = nodes;
             let stop = |searched| (self.stop)(before + searched);
-            let Setting { ground, goal, repetition, .. } = &setting;
-            let mut search = Search::new(ground, *goal, *repetition, &table, &stop);
-            let answer = search.decide(&root);
-            nodes += search.nodes;
-            (answer.won, answer.best)
+            let found = asked.decide(&root, &[], question.threads, &stop);
+            nodes += found.nodes;
+            (found.answer.won, found.answer.best)
         };
         let (plain, best) = ask(0, 0);
         let success = match plain {
@@ -432,17 +443,19 @@ impl Job for Show<'_> {
         match self.success {
             Success::KoFirst(count) => threats[prover.opponent() as usize] = count - 1,
             Success::KoSecond(count) => threats[prover as usize] = count,
-            _ => {}
+            // What holds whatever threats there are is shown against any number of them.
+            Success::Yes => threats[prover.opponent() as usize] = ENDLESS,
+            Success::No => threats[prover as usize] = ENDLESS,
+            Success::Unknown => {}
         }
         let root = setting.root(question.board, self.first, threats);
         let mut shower = Shower {
             search: Search::new(&setting.ground, setting.goal, setting.repetition, &table, self.stop),
             setting: &setting,
             root,
-            left: self.most_nodes,
         };
         let mut line = Vec::new();
-        shower.replies(&mut line, true)
+        shower.replies(&mut line, true, self.most_nodes)
     }
 }
 
@@ -450,13 +463,12 @@ struct Shower<'a, 'b, B> {
     search: Search<'a, B>,
     setting: &'b Setting<B>,
     root: Position<B>,
-    left: usize,
 }
 
 impl<B: Bits> Shower<'_, '_, B> {
-    /// What is played behind a line: one good move if the player on turn wins, and otherwise everything. At the first
-    /// move, everything.
-    fn replies(&mut self, line: &mut Vec<Step>, all: bool) -> Vec<ProofNode> {
+    /// What is played behind a line: one good move if the player on turn wins, and otherwise everything; at the first
+    /// move, everything. Moves share the number of nodes that may be shown: what a shorter proof leaves, the others get.
+    fn replies(&mut self, line: &mut Vec<Step>, all: bool, mut left: usize) -> Vec<ProofNode> {
         let moves = self.search.moves_behind(&self.root, line);
         let prover = self.setting.goal.prover;
         let mut nodes = Vec::new();
@@ -464,34 +476,29 @@ impl<B: Bits> Shower<'_, '_, B> {
         let odd = (line.len() - threats) % 2 == 1;
         let color = if odd { self.root.to_move.opponent() } else { self.root.to_move };
         for (step, done) in moves {
-            if self.left == 0 {
-                break;
-            }
             line.push(step);
             let won = self.search.decide_line(&self.root, line).won;
             line.pop();
-            nodes.push((step, color, done, won));
+            nodes.push((step, done, won));
         }
-        let Some(&(_, color, ..)) = nodes.first() else { return Vec::new() };
         let good = |won: Option<bool>| won == Some(color == prover);
         let wins = nodes.iter().any(|&(.., won)| good(won));
         // The good move first.
-        nodes.sort_by_key(|&(_, _, _, won)| !good(won));
+        nodes.sort_by_key(|&(_, _, won)| !good(won));
         if wins && !all {
             nodes.truncate(1);
         }
+        nodes.truncate(left);
+        left -= nodes.len();
         let mut shown = Vec::new();
-        for (step, color, done, success) in nodes {
-            if self.left == 0 {
-                break;
-            }
-            self.left -= 1;
+        for (number, &(step, done, success)) in nodes.iter().enumerate() {
             let mut node = ProofNode { color, mv: self.setting.move_of(step), success, replies: Vec::new() };
             if !done && success.is_some() {
                 line.push(step);
-                node.replies = self.replies(line, false);
+                node.replies = self.replies(line, false, left / (nodes.len() - number));
                 line.pop();
             }
+            left -= node.replies.iter().map(ProofNode::size).sum::<usize>();
             shown.push(node);
         }
         shown

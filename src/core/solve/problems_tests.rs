@@ -4,9 +4,10 @@ use super::attractor;
 use super::bits::Bits;
 use super::ground::ENDLESS;
 use super::problems::{Job, Setting, with_ground};
-use super::{Aim, Question, QuestionError, Reading, Region, Success, Verdict, judge, proof_tree, read};
-use crate::board::{Board, Color, Point};
-use crate::board::{Move, PointSet};
+use super::{
+    Aim, ProofNode, Question, QuestionError, Reading, Region, Success, Verdict, judge, proof_tree, read,
+};
+use crate::board::{Board, Cell, Color, Move, Point, PointSet};
 
 /// One problem of the file.
 #[derive(Debug)]
@@ -32,7 +33,7 @@ fn problems() -> Vec<Drawn> {
 }
 
 fn question<'a>(drawn: &'a Drawn, region: &'a Region, aim: Aim) -> Question<'a> {
-    Question { board: &drawn.board, region, aim, suicide: false, memory: 16 << 20 }
+    Question { board: &drawn.board, region, aim, suicide: false, memory: 16 << 20, threads: 1 }
 }
 
 fn text(verdict: &Verdict) -> String {
@@ -42,7 +43,7 @@ fn text(verdict: &Verdict) -> String {
 #[test]
 fn drawings_in_verdicts_out() {
     let problems = problems();
-    assert!(problems.len() >= 150, "{}", problems.len());
+    assert!(problems.len() >= 225, "{}", problems.len());
     let mut wrong = Vec::new();
     for drawn in &problems {
         let region = Region::of_group(&drawn.board, drawn.point).unwrap();
@@ -138,7 +139,8 @@ fn both(drawing: &str, point: &str, aim: impl Fn(&Board) -> Aim) -> [Success; 2]
         Aim::Connect(a, b) => Region::near(&board, &[a, b], 3),
         _ => Region::of_group(&board, point).unwrap(),
     };
-    let question = Question { board: &board, region: &region, aim, suicide: false, memory: 8 << 20 };
+    let question =
+        Question { board: &board, region: &region, aim, suicide: false, memory: 8 << 20, threads: 1 };
     [Color::White, Color::Black]
         .map(|first| read(&question, first, &|nodes| nodes > 500_000).unwrap().success)
 }
@@ -185,7 +187,7 @@ fn questions_without_an_answer_are_refused() {
     let all: PointSet = board.size().points().collect();
     let stones: PointSet = board.stones().map(|(point, _)| point).collect();
     let ask = |region: &Region, aim: Aim| {
-        let question = Question { board: &board, region, aim, suicide: false, memory: 0 };
+        let question = Question { board: &board, region, aim, suicide: false, memory: 0, threads: 1 };
         read(&question, Color::White, &|_| false).map(|reading| reading.success)
     };
     let drawn = |playable, point| Region::drawn(&board, playable, point);
@@ -199,7 +201,8 @@ fn questions_without_an_answer_are_refused() {
     assert!(Region::of_group(&board, empty).is_none());
     // The smallest table is enough, and with nothing to search nothing is claimed.
     assert!(ask(&region, Aim::Capture).is_ok());
-    let question = Question { board: &board, region: &region, aim: Aim::Capture, suicide: false, memory: 0 };
+    let question =
+        Question { board: &board, region: &region, aim: Aim::Capture, suicide: false, memory: 0, threads: 1 };
     assert_eq!(read(&question, Color::White, &|_| true).unwrap().success, Success::Unknown);
 }
 
@@ -217,4 +220,44 @@ fn a_proof_shows_the_move_and_what_is_wrong_with_others() {
     assert!(matches!(proof[0].mv, Some(Move::Play(_))));
     let wrong: Vec<_> = proof.iter().filter(|node| node.success == Some(true)).collect();
     assert!(!wrong.is_empty() && wrong.iter().all(|node| node.color == owner && !node.replies.is_empty()));
+}
+
+/// Replays a shown proof: whoever wins behind a move wins behind all that is shown after it, and stones that are gone
+/// were captured. Returns the number of captures seen.
+fn replay(drawn: &Drawn, board: &Board, nodes: &[ProofNode], above: Option<bool>) -> usize {
+    let mut captures = 0;
+    for node in nodes {
+        let mut board = *board;
+        if let Some(Move::Play(point)) = node.mv {
+            assert!(board.cell(point) == Cell::Empty, "{}: {point}\n{board}", drawn.name);
+            board.play_unchecked(point, node.color);
+        }
+        assert!(node.success.is_some(), "{}", drawn.name);
+        assert!(above.is_none() || node.success == above, "{}: {:?}\n{board}", drawn.name, node.mv);
+        let owner = drawn.board.cell(drawn.point);
+        let region = Region::of_group(&drawn.board, drawn.point).unwrap();
+        let captured = region.group.iter().all(|point| board.cell(point) != owner);
+        if captured {
+            assert_eq!((node.success, node.replies.len()), (Some(true), 0), "{}\n{board}", drawn.name);
+        }
+        captures += usize::from(captured) + replay(drawn, &board, &node.replies, node.success);
+    }
+    captures
+}
+
+#[test]
+fn shown_proofs_hold_when_they_are_played() {
+    let mut captures = 0;
+    for drawn in problems().iter().step_by(9) {
+        let region = Region::of_group(&drawn.board, drawn.point).unwrap();
+        let question = question(drawn, &region, Aim::Capture);
+        for first in Color::BOTH {
+            let reading = read(&question, first, &|_| false).unwrap();
+            let proof = proof_tree(&question, first, reading.success, 400, &|_| false).unwrap();
+            let shown = |nodes: &[ProofNode]| nodes.iter().map(ProofNode::size).sum::<usize>();
+            assert!((1..=400).contains(&shown(&proof)), "{}", drawn.name);
+            captures += replay(drawn, &drawn.board, &proof, None);
+        }
+    }
+    assert!(captures > 50, "{captures}");
 }

@@ -14,6 +14,8 @@ use super::images::Images;
 use super::path::{NEVER, Path, Repetition};
 use super::table::{Known, Proof, Table, Trace};
 use crate::board::Color;
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
 /// A move as a number: the index of a point, or one of these.
 pub(super) type Step = u16;
@@ -34,6 +36,39 @@ const fn max_depth<B: Bits>() -> usize {
 
 /// Says whether to give up; asked now and then, with the number of nodes so far.
 pub(super) type Stop<'a> = &'a dyn Fn(u64) -> bool;
+
+/// What threads that search the same position tell each other, beside what is in the table.
+///
+/// CITE: Tomoyuki Kaneko, "Parallel depth first proof number search" (AAAI 2010), for the idea: a position that
+/// another thread is searching looks worse than it is, so that threads part where it costs least.
+#[derive(Debug)]
+pub(super) struct Company {
+    /// One of them is done, or nobody wants to know any more.
+    pub(super) is_over: AtomicBool,
+    /// Nodes of all of them, up to date within [`CHECK`] for each.
+    pub(super) nodes: AtomicU64,
+    /// How many threads are below a position, by its key. Positions that share a place only look worse than they are.
+    busy: Vec<AtomicU8>,
+}
+
+impl Company {
+    const PLACES: usize = 1 << 16;
+
+    pub(super) fn new() -> Company {
+        Company {
+            is_over: AtomicBool::new(false),
+            nodes: AtomicU64::new(0),
+            busy: (0..Company::PLACES).map(|_| AtomicU8::new(0)).collect(),
+        }
+    }
+
+    fn place(&self, key: u128) -> &AtomicU8 {
+        &self.busy[(key >> 32) as usize % Company::PLACES]
+    }
+}
+
+/// How often a search asks whether to stop, in nodes.
+const CHECK: u64 = 256;
 
 /// A decided position on the present path.
 #[derive(Clone, Copy, Debug)]
@@ -88,8 +123,11 @@ pub(super) struct Search<'a, B> {
     stop: Stop<'a>,
     path: Path<B>,
     children: Vec<Child<B>>,
+    company: Option<&'a Company>,
     /// Nodes that were expanded.
     pub(super) nodes: u64,
+    /// Look-ups in the table, and those that found something.
+    pub(super) table_use: Cell<(u64, u64)>,
     stopped: bool,
 }
 
@@ -109,7 +147,9 @@ impl<'a, B: Bits> Search<'a, B> {
             stop,
             path: Path::new(repetition, goal.salt()),
             children: Vec::new(),
+            company: None,
             nodes: 0,
+            table_use: Cell::new((0, 0)),
             stopped: false,
         }
     }
@@ -120,9 +160,10 @@ impl<'a, B: Bits> Search<'a, B> {
         self
     }
 
-    /// Reads a position without a past.
-    pub(super) fn decide(&mut self, root: &Position<B>) -> Answer {
-        self.decide_line(root, &[])
+    /// The same, as one of several threads.
+    pub(super) fn in_company(mut self, company: &'a Company) -> Search<'a, B> {
+        self.company = Some(company);
+        self
     }
 
     /// Reads the position after some legal moves, which are its past.
@@ -137,7 +178,10 @@ impl<'a, B: Bits> Search<'a, B> {
             let Some(child) = self.child(&position, step, past.banned) else {
                 return Answer { won: None, best: NO_MOVE };
             };
-            if let Some(decided) = child.decided {
+            // What is known of a position on the way says nothing about the one at the end, but if the game ends there.
+            if let Some(decided) = child.decided
+                && self.ends(&child.after)
+            {
                 return Answer { won: Some(decided.won), best: NO_MOVE };
             }
             past.banned = child.banned;
@@ -164,12 +208,15 @@ impl<'a, B: Bits> Search<'a, B> {
         }
         let steps = self.steps(&position);
         let child = |step| {
-            Some((
-                step,
-                self.goal.decided(self.ground, &self.child(&position, step, past.banned)?.after).is_some(),
-            ))
+            let after = self.child(&position, step, past.banned)?.after;
+            Some((step, self.ends(&after)))
         };
         steps.into_iter().filter_map(child).collect()
+    }
+
+    /// Is the game over behind a move from the latest position to this one?
+    fn ends(&self, after: &Position<B>) -> bool {
+        self.goal.decided(self.ground, after).is_some() || self.path.cycle(after).is_some()
     }
 
     fn enter(&mut self, before: &Position<B>, child: &Child<B>) {
@@ -246,6 +293,8 @@ impl<'a, B: Bits> Search<'a, B> {
         let found = self.table.look_up(child.key, |proof| {
             self.path.admits(&child.after, child.lifted, child.symmetry, prover, &turned_back(proof))
         });
+        let (lookups, hits) = self.table_use.get();
+        self.table_use.set((lookups + 1, hits + u64::from(found.is_some())));
         match found {
             Some(Known::Proven(proof)) => {
                 let since = match proof.rests_on {
@@ -291,6 +340,21 @@ impl<'a, B: Bits> Search<'a, B> {
         }
     }
 
+    fn gives_up(&self) -> bool {
+        let Some(company) = self.company else { return (self.stop)(self.nodes) };
+        let all = company.nodes.fetch_add(CHECK, Ordering::Relaxed) + CHECK;
+        company.is_over.load(Ordering::Relaxed) || (self.stop)(all)
+    }
+
+    /// By how much a position looks worse because other threads are below it.
+    fn crowd(&self, child: &Child<B>, phi: u32) -> u32 {
+        let Some(company) = self.company else { return 0 };
+        match company.place(child.key).load(Ordering::Relaxed) {
+            0 => 0,
+            count => u32::from(count) * (phi / 4 + 1),
+        }
+    }
+
     /// Searches the position at the end of the path until it is decided or a number reaches its threshold.
     fn node(
         &mut self,
@@ -302,7 +366,7 @@ impl<'a, B: Bits> Search<'a, B> {
     ) -> Result<B> {
         self.nodes += 1;
         let nodes_before = self.nodes;
-        if self.nodes % 256 == 1 && (self.stop)(self.nodes) {
+        if self.nodes % CHECK == 1 && self.gives_up() {
             self.stopped = true;
         }
         let open = Result { pn: 1, dn: 1, decided: None, best: NO_MOVE };
@@ -326,11 +390,16 @@ impl<'a, B: Bits> Search<'a, B> {
                 let (decided, best) = self.conclude(position, first, won, prover_moves);
                 break self.finish(key, decided, best, nodes_before);
             }
-            let choice = choose(children, prover_moves);
+            let choice = choose(children, prover_moves, |child, phi| self.crowd(child, phi));
             if choice.pn >= pn_limit || choice.dn >= dn_limit || self.stopped {
                 let (pn, dn) = (choice.pn, choice.dn);
                 let best = children[choice.child].step;
                 if !self.stopped {
+                    let Choice { pn, dn, .. } = match self.company {
+                        // What is remembered is the truth.
+                        Some(_) => choose(children, prover_moves, |_, _| 0),
+                        None => choice,
+                    };
                     self.table.store(key.0, Known::Open { pn, dn }, self.nodes - nodes_before + 1);
                 }
                 break Result { pn, dn, decided: None, best };
@@ -349,8 +418,15 @@ impl<'a, B: Bits> Search<'a, B> {
                 continue;
             }
             self.enter(position, &child);
+            let place = self.company.map(|company| company.place(child.key));
+            if let Some(place) = place {
+                place.fetch_add(1, Ordering::Relaxed);
+            }
             let result =
                 self.node(&child.after, (child.key, child.symmetry), child.banned, pn_limit, dn_limit);
+            if let Some(place) = place {
+                place.fetch_sub(1, Ordering::Relaxed);
+            }
             self.path.pop();
             let prover = self.goal.prover;
             let child = &mut self.children[first + choice.child];
@@ -466,13 +542,15 @@ struct Choice {
     own: (u32, u32),
 }
 
-fn choose<B>(children: &[Child<B>], prover_moves: bool) -> Choice {
+/// `crowd`: what is added to a child's number because others search it.
+fn choose<B>(children: &[Child<B>], prover_moves: bool, crowd: impl Fn(&Child<B>, u32) -> u32) -> Choice {
     // For the player on turn, the smaller the better; for the other one.
     let numbers = |child: &Child<B>| if prover_moves { (child.pn, child.dn) } else { (child.dn, child.pn) };
     let (mut best, mut best_numbers, mut second) = (0, (u32::MAX, u32::MAX), INFINITE);
     let (mut most, mut open) = (0, 0);
     for (index, child) in children.iter().enumerate().filter(|(_, child)| child.decided.is_none()) {
         let (phi, delta) = numbers(child);
+        let phi = phi.saturating_add(crowd(child, phi)).min(INFINITE - 1);
         open += 1;
         most = most.max(delta);
         if (phi, delta) < best_numbers {

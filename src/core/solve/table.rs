@@ -6,11 +6,11 @@
 //! one, so the table never needs a sweep and never grows.
 
 use super::bits::Bits;
+use bytemuck::Zeroable;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Points at which stones were placed and lifted, by colour.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Zeroable)]
 pub(super) struct Trace<B> {
     pub(super) played: [B; 2],
     pub(super) lifted: [B; 2],
@@ -60,43 +60,91 @@ pub(super) enum Known<B> {
     Proven(Proof<B>),
 }
 
-#[derive(Clone, Copy, Debug)]
+/// What an entry holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Content {
+    Free,
+    Open,
+    Lost,
+    Won,
+}
+
+/// One cache line where sets are one word. All zeros are an entry that nobody has written.
+#[derive(Clone, Copy, Debug, Zeroable)]
 struct Entry<B> {
-    key: u128,
-    known: Known<B>,
+    /// The halves of the key.
+    key: [u64; 2],
+    /// A proof's; or the proof number and the disproof number of an open position.
+    suffix: u64,
+    trace: Trace<B>,
     /// Nodes that were searched for it.
     work: u32,
-    /// The search that wrote or used it last; 0 is an entry that nobody has written.
+    rests_on: u16,
+    /// A [`Content`].
+    content: u8,
+    /// The search that wrote or used it last.
     generation: u8,
+}
+
+impl<B: Bits> Entry<B> {
+    fn new(key: [u64; 2], known: &Known<B>, work: u32, generation: u8) -> Entry<B> {
+        match *known {
+            Known::Open { pn, dn } => Entry {
+                key,
+                suffix: u64::from(pn) << 32 | u64::from(dn),
+                trace: Trace::default(),
+                work,
+                rests_on: 0,
+                content: Content::Open as u8,
+                generation,
+            },
+            Known::Proven(Proof { won, rests_on, suffix, trace }) => {
+                let content = if won { Content::Won } else { Content::Lost } as u8;
+                Entry { key, suffix, trace, work, rests_on, content, generation }
+            }
+        }
+    }
+
+    fn content(&self) -> Content {
+        [Content::Free, Content::Open, Content::Lost, Content::Won][usize::from(self.content % 4)]
+    }
+
+    fn known(&self) -> Option<Known<B>> {
+        let won = match self.content() {
+            Content::Free => return None,
+            Content::Open => {
+                return Some(Known::Open { pn: (self.suffix >> 32) as u32, dn: self.suffix as u32 });
+            }
+            Content::Lost => false,
+            Content::Won => true,
+        };
+        let Entry { rests_on, suffix, trace, .. } = *self;
+        Some(Known::Proven(Proof { won, rests_on, suffix, trace }))
+    }
 }
 
 const WAYS: usize = 4;
 /// Parts of the table, each behind a lock.
-const SHARDS: usize = 256;
+const SHARDS: usize = 64;
 
 type Bucket<B> = [Entry<B>; WAYS];
 
 /// See the [module documentation](self).
 #[derive(Debug)]
 pub(super) struct Table<B> {
-    shards: Vec<Mutex<Vec<Bucket<B>>>>,
+    shards: Vec<Mutex<Box<[Bucket<B>]>>>,
     buckets: u64,
     generation: u8,
-    lookups: AtomicU64,
-    hits: AtomicU64,
 }
 
 impl<B: Bits> Table<B> {
-    /// A table of at most so many bytes, but of 256 buckets at least.
+    /// A table of at most so many bytes, but of 64 buckets at least. Memory is taken when it is first written to.
     pub(super) fn new(bytes: usize) -> Table<B> {
-        let empty = Entry { key: 0, known: Known::Open { pn: 1, dn: 1 }, work: 0, generation: 0 };
         let per_shard = (bytes / std::mem::size_of::<Bucket<B>>() / SHARDS).max(1);
         Table {
-            shards: (0..SHARDS).map(|_| Mutex::new(vec![[empty; WAYS]; per_shard])).collect(),
+            shards: (0..SHARDS).map(|_| Mutex::new(bytemuck::zeroed_slice_box(per_shard))).collect(),
             buckets: per_shard as u64,
             generation: 1,
-            lookups: AtomicU64::new(0),
-            hits: AtomicU64::new(0),
         }
     }
 
@@ -105,14 +153,14 @@ impl<B: Bits> Table<B> {
         self.generation = self.generation.checked_add(1).unwrap_or(1);
     }
 
-    /// Bytes that it takes.
+    /// Bytes that it may take.
     pub(super) fn bytes(&self) -> usize {
         SHARDS * self.buckets as usize * std::mem::size_of::<Bucket<B>>()
     }
 
-    fn with_bucket<R>(&self, key: u128, work: impl FnOnce(&mut Bucket<B>) -> R) -> R {
-        let shard = &self.shards[key as usize % SHARDS];
-        let index = ((key >> 64) as u64) % self.buckets;
+    fn with_bucket<R>(&self, [high, low]: [u64; 2], work: impl FnOnce(&mut Bucket<B>) -> R) -> R {
+        let shard = &self.shards[low as usize % SHARDS];
+        let index = high % self.buckets;
         // A thread that panicked has left whole entries behind: they are written in one assignment.
         let mut shard = shard.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         work(&mut shard[index as usize])
@@ -120,62 +168,53 @@ impl<B: Bits> Table<B> {
 
     /// What is known of a position: the proof for which `holds`, or else the numbers so far.
     pub(super) fn look_up(&self, key: u128, mut holds: impl FnMut(&Proof<B>) -> bool) -> Option<Known<B>> {
-        let found = self.with_bucket(key, |bucket| {
+        let key = halves(key);
+        self.with_bucket(key, |bucket| {
             let mut open = None;
-            for entry in bucket.iter_mut().filter(|entry| entry.generation > 0 && entry.key == key) {
-                match &entry.known {
-                    Known::Proven(proof) => {
-                        if holds(proof) {
-                            entry.generation = self.generation;
-                            return Some(entry.known);
-                        }
+            for entry in bucket.iter_mut().filter(|entry| entry.key == key) {
+                match entry.known() {
+                    Some(known @ Known::Proven(proof)) if holds(&proof) => {
+                        entry.generation = self.generation;
+                        return Some(known);
                     }
-                    Known::Open { .. } => open = Some(entry.known),
+                    Some(known @ Known::Open { .. }) => open = Some(known),
+                    Some(Known::Proven(_)) | None => {}
                 }
             }
             open
-        });
-        self.lookups.fetch_add(1, Ordering::Relaxed);
-        if found.is_some() {
-            self.hits.fetch_add(1, Ordering::Relaxed);
-        }
-        found
+        })
     }
 
     /// Remembers.
     pub(super) fn store(&self, key: u128, known: Known<B>, work: u64) {
         let work = work.min(u64::from(u32::MAX)) as u32;
-        let entry = Entry { key, known, work, generation: self.generation };
+        let key = halves(key);
         self.with_bucket(key, |bucket| {
-            let same = bucket.iter().position(|old| {
-                old.generation > 0
-                    && old.key == key
-                    && match (&old.known, &known) {
-                        (Known::Open { .. }, Known::Open { .. }) => true,
-                        // A proof that always holds makes the numbers useless.
-                        (Known::Open { .. }, Known::Proven(new)) => new.rests_on == 0,
-                        (Known::Proven(old), Known::Proven(new)) => {
-                            (old.won, old.rests_on, old.suffix) == (new.won, new.rests_on, new.suffix)
-                        }
-                        (Known::Proven(_), Known::Open { .. }) => false,
-                    }
-            });
+            let replaces = |old: &Entry<B>| match (old.known(), &known) {
+                (None, _) | (Some(Known::Proven(_)), Known::Open { .. }) => false,
+                (Some(Known::Open { .. }), Known::Open { .. }) => true,
+                // A proof that always holds makes the numbers useless.
+                (Some(Known::Open { .. }), Known::Proven(new)) => new.rests_on == 0,
+                (Some(Known::Proven(old)), Known::Proven(new)) => {
+                    (old.won, old.rests_on, old.suffix) == (new.won, new.rests_on, new.suffix)
+                }
+            };
+            let same = bucket.iter().position(|old| old.key == key && replaces(old));
             let slot = same.unwrap_or_else(|| {
                 let value = |entry: &Entry<B>| {
-                    (entry.generation > 0, entry.generation == self.generation, entry.work)
+                    (entry.content() != Content::Free, entry.generation == self.generation, entry.work)
                 };
                 (0..WAYS).min_by_key(|&way| value(&bucket[way])).unwrap_or(0)
             });
             let old = &bucket[slot];
-            let work = if same.is_some() { old.work.saturating_add(entry.work) } else { entry.work };
-            bucket[slot] = Entry { work, ..entry };
+            let work = if same.is_some() { old.work.saturating_add(work) } else { work };
+            bucket[slot] = Entry::new(key, &known, work, self.generation);
         });
     }
+}
 
-    /// Look-ups, and those that found something.
-    pub(super) fn use_so_far(&self) -> (u64, u64) {
-        (self.lookups.load(Ordering::Relaxed), self.hits.load(Ordering::Relaxed))
-    }
+fn halves(key: u128) -> [u64; 2] {
+    [(key >> 64) as u64, key as u64]
 }
 
 /// Mixes words into a hash of 128 bits.

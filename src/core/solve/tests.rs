@@ -6,8 +6,8 @@ use super::goal::{Goal, Kind};
 use super::ground::{ENDLESS, Ground, Position};
 use super::images::Images;
 use super::path::Repetition;
-use super::search::Search;
 use super::table::Table;
+use super::threads::Question as Asked;
 use crate::board::{Board, BoardSize, Color, Point};
 use crate::rng::Rng;
 use crate::rules::KoRule;
@@ -292,7 +292,7 @@ impl Case {
 }
 
 /// The solver's answer, with a table of so many bytes; `None` if it takes too long.
-fn solver<B: Bits>(case: &Case, bytes: usize, limit: u64) -> Option<bool> {
+fn solver<B: Bits>(case: &Case, bytes: usize, threads: usize, limit: u64) -> Option<bool> {
     let board = case.board();
     let ground = Ground::<B>::whole(board.size(), case.suicide).unwrap();
     let root: Position<B> = ground.position(&board, case.to_move);
@@ -317,8 +317,8 @@ fn solver<B: Bits>(case: &Case, bytes: usize, limit: u64) -> Option<bool> {
         Question::Take(_) => None,
         _ => Images::new(&ground, board.size()),
     };
-    let mut search = Search::new(&ground, goal, repetition, &table, &stop).with_images(images.as_ref());
-    search.decide(&root).won
+    let question = Asked { ground: &ground, goal, repetition, images: images.as_ref(), table: &table };
+    question.decide(&root, &[], threads, &stop).answer.won
 }
 
 /// Asks both, and returns how many questions both could answer.
@@ -333,9 +333,11 @@ fn compare(questions: u32, seed: u64, most_nodes: u64) -> u32 {
         // A tiny table forgets nearly everything, a large one nothing: neither may change an answer.
         let bytes = if number % 3 == 0 { 0 } else { 1 << 21 };
         let answer = match number % 8 {
-            0 => solver::<u128>(&case, bytes, 200_000),
-            1 => solver::<Wide>(&case, bytes, 200_000),
-            _ => solver::<u64>(&case, bytes, 200_000),
+            0 => solver::<u128>(&case, bytes, 1, 200_000),
+            1 => solver::<Wide>(&case, bytes, 1, 200_000),
+            // Threads find other ways through the tree, and the same answers.
+            2 | 3 => solver::<u64>(&case, bytes, 3, 200_000),
+            _ => solver::<u64>(&case, bytes, 1, 200_000),
         };
         match answer {
             Some(answer) => {
@@ -406,8 +408,10 @@ fn compare_with_all_positions(questions: u32, seed: u64) -> u32 {
         let Some(expected) = attractor::forces(&ground, &goal, &root, 50_000, settled) else { continue };
         let table = Table::new(if number % 3 == 0 { 0 } else { 1 << 20 });
         let stop = |nodes: u64| nodes > 500_000;
-        let mut search = Search::new(&ground, goal, Repetition::Wins(case.cycles), &table, &stop);
-        if let Some(won) = search.decide(&root).won {
+        let repetition = Repetition::Wins(case.cycles);
+        let question = Asked { ground: &ground, goal, repetition, images: None, table: &table };
+        let threads = if number % 8 < 2 { 2 } else { 1 };
+        if let Some(won) = question.decide(&root, &[], threads, &stop).answer.won {
             assert_eq!(won, expected, "question {number} of {seed}: {goal:?} {:?}\n{board}", root.threats);
             decided += 1;
         }

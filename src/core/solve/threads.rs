@@ -1,0 +1,84 @@
+//! One question, searched by several threads with one table.
+
+use super::bits::Bits;
+use super::goal::Goal;
+use super::ground::{Ground, Position};
+use super::images::Images;
+use super::path::Repetition;
+use super::search::{Answer, Company, Search, Step, Stop};
+use super::table::Table;
+use std::sync::Mutex;
+use std::sync::atomic::Ordering;
+
+/// What is searched.
+#[derive(Debug)]
+pub(super) struct Question<'a, B> {
+    pub(super) ground: &'a Ground<B>,
+    pub(super) goal: Goal<B>,
+    pub(super) repetition: Repetition,
+    /// See [`Search::with_images`].
+    pub(super) images: Option<&'a Images<B>>,
+    pub(super) table: &'a Table<B>,
+}
+
+/// What came of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Found {
+    pub(super) answer: Answer,
+    /// Nodes of all threads.
+    pub(super) nodes: u64,
+    /// Their look-ups in the table, and those that found something.
+    pub(super) table_use: (u64, u64),
+}
+
+/// Frames of the recursion are large, and there may be hundreds.
+const STACK: usize = 64 << 20;
+
+impl<'a, B: Bits> Question<'a, B> {
+    fn search<'s>(&'s self, stop: Stop<'s>) -> Search<'s, B> {
+        Search::new(self.ground, self.goal, self.repetition, self.table, stop).with_images(self.images)
+    }
+
+    /// Reads the position after some legal moves. With one thread the same question always takes the same way; with
+    /// more, only who wins is always the same. `stop` is asked in the calling thread.
+    pub(super) fn decide(&self, root: &Position<B>, line: &[Step], threads: usize, stop: Stop<'_>) -> Found {
+        if threads < 2 {
+            let mut search = self.search(stop);
+            let answer = search.decide_line(root, line);
+            return Found { answer, nodes: search.nodes, table_use: search.table_use.get() };
+        }
+        let company = Company::new();
+        let first: Mutex<Option<Answer>> = Mutex::new(None);
+        let total = Mutex::new((0, (0, 0)));
+        let work = |stop: Stop<'_>| {
+            let mut search = self.search(stop).in_company(&company);
+            let answer = search.decide_line(root, line);
+            if answer.won.is_some() {
+                lock(&first).get_or_insert(answer);
+                company.is_over.store(true, Ordering::Relaxed);
+            }
+            let (lookups, hits) = search.table_use.get();
+            let mut total = lock(&total);
+            total.0 += search.nodes;
+            total.1 = (total.1.0 + lookups, total.1.1 + hits);
+            answer
+        };
+        let own = std::thread::scope(|scope| {
+            for _ in 1..threads {
+                let thread = std::thread::Builder::new().stack_size(STACK);
+                // With fewer threads than wanted it takes longer.
+                let _ = thread.spawn_scoped(scope, || work(&|_| false));
+            }
+            let own = work(stop);
+            company.is_over.store(true, Ordering::Relaxed);
+            own
+        });
+        let answer = lock(&first).unwrap_or(own);
+        let (nodes, table_use) = *lock(&total);
+        Found { answer, nodes, table_use }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
