@@ -1,5 +1,5 @@
 //! What earlier releases have written is read by this one: `tests/upgrades` has a saved game, the log of a match, and the log and
-//! a shard of self-play, of every release whose files look different.
+//! a shard of self-play and the network that played it, of every release whose files look different.
 //!
 //! A release that changes one of them adds a folder, made by the commands below with its own program; no folder is ever
 //! changed.
@@ -87,8 +87,8 @@ fn self_play_goes_on() {
     for (release, folder) in releases() {
         let log = folder.path().join("shards/games-00000.jsonl");
         let before = lines(&log);
-        let arguments =
-            ["selfplay", "--out", "shards", "--sizes", "5", "--visits", "4", "--games", "4", "--seed", "9"];
+        let arguments = ["selfplay", "--out", "shards", "--sizes", "5", "--visits", "4", "--games", "4"];
+        let arguments = [&arguments[..], &["--seed", "9", "--model", "network.bin.gz"]].concat();
         kosumi(folder.path(), &arguments, "");
         let after = lines(&log);
         assert_eq!((after.len(), &after[..4]), (5, &before[..]), "{release}: three games, then one more");
