@@ -5,6 +5,7 @@ use crate::eval::Ownership;
 use crate::eyespace::{self, Fate};
 use crate::safety;
 use crate::score;
+use crate::solve::{self, Aim, Question, Region, Success};
 
 /// A chain is dead if its points belong to the opponent so clearly, as a mean owner.
 const DEAD_MEAN: f32 = 0.35;
@@ -14,6 +15,15 @@ const HELD_MEAN: f32 = 0.8;
 const READ: f32 = 2.0;
 /// How lost a chain is if that is so whatever happens.
 const CERTAIN: f32 = 3.0;
+
+/// What only seems dead is read if no more empty points than these are enclosed with it: about as many as a seki has.
+const READ_EMPTY_POINTS: usize = 12;
+/// Nodes for one chain, and for all chains of a position: some tens of milliseconds in all.
+const READ_NODES: (u64, u64) = (3_000, 30_000);
+/// Bytes of the table for one reading: as many positions as nodes.
+const READ_MEMORY: usize = 1 << 20;
+/// Frames of a reading are large, and whoever asks for the status may have a small stack.
+const READ_STACK: usize = 16 << 20;
 
 /// What is known of the stones of a position.
 #[derive(Debug)]
@@ -85,7 +95,55 @@ fn how_lost(board: &Board, ownership: &Ownership, suicide: bool) -> (PointMap<f3
             }
         }
     }
+    revive_unassailable(board, suicide, &anchors, &mut lost);
     (lost, is_unsettled)
+}
+
+/// Revives chains that only seem dead: those that the opponent cannot capture even with the first move, as in seki.
+/// Playouts fill the shared liberties of a seki, and networks have seen few.
+fn revive_unassailable(board: &Board, suicide: bool, anchors: &[(Point, Color)], lost: &mut PointMap<f32>) {
+    let mut asked: Vec<(Point, Color, Region)> = Vec::new();
+    for &(anchor, color) in anchors {
+        if lost[anchor] <= DEAD_MEAN || lost[anchor] >= READ {
+            continue;
+        }
+        if let Some(mut region) = Region::of_group(board, anchor)
+            && region.is_closed
+            && region.empty_points(board) <= READ_EMPTY_POINTS
+        {
+            region.group = board.chain(anchor).collect();
+            asked.push((anchor, color, region));
+        }
+    }
+    if asked.is_empty() {
+        return;
+    }
+    let read = || {
+        let mut left = READ_NODES.1;
+        let mut alive = Vec::new();
+        for (anchor, color, region) in &asked {
+            let question =
+                Question { board, region, aim: Aim::Capture, suicide, memory: READ_MEMORY, threads: 1 };
+            let most = READ_NODES.0.min(left);
+            // Without room to play there is nothing to read.
+            let Ok(attack) = solve::read(&question, color.opponent(), &|nodes| nodes >= most) else {
+                continue;
+            };
+            left = left.saturating_sub(attack.nodes);
+            if attack.success == Success::No {
+                alive.push(*anchor);
+            }
+        }
+        alive
+    };
+    let alive = std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(READ_STACK).spawn_scoped(scope, read);
+        // Without a thread nothing is read.
+        thread.ok().and_then(|thread| thread.join().ok()).unwrap_or_default()
+    });
+    for anchor in alive {
+        lost[anchor] = -READ;
+    }
 }
 
 /// Two chains that touch cannot both be dead: the one that is more clearly so stays it, and if none is, none.

@@ -239,13 +239,13 @@ mod tests {
     #[test]
     fn a_lost_rank_costs_no_move() {
         for speaks in [true, false] {
-            let dying = |link| Box::new(Dying { link, packets: 40, speaks }) as RankLink;
+            let dying = |link| Box::new(Dying { link, packets: 12, speaks }) as RankLink;
             let Cast { mut engine, others, lost } = start(3, dying);
             for turn in 0..3 {
                 let color = if turn % 2 == 0 { Color::Black } else { Color::White };
                 assert!(matches!(genmove(&mut engine, color), Decision::Play(_)));
             }
-            assert!(!engine.is_spread(), "forty packets are not enough for three searches");
+            assert!(!engine.is_spread(), "twelve packets are not enough for three searches");
             assert_eq!(engine.game().records().len(), 3);
             assert_eq!(engine.last_report().map(|report| report.playouts), Some(60));
             assert_eq!(lost.lock().expect("a lock").len(), 1);

@@ -180,6 +180,51 @@ mod tests {
         })
     }
 
+    /// Who is said to own the chain at (column, row) is its opponent; everything else belongs to who stands there.
+    fn said_to_be_dead(board: &Board, column: usize, row: usize) -> Ownership {
+        let anchor = board.anchor(Point::new(column, row));
+        let says = |point: Point| {
+            let owner = board.cell(point).color().map_or(0, Color::sign) as i8 * 120;
+            let is_in_it = owner != 0 && board.anchor(point) == anchor;
+            if is_in_it { -owner } else { owner }
+        };
+        let owners: Vec<i8> = board.size().points().map(says).collect();
+        let mut ownership = Ownership::default();
+        ownership.add_expected(board.size(), &owners);
+        ownership
+    }
+
+    #[test]
+    fn what_seems_dead_but_cannot_be_captured_is_alive() {
+        // Two shared liberties: who plays there loses all.
+        let seki = "
+            X . X X O . O
+            . X X X O O O
+            X X X X O . O
+            X X X X O O O
+            . . X O X X O
+            . . X O . X O
+            . . X O . X O";
+        // White's three stones have a third liberty here: Black's chain is captured.
+        let race = "
+            X . X X O . O
+            . X X X O O O
+            X X X X O . O
+            X X X X O O O
+            . X X O X X O
+            . X . O . X O
+            . X X O . X O";
+        for (drawing, column, is_dead) in [(seki, 4, false), (seki, 3, false), (race, 4, true)] {
+            let board: Board = drawing.parse().expect("a drawing");
+            let rules = Rules::preset("chinese-kgs").expect("a preset").rules;
+            let game = Game::from_board(board, Color::Black, rules, 0.5);
+            let status = final_status(&game, || said_to_be_dead(&board, column, 2));
+            check(&game, &status);
+            assert_eq!(status.dead.contains(Point::new(column, 2)), is_dead, "{drawing}");
+            assert_eq!(status.seki.is_empty(), is_dead, "{drawing}");
+        }
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
