@@ -101,6 +101,6 @@ mod tests {
 
     #[test]
     fn signature_by_network() {
-        assert_eq!(by_network().unwrap(), 2_294_981_123_925_108_915);
+        assert_eq!(by_network().unwrap(), 9_125_024_650_548_733_390);
     }
 }
