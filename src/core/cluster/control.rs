@@ -34,12 +34,17 @@ pub struct Window {
 }
 
 impl Window {
-    /// What keeps so many evaluators busy: some visits more than there are evaluators, since chance does not give each the
-    /// same.
+    /// What keeps so many evaluators busy. Where one rank keeps all nodes, each evaluator is given a visit as soon as it has none,
+    /// so that as many visits as evaluators are enough; where nodes are spread, chance does not give each the same. More visits
+    /// in progress are worth less: they do not know of each other.
     pub fn for_evaluators(evaluators: usize, is_central: bool) -> Window {
         let evaluators = u32::try_from(evaluators).unwrap_or(u32::MAX);
-        let most = if is_central { evaluators.saturating_mul(3) / 2 } else { evaluators.saturating_mul(2) };
-        Window { least: evaluators.min(64), most: most.max(1) }
+        if is_central {
+            // A few evaluators may wait at the beginning, when a wrong way costs most.
+            let least = (evaluators / 8 * 5 + evaluators % 8 * 5 / 8).clamp(1, 64);
+            return Window { least, most: evaluators.max(least) };
+        }
+        Window { least: evaluators.min(64), most: evaluators.saturating_mul(2).max(1) }
     }
 
     /// Visits that may be in progress after so many: few while little is known, so that not all go the same wrong way.

@@ -185,6 +185,8 @@ pub(crate) struct Rank<'s, E> {
     lent: HashMap<u32, Job>,
     next_lent: u32,
     busy: Vec<u32>,
+    /// Jobs that this rank's evaluators have, or that lie before them.
+    begun: u32,
     local: VecDeque<Message>,
     outbox: Outbox,
     /// What the control is told.
@@ -248,6 +250,7 @@ impl<'s, E: Evaluator> Rank<'s, E> {
             lent: HashMap::new(),
             next_lent: 0,
             busy: vec![0; ranks],
+            begun: 0,
             local: VecDeque::new(),
             outbox: Outbox::default(),
             told: VecDeque::new(),
@@ -335,13 +338,16 @@ impl<'s, E: Evaluator> Rank<'s, E> {
 
     /// Takes a job back that nobody has begun, because the search is being given up.
     pub(crate) fn take_back(&mut self, job: Job) {
+        self.begun -= 1;
         self.give_up(job);
         self.settle();
     }
 
-    /// Takes a job.
+    /// Takes a job; its answer goes to [`Rank::evaluated`], or it is taken back.
     pub(crate) fn next_job(&mut self) -> Option<Job> {
-        self.jobs.pop_front()
+        let job = self.jobs.pop_front()?;
+        self.begun += 1;
+        Some(job)
     }
 
     /// Takes a message that has come from another rank, and does all that follows from it here.
@@ -390,6 +396,7 @@ impl<'s, E: Evaluator> Rank<'s, E> {
 
     /// Takes the answer to a job of this rank, and does all that follows from it here.
     pub(crate) fn evaluated(&mut self, answer: Answer) {
+        self.begun -= 1;
         self.answered(answer);
         self.settle();
     }
@@ -829,16 +836,20 @@ impl<'s, E: Evaluator> Rank<'s, E> {
         }
     }
 
-    /// Where one rank keeps all nodes, gives jobs to the others.
+    /// Where one rank keeps all nodes, gives jobs to the others: each to the rank that has the fewest, this one included.
     fn lend(&mut self) {
         if !self.begin.is_central || self.rank != 0 || self.ranks == 1 {
             return;
         }
         // One for each processor, and one more that waits there, so that none waits for a message.
         let most = 2 * self.threads as u32;
-        while self.jobs.len() > self.threads {
+        loop {
+            let here = self.begun + self.jobs.len() as u32;
             let free = (1..self.ranks).min_by_key(|&rank| self.busy[rank]);
-            let Some(rank) = free.filter(|&rank| self.busy[rank] < most) else { return };
+            // A job that is at hand here is not sent away for nothing.
+            let Some(rank) = free.filter(|&rank| self.busy[rank] < most.min(here.saturating_sub(1))) else {
+                return;
+            };
             let Some(job) = self.jobs.pop_front() else { return };
             let number = self.next_lent;
             self.next_lent = self.next_lent.wrapping_add(1);

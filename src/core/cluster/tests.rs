@@ -498,8 +498,8 @@ fn processor_time() -> u64 {
     text.split_whitespace().next().and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
-/// The clusters of `docs/cluster.md`: evaluation and latency in microseconds, where nodes live, ranks, and visits in progress
-/// for each evaluator.
+/// The clusters of `docs/cluster.md`: evaluation and latency in microseconds, where nodes live, ranks, visits in progress
+/// for each evaluator, and evaluators of each rank, 16 if not given.
 const CLUSTERS: &str = "\
     16500:2:hashed:1:2 16500:2:hashed:8:2 16500:50:hashed:8:2 16500:2:hashed:64:2 16500:50:hashed:64:2 \
     16500:2:hashed:256:2 16500:50:hashed:256:2 16500:2:hashed:1024:2 16500:50:hashed:1024:2 16500:2:central:8:2 \
@@ -515,23 +515,26 @@ fn simulated_clusters() {
     let game = Game::new(BoardSize::square(19).expect("size"), Rules::default(), 7.5);
     let wanted = std::env::var("KOSUMI_CLUSTERS").unwrap_or(CLUSTERS.to_owned());
     println!(
-        "evaluation_us,latency_us,placement,ranks,in_progress,evaluations_per_s,efficiency,hottest,mean_busy,messages_per_visit,packets_per_visit,bytes_per_visit,depth,us_per_message"
+        "evaluation_us,latency_us,placement,ranks,evaluators,in_progress,evaluations_per_s,efficiency,hottest,mean_busy,messages_per_visit,packets_per_visit,bytes_per_visit,depth,us_per_message"
     );
     for cluster in wanted.split_whitespace() {
         let words: Vec<&str> = cluster.split(':').collect();
         let number = |place: usize| words[place].parse::<usize>().expect("a number");
-        let (evaluation, latency, ranks, factor) = (number(0), number(1), number(3), number(4));
+        let (evaluation, latency, ranks) = (number(0), number(1), number(3));
+        let factor = words[4].parse::<f64>().expect("a number");
+        let threads = if words.len() > 5 { number(5) } else { 16 };
         let placement = if words[2] == "central" { Placement::Central } else { Placement::Hashed };
-        let evaluators = ranks * 16;
+        let evaluators = ranks * threads;
         // Open from the beginning, as in a search that has gone on for a while.
-        let window = (evaluators * factor) as u32;
+        let window = (evaluators as f64 * factor) as u32;
         let settings = simulation::Simulated {
             placement,
+            threads,
             window: Some(Window { least: window, most: window }),
             mebibytes: if placement == Placement::Central { 4 * ranks.clamp(16, 256) } else { 16 },
             ..simulated(ranks, 1000 * evaluation as u64, 1000 * latency as u64)
         };
-        let visits = (evaluators * 12) as u32;
+        let visits = (evaluators * 12).max(400) as u32;
         let before = processor_time();
         let params = SearchParams::for_network();
         let outcome = simulation::simulate(&settings, &Plausible, &params, &game, visits).expect("a search");
@@ -539,7 +542,7 @@ fn simulated_clusters() {
         assert_eq!(outcome.report.visits, visits);
         let per_visit = |number: u64| number as f64 / f64::from(visits);
         println!(
-            "{evaluation},{latency},{},{ranks},{factor},{:.0},{:.3},{:.3},{:.3},{:.1},{:.1},{:.0},{},{:.2}",
+            "{evaluation},{latency},{},{ranks},{evaluators},{factor},{:.0},{:.3},{:.3},{:.3},{:.1},{:.1},{:.0},{},{:.2}",
             words[2],
             outcome.rate(),
             outcome.efficiency(&settings),
