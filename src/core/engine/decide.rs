@@ -1,7 +1,7 @@
 //! Choosing a move: one search, and what its report says about resigning, passing and playing on.
 
 use super::record::SearchSummary;
-use super::{Decision, Engine, Purpose, SearchRequest};
+use super::{Decision, Engine, Purpose, SearchRequest, reading};
 use crate::board::{Color, Move};
 use crate::eval::Ownership;
 use crate::game::Record;
@@ -138,7 +138,21 @@ impl Engine {
             return Decision::Play(mv);
         }
         let best = report.moves.iter().find(|entry| may_be_played(entry.mv));
-        Decision::Play(best.map_or(Move::Pass, |entry| entry.mv))
+        let best = best.map_or(Move::Pass, |entry| entry.mv);
+        let vital = if best == Move::Pass { self.vital_move(turn) } else { None };
+        Decision::Play(vital.unwrap_or(best))
+    }
+
+    /// Instead of a pass: what saves an own enclosed group or kills one of the opponent's, if that hangs on who moves first.
+    /// A short search may not see it.
+    fn vital_move(&mut self, turn: &Turn<'_>) -> Option<Move> {
+        if !self.has_time_for_status(turn.time_left()) {
+            return None;
+        }
+        let unsettled = self.final_status().unsettled;
+        let (game, suicide) = (&self.game, self.game.rules().suicide);
+        let may_be_played = |mv| turn.permits(mv) && game.check(turn.color, mv).is_ok();
+        reading::vital_move(game.board(), &unsettled, turn.color, suicide, may_be_played)
     }
 
     /// Is the game lost, and was it at the last few moves too? One search may be wrong. In the opening it is always
@@ -192,7 +206,7 @@ impl Engine {
     /// killed.
     fn score_as_it_stands(&mut self, color: Color) -> Option<f32> {
         let status = self.final_status();
-        (!status.is_unsettled).then_some(status.score * color.sign() as f32)
+        status.unsettled.is_empty().then_some(status.score * color.sign() as f32)
     }
 
     /// Is the owner of every stone and of every point that matters clear? Single neutral points may be open.

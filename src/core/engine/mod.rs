@@ -11,6 +11,7 @@ mod evaluator;
 mod human;
 mod queries;
 mod rank;
+mod reading;
 mod record;
 mod request;
 mod settings;

@@ -25,9 +25,9 @@ pub struct FinalStatus {
     /// Points of regions that neither side has made its own: they went to whom the playouts gave them. Zero at the
     /// end of a game.
     pub open_points: usize,
-    /// Is there an enclosed group that lives or dies as its owner or the opponent plays first? Then it is too early to
-    /// pass, whatever the rest says.
-    pub is_unsettled: bool,
+    /// Stones of enclosed groups that live or die as their owner or the opponent plays first. If there are any, it is too
+    /// early to pass, whatever the rest says.
+    pub unsettled: PointSet,
 }
 
 /// A region inside one colour is that colour's if the playouts agree so clearly, as a mean owner.
@@ -60,11 +60,11 @@ pub(super) fn final_status(game: &Game, ownership: impl FnOnce() -> Ownership) -
             seki: PointSet::EMPTY,
             owner: score::counting_owner(board, rules.tax),
             open_points: 0,
-            is_unsettled: false,
+            unsettled: PointSet::EMPTY,
         };
     }
     let ownership = ownership();
-    let dead::Stones { dead, is_unsettled } = dead::judge(board, &ownership, rules.suicide);
+    let dead::Stones { dead, unsettled } = dead::judge(board, &ownership, rules.suicide);
     let (cleaned, _) = score::without_chains(board, &dead);
     let mut status = FinalStatus {
         score: score::final_score(game, &dead),
@@ -72,7 +72,7 @@ pub(super) fn final_status(game: &Game, ownership: impl FnOnce() -> Ownership) -
         seki: score::settled_seki_stones(&cleaned, |points| is_open(board, points)),
         owner: score::counting_owner(&cleaned, rules.tax),
         open_points: 0,
-        is_unsettled,
+        unsettled,
     };
     for region in score::empty_regions(&cleaned) {
         let sum: f32 = region.points.iter().map(|&point| ownership.mean(point)).sum();

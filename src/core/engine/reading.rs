@@ -1,0 +1,150 @@
+//! What the engine has the solver read: chains that only seem dead, and the point where a group lives or dies.
+//!
+//! Small budgets, counted in nodes, so that the same position always gets the same answer and nobody waits for it.
+
+use crate::board::{Board, Color, Move, Point, PointSet};
+use crate::solve::{self, Aim, Question, Reading, Region, Success};
+
+/// Regions with more empty points are not read: a seki has few, and so has an eye that is still one or two.
+const EMPTY_POINTS: usize = 12;
+/// Nodes for one chain, and for all chains of a position: some tens of milliseconds in all.
+const NODES: Budget = Budget { each: 3_000, all: 30_000 };
+/// The same where it decides a group: an eye of six points takes some 10,000.
+const VITAL_NODES: Budget = Budget { each: 60_000, all: 100_000 };
+/// Bytes of the table for one reading: as many positions as nodes.
+const MEMORY: usize = 1 << 20;
+/// Frames of a reading are large, and whoever asks may have a small stack.
+const STACK: usize = 16 << 20;
+
+/// Nodes that may be searched.
+#[derive(Clone, Copy)]
+struct Budget {
+    each: u64,
+    all: u64,
+}
+
+impl Budget {
+    /// Is the region's group captured if `first` moves first? `None` without room to play.
+    fn read(&mut self, board: &Board, region: &Region, first: Color, suicide: bool) -> Option<Reading> {
+        let most = self.each.min(self.all);
+        let question = Question { board, region, aim: Aim::Capture, suicide, memory: MEMORY, threads: 1 };
+        let reading = solve::read(&question, first, &|nodes| nodes >= most).ok()?;
+        self.all = self.all.saturating_sub(reading.nodes);
+        Some(reading)
+    }
+}
+
+/// Chains out of `anchors` that the opponent cannot capture even with the first move, as in seki. Playouts fill the shared
+/// liberties of a seki, and networks have seen few.
+pub(super) fn unassailable(board: &Board, anchors: &[Point], suicide: bool) -> Vec<Point> {
+    let regions = regions(board, anchors.iter().copied());
+    let mut budget = NODES;
+    let mut alive = Vec::new();
+    on_large_stack(&regions, |(anchor, region)| {
+        let owner = board.cell(*anchor).color()?;
+        let attack = budget.read(board, region, owner.opponent(), suicide)?;
+        (attack.success == Success::No).then(|| alive.push(*anchor))
+    });
+    alive
+}
+
+/// A move of `color` that saves an own group or kills one of the opponent's, among groups that live or die as one or the
+/// other plays first, which is not asked again. `permits` says which moves may be played.
+pub(super) fn vital_move(
+    board: &Board,
+    unsettled: &PointSet,
+    color: Color,
+    suicide: bool,
+    permits: impl Fn(Move) -> bool + Sync,
+) -> Option<Move> {
+    let regions = regions(board, unsettled.iter().filter(|&point| board.anchor(point) == point));
+    let mut budget = VITAL_NODES;
+    let mut found: Option<(usize, Move)> = None;
+    on_large_stack(&regions, |(anchor, region)| {
+        let reading = budget.read(board, region, color, suicide)?;
+        let is_own = board.cell(*anchor).color() == Some(color);
+        let wanted = if is_own { Success::No } else { Success::Yes };
+        let best = reading.best.filter(|&mv| reading.success == wanted && mv != Move::Pass && permits(mv))?;
+        // The largest group first.
+        let size = board.chain_len(*anchor);
+        if found.is_none_or(|(before, _)| size > before) {
+            found = Some((size, best));
+        }
+        Some(())
+    });
+    found.map(|(_, mv)| mv)
+}
+
+/// Where each chain can be read, with the chain as what it is about; without those that are not enclosed in a small region.
+fn regions(board: &Board, anchors: impl Iterator<Item = Point>) -> Vec<(Point, Region)> {
+    let region = |anchor| {
+        let mut region = Region::of_group(board, anchor)?;
+        if !region.is_closed || region.empty_points(board) > EMPTY_POINTS {
+            return None;
+        }
+        region.group = board.chain(anchor).collect();
+        Some((anchor, region))
+    };
+    anchors.filter_map(region).collect()
+}
+
+/// Does something for each region, in a thread of its own; nothing if the system gives none.
+fn on_large_stack<T: Sync>(regions: &[T], mut work: impl FnMut(&T) -> Option<()> + Send) {
+    if regions.is_empty() {
+        return;
+    }
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(STACK);
+        let _ = thread.spawn_scoped(scope, || {
+            for region in regions {
+                work(region);
+            }
+        });
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::Cell;
+
+    /// All stones of a colour.
+    fn stones(board: &Board, color: Color) -> PointSet {
+        board
+            .stones()
+            .filter(|&(point, _)| board.cell(point) == Cell::from(color))
+            .map(|(point, _)| point)
+            .collect()
+    }
+
+    #[test]
+    fn the_point_where_a_group_lives_or_dies_is_the_same_for_both() {
+        let rabbity_six = "
+            X X X X X O O
+            X X . . X O O
+            X . . . X O O
+            X X . X X O O
+            X X X X O O .
+            O O O O O O O
+            O O O O O O .";
+        let board: Board = rabbity_six.parse().expect("a drawing");
+        let black = stones(&board, Color::Black);
+        let vital = Move::Play(Point::new(2, 4));
+        for color in Color::BOTH {
+            assert_eq!(vital_move(&board, &black, color, false, |_| true), Some(vital), "{color}");
+            // Nothing else does.
+            assert_eq!(vital_move(&board, &black, color, false, |mv| mv != vital), None, "{color}");
+        }
+    }
+
+    #[test]
+    fn who_cannot_change_a_group_s_fate_has_no_such_point() {
+        let alive = "X . . . . X O\nX X X X X X O\nO O O O O O O\n. O . O O O O";
+        let dead = "X . . X O\nX X X X O\nO O O O O\n. O . O O";
+        for (drawing, color) in [(alive, Color::White), (dead, Color::Black)] {
+            let board: Board = drawing.parse().expect("a drawing");
+            let black = stones(&board, Color::Black);
+            assert_eq!(vital_move(&board, &black, color, false, |_| true), None, "{color} in\n{drawing}");
+        }
+    }
+}
