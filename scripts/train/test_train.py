@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 from types import SimpleNamespace
@@ -27,6 +28,7 @@ import gpu
 import katago_file
 import label
 import teacher
+import train
 from data import (
     KOMI,
     KOMI_WAVE,
@@ -802,6 +804,24 @@ class Optimisers(unittest.TestCase):
             right.step()
         for a, b in zip(ours, theirs):
             torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-6)
+
+
+class Rate(unittest.TestCase):
+    def rate(self, minutes: float | None, positions: int | None, seconds: float) -> float:
+        """Of a training that has learnt 2,000 positions in so many seconds and cools down over 1,000."""
+        options = SimpleNamespace(batch=64, warm_up=1, minutes=minutes, positions=positions, cool_down=1000, rate=1.0)
+        training = train.Training.__new__(train.Training)
+        training.options, training.positions, training.started_at = options, 2000, 0
+        training.begun, training.begun_with = time.monotonic() - seconds, 0
+        return training.rate()
+
+    def test_it_falls_before_an_end_that_is_a_number_of_positions_or_a_time(self):
+        self.assertEqual(self.rate(None, None, 30), 1.0)
+        self.assertEqual(self.rate(None, 2300, 30), 0.3)
+        self.assertEqual(self.rate(1.0, None, 30), 1.0)
+        self.assertAlmostEqual(self.rate(1.0, None, 50), 0.4, places=2)
+        self.assertAlmostEqual(self.rate(1.0, 2300, 50), 0.3, places=2)
+        self.assertEqual(self.rate(1.0, None, 70), 0.0)
 
 
 class Resuming(unittest.TestCase):

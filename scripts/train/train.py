@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import signal
 import sys
@@ -44,7 +45,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--batch", type=int, default=64, help="positions a step [%(default)s]")
     parser.add_argument("--warm-up", type=int, default=20_000, help="positions of rising rate [%(default)s]")
     parser.add_argument("--positions", type=int, help="stop after so many in all")
-    parser.add_argument("--cool-down", type=int, default=0, help="the last so many of --positions at a falling rate")
+    parser.add_argument("--cool-down", type=int, default=0, help="the last so many of --positions or --minutes at a falling rate")
     parser.add_argument("--minutes", type=float, help="stop after so many of this run")
     parser.add_argument("--average", type=int, default=100_000, help="positions over which weights are averaged")
     parser.add_argument("--policy", type=float, default=Weights.policy, help="weight of the teacher's moves [%(default)s]")
@@ -175,6 +176,8 @@ class Training:
         elif not hasattr(self, "started_at"):
             # Where the warm-up of this training began.
             self.started_at = self.positions
+        # When this run began, and with how many positions.
+        self.begun, self.begun_with = time.monotonic(), self.positions
         wanted = options.precision
         if saved and wanted == "auto":
             # The test's outcome is chance where both are about as fast; a training keeps to what it began with.
@@ -232,10 +235,18 @@ class Training:
         """
         options = self.options
         rising = (self.positions - self.started_at + options.batch) / max(1, options.warm_up)
-        falling = 1.0
-        if options.positions and options.cool_down:
-            falling = (options.positions - self.positions) / options.cool_down
+        ends = []
+        if options.positions:
+            ends.append(options.positions - self.positions)
+        if options.minutes:
+            ends.append(self.positions_in(60 * options.minutes - (time.monotonic() - self.begun)))
+        falling = min(ends) / options.cool_down if ends and options.cool_down else 1.0
         return options.rate * max(0.0, min(1.0, rising, falling))
+
+    def positions_in(self, seconds: float) -> float:
+        """So many positions are learnt in this time, at the speed of this run; no end is near before there is a speed."""
+        done = self.positions - self.begun_with
+        return seconds * done / (time.monotonic() - self.begun) if done else math.inf
 
     def moved(self, batch: Batch) -> Batch:
         if self.device.type == "cpu":
@@ -320,6 +331,7 @@ class Training:
             flush=True,
         )
         begun = saved_at = time.monotonic()
+        self.begun, self.begun_with = begun, self.positions
         sums: dict[str, float] = {}
         count = 0
         logged_positions, logged_cpu, logged_at = self.positions, time.process_time(), begun
