@@ -38,10 +38,11 @@ impl Engine {
     }
 
     /// The dead stones of a player, whether the rules in force let them be or not.
-    fn dead_stones(&self, color: Color) -> PointSet {
+    fn dead_stones(&mut self, color: Color) -> PointSet {
         let rules = Rules { friendly_pass: true, ..self.game.rules() };
         let game = self.game.with_rules(rules, self.game.komi());
-        let status = status::final_status(&game, || self.search.evaluator().ownership_of(&game));
+        let status =
+            status::final_status(&mut self.memo, &game, || self.search.evaluator().ownership_of(&game));
         let stones = self.game.board().stones().filter(|&(_, owner)| owner == color);
         let mut dead = PointSet::EMPTY;
         dead.extend_from(stones.map(|(point, _)| point).filter(|&point| status.dead.contains(point)));

@@ -6,6 +6,7 @@ use crate::eval::Ownership;
 use crate::eyespace::{self, Fate};
 use crate::safety;
 use crate::score;
+use crate::solve::Memo;
 
 /// A chain is dead if its points belong to the opponent so clearly, as a mean owner.
 const DEAD_MEAN: f32 = 0.35;
@@ -29,8 +30,8 @@ pub(super) struct Stones {
 ///
 /// - where a dead chain touches stones of the opponent, they are alive;
 /// - the opponent has living stones around what is left when all dead stones are taken off.
-pub(super) fn judge(board: &Board, ownership: &Ownership, suicide: bool) -> Stones {
-    let (lost, unsettled) = how_lost(board, ownership, suicide);
+pub(super) fn judge(memo: &mut Memo, board: &Board, ownership: &Ownership, suicide: bool) -> Stones {
+    let (lost, unsettled) = how_lost(memo, board, ownership, suicide);
     let mut dead = PointSet::EMPTY;
     for (point, _) in board.stones() {
         if lost[board.anchor(point)] > DEAD_MEAN {
@@ -45,7 +46,12 @@ pub(super) fn judge(board: &Board, ownership: &Ownership, suicide: bool) -> Ston
 
 /// For every chain, at its anchor, how clearly it ends as the opponent's: a mean owner in `[-1, 1]`, or more where
 /// more is known. And the stones of unsettled groups.
-fn how_lost(board: &Board, ownership: &Ownership, suicide: bool) -> (PointMap<f32>, PointSet) {
+fn how_lost(
+    memo: &mut Memo,
+    board: &Board,
+    ownership: &Ownership,
+    suicide: bool,
+) -> (PointMap<f32>, PointSet) {
     let sure = Color::BOTH.map(|color| safety::pass_alive(board, color, suicide));
     let mut lost = PointMap::filled(0.0);
     let anchors: Vec<(Point, Color)> =
@@ -91,7 +97,7 @@ fn how_lost(board: &Board, ownership: &Ownership, suicide: bool) -> (PointMap<f3
         .map(|&(anchor, _)| anchor)
         .filter(|&anchor| lost[anchor] > DEAD_MEAN && lost[anchor] < READ)
         .collect();
-    for anchor in reading::unassailable(board, &seems_dead, suicide) {
+    for anchor in reading::unassailable(memo, board, &seems_dead, suicide) {
         lost[anchor] = -READ;
     }
     (lost, unsettled)

@@ -152,7 +152,7 @@ impl Engine {
         let unsettled = self.final_status().unsettled;
         let (game, suicide) = (&self.game, self.game.rules().suicide);
         let may_be_played = |mv| turn.permits(mv) && game.check(turn.color, mv).is_ok();
-        reading::vital_move(game.board(), &unsettled, turn.color, suicide, may_be_played)
+        reading::vital_move(&mut self.memo, game.board(), &unsettled, turn.color, suicide, may_be_played)
     }
 
     /// Is the game lost, and was it at the last few moves too? One search may be wrong. In the opening it is always

@@ -40,6 +40,7 @@ use crate::rules::Rules;
 use crate::search::{
     AntiMirror, Limits, Reporting, RootNoise, Search, SearchChanges, SearchContext, SearchReport,
 };
+use crate::solve::{Memo, MemoUsage};
 use crate::time::{Clock, TimeControl};
 use record::GameNotes;
 use spread::Spread;
@@ -65,6 +66,8 @@ pub struct Engine {
     /// The position of the report.
     searched: Key,
     status: Option<(Key, FinalStatus)>,
+    /// What was read about small regions.
+    memo: Memo,
     /// What there is to say about the game besides its moves.
     notes: GameNotes,
     time_manager: TimeManager,
@@ -110,6 +113,7 @@ impl Engine {
             report: None,
             searched: Key::default(),
             status: None,
+            memo: Memo::new(reading::ANSWERS),
             notes: GameNotes::default(),
             time_manager: TimeManager::default(),
         }
@@ -453,6 +457,11 @@ impl Engine {
         AntiMirror::against(&self.game)
     }
 
+    /// How much of what was read about small regions had been read before.
+    pub fn memo_usage(&self) -> MemoUsage {
+        self.memo.usage()
+    }
+
     /// Who owns what if the game ended now. The same position always gets the same answer.
     pub fn final_status(&mut self) -> FinalStatus {
         let key = self.game.graph_key();
@@ -463,7 +472,7 @@ impl Engine {
         }
         let start = Instant::now();
         let evaluator = self.search.evaluator();
-        let status = status::final_status(&self.game, || evaluator.ownership_of(&self.game));
+        let status = status::final_status(&mut self.memo, &self.game, || evaluator.ownership_of(&self.game));
         self.time_manager.note_status(start.elapsed());
         self.status = Some((key, status.clone()));
         if self.game.is_over() {

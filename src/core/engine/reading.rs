@@ -3,7 +3,7 @@
 //! Small budgets, counted in nodes, so that the same position always gets the same answer and nobody waits for it.
 
 use crate::board::{Board, Color, Move, Point, PointSet};
-use crate::solve::{self, Aim, Question, Reading, Region, Success};
+use crate::solve::{Aim, Memo, Question, Reading, Region, Success};
 
 /// Regions with more empty points are not read: a seki has few, and so has an eye that is still one or two.
 const EMPTY_POINTS: usize = 12;
@@ -13,6 +13,8 @@ const NODES: Budget = Budget { each: 3_000, all: 30_000 };
 const VITAL_NODES: Budget = Budget { each: 60_000, all: 100_000 };
 /// Bytes of the table for one reading: as many positions as nodes.
 const MEMORY: usize = 1 << 20;
+/// Answers that are kept, some 300 kB.
+pub(super) const ANSWERS: usize = 4096;
 /// Frames of a reading are large, and whoever asks may have a small stack.
 const STACK: usize = 16 << 20;
 
@@ -25,10 +27,17 @@ struct Budget {
 
 impl Budget {
     /// Is the region's group captured if `first` moves first? `None` without room to play.
-    fn read(&mut self, board: &Board, region: &Region, first: Color, suicide: bool) -> Option<Reading> {
+    fn read(
+        &mut self,
+        memo: &mut Memo,
+        board: &Board,
+        region: &Region,
+        first: Color,
+        suicide: bool,
+    ) -> Option<Reading> {
         let most = self.each.min(self.all);
         let question = Question { board, region, aim: Aim::Capture, suicide, memory: MEMORY, threads: 1 };
-        let reading = solve::read(&question, first, &|nodes| nodes >= most).ok()?;
+        let reading = memo.read(&question, first, most).ok()?;
         self.all = self.all.saturating_sub(reading.nodes);
         Some(reading)
     }
@@ -36,13 +45,13 @@ impl Budget {
 
 /// Chains out of `anchors` that the opponent cannot capture even with the first move, as in seki. Playouts fill the shared
 /// liberties of a seki, and networks have seen few.
-pub(super) fn unassailable(board: &Board, anchors: &[Point], suicide: bool) -> Vec<Point> {
+pub(super) fn unassailable(memo: &mut Memo, board: &Board, anchors: &[Point], suicide: bool) -> Vec<Point> {
     let regions = regions(board, anchors.iter().copied());
     let mut budget = NODES;
     let mut alive = Vec::new();
     on_large_stack(&regions, |(anchor, region)| {
         let owner = board.cell(*anchor).color()?;
-        let attack = budget.read(board, region, owner.opponent(), suicide)?;
+        let attack = budget.read(memo, board, region, owner.opponent(), suicide)?;
         (attack.success == Success::No).then(|| alive.push(*anchor))
     });
     alive
@@ -51,6 +60,7 @@ pub(super) fn unassailable(board: &Board, anchors: &[Point], suicide: bool) -> V
 /// A move of `color` that saves an own group or kills one of the opponent's, among groups that live or die as one or the
 /// other plays first, which is not asked again. `permits` says which moves may be played.
 pub(super) fn vital_move(
+    memo: &mut Memo,
     board: &Board,
     unsettled: &PointSet,
     color: Color,
@@ -61,7 +71,7 @@ pub(super) fn vital_move(
     let mut budget = VITAL_NODES;
     let mut found: Option<(usize, Move)> = None;
     on_large_stack(&regions, |(anchor, region)| {
-        let reading = budget.read(board, region, color, suicide)?;
+        let reading = budget.read(memo, board, region, color, suicide)?;
         let is_own = board.cell(*anchor).color() == Some(color);
         let wanted = if is_own { Success::No } else { Success::Yes };
         let best = reading.best.filter(|&mv| reading.success == wanted && mv != Move::Pass && permits(mv))?;
@@ -129,11 +139,16 @@ mod tests {
             O O O O O O .";
         let board: Board = rabbity_six.parse().expect("a drawing");
         let black = stones(&board, Color::Black);
+        let mut memo = Memo::new(ANSWERS);
         let vital = Move::Play(Point::new(2, 4));
         for color in Color::BOTH {
-            assert_eq!(vital_move(&board, &black, color, false, |_| true), Some(vital), "{color}");
+            assert_eq!(vital_move(&mut memo, &board, &black, color, false, |_| true), Some(vital), "{color}");
             // Nothing else does.
-            assert_eq!(vital_move(&board, &black, color, false, |mv| mv != vital), None, "{color}");
+            assert_eq!(
+                vital_move(&mut memo, &board, &black, color, false, |mv| mv != vital),
+                None,
+                "{color}"
+            );
         }
     }
 
@@ -144,7 +159,12 @@ mod tests {
         for (drawing, color) in [(alive, Color::White), (dead, Color::Black)] {
             let board: Board = drawing.parse().expect("a drawing");
             let black = stones(&board, Color::Black);
-            assert_eq!(vital_move(&board, &black, color, false, |_| true), None, "{color} in\n{drawing}");
+            let mut memo = Memo::new(ANSWERS);
+            assert_eq!(
+                vital_move(&mut memo, &board, &black, color, false, |_| true),
+                None,
+                "{color} in\n{drawing}"
+            );
         }
     }
 }

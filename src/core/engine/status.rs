@@ -5,6 +5,7 @@ use crate::board::{Board, BoardSize, Cell, Color, Point, PointSet};
 use crate::eval::Ownership;
 use crate::game::Game;
 use crate::score::{self, Owners};
+use crate::solve::Memo;
 
 /// Who owns what at the end of the game: one answer for passing, the score and the status of stones, so that they
 /// cannot contradict each other. Under rules without friendly passes every stone counts as alive.
@@ -50,7 +51,11 @@ fn is_open(board: &Board, points: &[Point]) -> bool {
 
 /// Computes the status of a game. The same position always gets the same answer.
 /// `ownership` is asked only if stones can be dead.
-pub(super) fn final_status(game: &Game, ownership: impl FnOnce() -> Ownership) -> FinalStatus {
+pub(super) fn final_status(
+    memo: &mut Memo,
+    game: &Game,
+    ownership: impl FnOnce() -> Ownership,
+) -> FinalStatus {
     let (board, rules) = (game.board(), game.rules());
     if !rules.friendly_pass {
         // All stones on the board count as alive.
@@ -64,7 +69,7 @@ pub(super) fn final_status(game: &Game, ownership: impl FnOnce() -> Ownership) -
         };
     }
     let ownership = ownership();
-    let dead::Stones { dead, unsettled } = dead::judge(board, &ownership, rules.suicide);
+    let dead::Stones { dead, unsettled } = dead::judge(memo, board, &ownership, rules.suicide);
     let (cleaned, _) = score::without_chains(board, &dead);
     let mut status = FinalStatus {
         score: score::final_score(game, &dead),
@@ -218,7 +223,7 @@ mod tests {
             let board: Board = drawing.parse().expect("a drawing");
             let rules = Rules::preset("chinese-kgs").expect("a preset").rules;
             let game = Game::from_board(board, Color::Black, rules, 0.5);
-            let status = final_status(&game, || said_to_be_dead(&board, column, 2));
+            let status = final_status(&mut Memo::new(100), &game, || said_to_be_dead(&board, column, 2));
             check(&game, &status);
             assert_eq!(status.dead.contains(Point::new(column, 2)), is_dead, "{drawing}");
             assert_eq!(status.seki.is_empty(), is_dead, "{drawing}");
@@ -234,7 +239,7 @@ mod tests {
                 let rules = Rules::preset(name).expect("a preset").rules;
                 for rules in [rules, Rules { tax: Tax::Seki, ..rules }, Rules { tax: Tax::None, ..rules }] {
                     let game = Game::from_board(board, Color::Black, rules, 6.5);
-                    check(&game, &final_status(&game, || ownership.clone()));
+                    check(&game, &final_status(&mut Memo::new(100), &game, || ownership.clone()));
                 }
             }
         }

@@ -16,6 +16,7 @@ mod eyes;
 mod goal;
 mod ground;
 mod images;
+mod memo;
 mod path;
 mod problems;
 #[cfg(test)]
@@ -30,6 +31,7 @@ mod threads;
 pub use boards::{BoardAnswer, BoardError, BoardRequest, solve_board};
 pub use double::{Double, DoubleError};
 pub use eyes::{Eyes, EyesError, eyes};
+pub use memo::{Memo, MemoUsage};
 pub use problems::{
     Aim, MOST_THREATS, ProofNode, Question, QuestionError, Reading, Status, StopAt, Success, Verdict, judge,
     proof_tree, read,

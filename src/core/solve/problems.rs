@@ -10,7 +10,7 @@ use super::ground::{ENDLESS, Ground, NOWHERE, Position};
 use super::path::Repetition;
 use super::region::Region;
 use super::search::{NO_MOVE, PASS, Search, Step, THREAT};
-use super::table::Table;
+use super::table::{Hash128, Table};
 use super::threads;
 use crate::board::{Board, Cell, Color, Move, Point, PointSet};
 
@@ -120,6 +120,46 @@ pub type StopAt<'a> = &'a dyn Fn(u64) -> bool;
 /// If it has no answer.
 pub fn read(question: &Question<'_>, first: Color, stop: StopAt<'_>) -> Result<Reading, QuestionError> {
     with_ground(question, &mut Read { first, stop })
+}
+
+/// A number that is the same for questions that have the same answer with so many nodes at most: over all that a reading looks
+/// at.
+///
+/// # Errors
+/// As [`read`].
+pub(super) fn key(question: &Question<'_>, first: Color, most_nodes: u64) -> Result<u128, QuestionError> {
+    check(question)?;
+    let board = question.board;
+    let (corner, sides) = window(question);
+    let mut hash = Hash128::START;
+    let (kind, points) = match question.aim {
+        Aim::Capture => (0, [None; 2]),
+        Aim::Race(own) => (1, [Some(own), None]),
+        Aim::Secure => (2, [None; 2]),
+        Aim::Chain(point) => (3, [Some(point), None]),
+        Aim::Connect(a, b) => (4, [Some(a), Some(b)]),
+    };
+    let place = |point: Option<Point>| point.map_or(u64::MAX, |it| (it.column() * 64 + it.row()) as u64);
+    let ko = board.ko().filter(|&(_, color)| color == first).map(|(point, _)| point);
+    let size = (board.size().columns() * 64 + board.size().rows()) as u64;
+    let window = [corner.0, corner.1, sides.0, sides.1].map(|number| number as u64);
+    let words = [kind, place(points[0]), place(points[1]), place(ko), first as u64, size, most_nodes];
+    let settings = [u64::from(question.suicide), question.memory as u64, question.threads as u64];
+    words.into_iter().chain(settings).chain(window).for_each(|word| hash.mix(word));
+    for row in corner.1..corner.1 + sides.1 {
+        // Four bits for each of at most 25 points of a row.
+        let (mut low, mut high) = (0u64, 0u64);
+        for column in corner.0..corner.0 + sides.0 {
+            let point = Point::new(column, row);
+            let stone = board.cell(point).color().map_or(0, |color| 1 + color as u64);
+            let is_playable = u64::from(question.region.playable.contains(point));
+            let is_group = u64::from(question.region.group.contains(point));
+            (low, high) = (low << 4 | stone | is_playable << 2 | is_group << 3, high << 4 | low >> 60);
+        }
+        hash.mix(low);
+        hash.mix(high);
+    }
+    Ok(hash.finish())
 }
 
 /// What becomes of a group.
