@@ -144,3 +144,38 @@ def count(board: list[list[str]], columns: int, rows: int) -> int:
                 if len(touched) == 1:
                     score += len(points) if "b" in touched else -len(points)
     return score
+
+
+def self_test() -> None:
+    """A judge that finds nothing may be a blind one: games with a mistake in the last move, and what is wrong with it."""
+    for rules, moves, mistake in [
+        ("cgos", "A1 A1", "not empty"),
+        ("cgos", "A6", "not on the board"),
+        ("cgos", "A2 E5 B1 A1", "suicide"),
+        ("tromp-taylor", "A2 E5 B1 A1", "suicide"),
+        # A ko in the corner: White takes at once.
+        ("chinese", "B1 C1 A2 D2 B3 C3 D5 B2 C2 B2", "ko"),
+        ("chinese-kgs", "B1 C1 A2 D2 B3 C3 D5 B2 C2 B2", "superko"),
+        # Black passes, and White takes back what was taken: the position is an old one, with another player to move.
+        ("aga", "B1 C1 A2 D2 B3 C3 D5 B2 C2 B2", "superko"),
+    ]:
+        try:
+            replay(RULES[rules], 5, 5, [], moves.split())
+        except Wrong as wrong:
+            if not str(wrong).endswith(mistake):
+                raise AssertionError(f"{moves}: {wrong}, and not {mistake}") from None
+        else:
+            raise AssertionError(f"{rules}, {moves}: nothing is wrong")
+    # Suicide of two stones where it is allowed, and what is left of it.
+    moves = "A2 A1 B2 pass C1 B1".split()
+    board, *_ = replay(RULES["tromp-taylor"], 5, 5, [], moves)
+    if count(board, 5, 5) != 25:
+        raise AssertionError("what is left after a suicide")
+    try:
+        replay(RULES["cgos"], 5, 5, [], moves)
+        raise AssertionError("a suicide of two stones")
+    except Wrong:
+        pass
+    board, handicap, bonus, button = replay(RULES["aga-button"], 5, 5, [(2, 2), (1, 1)], ["C4", "pass", "pass", "pass"])
+    if (count(board, 5, 5), handicap, bonus, button) != (1, 2, 1.0, 0.5):
+        raise AssertionError("handicap and button")
