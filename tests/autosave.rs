@@ -137,12 +137,23 @@ fn command(rng: &mut Rng, state: &[String]) -> String {
 
 #[test]
 fn killed_at_a_hundred_moments_nothing_is_lost() {
+    killed(100, 9);
+}
+
+/// `cargo test --profile checked --test autosave -- --ignored`
+#[test]
+#[ignore = "takes minutes"]
+fn killed_at_a_thousand_moments_nothing_is_lost() {
+    killed(1000, 10);
+}
+
+fn killed(moments: usize, seed: u64) {
     let scratch = Scratch::new();
-    let mut rng = Rng::new(9);
+    let mut rng = Rng::new(seed);
     // What was carried out, with the moves that the engine chose; and the command that the kill may have cut off.
     let mut done: Vec<String> = Vec::new();
     let mut on_the_way: Option<String> = None;
-    for round in 0..100 {
+    for round in 0..moments {
         let mut player = Player::start(scratch.0.path(), &["--resume"]);
         let mut state = player.state();
         if let Some(line) = on_the_way.take().filter(|_| state != uninterrupted(&done)) {
@@ -174,7 +185,7 @@ fn killed_at_a_hundred_moments_nothing_is_lost() {
         }
         drop(player);
     }
-    assert!(done.len() > 200);
+    assert!(done.len() > 2 * moments);
 }
 
 #[test]

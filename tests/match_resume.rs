@@ -2,6 +2,7 @@
 
 #![cfg(unix)]
 
+use kosumi::rng::Rng;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
@@ -137,6 +138,56 @@ fn a_killed_match_goes_on_and_loses_nothing() {
     let shown = text(&output.stdout);
     let (_, table) = shown.split_once("\nA: ").unwrap();
     assert_eq!(text(&again.stdout).strip_prefix("A: "), Some(table));
+}
+
+/// Killed after any number of microseconds: in the middle of a line, of a record, before the first game.
+fn killed(moments: usize, seed: u64) {
+    let mut rng = Rng::new(seed);
+    let mut scratch = Scratch::new();
+    let mut before = Vec::new();
+    let (mut lost_to_the_kill, mut whole) = (0, 0);
+    for round in 0..moments {
+        let options = "--games 400 --jobs 2 --resume --openings none";
+        let mut child = command(scratch.0.path(), QUICKER, QUICKER, options).spawn().unwrap();
+        thread::sleep(Duration::from_micros(rng.below(250_000).into()));
+        // SIGKILL, unless all is over.
+        child.kill().unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_ne!(output.status.code(), Some(1), "{round}: {}", text(&output.stderr));
+        let torn = fs::read(scratch.log()).unwrap_or_default().last().is_some_and(|&last| last != b'\n');
+        lost_to_the_kill += u32::from(torn);
+        let now = scratch.games();
+        assert_eq!(now[..before.len()], before[..], "{round}: what was there is there");
+        let numbers: BTreeSet<u64> = scratch.numbers().into_iter().collect();
+        assert_eq!(numbers.len(), now.len(), "{round}: none is there twice");
+        let files = fs::read_dir(scratch.0.path().join("games")).into_iter().flatten();
+        let files: BTreeSet<String> =
+            files.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        for number in numbers {
+            let name = format!("game-{number:04}.sgf");
+            assert!(files.contains(&name), "{round}: {name}");
+        }
+        before = now;
+        if before.len() >= 390 {
+            (scratch, before) = (Scratch::new(), Vec::new());
+            whole += 1;
+        }
+    }
+    println!(
+        "{moments} kills, {lost_to_the_kill} of them in the middle of a line, {whole} matches to their end"
+    );
+}
+
+#[test]
+fn killed_at_any_moment_a_match_loses_nothing() {
+    killed(10, 1);
+}
+
+/// `cargo test --profile checked --test match_resume -- --ignored --nocapture`
+#[test]
+#[ignore = "takes minutes"]
+fn killed_at_a_thousand_moments_a_match_loses_nothing() {
+    killed(1000, 2);
 }
 
 #[test]

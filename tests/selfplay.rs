@@ -1,5 +1,6 @@
 //! `kosumi selfplay` as a program: killed, gone on with, and the same whatever happened in between.
 
+use kosumi::rng::Rng;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -100,6 +101,46 @@ fn a_killed_run_goes_on_and_loses_nothing() {
     for end in [".jsonl", ".npz"] {
         assert!(halves.files(end) == whole.files(end), "{end}");
     }
+}
+
+/// Killed after any number of microseconds: while a shard is written, between two segments, before the first game.
+fn killed(moments: usize, seed: u64) {
+    let mut rng = Rng::new(seed);
+    let mut folder = Folder::new();
+    let (mut before, mut whole) = (BTreeMap::new(), 0);
+    for round in 0..moments {
+        let mut child = folder.command(60, "--threads 2").spawn().unwrap();
+        thread::sleep(Duration::from_micros(rng.below(250_000).into()));
+        // SIGKILL, unless all is over.
+        child.kill().unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_ne!(output.status.code(), Some(1), "{round}: {}", String::from_utf8_lossy(&output.stderr));
+        let now = folder.games();
+        assert!(before.iter().all(|(number, game)| now.get(number) == Some(game)), "{round}");
+        before = now;
+        if before.len() == 60 {
+            // What has been killed so often is what was never stopped.
+            folder.run(60, "--threads 2");
+            let undisturbed = Folder::new();
+            undisturbed.run(60, "--threads 2");
+            assert_eq!(folder.games(), undisturbed.games(), "{round}");
+            (folder, before) = (Folder::new(), BTreeMap::new());
+            whole += 1;
+        }
+    }
+    println!("{moments} kills, {whole} runs to their end");
+}
+
+#[test]
+fn killed_at_any_moment_a_run_loses_nothing() {
+    killed(10, 1);
+}
+
+/// `cargo test --profile checked --test selfplay -- --ignored --nocapture`
+#[test]
+#[ignore = "takes minutes"]
+fn killed_at_a_thousand_moments_a_run_loses_nothing() {
+    killed(1000, 2);
 }
 
 #[test]

@@ -15,9 +15,16 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::mem;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::thread;
+
+// With `RUSTFLAGS="--cfg loom"` those of a model checker: see `server_models.rs`.
+#[cfg(loom)]
+use loom::sync::{Condvar, Mutex, MutexGuard, atomic};
+#[cfg(not(loom))]
+use std::sync::{Condvar, Mutex, MutexGuard, atomic};
+
+use atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::command::{Command, Line, MAX_LINE_BYTES, split_id};
 use crate::lines::LineReader;
@@ -25,7 +32,7 @@ use crate::response::{Failure, Response, header, parse_answer, push_lines};
 
 /// How many bytes of commands wait in the queue before the reader lets the pipe fill up instead. A whole game
 /// sent as single commands needs 10 kB.
-const QUEUE_BYTES: usize = 4 * MAX_LINE_BYTES;
+const QUEUE_BYTES: usize = if cfg!(loom) { 0 } else { 4 * MAX_LINE_BYTES };
 
 /// What a command costs in the queue besides its text, so that very short commands are bounded as well.
 const QUEUE_ENTRY_BYTES: usize = 64;
@@ -74,8 +81,8 @@ pub struct InputWatch(Arc<Signals>);
 
 /// Commands are numbered from 1 in the order in which they arrive.
 ///
-/// `Relaxed` is enough throughout: each value is a hint that stands for itself, and the lines go through the
-/// mutex of the queue.
+/// Each value is a hint that stands for itself, and the lines go through the mutex of the queue, so that `Relaxed` would
+/// do, but for one thing: whoever sees an interruption is to see, too, that something has arrived.
 #[derive(Debug, Default)]
 struct Signals {
     /// The command that is being handled, or was handled last. Written by `serve` or [`answer`] only.
@@ -111,7 +118,7 @@ impl InputWatch {
     #[must_use]
     pub fn interrupted(&self) -> bool {
         let running = self.0.running.load(Ordering::Relaxed);
-        self.0.interrupted_below.load(Ordering::Relaxed) > running || self.deserted()
+        self.0.interrupted_below.load(Ordering::Acquire) > running || self.deserted()
     }
 
     fn deserted(&self) -> bool {
@@ -128,8 +135,8 @@ impl InputWatch {
     /// the engine itself and calls [`answer`]. Later commands are not touched.
     pub fn interrupt(&self) {
         let behind = self.0.running.load(Ordering::Relaxed) + 1;
-        self.0.interrupted_below.fetch_max(behind, Ordering::Relaxed);
         self.0.followed_below.fetch_max(behind, Ordering::Relaxed);
+        self.0.interrupted_below.fetch_max(behind, Ordering::Release);
     }
 }
 
@@ -409,13 +416,21 @@ impl Queue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Waits while it is so.
+    fn wait_while(&self, is_so: impl Fn(&QueueState) -> bool) -> MutexGuard<'_, QueueState> {
+        let mut state = self.lock();
+        while is_so(&state) {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        state
+    }
+
     /// Waits until there is room. Returns whether anybody still takes commands.
     fn push(&self, entry: Entry) -> bool {
         let bytes = entry.bytes();
-        let full = |state: &mut QueueState| {
+        let mut state = self.wait_while(|state| {
             !state.closed && !state.entries.is_empty() && state.bytes + bytes > QUEUE_BYTES
-        };
-        let mut state = self.changed.wait_while(self.lock(), full).unwrap_or_else(PoisonError::into_inner);
+        });
         if state.closed {
             return false;
         }
@@ -427,8 +442,7 @@ impl Queue {
 
     /// Waits for a command. `None` when the input has ended and all commands have been taken.
     fn pop(&self) -> Option<Entry> {
-        let empty = |state: &mut QueueState| !state.ended && state.entries.is_empty();
-        let mut state = self.changed.wait_while(self.lock(), empty).unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.wait_while(|state| !state.ended && state.entries.is_empty());
         let entry = state.entries.pop_front()?;
         state.bytes -= entry.bytes();
         self.changed.notify_all();
@@ -501,7 +515,7 @@ impl Reader {
                 Line::Comment(comment) => {
                     self.note_line();
                     if comment == INTERRUPT {
-                        self.watch.0.interrupted_below.store(self.received + 1, Ordering::Relaxed);
+                        self.watch.0.interrupted_below.store(self.received + 1, Ordering::Release);
                     }
                     continue;
                 }
@@ -526,6 +540,10 @@ impl Reader {
         self.watch.0.followed_below.store(self.received + 1, Ordering::Relaxed);
     }
 }
+
+#[cfg(all(test, loom))]
+#[path = "server_models.rs"]
+mod models;
 
 #[cfg(test)]
 mod tests {

@@ -25,6 +25,7 @@ mod solve;
 mod tune;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -84,10 +85,24 @@ fn command() -> clap::Command {
     help::tidied(Cli::command())
 }
 
+/// What a command line stands for: a record alone is reviewed, KataGo's options have one dash.
+fn expanded(words: Vec<OsString>) -> Vec<OsString> {
+    shell::with_review(katago::with_two_dashes(words))
+}
+
+/// Reads the words of a command line, the program's name first, without doing what they say; for fuzz targets. Files that
+/// they name, such as networks, are read.
+///
+/// # Errors
+/// What the person would be told.
+pub fn check(words: Vec<OsString>) -> Result<(), String> {
+    let matches = command().try_get_matches_from(expanded(words)).map_err(|error| error.to_string())?;
+    Cli::from_arg_matches(&matches).map(drop).map_err(|error| error.to_string())
+}
+
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
-    let words = shell::with_review(katago::with_two_dashes(std::env::args_os().collect()));
-    let matches = command().get_matches_from(words);
+    let matches = command().get_matches_from(expanded(std::env::args_os().collect()));
     // What clap has matched is what it can build.
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let works_alone = !matches!(

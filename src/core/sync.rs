@@ -3,9 +3,9 @@
 //! with every value that weakly ordered memory may give them (`search/models.rs`, `scripts/models`).
 
 #[cfg(loom)]
-pub(crate) use loom::sync::{Condvar, Mutex, atomic};
+pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard, atomic};
 #[cfg(not(loom))]
-pub(crate) use std::sync::{Condvar, Mutex, atomic};
+pub(crate) use std::sync::{Condvar, Mutex, MutexGuard, atomic};
 
 use atomic::{AtomicU32, Ordering};
 

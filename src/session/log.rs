@@ -105,3 +105,76 @@ pub(super) fn search_line(report: &SearchReport) -> String {
         variation.join(" "),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::{Sender, channel};
+    use std::sync::{Arc, Mutex};
+
+    /// A disk that takes nothing until it is told to; from then on, it takes everything.
+    struct Stuck {
+        told: Receiver<()>,
+        written: Arc<Mutex<Vec<u8>>>,
+    }
+
+    impl Write for Stuck {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            // An error is a disk that nobody holds any more.
+            let _ = self.told.recv();
+            self.written.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn stuck() -> (Log, Sender<()>, Arc<Mutex<Vec<u8>>>) {
+        let (tell, told) = channel();
+        let written = Arc::new(Mutex::new(Vec::new()));
+        (Log::to(Stuck { told, written: Arc::clone(&written) }, |_| {}), tell, written)
+    }
+
+    #[test]
+    fn a_disk_that_takes_nothing_holds_up_nobody() {
+        let (done, is_done) = channel();
+        thread::spawn(move || {
+            let (mut log, tell, written) = stuck();
+            let lines = 2 * QUEUE + 10;
+            (0..lines).for_each(|number| log.add(&format!("line {number}")));
+            let lost = log.lost;
+            done.send(lost).unwrap();
+            drop(tell);
+            // Once the disk takes lines again, the log says how many are missing, and goes on. It takes a moment.
+            while log.lost > 0 {
+                thread::yield_now();
+                log.add("again");
+            }
+            drop(log);
+            done.send(
+                String::from_utf8_lossy(&written.lock().unwrap()).matches("lines lost) again").count() as u64
+            )
+            .unwrap();
+        });
+        // One line may be with the writer besides those that wait.
+        let lost = is_done.recv_timeout(Duration::from_secs(60)).expect("nobody waits for the disk");
+        let fewest = QUEUE as u64 + 9;
+        assert!((fewest..=fewest + 1).contains(&lost), "{lost}");
+        assert_eq!(is_done.recv_timeout(Duration::from_secs(60)), Ok(1), "the gap is told once");
+    }
+
+    #[test]
+    fn the_end_does_not_wait_for_ever() {
+        let (done, is_done) = channel();
+        let (mut log, tell, _) = stuck();
+        log.add("a line");
+        thread::spawn(move || {
+            drop(log);
+            done.send(()).unwrap();
+        });
+        is_done.recv_timeout(CLOSING_TIME + Duration::from_secs(60)).expect("an end");
+        drop(tell);
+    }
+}

@@ -19,9 +19,9 @@ use crate::search::table::Storing;
 use crate::search::utility::Scale;
 use crate::search::valuation::Valuation;
 use crate::search::{Formula, NodeTable, SearchContext, SearchParams, SearchReport, give_root_priors};
+use crate::sync::atomic::AtomicU32;
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
 /// Where the nodes of a search live.

@@ -27,9 +27,9 @@ use crate::search::worker::{
     Counters, EARLY_EXPANSION_FULLNESS, depth_limit, may_be_seen_again, see_root_again,
 };
 use crate::search::{Formula, NodeTable, Restriction, SearchParams, pruned_moves, scale_without};
+use crate::sync::atomic::AtomicU32;
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, HashMap, VecDeque};
-use std::sync::atomic::AtomicU32;
 
 /// Which rank keeps the node of a key.
 pub(crate) fn home(key: Key, ranks: usize, is_central: bool) -> usize {

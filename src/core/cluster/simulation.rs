@@ -29,9 +29,10 @@ use crate::search::valuation::Valuation;
 use crate::search::{
     Formula, Limits, NodeTable, SearchContext, SearchParams, SearchReport, give_root_priors,
 };
+use crate::sync::atomic::AtomicU32;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// A cluster that there is not. Times are in nanoseconds.

@@ -14,8 +14,8 @@ use crate::search::node::Node;
 use crate::search::{
     Limits, MoveRule, NodeTable, Reporting, Restriction, Search, SearchContext, SearchParams, SearchReport,
 };
+use crate::sync::atomic::{AtomicU32, Ordering};
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};

@@ -10,10 +10,11 @@
 
 use super::{Evaluation, Outlook, Prior};
 use crate::board::{BoardSize, Key, Move, Symmetry};
+use crate::sync::atomic::{AtomicU64, Ordering};
+use crate::sync::{Mutex, MutexGuard};
 use hashbrown::HashMap;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 
 /// A network's answer about one position, compactly.
 #[derive(Clone, PartialEq, Debug)]
@@ -75,7 +76,7 @@ struct Shard {
 }
 
 /// Shards: workers rarely wait for each other.
-const SHARDS: usize = 64;
+const SHARDS: usize = if cfg!(loom) { 1 } else { 64 };
 
 /// A bounded store of answers, shared by all workers; the oldest go first.
 #[derive(Debug)]
@@ -163,7 +164,7 @@ impl EvaluationCache {
 mod tests {
     use super::*;
 
-    fn answer(value: f32, moves: usize) -> Arc<CachedEvaluation> {
+    pub(super) fn answer(value: f32, moves: usize) -> Arc<CachedEvaluation> {
         Arc::new(CachedEvaluation {
             evaluation: Evaluation::plain(value, 10.0 * value),
             outlook: Outlook::default(),
@@ -205,5 +206,59 @@ mod tests {
         let cache = EvaluationCache::new(1);
         cache.insert(Key(1), answer(0.0, 10_000));
         assert_eq!((cache.get(Key(1)), cache.bytes()), (None, 0));
+    }
+}
+
+/// What workers share, in every order in which they may run: see `scripts/models`.
+#[cfg(all(test, loom))]
+mod models {
+    use super::tests::answer;
+    use super::*;
+    use loom::thread;
+
+    /// Room for one answer of three moves, and not for two.
+    fn cache() -> Arc<EvaluationCache> {
+        Arc::new(EvaluationCache::of_bytes(answer(0.0, 3).bytes() * 3 / 2))
+    }
+
+    #[test]
+    fn the_first_answer_stays_and_is_whole() {
+        loom::model(|| {
+            let cache = cache();
+            let others: Vec<_> = [0.25, 0.5]
+                .map(|value| {
+                    let cache = Arc::clone(&cache);
+                    thread::spawn(move || {
+                        cache.insert(Key(1), answer(value, 3));
+                        cache.get(Key(1)).expect("nothing takes it away")
+                    })
+                })
+                .into_iter()
+                .collect();
+            let seen: Vec<_> = others.into_iter().map(|other| other.join().expect("a worker")).collect();
+            assert_eq!(seen[0], seen[1], "what one has read the other reads, too");
+            assert_eq!(cache.hits_and_misses(), (2, 0));
+            assert_eq!(cache.bytes(), answer(0.0, 3).bytes(), "counted once");
+        });
+    }
+
+    #[test]
+    fn memory_is_bounded_and_counted() {
+        loom::model(|| {
+            let cache = cache();
+            let other = {
+                let cache = Arc::clone(&cache);
+                thread::spawn(move || {
+                    cache.insert(Key(1), answer(0.0, 3));
+                    assert!(cache.bytes() <= cache.most_bytes());
+                })
+            };
+            cache.insert(Key(2), answer(0.0, 3));
+            cache.clear();
+            other.join().expect("a worker");
+            let kept = [1, 2].iter().filter(|&&key| cache.get(Key(key)).is_some()).count();
+            assert_eq!(cache.bytes(), kept * answer(0.0, 3).bytes());
+            assert!(kept <= 1);
+        });
     }
 }

@@ -5,8 +5,8 @@ use crate::eval::{Evaluation, Evaluator, Prior};
 use crate::game::{Game, Line};
 use crate::rng::Rng;
 use crate::rules::{KoRule, Rules};
+use crate::sync::atomic::{AtomicU32, Ordering};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 pub(crate) fn rules(ko: KoRule, suicide: bool) -> Rules {
     Rules { ko, suicide, friendly_pass: false, ..Rules::default() }

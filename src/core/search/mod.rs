@@ -57,13 +57,13 @@ use crate::board::{Color, Key, Move};
 use crate::eval::{Evaluator, Ownership, Prior};
 use crate::game::{Game, Line};
 use crate::rng::Rng;
+use crate::sync::Mutex;
+use crate::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use bias::BiasTable;
 use node::NodeId;
 use params::View;
 use std::cmp::Reverse;
 use std::fmt;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 use utility::Scale;
 use valuation::Valuation;
@@ -424,9 +424,8 @@ impl<E: Evaluator + Sync> Search<E> {
         let forbidden = edges.filter(|edge| !context.restriction.permits(color, edge.mv(), 0));
         let shared = Shared {
             forbidden_visits: forbidden.map(|edge| edge.visits()).sum(),
-            playouts: AtomicU32::new(0),
-            stopped: AtomicBool::new(false),
-            results: Mutex::new((Counters::default(), Ownership::default())),
+            progress: Progress::default(),
+            results: Mutex::default(),
         };
         let (params, valuation, temperature) = (self.params, self.valuation(), self.temperature(game));
         let root_scale = scale_without(&self.table, root, &pruned);
@@ -495,10 +494,50 @@ impl<E: Evaluator + Sync> Search<E> {
 struct Shared {
     /// Visits of root moves that this search must not look at, from earlier searches. They count for no limit.
     forbidden_visits: u32,
+    progress: Progress,
+    results: Mutex<(Counters, Ownership)>,
+}
+
+/// How far the workers are, and whether they are to stop.
+#[derive(Default)]
+struct Progress {
     /// Simulations begun.
     playouts: AtomicU32,
     stopped: AtomicBool,
-    results: Mutex<(Counters, Ownership)>,
+}
+
+impl Progress {
+    /// Has a worker simulate until one of them finds that it is over: `simulate` says so after a single simulation,
+    /// `is_over` after a few, and then `between` has its turn.
+    ///
+    /// The first simulation is always played: even a search that is interrupted at once knows a move.
+    fn simulate<W>(
+        &self,
+        batch_most: u32,
+        worker: &mut W,
+        mut simulate: impl FnMut(&mut W) -> bool,
+        mut is_over: impl FnMut(&W) -> bool,
+        mut between: impl FnMut(&W),
+    ) {
+        let mut batch = 1;
+        loop {
+            for _ in 0..batch {
+                self.playouts.fetch_add(1, Ordering::Relaxed);
+                if simulate(worker) {
+                    self.stopped.store(true, Ordering::Relaxed);
+                    break;
+                }
+            }
+            batch = (2 * batch).min(batch_most);
+            if is_over(worker) {
+                self.stopped.store(true, Ordering::Relaxed);
+            }
+            if self.stopped.load(Ordering::Relaxed) {
+                return;
+            }
+            between(worker);
+        }
+    }
 }
 
 impl Shared {
@@ -513,40 +552,35 @@ impl Shared {
     ) {
         let views = views.map(|views| (views, worker.evaluator.root_views(game.size())));
         let batch_most = if worker.evaluator.is_slow() { 1 } else { BATCH };
-        let mut batch = 1;
         let mut next_report = reporting.map(|reporting| reporting.first);
-        // The first simulation is always played: even a search that is interrupted at once knows a move.
-        loop {
-            for _ in 0..batch {
-                self.playouts.fetch_add(1, Ordering::Relaxed);
+        self.progress.simulate(
+            batch_most,
+            &mut worker,
+            |worker| {
                 worker.simulate();
                 if let Some((seen, most)) = views {
                     worker.see_root_again(seen, most);
                 }
                 // An exact number of simulations is asked for in tests and matches.
-                if self.limit_by_count(worker.table(), root, context) {
-                    self.stopped.store(true, Ordering::Relaxed);
-                    break;
+                self.limit_by_count(worker.table(), root, context)
+            },
+            |worker| {
+                self.limit_reached(worker.table(), root, game.to_move(), context) || (context.interrupted)()
+            },
+            |worker| {
+                if let (Some(reporting), Some(next)) = (reporting, &mut next_report)
+                    && (context.elapsed)() >= *next
+                {
+                    let ownership = worker.evaluator.ownership().cloned().unwrap_or_default();
+                    let counters = &worker.counters;
+                    let own =
+                        SearchReport::new(worker.table(), root, game, counters, ownership, worker.view());
+                    let playouts = self.progress.playouts.load(Ordering::Relaxed);
+                    (reporting.on_report)(SearchReport { playouts, ..own });
+                    *next = (context.elapsed)() + reporting.every;
                 }
-            }
-            batch = (2 * batch).min(batch_most);
-            if self.limit_reached(worker.table(), root, game.to_move(), context) || (context.interrupted)() {
-                self.stopped.store(true, Ordering::Relaxed);
-            }
-            if self.stopped.load(Ordering::Relaxed) {
-                break;
-            }
-            if let (Some(reporting), Some(next)) = (reporting, &mut next_report)
-                && (context.elapsed)() >= *next
-            {
-                let ownership = worker.evaluator.ownership().cloned().unwrap_or_default();
-                let own =
-                    SearchReport::new(worker.table(), root, game, &worker.counters, ownership, worker.view());
-                let playouts = self.playouts.load(Ordering::Relaxed);
-                (reporting.on_report)(SearchReport { playouts, ..own });
-                *next = (context.elapsed)() + reporting.every;
-            }
-        }
+            },
+        );
         let mut results = self.results.lock().unwrap_or_else(|error| error.into_inner());
         let (counters, ownership) = &mut *results;
         counters.add(&worker.counters);
@@ -565,7 +599,7 @@ impl Shared {
         let node = table.node(root);
         let permits = |edge: &table::EdgeRef<'_>| context.restriction.permits(color, edge.mv(), 0);
         let best_two = stop::best_two(table.edges(node).filter(permits).map(|edge| edge.visits()));
-        let playouts = self.playouts.load(Ordering::Relaxed);
+        let playouts = self.progress.playouts.load(Ordering::Relaxed);
         let visits = node.visits().saturating_sub(self.forbidden_visits);
         SearchStats { visits, playouts, elapsed: (context.elapsed)(), best_two }
     }
@@ -581,7 +615,7 @@ impl Shared {
     }
 
     fn limit_by_count(&self, table: &NodeTable, root: NodeId, context: &SearchContext<'_>) -> bool {
-        let playouts = self.playouts.load(Ordering::Relaxed);
+        let playouts = self.progress.playouts.load(Ordering::Relaxed);
         let visits = table.node(root).visits().saturating_sub(self.forbidden_visits);
         context.stop.count_reached(visits, playouts)
     }

@@ -4,6 +4,7 @@
 //! allow, and not the latest one as on the machine that runs the tests. `tests/faults` has, for each model, a mistake that it
 //! finds.
 
+use super::Progress;
 use super::bias::{BiasTable, Kind};
 use super::node::{Node, NodeId, VALUE_ONE};
 use super::params::PuctParams;
@@ -12,7 +13,7 @@ use super::utility::Scale;
 use super::valuation::Valuation;
 use crate::board::{BoardSize, Color, Key, Move};
 use crate::eval::{Evaluation, Prior};
-use crate::sync::atomic::Ordering;
+use crate::sync::atomic::{AtomicU32, Ordering};
 use loom::thread;
 use std::sync::Arc;
 
@@ -333,5 +334,56 @@ fn what_nodes_say_about_their_kind_adds_up() {
         let said = ids.map(|id| BiasTable::contribution(table.node(id)).expect("tied"));
         let sums = bias.sums();
         assert_eq!(sums, vec![(1, said[0].1 + said[1].1, said[0].2 + said[1].2)]);
+    });
+}
+
+#[test]
+fn what_one_worker_hears_stops_all() {
+    check(|turn| {
+        let progress = Arc::new(Progress::default());
+        let begun = Arc::new(AtomicU32::new(0));
+        let work = |hears: bool| {
+            let (progress, begun) = (Arc::clone(&progress), Arc::clone(&begun));
+            Box::new(move || {
+                let mut own = 0;
+                let is_over = |_: &u32| {
+                    // Who hears nothing goes on until the other has told it.
+                    thread::yield_now();
+                    hears
+                };
+                let simulate = |own: &mut u32| {
+                    *own += 1;
+                    false
+                };
+                progress.simulate(2, &mut own, simulate, is_over, |_| {});
+                assert!(own >= 1, "the first simulation is always played");
+                begun.fetch_add(own, Ordering::Relaxed);
+            }) as Work
+        };
+        at_once(turn, [work(true), work(false)]);
+        assert_eq!(
+            begun.load(Ordering::Relaxed),
+            progress.playouts.load(Ordering::Relaxed),
+            "all are counted"
+        );
+    });
+}
+
+#[test]
+fn a_number_of_simulations_is_kept_by_all_together() {
+    check(|turn| {
+        const MOST: u32 = 3;
+        let progress = Arc::new(Progress::default());
+        let work = || {
+            let progress = Arc::clone(&progress);
+            Box::new(move || {
+                let simulate = |_: &mut ()| progress.playouts.load(Ordering::Relaxed) >= MOST;
+                progress.simulate(16, &mut (), simulate, |()| false, |()| {});
+            }) as Work
+        };
+        at_once(turn, [work(), work()]);
+        // Each may have begun one when the other began the last.
+        let begun = progress.playouts.load(Ordering::Relaxed);
+        assert!((MOST..=MOST + 1).contains(&begun), "{begun}");
     });
 }

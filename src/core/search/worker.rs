@@ -15,7 +15,7 @@ use crate::board::{Color, Move};
 use crate::eval::{Evaluation, Evaluator, FirstPlays, Prior};
 use crate::game::{Game, Line};
 use crate::rng::Rng;
-use std::sync::atomic::{AtomicU32, Ordering};
+use crate::sync::atomic::{AtomicU32, Ordering};
 
 /// One step of a descent.
 #[derive(Clone, Copy)]

@@ -1,0 +1,23 @@
+//! Any lines, as the words of a command line: a command or a message, and no panic. Nothing is done; files are not read,
+//! as no word with a slash or a backslash is tried.
+//!
+//! ```text
+//! RUSTC_BOOTSTRAP=1 cargo fuzz run command_line -- -max_total_time=600 -dict=fuzz/command.dict
+//! ```
+#![no_main]
+
+use kosumi::cli;
+use libfuzzer_sys::fuzz_target;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+fuzz_target!(|bytes: &[u8]| {
+    if bytes.len() > 500 || bytes.contains(&b'/') || bytes.contains(&b'\\') {
+        return;
+    }
+    let words = bytes.split(|&byte| byte == b'\n').map(|word| OsStr::from_bytes(word).to_owned());
+    let words = std::iter::once("kosumi".into()).chain(words).collect();
+    if let Err(message) = cli::check(words) {
+        assert!(!message.trim().is_empty());
+    }
+});

@@ -1,0 +1,86 @@
+//! The hand-over from the reader's thread to the one that answers, in every order in which they may run: small cases for a
+//! model checker, run by `scripts/models`. The queue has room for one command here, so that either may have to wait.
+
+use super::*;
+use loom::thread;
+
+/// All orders in which no more than three times a thread is interrupted in the midst of what it does.
+fn check(run: impl Fn() + Send + Sync + 'static) {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(3);
+    model.check(run);
+}
+
+/// A reader at work on this input.
+fn reading(input: &'static str) -> (Arc<Queue>, InputWatch, thread::JoinHandle<()>) {
+    let (queue, watch) = (Arc::new(Queue::default()), InputWatch::default());
+    let reader = Reader { queue: Arc::clone(&queue), watch: watch.clone(), received: 0 };
+    let thread = thread::spawn(move || reader.run(input.as_bytes()));
+    (queue, watch, thread)
+}
+
+/// The next command, as `serve` takes it.
+fn next(queue: &Queue, watch: &InputWatch) -> Option<String> {
+    let entry = queue.pop()?;
+    watch.0.running.fetch_add(1, Ordering::Relaxed);
+    match entry {
+        Entry::Text(text) => Some(text),
+        Entry::TooLong { .. } => Some("too long".to_owned()),
+    }
+}
+
+#[test]
+fn commands_come_once_and_in_order() {
+    check(|| {
+        let (queue, watch, reader) = reading("a\nb\n\nc");
+        let mut taken = Vec::new();
+        while let Some(command) = next(&queue, &watch) {
+            taken.push(command);
+        }
+        assert_eq!(taken, ["a", "b", "c"]);
+        assert!(watch.ended() && watch.input_pending(), "the end of the input is something that has arrived");
+        reader.join().expect("the reader");
+    });
+}
+
+#[test]
+fn a_reader_that_waits_is_let_go() {
+    check(|| {
+        let (queue, _, reader) = reading("a\nb\nc");
+        drop(queue.pop());
+        drop(CloseOnDrop(&queue));
+        reader.join().expect("the reader");
+    });
+}
+
+#[test]
+fn an_interruption_is_heard_and_meant_for_what_came_before_it() {
+    check(|| {
+        let (queue, watch, reader) = reading("a\n# interrupt\nb");
+        assert_eq!(next(&queue, &watch).as_deref(), Some("a"));
+        // The running command cuts itself short when it hears of it.
+        while !watch.interrupted() {
+            thread::yield_now();
+        }
+        assert!(watch.input_pending(), "an interruption is something that has arrived");
+        assert_eq!(next(&queue, &watch).as_deref(), Some("b"));
+        assert!(!watch.interrupted(), "it was not meant for a later one");
+        assert_eq!(next(&queue, &watch), None);
+        reader.join().expect("the reader");
+    });
+}
+
+#[test]
+fn whoever_thinks_ahead_hears_of_the_next_command() {
+    check(|| {
+        let (queue, watch, reader) = reading("a\nb");
+        assert_eq!(next(&queue, &watch).as_deref(), Some("a"));
+        if queue.is_waiting() {
+            while !watch.input_pending() {
+                thread::yield_now();
+            }
+        }
+        assert_eq!(next(&queue, &watch).as_deref(), Some("b"));
+        reader.join().expect("the reader");
+    });
+}

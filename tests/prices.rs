@@ -1,0 +1,233 @@
+//! Hostile input has a price limit: whatever is read, eight times as much of it takes about eight times as long, and not
+//! sixty-four times; and what is small on the disk is not large in memory.
+//!
+//! Times are of this thread's processor, the best of several. A reader whose cost grows with the square of its input takes
+//! 64 times as long; allowed is half way between, by factors.
+//!
+//! `cargo test --profile checked --test prices -- --nocapture` prints what a megabyte of each costs.
+
+#![cfg(unix)]
+
+use flate2::{Compression, write::GzEncoder};
+use kosumi::commands::Commands;
+use kosumi::engine::{Engine, EngineSettings};
+use kosumi::net::Network;
+use kosumi::regress::{Matching, Suite};
+use kosumi::rules::Rules;
+use kosumi::sgf::collection::{RECORD_LIMIT, Splitter};
+use kosumi::sgf::{Record, Strictness, Tree};
+use kosumi_gtp::{Command as GtpCommand, Failure, Handler, Response, Session, answer, serve};
+use rustix::time::{ClockId, clock_gettime};
+use std::io::{Cursor, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Processor time of this thread, in seconds.
+fn now() -> f64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
+}
+
+const SMALL: usize = 1 << 14;
+const TIMES: usize = 8;
+
+/// What `work` takes with an input of about so many bytes.
+fn price(work: &dyn Fn(&[u8]), input: &dyn Fn(usize) -> Vec<u8>, bytes: usize) -> f64 {
+    let input = input(bytes);
+    let once = || {
+        let start = now();
+        work(&input);
+        now() - start
+    };
+    (0..3).map(|_| once()).fold(f64::INFINITY, f64::min)
+}
+
+fn is_linear(name: &str, input: &dyn Fn(usize) -> Vec<u8>, work: &dyn Fn(&[u8])) {
+    let small = price(work, input, SMALL);
+    let large = price(work, input, TIMES * SMALL);
+    println!(
+        "{name:<40} {:7.0} ms a MiB, {:5.1} times",
+        large * 1000.0 * (1 << 20) as f64 / (TIMES * SMALL) as f64,
+        large / small
+    );
+    // Below two milliseconds nothing can be said, and nothing need be.
+    let limit = TIMES.pow(3) as f64;
+    assert!(
+        large < 0.002 || large / small < limit.sqrt(),
+        "{name}: {small} s, and {large} s for {TIMES} times as much"
+    );
+}
+
+/// `head`, then `piece` again and again, then `tail` as often, to so many bytes.
+fn repeated(head: &str, piece: &str, tail: &str, bytes: usize) -> Vec<u8> {
+    let times = bytes / (piece.len() + tail.len());
+    [head, &piece.repeat(times), &tail.repeat(times), if head.is_empty() { "" } else { ")" }]
+        .concat()
+        .into_bytes()
+}
+
+#[test]
+fn game_records() {
+    let shapes = [
+        ("nested as deep as it is long", "", "(;", ")"),
+        ("variations side by side", "(;", "(;B[aa])", ""),
+        ("a long line of moves", "(;SZ[19]", ";B[aa];W[bb];B[cc]", ""),
+        ("values of one property", "(;AB", "[aa]", ""),
+        ("different values of one property", "(;LB", "[aa:x]", ""),
+        ("properties of one node", "(;", "XA[b]XB[c]", ""),
+        ("setup again and again", "(;SZ[19]", ";AB[aa:ss]AE[aa:ss]", ""),
+        ("backslashes", "(;C[", "\\\\", ""),
+        ("brackets in a comment", "(;C[", "[(;", ""),
+        ("openings that are none", "", "(", ""),
+        ("ends of nothing", "", ")", ""),
+        ("half a node", "", ";B", ""),
+    ];
+    for (name, head, piece, tail) in shapes {
+        let input = |bytes: usize| repeated(head, piece, tail, bytes);
+        is_linear(&format!("tree: {name}"), &input, &|bytes| {
+            drop(Tree::parse(bytes).map(|tree| tree.to_string()))
+        });
+        is_linear(&format!("record: {name}"), &input, &|bytes| {
+            let Ok(record) = Record::parse(bytes) else { return };
+            let _ = record.replay(Rules::default(), 7.5, None, Strictness::Tolerant);
+        });
+        is_linear(&format!("collection: {name}"), &input, &|bytes| {
+            let mut splitter = Splitter::new(RECORD_LIMIT);
+            for piece in bytes.chunks(1000) {
+                splitter.push(piece, &mut |_| {});
+            }
+            splitter.finish(&mut |_| {});
+        });
+    }
+}
+
+/// Answers nothing.
+struct Silent;
+
+impl Handler for Silent {
+    fn handle(&mut self, _: &GtpCommand, _: &mut Session<'_>) -> Result<Response, Failure> {
+        Ok(String::new().into())
+    }
+}
+
+#[test]
+fn lines_of_the_protocol() {
+    for (name, piece) in [
+        ("a line", "x"),
+        ("empty lines", "\n"),
+        ("comments", "#\n"),
+        ("commands", "a\n"),
+        ("words", "a "),
+        ("control characters", "\u{1}"),
+        ("what is no UTF-8", "\u{ff}\n"),
+    ] {
+        let input = |bytes: usize| repeated("", piece, "", bytes);
+        is_linear(&format!("GTP: {name}"), &input, &|bytes| {
+            serve(Cursor::new(bytes.to_vec()), &mut Vec::new(), &mut Silent).unwrap();
+        });
+    }
+}
+
+#[test]
+fn sessions() {
+    let sessions = [
+        ("moves", "play b A1\nplay w A1\nplay b pass\nplay w B1\nclear_board\n"),
+        ("moves of one game", "play b A1\nplay w B1\nplay b B2\nplay w A2\n"),
+        ("passes", "play b pass\n"),
+        ("moves and undo", "play b pass\nplay w pass\nundo\n"),
+        ("komi", "komi 5\n"),
+        ("unknown commands", "xyz\n"),
+    ];
+    for (name, piece) in sessions {
+        let input = |bytes: usize| repeated("", piece, "", bytes / 8);
+        is_linear(&format!("session: {name}"), &input, &|bytes| {
+            let settings = EngineSettings { threads: 1, memory_mebibytes: 1, ..EngineSettings::default() };
+            let mut commands = Commands::new(Engine::new(settings));
+            let watch = Default::default();
+            for line in String::from_utf8_lossy(bytes).lines() {
+                let _ = answer(line, &mut commands, &watch);
+            }
+        });
+    }
+}
+
+#[test]
+fn suites_of_tests() {
+    for (name, piece) in [
+        ("tests", "name\n#? [a|b]\n"),
+        ("comments", "# x\n"),
+        ("a pattern", "name\n#? [((((a{9}){9}){9}){9})]\n"),
+        ("classes", "name\n#? [[a-z]{900}]\n"),
+    ] {
+        let input = |bytes: usize| repeated("", piece, "", bytes / 16);
+        is_linear(&format!("suite: {name}"), &input, &|bytes| {
+            let text = String::from_utf8_lossy(bytes);
+            let _ = Suite::parse(Path::new("x"), &text, Matching::Full);
+        });
+    }
+    let long = |bytes: usize| format!("name\n#? [{}]", "(a|b)*".repeat(bytes / 6)).into_bytes();
+    is_linear("suite: one long pattern", &long, &|bytes| {
+        let _ = Suite::parse(Path::new("x"), &String::from_utf8_lossy(bytes), Matching::Full);
+    });
+}
+
+#[test]
+fn networks() {
+    let gzip = |bytes: &[u8]| {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    };
+    let digits = |bytes: usize| format!("name 8 {}", "1".repeat(bytes)).into_bytes();
+    is_linear("network: a number of many digits", &digits, &|bytes| assert!(Network::read(bytes).is_err()));
+    let zeros = |bytes: usize| gzip(&vec![b'0'; 100 * bytes]);
+    is_linear("network: a bomb (unpacked, 100 times)", &zeros, &|bytes| {
+        assert!(Network::read(bytes).is_err())
+    });
+    // A network that says it is larger than any memory.
+    for size in ["99999999", "4294967295", "18446744073709551615"] {
+        let text = format!(
+            "x\n8\n22\n19\ntrunk\n2\n{size}\n{size}\n{size}\n{size}\n{size}\nconv1\n5\n5\n22\n{size}\n1\n1\n"
+        );
+        let start = now();
+        assert!(Network::read(text.as_bytes()).is_err());
+        assert!(now() - start < 0.5);
+    }
+}
+
+/// `kosumi` with this file, in so much memory.
+fn within(kibibytes: u32, arguments: &[&str]) -> (Option<i32>, String) {
+    let mut command = Command::new("sh");
+    command.args([
+        "-c",
+        "ulimit -v \"$0\"; exec \"$@\"",
+        &kibibytes.to_string(),
+        env!("CARGO_BIN_EXE_kosumi"),
+    ]);
+    let output = command.args(arguments).stdin(Stdio::null()).output().unwrap();
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[test]
+fn what_is_small_on_the_disk_is_not_large_in_memory() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let mut bomb = GzEncoder::new(Vec::new(), Compression::best());
+    for _ in 0..256 {
+        bomb.write_all(&vec![b';'; 1 << 20]).unwrap();
+    }
+    let bomb = bomb.finish().unwrap();
+    assert!(bomb.len() < 1 << 20);
+    let path = folder.path().join("bomb.sgf.gz");
+    std::fs::write(&path, bomb).unwrap();
+    let name = path.to_str().unwrap();
+    for (arguments, word) in [
+        (vec!["sgf", "stats", "--threads", "1", name], ""),
+        (vec!["net", "info", name], "bomb.sgf.gz"),
+        (vec!["gtp", "--memory", "8", "--resume", name], "bomb.sgf.gz"),
+    ] {
+        // The program, its threads and its tables need half of it, and what it unpacks is nearly as large.
+        let (code, errors) = within(300_000, &arguments);
+        assert!(matches!(code, Some(0 | 1)), "{arguments:?}: {code:?}: {errors}");
+        assert!(errors.contains(word) && !errors.contains("memory allocation"), "{arguments:?}: {errors}");
+    }
+}
