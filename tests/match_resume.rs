@@ -145,7 +145,7 @@ fn killed(moments: usize, seed: u64) {
     let mut rng = Rng::new(seed);
     let mut scratch = Scratch::new();
     let mut before = Vec::new();
-    let (mut lost_to_the_kill, mut whole) = (0, 0);
+    let (mut lost_to_the_kill, mut games) = (0, 0);
     for round in 0..moments {
         let options = "--games 400 --jobs 2 --resume --openings none";
         let mut child = command(scratch.0.path(), QUICKER, QUICKER, options).spawn().unwrap();
@@ -169,13 +169,12 @@ fn killed(moments: usize, seed: u64) {
         }
         before = now;
         if before.len() >= 390 {
+            games += before.len();
             (scratch, before) = (Scratch::new(), Vec::new());
-            whole += 1;
         }
     }
-    println!(
-        "{moments} kills, {lost_to_the_kill} of them in the middle of a line, {whole} matches to their end"
-    );
+    games += before.len();
+    println!("{moments} kills, {lost_to_the_kill} of them in the middle of a line, {games} games");
 }
 
 #[test]

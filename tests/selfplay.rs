@@ -128,7 +128,7 @@ fn killed(moments: usize, seed: u64) {
             whole += 1;
         }
     }
-    println!("{moments} kills, {whole} runs to their end");
+    println!("{moments} kills, {} games, {whole} runs to their end", 60 * whole + before.len());
 }
 
 #[test]

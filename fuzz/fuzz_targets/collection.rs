@@ -21,9 +21,8 @@ use std::sync::atomic::AtomicU64;
 use tempfile::TempDir;
 
 /// In memory where there is such a folder.
-static FOLDER: LazyLock<TempDir> = LazyLock::new(|| {
-    TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).expect("a folder")
-});
+static FOLDER: LazyLock<TempDir> =
+    LazyLock::new(|| TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).expect("a folder"));
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), Compression::fast());
@@ -56,7 +55,9 @@ fn zip(name: &[u8], bytes: &[u8], is_deflated: bool) -> Vec<u8> {
     let start = file.len();
     file.extend([&b"PK\x01\x02\x14\x00"[..], &common, &[0; 14], name].concat());
     let length = file.len() - start;
-    file.extend([&b"PK\x05\x06"[..], &[0; 4], &two(1), &two(1), &four(length), &four(start), &[0; 2]].concat());
+    file.extend(
+        [&b"PK\x05\x06"[..], &[0; 4], &two(1), &two(1), &four(length), &four(start), &[0; 2]].concat(),
+    );
     file
 }
 

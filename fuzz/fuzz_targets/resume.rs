@@ -8,13 +8,15 @@
 #![no_main]
 
 use kosumi::board::BoardSize;
-use kosumi::engine::EngineSettings;
+use kosumi::commands::Commands;
+use kosumi::engine::{Engine, EngineSettings};
 use kosumi::matches::{
     Conditions, Contender, Control, DeadStones, GameBoard, Match, Openings, Opinions, Source, Storage,
 };
 use kosumi::rules::Rules;
 use kosumi::selfplay;
 use kosumi::session::newest;
+use kosumi_gtp::{InputWatch, answer};
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Map, Value, json};
@@ -24,10 +26,12 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 use tempfile::TempDir;
 
+fn settings() -> EngineSettings {
+    EngineSettings { threads: 1, memory_mebibytes: 1, playouts: Some(1), ..EngineSettings::default() }
+}
+
 fn conditions() -> Conditions {
-    let settings =
-        EngineSettings { threads: 1, memory_mebibytes: 1, playouts: Some(1), ..EngineSettings::default() };
-    let contender = Contender::built_in("builtin", settings, None);
+    let contender = Contender::built_in("builtin", settings(), None);
     let boards = vec![GameBoard { size: BoardSize::square(5).expect("a size"), komi: 7.5 }];
     Conditions {
         contenders: [contender.clone(), contender],
@@ -50,10 +54,15 @@ const GAMES: u32 = 4;
 
 /// The log of a complete match.
 static MATCH: LazyLock<Vec<u8>> = LazyLock::new(|| {
-    let identity = json!({"name": "Kosumi", "version": "1"});
+    let mut engine = Commands::new(Engine::new(settings()));
+    let mut ask = |line: &str| {
+        answer(line, &mut engine, &InputWatch::default()).expect("a command").expect("an answer")
+    };
+    let identity = json!({"name": ask("name").trim(), "version": ask("version").trim()});
     let settings = conditions().settings();
-    let mut text =
-        json!({"match": {"version": 1, "engines": [identity, identity], "settings": settings}}).to_string() + "\n";
+    let mut text = json!({"match": {"version": 1, "engines": [identity, identity], "settings": settings}})
+        .to_string()
+        + "\n";
     for number in 1..=GAMES {
         let game = json!({"game": {
             "number": number, "date": "2026-11-23T00:00:00Z", "size": "5x5", "komi": 7.5,
@@ -83,7 +92,8 @@ static SELFPLAY: LazyLock<Vec<u8>> = LazyLock::new(|| {
     text.into_bytes()
 });
 
-const SAVED: &[u8] = b"(;GM[1]FF[4]CA[UTF-8]SZ[5:4]KM[6.5]RU[Japanese]HA[2]AB[aa][bb];W[cc];B[bc];W[];B[ca];W[ab])";
+const SAVED: &[u8] =
+    b"(;GM[1]FF[4]CA[UTF-8]SZ[5:4]KM[6.5]RU[Japanese]HA[2]AB[aa][bb];W[cc];B[bc];W[];B[ca];W[ab])";
 
 /// A file in which something has changed.
 fn spoilt(whole: &[u8], u: &mut Unstructured<'_>) -> Result<Vec<u8>> {
@@ -103,7 +113,8 @@ fn spoilt(whole: &[u8], u: &mut Unstructured<'_>) -> Result<Vec<u8>> {
             // A number becomes another one.
             _ => {
                 let digits = bytes.iter().skip(at).position(u8::is_ascii_digit).map(|skip| at + skip);
-                let number = u.choose(&["0", "4294967295", "-1", "1e39", "65535", "255", "99999999999999999999"])?;
+                let number =
+                    u.choose(&["0", "4294967295", "-1", "1e39", "65535", "255", "99999999999999999999"])?;
                 if let Some(digit) = digits {
                     bytes.splice(digit..=digit, number.bytes());
                 }
@@ -134,7 +145,9 @@ fn the_match(folder: &Path, bytes: &[u8]) {
             // Every line that is complete and in order is there, but for those behind a torn one.
             let lines = bytes.split_inclusive(|&byte| byte == b'\n').filter(|line| line.ends_with(b"\n"));
             let complete = lines
-                .filter(|line| serde_json::from_slice::<Value>(line).is_ok_and(|line| line.get("game").is_some()))
+                .filter(|line| {
+                    serde_json::from_slice::<Value>(line).is_ok_and(|line| line.get("game").is_some())
+                })
                 .count();
             assert!(games.len() >= complete, "{} of {complete} games", games.len());
         }

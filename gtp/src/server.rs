@@ -18,7 +18,7 @@ use std::mem;
 use std::sync::{Arc, PoisonError};
 use std::thread;
 
-// With `RUSTFLAGS="--cfg loom"` those of a model checker: see `server_models.rs`.
+// With `RUSTFLAGS="--cfg loom"` those of a model checker: see `server/models.rs`.
 #[cfg(loom)]
 use loom::sync::{Condvar, Mutex, MutexGuard, atomic};
 #[cfg(not(loom))]
@@ -542,7 +542,6 @@ impl Reader {
 }
 
 #[cfg(all(test, loom))]
-#[path = "server_models.rs"]
 mod models;
 
 #[cfg(test)]

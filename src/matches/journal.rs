@@ -60,6 +60,9 @@ pub(super) struct Past {
 pub(super) struct Journal {
     log: LineLog,
     has_header: bool,
+    /// What new lines come behind, until the first one is to be written: a torn line stays for as long as it is not sure
+    /// that the match goes on.
+    complete: Option<Vec<u8>>,
 }
 
 impl Journal {
@@ -70,7 +73,7 @@ impl Journal {
         resume: bool,
         settings: &Map<String, Value>,
     ) -> anyhow::Result<(Journal, Past)> {
-        let (mut log, bytes) = LineLog::open(path, "match")?;
+        let (log, mut bytes) = LineLog::open(path, "match")?;
         let (past, complete) = read(&bytes).with_context(|| format!("{} is damaged", path.display()))?;
         if past.header.is_some() && !resume {
             bail!("{} exists; --resume goes on with it", path.display());
@@ -86,18 +89,20 @@ impl Journal {
                 bail!("{} is the log of another match: {}", path.display(), different.join("; "));
             }
         }
-        log.go_on_behind(&bytes[..complete])
-            .with_context(|| format!("cannot use the log {}", path.display()))?;
-        let journal = Journal { log, has_header: past.header.is_some() };
+        bytes.truncate(complete);
+        let journal = Journal { log, has_header: past.header.is_some(), complete: Some(bytes) };
         Ok((journal, past))
     }
 
-    /// Says who plays and how, if the log does not yet.
+    /// Makes the log ready for games: cuts off a torn line, and says who plays and how, if the log does not yet.
     pub(super) fn begin(
         &mut self,
         engines: [Identity; 2],
         settings: Map<String, Value>,
     ) -> anyhow::Result<()> {
+        if let Some(complete) = self.complete.take() {
+            self.log.go_on_behind(&complete).context("cannot write the log")?;
+        }
         if !self.has_header {
             self.log.write(&Line::Match(Header { version: VERSION, engines, settings }))?;
             self.has_header = true;
@@ -198,6 +203,8 @@ mod tests {
         for length in (0..whole.len()).step_by(7).chain(ends.iter().flat_map(|&end| [end - 1, end, end + 1]))
         {
             fs::write(&log, &whole[..length]).unwrap();
+            drop(Journal::open(&log, true, &settings(1)).unwrap());
+            assert_eq!(fs::read(&log).unwrap(), whole[..length], "whoever does not go on changes nothing");
             let games = ends[1..].iter().filter(|&&end| length >= end).count() as u32;
             assert_eq!(numbers(&log), (1..=games).collect::<Vec<_>>(), "{length}");
             // And the match goes on behind them.
