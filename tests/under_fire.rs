@@ -89,9 +89,21 @@ fn autosave(folder: &Path, more: &str) -> String {
     format!("--autosave {} {more}", folder.display())
 }
 
+/// Is a signal ignored by this process, and so by those that it starts? Shells do that to what they start in the background.
+fn is_ignored(signal: Signal) -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    mask >> (signal.as_raw() - 1) & 1 == 1
+}
+
 #[test]
 fn signals_end_it_in_the_middle_of_a_move_and_the_game_is_saved() {
     for signal in [Signal::TERM, Signal::INT, Signal::HUP, Signal::QUIT] {
+        if is_ignored(signal) {
+            println!("skipped: {signal:?} is ignored here");
+            continue;
+        }
         let folder = TempDir::new().unwrap();
         let mut engine = Engine::start("ulimit -c 0;", &autosave(folder.path(), "--time 300"));
         for line in ["play b C3", "play w G7"] {
