@@ -67,6 +67,47 @@ fn moves_follow_the_profile_and_are_legal() {
     assert_eq!(own, moves("kata-set-param humanSLProfile rank_5k\n"), "a profile alone changes nothing");
 }
 
+/// What a search of 120 simulations says, after this setup.
+fn searched(main: Network, human: Option<Network>, setup: &str) -> String {
+    let input =
+        format!("boardsize 5\nkata-set-param maxPlayouts 120\n{setup}kata-search_analyze b rootInfo true\n");
+    let answers = answers(main, human, &input);
+    assert!(answers.iter().all(|answer| answer.starts_with('=')), "{answers:#?}");
+    answers.last().unwrap().clone()
+}
+
+#[test]
+fn people_are_expected_inside_the_search_where_that_is_asked_for() {
+    let with = |shares: &str| {
+        let setup = format!(
+            "kata-set-params {{\"humanSLProfile\":\"rank_5k\",\"humanSLCpuctPermanent\":2{shares}}}\n"
+        );
+        searched(network(false), Some(network(true)), &setup)
+    };
+    let own = with("");
+    assert!(own.contains("info move "), "{own}");
+    let none = ",\"humanSLPlaExploreProbWeightful\":0,\"humanSLOppExploreProbWeightless\":0";
+    assert_eq!(with(none), own, "a share of 0 changes nothing");
+    let names = ["Pla", "Opp"].iter().flat_map(|who| ["ful", "less"].map(|kind| (who, kind)));
+    let found: Vec<String> =
+        names.map(|(who, kind)| with(&format!(",\"humanSL{who}ExploreProbWeight{kind}\":0.8"))).collect();
+    let different = |index: usize, it: &String| *it != own && !found[..index].contains(it);
+    assert!(found.iter().enumerate().all(|(index, it)| different(index, it)), "{found:#?}");
+    assert_eq!(with(",\"humanSLPlaExploreProbWeightful\":0.8"), found[0], "one thread and one seed");
+}
+
+#[test]
+fn without_a_network_of_people_nobody_is_expected() {
+    let all = "kata-set-params {\"humanSLPlaExploreProbWeightful\":0.5,\"humanSLOppExploreProbWeightless\":0.4,\
+               \"humanSLOppExploreProbWeightful\":0.5,\"humanSLPlaExploreProbWeightless\":0.4}\n";
+    assert_eq!(searched(network(false), None, all), searched(network(false), None, ""));
+    // Nor without a profile.
+    let people = || Some(network(true));
+    assert_eq!(searched(network(false), people(), all), searched(network(false), people(), ""));
+    let answers = answers(network(false), people(), "kata-set-param humanSLPlaExploreProbWeightful 1.5\n");
+    assert_eq!(answers[0], "? 1.5 is no value of humanSLPlaExploreProbWeightful");
+}
+
 #[test]
 fn profiles_are_for_networks_of_human_play() {
     let input = "kata-set-param humanSLProfile rank_5k\nkata-raw-human-nn 0\nkata-get-param humanSLProfile\n\

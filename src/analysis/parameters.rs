@@ -186,6 +186,18 @@ const TABLE: &[Parameter] = &[
     real("humanSLCpuctPermanent", 0.0, 1000.0, |all, value| {
         all.analyst.human.cpuct_permanent = value as f32;
     }),
+    real("humanSLPlaExploreProbWeightless", 0.0, 1.0, |all, value| {
+        all.analyst.human.own.weightless = value as f32;
+    }),
+    real("humanSLPlaExploreProbWeightful", 0.0, 1.0, |all, value| {
+        all.analyst.human.own.weightful = value as f32;
+    }),
+    real("humanSLOppExploreProbWeightless", 0.0, 1.0, |all, value| {
+        all.analyst.human.opponent.weightless = value as f32;
+    }),
+    real("humanSLOppExploreProbWeightful", 0.0, 1.0, |all, value| {
+        all.analyst.human.opponent.weightful = value as f32;
+    }),
     // What KataGo knows besides. It is checked as there and changes nothing.
     idle_flag("genmoveAntiMirror"),
     idle_flag("allowResignation"),
@@ -211,10 +223,6 @@ const TABLE: &[Parameter] = &[
     idle_flag("humanSLChosenMoveIgnorePass"),
     idle_real("humanSLChosenMovePiklLambda", 0.0, 2e9),
     idle_real("humanSLChosenMoveProp", 0.0, 1.0),
-    idle_real("humanSLOppExploreProbWeightful", 0.0, 1.0),
-    idle_real("humanSLOppExploreProbWeightless", 0.0, 1.0),
-    idle_real("humanSLPlaExploreProbWeightful", 0.0, 1.0),
-    idle_real("humanSLPlaExploreProbWeightless", 0.0, 1.0),
     idle_flag("ignoreAllHistory"),
     idle_real("lagBuffer", 0.0, 3600.0),
     idle_integer("maxPlayoutsPondering", 1..=MOST),

@@ -280,9 +280,9 @@ impl<W: Write + Send> Shared<'_, W> {
 
     fn models(&self) -> Value {
         let own = self.server.analyst.network();
-        let networks = [Some(&*own), self.server.analyst.human_network()];
+        let networks = [Some(own), self.server.analyst.human_network()];
         let names = self.server.models.names.iter();
-        let model = |(network, name): (&crate::net::Network, &String)| {
+        let model = |(network, name): (std::sync::Arc<crate::net::Network>, &String)| {
             json!({
                 "name": name,
                 "internalName": network.name(),

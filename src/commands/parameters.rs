@@ -302,6 +302,10 @@ const TABLE: &[Parameter] = &[
     },
     number!("humanSLRootExploreProbWeightless", human.root_weightless, 0.0..=1.0),
     number!("humanSLRootExploreProbWeightful", human.root_weightful, 0.0..=1.0),
+    number!("humanSLPlaExploreProbWeightless", human.own.weightless, 0.0..=1.0),
+    number!("humanSLPlaExploreProbWeightful", human.own.weightful, 0.0..=1.0),
+    number!("humanSLOppExploreProbWeightless", human.opponent.weightless, 0.0..=1.0),
+    number!("humanSLOppExploreProbWeightful", human.opponent.weightful, 0.0..=1.0),
     number!("humanSLCpuctExploration", human.cpuct, 0.0..=1000.0),
     number!("humanSLCpuctPermanent", human.cpuct_permanent, 0.0..=1000.0),
     Parameter {

@@ -4,7 +4,7 @@
 //! settings; the cache of the network is what analysts share. Answers say more than a
 //! [`SearchReport`](crate::search::SearchReport): win rate, score and owners are averaged over the whole graph.
 
-use super::{EngineEvaluator, HumanSettings};
+use super::{EngineEvaluator, HumanSettings, human};
 use crate::board::{BoardSize, Color, Key, Move, Symmetry};
 use crate::eval::{NetworkEvaluator, NetworkSettings, Outlook, Outlooks, Prior};
 use crate::game::{Game, Line};
@@ -18,7 +18,7 @@ use crate::search::{
     AntiMirror, Formula, Limits, MoveReport, MoveRule, NodeTable, Reporting, Restriction, RootExploration,
     RootNoise, Search, SearchChanges, SearchContext, SearchParams, SearchReport,
 };
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How a position is analysed.
@@ -198,7 +198,8 @@ const OTHERS_MOST: usize = 3;
 struct Shared {
     /// Evaluators by their settings, the usual one first.
     evaluators: Mutex<Vec<NetworkEvaluator>>,
-    human: Option<NetworkEvaluator>,
+    /// A second network's evaluators in the same way.
+    human: Option<Mutex<Vec<NetworkEvaluator>>>,
 }
 
 /// Answers questions, one after the other. A copy answers others at the same time, with the same cache.
@@ -218,6 +219,26 @@ impl Clone for Analyst {
     }
 }
 
+fn lock(all: &Mutex<Vec<NetworkEvaluator>>) -> MutexGuard<'_, Vec<NetworkEvaluator>> {
+    all.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// An evaluator with these settings, kept for the next time. The first one stays, with the largest cache.
+fn kept(all: &Mutex<Vec<NetworkEvaluator>>, settings: NetworkSettings) -> NetworkEvaluator {
+    let mut all = lock(all);
+    let usual = all[0].clone();
+    let settings = NetworkSettings { arithmetic: usual.settings().arithmetic, ..settings };
+    if let Some(known) = all.iter().find(|known| known.settings() == settings) {
+        return known.clone();
+    }
+    if all.len() > OTHERS_MOST {
+        all.remove(1);
+    }
+    let evaluator = usual.with_settings_and_cache(settings, usual.cache().most_bytes() / 4);
+    all.push(evaluator.clone());
+    evaluator
+}
+
 /// Bytes that a visit takes: a node, and moves for every point of the board.
 fn bytes_per_visit(size: BoardSize) -> usize {
     128 + 8 + 16 * 16 + size.area() + 200
@@ -232,7 +253,8 @@ impl Analyst {
         cache_mebibytes: usize,
         search_mebibytes: usize,
     ) -> Analyst {
-        let human = human.map(|human| NetworkEvaluator::new(human, usual, 0));
+        // It is asked about positions inside a search only if a question wants that.
+        let human = human.map(|human| vec![NetworkEvaluator::new(human, usual, cache_mebibytes / 4)].into());
         let evaluator = NetworkEvaluator::new(network, usual, cache_mebibytes);
         let shared = Shared { evaluators: Mutex::new(vec![evaluator]), human };
         Analyst {
@@ -251,39 +273,32 @@ impl Analyst {
 
     /// The network.
     pub fn network(&self) -> Arc<Network> {
-        self.evaluators()[0].shared_network()
+        lock(&self.shared.evaluators)[0].shared_network()
     }
 
     /// The network of human play, if there is a second one.
-    pub fn human_network(&self) -> Option<&Network> {
-        self.shared.human.as_ref().map(NetworkEvaluator::network)
+    pub fn human_network(&self) -> Option<Arc<Network>> {
+        self.shared.human.as_ref().map(|all| lock(all)[0].shared_network())
     }
 
     /// Forgets what networks said of positions.
     pub fn clear_cache(&self) {
-        for evaluator in self.evaluators().iter() {
-            evaluator.cache().clear();
+        for all in [Some(&self.shared.evaluators), self.shared.human.as_ref()].into_iter().flatten() {
+            lock(all).iter().for_each(|evaluator| evaluator.cache().clear());
         }
-    }
-
-    fn evaluators(&self) -> std::sync::MutexGuard<'_, Vec<NetworkEvaluator>> {
-        self.shared.evaluators.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// An evaluator with these settings. Those that were wanted before have kept their caches.
     fn evaluator(&self, settings: NetworkSettings) -> NetworkEvaluator {
-        let mut all = self.evaluators();
-        let usual = all[0].clone();
-        let settings = NetworkSettings { arithmetic: usual.settings().arithmetic, ..settings };
-        if let Some(known) = all.iter().find(|known| known.settings() == settings) {
-            return known.clone();
+        kept(&self.shared.evaluators, settings)
+    }
+
+    /// The network of human play, with these settings: the second one, or the first if it is one.
+    fn human_evaluator(&self, settings: NetworkSettings) -> Option<NetworkEvaluator> {
+        match &self.shared.human {
+            Some(human) => Some(kept(human, settings)),
+            None => Some(self.evaluator(settings)).filter(|own| own.network().takes_metadata()),
         }
-        if all.len() > OTHERS_MOST {
-            all.remove(1);
-        }
-        let evaluator = usual.with_settings_and_cache(settings, usual.cache().most_bytes() / 4);
-        all.push(evaluator.clone());
-        evaluator
     }
 
     /// A search with room for these limits, from nothing.
@@ -331,6 +346,10 @@ impl Analyst {
         let settings = if anti_mirror.is_some() { &changed } else { question.settings };
         let question = &Question { settings, ..*question };
         let people = self.people(game, settings);
+        let tree_exploration = people.as_ref().and_then(|_| {
+            let network = || self.human_evaluator(settings.network);
+            human::tree_exploration(&settings.human, game.to_move(), network)
+        });
         let evaluator = self.evaluator(settings.network);
         let positions = self.mebibytes.saturating_mul(1 << 20) / bytes_per_visit(game.size());
         let outlooks = Arc::new(Outlooks::new(positions));
@@ -386,6 +405,7 @@ impl Analyst {
                 reporting,
                 restriction: &restriction,
                 exploration: exploration.as_ref(),
+                tree_exploration: tree_exploration.as_ref(),
                 noise: noise.as_ref(),
                 anti_mirror,
                 ..SearchContext::new(&settings.limits, &elapsed, question.interrupted)
@@ -398,12 +418,8 @@ impl Analyst {
     /// What people of the profile would do, if there is one and a network that knows.
     fn people(&self, game: &Game, settings: &AnalystSettings) -> Option<PeopleView> {
         settings.network.profile?;
-        let own = || Some(self.evaluator(settings.network)).filter(|own| own.network().takes_metadata());
-        let evaluator = match &self.shared.human {
-            Some(human) => human.with_settings(settings.network),
-            None => own()?,
-        };
-        let prediction = evaluator.clone().predict(&Line::new(game), Symmetry::ALL[0], 0.0).ok()?;
+        let mut evaluator = self.human_evaluator(settings.network)?;
+        let prediction = evaluator.predict(&Line::new(game), Symmetry::ALL[0], 0.0).ok()?;
         Some(PeopleView { prediction })
     }
 }
@@ -826,7 +842,7 @@ mod tests {
             let told = analyze(&mut analyst, &game(), &advantage);
             assert_ne!(told.raw, usual.raw);
         }
-        assert!(analyst.evaluators().len() <= 1 + OTHERS_MOST);
+        assert!(lock(&analyst.shared.evaluators).len() <= 1 + OTHERS_MOST);
         assert_eq!(analyze(&mut analyst, &game(), &with(|_| {})).raw, usual.raw);
     }
 
@@ -889,6 +905,21 @@ mod tests {
                 }),
             );
             assert!(explored.moves.iter().any(|it| Some(it.report.mv) == likeliest));
+            // What people do further on changes what is expected, and of whom it is said matters.
+            let expecting = |analyst: &mut Analyst, own: f32, opponent: f32| {
+                let settings = with(|it| {
+                    it.network.profile = profile;
+                    it.human.own.weightful = own;
+                    it.human.opponent.weightful = opponent;
+                    it.human.cpuct_permanent = 2.0;
+                });
+                format!("{:?}", analyze(analyst, &game(), &settings).root)
+            };
+            let found = [(0.0, 0.0), (0.9, 0.0), (0.0, 0.9)]
+                .map(|(own, opponent)| expecting(&mut analyst, own, opponent));
+            assert_eq!(found[0], format!("{:?}", known.root));
+            assert!(found[0] != found[1] && found[1] != found[2] && found[0] != found[2], "{found:?}");
+            assert_eq!(found[2], expecting(&mut analyst.clone(), 0.0, 0.9), "no chance is in it");
         }
     }
 

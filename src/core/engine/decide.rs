@@ -108,7 +108,7 @@ impl Engine {
         self.time_manager.begin_game();
         let (resign, searches) = (self.settings.resign.take(), self.searches);
         self.clear_search();
-        self.search.evaluator().clear();
+        self.clear_evaluations();
         self.searches = 0;
         let decision = self.choose(color, request);
         self.settings.resign = resign;

@@ -159,6 +159,11 @@ fn cache_mebibytes(memory: usize) -> usize {
     (memory / 2).max(1)
 }
 
+/// What a second network's answers about positions inside a search may take besides.
+pub(super) fn human_cache_mebibytes(memory: usize) -> usize {
+    (memory / 8).max(1)
+}
+
 /// The part of the memory that is left for nodes.
 pub(super) fn table_mebibytes(settings: &EngineSettings, evaluator: &EngineEvaluator) -> usize {
     match evaluator {

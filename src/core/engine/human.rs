@@ -4,13 +4,13 @@
 //! people play by how much it loses. Names and meaning of the parameters are KataGo's.
 
 use super::settings::HumanSettings;
-use super::{Engine, EngineEvaluator};
-use crate::board::{Color, Move, Symmetry};
+use super::{Engine, EngineEvaluator, evaluator};
+use crate::board::{ByColor, Color, Move, Symmetry};
 use crate::eval::NetworkEvaluator;
 use crate::game::Line;
 use crate::net::input::index;
 use crate::net::{Network, NotFinite, Prediction};
-use crate::search::{RootExploration, SearchReport};
+use crate::search::{RootExploration, SearchReport, TreeExploration};
 use std::sync::Arc;
 
 /// From here on a loss is held against no move.
@@ -76,12 +76,29 @@ fn draw(shares: &[f64], temperature: f32, unit: f64) -> Option<usize> {
     weights.iter().rposition(|&weight| weight > 0.0)
 }
 
+/// What a search for this player is to expect below its root, with a network of human play; `None` if nothing is, or nobody
+/// knows.
+pub(super) fn tree_exploration(
+    settings: &HumanSettings,
+    player: Color,
+    network: impl FnOnce() -> Option<NetworkEvaluator>,
+) -> Option<TreeExploration> {
+    let HumanSettings { own, opponent, cpuct, cpuct_permanent, .. } = *settings;
+    if own.is_none() && opponent.is_none() {
+        return None;
+    }
+    let mut shares = ByColor::new(opponent, opponent);
+    shares[player] = own;
+    Some(TreeExploration { shares, cpuct, cpuct_permanent, people: Box::new(network()?) })
+}
+
 impl Engine {
     /// Lets a second network, one of human play, say what people would do. Its weights are prepared here.
     pub fn set_human_network(&mut self, network: Arc<Network>) {
         self.settings = self.settings.with_human_network();
-        // It is asked about roots only, each time anew.
-        self.human = Some(Box::new(NetworkEvaluator::new(network, self.settings.network, 0)));
+        // What it says of roots is asked each time anew; of positions below them it is remembered, if it is asked at all.
+        let mebibytes = evaluator::human_cache_mebibytes(self.settings.memory_mebibytes);
+        self.human = Some(Box::new(NetworkEvaluator::new(network, self.settings.network, mebibytes)));
     }
 
     /// The network of human play: the second one, or the first if it is one.
@@ -122,6 +139,13 @@ impl Engine {
         Some(RootExploration { priors, weightless, weightful, cpuct, cpuct_permanent })
     }
 
+    /// What the search is to expect below the root because people would play it, in a search for this player.
+    pub(super) fn tree_exploration(&self, player: Color) -> Option<TreeExploration> {
+        self.settings.network.profile?;
+        self.search.evaluator().network()?;
+        tree_exploration(&self.settings.human, player, || self.human_network().cloned())
+    }
+
     /// The move that is chosen like people, or with chance; `None` if the best one is to be played.
     pub(super) fn human_choice(
         &self,
@@ -152,7 +176,9 @@ mod tests {
     use super::*;
     use crate::board::{BoardSize, Point};
     use crate::engine::{Decision, EngineSettings, SearchRequest};
+    use crate::eval::NetworkSettings;
     use crate::net::random::{self, Options};
+    use crate::search::{Limits, Shares};
 
     const SETTINGS: HumanSettings = HumanSettings { ignore_pass: false, ..HumanSettings::LIKE_PEOPLE };
 
@@ -265,5 +291,47 @@ mod tests {
             playouts == 60 && all < 30,
             "most simulations count nothing at the root: {all} of {playouts}"
         );
+    }
+
+    #[test]
+    fn what_people_play_is_expected_of_whom_it_is_said_of() {
+        let own = Shares { weightless: 0.1, weightful: 0.2 };
+        let opponent = Shares { weightless: 0.0, weightful: 0.8 };
+        let settings = HumanSettings { own, opponent, cpuct_permanent: 2.0, ..HumanSettings::default() };
+        let engine = |settings| engine(settings, Some("rank_5k"));
+        let it = engine(settings).tree_exploration(Color::White).unwrap();
+        assert_eq!((it.shares[Color::White], it.shares[Color::Black]), (own, opponent));
+        assert_eq!((it.cpuct, it.cpuct_permanent), (1.0, 2.0));
+        // Nothing is asked for, or nobody knows.
+        assert!(engine(HumanSettings::default()).tree_exploration(Color::White).is_none());
+        assert!(self::engine(settings, None).tree_exploration(Color::White).is_none());
+        let profile = NetworkSettings { profile: "rank_5k".parse().ok(), ..NetworkSettings::default() };
+        let plain =
+            EngineSettings { memory_mebibytes: 2, human: settings, network: profile, ..Default::default() };
+        assert!(Engine::new(plain).tree_exploration(Color::White).is_none(), "playouts know nobody");
+        let options = Options { version: 15, ..Options::default() };
+        let network = Arc::new(random::network(&options).unwrap());
+        let plain = Engine::with_network(plain, Some(network));
+        assert!(plain.tree_exploration(Color::White).is_none(), "this network knows nobody");
+    }
+
+    #[test]
+    fn what_was_expected_of_one_player_is_forgotten_when_the_other_is_searched_for() {
+        let opponent = Shares { weightless: 0.0, weightful: 0.5 };
+        let visits = |own: Shares, color: Color| {
+            let mut engine =
+                engine(HumanSettings { own, opponent, ..HumanSettings::default() }, Some("rank_5k"));
+            let limits = Limits::playouts(60);
+            engine.analyze(Color::Black, &limits, SearchRequest::new(&|| false));
+            let report = engine.analyze(color, &limits, SearchRequest::new(&|| false));
+            let (visits, playouts) = (report.visits, report.playouts);
+            (visits, playouts, engine.search().table().usage().nodes)
+        };
+        // The same for both players: the graph serves both.
+        let (.., with_both) = visits(opponent, Color::White);
+        let (_, playouts, with_one) = visits(Shares::default(), Color::White);
+        assert!(with_one + playouts as usize / 2 < with_both, "{with_one} {with_both}");
+        let (again, playouts, _) = visits(Shares::default(), Color::Black);
+        assert!(again > playouts, "for the same player it is kept");
     }
 }

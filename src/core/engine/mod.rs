@@ -38,7 +38,8 @@ use crate::net::{Network, NotFinite, Prediction};
 use crate::rng::mix;
 use crate::rules::Rules;
 use crate::search::{
-    AntiMirror, Limits, Reporting, RootNoise, Search, SearchChanges, SearchContext, SearchReport,
+    AntiMirror, Limits, Reporting, RootNoise, Search, SearchChanges, SearchContext, SearchReport, Shares,
+    TreeExploration,
 };
 use crate::solve::{Memo, MemoUsage};
 use crate::time::{Clock, TimeControl};
@@ -59,6 +60,8 @@ pub struct Engine {
     spread: Option<Spread>,
     /// A second network, which knows what people play.
     human: Option<Box<NetworkEvaluator>>,
+    /// What positions below the root were explored by where the graph at hand was searched.
+    explored: Option<Explored>,
     clocks: ByColor<Clock>,
     /// Searches since the game began: each has random numbers of its own.
     searches: u64,
@@ -82,6 +85,15 @@ enum Purpose {
     Analysis,
     /// What the opponent may answer, on his time.
     Pondering,
+}
+
+/// See [`TreeExploration::kind`].
+type Explored = (ByColor<Shares>, [f32; 2]);
+
+/// For whom a search of a position in which this player is on turn is made: on the opponent's time, the player thinks who has
+/// just moved.
+fn thinks(to_move: Color, purpose: Purpose) -> Color {
+    if purpose == Purpose::Pondering { to_move.opponent() } else { to_move }
 }
 
 impl Engine {
@@ -108,6 +120,7 @@ impl Engine {
             search,
             spread: None,
             human: None,
+            explored: None,
             clocks,
             searches: 0,
             report: None,
@@ -247,10 +260,18 @@ impl Engine {
     /// Forgets everything that was learned, and starts the sequence of chance anew.
     pub fn forget(&mut self) {
         self.clear_search();
-        self.search.evaluator().clear();
+        self.clear_evaluations();
         self.report = None;
         self.status = None;
         self.searches = 0;
+    }
+
+    /// Forgets what networks have said.
+    fn clear_evaluations(&self) {
+        self.search.evaluator().clear();
+        if let Some(human) = &self.human {
+            human.cache().clear();
+        }
     }
 
     /// Forgets what searches have learned, here and on all ranks.
@@ -374,6 +395,7 @@ impl Engine {
         let start = Instant::now();
         let for_play = purpose == Purpose::Play;
         self.tell_advantage(purpose);
+        let tree_exploration = self.explore_tree(purpose);
         self.searches += 1;
         self.searched = self.game.graph_key();
         let seed = mix(self.settings.seed).wrapping_add(self.searches);
@@ -392,6 +414,7 @@ impl Engine {
         let context = SearchContext {
             restriction: &restriction,
             exploration: exploration.as_ref(),
+            tree_exploration: tree_exploration.as_ref(),
             noise: noise.as_ref(),
             anti_mirror,
             for_play,
@@ -423,9 +446,8 @@ impl Engine {
 
     /// What the network is told of Black's advantage in a search of a position in which this player is on turn.
     fn black_advantage(&self, to_move: Color, purpose: Purpose) -> f32 {
-        // On the opponent's time, the player thinks who has just moved.
-        let thinks = if purpose == Purpose::Pondering { to_move.opponent() } else { to_move };
-        self.settings.doubling_advantage * self.settings.advantaged.unwrap_or(thinks).sign() as f32
+        let advantaged = self.settings.advantaged.unwrap_or(thinks(to_move, purpose));
+        self.settings.doubling_advantage * advantaged.sign() as f32
     }
 
     /// Tells the network who has which advantage. If that is news, everything that was learned is forgotten.
@@ -439,6 +461,18 @@ impl Engine {
             self.search.set_evaluator(EngineEvaluator::Network(Box::new(network)));
             self.status = None;
         }
+    }
+
+    /// What this search is to expect of people below its root. If the graph at hand was searched with other expectations,
+    /// it is forgotten.
+    fn explore_tree(&mut self, purpose: Purpose) -> Option<TreeExploration> {
+        let exploration = self.tree_exploration(thinks(self.game.to_move(), purpose));
+        let wanted = exploration.as_ref().map(TreeExploration::kind);
+        if self.explored != wanted {
+            self.explored = wanted;
+            self.clear_search();
+        }
+        exploration
     }
 
     /// What lets a search look at more moves than it needs, if that is wanted.

@@ -6,7 +6,7 @@ use crate::graph_key::Sharing;
 use crate::net::{Profile, Rank};
 use crate::playout::HeuristicRates;
 use crate::rules::Rules;
-use crate::search::SearchChanges;
+use crate::search::{SearchChanges, Shares};
 use crate::time::DEFAULT_RESERVE;
 use std::time::Duration;
 
@@ -88,6 +88,11 @@ pub struct HumanSettings {
     pub root_weightless: f32,
     /// `humanSLRootExploreProbWeightful`: see [`RootExploration::weightful`](crate::search::RootExploration::weightful).
     pub root_weightful: f32,
+    /// `humanSLPlaExploreProbWeightless` and `humanSLPlaExploreProbWeightful`: how many simulations choose as people do
+    /// below the root where the player for whom is searched is on turn.
+    pub own: Shares,
+    /// `humanSLOppExploreProbWeightless` and `humanSLOppExploreProbWeightful`: the same where the opponent is.
+    pub opponent: Shares,
     /// `humanSLCpuctExploration`: see [`RootExploration::cpuct`](crate::search::RootExploration::cpuct).
     pub cpuct: f32,
     /// `humanSLCpuctPermanent`: see [`RootExploration::cpuct_permanent`](crate::search::RootExploration::cpuct_permanent).
@@ -105,6 +110,8 @@ impl HumanSettings {
         ignore_pass: true,
         root_weightless: 0.0,
         root_weightful: 0.0,
+        own: Shares { weightless: 0.0, weightful: 0.0 },
+        opponent: Shares { weightless: 0.0, weightful: 0.0 },
         cpuct: 1.0,
         cpuct_permanent: 0.0,
         temperature: 1.0,
@@ -119,6 +126,8 @@ impl Default for HumanSettings {
             ignore_pass: false,
             root_weightless: 0.0,
             root_weightful: 0.0,
+            own: Shares::default(),
+            opponent: Shares::default(),
             cpuct: 1.0,
             cpuct_permanent: 0.0,
             temperature: 0.0,

@@ -40,7 +40,10 @@ pub(super) fn run(
     seed: u64,
     context: &SearchContext<'_>,
 ) -> SearchReport {
-    let is_usual = context.exploration.is_none() && context.noise.is_none() && context.anti_mirror.is_none();
+    let is_usual = context.exploration.is_none()
+        && context.tree_exploration.is_none()
+        && context.noise.is_none()
+        && context.anti_mirror.is_none();
     let is_spread = is_usual && matches!(search.params().formula, Formula::Puct(_));
     if let Some(there) = spread.as_mut().filter(|_| is_spread) {
         if let Some(network) = search.evaluator().network() {
@@ -67,8 +70,8 @@ const AGAIN: u32 = 4;
 
 impl Engine {
     /// Spreads searches over the ranks of a link, of which this process is rank 0 and whose others
-    /// [serve](Engine::serve_ranks), and has their nodes live where `placement` says. Searches that explore the root on behalf
-    /// of people stay here. When a rank is lost `on_loss` is told, and all searches from then on are made in this process.
+    /// [serve](Engine::serve_ranks), and has their nodes live where `placement` says. Searches that explore on behalf of
+    /// people stay here. When a rank is lost `on_loss` is told, and all searches from then on are made in this process.
     ///
     /// Returns false, and nothing changes, for an engine without a network: playouts are not spread.
     pub fn spread_over(&mut self, link: RankLink, placement: Placement, on_loss: OnLoss) -> bool {

@@ -1,9 +1,16 @@
-//! Simulations that choose their first move by other priors: by what people would play, for instance.
+//! Simulations that choose moves by other priors: by what people would play, for instance.
 //!
 //! The moves of people that an engine does not like would hardly be looked at. Here some simulations choose the move of
-//! the root by a formula with those priors, so that the search also knows what these moves are worth.
+//! the root by a formula with those priors ([`RootExploration`]), so that the search also knows what these moves are worth,
+//! or those of positions below it ([`TreeExploration`]), so that it expects what people do.
+//!
+//! CITE: KataGo's documentation of its analysis engine and the comments of its configuration for human play, for the idea and
+//! for the names and the meaning of the parameters.
 
-use crate::board::Move;
+use crate::board::{ByColor, Move, PointMap};
+use crate::eval::{Evaluator, Prior};
+use crate::game::Line;
+use std::fmt;
 
 /// Which simulations choose the root's move otherwise, and how.
 #[derive(Clone, PartialEq, Debug)]
@@ -22,6 +29,130 @@ pub struct RootExploration {
     pub cpuct_permanent: f32,
 }
 
+/// How many simulations choose otherwise.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Shares {
+    /// Share of the simulations that come to a position, in `[0, 1]`, that choose so and do not count there, nor at the
+    /// positions before it: their values and visits stay what they are, and only what lies behind learns. At most
+    /// [`WEIGHTLESS_MOST`] counts.
+    pub weightless: f32,
+    /// Share of them, in `[0, 1]`, that choose so and count as all others do.
+    pub weightful: f32,
+}
+
+impl Shares {
+    /// Is there none?
+    pub fn is_none(&self) -> bool {
+        self.weightless + self.weightful <= 0.0
+    }
+
+    /// Does a simulation choose so, and does it then count? `unit` is a random number from 0 to 1.
+    pub(super) fn draw(&self, unit: f32) -> Option<bool> {
+        let weightless = self.weightless.min(WEIGHTLESS_MOST);
+        if unit < weightless {
+            Some(false)
+        } else if unit < weightless + self.weightful {
+            Some(true)
+        } else {
+            None
+        }
+    }
+}
+
+/// Says how probable moves are; every evaluator with probabilities can.
+pub trait People: Send + Sync {
+    /// Appends the legal moves of the position at the end of a line.
+    fn priors(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>);
+
+    /// A copy for one more worker.
+    fn copy(&self) -> Box<dyn People>;
+}
+
+impl<E: Evaluator + Sync + 'static> People for E {
+    fn priors(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
+        self.expand(line, moves);
+    }
+
+    fn copy(&self) -> Box<dyn People> {
+        Box::new(self.clone())
+    }
+}
+
+/// Simulations that choose moves below the root by other priors, and how.
+pub struct TreeExploration {
+    /// How many do so at positions with this player on turn.
+    pub shares: ByColor<Shares>,
+    /// See [`RootExploration::cpuct`].
+    pub cpuct: f32,
+    /// See [`RootExploration::cpuct_permanent`].
+    pub cpuct_permanent: f32,
+    /// Who knows the priors. Asked only where a simulation chooses by them.
+    pub people: Box<dyn People>,
+}
+
+impl TreeExploration {
+    /// All that what a search learns depends on, but for the priors.
+    pub fn kind(&self) -> (ByColor<Shares>, [f32; 2]) {
+        (self.shares, [self.cpuct, self.cpuct_permanent])
+    }
+}
+
+impl fmt::Debug for TreeExploration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TreeExploration").field("kind", &self.kind()).finish_non_exhaustive()
+    }
+}
+
+/// The priors of one position, by their moves.
+pub(super) struct Priors {
+    moves: Vec<(Move, Prior)>,
+    points: PointMap<f32>,
+    pass: f32,
+}
+
+impl Default for Priors {
+    fn default() -> Priors {
+        Priors { moves: Vec::new(), points: PointMap::filled(0.0), pass: 0.0 }
+    }
+}
+
+impl Priors {
+    /// Asks about the position at the end of a line.
+    pub(super) fn ask(&mut self, people: &mut dyn People, line: &Line<'_>) {
+        self.points.fill(0.0);
+        self.pass = 0.0;
+        self.moves.clear();
+        people.priors(line, &mut self.moves);
+        for &(mv, prior) in &self.moves {
+            *place(&mut self.points, &mut self.pass, mv) = prior.probability();
+        }
+    }
+
+    /// How probable a move is; 0 from now on.
+    pub(super) fn take(&mut self, mv: Move) -> f32 {
+        std::mem::take(place(&mut self.points, &mut self.pass, mv))
+    }
+
+    /// The most probable of the moves that nobody has taken, the first of equals.
+    pub(super) fn likeliest_left(&mut self, permits: impl Fn(Move) -> bool) -> Option<(Move, f32)> {
+        let mut best: Option<(Move, f32)> = None;
+        for &(mv, _) in &self.moves {
+            let prior = *place(&mut self.points, &mut self.pass, mv);
+            if prior > best.map_or(0.0, |(_, most)| most) && permits(mv) {
+                best = Some((mv, prior));
+            }
+        }
+        best
+    }
+}
+
+fn place<'p>(points: &'p mut PointMap<f32>, pass: &'p mut f32, mv: Move) -> &'p mut f32 {
+    match mv {
+        Move::Play(point) => &mut points[point],
+        Move::Pass => pass,
+    }
+}
+
 /// The largest share of simulations that do not count.
 pub const WEIGHTLESS_MOST: f32 = 0.95;
 
@@ -34,17 +165,22 @@ pub(super) struct Candidate {
     pub(super) value: f32,
 }
 
-impl RootExploration {
-    /// Does a simulation choose so, and does it then count? `unit` is a random number from 0 to 1.
-    pub(super) fn draw(&self, unit: f32) -> Option<bool> {
-        let weightless = self.weightless.min(WEIGHTLESS_MOST);
-        if unit < weightless {
-            Some(false)
-        } else if unit < weightless + self.weightful {
-            Some(true)
-        } else {
-            None
+impl Candidate {
+    /// How urgent the move is, with `total` visits of all moves together, and with these weights of its prior as in
+    /// [`RootExploration`].
+    pub(super) fn urgency(&self, cpuct: f32, cpuct_permanent: f32, total: u32) -> f32 {
+        if self.prior <= 0.0 {
+            return f32::NEG_INFINITY;
         }
+        let scale = cpuct * (total as f32 + 0.01).sqrt() + cpuct_permanent * total as f32;
+        self.value + scale * self.prior / (1.0 + self.visits as f32)
+    }
+}
+
+impl RootExploration {
+    /// As [`Shares::draw`].
+    pub(super) fn draw(&self, unit: f32) -> Option<bool> {
+        Shares { weightless: self.weightless, weightful: self.weightful }.draw(unit)
     }
 
     /// The prior of a move.
@@ -54,11 +190,7 @@ impl RootExploration {
 
     /// How urgent a move is, with `total` visits of all moves together.
     pub(super) fn urgency(&self, candidate: &Candidate, total: u32) -> f32 {
-        if candidate.prior <= 0.0 {
-            return f32::NEG_INFINITY;
-        }
-        let scale = self.cpuct * (total as f32 + 0.01).sqrt() + self.cpuct_permanent * total as f32;
-        candidate.value + scale * candidate.prior / (1.0 + candidate.visits as f32)
+        candidate.urgency(self.cpuct, self.cpuct_permanent, total)
     }
 }
 

@@ -44,7 +44,7 @@ pub mod utility;
 pub(crate) mod valuation;
 pub(crate) mod worker;
 
-pub use exploration::RootExploration;
+pub use exploration::{People, RootExploration, Shares, TreeExploration};
 pub use mirror::AntiMirror;
 pub use noise::RootNoise;
 pub use params::{Choice, Formula, PuctParams, RaveParams, RootParams, SearchChanges, SearchParams};
@@ -71,7 +71,7 @@ use worker::{Common, Counters, Worker};
 
 static NO_RESTRICTION: Restriction = Restriction::NONE;
 
-/// Limits, time, interruption and reports of a search. But for `restriction`, `exploration` and `noise`, none of it changes the
+/// Limits, time, interruption and reports of a search. But for `restriction`, explorations and `noise`, none of it changes the
 /// result of a search that runs to a fixed number of simulations.
 #[derive(Clone, Copy)]
 pub struct SearchContext<'a> {
@@ -87,6 +87,9 @@ pub struct SearchContext<'a> {
     pub restriction: &'a Restriction,
     /// Simulations that choose the root's move otherwise.
     pub exploration: Option<&'a RootExploration>,
+    /// Simulations that choose moves below the root otherwise; not by playouts. What was learned without them, or with
+    /// others, is not what is learned with them: see [`TreeExploration::kind`].
+    pub tree_exploration: Option<&'a TreeExploration>,
     /// Noise on the root's probabilities; not by playouts.
     pub noise: Option<&'a RootNoise>,
     /// What is done about an opponent who mirrors; not by playouts.
@@ -110,6 +113,7 @@ impl<'a> SearchContext<'a> {
             reporting: None,
             restriction: &NO_RESTRICTION,
             exploration: None,
+            tree_exploration: None,
             noise: None,
             anti_mirror: None,
             for_play: false,
@@ -503,6 +507,9 @@ struct Shared {
 struct Progress {
     /// Simulations begun.
     playouts: AtomicU32,
+    /// Simulations that a choice below the root has kept from the root. They count for a limit on visits: there may be
+    /// many of them for one that comes through.
+    kept_from_root: AtomicU32,
     stopped: AtomicBool,
 }
 
@@ -558,6 +565,9 @@ impl Shared {
             &mut worker,
             |worker| {
                 worker.simulate();
+                if worker.was_kept_from_root() {
+                    self.progress.kept_from_root.fetch_add(1, Ordering::Relaxed);
+                }
                 if let Some((seen, most)) = views {
                     worker.see_root_again(seen, most);
                 }
@@ -589,6 +599,12 @@ impl Shared {
         }
     }
 
+    /// Visits of the root that count for limits.
+    fn visits(&self, root: &node::Node) -> u32 {
+        let kept = self.progress.kept_from_root.load(Ordering::Relaxed);
+        root.visits().saturating_sub(self.forbidden_visits).saturating_add(kept)
+    }
+
     fn stats(
         &self,
         table: &NodeTable,
@@ -600,7 +616,7 @@ impl Shared {
         let permits = |edge: &table::EdgeRef<'_>| context.restriction.permits(color, edge.mv(), 0);
         let best_two = stop::best_two(table.edges(node).filter(permits).map(|edge| edge.visits()));
         let playouts = self.progress.playouts.load(Ordering::Relaxed);
-        let visits = node.visits().saturating_sub(self.forbidden_visits);
+        let visits = self.visits(node);
         SearchStats { visits, playouts, elapsed: (context.elapsed)(), best_two }
     }
 
@@ -616,7 +632,7 @@ impl Shared {
 
     fn limit_by_count(&self, table: &NodeTable, root: NodeId, context: &SearchContext<'_>) -> bool {
         let playouts = self.progress.playouts.load(Ordering::Relaxed);
-        let visits = table.node(root).visits().saturating_sub(self.forbidden_visits);
+        let visits = self.visits(table.node(root));
         context.stop.count_reached(visits, playouts)
     }
 }

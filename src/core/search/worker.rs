@@ -1,7 +1,7 @@
 //! One worker: simulations, one after the other, on the shared table.
 
 use super::bias::{BiasTable, Kind};
-use super::exploration::{Candidate, RootExploration};
+use super::exploration::{Candidate, People, Priors, RootExploration, TreeExploration};
 use super::means::Child;
 use super::mirror::AntiMirror;
 use super::node::{self, Edge, EdgeId, Node, NodeId, Rave};
@@ -53,6 +53,15 @@ enum End<'s> {
     BelowLeaf(NodeId),
     /// At a node of its own path.
     Cycle,
+    /// The position of the line has no node, because the table is full, and must not count for the node before it.
+    Nowhere,
+}
+
+/// What a worker needs for simulations that choose below the root as people do.
+struct Exploring<'s> {
+    exploration: &'s TreeExploration,
+    people: Box<dyn People>,
+    priors: Priors,
 }
 
 /// What one worker counted in one search.
@@ -124,8 +133,9 @@ pub(crate) struct Worker<'s, E> {
     exploration: Option<&'s RootExploration>,
     noise: Option<&'s RootNoise>,
     anti_mirror: Option<AntiMirror>,
-    /// Does the current simulation count at the root?
-    counts_at_root: bool,
+    exploring: Option<Box<Exploring<'s>>>,
+    /// The current simulation counts at the nodes of its path from this depth on.
+    counts_from: usize,
     path: Vec<Step>,
     /// The moves that came with the latest evaluation, if any did.
     moves: Vec<(Move, Prior)>,
@@ -207,6 +217,10 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         context: &SearchContext<'s>,
     ) -> Worker<'s, E> {
         let Common { table, params, valuation, root, temperature, root_scale } = common;
+        let exploring = context.tree_exploration.filter(|_| valuation.is_some()).map(|exploration| {
+            let people = exploration.people.copy();
+            Box::new(Exploring { exploration, people, priors: Priors::default() })
+        });
         Worker {
             table,
             params,
@@ -220,7 +234,8 @@ impl<'s, E: Evaluator> Worker<'s, E> {
             exploration: context.exploration,
             noise: context.noise,
             anti_mirror: context.anti_mirror,
-            counts_at_root: true,
+            exploring,
+            counts_from: 0,
             path: Vec::new(),
             moves: Vec::new(),
             plays: FirstPlays::default(),
@@ -244,12 +259,16 @@ impl<'s, E: Evaluator> Worker<'s, E> {
     pub(crate) fn simulate(&mut self) {
         self.line.reset();
         self.path.clear();
-        self.counts_at_root = true;
+        self.counts_from = 0;
         self.table.node(self.root).begin_visit();
-        let (leaf, is_leaf, claim) = match self.descend() {
+        let end = self.descend();
+        // The descent came round to a node of its own path: nothing new was learned, but the visit counts, so that the
+        // next one goes elsewhere.
+        self.counters.cycles += u32::from(matches!(end, End::Cycle));
+        let (leaf, is_leaf, claim) = match end {
             End::Leaf(leaf, claim) => (Some(leaf), true, claim),
             End::BelowLeaf(above) => (Some(above), false, None),
-            End::Cycle => (None, false, None),
+            End::Cycle | End::Nowhere => (None, false, None),
         };
         if let Some(leaf) = leaf {
             self.moves.clear();
@@ -276,15 +295,17 @@ impl<'s, E: Evaluator> Worker<'s, E> {
                 self.update_rave(&params, evaluation);
             }
         } else {
-            // The descent came round to a node of its own path: nothing new was learned, but the visit counts,
-            // so that the next one goes elsewhere.
-            self.counters.cycles += 1;
             let known = self.table.node(self.path.last().map_or(self.root, |step| step.child));
             self.back_up(known.score(), known.mean_square());
         }
         self.table.node(self.root).finish_visit();
         self.counters.playouts += 1;
         self.counters.depth = self.counters.depth.max(self.path.len() as u32);
+    }
+
+    /// Was the latest simulation kept from the root by a choice below it?
+    pub(crate) fn was_kept_from_root(&self) -> bool {
+        self.counts_from > 1
     }
 
     /// Averages the priors of the root with those that its moves have from other sides, at most `most`, of which `seen`
@@ -350,6 +371,9 @@ impl<'s, E: Evaluator> Worker<'s, E> {
                 None => {
                     let before = self.table.node_count();
                     let Some(child) = self.table.find_or_insert(self.line.graph_key()) else {
+                        if self.counts_from > self.path.len() {
+                            return End::Nowhere;
+                        }
                         // The table is full: the evaluation of the position after this move counts for the node
                         // before it, which is what it is worth to choose among such moves.
                         return End::BelowLeaf(id);
@@ -416,10 +440,15 @@ impl<'s, E: Evaluator> Worker<'s, E> {
     /// The edge to follow from a node; `None` without edges.
     fn choose(&mut self, id: NodeId) -> Option<EdgeId> {
         let node = self.table.node(id);
-        if self.path.is_empty()
-            && let Some(explored) = self.explore(node)
-        {
-            return Some(explored);
+        let explored = if self.path.is_empty() {
+            self.explore(node)
+        } else if self.exploring.is_some() {
+            self.explore_below(id)
+        } else {
+            None
+        };
+        if explored.is_some() {
+            return explored;
         }
         match self.params.formula {
             Formula::Rave(params) => self.select_by_rave(&params, node),
@@ -457,7 +486,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
     /// The root's edge if this simulation chooses it by the priors of the exploration.
     fn explore(&mut self, node: &Node) -> Option<EdgeId> {
         let exploration = self.exploration?;
-        self.counts_at_root = exploration.draw(self.rng.unit() as f32)?;
+        let counts = exploration.draw(self.rng.unit() as f32)?;
         let sign = self.line.to_move().sign() as f32;
         // What lies below counts also where the edge was not: visits are those of the nodes.
         let seen =
@@ -474,8 +503,78 @@ impl<'s, E: Evaluator> Worker<'s, E> {
             exploration.urgency(&candidate, total)
         });
         // Nothing to explore: then the simulation is one like all others.
-        self.counts_at_root |= chosen.is_none();
+        self.counts_from = usize::from(!counts && chosen.is_some());
         chosen
+    }
+
+    /// The edge of a node below the root, the end of the path, if this simulation chooses it as people do.
+    fn explore_below(&mut self, id: NodeId) -> Option<EdgeId> {
+        let mut exploring = self.exploring.take()?;
+        let chosen = self.explore_by(&mut exploring, id);
+        self.exploring = Some(exploring);
+        let (edge, counts) = chosen?;
+        if self.table.edge(edge).child().is_none() {
+            // Likelier ones may have no visits yet.
+            self.table.node(id).leave_order();
+        }
+        if !counts {
+            self.counts_from = self.path.len() + 1;
+        }
+        Some(edge)
+    }
+
+    /// The same, and whether the simulation counts.
+    fn explore_by(&mut self, exploring: &mut Exploring<'s>, id: NodeId) -> Option<(EdgeId, bool)> {
+        let (color, depth) = (self.line.to_move(), self.path.len());
+        let Exploring { exploration, people, priors } = exploring;
+        let shares = exploration.shares[color];
+        if shares.is_none() {
+            return None;
+        }
+        let counts = shares.draw(self.rng.unit() as f32)?;
+        priors.ask(&mut **people, &self.line);
+        let (node, sign) = (self.table.node(id), color.sign() as f32);
+        // What counts is shared out among the visits of this node. What does not is to look at what is not known, by
+        // whatever way.
+        let visits = |edge: &Edge, child: Option<&Node>| match counts {
+            true => edge.visits(),
+            false => child.map_or(0, Node::visits),
+        };
+        let child = |edge: &Edge| edge.child().map(|child| self.table.node(child));
+        let total = self.table.edges(node).map(|edge| visits(&edge, child(&edge))).sum();
+        let urgency =
+            |candidate: Candidate| candidate.urgency(exploration.cpuct, exploration.cpuct_permanent, total);
+        // Of a move that was not looked at, the value of the position.
+        let unknown = sign * node.means().utility;
+        let is_restricted = self.restriction.applies_at(depth);
+        let mut best: Option<(EdgeId, f32)> = None;
+        for edge in self.table.edges(node) {
+            let prior = priors.take(edge.mv());
+            if is_restricted && !self.restriction.permits(color, edge.mv(), depth) {
+                continue;
+            }
+            let child = child(&edge);
+            let known = child.filter(|child| child.visits() > 0);
+            let urgency = urgency(Candidate {
+                prior,
+                visits: visits(&edge, child) + child.map_or(0, Node::in_flight),
+                value: known.map_or(unknown, |child| sign * child.means().utility),
+            });
+            if urgency > best.map_or(f32::NEG_INFINITY, |(_, most)| most) {
+                best = Some((edge.id, urgency));
+            }
+        }
+        // What people play may be a move that the network thinks too little of to be stored.
+        if !self.table.is_complete(node)
+            && let Some((mv, prior)) = priors.likeliest_left(|mv| self.restriction.permits(color, mv, depth))
+            && urgency(Candidate { prior, visits: 0, value: unknown })
+                > best.map_or(f32::NEG_INFINITY, |(_, most)| most)
+            && self.extend(id, true)
+            && let Some(edge) = self.table.edges(node).find(|edge| edge.mv() == mv)
+        {
+            return Some((edge.id, counts));
+        }
+        best.map(|(edge, _)| (edge, counts))
     }
 
     fn select_by_rave(&self, params: &RaveParams, node: &Node) -> Option<EdgeId> {
@@ -601,18 +700,26 @@ impl<'s, E: Evaluator> Worker<'s, E> {
 
     /// Counts the visit on every edge of the path and brings its nodes' values up to date, from the leaf to the
     /// root; score and square of the value count for every node but the leaf, which has them.
+    ///
+    /// Nodes before a choice below the root that does not count stay what they are to the last bit. What has become
+    /// known of their children is theirs as soon as a simulation that counts comes through.
     fn back_up(&mut self, score: f32, square: f32) {
         for (depth, step) in self.path.iter().enumerate().rev() {
             let child = self.table.node(step.child);
             let node = self.table.node(step.node);
             let edge = self.table.edge(step.edge);
+            let counts = depth >= self.counts_from;
+            if !counts && self.was_kept_from_root() {
+                child.finish_visit();
+                continue;
+            }
             if let Some(valuation) = &self.valuation {
-                if depth > 0 || self.counts_at_root {
+                if counts {
                     node.count_visit(edge);
                     node.add_result(score, square);
                 }
                 valuation.refresh(node, step.color, &mut self.children);
-            } else if depth > 0 || self.counts_at_root {
+            } else if counts {
                 node.update_edge(edge, child.value_fixed(), 1);
                 node.add_result(score, square);
             } else {
