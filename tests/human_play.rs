@@ -153,3 +153,27 @@ fn the_command_line_refuses_what_does_not_fit() {
     let (_, error) = run(Some(&human), &["--profile", "rank_0k"]);
     assert!(error.contains("no profile"), "{error}");
 }
+
+#[test]
+fn the_advantage_in_handicap_games_is_a_parameter() {
+    let play = |setup: &str| {
+        let input = format!(
+            "boardsize 9\nkomi 0.5\n{setup}fixed_handicap 4\nkata-genmove_analyze w 100 rootInfo true\n"
+        );
+        answers(network(false), None, &input).last().unwrap().clone()
+    };
+    let dynamic = "kata-set-param dynamicPlayoutDoublingAdvantageCapPerOppLead 0.045\n";
+    // (45 + 6.5 − 4 − 2) · 0.045 · 3.07 is more than the most.
+    let by_hand = "kata-set-param playoutDoublingAdvantage 2.75\n";
+    assert_ne!(play(dynamic), play(""));
+    assert_eq!(play(dynamic), play(by_hand));
+    let analysis = |setup: &str| searched(network(false), None, setup);
+    assert_eq!(analysis(dynamic), analysis(""), "an even game");
+    let found = answers(
+        network(false),
+        None,
+        "kata-set-param dynamicPlayoutDoublingAdvantageCapPerOppLead 0.6\n\
+         kata-get-param dynamicPlayoutDoublingAdvantageCapPerOppLead\n",
+    );
+    assert_eq!(found, ["? 0.6 is no value of dynamicPlayoutDoublingAdvantageCapPerOppLead", "= 0"]);
+}

@@ -244,6 +244,7 @@ const TABLE: &[Parameter] = &[
         },
     },
     number!("playoutDoublingAdvantage", doubling_advantage, -3.0..=3.0),
+    number!("dynamicPlayoutDoublingAdvantageCapPerOppLead", doubling_advantage_per_point, 0.0..=0.5),
     Parameter {
         name: "playoutDoublingAdvantagePla",
         kind: Kind::Text,

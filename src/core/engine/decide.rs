@@ -1,6 +1,7 @@
 //! Choosing a move: one search, and what its report says about resigning, passing and playing on.
 
 use super::record::SearchSummary;
+use super::uneven::Uneven;
 use super::{Decision, Engine, Purpose, SearchRequest, reading};
 use crate::board::{Color, Move};
 use crate::eval::Ownership;
@@ -89,7 +90,9 @@ impl Engine {
         let decision = if self.pass_ends_a_won_game(&turn) {
             Decision::Play(Move::Pass)
         } else {
+            self.uneven.decide(&self.game, self.settings.doubling_advantage_per_point);
             let report = self.run_search(&self.limits(budget), request, Purpose::Play);
+            self.uneven.note(report.value);
             let decision = self.decide(&turn, &report);
             self.report = Some(report);
             decision
@@ -106,6 +109,7 @@ impl Engine {
     pub fn regression_move(&mut self, color: Color, request: SearchRequest<'_>) -> Move {
         let (game, notes) = (self.game.clone(), self.notes.clone());
         self.time_manager.begin_game();
+        self.uneven = Uneven::default();
         let (resign, searches) = (self.settings.resign.take(), self.searches);
         self.clear_search();
         self.clear_evaluations();

@@ -20,6 +20,7 @@ mod status;
 #[cfg(test)]
 mod tests;
 mod time_manager;
+mod uneven;
 
 pub use analyst::{
     Analysis, Analyst, AnalystSettings, Expectation, MoveAnalysis, PeopleView, Question, Reports, Wishes,
@@ -34,7 +35,7 @@ pub use status::FinalStatus;
 use crate::board::{BoardSize, ByColor, Color, Key, Move, Symmetry};
 use crate::eval::{NetworkEvaluator, NetworkSettings};
 use crate::game::{Game, IllegalMove, Line};
-use crate::net::{Network, NotFinite, Prediction};
+use crate::net::{Network, NotFinite, Prediction, features};
 use crate::rng::mix;
 use crate::rules::Rules;
 use crate::search::{
@@ -49,6 +50,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 use time_manager::TimeManager;
+use uneven::Uneven;
 
 /// See the [module documentation](self).
 #[derive(Debug)]
@@ -74,6 +76,8 @@ pub struct Engine {
     /// What there is to say about the game besides its moves.
     notes: GameNotes,
     time_manager: TimeManager,
+    /// What the network is told of the players' strength.
+    uneven: Uneven,
 }
 
 /// What a search is for.
@@ -129,6 +133,7 @@ impl Engine {
             memo: Memo::new(reading::ANSWERS),
             notes: GameNotes::default(),
             time_manager: TimeManager::default(),
+            uneven: Uneven::default(),
         }
     }
 
@@ -233,6 +238,7 @@ impl Engine {
         self.status = None;
         self.notes.begin();
         self.time_manager.begin_game();
+        self.uneven = Uneven::default();
     }
 
     /// An empty board of another size; komi and rules stay.
@@ -248,6 +254,7 @@ impl Engine {
         self.game = self.game.cleared();
         self.notes.begin();
         self.time_manager.begin_game();
+        self.uneven = Uneven::default();
         self.start_new_game();
     }
 
@@ -446,8 +453,17 @@ impl Engine {
 
     /// What the network is told of Black's advantage in a search of a position in which this player is on turn.
     fn black_advantage(&self, to_move: Color, purpose: Purpose) -> f32 {
+        if purpose != Purpose::Analysis && self.follows_handicap() {
+            return self.uneven.black_advantage();
+        }
         let advantaged = self.settings.advantaged.unwrap_or(thinks(to_move, purpose));
         self.settings.doubling_advantage * advantaged.sign() as f32
+    }
+
+    /// Does the advantage follow handicap and komi when moves are to be played?
+    fn follows_handicap(&self) -> bool {
+        self.settings.doubling_advantage_per_point > 0.0
+            && self.search.evaluator().network().is_some_and(|it| features::knows_advantage(it.network()))
     }
 
     /// Tells the network who has which advantage. If that is news, everything that was learned is forgotten.

@@ -50,9 +50,13 @@ pub struct EngineSettings {
     /// Evaluation by a network.
     pub network: NetworkSettings,
     /// So many times the opponent's simulations a player is told to have, as a power of two, from −3 to 3; negative for fewer.
-    /// Networks that know of it then expect a weaker or a stronger opponent. KataGo's `playoutDoublingAdvantage`, without its
-    /// dynamic form.
+    /// Networks that know of it then expect a weaker or a stronger opponent. KataGo's `playoutDoublingAdvantage`.
     pub doubling_advantage: f32,
+    /// Above 0, another advantage takes its place when a move is to be played: that of the player who has given a handicap or
+    /// komi, at most so much for every point of it, and never more than the game asks for. Only with a network that
+    /// [knows](crate::net::features::knows_advantage) what that means. KataGo's
+    /// `dynamicPlayoutDoublingAdvantageCapPerOppLead`, from 0 to 0.5.
+    pub doubling_advantage_per_point: f32,
     /// Which player has this advantage; `None`: the one for whom is searched, who is on turn or, on the opponent's time, has
     /// just moved.
     pub advantaged: Option<Color>,
@@ -160,6 +164,7 @@ impl Default for EngineSettings {
             rates: HeuristicRates::default(),
             network: NetworkSettings::default(),
             doubling_advantage: 0.0,
+            doubling_advantage_per_point: 0.0,
             advantaged: None,
             human: HumanSettings::default(),
             wide_root_noise: 0.0,

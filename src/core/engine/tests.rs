@@ -3,7 +3,7 @@
 use super::*;
 use crate::board::{Board, Point};
 use crate::rng::Rng;
-use crate::rules::KoRule;
+use crate::rules::{HandicapBonus, KoRule};
 use crate::score;
 use crate::sgf::{Meta, Record};
 
@@ -567,4 +567,74 @@ fn the_network_is_told_of_the_advantage_of_the_player_for_whom_is_searched() {
     let limits = engine.limits_without_clock();
     engine.analyze(Color::White, &limits, SearchRequest::new(&|| false));
     assert_eq!(told(&engine), -1.5);
+}
+
+/// With a head start on the board, the network is told what follows from it when a move is to be played, and only then.
+#[test]
+fn the_advantage_follows_the_handicap_in_games() {
+    let network = crate::net::random::network(&crate::net::random::Options::default()).expect("a network");
+    // The same, as if it had been taught without ever being told.
+    let mut ignorant = network.clone();
+    let outputs = ignorant.trunk.global_matmul.outputs;
+    let of_input = crate::net::features::global::ADVANTAGE * outputs;
+    ignorant.trunk.global_matmul.weights[of_input..of_input + outputs].fill(1e-4);
+    let (network, ignorant) = (Arc::new(network), Arc::new(ignorant));
+    let settings = EngineSettings {
+        threads: 1,
+        memory_mebibytes: 2,
+        visits: Some(10),
+        ponder: true,
+        resign: None,
+        doubling_advantage: 0.5,
+        doubling_advantage_per_point: 0.045,
+        ..EngineSettings::default()
+    };
+    let made = |settings: EngineSettings, network: &Arc<Network>| {
+        let mut engine = Engine::with_network(settings, Some(network.clone()));
+        engine.set_size(BoardSize::square(9).expect("size"));
+        let stones = [Point::new(2, 2), Point::new(6, 6)];
+        engine.set_rules(Rules { handicap_bonus: HandicapBonus::None, ..engine.game().rules() });
+        engine.set_komi(0.5);
+        engine.set_game(engine.game().with_handicap(&stones).expect("an empty board"));
+        engine
+    };
+    let told = |engine: &Engine| {
+        engine.search().evaluator().network().expect("a network").settings().black_doubling_advantage
+    };
+    let mut engine = made(settings, &network);
+    genmove(&mut engine, Color::White);
+    // 0.045 · (21.5 − 2) · 3.07 = 2.69; White's.
+    assert_eq!(told(&engine), -2.75);
+    // Pondering goes on from what was learned.
+    let nodes = engine.search().table().node_count();
+    engine.ponder(&|| false);
+    assert_eq!(told(&engine), -2.75);
+    assert!(engine.search().table().node_count() > nodes);
+    // Analysis is told what is set, and learns from nothing.
+    let limits = engine.limits_without_clock();
+    let report = engine.analyze(Color::Black, &limits, SearchRequest::new(&|| false));
+    assert_eq!((report.visits, report.playouts), (10, 10));
+    assert_eq!(told(&engine), 0.5);
+    // A random network takes the game for open: a step less, whoever is on turn.
+    let expected = 0.0;
+    engine.uneven.note(expected);
+    let before = engine.searches();
+    genmove(&mut engine, Color::Black);
+    assert_eq!((engine.searches(), told(&engine)), (before + 1, -2.625));
+    // Another game begins with its own head start.
+    engine.clear();
+    genmove(&mut engine, Color::Black);
+    assert_eq!(told(&engine), -0.625, "komi 0.5: 0.045 · (6.5 − 2) · 3.07 = 0.62");
+
+    // Off unless asked for, and for networks that know nothing of it: then what is set holds.
+    let usual = EngineSettings { doubling_advantage_per_point: 0.0, ..settings };
+    assert_eq!(EngineSettings::default().doubling_advantage_per_point, 0.0);
+    for (settings, network) in [(usual, &network), (settings, &ignorant)] {
+        let mut engine = made(settings, network);
+        genmove(&mut engine, Color::White);
+        assert_eq!(told(&engine), -0.5);
+    }
+    let built_in = Network::built_in().expect("a network");
+    assert!(!crate::net::features::knows_advantage(&built_in));
+    assert!(crate::net::features::knows_advantage(&network));
 }

@@ -301,6 +301,17 @@ pub fn tell_advantage(doublings: f32, input: &mut Input) {
     input.global[global::ADVANTAGE] = 0.5 * doublings;
 }
 
+/// Has the network ever been [told](tell_advantage) of an advantage? One that has not keeps weights for that input that are
+/// all but nothing: regularisation leaves a hundredth of what others have.
+pub fn knows_advantage(network: &Network) -> bool {
+    let weights = network.trunk.global_matmul.weights.chunks_exact(network.trunk.global_matmul.outputs);
+    let mut sizes: Vec<f32> =
+        weights.map(|of_input| of_input.iter().map(|weight| weight * weight).sum::<f32>().sqrt()).collect();
+    let own = sizes.get(global::ADVANTAGE).copied().unwrap_or(0.0);
+    sizes.sort_by(f32::total_cmp);
+    own > 0.0 && own >= 0.1 * sizes[sizes.len() / 2]
+}
+
 fn globals(line: &Line<'_>, end: End, input: &mut Input) {
     let rules = line.game().rules();
     let values = &mut input.global;
