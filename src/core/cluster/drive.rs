@@ -200,7 +200,7 @@ impl<E: Evaluator + Sync, L: Link> Cluster<E, L> {
         }
     }
 
-    /// Searches the game's position over all ranks. For rank 0. Neither `exploration` nor `noise` of the context is heeded.
+    /// Searches the game's position over all ranks. For rank 0. Neither explorations nor `noise` of the context are heeded.
     ///
     /// # Errors
     /// If a rank is lost, or does not answer in time. Then there can be no more searches over ranks.

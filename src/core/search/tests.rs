@@ -974,7 +974,7 @@ fn what_does_not_count_leaves_all_before_it_to_the_bit() {
             if search.table.node(root).visits() == visits {
                 // The choice that did not count was the opponent's, so it was made after the first move or later.
                 kept += 1;
-                assert_eq!(near_root(&search, root), before);
+                assert!(near_root(&search, root) == before, "seed {seed}");
             }
         }
         assert!(kept > 30, "{kept}");
@@ -1073,7 +1073,7 @@ fn a_full_table_takes_nothing_for_a_value_that_does_not_count() {
         search.run_in_place(&game, seed, &context).expect("a root");
         if search.table.node(root).visits() == visits {
             kept += 1;
-            assert_eq!(near_root(&search, root), before);
+            assert!(near_root(&search, root) == before, "seed {seed}");
         }
     }
     assert!(kept > 50, "{kept}");
