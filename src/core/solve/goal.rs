@@ -1,7 +1,7 @@
 //! What a search is to show: goals that one player, the prover, reaches or does not.
 
 use super::bits::Bits;
-use super::ground::{Ground, Holding, Position};
+use super::ground::{Ground, Holding, NOWHERE, Position};
 use super::table::{Hash128, Trace};
 use crate::board::Color;
 
@@ -36,7 +36,15 @@ pub(super) enum Kind<B> {
 }
 
 /// A chain with so many liberties and the opponent to move is safe in tactical reading.
-pub(super) const SAFE_LIBERTIES: u32 = 4;
+///
+/// Measured on GNU Go's suites of tactical reading, 252 tests: with four, 105 answers are right, with five 139; the chain's
+/// owner given the moves of [`HELPERS_LIBERTIES`], too, 125 with four, 155 with five, 150 with six.
+pub(super) const SAFE_LIBERTIES: u32 = 5;
+
+/// The chain's owner may also fill the liberties of chains near its liberties if they have at most so many: to protect
+/// what an attack would take on the way, or to take away the room that it needs. Without these moves, chains were called
+/// captured that are not.
+const HELPERS_LIBERTIES: u32 = 4;
 
 /// How much it may take to win a position in which the opponent's stones look better by so much: twice as much for every
 /// [`DOUBLES`], in steps that are straight lines, so that it is the same on every machine.
@@ -117,6 +125,10 @@ impl<B: Bits> Goal<B> {
         let Kind::Chain(stone) = self.kind else { return empty };
         let stones = position.stones[self.prover.opponent() as usize];
         let enemy = position.stones[self.prover as usize];
+        if !stones.has(stone) {
+            // Taken in a ko: it may be taken back.
+            return B::one(stone) & empty;
+        }
         let chain = ground.fill(B::one(stone), stones);
         let liberties = ground.around(chain) & empty;
         let owner_moves = position.to_move != self.prover;
@@ -143,6 +155,17 @@ impl<B: Bits> Goal<B> {
                     guards = guards & !guard;
                     let its = ground.around(guard) & empty;
                     if its.count() == 1 {
+                        candidates = candidates | its;
+                    }
+                }
+            }
+        }
+        if owner_moves && !in_atari {
+            let near = ground.around(chain) | ground.around(liberties);
+            for side in [stones & !chain, enemy] {
+                for part in ground.parts_at(near & side, side) {
+                    let its = ground.around(part) & empty;
+                    if its.count() <= HELPERS_LIBERTIES {
                         candidates = candidates | its;
                     }
                 }
@@ -190,7 +213,10 @@ impl<B: Bits> Goal<B> {
             }
             Kind::Chain(stone) => {
                 if !position.stones[other].has(stone) {
-                    return Settled::at_once(true);
+                    // A single stone that was taken in a ko is not gone before it is too late to take it back.
+                    let may_return = position.to_move != self.prover
+                        && ground.place(position, stone).is_some_and(|placed| placed.after.ko != NOWHERE);
+                    return if may_return { None } else { Settled::at_once(true) };
                 }
                 let chain = ground.fill(B::one(stone), position.stones[other]);
                 let liberties = (ground.around(chain) & ground.empties(position)).count();
@@ -292,6 +318,9 @@ impl<B: Bits> Goal<B> {
             }
             Kind::Chain(stone) => {
                 let stones = position.stones[self.prover.opponent() as usize];
+                if !stones.has(stone) {
+                    return (1, 1);
+                }
                 let chain = ground.fill(B::one(stone), stones);
                 let liberties = (ground.around(chain) & ground.empties(position)).count();
                 (liberties.max(1), SAFE_LIBERTIES.saturating_sub(liberties).max(1))

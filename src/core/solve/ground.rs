@@ -165,12 +165,17 @@ impl<B: Bits> Ground<B> {
 
     /// The connected parts of a set.
     pub(super) fn parts(&self, set: B) -> impl Iterator<Item = B> + '_ {
-        let mut rest = set;
+        self.parts_at(set, set)
+    }
+
+    /// The connected parts of a set that have one of `seeds`, which are points of it.
+    pub(super) fn parts_at(&self, seeds: B, set: B) -> impl Iterator<Item = B> + '_ {
+        let mut rest = seeds;
         std::iter::from_fn(move || {
             if rest.none() {
                 return None;
             }
-            let part = self.fill(B::one(rest.lowest()), rest);
+            let part = self.fill(B::one(rest.lowest()), set);
             rest = rest & !part;
             Some(part)
         })

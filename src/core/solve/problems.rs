@@ -23,8 +23,9 @@ pub enum Aim {
     Race(Point),
     /// To give a stone of the group eyes that nobody can take: no seki.
     Secure,
-    /// To capture the chain at this point, by tactical reading on the whole board: a chain is safe with four liberties,
-    /// or three and the move, and only moves near it are tried. The region and its group are not looked at.
+    /// To capture the chain at this point, by tactical reading on the whole board: a chain is safe with five liberties,
+    /// or four and the move, and only moves near it are tried. The region and its group are not looked at. A single
+    /// stone that is taken in a ko is captured only if it is not taken back.
     Chain(Point),
     /// To join the chains at two points.
     Connect(Point, Point),

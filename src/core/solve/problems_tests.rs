@@ -170,6 +170,38 @@ fn ladders_nets_and_snapbacks_are_read() {
 }
 
 #[test]
+fn a_stone_that_can_be_taken_back_is_captured_by_a_ko() {
+    let chain = |vertex: &'static str| move |board: &Board| Aim::Chain(at(board, vertex));
+    let ko = ". . . . . . .\n. . X O . . .\n. X O . O . .\n. . X O . . .\n. . . . . . .\n. . . . . . .\n. . . . . . .";
+    // Black needs to ignore one threat, and White connects.
+    assert_eq!(both(ko, "C5", chain("C5")), [Success::No, Success::KoFirst(1)]);
+    // Two stones do not come back one by one.
+    let pair = ". . . . . . .\n. X X O . . .\nX O O . O . .\n. X X O . . .\n. . . . . . .\n. . . . . . .\n. . . . . . .";
+    let [_, black] = both(pair, "C5", chain("C5"));
+    assert_eq!(black, Success::Yes, "\n{pair}");
+}
+
+#[test]
+fn moves_that_help_neighbours_save_a_chain() {
+    let board = "O . O . X\n. . O . .\nX O X X O\n. . O X O\n. O . . X";
+    // By all moves on the whole board, White is not captured.
+    let parsed: Board = board.parse().unwrap();
+    let all: PointSet = parsed.size().points().collect();
+    let region = Region::drawn(&parsed, all, at(&parsed, "A5"));
+    let question = Question {
+        board: &parsed,
+        region: &region,
+        aim: Aim::Capture,
+        suicide: false,
+        memory: 32 << 20,
+        threads: 1,
+    };
+    assert_eq!(read(&question, Color::Black, &|_| false).unwrap().success, Success::No);
+    // Tactical reading finds that only if White may play beyond the second liberties of the chain.
+    assert_eq!(both(board, "A5", |board: &Board| Aim::Chain(at(board, "A5")))[1], Success::No);
+}
+
+#[test]
 fn connections_are_read() {
     let connect =
         |a: &'static str, b: &'static str| move |board: &Board| Aim::Connect(at(board, a), at(board, b));
