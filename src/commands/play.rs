@@ -14,6 +14,35 @@ pub(super) fn play(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &m
     Ok(Response::empty())
 }
 
+/// GTP 1: the colour is the command's name.
+pub(super) fn play_black(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> Answer {
+    play_as(commands, Color::Black, arguments)
+}
+
+/// As [`play_black`].
+pub(super) fn play_white(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> Answer {
+    play_as(commands, Color::White, arguments)
+}
+
+fn play_as(commands: &mut Commands, color: Color, arguments: &mut Arguments<'_>) -> Answer {
+    let mv = vertex_move(commands.size(), arguments.vertex()?).ok_or_else(Failure::illegal_move)?;
+    commands.engine.play(color, mv).map_err(|_| Failure::illegal_move())?;
+    Ok(Response::empty())
+}
+
+/// GNU Go's commands that set how deep it reads: reading here has a limit in nodes, not in depth, so nothing changes.
+pub(super) fn change_depths(_: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    Ok(Response::empty())
+}
+
 pub(super) fn genmove(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,

@@ -264,6 +264,7 @@ pub(super) fn same_dragon(
     Ok(u8::from(same).to_string().into())
 }
 
+/// As GNU Go: `critical` with the move that attacks and the one that defends.
 pub(super) fn dragon_status(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -277,14 +278,20 @@ pub(super) fn dragon_status(
         Question { board, region: &region, aim: Aim::Capture, suicide, memory: MEMORY, threads: 1 };
     let verdict = solve::judge(&question, &|nodes| nodes >= MOST_NODES);
     // A group that has no room is captured at the next move or never: that is for tactical reading.
-    let status = verdict.map_err(|error| Failure::new(error.to_string()))?.status;
-    Ok(match status {
-        Status::Alive | Status::Seki => "alive",
-        Status::Dead => "dead",
-        Status::Unsettled | Status::Ko => "critical",
-        Status::Unknown => "unknown",
-    }
-    .into())
+    let verdict = verdict.map_err(|error| Failure::new(error.to_string()))?;
+    let moves =
+        || [verdict.attack.best, verdict.defence.best].map(|best| move_text(best.unwrap_or(Move::Pass)));
+    Ok(match verdict.status {
+        // Who gets out of an open region is not captured there, and may be captured outside.
+        Status::Seki if !region.is_closed => "unknown".into(),
+        Status::Alive | Status::Seki => "alive".into(),
+        Status::Dead => "dead".into(),
+        Status::Unsettled | Status::Ko => {
+            let [attack, defence] = moves();
+            format!("critical {attack} {defence}").into()
+        }
+        Status::Unknown => "unknown".into(),
+    })
 }
 
 /// A race between two groups, the first one's owner to move: is the first one saved, is the second one captured, and
