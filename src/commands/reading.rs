@@ -1,6 +1,6 @@
 //! GNU Go's reading commands: is a chain or a group captured, are two chains joined? Answers have GNU Go's forms; what
-//! is read is exact within its region (see [`solve`](crate::solve)), and what was not found out within a fixed number
-//! of nodes is refused, not guessed.
+//! is read about groups and connections is exact within its region (see [`solve`](crate::solve)), about chains it is tactical:
+//! only moves near them are tried. What was not found out within a fixed number of nodes is refused, not guessed.
 //!
 //! Codes: 0 no; 1 yes; 2 yes, if the player who moves first can ignore a threat in a ko; 3 yes, if that player makes a
 //! big enough threat in a ko.
