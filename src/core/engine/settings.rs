@@ -52,14 +52,14 @@ pub struct EngineSettings {
     /// So many times the opponent's simulations a player is told to have, as a power of two, from −3 to 3; negative for fewer.
     /// Networks that know of it then expect a weaker or a stronger opponent. KataGo's `playoutDoublingAdvantage`.
     pub doubling_advantage: f32,
-    /// Above 0, another advantage takes its place when a move is to be played: that of the player who has given a handicap or
+    /// Which player has this advantage; `None`: the one for whom is searched, who is on turn or, on the opponent's time, has
+    /// just moved.
+    pub advantaged: Option<Color>,
+    /// Above 0, another advantage takes the place of both when a move is to be played: that of the player who has given a handicap or
     /// komi, at most so much for every point of it, and never more than the game asks for. Only with a network that
     /// [knows](crate::net::features::knows_advantage) what that means. KataGo's
     /// `dynamicPlayoutDoublingAdvantageCapPerOppLead`, from 0 to 0.5.
     pub doubling_advantage_per_point: f32,
-    /// Which player has this advantage; `None`: the one for whom is searched, who is on turn or, on the opponent's time, has
-    /// just moved.
-    pub advantaged: Option<Color>,
     /// How far it plays like people.
     pub human: HumanSettings,
     /// How much more is looked at than is good for play when a move is to be played, as in
