@@ -10,7 +10,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use tempfile::TempDir;
 
 struct Scratch(TempDir);
@@ -186,6 +186,27 @@ fn killed(moments: usize, seed: u64) {
         drop(player);
     }
     assert!(done.len() > 2 * moments);
+}
+
+/// What is gone on with is the game that was saved last, not the one under the latest time of a clock that was ahead.
+#[test]
+fn a_clock_that_was_set_back_does_not_bring_an_older_game_back() {
+    let scratch = Scratch::new();
+    let mut player = Player::start(scratch.0.path(), &[]);
+    player.ask("play b B2");
+    drop(player);
+    let older = fs::read_dir(scratch.0.path()).unwrap().next().unwrap().unwrap().path();
+    let ahead = SystemTime::now() + Duration::from_secs(3600);
+    fs::File::options().append(true).open(older).unwrap().set_modified(ahead).unwrap();
+    // A new game, without a word of the older one; and a third.
+    for vertex in ["C3", "D4"] {
+        let mut player = Player::start(scratch.0.path(), &[]);
+        player.ask(&format!("play b {vertex}"));
+        drop(player);
+        let mut player = Player::start(scratch.0.path(), &["--resume"]);
+        assert_eq!(player.ask("last_move"), format!("black {vertex}"));
+    }
+    assert_eq!(scratch.texts().len(), 3);
 }
 
 #[test]

@@ -5,7 +5,8 @@
 //! * every file is a whole record;
 //! * before the answer to a command that changed the game goes out, the change is on the disk, unless the disk takes
 //!   longer than [`PATIENCE`]: then the game goes on, and the disk catches up;
-//! * a file is removed only when another one holds all that it held.
+//! * a file is removed only when another one holds all that it held;
+//! * of the files of one process after another, the one saved last has the latest time, whatever became of the clock.
 //!
 //! A record with a result is of a finished game. There is at most one file of a game that has not begun, and none is
 //! left behind by a process that ends.
@@ -13,14 +14,14 @@
 use crate::board::{Color, Key, Move};
 use crate::collections::read_game;
 use crate::engine::{Engine, Remarks, Revision};
-use crate::files::write_at_once;
+use crate::files::write_with;
 use crate::game::Game;
 use crate::rules::Rules;
 use crate::sgf::{Meta, Record};
 use anyhow::Context;
 use std::collections::VecDeque;
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -34,6 +35,8 @@ const CLOSING_TIME: Duration = Duration::from_secs(2);
 const PREFIX: &str = "kosumi-";
 /// So many of the newest files are looked at in search of games to go on with.
 const FILES_MOST: usize = 100;
+/// The time of a file is later by so much than that of the one written before it, if the clock has been set back since.
+const LATER: Duration = Duration::from_millis(1);
 
 /// What makes a game the one that it is: two that differ in nothing but later moves may be the same one.
 #[derive(Clone, PartialEq, Debug)]
@@ -103,12 +106,14 @@ impl Autosave {
         let name = |path: &Path| path.canonicalize().ok();
         let resumed = resumed.and_then(name);
         let mut earlier = unfinished(folder, FILES_MOST);
+        let latest =
+            files(folder).into_iter().map(|(saved, _)| saved).max().unwrap_or(SystemTime::UNIX_EPOCH);
         let position = earlier.iter().position(|game| resumed.is_some() && name(&game.path) == resumed);
         let current = position.map(|position| earlier.remove(position).path);
         let current = current.map(|path| Unfinished { path, outline: Outline::of(engine.game()) });
         Ok(Autosave {
             folder: folder.to_owned(),
-            writer: Writer::start(warn).context("cannot start a thread")?,
+            writer: Writer::start(latest, warn).context("cannot start a thread")?,
             seen: engine.revision(),
             current,
             earlier,
@@ -154,11 +159,17 @@ impl Autosave {
     }
 
     fn new_path(&mut self) -> PathBuf {
-        self.files += 1;
         // `20260131-235959`
         let now = now().replace(['-', ':'], "").replace('T', "-");
-        // No other process has this number now, and none had it within this second.
-        self.folder.join(format!("{PREFIX}{now}-{}-{}.sgf", std::process::id(), self.files))
+        loop {
+            self.files += 1;
+            // No other process has this number now. One may have had it within this second, if the clock was set back.
+            let name = format!("{PREFIX}{now}-{}-{}.sgf", std::process::id(), self.files);
+            let path = self.folder.join(name);
+            if !path.exists() {
+                return path;
+            }
+        }
     }
 }
 
@@ -187,22 +198,28 @@ pub fn newest(folder: &Path) -> Option<(PathBuf, Record)> {
     Some((path, record))
 }
 
-/// The unfinished games among the newest files of ours in a folder, the one saved last first.
-fn unfinished(folder: &Path, most: usize) -> Vec<Unfinished> {
+/// The files of ours in a folder, and when they were saved.
+fn files(folder: &Path) -> Vec<(SystemTime, PathBuf)> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let is_ours = name.to_str().is_some_and(|name| name.starts_with(PREFIX) && name.ends_with(".sgf"));
         if is_ours && let Ok(saved) = entry.metadata().and_then(|data| data.modified()) {
-            files.push((saved, name, entry.path()));
+            files.push((saved, entry.path()));
         }
     }
+    files
+}
+
+/// The unfinished games among the newest files of ours in a folder, the one saved last first.
+fn unfinished(folder: &Path, most: usize) -> Vec<Unfinished> {
+    let mut files = files(folder);
     files.sort();
     let game = |path: PathBuf| {
         let record = read_game(&path).ok().filter(|record| record.result.is_none())?;
         Some(Unfinished { outline: Outline::of_record(&record)?, path })
     };
-    files.into_iter().rev().take(most).filter_map(|(_, _, path)| game(path)).collect()
+    files.into_iter().rev().take(most).filter_map(|(_, path)| game(path)).collect()
 }
 
 /// What is to be done with a file.
@@ -216,17 +233,18 @@ struct Job {
 }
 
 impl Job {
-    fn run(&self) -> io::Result<()> {
+    /// Does it. `latest` is the time of the file that was written last.
+    fn run(&self, latest: &mut SystemTime) -> io::Result<()> {
         match &self.text {
             None => fs::remove_file(&self.path),
             Some(text) => {
-                let written = write_at_once(&self.path, text);
+                let written = write_later(&self.path, text, latest);
                 if let (Err(error), Some(folder)) = (&written, self.path.parent())
                     && error.kind() == io::ErrorKind::NotFound
                 {
                     // Somebody has cleared up.
                     fs::create_dir_all(folder)?;
-                    write_at_once(&self.path, text)?;
+                    write_later(&self.path, text, latest)?;
                 } else {
                     written?;
                 }
@@ -236,6 +254,25 @@ impl Job {
             }
         }
     }
+}
+
+/// Writes a file as a whole, under a time that is later than `latest`, and sets `latest` to it.
+fn write_later(path: &Path, text: &str, latest: &mut SystemTime) -> io::Result<()> {
+    let mut saved = *latest;
+    write_with(path, |output| {
+        output.write_all(text.as_bytes())?;
+        output.flush()?;
+        let file = output.get_ref();
+        saved = file.metadata()?.modified()?;
+        if saved <= *latest {
+            saved = latest.checked_add(LATER).unwrap_or(saved);
+            // What cannot have a time, such as a pipe, has none that could be wrong.
+            let _ = file.set_modified(saved);
+        }
+        Ok::<(), io::Error>(())
+    })?;
+    *latest = saved;
+    Ok(())
 }
 
 /// A thread that writes, so that a slow disk does not hold up the game.
@@ -259,10 +296,10 @@ struct State {
 }
 
 impl Writer {
-    fn start(warn: fn(&str)) -> io::Result<Writer> {
+    fn start(latest: SystemTime, warn: fn(&str)) -> io::Result<Writer> {
         let queue = Arc::new(Queue::default());
         let its = Arc::clone(&queue);
-        thread::Builder::new().name("autosave".to_owned()).spawn(move || its.work(warn))?;
+        thread::Builder::new().name("autosave".to_owned()).spawn(move || its.work(latest, warn))?;
         Ok(Writer(queue))
     }
 
@@ -305,14 +342,14 @@ impl Queue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn work(&self, warn: fn(&str)) {
+    fn work(&self, mut latest: SystemTime, warn: fn(&str)) {
         let mut is_failing = false;
         loop {
             let idle = |state: &mut State| state.jobs.is_empty() && !state.is_closed;
             let waited = self.changed.wait_while(self.lock(), idle);
             let next = waited.unwrap_or_else(PoisonError::into_inner).jobs.pop_front();
             let Some((ticket, job)) = next else { return };
-            match job.run() {
+            match job.run(&mut latest) {
                 Ok(()) if is_failing => {
                     warn("games are saved again");
                     is_failing = false;
@@ -326,5 +363,57 @@ impl Queue {
             self.lock().done = ticket;
             self.changed.notify_all();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::EngineSettings;
+
+    #[test]
+    fn what_is_saved_last_has_the_latest_time_whatever_the_clock_says() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = |name: &str| folder.path().join(format!("{PREFIX}{name}.sgf"));
+        let saved = |name: &str| fs::metadata(path(name)).unwrap().modified().unwrap();
+        let save = |name: &str, latest: &mut SystemTime| {
+            let job = Job { path: path(name), text: Some("(;SZ[4])".to_owned()), superseded: Vec::new() };
+            job.run(latest).unwrap();
+        };
+        let mut latest = SystemTime::UNIX_EPOCH;
+        let begin = SystemTime::now() - Duration::from_secs(60);
+        save("z", &mut latest);
+        assert!(
+            saved("z") > begin && saved("z") == latest,
+            "the time is that of the clock where that is later"
+        );
+        // The clock was an hour ahead, and has been set back.
+        latest += Duration::from_secs(3600);
+        let ahead = latest;
+        fs::File::options().append(true).open(path("z")).unwrap().set_modified(latest).unwrap();
+        for name in ["y", "x", "y", "w"] {
+            let before = latest;
+            save(name, &mut latest);
+            assert!(saved(name) > before && saved(name) == latest);
+        }
+        assert!(latest < ahead + Duration::from_secs(1), "it does not run away");
+        let order: Vec<PathBuf> = unfinished(folder.path(), 9).into_iter().map(|game| game.path).collect();
+        assert_eq!(order, ["w", "y", "x", "z"].map(path));
+    }
+
+    #[test]
+    fn no_game_is_written_over_by_one_of_the_same_second() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let engine = Engine::new(EngineSettings { threads: 1, memory_mebibytes: 1, ..Default::default() });
+        let open = || Autosave::open(folder.path(), &engine, None, |_| ()).unwrap();
+        // Two that had the same number within a second. That second may end in between, but not every time.
+        let is_avoided = |_| {
+            let first = open().new_path();
+            fs::write(&first, "(;SZ[4])").unwrap();
+            let second = open().new_path();
+            assert!(!second.exists());
+            second.to_string_lossy().ends_with("-2.sgf")
+        };
+        assert!((0..5).any(is_avoided));
     }
 }
