@@ -6,9 +6,9 @@ use super::work::{ALIVE_EVERY, PATIENT};
 use crate::cluster::Link;
 use std::time::{Duration, Instant};
 
-/// A rank that has not said anything for so long is lost. Its thread for messages does nothing else than to say that it is
-/// there, so only a machine that does not run is so slow.
-const PATIENCE: Duration = ALIVE_EVERY.saturating_mul(10);
+/// A rank that has not said anything for so many times as long as it should is lost. Its thread for messages does nothing else
+/// than to say that it is there, so only a machine that does not run is so slow.
+const PATIENCE: u32 = 10;
 /// Wait for packets, and for pieces that come back.
 const WAIT: Duration = Duration::from_millis(10);
 
@@ -36,26 +36,19 @@ struct Other {
 /// Lends pieces to all other ranks until no rank has one and none is waiting, or all have been stopped. Ranks that are lost
 /// before they were ready are not missed. When `on` says false, nobody gets a piece any more, and nothing is waited for.
 pub fn give<L: Link + ?Sized>(link: &mut L, pieces: &Pieces, mut on: impl FnMut(Heard) -> bool) {
-    give_with(link, pieces, &|_| Vec::new(), PATIENCE, &mut on);
+    give_contents(link, pieces, &|_| Vec::new(), ALIVE_EVERY, &mut on);
 }
 
-/// The same where pieces are made of something that is not known from their numbers: of what `contents` says.
+/// The same where pieces are made of something that is not known from their numbers, of what `contents` says, and for ranks
+/// that say so often that they are there.
 pub(super) fn give_contents<L: Link + ?Sized>(
     link: &mut L,
     pieces: &Pieces,
     contents: &dyn Fn(u32) -> Vec<u8>,
-    mut on: impl FnMut(Heard) -> bool,
-) {
-    give_with(link, pieces, contents, PATIENCE, &mut on);
-}
-
-fn give_with<L: Link + ?Sized>(
-    link: &mut L,
-    pieces: &Pieces,
-    contents: &dyn Fn(u32) -> Vec<u8>,
-    patience: Duration,
+    alive_every: Duration,
     on: &mut dyn FnMut(Heard) -> bool,
 ) {
+    let patience = alive_every.saturating_mul(PATIENCE);
     let other = || Other { at_a_time: 0, heard: Instant::now(), is_lost: false };
     let mut others: Vec<Other> = (0..link.ranks()).map(|_| other()).collect();
     let mut idle = 0;
@@ -138,10 +131,14 @@ fn lose(rank: usize, others: &mut [Other], pieces: &Pieces, on: &mut dyn FnMut(H
 mod tests {
     use super::*;
     use crate::cluster::{ThreadLink, thread_links};
-    use crate::ranks::{Told, work};
+    use crate::ranks::Told;
+    use crate::ranks::work::work_with;
     use std::collections::BTreeMap;
     use std::sync::{Arc, Mutex, mpsc};
     use std::thread;
+
+    /// So often these ranks say that they are there, so that nobody waits twenty seconds for one that is lost.
+    const PULSE: Duration = Duration::from_millis(100);
 
     /// A worker of this process or another: squares numbers.
     fn square(piece: u32) -> Vec<u8> {
@@ -172,15 +169,15 @@ mod tests {
         drop(sender);
         match gone_after {
             Some((most, true)) => {
-                // Dies without a word.
+                // Dies without a word: says nothing any more, not even that it is there.
                 let (_quiet, silence) = mpsc::channel();
                 let mut taken = 0;
                 thread::scope(|scope| {
                     let mut link = Counting { link, taken: &mut taken, most };
-                    scope.spawn(move || drop(work(&mut link, 2, &pieces, &silence)));
+                    scope.spawn(move || drop(work_with(&mut link, 2, &pieces, &silence, Duration::MAX)));
                 });
             }
-            _ => drop(work(&mut link, 2, &pieces, &told)),
+            _ => drop(work_with(&mut link, 2, &pieces, &told, PULSE)),
         }
     }
 
@@ -238,7 +235,7 @@ mod tests {
                 });
             }
             drop(sender);
-            give_with(&mut first, &pieces, &|_| Vec::new(), Duration::from_millis(500), &mut |heard| {
+            give_contents(&mut first, &pieces, &|_| Vec::new(), PULSE, &mut |heard| {
                 match heard {
                     Heard::Done(piece, bytes) => take(piece, &bytes),
                     other => rest.push(other),

@@ -10,7 +10,7 @@
 
 use super::give::{Heard, give_contents};
 use super::pieces::Pieces;
-use super::work::{Told, work as work_for};
+use super::work::{ALIVE_EVERY, Told, work_with};
 use crate::engine::RankLink;
 use anyhow::{Context, anyhow, bail};
 use serde::Serialize;
@@ -23,6 +23,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 /// Told which rank is gone, and how many pieces that it had are given to others.
 pub type OnLoss = Box<dyn Fn(usize, usize) + Send>;
@@ -151,17 +152,35 @@ where
     P: Serialize + DeserializeOwned + Send + Sync,
     R: Serialize + DeserializeOwned + Send,
 {
-    let threads = threads.max(1);
-    match part {
-        Part::Alone => lead(None, threads, pace, read, &work, collect),
-        Part::First(link, on_loss) => lead(Some((link, on_loss)), threads, pace, read, &work, collect),
-        Part::Other(link) => serve(link, threads, pace, &work),
-    }
+    in_order_with(ALIVE_EVERY, part, threads, pace, read, work, collect)
 }
 
-/// What rank 0 does, or a process that is alone.
+/// The same over ranks that say so often that they are there.
+fn in_order_with<P, R>(
+    alive_every: Duration,
+    part: Part,
+    threads: usize,
+    pace: Pace,
+    read: impl FnOnce(&mut dyn FnMut(P) -> bool) + Send,
+    work: impl Fn(&P) -> R + Sync,
+    collect: impl FnMut(&P, R) -> anyhow::Result<ControlFlow<()>>,
+) -> anyhow::Result<()>
+where
+    P: Serialize + DeserializeOwned + Send + Sync,
+    R: Serialize + DeserializeOwned + Send,
+{
+    let threads = threads.max(1);
+    let others = match part {
+        Part::Alone => None,
+        Part::First(link, on_loss) => Some((link, on_loss, alive_every)),
+        Part::Other(link) => return serve(link, threads, pace, &work, alive_every),
+    };
+    lead(others, threads, pace, read, &work, collect)
+}
+
+/// What rank 0 does, or a process that is alone. The others say so often that they are there.
 fn lead<P, R>(
-    others: Option<(RankLink, OnLoss)>,
+    others: Option<(RankLink, OnLoss, Duration)>,
     threads: usize,
     pace: Pace,
     read: impl FnOnce(&mut dyn FnMut(P) -> bool) + Send,
@@ -172,12 +191,12 @@ where
     P: Serialize + Send + Sync,
     R: DeserializeOwned + Send,
 {
-    let ranks = others.as_ref().map_or(1, |(link, _)| link.ranks());
+    let ranks = others.as_ref().map_or(1, |(link, ..)| link.ranks());
     let room = match pace {
         Pace::Long => usize::MAX,
         Pace::Short => (AHEAD + 1) * threads * ranks,
     };
-    let (link, on_loss) = others.unzip();
+    let (link, on_loss) = others.map(|(link, on_loss, pulse)| ((link, pulse), on_loss)).unzip();
     let pieces = Pieces::to_come();
     let shelf = Shelf {
         state: Mutex::new(Shelved { pieces: BTreeMap::new(), next: 0, is_stopped: false }),
@@ -203,14 +222,14 @@ where
                 }
             })?;
         }
-        if let Some(mut link) = link {
+        if let Some((mut link, alive_every)) = link {
             let sender = sender.clone();
             thread::Builder::new().name("ranks".to_owned()).spawn_scoped(scope, move || {
                 // What cannot be written is found to be no piece by who reads it.
                 let contents = |number| {
                     shelf.get(number).and_then(|piece| serde_json::to_vec(&*piece).ok()).unwrap_or_default()
                 };
-                give_contents(&mut link, pieces, &contents, |heard| hear(heard, &sender));
+                give_contents(&mut link, pieces, &contents, alive_every, &mut |heard| hear(heard, &sender));
             })?;
         }
         drop(sender);
@@ -295,6 +314,7 @@ fn serve<P, R>(
     threads: usize,
     pace: Pace,
     work: &(impl Fn(&P) -> R + Sync),
+    alive_every: Duration,
 ) -> anyhow::Result<()>
 where
     P: DeserializeOwned,
@@ -328,7 +348,7 @@ where
             })?;
         }
         drop(sender);
-        Ok(work_for(&mut link, pace.at_a_time(threads), pieces, &told)?)
+        Ok(work_with(&mut link, pace.at_a_time(threads), pieces, &told, alive_every)?)
     })
 }
 
@@ -337,7 +357,9 @@ mod tests {
     use super::*;
     use crate::cluster::{ClusterError, Link, ThreadLink, thread_links};
     use std::sync::atomic::{AtomicU32, Ordering};
-    use std::time::Duration;
+
+    /// So often these ranks say that they are there, so that nobody waits twenty seconds for one that is lost.
+    const PULSE: Duration = Duration::from_millis(100);
 
     /// A rank that is gone after so many packets.
     struct Dying(ThreadLink, u32);
@@ -395,7 +417,8 @@ mod tests {
                     let part = Part::Other(Box::new(Dying(link, packets)));
                     let nothing = |_: &mut dyn FnMut((u32, String)) -> bool| unreachable!("rank 0 reads");
                     // Who dies says so.
-                    drop(in_order(part, 2, pace, nothing, word, |_, _| unreachable!("rank 0 collects")));
+                    let collect = |_: &_, _| unreachable!("rank 0 collects");
+                    drop(in_order_with(PULSE, part, 2, pace, nothing, word, collect));
                 });
             }
             let read = |send: &mut dyn FnMut((u32, String)) -> bool| {
@@ -406,7 +429,7 @@ mod tests {
                     }
                 }
             };
-            in_order(part, 2, pace, read, word, |piece, found| {
+            in_order_with(PULSE, part, 2, pace, read, word, |piece, found| {
                 assert_eq!(piece.0 as usize, words.len());
                 most = most.max(made.load(Ordering::Relaxed) as usize - words.len());
                 words.push(found);

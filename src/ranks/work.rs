@@ -6,7 +6,7 @@ use crate::cluster::{ClusterError, Link};
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::{Duration, Instant};
 
-/// How often a rank says that it is still there, at least.
+/// How often a rank says that it is still there, at least. Only tests have another pulse.
 pub(super) const ALIVE_EVERY: Duration = Duration::from_secs(2);
 /// Wait for packets and for what workers tell.
 const WAIT: Duration = Duration::from_millis(10);
@@ -36,7 +36,18 @@ pub fn work<L: Link + ?Sized>(
     pieces: &Pieces,
     told: &Receiver<Told>,
 ) -> Result<(), ClusterError> {
-    let result = pass_on(link, at_a_time, pieces, told);
+    work_with(link, at_a_time, pieces, told, ALIVE_EVERY)
+}
+
+/// The same for a rank that says so often that it is there.
+pub(super) fn work_with<L: Link + ?Sized>(
+    link: &mut L,
+    at_a_time: usize,
+    pieces: &Pieces,
+    told: &Receiver<Told>,
+    alive_every: Duration,
+) -> Result<(), ClusterError> {
+    let result = pass_on(link, at_a_time, pieces, told, alive_every);
     pieces.stop();
     result
 }
@@ -46,6 +57,7 @@ fn pass_on<L: Link + ?Sized>(
     at_a_time: usize,
     pieces: &Pieces,
     told: &Receiver<Told>,
+    alive_every: Duration,
 ) -> Result<(), ClusterError> {
     link.send(0, Talk::Ready(u32::try_from(at_a_time).unwrap_or(u32::MAX)).to_packet())?;
     let mut said = Instant::now();
@@ -74,7 +86,7 @@ fn pass_on<L: Link + ?Sized>(
             (is_any, said) = (true, Instant::now());
             link.send(0, talk.to_packet())?;
         }
-        if said.elapsed() >= ALIVE_EVERY {
+        if said.elapsed() >= alive_every {
             said = Instant::now();
             link.send(0, Talk::Alive.to_packet())?;
         }
