@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""The small corpora that are kept with the sources, fuzz/seeds/TARGET.txt: an input a line, printable ASCII as it is and
+other bytes as Python escapes them.
+
+    scripts/fuzz_seeds.py unpack TARGET FOLDER          every input as a file of its own, as libFuzzer names them
+    scripts/fuzz_seeds.py choose TARGET CONTROL_FILE    the inputs that lead furthest for a few kB, into fuzz/seeds
+
+CONTROL_FILE is what libFuzzer writes with `-set_cover_merge=1 -merge_control_file=`: which features each input reaches.
+`scripts/fuzz` calls both.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from pathlib import Path
+
+SEEDS = Path(__file__).resolve().parent.parent / "fuzz/seeds"
+# Characters of a file of seeds at most.
+MOST = 8000
+
+
+def escape(data: bytes) -> str:
+    return data.decode("latin-1").encode("unicode_escape").decode("ascii")
+
+
+def unescape(line: str) -> bytes:
+    return line.encode("ascii").decode("unicode_escape").encode("latin-1")
+
+
+def unpack(target: str, folder: Path) -> None:
+    path = SEEDS / f"{target}.txt"
+    folder.mkdir(parents=True, exist_ok=True)
+    for line in path.read_text("ascii").splitlines() if path.exists() else []:
+        data = unescape(line)
+        (folder / hashlib.sha1(data).hexdigest()).write_bytes(data)
+
+
+def reached(control: Path) -> dict[Path, set[int]]:
+    """The inputs of a control file: how many there are, how many of the first corpus, their names, and a line `FT` of
+    features for each."""
+    lines = control.read_text().splitlines()
+    count = int(lines[0])
+    files = [Path(line) for line in lines[2 : 2 + count]]
+    found: dict[Path, set[int]] = {}
+    for line in lines[2 + count :]:
+        kind, *numbers = line.split()
+        if kind == "FT":
+            found.setdefault(files[int(numbers[0])], set()).update(map(int, numbers[1:]))
+    return found
+
+
+def choose(target: str, control: Path) -> None:
+    """Takes, again and again, the input with the most features that are new for each character that it costs."""
+    left = reached(control)
+    lines = {path: escape(path.read_bytes()) for path in left}
+    assert all(unescape(line) == path.read_bytes() for path, line in lines.items())
+    everything: set[int] = set().union(*left.values())
+    have: set[int] = set()
+    chosen: list[str] = []
+    room = MOST
+    while left:
+        left = {path: rest for path, features in left.items() if (rest := features - have) and len(lines[path]) < room}
+        if left:
+            # By its line where two are as good, so that the same corpus gives the same file.
+            best = max(left, key=lambda path: (len(left[path]) / (len(lines[path]) + 8), lines[path]))
+            have |= left.pop(best)
+            chosen.append(lines[best])
+            room -= len(lines[best]) + 1
+    SEEDS.mkdir(exist_ok=True)
+    (SEEDS / f"{target}.txt").write_text("".join(f"{line}\n" for line in sorted(chosen, key=lambda it: (len(it), it))))
+    print(f"{target}: {len(chosen)} seeds of {MOST - room} characters reach {len(have)} of {len(everything)} edges")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 4 or sys.argv[1] not in ("unpack", "choose"):
+        sys.exit(__doc__)
+    {"unpack": unpack, "choose": choose}[sys.argv[1]](sys.argv[2], Path(sys.argv[3]))
