@@ -9,12 +9,23 @@ use humantime::format_rfc3339_millis;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::Path;
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::thread;
 use std::time::{Duration, SystemTime};
+#[cfg(not(loom))]
+use std::{
+    sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel},
+    thread,
+};
+#[cfg(loom)]
+use {
+    loom::thread,
+    models::channel::{Receiver, SyncSender, TrySendError, sync_channel},
+};
 
-/// Lines that may wait.
-const QUEUE: usize = 4096;
+#[cfg(loom)]
+mod models;
+
+/// Lines that may wait. One is enough for models, which then see the queue full.
+const QUEUE: usize = if cfg!(loom) { 1 } else { 4096 };
 /// Longer ones are cut: an answer may be a whole board or record.
 const LONGEST: usize = 2000;
 /// So long the end of the process waits for the last lines.
@@ -106,7 +117,8 @@ pub(super) fn search_line(report: &SearchReport) -> String {
     )
 }
 
-#[cfg(test)]
+// Without the model checker's channel, which works in models alone.
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
     use std::sync::mpsc::{Sender, channel};
