@@ -22,8 +22,8 @@ pub(super) struct ModelArguments {
     /// Play without a network, by playouts alone
     #[arg(long)]
     no_model: bool,
-    /// Instructions that a network is computed with: portable, avx2, avx-vnni, avx512, avx512-vnni, amx-bf16,
-    /// amx-int8, on ARM neon, neon-dot, neon-i8mm [default: the fastest that the processor has]
+    /// Instructions that a network is computed with: portable, avx2, avx-vnni, avx512, avx512-vnni,
+    /// avx512-bf16, amx-bf16, amx-int8, on ARM neon, neon-dot, neon-i8mm [default: the fastest that the processor has]
     #[arg(long, value_name = "NAME", env = "KOSUMI_KERNEL", value_parser = options::kernel)]
     kernel: Option<Kernel>,
     /// Precision that a network is computed with: f32, bf16, int8, or auto, the fastest whose answers hardly differ

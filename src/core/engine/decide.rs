@@ -153,10 +153,15 @@ impl Engine {
         if !self.has_time_for_status(turn.time_left()) {
             return None;
         }
+        let start = Instant::now();
         let unsettled = self.final_status().unsettled;
         let (game, suicide) = (&self.game, self.game.rules().suicide);
         let may_be_played = |mv| turn.permits(mv) && game.check(turn.color, mv).is_ok();
-        reading::vital_move(&mut self.memo, game.board(), &unsettled, turn.color, suicide, may_be_played)
+        let vital =
+            reading::vital_move(&mut self.memo, game.board(), &unsettled, turn.color, suicide, may_be_played);
+        // It comes behind the status, so the next turn keeps time for both.
+        self.time_manager.note_status(start.elapsed());
+        vital
     }
 
     /// Is the game lost, and was it at the last few moves too? One search may be wrong. In the opening it is always

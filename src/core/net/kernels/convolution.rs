@@ -1,12 +1,13 @@
 //! Convolutions with their weights in the order in which kernels read them.
 
 use super::batch::{Batch, Joined};
+use super::bf16::pairs;
 use super::buffer::Buffer;
 use super::gemm::{Gemm, pack_into};
 use super::kernel::Precision;
 use super::linear::{Ending, Linear, Multiplication, Taken};
 use super::pointwise::{Extent, NormAct};
-use super::primitives::{Primitives, Strided};
+use super::primitives::{Bf16Unit, Primitives, Strided};
 use super::product::ROW_ALIGN;
 use super::rows::{Grid, Range, Shape};
 use super::sparse::{SetInputs, Sparse};
@@ -35,8 +36,13 @@ enum Kind {
     Pointwise(Linear, Range),
     /// A window in 8 bits: a product of matrices whose rows are the points under the window.
     Window { linear: Linear, range: Range, width: usize, height: usize },
-    /// 3 × 3 in 32 bits. The weights at the places are computed when a board first asks for that size of tiles.
-    Winograd { weights: Vec<f32>, places: [OnceLock<Buffer>; TileSize::BOTH.len()] },
+    /// 3 × 3 in 32 bits, or in 16 where there is a unit for them. The weights at the places are computed when a board first asks
+    /// for that size of tiles.
+    Winograd {
+        weights: Vec<f32>,
+        unit: Option<Bf16Unit>,
+        places: [OnceLock<Buffer<u32>>; TileSize::BOTH.len()],
+    },
     /// Any window, in 16 bits.
     Tiles(TileConvolution),
     /// Any other window in 32 bits, seldom seen.
@@ -56,7 +62,7 @@ pub(super) struct Workspace {
     pieces: Vec<usize>,
     /// What is added where it cannot be added at once.
     added: Buffer,
-    places: Buffer,
+    places: Buffer<u32>,
     products: Buffer,
     tiles: TileWorkspace,
     set: SetInputs,
@@ -81,13 +87,17 @@ impl Convolution {
         let kind = match (width, height) {
             _ if tiles.is_some() => Kind::Tiles(TileConvolution::new(&joined)),
             (1, 1) if precision == Precision::Int8 => Kind::Pointwise(bytes(), range),
-            // Without one instruction for four products of bytes, Winograd's transformation is faster in 32 bits.
-            (3, 3) if precision == Precision::Int8 && primitives.pair_levels < WHOLE_PAIRS => {
-                Kind::Winograd { weights: joined.weights, places: Default::default() }
+            // Without one instruction for four products of bytes, Winograd's transformation is faster in 32 bits, and in
+            // any case in 16.
+            (3, 3)
+                if precision == Precision::Int8
+                    && (primitives.bf16.is_some() || primitives.pair_levels < WHOLE_PAIRS) =>
+            {
+                Kind::Winograd { weights: joined.weights, unit: primitives.bf16, places: Default::default() }
             }
             _ if precision == Precision::Int8 => Kind::Window { linear: bytes(), range, width, height },
             (1, 1) => Kind::Pointwise(Linear::floats(&joined.weights, inputs, outputs, panel), range),
-            (3, 3) => Kind::Winograd { weights: joined.weights, places: Default::default() },
+            (3, 3) => Kind::Winograd { weights: joined.weights, unit: None, places: Default::default() },
             _ => Kind::Sparse { weights: joined.weights, width, height },
         };
         Convolution { inputs, outputs, kind }
@@ -163,11 +173,13 @@ impl Convolution {
                 let window = (*width, *height);
                 self.window(primitives, batch, (linear, *range, window), from, (ending, to), workspace);
             }
-            Kind::Winograd { weights, places } => {
+            Kind::Winograd { weights, unit, places } => {
                 let size = TileSize::best(batch.width, batch.height);
                 let index = usize::from(size == TileSize::Four);
-                let places = places[index].get_or_init(|| self.at_places(weights, size, primitives.panel));
-                self.winograd(primitives, batch, (size, places.as_slice()), from, (ending, to), workspace);
+                let places = places[index]
+                    .get_or_init(|| self.at_places(weights, size, primitives.panel, unit.is_some()));
+                let weights = (size, places.as_slice(), *unit);
+                self.winograd(primitives, batch, weights, from, (ending, to), workspace);
             }
             Kind::Tiles(_) | Kind::Sparse { .. } if ending == Ending::Accumulate => {
                 let mut added = std::mem::take(&mut workspace.added);
@@ -240,14 +252,23 @@ impl Convolution {
         });
     }
 
-    /// The weights at all places, a packed matrix for each.
-    fn at_places(&self, weights: &[f32], size: TileSize, panel: usize) -> Buffer {
-        let each = self.inputs * self.outputs;
-        let mut rows = vec![0.0; each];
+    /// The weights at all places, a packed matrix for each, rounded to bf16 or not.
+    fn at_places(&self, weights: &[f32], size: TileSize, panel: usize, is_rounded: bool) -> Buffer<u32> {
+        let outputs = self.outputs;
+        let mut rows = vec![0.0; self.inputs * outputs];
+        let each = if is_rounded { rows.len() / 2 } else { rows.len() };
         let mut packed = Buffer::zeroed(size.places() * each);
-        for (place, packed) in packed.as_mut_slice().chunks_exact_mut(each).enumerate() {
+        for (place, packed) in
+            packed.as_mut_slice()[..size.places() * each].chunks_exact_mut(each).enumerate()
+        {
             size.transform_windows(place, weights, &mut rows);
-            pack_into(&rows, self.outputs, panel, packed);
+            if is_rounded {
+                let two = rows.chunks_exact(2 * outputs).map(|two| two.split_at(outputs));
+                let words: Vec<u32> = two.flat_map(|(first, second)| pairs(first, second)).collect();
+                pack_into(&words, outputs, panel, packed);
+            } else {
+                pack_into(bytemuck::cast_slice(&rows), outputs, panel, packed);
+            }
         }
         packed
     }
@@ -256,14 +277,16 @@ impl Convolution {
         &self,
         primitives: &Primitives,
         batch: Batch,
-        (size, weights): (TileSize, &[f32]),
+        (size, weights, unit): (TileSize, &[u32], Option<Bf16Unit>),
         from: &mut [f32],
         (ending, to): (Ending, &mut [f32]),
         workspace: &mut Workspace,
     ) {
         let Batch { width, height, .. } = batch;
         let at_a_time = (TILES / size.tiles(width, height)).max(1);
-        let each = self.inputs * self.outputs;
+        // Words in a row at a place.
+        let inner = if unit.is_some() { self.inputs / 2 } else { self.inputs };
+        let each = inner * self.outputs;
         from[batch.points() * self.inputs..][..self.inputs].fill(0.0);
         let mut done = 0;
         while done < batch.count {
@@ -272,16 +295,26 @@ impl Convolution {
             let inputs = Boards { size, width, height, count, channels: self.inputs, outside };
             let outputs = Boards { channels: self.outputs, ..inputs };
             let tiles = inputs.tiles();
-            let places = workspace.places.at_least(inputs.places_len());
+            let places = workspace.places.at_least(size.places() * tiles * inner);
             let products = workspace.products.at_least(outputs.places_len());
             let first = done * batch.area();
-            (primitives.to_places)(&inputs, &from[first * self.inputs..], places);
+            let plane = &from[first * self.inputs..];
+            let gemm = match unit {
+                Some(unit) => {
+                    (unit.to_rounded_places)(&inputs, plane, bytemuck::cast_slice_mut(places));
+                    unit.gemm_of_bf16s
+                }
+                None => {
+                    (primitives.to_places)(&inputs, plane, bytemuck::cast_slice_mut(places));
+                    primitives.gemm_of_floats
+                }
+            };
             for place in 0..size.places() {
-                (primitives.gemm)(Gemm {
+                gemm(Gemm {
                     rows: tiles,
-                    inner: self.inputs,
+                    inner,
                     outer: self.outputs,
-                    a: &places[place * tiles * self.inputs..],
+                    a: &places[place * tiles * inner..],
                     b: &weights[place * each..],
                     c: &mut products[place * tiles * self.outputs..],
                 });
@@ -336,8 +369,10 @@ mod tests {
         let mut rng = Rng::new(3);
         let emulated = Arithmetic { kernel: Kernel::EmulatedBf16, precision: Precision::Bf16 };
         let mut workspace = Workspace::default();
-        for arithmetic in Arithmetic::available().into_iter().chain([emulated]) {
-            let primitives = Primitives::of(arithmetic.kernel);
+        let all = Arithmetic::available().into_iter().chain([emulated]);
+        let all = all.map(|it| (Primitives::of(it.kernel), it));
+        let by_bytes = Arithmetic { kernel: Kernel::Portable, precision: Precision::Int8 };
+        for (primitives, arithmetic) in all.chain([(Primitives::with_emulated_bf16(), by_bytes)]) {
             for (width, height, inputs, size) in [
                 (1, 1, 3, (4, 3, 3)),
                 (3, 3, 5, (9, 9, 2)),

@@ -1,10 +1,13 @@
-//! Products of matrices in `f32` with any number of rows, also few: what Winograd's transformation asks for.
+//! Products of matrices with any number of rows, also few, whose sums are of 32 bits: what Winograd's transformation asks for.
+//!
+//! Matrices are seen as words of 32 bits, as in `product.rs`: an `f32`, or two bf16.
 
-use super::simd::{PANEL_VECTORS, Simd};
+use super::product::{Bf16s, Floats, Terms};
+use super::simd::{PANEL_VECTORS, Simd, SimdBf16};
 
-/// Writes `rows` of `outer` numbers each in panels of so many columns, in the order `[panel][inner][column]`: what a
+/// Writes rows of `outer` words each in panels of so many columns, in the order `[panel][inner][column]`: what a
 /// product reads lies in a row.
-pub(super) fn pack_into(rows: &[f32], outer: usize, panel: usize, to: &mut [f32]) {
+pub(super) fn pack_into(rows: &[u32], outer: usize, panel: usize, to: &mut [u32]) {
     debug_assert!(outer.is_multiple_of(panel));
     let inner = rows.len() / outer;
     for (row, numbers) in rows.chunks_exact(outer).enumerate() {
@@ -19,25 +22,36 @@ pub(super) fn pack_into(rows: &[f32], outer: usize, panel: usize, to: &mut [f32]
 pub(super) struct Gemm<'g> {
     /// Rows of `a` and of `c`.
     pub(super) rows: usize,
-    /// Columns of `a` and rows of `b`.
+    /// Words in a row of `a` and in a column of `b`.
     pub(super) inner: usize,
     /// Columns of `b` and of `c`.
     pub(super) outer: usize,
     /// `[rows][inner]`
-    pub(super) a: &'g [f32],
+    pub(super) a: &'g [u32],
     /// In the order of [`pack_into`].
-    pub(super) b: &'g [f32],
+    pub(super) b: &'g [u32],
     /// `[rows][outer]`, overwritten.
     pub(super) c: &'g mut [f32],
 }
 
-/// How far ahead packed matrices are fetched, in numbers: where boards are small, every matrix is read once and from the third
+/// How far ahead packed matrices are fetched, in words: where boards are small, every matrix is read once and from the third
 /// cache.
 const AHEAD: usize = 6144;
 
-/// Computes a product.
+/// A product of matrices of `f32`.
 #[inline(always)]
-pub(super) fn gemm<S: Simd>(s: S, it: Gemm<'_>) {
+pub(super) fn gemm_of_floats<S: Simd>(s: S, it: Gemm<'_>) {
+    gemm::<S, Floats>(s, it);
+}
+
+/// A product of matrices of bf16.
+#[inline(always)]
+pub(super) fn gemm_of_bf16s<S: SimdBf16>(s: S, it: Gemm<'_>) {
+    gemm::<S, Bf16s>(s, it);
+}
+
+#[inline(always)]
+fn gemm<S: Simd, T: Terms<S, Sum = S::V>>(s: S, it: Gemm<'_>) {
     let Gemm { rows, inner, outer, a, b, c } = it;
     let panel = PANEL_VECTORS * S::LANES;
     assert!(a.len() >= rows * inner && b.len() >= inner * outer && c.len() >= rows * outer);
@@ -59,20 +73,20 @@ pub(super) fn gemm<S: Simd>(s: S, it: Gemm<'_>) {
                 let b = b.as_ptr().add(column * inner);
                 let c = c.as_mut_ptr().add(row * outer + column);
                 match height {
-                    1 => block_product::<S, 1>(s, inner, outer, a, b, c),
-                    2 => block_product::<S, 2>(s, inner, outer, a, b, c),
-                    3 => block_product::<S, 3>(s, inner, outer, a, b, c),
-                    4 => block_product::<S, 4>(s, inner, outer, a, b, c),
+                    1 => block_product::<S, T, 1>(s, inner, outer, a, b, c),
+                    2 => block_product::<S, T, 2>(s, inner, outer, a, b, c),
+                    3 => block_product::<S, T, 3>(s, inner, outer, a, b, c),
+                    4 => block_product::<S, T, 4>(s, inner, outer, a, b, c),
                     // Higher blocks must not even be compiled where there are no registers for them: the compiler would
                     // keep a sum of every block in memory.
-                    5 if S::ROWS > 4 => block_product::<S, 5>(s, inner, outer, a, b, c),
-                    6 if S::ROWS > 4 => block_product::<S, 6>(s, inner, outer, a, b, c),
-                    7 if S::ROWS > 6 => block_product::<S, 7>(s, inner, outer, a, b, c),
-                    8 if S::ROWS > 6 => block_product::<S, 8>(s, inner, outer, a, b, c),
-                    9 if S::ROWS > 6 => block_product::<S, 9>(s, inner, outer, a, b, c),
-                    10 if S::ROWS > 6 => block_product::<S, 10>(s, inner, outer, a, b, c),
-                    11 if S::ROWS > 6 => block_product::<S, 11>(s, inner, outer, a, b, c),
-                    12 if S::ROWS > 6 => block_product::<S, 12>(s, inner, outer, a, b, c),
+                    5 if S::ROWS > 4 => block_product::<S, T, 5>(s, inner, outer, a, b, c),
+                    6 if S::ROWS > 4 => block_product::<S, T, 6>(s, inner, outer, a, b, c),
+                    7 if S::ROWS > 6 => block_product::<S, T, 7>(s, inner, outer, a, b, c),
+                    8 if S::ROWS > 6 => block_product::<S, T, 8>(s, inner, outer, a, b, c),
+                    9 if S::ROWS > 6 => block_product::<S, T, 9>(s, inner, outer, a, b, c),
+                    10 if S::ROWS > 6 => block_product::<S, T, 10>(s, inner, outer, a, b, c),
+                    11 if S::ROWS > 6 => block_product::<S, T, 11>(s, inner, outer, a, b, c),
+                    12 if S::ROWS > 6 => block_product::<S, T, 12>(s, inner, outer, a, b, c),
                     _ => unreachable!("no block is higher than `S::ROWS`"),
                 }
             }
@@ -84,15 +98,15 @@ pub(super) fn gemm<S: Simd>(s: S, it: Gemm<'_>) {
 /// `ROWS` rows times one panel, summed up in registers.
 ///
 /// # Safety
-/// `a` holds `ROWS` rows of `inner` numbers, `b` has `inner` rows of a panel, and a panel can be written to each of
+/// `a` holds `ROWS` rows of `inner` words, `b` has `inner` rows of a panel, and a panel can be written to each of
 /// `ROWS` rows of `c`, which are `outer` apart.
 #[inline(always)]
-unsafe fn block_product<S: Simd, const ROWS: usize>(
+unsafe fn block_product<S: Simd, T: Terms<S, Sum = S::V>, const ROWS: usize>(
     s: S,
     inner: usize,
     outer: usize,
-    a: *const f32,
-    b: *const f32,
+    a: *const u32,
+    b: *const u32,
     c: *mut f32,
 ) {
     let mut sums = [[s.splat(0.0); PANEL_VECTORS]; ROWS];
@@ -102,12 +116,12 @@ unsafe fn block_product<S: Simd, const ROWS: usize>(
             let panel = b.add(k * PANEL_VECTORS * S::LANES);
             s.prefetch(panel.wrapping_add(AHEAD));
             s.prefetch(panel.wrapping_add(AHEAD + S::LANES));
-            let b0 = s.load_unchecked(panel);
-            let b1 = s.load_unchecked(panel.add(S::LANES));
+            let b0 = T::load(s, panel);
+            let b1 = T::load(s, panel.add(S::LANES));
             for (row, sums) in sums.iter_mut().enumerate() {
-                let factor = s.splat(*a.add(row * inner + k));
-                sums[0] = s.mul_add(factor, b0, sums[0]);
-                sums[1] = s.mul_add(factor, b1, sums[1]);
+                let factor = T::broadcast(s, a.add(row * inner + k));
+                sums[0] = T::step(s, sums[0], factor, b0);
+                sums[1] = T::step(s, sums[1], factor, b1);
             }
         }
     }

@@ -41,7 +41,9 @@ pub(super) struct Primitives {
     pub(super) pair_levels: i32,
     /// For convolutions in 16 bits.
     pub(super) tiles: Option<TileUnit>,
-    pub(super) gemm: fn(Gemm<'_>),
+    /// For convolutions in Winograd's space in 16 bits.
+    pub(super) bf16: Option<Bf16Unit>,
+    pub(super) gemm_of_floats: fn(Gemm<'_>),
     pub(super) to_places: fn(&Boards, &[f32], &mut [f32]),
     pub(super) from_places: fn(&Boards, &[f32], &mut [f32], bool),
     pub(super) norm_act: fn(Extent, NormAct<'_>, Strided<'_>, StridedMut<'_>),
@@ -59,12 +61,19 @@ pub(super) struct Primitives {
     pub(super) block_of_integers: fn(BlockProduct<'_>),
 }
 
+/// The functions for bf16, where a processor has products of them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bf16Unit {
+    pub(super) gemm_of_bf16s: fn(Gemm<'_>),
+    pub(super) to_rounded_places: fn(&Boards, &[f32], &mut [u16]),
+}
+
 /// Makes a table: each function is the generic one, compiled with `$feature`s on, behind a function that may be
 /// called from everywhere.
 macro_rules! table {
     ($(#[$feature:meta])* $set:ty, $token:expr) => {{
         table!(@functions $(#[$feature])* $set, $token;
-            gemm(it: Gemm<'_>) = gemm::gemm;
+            gemm_of_floats(it: Gemm<'_>) = gemm::gemm_of_floats;
             to_places(boards: &Boards, plane: &[f32], places: &mut [f32]) = winograd::to_places;
             from_places(boards: &Boards, places: &[f32], plane: &mut [f32], is_added: bool) = winograd::from_places;
             norm_act(extent: Extent, norm: NormAct<'_>, from: Strided<'_>, to: StridedMut<'_>) = pointwise::norm_act;
@@ -90,7 +99,8 @@ macro_rules! table {
             lanes: <$set as Simd>::LANES,
             pair_levels: <$set as Simd>::PAIR_LEVELS,
             tiles: None,
-            gemm,
+            bf16: None,
+            gemm_of_floats,
             to_places,
             from_places,
             norm_act,
@@ -106,6 +116,13 @@ macro_rules! table {
             block_of_floats,
             block_of_integers,
         }
+    }};
+    (@bf16 $(#[$feature:meta])* $set:ty, $token:expr) => {{
+        table!(@functions $(#[$feature])* $set, $token;
+            gemm_of_bf16s(it: Gemm<'_>) = gemm::gemm_of_bf16s;
+            to_rounded_places(boards: &Boards, plane: &[f32], places: &mut [u16]) = winograd::to_rounded_places;
+        );
+        Bf16Unit { gemm_of_bf16s, to_rounded_places }
     }};
     (@functions $(#[$feature:meta])* $set:ty, $token:expr;) => {};
     (@functions $(#[$feature:meta])* $set:ty, $token:expr;
@@ -125,6 +142,12 @@ macro_rules! table {
 }
 
 impl Primitives {
+    /// Plain Rust with a unit for bf16 that no kernel has, to test on any processor what is written for one.
+    #[cfg(test)]
+    pub(super) fn with_emulated_bf16() -> Primitives {
+        Primitives { bf16: Some(table!(@bf16 Portable, Portable)), ..Primitives::of(Kernel::Portable) }
+    }
+
     /// The table of a kernel.
     ///
     /// # Panics
@@ -186,21 +209,31 @@ impl Primitives {
             }
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx512 => {
-                use super::simd::Avx512;
+                use super::simd::{Avx512, PLAIN};
                 table!(
                     #[target_feature(enable = "avx512f,avx512bw,avx2,fma")]
-                    Avx512<false>,
+                    Avx512<PLAIN>,
                     Avx512::token()
                 )
             }
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx512Vnni => {
-                use super::simd::Avx512;
+                use super::simd::{Avx512, VNNI};
                 table!(
                     #[target_feature(enable = "avx512f,avx512bw,avx512vnni,avx2,fma")]
-                    Avx512<true>,
+                    Avx512<VNNI>,
                     Avx512::token()
                 )
+            }
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512Bf16 => {
+                use super::simd::{Avx512, BF16};
+                let bf16 = table!(@bf16
+                    #[target_feature(enable = "avx512f,avx512bw,avx512vnni,avx512bf16,avx2,fma")]
+                    Avx512<BF16>,
+                    Avx512::token()
+                );
+                Primitives { bf16: Some(bf16), ..Primitives::of(Kernel::Avx512Vnni) }
             }
             #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
             Kernel::AmxBf16 => with_tiles(Primitives::of(Kernel::Avx512), super::amx::UNIT),
@@ -208,10 +241,10 @@ impl Primitives {
             Kernel::AmxInt8 => {
                 use super::amx::IntegerTiles;
                 use super::integer_tiles::{ByTiles, DEPTH};
-                use super::simd::Avx512;
+                use super::simd::{Avx512, VNNI};
                 fn multiply(it: Multiplication<'_>) {
                     #[target_feature(enable = "avx512f,avx512bw,avx512vnni,avx2,fma")]
-                    fn compiled(s: Avx512<true>, it: Multiplication<'_>) {
+                    fn compiled(s: Avx512<VNNI>, it: Multiplication<'_>) {
                         // SAFETY: as below.
                         linear::multiply_by(s, &mut ByTiles(unsafe { IntegerTiles::begin() }), it);
                     }

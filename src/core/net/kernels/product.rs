@@ -1,14 +1,14 @@
 //! Products of matrices with whatever is done to the sums before they are written.
 //!
 //! The first matrix lies row by row, the second is known beforehand and packed into panels. Both are seen as words of
-//! 32 bits: an `f32`, two `i16` or four bytes, which are neighbours along the dimension that is summed over. A row of
+//! 32 bits: an `f32`, two bf16, two `i16` or four bytes, which are neighbours along the dimension that is summed over. A row of
 //! the first matrix may consist of several pieces that lie apart, so that a convolution is a product, too: the pieces
 //! are the points under the window.
 //!
 //! Rows are computed in blocks of 12, 8, 6 or 4. There must be memory for a multiple of [`ROW_ALIGN`] rows; what is
 //! computed for those that do not exist is never read.
 
-use super::simd::{PANEL_VECTORS, Simd};
+use super::simd::{PANEL_VECTORS, Simd, SimdBf16};
 
 /// What the number of rows of every matrix in memory is a multiple of.
 pub(super) const ROW_ALIGN: usize = 4;
@@ -56,6 +56,33 @@ impl<S: Simd> Terms<S> for Floats {
     #[inline(always)]
     fn step(s: S, sum: S::V, a: S::V, b: S::V) -> S::V {
         s.mul_add(a, b, sum)
+    }
+}
+
+/// Words of two bf16.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bf16s;
+
+impl<S: SimdBf16> Terms<S> for Bf16s {
+    type Sum = S::V;
+    type Words = S::I;
+    const ROWS: usize = S::ROWS;
+
+    #[inline(always)]
+    unsafe fn broadcast(s: S, from: *const u32) -> S::I {
+        // SAFETY: the caller's.
+        s.splat_int(unsafe { from.read_unaligned() } as i32)
+    }
+
+    #[inline(always)]
+    unsafe fn load(s: S, from: *const u32) -> S::I {
+        // SAFETY: the caller's.
+        unsafe { s.load_int(from.cast()) }
+    }
+
+    #[inline(always)]
+    fn step(s: S, sum: S::V, a: S::I, b: S::I) -> S::V {
+        s.dot_bf16(sum, a, b)
     }
 }
 

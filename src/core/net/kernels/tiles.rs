@@ -15,6 +15,7 @@
 //! ```
 
 use super::batch::{Batch, Joined};
+use super::bf16::{from_bf16, to_bf16};
 use super::buffer::Buffer;
 
 /// Channels, of the input and of the output, are a multiple of this.
@@ -65,13 +66,6 @@ pub(super) struct TileUnit {
     pub(super) multiply: fn(Product<'_>),
     pub(super) end: fn(),
     pub(super) to_grid: fn(&Grid, &[f32], &mut [u16]),
-}
-
-/// The nearest bf16; of two that are equally near, the even one. What is not a number stays so.
-#[inline(always)]
-fn to_bf16(x: f32) -> u16 {
-    let bits = if x.is_nan() { 0x7fc0_0000 } else { x.to_bits() };
-    ((bits + 0x7fff + (bits >> 16 & 1)) >> 16) as u16
 }
 
 /// What lies where, for boards of one size and windows of one size.
@@ -259,10 +253,6 @@ fn tile_row_product(points: &[u16], tile: &[u16], sums: &mut [f32]) {
     }
 }
 
-fn from_bf16(bits: u16) -> f32 {
-    f32::from_bits(u32::from(bits) << 16)
-}
-
 /// Zero in the place of what is smaller than the least normal number.
 fn normal(x: f32) -> f32 {
     if x.is_subnormal() { 0.0f32.copysign(x) } else { x }
@@ -271,27 +261,6 @@ fn normal(x: f32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn bf16_is_the_nearest_number_and_even_between_two() {
-        let round = |x: f32| from_bf16(to_bf16(x));
-        let step = 1.0 / 128.0;
-        for (x, nearest) in [
-            (1.0, 1.0),
-            (1.0 + 0.49 * step, 1.0),
-            (1.0 + 0.5 * step, 1.0),
-            (1.0 + 0.51 * step, 1.0 + step),
-            (1.0 + 1.5 * step, 1.0 + 2.0 * step),
-            (-0.0, -0.0),
-            (f32::MAX, f32::INFINITY),
-            (f32::NEG_INFINITY, f32::NEG_INFINITY),
-        ] {
-            assert_eq!(round(x).to_bits(), f32::to_bits(nearest), "{x}");
-        }
-        for bits in [0x7f80_0001, 0x7fff_ffff, 0xffff_ffff] {
-            assert!(round(f32::from_bits(bits)).is_nan(), "{bits:x}");
-        }
-    }
 
     #[test]
     fn sums_of_pairs_are_taken_apart_and_tiny_numbers_are_zero() {

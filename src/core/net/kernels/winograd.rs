@@ -8,7 +8,7 @@
 //! CITE: Winograd, "Arithmetic complexity of computations" (1980); Lavin and Gray, "Fast algorithms for
 //! convolutional neural networks" (2016), section 4.
 
-use super::simd::Simd;
+use super::simd::{Simd, SimdBf16};
 
 /// A size of tiles.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,7 +47,7 @@ impl TileSize {
 
     /// The size with fewer multiplications for a board.
     pub(super) fn best(width: usize, height: usize) -> TileSize {
-        let cost = |size: &TileSize| size.places() * size.tiles(width, height);
+        let cost = |size: &TileSize| size.places() * (size.tiles(width, height) + LOADING);
         if cost(&TileSize::Three) < cost(&TileSize::Four) { TileSize::Three } else { TileSize::Four }
     }
 
@@ -95,6 +95,9 @@ impl TileSize {
         }
     }
 }
+
+/// What it costs to fetch the weights of a place for a board, in rows of their product: where boards are small, they come from far.
+const LOADING: usize = 10;
 
 /// The places for tiles of 4 × 4 are 0, ± this, ± [`FAR`] and infinity. Rounding errors are half as large as with the
 /// usual 1 and 2.
@@ -241,18 +244,65 @@ impl Transform for Four {
     }
 }
 
+/// How numbers at places are kept.
+trait Kept<S: Simd> {
+    type Number;
+    /// # Safety
+    /// A vector of them at `to` can be written.
+    unsafe fn store(s: S, x: S::V, to: *mut Self::Number);
+}
+
+struct Whole;
+
+impl<S: Simd> Kept<S> for Whole {
+    type Number = f32;
+
+    #[inline(always)]
+    unsafe fn store(s: S, x: S::V, to: *mut f32) {
+        // SAFETY: the caller's.
+        unsafe { s.store_unchecked(x, to) }
+    }
+}
+
+/// As bf16.
+struct Rounded;
+
+impl<S: SimdBf16> Kept<S> for Rounded {
+    type Number = u16;
+
+    #[inline(always)]
+    unsafe fn store(s: S, x: S::V, to: *mut u16) {
+        // SAFETY: the caller's.
+        unsafe { s.store_bf16(x, to) }
+    }
+}
+
 /// From a plane `[board][y][x][channel]` to the places `[place][tile][channel]`.
 #[inline(always)]
 pub(super) fn to_places<S: Simd>(s: S, boards: &Boards, plane: &[f32], places: &mut [f32]) {
     match boards.size {
-        TileSize::Three => to_places_of::<S, Three>(s, boards, plane, places),
-        TileSize::Four => to_places_of::<S, Four>(s, boards, plane, places),
+        TileSize::Three => to_places_of::<S, Three, Whole>(s, boards, plane, places),
+        TileSize::Four => to_places_of::<S, Four, Whole>(s, boards, plane, places),
+    }
+}
+
+/// The same, and rounded to bf16.
+#[inline(always)]
+pub(super) fn to_rounded_places<S: SimdBf16>(s: S, boards: &Boards, plane: &[f32], places: &mut [u16]) {
+    match boards.size {
+        TileSize::Three => to_places_of::<S, Three, Rounded>(s, boards, plane, places),
+        TileSize::Four => to_places_of::<S, Four, Rounded>(s, boards, plane, places),
     }
 }
 
 #[inline(always)]
 #[expect(clippy::needless_range_loop, reason = "indices of rows and columns, in a formula")]
-fn to_places_of<S: Simd, T: Transform>(s: S, boards: &Boards, plane: &[f32], places: &mut [f32]) {
+fn to_places_of<S: Simd, T: Transform, K: Kept<S>>(
+    s: S,
+    boards: &Boards,
+    plane: &[f32],
+    places: &mut [K::Number],
+) {
     let &Boards { width, height, channels, .. } = boards;
     let tiles = boards.tiles();
     let outside = boards.outside * channels;
@@ -291,7 +341,7 @@ fn to_places_of<S: Simd, T: Transform>(s: S, boards: &Boards, plane: &[f32], pla
                 for (y, &value) in column.iter().enumerate().take(side) {
                     let to = ((y * side + x) * tiles + tile) * channels + channel;
                     // SAFETY: the place is less than `places()`, the tile less than `tiles`.
-                    unsafe { s.store_unchecked(value, places.as_mut_ptr().add(to)) };
+                    unsafe { K::store(s, value, places.as_mut_ptr().add(to)) };
                 }
             }
         }

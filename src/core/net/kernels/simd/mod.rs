@@ -41,7 +41,7 @@ mod x86;
 pub(super) use arm::{DOT, I8MM, NEON, Neon};
 pub(super) use portable::Portable;
 #[cfg(target_arch = "x86_64")]
-pub(super) use x86::{Avx2, Avx512};
+pub(super) use x86::{Avx2, Avx512, BF16, PLAIN, VNNI};
 
 /// Vectors beside each other in a panel of a packed matrix.
 pub(super) const PANEL_VECTORS: usize = 2;
@@ -207,6 +207,18 @@ pub(super) trait Simd: Copy {
         let e = self.exp(self.clamp(self.sub(self.splat(0.0), x), -87.0, 87.0));
         self.mul(x, self.reciprocal(self.add(e, self.splat(1.0))))
     }
+}
+
+/// A vector type of processors that multiply bf16 (see `bf16.rs`), two of which a lane holds.
+pub(super) trait SimdBf16: Simd {
+    /// In each lane, `sum` plus the two products of the bf16 of `a` and of `b`. What is smaller than the least normal number
+    /// may count as zero.
+    fn dot_bf16(self, sum: Self::V, a: Self::I, b: Self::I) -> Self::V;
+    /// The nearest bf16 of all lanes.
+    ///
+    /// # Safety
+    /// [`LANES`](Simd::LANES) numbers at `to` can be written.
+    unsafe fn store_bf16(self, x: Self::V, to: *mut u16);
 }
 
 /// Polynomials for [`Simd::rough_exp2`], from the highest power on: those with the smallest relative error from −½ to ½,

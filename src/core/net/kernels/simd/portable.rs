@@ -1,6 +1,7 @@
 //! Plain Rust.
 
-use super::Simd;
+use super::super::bf16::{from_bf16, to_bf16};
+use super::{Simd, SimdBf16};
 
 /// Plain Rust, for every processor. Four lanes are what the smallest vector instructions have, and the compiler finds
 /// them.
@@ -202,5 +203,24 @@ impl Simd for Portable {
     unsafe fn store_halves(self, x: [i32; 4], to: *mut i16) {
         // SAFETY: the caller's.
         unsafe { to.cast::<[i16; 4]>().write_unaligned(x.map(|x| x as i16)) }
+    }
+}
+
+/// No kernel of plain Rust is for bf16; this shows on any processor what a product of them is.
+impl SimdBf16 for Portable {
+    #[inline(always)]
+    fn dot_bf16(self, mut sum: [f32; 4], a: [i32; 4], b: [i32; 4]) -> [f32; 4] {
+        let pairs = |x: i32| bytemuck::cast::<i32, [u16; 2]>(x).map(from_bf16);
+        for (sum, (a, b)) in sum.iter_mut().zip(a.into_iter().zip(b)) {
+            let (a, b) = (pairs(a), pairs(b));
+            *sum += a[0] * b[0] + a[1] * b[1];
+        }
+        sum
+    }
+
+    #[inline(always)]
+    unsafe fn store_bf16(self, x: [f32; 4], to: *mut u16) {
+        // SAFETY: the caller's.
+        unsafe { to.cast::<[u16; 4]>().write_unaligned(x.map(to_bf16)) }
     }
 }

@@ -1,7 +1,8 @@
 //! Vectors of x86-64.
 
-use super::{Simd, refined};
+use super::{Simd, SimdBf16, refined};
 use std::arch::x86_64::*;
+use std::mem::transmute;
 
 /// 256 bits with fused multiplication and addition: Intel since Haswell, AMD since Zen. With `VNNI`, the
 /// products of integers are one instruction: Intel since Alder Lake, AMD since Zen 5.
@@ -118,26 +119,45 @@ impl<const VNNI: bool> Simd for Avx2<VNNI> {
     }
 }
 
-/// 512 bits: Intel servers since Skylake, AMD since Zen 4. With `VNNI`, the products of integers are one
-/// instruction: Intel since Cascade Lake, AMD since Zen 4.
-#[derive(Clone, Copy, Debug)]
-pub(in super::super) struct Avx512<const VNNI: bool>(());
+/// Products by multiplication and addition only.
+pub(in super::super) const PLAIN: u8 = 0;
+/// Products of integers in one instruction: Intel since Cascade Lake, AMD since Zen 4.
+pub(in super::super) const VNNI: u8 = 1;
+/// Products of bf16 in one instruction, too: Intel since Cooper Lake and Sapphire Rapids, AMD since Zen 4.
+pub(in super::super) const BF16: u8 = 2;
 
-impl<const VNNI: bool> Avx512<VNNI> {
+/// 512 bits, with products as [`PLAIN`], [`VNNI`] or [`BF16`] say: Intel servers since Skylake, AMD since Zen 4.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) struct Avx512<const PRODUCTS: u8>(());
+
+impl<const PRODUCTS: u8> Avx512<PRODUCTS> {
     /// # Safety
-    /// The processor has AVX-512F and AVX-512BW, and AVX-512 VNNI if it says so.
-    pub(in super::super) const unsafe fn token() -> Avx512<VNNI> {
+    /// The processor has AVX-512F and AVX-512BW, and AVX-512 VNNI and AVX-512 BF16 if it says so.
+    pub(in super::super) const unsafe fn token() -> Avx512<PRODUCTS> {
         Avx512(())
     }
 }
 
-impl<const VNNI: bool> Simd for Avx512<VNNI> {
+impl SimdBf16 for Avx512<BF16> {
+    instructions! {
+        dot_bf16(self, sum: __m512, a: __m512i, b: __m512i) -> __m512 =
+            _mm512_dpbf16_ps(sum, transmute::<__m512i, __m512bh>(a), transmute::<__m512i, __m512bh>(b));
+    }
+
+    memory! {
+        store_bf16(x: __m512, to: *mut u16) = {
+            _mm256_storeu_si256(to.cast(), transmute::<__m256bh, __m256i>(_mm512_cvtneps_pbh(x)));
+        };
+    }
+}
+
+impl<const PRODUCTS: u8> Simd for Avx512<PRODUCTS> {
     type V = __m512;
     type I = __m512i;
     const LANES: usize = 16;
     // 32 registers hold 24 sums, two vectors of the panel and a few factors.
     const ROWS: usize = 12;
-    const PAIR_LEVELS: i32 = if VNNI { 254 } else { 128 };
+    const PAIR_LEVELS: i32 = if PRODUCTS >= VNNI { 254 } else { 128 };
     const SCALES_BY_ANY: bool = true;
 
     instructions! {
@@ -175,13 +195,13 @@ impl<const VNNI: bool> Simd for Avx512<VNNI> {
         sub_int(self, a: __m512i, b: __m512i) -> __m512i = _mm512_sub_epi32(a, b);
         to_float(self, x: __m512i) -> __m512 = _mm512_cvtepi32_ps(x);
         to_int(self, x: __m512) -> __m512i = _mm512_cvtps_epi32(x);
-        dot8(self, sum: __m512i, a: __m512i, b: __m512i) -> __m512i = if VNNI {
+        dot8(self, sum: __m512i, a: __m512i, b: __m512i) -> __m512i = if PRODUCTS >= VNNI {
             _mm512_dpbusd_epi32(sum, a, b)
         } else {
             let pairs = _mm512_maddubs_epi16(a, b);
             _mm512_add_epi32(sum, _mm512_madd_epi16(pairs, _mm512_set1_epi16(1)))
         };
-        dot16(self, sum: __m512i, a: __m512i, b: __m512i) -> __m512i = if VNNI {
+        dot16(self, sum: __m512i, a: __m512i, b: __m512i) -> __m512i = if PRODUCTS >= VNNI {
             // The compiler would split the instruction that wraps around into two.
             _mm512_dpwssds_epi32(sum, a, b)
         } else {
