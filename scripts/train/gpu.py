@@ -72,6 +72,9 @@ from model import SPATIAL_FEATURES, Network, Shape
 PIECE = 15 << 20
 # Rules that games are shown under, as in `session`.
 RULES = ["japanese", "chinese", "chinese-kgs", "tromp-taylor", "aga"]
+# Boards of games with a search and their shares. What a search asks about differs most from what games come to where boards
+# are large.
+SEARCHED_SIZES = "7:2,8:2,9:25,10:2,11:2,12:2,13:20,15:2,17:2,19:40,9x13,13x9"
 # Boards of self-play and their shares: all sizes, the usual ones more often.
 SIZES = "7:6,8:5,9:40,10:5,11:6,12:4,13:20,14:2,15:3,16:2,17:2,18:2,19:2,9x13:2,7x11:2,13x9,19x11"
 
@@ -240,6 +243,12 @@ def moved_komi(globals_: torch.Tensor, area: int, more: torch.Tensor) -> torch.T
     return globals_
 
 
+def starting_point(options: argparse.Namespace) -> Path | None:
+    """The folder with what the run goes on from, if there is one."""
+    packed = options.folder / "start"
+    return options.start or (packed if packed.exists() else None)
+
+
 class Positions:
     """Positions of all sizes. `kosumi` makes more of them in the background while there is time."""
 
@@ -259,7 +268,8 @@ class Positions:
         self.thread.start()
 
     def start(self) -> None:
-        """Games into positions first, as it is quick, and self-play until the end."""
+        """Games into positions first, as it is quick, and self-play until the end: by first thoughts and, if there is a network
+        to start from, by searches, of whose trees positions are taken."""
         packed = self.options.folder / "kosumi.xz"
         if not packed.exists() or self.options.cores < 1:
             return
@@ -268,27 +278,37 @@ class Positions:
         kosumi.write_bytes(lzma.open(packed).read())
         kosumi.chmod(0o755)
         games = self.options.folder / "games.sgf.xz"
-        threads, out = str(self.options.cores), self.work / "shards"
+        cores, out = self.options.cores, self.work / "shards"
         if games.exists():
             unpacked = self.work / "games.sgf"
             unpacked.write_bytes(lzma.open(games).read())
             command = [kosumi, "features", unpacked, "--out", out, "--shard", "16384", "--rules", "japanese"]
             command += [word for rule in RULES for word in ("--shown", rule)]
             command += ["--per-game", str(self.options.per_game), "--strays", "180", "--split", "all"]
-            self.run(command + ["--seed", str(self.options.seed), "--threads", threads])
-        command = [kosumi, "selfplay", "--visits", "0", "--strays", "100", "--komi-spread", "2", "--taken", "250"]
-        command += ["--shard", "8192", "--games", "1000000", "--sizes", SIZES, "--out", self.work / "selfplay"]
-        self.run(command + ["--seed", str(self.options.seed), "--threads", threads])
+            self.run("features", command + ["--threads", str(cores)])
+        player = starting_point(self.options)
+        player = player / "network.bin.gz" if player else None
+        searching = min(cores, round(cores * self.options.searches)) if player and player.exists() else 0
+        if searching:
+            command = [kosumi, "selfplay", "--model", player, "--visits", str(self.options.visits), "--tree", "6"]
+            command += ["--training-share", "150", "--komi-spread", "1.5", "--handicap", "30", "--shard", "4096"]
+            command += ["--games", "1000000", "--sizes", SEARCHED_SIZES, "--out", self.work / "trees"]
+            self.run("trees", command + ["--threads", str(searching)])
+        if cores > searching:
+            command = [kosumi, "selfplay", "--visits", "0", "--strays", "100", "--komi-spread", "2", "--taken", "250"]
+            command += ["--shard", "8192", "--games", "1000000", "--sizes", SIZES, "--out", self.work / "selfplay"]
+            self.run("selfplay", command + ["--threads", str(cores - searching)])
 
-    def run(self, command: list) -> None:
-        log = open(self.work / f"{command[1]}.log", "wb")
+    def run(self, name: str, command: list) -> None:
+        command += ["--seed", str(self.options.seed)]
+        log = open(self.work / f"{name}.log", "wb")
         words = ["nice", "-n", "10", *(str(word) for word in command)]
         self.processes.append(subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log))
 
     def watch(self) -> None:
         """Takes in shards as they come. They appear whole, by renaming."""
         while not self.stopping:
-            for folder in (self.work / "shards", self.work / "selfplay"):
+            for folder in (self.work / "shards", self.work / "trees", self.work / "selfplay"):
                 for path in shard_files(folder) if folder.exists() else []:
                     if path not in self.seen and not self.stopping:
                         try:
@@ -421,7 +441,7 @@ class Training:
         self.bf16 = self.device.type == "cuda" or options.bf16
         if self.bf16:
             self.teacher.to(torch.bfloat16)
-        start = options.start or (folder / "start" if (folder / "start").exists() else None)
+        start = starting_point(options)
         self.done, self.steps, self.seconds_before = 0, 0, 0.0
         state = read_state(start) if start else None
         if state:
@@ -775,6 +795,8 @@ def main() -> None:
     training.add_argument("--per-game", type=int, default=24, help="positions of each game")
     training.add_argument("--least", type=int, default=100_000, help="positions to wait for at first, a minute at most")
     training.add_argument("--cores", type=int, default=max(1, (os.cpu_count() or 2) - 2), help="for kosumi")
+    training.add_argument("--searches", type=float, default=0.75, help="share of these that play with a search, from --start on")
+    training.add_argument("--visits", type=int, default=60, help="of such a search")
     training.add_argument("--teacher-points", type=int, default=361 * 512, help="points that the teacher sees at once")
     training.add_argument("--validation-positions", type=int, default=2048, help="of each size")
     training.add_argument("--checkpoint-seconds", type=float, default=60.0)
