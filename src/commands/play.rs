@@ -9,6 +9,11 @@ use kosumi_gtp::{Arguments, Failure, Response, Session};
 
 pub(super) fn play(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
     let (color, mv) = commands.color_and_move(arguments)?;
+    play_move(commands, color, mv)
+}
+
+/// `mv` is `None` where the vertex is not on the board.
+fn play_move(commands: &mut Commands, color: Color, mv: Option<Move>) -> Answer {
     let mv = mv.ok_or_else(Failure::illegal_move)?;
     commands.engine.play(color, mv).map_err(|_| Failure::illegal_move())?;
     Ok(Response::empty())
@@ -33,9 +38,8 @@ pub(super) fn play_white(
 }
 
 fn play_as(commands: &mut Commands, color: Color, arguments: &mut Arguments<'_>) -> Answer {
-    let mv = vertex_move(commands.size(), arguments.vertex()?).ok_or_else(Failure::illegal_move)?;
-    commands.engine.play(color, mv).map_err(|_| Failure::illegal_move())?;
-    Ok(Response::empty())
+    let mv = vertex_move(commands.size(), arguments.vertex()?);
+    play_move(commands, color, mv)
 }
 
 /// GNU Go's commands that set how deep it reads: reading here has a limit in nodes, not in depth, so nothing changes.

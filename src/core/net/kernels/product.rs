@@ -59,42 +59,15 @@ impl<S: Simd> Terms<S> for Floats {
     }
 }
 
-/// Words of two bf16.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Bf16s;
-
-impl<S: SimdBf16> Terms<S> for Bf16s {
-    type Sum = S::V;
-    type Words = S::I;
-    const ROWS: usize = S::ROWS;
-
-    #[inline(always)]
-    unsafe fn broadcast(s: S, from: *const u32) -> S::I {
-        // SAFETY: the caller's.
-        s.splat_int(unsafe { from.read_unaligned() } as i32)
-    }
-
-    #[inline(always)]
-    unsafe fn load(s: S, from: *const u32) -> S::I {
-        // SAFETY: the caller's.
-        unsafe { s.load_int(from.cast()) }
-    }
-
-    #[inline(always)]
-    fn step(s: S, sum: S::V, a: S::I, b: S::I) -> S::V {
-        s.dot_bf16(sum, a, b)
-    }
-}
-
-/// Writes [`Terms`] for words of several integers.
-macro_rules! integers {
-    ($(#[$doc:meta])* $name:ident, $dot:ident, $rows:expr) => {
+/// Writes [`Terms`] for words of several numbers, whose products and sum are one operation of `$simd`.
+macro_rules! several {
+    ($(#[$doc:meta])* $name:ident, $simd:ident::$dot:ident, $sum:ident, $rows:expr) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug)]
         pub(super) struct $name;
 
-        impl<S: Simd> Terms<S> for $name {
-            type Sum = S::I;
+        impl<S: $simd> Terms<S> for $name {
+            type Sum = S::$sum;
             type Words = S::I;
             const ROWS: usize = $rows;
 
@@ -111,24 +84,33 @@ macro_rules! integers {
             }
 
             #[inline(always)]
-            fn step(s: S, sum: S::I, a: S::I, b: S::I) -> S::I {
+            fn step(s: S, sum: S::$sum, a: S::I, b: S::I) -> S::$sum {
                 s.$dot(sum, a, b)
             }
         }
     };
 }
 
-integers!(
+several!(
     /// Words of four bytes: those of the first matrix are from 0 on, those of the second have a sign.
     Bytes,
-    dot8,
+    Simd::dot8,
+    I,
     // Where the product is three instructions, these need two registers more.
     if S::ROWS == 6 && S::PAIR_LEVELS < 254 { 4 } else { S::ROWS }
 );
-integers!(
+several!(
     /// Words of two `i16`.
     Halves,
-    dot16,
+    Simd::dot16,
+    I,
+    S::ROWS
+);
+several!(
+    /// Words of two bf16.
+    Bf16s,
+    SimdBf16::dot_bf16,
+    V,
     S::ROWS
 );
 
