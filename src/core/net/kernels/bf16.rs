@@ -11,15 +11,6 @@ pub(super) fn from_bf16(bits: u16) -> f32 {
     f32::from_bits(u32::from(bits) << 16)
 }
 
-/// Packs two rows of a matrix as products of pairs read them: a number of the first and one of the second by turns, in one
-/// word, of which the first is the first in memory.
-pub(super) fn pairs<'r>(first: &'r [f32], second: &'r [f32]) -> impl Iterator<Item = u32> + 'r {
-    first.iter().zip(second).map(|(&first, &second)| {
-        let [[a, b], [c, d]] = [first, second].map(|x| to_bf16(x).to_ne_bytes());
-        u32::from_ne_bytes([a, b, c, d])
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

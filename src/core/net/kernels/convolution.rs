@@ -1,23 +1,17 @@
 //! Convolutions with their weights in the order in which kernels read them.
 
 use super::batch::{Batch, Joined};
-use super::bf16::pairs;
 use super::buffer::Buffer;
-use super::gemm::{Gemm, pack_into};
 use super::kernel::Precision;
 use super::linear::{Ending, Linear, Multiplication, Taken};
 use super::pointwise::{Extent, NormAct};
-use super::primitives::{Bf16Unit, Primitives, Strided};
+use super::primitives::{Primitives, Strided};
 use super::product::ROW_ALIGN;
 use super::rows::{Grid, Range, Shape};
 use super::sparse::{SetInputs, Sparse};
 use super::tiles::{TileConvolution, TileWorkspace};
-use super::winograd::{Boards, TileSize};
+use super::windows::{Windows, WindowsWorkspace};
 use crate::net::layer::{Activation, Conv};
-use std::sync::OnceLock;
-
-/// Tiles that are transformed together: as many as the second cache holds with their channels.
-const TILES: usize = 50;
 
 /// [`Simd::PAIR_LEVELS`](super::simd::Simd::PAIR_LEVELS) where products of bytes are not added in pairs of 16 bits.
 const WHOLE_PAIRS: i32 = 254;
@@ -36,13 +30,8 @@ enum Kind {
     Pointwise(Linear, Range),
     /// A window in 8 bits: a product of matrices whose rows are the points under the window.
     Window { linear: Linear, range: Range, width: usize, height: usize },
-    /// 3 × 3 in 32 bits, or in 16 where there is a unit for them. The weights at the places are computed when a board first asks
-    /// for that size of tiles.
-    Winograd {
-        weights: Vec<f32>,
-        unit: Option<Bf16Unit>,
-        places: [OnceLock<Buffer<u32>>; TileSize::BOTH.len()],
-    },
+    /// 3 × 3 in 32 bits, or in 16 where that is faster than 8.
+    Winograd(Windows),
     /// Any window, in 16 bits.
     Tiles(TileConvolution),
     /// Any other window in 32 bits, seldom seen.
@@ -62,8 +51,7 @@ pub(super) struct Workspace {
     pieces: Vec<usize>,
     /// What is added where it cannot be added at once.
     added: Buffer,
-    places: Buffer<u32>,
-    products: Buffer,
+    windows: WindowsWorkspace,
     tiles: TileWorkspace,
     set: SetInputs,
     zeros: Vec<f32>,
@@ -87,17 +75,16 @@ impl Convolution {
         let kind = match (width, height) {
             _ if tiles.is_some() => Kind::Tiles(TileConvolution::new(&joined)),
             (1, 1) if precision == Precision::Int8 => Kind::Pointwise(bytes(), range),
-            // Without one instruction for four products of bytes, Winograd's transformation is faster in 32 bits, and in
-            // any case in 16.
+            // Without one instruction for four products of bytes, Winograd's transformation is faster, in any numbers.
             (3, 3)
                 if precision == Precision::Int8
-                    && (primitives.bf16.is_some() || primitives.pair_levels < WHOLE_PAIRS) =>
+                    && (primitives.rounded_places.is_some() || primitives.pair_levels < WHOLE_PAIRS) =>
             {
-                Kind::Winograd { weights: joined.weights, unit: primitives.bf16, places: Default::default() }
+                Kind::Winograd(Windows::new(joined.weights, (inputs, outputs), primitives, true))
             }
             _ if precision == Precision::Int8 => Kind::Window { linear: bytes(), range, width, height },
             (1, 1) => Kind::Pointwise(Linear::floats(&joined.weights, inputs, outputs, panel), range),
-            (3, 3) => Kind::Winograd { weights: joined.weights, unit: None, places: Default::default() },
+            (3, 3) => Kind::Winograd(Windows::new(joined.weights, (inputs, outputs), primitives, false)),
             _ => Kind::Sparse { weights: joined.weights, width, height },
         };
         Convolution { inputs, outputs, kind }
@@ -173,13 +160,9 @@ impl Convolution {
                 let window = (*width, *height);
                 self.window(primitives, batch, (linear, *range, window), from, (ending, to), workspace);
             }
-            Kind::Winograd { weights, unit, places } => {
-                let size = TileSize::best(batch.width, batch.height);
-                let index = usize::from(size == TileSize::Four);
-                let places = places[index]
-                    .get_or_init(|| self.at_places(weights, size, primitives.panel, unit.is_some()));
-                let weights = (size, places.as_slice(), *unit);
-                self.winograd(primitives, batch, weights, from, (ending, to), workspace);
+            Kind::Winograd(windows) => {
+                let is_added = ending == Ending::Accumulate;
+                windows.run(primitives, batch, from, (is_added, to), &mut workspace.windows);
             }
             Kind::Tiles(_) | Kind::Sparse { .. } if ending == Ending::Accumulate => {
                 let mut added = std::mem::take(&mut workspace.added);
@@ -251,79 +234,6 @@ impl Convolution {
             stride: self.outputs,
         });
     }
-
-    /// The weights at all places, a packed matrix for each, rounded to bf16 or not.
-    fn at_places(&self, weights: &[f32], size: TileSize, panel: usize, is_rounded: bool) -> Buffer<u32> {
-        let outputs = self.outputs;
-        let mut rows = vec![0.0; self.inputs * outputs];
-        let each = if is_rounded { rows.len() / 2 } else { rows.len() };
-        let mut packed = Buffer::zeroed(size.places() * each);
-        for (place, packed) in
-            packed.as_mut_slice()[..size.places() * each].chunks_exact_mut(each).enumerate()
-        {
-            size.transform_windows(place, weights, &mut rows);
-            if is_rounded {
-                let two = rows.chunks_exact(2 * outputs).map(|two| two.split_at(outputs));
-                let words: Vec<u32> = two.flat_map(|(first, second)| pairs(first, second)).collect();
-                pack_into(&words, outputs, panel, packed);
-            } else {
-                pack_into(bytemuck::cast_slice(&rows), outputs, panel, packed);
-            }
-        }
-        packed
-    }
-
-    fn winograd(
-        &self,
-        primitives: &Primitives,
-        batch: Batch,
-        (size, weights, unit): (TileSize, &[u32], Option<Bf16Unit>),
-        from: &mut [f32],
-        (ending, to): (Ending, &mut [f32]),
-        workspace: &mut Workspace,
-    ) {
-        let Batch { width, height, .. } = batch;
-        let at_a_time = (TILES / size.tiles(width, height)).max(1);
-        // Words in a row at a place.
-        let inner = if unit.is_some() { self.inputs / 2 } else { self.inputs };
-        let each = inner * self.outputs;
-        from[batch.points() * self.inputs..][..self.inputs].fill(0.0);
-        let mut done = 0;
-        while done < batch.count {
-            let count = at_a_time.min(batch.count - done);
-            let outside = batch.points() - done * batch.area();
-            let inputs = Boards { size, width, height, count, channels: self.inputs, outside };
-            let outputs = Boards { channels: self.outputs, ..inputs };
-            let tiles = inputs.tiles();
-            let places = workspace.places.at_least(size.places() * tiles * inner);
-            let products = workspace.products.at_least(outputs.places_len());
-            let first = done * batch.area();
-            let plane = &from[first * self.inputs..];
-            let gemm = match unit {
-                Some(unit) => {
-                    (unit.to_rounded_places)(&inputs, plane, bytemuck::cast_slice_mut(places));
-                    unit.gemm_of_bf16s
-                }
-                None => {
-                    (primitives.to_places)(&inputs, plane, bytemuck::cast_slice_mut(places));
-                    primitives.gemm_of_floats
-                }
-            };
-            for place in 0..size.places() {
-                gemm(Gemm {
-                    rows: tiles,
-                    inner,
-                    outer: self.outputs,
-                    a: &places[place * tiles * inner..],
-                    b: &weights[place * each..],
-                    c: &mut products[place * tiles * self.outputs..],
-                });
-            }
-            let is_added = ending == Ending::Accumulate;
-            (primitives.from_places)(&outputs, products, &mut to[first * self.outputs..], is_added);
-            done += count;
-        }
-    }
 }
 
 #[cfg(test)]
@@ -372,7 +282,8 @@ mod tests {
         let all = Arithmetic::available().into_iter().chain([emulated]);
         let all = all.map(|it| (Primitives::of(it.kernel), it));
         let by_bytes = Arithmetic { kernel: Kernel::Portable, precision: Precision::Int8 };
-        for (primitives, arithmetic) in all.chain([(Primitives::with_emulated_bf16(), by_bytes)]) {
+        let rounded = Primitives::with_rounded_places().map(|primitives| (primitives, by_bytes));
+        for (primitives, arithmetic) in all.chain(rounded) {
             for (width, height, inputs, size) in [
                 (1, 1, 3, (4, 3, 3)),
                 (3, 3, 5, (9, 9, 2)),

@@ -1,8 +1,8 @@
-//! Products of matrices with any number of rows, also few, whose sums are of 32 bits: what Winograd's transformation asks for.
+//! Products of matrices with any number of rows, also few: what Winograd's transformation asks for.
 //!
-//! Matrices are seen as words of 32 bits, as in `product.rs`: an `f32`, or two bf16.
+//! Matrices are seen as words of 32 bits, as in `product.rs`: an `f32`, two bf16, or two integers of 16 bits.
 
-use super::product::{Bf16s, Floats, Terms};
+use super::product::{Bf16s, Floats, Halves, Terms};
 use super::simd::{PANEL_VECTORS, Simd, SimdBf16};
 
 /// Writes rows of `outer` words each in panels of so many columns, in the order `[panel][inner][column]`: what a
@@ -32,6 +32,54 @@ pub(super) struct Gemm<'g> {
     pub(super) b: &'g [u32],
     /// `[rows][outer]`, overwritten.
     pub(super) c: &'g mut [f32],
+    /// Where the words are of integers, what the sums are multiplied by: a number for each row, and one for each column.
+    pub(super) scales: (&'g [f32], &'g [f32]),
+}
+
+/// How sums become numbers.
+trait Sums<S: Simd>: Terms<S> {
+    /// Are they multiplied by scales?
+    const IS_SCALED: bool = false;
+    fn zero(s: S) -> Self::Sum;
+    fn number(s: S, sum: Self::Sum) -> S::V;
+}
+
+impl<S: Simd> Sums<S> for Floats {
+    #[inline(always)]
+    fn zero(s: S) -> S::V {
+        s.splat(0.0)
+    }
+
+    #[inline(always)]
+    fn number(_s: S, sum: S::V) -> S::V {
+        sum
+    }
+}
+
+impl<S: SimdBf16> Sums<S> for Bf16s {
+    #[inline(always)]
+    fn zero(s: S) -> S::V {
+        s.splat(0.0)
+    }
+
+    #[inline(always)]
+    fn number(_s: S, sum: S::V) -> S::V {
+        sum
+    }
+}
+
+impl<S: Simd> Sums<S> for Halves {
+    const IS_SCALED: bool = true;
+
+    #[inline(always)]
+    fn zero(s: S) -> S::I {
+        s.splat_int(0)
+    }
+
+    #[inline(always)]
+    fn number(s: S, sum: S::I) -> S::V {
+        s.to_float(sum)
+    }
 }
 
 /// How far ahead packed matrices are fetched, in words: where boards are small, every matrix is read once and from the third
@@ -50,12 +98,19 @@ pub(super) fn gemm_of_bf16s<S: SimdBf16>(s: S, it: Gemm<'_>) {
     gemm::<S, Bf16s>(s, it);
 }
 
+/// A product of matrices of integers of 16 bits, whose sums must fit into 32 bits.
 #[inline(always)]
-fn gemm<S: Simd, T: Terms<S, Sum = S::V>>(s: S, it: Gemm<'_>) {
-    let Gemm { rows, inner, outer, a, b, c } = it;
+pub(super) fn gemm_of_halves<S: Simd>(s: S, it: Gemm<'_>) {
+    gemm::<S, Halves>(s, it);
+}
+
+#[inline(always)]
+fn gemm<S: Simd, T: Sums<S>>(s: S, it: Gemm<'_>) {
+    let Gemm { rows, inner, outer, a, b, c, scales } = it;
     let panel = PANEL_VECTORS * S::LANES;
     assert!(a.len() >= rows * inner && b.len() >= inner * outer && c.len() >= rows * outer);
     assert!(outer.is_multiple_of(panel));
+    assert!(!T::IS_SCALED || scales.0.len() >= rows && scales.1.len() >= outer);
     if rows == 0 {
         return;
     }
@@ -72,21 +127,22 @@ fn gemm<S: Simd, T: Terms<S, Sum = S::V>>(s: S, it: Gemm<'_>) {
                 let a = a.as_ptr().add(row * inner);
                 let b = b.as_ptr().add(column * inner);
                 let c = c.as_mut_ptr().add(row * outer + column);
+                let scales = if T::IS_SCALED { (&scales.0[row..], &scales.1[column..]) } else { scales };
                 match height {
-                    1 => block_product::<S, T, 1>(s, inner, outer, a, b, c),
-                    2 => block_product::<S, T, 2>(s, inner, outer, a, b, c),
-                    3 => block_product::<S, T, 3>(s, inner, outer, a, b, c),
-                    4 => block_product::<S, T, 4>(s, inner, outer, a, b, c),
+                    1 => block_product::<S, T, 1>(s, inner, outer, a, b, c, scales),
+                    2 => block_product::<S, T, 2>(s, inner, outer, a, b, c, scales),
+                    3 => block_product::<S, T, 3>(s, inner, outer, a, b, c, scales),
+                    4 => block_product::<S, T, 4>(s, inner, outer, a, b, c, scales),
                     // Higher blocks must not even be compiled where there are no registers for them: the compiler would
                     // keep a sum of every block in memory.
-                    5 if S::ROWS > 4 => block_product::<S, T, 5>(s, inner, outer, a, b, c),
-                    6 if S::ROWS > 4 => block_product::<S, T, 6>(s, inner, outer, a, b, c),
-                    7 if S::ROWS > 6 => block_product::<S, T, 7>(s, inner, outer, a, b, c),
-                    8 if S::ROWS > 6 => block_product::<S, T, 8>(s, inner, outer, a, b, c),
-                    9 if S::ROWS > 6 => block_product::<S, T, 9>(s, inner, outer, a, b, c),
-                    10 if S::ROWS > 6 => block_product::<S, T, 10>(s, inner, outer, a, b, c),
-                    11 if S::ROWS > 6 => block_product::<S, T, 11>(s, inner, outer, a, b, c),
-                    12 if S::ROWS > 6 => block_product::<S, T, 12>(s, inner, outer, a, b, c),
+                    5 if S::ROWS > 4 => block_product::<S, T, 5>(s, inner, outer, a, b, c, scales),
+                    6 if S::ROWS > 4 => block_product::<S, T, 6>(s, inner, outer, a, b, c, scales),
+                    7 if S::ROWS > 6 => block_product::<S, T, 7>(s, inner, outer, a, b, c, scales),
+                    8 if S::ROWS > 6 => block_product::<S, T, 8>(s, inner, outer, a, b, c, scales),
+                    9 if S::ROWS > 6 => block_product::<S, T, 9>(s, inner, outer, a, b, c, scales),
+                    10 if S::ROWS > 6 => block_product::<S, T, 10>(s, inner, outer, a, b, c, scales),
+                    11 if S::ROWS > 6 => block_product::<S, T, 11>(s, inner, outer, a, b, c, scales),
+                    12 if S::ROWS > 6 => block_product::<S, T, 12>(s, inner, outer, a, b, c, scales),
                     _ => unreachable!("no block is higher than `S::ROWS`"),
                 }
             }
@@ -101,15 +157,16 @@ fn gemm<S: Simd, T: Terms<S, Sum = S::V>>(s: S, it: Gemm<'_>) {
 /// `a` holds `ROWS` rows of `inner` words, `b` has `inner` rows of a panel, and a panel can be written to each of
 /// `ROWS` rows of `c`, which are `outer` apart.
 #[inline(always)]
-unsafe fn block_product<S: Simd, T: Terms<S, Sum = S::V>, const ROWS: usize>(
+unsafe fn block_product<S: Simd, T: Sums<S>, const ROWS: usize>(
     s: S,
     inner: usize,
     outer: usize,
     a: *const u32,
     b: *const u32,
     c: *mut f32,
+    scales: (&[f32], &[f32]),
 ) {
-    let mut sums = [[s.splat(0.0); PANEL_VECTORS]; ROWS];
+    let mut sums = [[T::zero(s); PANEL_VECTORS]; ROWS];
     for k in 0..inner {
         // SAFETY: the caller's; `k` is less than `inner`.
         unsafe {
@@ -125,11 +182,18 @@ unsafe fn block_product<S: Simd, T: Terms<S, Sum = S::V>, const ROWS: usize>(
             }
         }
     }
-    for (row, sums) in sums.iter().enumerate() {
+    let columns = [0, S::LANES].map(|at| if T::IS_SCALED { s.load(&scales.1[at..]) } else { s.splat(1.0) });
+    for (row, sums) in sums.into_iter().enumerate() {
+        let mut numbers = sums.map(|sum| T::number(s, sum));
+        if T::IS_SCALED {
+            let factor = s.splat(scales.0[row]);
+            numbers[0] = s.mul(numbers[0], s.mul(columns[0], factor));
+            numbers[1] = s.mul(numbers[1], s.mul(columns[1], factor));
+        }
         // SAFETY: the caller's.
         unsafe {
-            s.store_unchecked(sums[0], c.add(row * outer));
-            s.store_unchecked(sums[1], c.add(row * outer + S::LANES));
+            s.store_unchecked(numbers[0], c.add(row * outer));
+            s.store_unchecked(numbers[1], c.add(row * outer + S::LANES));
         }
     }
 }

@@ -40,9 +40,10 @@ pub enum Precision {
     F32,
     /// 16-bit floating point with the exponents of `F32`.
     Bf16,
-    /// 8-bit integers, with a scale for each output of a layer and one for each point. Windows of 3 × 3 are of bf16 where that is
-    /// faster ([`Kernel::Avx512Bf16`]); where a processor has no VNNI, they stay in 32 bits, and the products of attention are
-    /// of 16-bit integers. What the heads compute always is in 32 bits.
+    /// 8-bit integers, with a scale for each output of a layer and one for each point. Windows of 3 × 3 are of bf16
+    /// ([`Kernel::Avx512Bf16`]) or of 16-bit integers ([`Kernel::Avx2`]) where that is faster, and of 32 bits with
+    /// [`Kernel::Avx512`]; where a processor has no VNNI, the products of attention are of 16-bit integers. What the heads compute
+    /// always is in 32 bits.
     Int8,
 }
 

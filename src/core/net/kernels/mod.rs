@@ -6,8 +6,8 @@
 //! 10⁵; where numbers are rounded to 16 or 8 bits, to one or two in 10².
 //!
 //! Planes lie in memory as `[position][y][x][channel]`, with as many channels as two vectors divide. Convolutions of
-//! 3 × 3 go through Winograd's transformation (`winograd.rs`), at whose places they are products of numbers of 32 bits or of bf16
-//! (`gemm.rs`), or, in 8 bits with VNNI, are products of matrices whose rows are the points under the window; those of 1 × 1 and the matrices of transformers are products (`product.rs`,
+//! 3 × 3 go through Winograd's transformation (`winograd.rs`), at whose places they are products of numbers of 32 bits, of bf16 or of
+//! integers of 16 bits (`windows.rs`, `gemm.rs`), or, in 8 bits with VNNI, are products of matrices whose rows are the points under the window; those of 1 × 1 and the matrices of transformers are products (`product.rs`,
 //! `linear.rs`) of rows that have been normalised or rounded (`rows.rs`); the first convolution adds up the weights of
 //! the features that are set (`sparse.rs`); attention is in `attention.rs`. Where there is a unit for matrices, it
 //! does the convolutions in 16 bits (`tiles.rs`), or all products in 8 bits (`integer_tiles.rs`). Normalisations and activations pass over planes in between
@@ -48,6 +48,7 @@ mod simd;
 mod sparse;
 mod tiles;
 mod transformer;
+mod windows;
 mod winograd;
 
 pub use forward::Scratch;

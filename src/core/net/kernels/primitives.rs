@@ -13,7 +13,7 @@ use super::rows::{self, Grid, Range, Rms, Shape};
 use super::simd::{PANEL_VECTORS, Portable, Simd};
 use super::sparse::{self, Sparse};
 use super::tiles::{self, TileUnit};
-use super::winograd::{self, Boards};
+use super::winograd::{self, Boards, PlaceNumbers};
 
 /// Bytes of a row that a product takes at a time.
 const BYTES_ALIGN: usize = 4 * WORD_ALIGN;
@@ -41,10 +41,10 @@ pub(super) struct Primitives {
     pub(super) pair_levels: i32,
     /// For convolutions in 16 bits.
     pub(super) tiles: Option<TileUnit>,
-    /// For convolutions in Winograd's space in 16 bits.
-    pub(super) bf16: Option<Bf16Unit>,
-    pub(super) gemm_of_floats: fn(Gemm<'_>),
-    pub(super) to_places: fn(&Boards, &[f32], &mut [f32]),
+    /// For windows of 3 × 3, in 32 bits.
+    pub(super) places: PlaceUnit,
+    /// The same in 16 bits, where that is faster than 32 bits and than windows in 8 bits.
+    pub(super) rounded_places: Option<PlaceUnit>,
     pub(super) from_places: fn(&Boards, &[f32], &mut [f32], bool),
     pub(super) norm_act: fn(Extent, NormAct<'_>, Strided<'_>, StridedMut<'_>),
     pub(super) scaled_norm_act: fn(Extent, NormAct<'_>, &[f32], &[f32], &mut [f32]),
@@ -61,11 +61,13 @@ pub(super) struct Primitives {
     pub(super) block_of_integers: fn(BlockProduct<'_>),
 }
 
-/// The functions for bf16, where a processor has products of them.
+/// The functions that know what the numbers at the places of Winograd's transformation are.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Bf16Unit {
-    pub(super) gemm_of_bf16s: fn(Gemm<'_>),
-    pub(super) to_rounded_places: fn(&Boards, &[f32], &mut [u16]),
+pub(super) struct PlaceUnit {
+    pub(super) numbers: PlaceNumbers,
+    /// Gives the scales of tiles in the place of the last argument, if the numbers are integers.
+    pub(super) to_places: fn(&Boards, &[f32], &mut [u32], &mut [f32]),
+    pub(super) gemm: fn(Gemm<'_>),
 }
 
 /// Makes a table: each function is the generic one, compiled with `$feature`s on, behind a function that may be
@@ -73,8 +75,6 @@ pub(super) struct Bf16Unit {
 macro_rules! table {
     ($(#[$feature:meta])* $set:ty, $token:expr) => {{
         table!(@functions $(#[$feature])* $set, $token;
-            gemm_of_floats(it: Gemm<'_>) = gemm::gemm_of_floats;
-            to_places(boards: &Boards, plane: &[f32], places: &mut [f32]) = winograd::to_places;
             from_places(boards: &Boards, places: &[f32], plane: &mut [f32], is_added: bool) = winograd::from_places;
             norm_act(extent: Extent, norm: NormAct<'_>, from: Strided<'_>, to: StridedMut<'_>) = pointwise::norm_act;
             scaled_norm_act(extent: Extent, norm: NormAct<'_>, from: &[f32], factors: &[f32], to: &mut [f32])
@@ -99,9 +99,8 @@ macro_rules! table {
             lanes: <$set as Simd>::LANES,
             pair_levels: <$set as Simd>::PAIR_LEVELS,
             tiles: None,
-            bf16: None,
-            gemm_of_floats,
-            to_places,
+            places: table!(@places Floats, to_places, gemm_of_floats, $(#[$feature])* $set, $token),
+            rounded_places: None,
             from_places,
             norm_act,
             scaled_norm_act,
@@ -117,12 +116,12 @@ macro_rules! table {
             block_of_integers,
         }
     }};
-    (@bf16 $(#[$feature:meta])* $set:ty, $token:expr) => {{
+    (@places $numbers:ident, $to_places:ident, $gemm:ident, $(#[$feature:meta])* $set:ty, $token:expr) => {{
         table!(@functions $(#[$feature])* $set, $token;
-            gemm_of_bf16s(it: Gemm<'_>) = gemm::gemm_of_bf16s;
-            to_rounded_places(boards: &Boards, plane: &[f32], places: &mut [u16]) = winograd::to_rounded_places;
+            to_places(boards: &Boards, plane: &[f32], places: &mut [u32], scales: &mut [f32]) = winograd::$to_places;
+            gemm(it: Gemm<'_>) = gemm::$gemm;
         );
-        Bf16Unit { gemm_of_bf16s, to_rounded_places }
+        PlaceUnit { numbers: PlaceNumbers::$numbers, to_places, gemm }
     }};
     (@functions $(#[$feature:meta])* $set:ty, $token:expr;) => {};
     (@functions $(#[$feature:meta])* $set:ty, $token:expr;
@@ -142,10 +141,14 @@ macro_rules! table {
 }
 
 impl Primitives {
-    /// Plain Rust with a unit for bf16 that no kernel has, to test on any processor what is written for one.
+    /// Plain Rust with units for 16 bits that it never has, to test on any processor what is written for others.
     #[cfg(test)]
-    pub(super) fn with_emulated_bf16() -> Primitives {
-        Primitives { bf16: Some(table!(@bf16 Portable, Portable)), ..Primitives::of(Kernel::Portable) }
+    pub(super) fn with_rounded_places() -> [Primitives; 2] {
+        let units = [
+            table!(@places Bf16s, to_places_of_bf16s, gemm_of_bf16s, Portable, Portable),
+            table!(@places Halves, to_places_of_halves, gemm_of_halves, Portable, Portable),
+        ];
+        units.map(|unit| Primitives { rounded_places: Some(unit), ..Primitives::of(Kernel::Portable) })
     }
 
     /// The table of a kernel.
@@ -192,11 +195,17 @@ impl Primitives {
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx2 => {
                 use super::simd::Avx2;
-                table!(
+                let halves = table!(@places Halves, to_places_of_halves, gemm_of_halves,
                     #[target_feature(enable = "avx2,fma")]
                     Avx2<false>,
                     Avx2::token()
-                )
+                );
+                let table = table!(
+                    #[target_feature(enable = "avx2,fma")]
+                    Avx2<false>,
+                    Avx2::token()
+                );
+                Primitives { rounded_places: Some(halves), ..table }
             }
             #[cfg(target_arch = "x86_64")]
             Kernel::AvxVnni => {
@@ -228,12 +237,12 @@ impl Primitives {
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx512Bf16 => {
                 use super::simd::{Avx512, BF16};
-                let bf16 = table!(@bf16
+                let bf16s = table!(@places Bf16s, to_places_of_bf16s, gemm_of_bf16s,
                     #[target_feature(enable = "avx512f,avx512bw,avx512vnni,avx512bf16,avx2,fma")]
                     Avx512<BF16>,
                     Avx512::token()
                 );
-                Primitives { bf16: Some(bf16), ..Primitives::of(Kernel::Avx512Vnni) }
+                Primitives { rounded_places: Some(bf16s), ..Primitives::of(Kernel::Avx512Vnni) }
             }
             #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
             Kernel::AmxBf16 => with_tiles(Primitives::of(Kernel::Avx512), super::amx::UNIT),

@@ -151,20 +151,38 @@ pub(super) fn quantise<S: Simd>(
 /// Rounds a row whose largest magnitude is `most`; returns its scale.
 #[inline(always)]
 fn round_row<S: Simd>(s: S, range: Range, most: f32, to: &mut [u8], x: impl Fn(usize) -> S::V) -> f32 {
-    let (inverse, zero) = (s.splat(inverse_scale(range, most)), s.splat(range.zero as f32));
+    let scale = most / range.levels as f32;
+    let (inverse, zero) = (s.splat(inverse(scale)), s.splat(range.zero as f32));
     assert!(to.len().is_multiple_of(S::LANES));
     for channel in (0..to.len()).step_by(S::LANES) {
         let byte = s.to_int(s.mul_add(x(channel), inverse, zero));
         // SAFETY: there is a whole vector from `channel` on.
         unsafe { s.store_bytes(byte, to.as_mut_ptr().add(channel)) };
     }
-    most / range.levels as f32
+    scale
 }
 
-/// What a row whose largest magnitude is `most` is multiplied by. Nothing is left of numbers so small that this would
-/// be infinite.
-fn inverse_scale(range: Range, most: f32) -> f32 {
-    if most > 1e-30 { range.levels as f32 / most } else { 0.0 }
+/// What numbers of this scale are multiplied by to become integers. Nothing is left of numbers so small that this would be
+/// infinite.
+pub(super) fn inverse(scale: f32) -> f32 {
+    if scale > 1e-32 { 1.0 / scale } else { 0.0 }
+}
+
+/// The largest magnitude among numbers, of which there are as many as vectors hold.
+#[inline(always)]
+pub(super) fn largest<S: Simd>(s: S, numbers: &[f32]) -> f32 {
+    debug_assert!(numbers.len().is_multiple_of(S::LANES));
+    let mut most = [s.splat(0.0); 4];
+    let mut vectors = numbers.chunks_exact(4 * S::LANES);
+    for four in &mut vectors {
+        for (most, x) in most.iter_mut().zip(four.chunks_exact(S::LANES)) {
+            *most = s.max(*most, s.abs(s.load(x)));
+        }
+    }
+    for x in vectors.remainder().chunks_exact(S::LANES) {
+        most[0] = s.max(most[0], s.abs(s.load(x)));
+    }
+    s.reduce_max(s.max(s.max(most[0], most[1]), s.max(most[2], most[3])))
 }
 
 /// The points of a board with so many points of zeros around it that no window that is laid on a point sees beyond
@@ -212,17 +230,7 @@ pub(super) fn quantise_board<S: Simd>(
     let points = grid.board.0 * grid.board.1;
     let channels = to.len() / grid.len();
     let from = &from[..points * channels];
-    let mut most = [s.splat(0.0); 4];
-    let mut vectors = from.chunks_exact(4 * S::LANES);
-    for four in &mut vectors {
-        for (most, x) in most.iter_mut().zip(four.chunks_exact(S::LANES)) {
-            *most = s.max(*most, s.abs(s.load(x)));
-        }
-    }
-    for x in vectors.remainder().chunks_exact(S::LANES) {
-        most[0] = s.max(most[0], s.abs(s.load(x)));
-    }
-    let most = s.reduce_max(s.max(s.max(most[0], most[1]), s.max(most[2], most[3])));
+    let most = largest(s, from);
     to.fill(range.zero as u8);
     for (point, from) in from.chunks_exact(channels).enumerate() {
         let to = &mut to[grid.place(point) * channels..][..channels];

@@ -8,6 +8,7 @@
 //! CITE: Winograd, "Arithmetic complexity of computations" (1980); Lavin and Gray, "Fast algorithms for
 //! convolutional neural networks" (2016), section 4.
 
+use super::rows::{inverse, largest};
 use super::simd::{Simd, SimdBf16};
 
 /// A size of tiles.
@@ -43,6 +44,23 @@ impl TileSize {
     /// Tiles that cover a board.
     pub(super) const fn tiles(self, width: usize, height: usize) -> usize {
         width.div_ceil(self.output()) * height.div_ceil(self.output())
+    }
+
+    /// For each row and column of the places, the largest magnitude that the transformation in one dimension can give of points
+    /// of magnitude 1.
+    const fn bounds(self) -> [f32; 6] {
+        const NEAR_ROW: f32 = ((1.0 + FAR * FAR) * (1.0 + NEAR)) as f32;
+        const FAR_ROW: f32 = ((1.0 + NEAR * NEAR) * (1.0 + FAR)) as f32;
+        const OUTER_ROW: f32 = (NEAR * NEAR * FAR * FAR + NEAR * NEAR + FAR * FAR + 1.0) as f32;
+        match self {
+            TileSize::Three => [6.0, 4.0, 6.0, 2.0, 6.0, 0.0],
+            TileSize::Four => [OUTER_ROW, NEAR_ROW, NEAR_ROW, FAR_ROW, FAR_ROW, OUTER_ROW],
+        }
+    }
+
+    /// The largest magnitude that a number at a place can have if those of all points are at most 1.
+    pub(super) const fn bound(self, place: usize) -> f32 {
+        self.bounds()[place / self.input()] * self.bounds()[place % self.input()]
     }
 
     /// The size with fewer multiplications for a board.
@@ -244,14 +262,41 @@ impl Transform for Four {
     }
 }
 
+/// What the numbers at places are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum PlaceNumbers {
+    /// `f32`.
+    Floats,
+    /// bf16.
+    Bf16s,
+    /// Integers of 16 bits.
+    Halves,
+}
+
+impl PlaceNumbers {
+    /// How many of them there are in a word of 32 bits.
+    pub(super) const fn of_word(self) -> usize {
+        match self {
+            PlaceNumbers::Floats => 1,
+            PlaceNumbers::Bf16s | PlaceNumbers::Halves => 2,
+        }
+    }
+}
+
+/// The largest integer that a number at a place becomes.
+pub(super) const MOST: f32 = i16::MAX as f32;
+
 /// How numbers at places are kept.
 trait Kept<S: Simd> {
     type Number;
+    /// Are they multiplied by something that makes integers of them?
+    const IS_SCALED: bool = false;
     /// # Safety
     /// A vector of them at `to` can be written.
     unsafe fn store(s: S, x: S::V, to: *mut Self::Number);
 }
 
+/// As `f32`.
 struct Whole;
 
 impl<S: Simd> Kept<S> for Whole {
@@ -265,9 +310,9 @@ impl<S: Simd> Kept<S> for Whole {
 }
 
 /// As bf16.
-struct Rounded;
+struct Bf16;
 
-impl<S: SimdBf16> Kept<S> for Rounded {
+impl<S: SimdBf16> Kept<S> for Bf16 {
     type Number = u16;
 
     #[inline(always)]
@@ -277,31 +322,84 @@ impl<S: SimdBf16> Kept<S> for Rounded {
     }
 }
 
-/// From a plane `[board][y][x][channel]` to the places `[place][tile][channel]`.
-#[inline(always)]
-pub(super) fn to_places<S: Simd>(s: S, boards: &Boards, plane: &[f32], places: &mut [f32]) {
-    match boards.size {
-        TileSize::Three => to_places_of::<S, Three, Whole>(s, boards, plane, places),
-        TileSize::Four => to_places_of::<S, Four, Whole>(s, boards, plane, places),
+/// As integers of 16 bits.
+struct Half;
+
+impl<S: Simd> Kept<S> for Half {
+    type Number = i16;
+    const IS_SCALED: bool = true;
+
+    #[inline(always)]
+    unsafe fn store(s: S, x: S::V, to: *mut i16) {
+        // SAFETY: the caller's.
+        unsafe { s.store_halves(s.to_int(x), to) }
     }
 }
 
-/// The same, and rounded to bf16.
+/// From a plane `[board][y][x][channel]` to the places `[place][tile][channel]`, of `f32`. Tiles get no scale.
 #[inline(always)]
-pub(super) fn to_rounded_places<S: SimdBf16>(s: S, boards: &Boards, plane: &[f32], places: &mut [u16]) {
+pub(super) fn to_places<S: Simd>(
+    s: S,
+    boards: &Boards,
+    plane: &[f32],
+    places: &mut [u32],
+    _scales: &mut [f32],
+) {
+    transform::<S, Whole>(s, boards, plane, bytemuck::cast_slice_mut(places), &[]);
+}
+
+/// The same, rounded to bf16.
+#[inline(always)]
+pub(super) fn to_places_of_bf16s<S: SimdBf16>(
+    s: S,
+    boards: &Boards,
+    plane: &[f32],
+    places: &mut [u32],
+    _scales: &mut [f32],
+) {
+    transform::<S, Bf16>(s, boards, plane, bytemuck::cast_slice_mut(places), &[]);
+}
+
+/// The same, rounded to integers of 16 bits: a number is the integer times the scale of its tile, which all tiles of a board share,
+/// times the [bound](TileSize::bound) of its place.
+#[inline(always)]
+pub(super) fn to_places_of_halves<S: Simd>(
+    s: S,
+    boards: &Boards,
+    plane: &[f32],
+    places: &mut [u32],
+    scales: &mut [f32],
+) {
+    let each = boards.width * boards.height * boards.channels;
+    let tiles = boards.tiles_each();
+    for (plane, scales) in plane.chunks_exact(each).zip(scales.chunks_exact_mut(tiles)).take(boards.count) {
+        scales.fill(largest(s, plane) / MOST);
+    }
+    transform::<S, Half>(s, boards, plane, bytemuck::cast_slice_mut(places), scales);
+}
+
+#[inline(always)]
+fn transform<S: Simd, K: Kept<S>>(
+    s: S,
+    boards: &Boards,
+    plane: &[f32],
+    places: &mut [K::Number],
+    scales: &[f32],
+) {
     match boards.size {
-        TileSize::Three => to_places_of::<S, Three, Rounded>(s, boards, plane, places),
-        TileSize::Four => to_places_of::<S, Four, Rounded>(s, boards, plane, places),
+        TileSize::Three => transform_by::<S, Three, K>(s, boards, plane, places, scales),
+        TileSize::Four => transform_by::<S, Four, K>(s, boards, plane, places, scales),
     }
 }
 
 #[inline(always)]
 #[expect(clippy::needless_range_loop, reason = "indices of rows and columns, in a formula")]
-fn to_places_of<S: Simd, T: Transform, K: Kept<S>>(
+fn transform_by<S: Simd, T: Transform, K: Kept<S>>(
     s: S,
     boards: &Boards,
     plane: &[f32],
     places: &mut [K::Number],
+    scales: &[f32],
 ) {
     let &Boards { width, height, channels, .. } = boards;
     let tiles = boards.tiles();
@@ -319,6 +417,12 @@ fn to_places_of<S: Simd, T: Transform, K: Kept<S>>(
                 if x < width && y < height {
                     *from = (first + y * width + x) * channels;
                 }
+            }
+        }
+        let mut factors = [0.0; 36];
+        if K::IS_SCALED {
+            for (place, factor) in factors.iter_mut().enumerate().take(side * side) {
+                *factor = inverse(scales[tile] * T::SIZE.bound(place));
             }
         }
         for channel in (0..channels).step_by(S::LANES) {
@@ -339,7 +443,9 @@ fn to_places_of<S: Simd, T: Transform, K: Kept<S>>(
                 }
                 let column = T::input(s, column);
                 for (y, &value) in column.iter().enumerate().take(side) {
-                    let to = ((y * side + x) * tiles + tile) * channels + channel;
+                    let place = y * side + x;
+                    let value = if K::IS_SCALED { s.mul(value, s.splat(factors[place])) } else { value };
+                    let to = (place * tiles + tile) * channels + channel;
                     // SAFETY: the place is less than `places()`, the tile less than `tiles`.
                     unsafe { K::store(s, value, places.as_mut_ptr().add(to)) };
                 }
