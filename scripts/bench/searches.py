@@ -76,8 +76,8 @@ def main() -> None:
 
     engines = [Engine(command) for command in arguments.commands]
     for engine in engines:
-        # So that the start is over.
-        engine.ask("name")
+        # So that the start is over, which goes on behind the first answers.
+        choose(engine, "b")
     seconds: list[list[float]] = [[] for _ in engines]
     for _ in range(arguments.rounds):
         for engine, taken in zip(engines, seconds, strict=True):

@@ -41,11 +41,13 @@ pub enum Need {
     Examples,
     /// Open MPI's `mpirun`, and this program built with the feature `mpi`.
     Mpi,
+    /// The program `strace`, and a system that lets it trace.
+    Strace,
 }
 
 impl Need {
     /// All needs.
-    pub const ALL: [Need; 10] = [
+    pub const ALL: [Need; 11] = [
         Need::GnuGo,
         Need::Shared,
         Need::PyTorch,
@@ -56,6 +58,7 @@ impl Need {
         Need::Amx,
         Need::Examples,
         Need::Mpi,
+        Need::Strace,
     ];
 
     /// The name in [`MUST_RUN`].
@@ -72,6 +75,7 @@ impl Need {
             Need::Amx => "amx",
             Need::Examples => "examples",
             Need::Mpi => "mpi",
+            Need::Strace => "strace",
         }
     }
 

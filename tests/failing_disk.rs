@@ -1,0 +1,239 @@
+//! A disk that fails in the middle: a call of the system that writes, flushes or renames comes back with an input/output error,
+//! or hangs. What is on the disk stays whole, the message says why, and later everything goes on.
+//!
+//! The failing disk is `strace`, which puts errors in the place of calls (`--inject`).
+
+#![cfg(target_os = "linux")]
+
+use kosumi_test_support::{Need, require};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use tempfile::TempDir;
+
+/// What happens to which calls, in the language of `strace`; and the only file to which it happens, or all.
+type Fault<'f> = (&'f str, Option<&'f Path>);
+
+const ERROR: &str = "error=EIO";
+
+/// Can `strace` trace a process here?
+fn strace() -> Option<()> {
+    let traced =
+        Command::new("strace").args(["-qq", "-o", "/dev/null", "-e", "trace=fsync", "true"]).output();
+    let found = match traced {
+        Ok(output) if output.status.success() => Ok(()),
+        Ok(output) => Err(format!("strace cannot trace: {}", String::from_utf8_lossy(&output.stderr))),
+        Err(error) => Err(format!("strace cannot be started: {error}")),
+    };
+    require(Need::Strace, found)
+}
+
+/// The program on a disk with this fault. No call that is not named is stopped at.
+fn failing(folder: &Path, (fault, file): Fault<'_>, arguments: &[&str]) -> Command {
+    let calls = fault.split_once(':').expect("calls:what happens").0;
+    let mut command = Command::new("strace");
+    command.args(["-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={calls}")]);
+    command.args(["-e", &format!("inject={fault}")]);
+    if let Some(file) = file {
+        command.arg("-P").arg(file);
+    }
+    command.arg(env!("CARGO_BIN_EXE_kosumi")).args(arguments).current_dir(folder);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn sound(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kosumi"));
+    command.args(arguments).current_dir(folder).stdin(Stdio::null()).output().unwrap()
+}
+
+fn errors(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The lines of a log that end. Behind them must be nothing.
+fn lines(path: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    assert!(text.is_empty() || text.ends_with('\n'), "a part of a line: {text}");
+    text.lines().map(|line| serde_json::from_str(line).expect("a whole line")).collect()
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    fs::read_dir(folder).map(|it| it.map(|it| it.unwrap().path()).collect()).unwrap_or_default()
+}
+
+#[test]
+fn a_match_stops_with_what_it_has_and_goes_on_later() {
+    let Some(()) = strace() else { return };
+    // The lines of a log are written, and then flushed.
+    for calls in ["write", "fdatasync", "write,fdatasync,ftruncate"] {
+        let folder = TempDir::new().unwrap();
+        let log = folder.path().canonicalize().unwrap().join("log.jsonl");
+        let arguments = ["match", "builtin:no-model,playouts=5", "builtin:no-model,playouts=9"];
+        let arguments = [&arguments[..], &["--size", "4", "--games", "9", "--log", "log.jsonl"]].concat();
+        let fault = format!("{calls}:{ERROR}:when=5+");
+        let stopped = failing(folder.path(), (&fault, Some(&log)), &arguments).output().unwrap();
+        assert_eq!(stopped.status.code(), Some(1), "{calls}: {}", errors(&stopped));
+        let message = errors(&stopped);
+        assert!(message.contains("cannot write the log") && message.contains("Input/output"), "{message}");
+        let before = lines(&log);
+        assert!((2..9).contains(&before.len()), "{calls}: {} lines", before.len());
+
+        let resumed = sound(folder.path(), &[&arguments[..], &["--resume"]].concat());
+        assert_eq!(resumed.status.code(), Some(0), "{calls}: {}", errors(&resumed));
+        let after = lines(&log);
+        assert_eq!(after[..before.len()], before[..], "no game is lost or played again");
+        let games: Vec<u64> = after.iter().filter_map(|line| line["game"]["number"].as_u64()).collect();
+        assert_eq!((games.len(), games.into_iter().collect()), (9, (1..=9).collect::<BTreeSet<u64>>()));
+    }
+}
+
+#[test]
+fn self_play_stops_with_what_it_has_and_goes_on_later() {
+    let Some(()) = strace() else { return };
+    // The log, a shard's numbers, and its name.
+    for fault in
+        ["fdatasync:error=EIO:when=4+", "fsync:error=EIO:when=1", "rename,renameat,renameat2:error=EIO"]
+    {
+        let folder = TempDir::new().unwrap();
+        let arguments =
+            ["selfplay", "--out", "shards", "--sizes", "5", "--visits", "4", "--games", "8", "--no-model"];
+        let stopped = failing(folder.path(), (fault, None), &arguments).output().unwrap();
+        assert_eq!(stopped.status.code(), Some(1), "{fault}: {}", errors(&stopped));
+        assert!(errors(&stopped).contains("Input/output"), "{}", errors(&stopped));
+        let shards = folder.path().join("shards");
+        assert!(files(&shards).iter().all(|file| file.extension().is_some_and(|end| end == "jsonl")));
+        let before = lines(&shards.join("games-00000.jsonl"));
+
+        let resumed = sound(folder.path(), &arguments);
+        assert_eq!(resumed.status.code(), Some(0), "{fault}: {}", errors(&resumed));
+        let after = lines(&shards.join("games-00000.jsonl"));
+        assert_eq!(after[..before.len()], before[..]);
+        // The first line is about the run.
+        assert_eq!(after.len(), 9, "{fault}");
+        assert!(shards.join("training-selfplay-00000.npz").exists());
+    }
+}
+
+#[test]
+fn shards_of_records_are_whole_or_not_there() {
+    let Some(()) = strace() else { return };
+    let folder = TempDir::new().unwrap();
+    // As many moves as a game needs to be taken.
+    let moves: String = (0..60)
+        .map(|mv| {
+            let (column, row) = (b'a' + mv % 19, b'a' + mv / 19 * 4);
+            format!(";{}[{}{}]", ['B', 'W'][usize::from(mv % 2)], column as char, row as char)
+        })
+        .collect();
+    let record = format!("(;SZ[19]KM[7]RE[B+3]DT[2012-01-01]{moves})");
+    fs::write(folder.path().join("game.sgf"), record).unwrap();
+    let arguments = ["features", "game.sgf", "--out", "shards", "--per-game", "3"];
+    for fault in ["fsync:error=EIO", "rename,renameat,renameat2:error=EIO"] {
+        let stopped = failing(folder.path(), (fault, None), &arguments).output().unwrap();
+        assert_eq!(stopped.status.code(), Some(1), "{fault}: {}", errors(&stopped));
+        assert!(errors(&stopped).contains("Input/output"), "{}", errors(&stopped));
+        assert_eq!(files(&folder.path().join("shards")), [] as [PathBuf; 0], "{fault}");
+    }
+    let later = sound(folder.path(), &arguments);
+    assert_eq!(later.status.code(), Some(0), "{}", errors(&later));
+    assert_eq!(files(&folder.path().join("shards")).len(), 1);
+}
+
+/// An earlier review stays until the later one is on the disk.
+#[test]
+fn a_review_is_the_earlier_or_the_later_one() {
+    let Some(()) = strace() else { return };
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("game.sgf"), "(;SZ[5]KM[7];B[cc];W[bb];B[dd])").unwrap();
+    let review =
+        |playouts| ["review", "game.sgf", "--no-model", "--playouts", playouts, "--json", "--sgf", "--html"];
+    assert_eq!(sound(folder.path(), &review("4")).status.code(), Some(0));
+    let contents = || -> Vec<_> {
+        let mut all: Vec<_> =
+            files(folder.path()).into_iter().map(|file| (fs::read(&file).unwrap(), file)).collect();
+        all.sort();
+        all
+    };
+    let earlier = contents();
+    assert_eq!(earlier.len(), 4);
+    for fault in ["fsync:error=EIO", "rename,renameat,renameat2:error=EIO"] {
+        let stopped = failing(folder.path(), (fault, None), &review("6")).output().unwrap();
+        assert_eq!(stopped.status.code(), Some(1), "{fault}: {}", errors(&stopped));
+        assert!(errors(&stopped).contains("Input/output"), "{}", errors(&stopped));
+        assert_eq!(contents(), earlier, "{fault}");
+    }
+    assert_eq!(sound(folder.path(), &review("6")).status.code(), Some(0));
+    assert_ne!(contents(), earlier);
+}
+
+/// An engine that saves its games in `games`.
+struct Player {
+    child: Child,
+    moves: usize,
+}
+
+impl Player {
+    fn start(folder: &Path, fault: &str) -> Player {
+        let options = ["gtp", "--no-model", "--boardsize", "9", "--memory", "1", "--autosave", "games"];
+        let child = failing(folder, (fault, None), &options).stdin(Stdio::piped()).spawn().unwrap();
+        Player { child, moves: 0 }
+    }
+
+    /// Plays that many moves, one after the other, with a pause in which they can be saved.
+    fn play(&mut self, count: usize) {
+        let mut answers = BufReader::new(self.child.stdout.as_mut().unwrap());
+        let input = self.child.stdin.as_mut().unwrap();
+        for _ in 0..count {
+            let (color, column) = (["b", "w"][self.moves % 2], b"ABCDEFGHJ"[self.moves / 9] as char);
+            writeln!(input, "play {color} {column}{}", self.moves % 9 + 1).unwrap();
+            self.moves += 1;
+            let mut answer = String::new();
+            answers.read_line(&mut answer).unwrap();
+            assert_eq!(answer.trim(), "=");
+            answers.read_line(&mut answer).unwrap();
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    }
+
+    fn moves_saved(folder: &Path) -> usize {
+        let mut records = files(&folder.join("games"));
+        // What is being written has another name.
+        records.retain(|file| file.extension().is_some_and(|end| end == "sgf"));
+        let [record] = &records[..] else { panic!("one record, not {records:?}") };
+        let text = fs::read_to_string(record).unwrap();
+        assert!(text.starts_with("(;") && text.trim_end().ends_with(')'), "whole: {text}");
+        text.matches(";B[").count() + text.matches(";W[").count()
+    }
+}
+
+#[test]
+fn a_game_goes_on_and_is_saved_again_when_the_disk_recovers() {
+    let Some(()) = strace() else { return };
+    for calls in ["fsync", "rename,renameat,renameat2"] {
+        let folder = TempDir::new().unwrap();
+        let mut player = Player::start(folder.path(), &format!("{calls}:{ERROR}:when=3..5"));
+        player.play(18);
+        drop(player.child.stdin.take());
+        let output = player.child.wait_with_output().unwrap();
+        let told = errors(&output);
+        assert!(told.contains("not saved") && told.contains("Input/output"), "{told}");
+        assert!(told.contains("games are saved again"), "{told}");
+        assert_eq!(Player::moves_saved(folder.path()), 18, "{calls}");
+    }
+}
+
+/// A disk that answers after a minute delays no move.
+#[test]
+fn a_game_does_not_wait_for_a_disk_that_hangs() {
+    let Some(()) = strace() else { return };
+    let folder = TempDir::new().unwrap();
+    let mut player = Player::start(folder.path(), "fdatasync,fsync:delay_enter=60s:when=5+");
+    player.play(18);
+    assert!(Player::moves_saved(folder.path()) < 18, "the disk still hangs");
+    player.child.kill().unwrap();
+    player.child.wait().unwrap();
+}
