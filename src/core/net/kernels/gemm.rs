@@ -44,29 +44,25 @@ trait Sums<S: Simd>: Terms<S> {
     fn number(s: S, sum: Self::Sum) -> S::V;
 }
 
-impl<S: Simd> Sums<S> for Floats {
-    #[inline(always)]
-    fn zero(s: S) -> S::V {
-        s.splat(0.0)
-    }
+/// Sums that are numbers already.
+macro_rules! sums_of_numbers {
+    ($terms:ident, $simd:ident) => {
+        impl<S: $simd> Sums<S> for $terms {
+            #[inline(always)]
+            fn zero(s: S) -> S::V {
+                s.splat(0.0)
+            }
 
-    #[inline(always)]
-    fn number(_s: S, sum: S::V) -> S::V {
-        sum
-    }
+            #[inline(always)]
+            fn number(_s: S, sum: S::V) -> S::V {
+                sum
+            }
+        }
+    };
 }
 
-impl<S: SimdBf16> Sums<S> for Bf16s {
-    #[inline(always)]
-    fn zero(s: S) -> S::V {
-        s.splat(0.0)
-    }
-
-    #[inline(always)]
-    fn number(_s: S, sum: S::V) -> S::V {
-        sum
-    }
-}
+sums_of_numbers!(Floats, Simd);
+sums_of_numbers!(Bf16s, SimdBf16);
 
 impl<S: Simd> Sums<S> for Halves {
     const IS_SCALED: bool = true;

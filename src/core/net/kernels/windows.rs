@@ -182,18 +182,15 @@ mod tests {
                 let rows: Vec<f32> =
                     (0..inputs * 3).map(|_| (rng.unit() as f32 - 0.5) * 10f32.powf(power)).collect();
                 let scales = column_scales(&rows, 3);
-                for column in 0..3 {
-                    let integers = rows
-                        .iter()
-                        .skip(column)
-                        .step_by(3)
-                        .map(|x| (x * inverse(scales[column])).round_ties_even());
+                for (column, &scale) in scales.iter().enumerate() {
+                    let integers =
+                        rows.iter().skip(column).step_by(3).map(|x| (x * inverse(scale)).round_ties_even());
                     let (largest, sum) = integers.fold((0.0f32, 0i64), |(largest, sum), x| {
                         (largest.max(x.abs()), sum + x.abs() as i64)
                     });
                     assert!(largest <= MOST);
                     assert!(sum * (MOST as i64 + 1) <= i64::from(i32::MAX), "{inputs} inputs: {sum}");
-                    // And 32 bits are used: sums are at least a quarter of what they may be, or single numbers are.
+                    // And the bits are used: by the sum, or by the largest number.
                     assert!(largest > 0.5 * MOST || sum > 60_000 - inputs as i64, "{inputs} inputs: {sum}");
                 }
             }
