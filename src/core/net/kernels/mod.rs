@@ -14,7 +14,7 @@
 //! (`pointwise.rs`).
 //!
 //! **What has run where.** All kernels but [`AmxBf16`](Kernel::AmxBf16) and [`AmxInt8`](Kernel::AmxInt8) run on hardware (AMD
-//! Zen 5). `AmxInt8` has run nowhere yet; all but its five instructions has run with a model of them, and a processor that has
+//! Zen 5; those without AVX-512 and VNNI on Zen 3, too). `AmxInt8` has run nowhere yet; all but its five instructions has run with a model of them, and a processor that has
 //! them is first asked for a product that is known. `AmxBf16` has run
 //! under Bochs 3.0's model of Sapphire Rapids, with a stand-in for Linux, and not on hardware yet: products of tiles
 //! were bit for bit those of the emulation. The kernels for ARM have run under qemu (user mode, processors `max`, `neoverse-n1`

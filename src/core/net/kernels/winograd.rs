@@ -512,3 +512,62 @@ fn from_places_of<S: Simd, T: Transform, const ADDED: bool>(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::simd::Portable;
+    use super::*;
+
+    /// What each row of the transformation makes of points of magnitude 1 at most: the sum of what it makes of single points.
+    fn most<T: Transform>() -> [f32; 6] {
+        let mut most = [0.0; 6];
+        for point in 0..T::SIZE.input() {
+            let mut points = [Portable.splat(0.0); 6];
+            points[point] = Portable.splat(1.0);
+            for (most, row) in most.iter_mut().zip(T::input(Portable, points)).take(T::SIZE.input()) {
+                *most += row[0].abs();
+            }
+        }
+        most
+    }
+
+    #[test]
+    fn no_number_at_a_place_is_larger_than_its_bound() {
+        assert_eq!(most::<Three>(), TileSize::Three.bounds());
+        for (most, bound) in most::<Four>().into_iter().zip(TileSize::Four.bounds()) {
+            assert!((most - bound).abs() < 1e-5, "{most} {bound}");
+        }
+    }
+
+    /// Boards on which every number is as large as it can be become integers that fill their bits and do not overflow, and mean what
+    /// the numbers are.
+    #[test]
+    fn integers_at_places_are_the_numbers_rounded() {
+        let mut rng = crate::rng::Rng::new(7);
+        for (side, size) in [(7, TileSize::Three), (9, TileSize::Four)] {
+            let (channels, area) = (4, side * side);
+            let boards = Boards { size, width: side, height: side, count: 2, channels, outside: 2 * area };
+            let mut plane: Vec<f32> =
+                (0..2 * area * channels).map(|_| if rng.below(2) == 0 { -3.0 } else { 3.0 }).collect();
+            // The second board's numbers are a hundred times as large.
+            plane[area * channels..].iter_mut().for_each(|x| *x *= 100.0);
+            plane.resize((2 * area + 1) * channels, 0.0);
+            let (mut floats, mut halves) =
+                (vec![0u32; boards.places_len()], vec![0u32; boards.places_len() / 2]);
+            let mut scales = vec![0.0; boards.tiles()];
+            to_places(Portable, &boards, &plane, &mut floats, &mut []);
+            to_places_of_halves(Portable, &boards, &plane, &mut halves, &mut scales);
+            let (floats, halves): (&[f32], &[i16]) =
+                (bytemuck::cast_slice(&floats), bytemuck::cast_slice(&halves));
+            let mut largest = 0;
+            for (index, (float, half)) in floats.iter().zip(halves).enumerate() {
+                let (place, tile) = (index / channels / boards.tiles(), index / channels % boards.tiles());
+                let step = scales[tile] * size.bound(place);
+                let difference = (f32::from(*half) * step - float).abs();
+                assert!(difference <= 0.51 * step, "{difference}, steps of {step}");
+                largest = largest.max(half.unsigned_abs());
+            }
+            assert!(largest > 12_000, "{largest}");
+        }
+    }
+}
