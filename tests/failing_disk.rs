@@ -11,7 +11,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// What happens to which calls, in the language of `strace`; and the only file to which it happens, or all.
@@ -173,40 +176,49 @@ fn a_review_is_the_earlier_or_the_later_one() {
 /// An engine that saves its games in `games`.
 struct Player {
     child: Child,
+    answers: BufReader<ChildStdout>,
+    folder: PathBuf,
     moves: usize,
 }
 
 impl Player {
     fn start(folder: &Path, fault: &str) -> Player {
         let options = ["gtp", "--no-model", "--boardsize", "9", "--memory", "1", "--autosave", "games"];
-        let child = failing(folder, (fault, None), &options).stdin(Stdio::piped()).spawn().unwrap();
-        Player { child, moves: 0 }
+        let mut child = failing(folder, (fault, None), &options).stdin(Stdio::piped()).spawn().unwrap();
+        let answers = BufReader::new(child.stdout.take().unwrap());
+        Player { child, answers, folder: folder.to_owned(), moves: 0 }
     }
 
-    /// Plays that many moves, one after the other, with a pause in which they can be saved.
-    fn play(&mut self, count: usize) {
-        let mut answers = BufReader::new(self.child.stdout.as_mut().unwrap());
-        let input = self.child.stdin.as_mut().unwrap();
-        for _ in 0..count {
-            let (color, column) = (["b", "w"][self.moves % 2], b"ABCDEFGHJ"[self.moves / 9] as char);
-            writeln!(input, "play {color} {column}{}", self.moves % 9 + 1).unwrap();
-            self.moves += 1;
-            let mut answer = String::new();
-            answers.read_line(&mut answer).unwrap();
-            assert_eq!(answer.trim(), "=");
-            answers.read_line(&mut answer).unwrap();
-            std::thread::sleep(std::time::Duration::from_millis(20));
-        }
+    /// Plays a move, whose answer must come.
+    fn play(&mut self) {
+        let (color, column) = (["b", "w"][self.moves % 2], b"ABCDEFGHJ"[self.moves / 9] as char);
+        let command = format!("play {color} {column}{}", self.moves % 9 + 1);
+        writeln!(self.child.stdin.as_mut().unwrap(), "{command}").unwrap();
+        self.moves += 1;
+        let mut answer = String::new();
+        self.answers.read_line(&mut answer).unwrap();
+        assert_eq!(answer.trim(), "=");
+        self.answers.read_line(&mut answer).unwrap();
     }
 
-    fn moves_saved(folder: &Path) -> usize {
-        let mut records = files(&folder.join("games"));
+    /// Moves of the record, which must be whole, if there is one.
+    fn saved(&self) -> Option<usize> {
+        let mut records = files(&self.folder.join("games"));
         // What is being written has another name.
         records.retain(|file| file.extension().is_some_and(|end| end == "sgf"));
-        let [record] = &records[..] else { panic!("one record, not {records:?}") };
-        let text = fs::read_to_string(record).unwrap();
+        assert!(records.len() <= 1, "one record, not {records:?}");
+        let text = fs::read_to_string(records.first()?).unwrap();
         assert!(text.starts_with("(;") && text.trim_end().ends_with(')'), "whole: {text}");
-        text.matches(";B[").count() + text.matches(";W[").count()
+        Some(text.matches(";B[").count() + text.matches(";W[").count())
+    }
+}
+
+/// Waits for something that comes soon, but later on a busy machine.
+fn wait_for(what: &str, is_there: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !is_there() {
+        assert!(start.elapsed() < Duration::from_secs(60), "{what} does not come");
+        thread::sleep(Duration::from_millis(2));
     }
 }
 
@@ -216,13 +228,25 @@ fn a_game_goes_on_and_is_saved_again_when_the_disk_recovers() {
     for calls in ["fsync", "rename,renameat,renameat2"] {
         let folder = TempDir::new().unwrap();
         let mut player = Player::start(folder.path(), &format!("{calls}:{ERROR}:when=3..5"));
-        player.play(18);
+        let told = Arc::new(Mutex::new(String::new()));
+        let (messages, hears) = (player.child.stderr.take().unwrap(), Arc::clone(&told));
+        let listener = thread::spawn(move || {
+            for line in BufReader::new(messages).lines() {
+                hears.lock().unwrap().push_str(&line.unwrap());
+            }
+        });
+        // A busy machine saves several moves at once.
+        while !told.lock().unwrap().contains("saved again") {
+            assert!(player.moves < 81, "{}", told.lock().unwrap());
+            player.play();
+            thread::sleep(Duration::from_millis(20));
+        }
         drop(player.child.stdin.take());
-        let output = player.child.wait_with_output().unwrap();
-        let told = errors(&output);
+        player.child.wait().unwrap();
+        listener.join().unwrap();
+        let told = told.lock().unwrap();
         assert!(told.contains("not saved") && told.contains("Input/output"), "{told}");
-        assert!(told.contains("games are saved again"), "{told}");
-        assert_eq!(Player::moves_saved(folder.path()), 18, "{calls}");
+        assert_eq!(player.saved(), Some(player.moves), "{calls}");
     }
 }
 
@@ -231,9 +255,14 @@ fn a_game_goes_on_and_is_saved_again_when_the_disk_recovers() {
 fn a_game_does_not_wait_for_a_disk_that_hangs() {
     let Some(()) = strace() else { return };
     let folder = TempDir::new().unwrap();
-    let mut player = Player::start(folder.path(), "fdatasync,fsync:delay_enter=60s:when=5+");
-    player.play(18);
-    assert!(Player::moves_saved(folder.path()) < 18, "the disk still hangs");
+    // What is saved first flushes the file and the folder.
+    let mut player = Player::start(folder.path(), "fsync:delay_enter=60s:when=3+");
+    player.play();
+    wait_for("the first record", || player.saved().is_some());
+    while player.moves < 18 {
+        player.play();
+    }
+    assert!(player.saved().unwrap() < 18, "the disk still hangs");
     player.child.kill().unwrap();
     player.child.wait().unwrap();
 }

@@ -4,9 +4,10 @@
     scripts/bench/searches.py --size 9 \\
         'kosumi gtp --model n.bin.gz --visits 300 --threads 1' 'katago gtp -model n.bin.gz -config gtp.cfg -override-config maxVisits=300'
 
-Each program chooses a move (`reg_genmove`, else `genmove` and `undo`) in the same six positions, with nothing learned before. The programs take turns,
-`--rounds` times. Printed is, for each, the median of its CPU time for six moves (user and system, all threads, the start
-not counted), and how many times as long the last one took. Linux only: the times are those in /proc.
+Each program chooses a move (`reg_genmove`, else `genmove` and `undo`) in the same six positions, with nothing learned
+before. The programs take turns, `--rounds` times. Printed is, for each, the median of its CPU time for six moves (user
+and system, all threads, the start not counted), and how many times as long the last one took. Linux only: the times are
+those in /proc.
 """
 
 from __future__ import annotations

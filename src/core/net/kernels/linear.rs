@@ -8,6 +8,7 @@ use super::product::{
     Accumulate, Apart, ByVectors, ByteProduct, Dequantised, Destination, Factors, Floats, Gate, Overwrite,
     ROW_ALIGN, Rows, Scaled, Starts, Target, product,
 };
+use super::rows::inverse;
 use super::simd::PANEL_VECTORS;
 use super::simd::Simd;
 
@@ -104,8 +105,7 @@ impl Linear {
                 *scale = scale.max(largest).max(sum);
             }
         }
-        let inverse: Vec<f32> =
-            scales.iter().map(|&scale| if scale > 1e-32 { 1.0 / scale } else { 0.0 }).collect();
+        let inverse: Vec<f32> = scales.iter().copied().map(inverse).collect();
         let mut sums = vec![0i32; outputs];
         let mut integers = Buffer::zeroed(weights.len());
         let packed: &mut [i8] = integers.as_mut_slice();

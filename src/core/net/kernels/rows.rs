@@ -151,19 +151,23 @@ pub(super) fn quantise<S: Simd>(
 /// Rounds a row whose largest magnitude is `most`; returns its scale.
 #[inline(always)]
 fn round_row<S: Simd>(s: S, range: Range, most: f32, to: &mut [u8], x: impl Fn(usize) -> S::V) -> f32 {
-    let scale = most / range.levels as f32;
-    let (inverse, zero) = (s.splat(inverse(scale)), s.splat(range.zero as f32));
+    let (inverse, zero) = (s.splat(inverse_scale(range, most)), s.splat(range.zero as f32));
     assert!(to.len().is_multiple_of(S::LANES));
     for channel in (0..to.len()).step_by(S::LANES) {
         let byte = s.to_int(s.mul_add(x(channel), inverse, zero));
         // SAFETY: there is a whole vector from `channel` on.
         unsafe { s.store_bytes(byte, to.as_mut_ptr().add(channel)) };
     }
-    scale
+    most / range.levels as f32
 }
 
-/// What numbers of this scale are multiplied by to become integers. Nothing is left of numbers so small that this would be
-/// infinite.
+/// What a row whose largest magnitude is `most` is multiplied by. Nothing is left of numbers so small that this would
+/// be infinite.
+fn inverse_scale(range: Range, most: f32) -> f32 {
+    if most > 1e-30 { range.levels as f32 / most } else { 0.0 }
+}
+
+/// What numbers of this scale are multiplied by to become integers; of very small ones nothing is left, too.
 pub(super) fn inverse(scale: f32) -> f32 {
     if scale > 1e-32 { 1.0 / scale } else { 0.0 }
 }
