@@ -168,7 +168,9 @@ def main() -> None:
     fast.prepare(options.threads or os.cpu_count() or 1)
     if options.fair_komi and not options.judge:
         parser.error("--fair-komi needs a network that says what is fair: --judge")
-    judge = teacher.read(options.judge) if options.judge else None
+    judge = None
+    if options.judge:
+        judge = teacher.Asked(options.kosumi, options.judge, "f32") if options.kosumi else teacher.read(options.judge)
     if options.kosumi:
         network = teacher.Asked(options.kosumi, options.network, options.precision)
     elif options.precision == "int8":
@@ -195,7 +197,7 @@ def main() -> None:
             done += label(network, judge, path, options)
         seconds, cpu_seconds = time.monotonic() - start, time.process_time() - cpu
         if options.kosumi:
-            cpu_seconds += network.cpu_seconds()
+            cpu_seconds += sum(asked.cpu_seconds() for asked in (network, judge) if asked)
         print(f"{path.name}: {done} positions, {done / seconds:.0f}/s, {done / cpu_seconds:.0f} per CPU second")
         sys.stdout.flush()
 

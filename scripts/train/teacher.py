@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import os
 import subprocess
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -473,12 +474,13 @@ class Asked:
         planes = np.packbits(spatial.reshape(count, features, area).numpy().astype(np.uint8), axis=2)
         question = np.concatenate([planes.reshape(count, -1), globals_.numpy().astype("<f4").view(np.uint8)], axis=1)
         width = 3 * area + 11
-        try:
-            self.process.stdin.write(np.array([columns, rows, count], "<u4").tobytes() + question.tobytes())
-            self.process.stdin.flush()
-            answer = self.process.stdout.read(4 * width * count)
-        except BrokenPipeError:
-            answer = b""
+        # It answers while it reads: who writes a long question to the end first waits for it, and it for him.
+        asking = threading.Thread(
+            target=self._ask, args=(np.array([columns, rows, count], "<u4").tobytes() + question.tobytes(),)
+        )
+        asking.start()
+        answer = self.process.stdout.read(4 * width * count)
+        asking.join()
         if len(answer) < 4 * width * count:
             raise OSError(f"{' '.join(self.command)}: ended with code {self.process.wait()}")
         numbers = torch.from_numpy(np.frombuffer(answer, "<f4").reshape(count, width).copy())
@@ -493,6 +495,13 @@ class Asked:
             self.version,
             self.multipliers,
         )
+
+    def _ask(self, question: bytes) -> None:
+        try:
+            self.process.stdin.write(question)
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            pass  # its answer is too short, then
 
     def cpu_seconds(self) -> float:
         """What the program has taken so far; 0 where the system does not tell."""
