@@ -46,6 +46,8 @@ def _widen(name: str, target: torch.Tensor, source: torch.Tensor, pieces: int) -
 @torch.no_grad()
 def grown(small: Network, shape: Shape, seed: int = 1) -> Network:
     torch.manual_seed(seed)
+    if small.shape.heads or shape.heads:
+        raise SystemExit("transformers cannot be grown")
     large = Network(shape)
     old = small.state_dict()
     if tuple(small.shape.gpool_blocks) != tuple(b for b in shape.gpool_blocks if b < small.shape.blocks):

@@ -1,8 +1,10 @@
-"""KataGo's network files, versions 8 to 12: read into `model.Network`, and written from it as version 12.
+"""KataGo's network files, versions 8 to 12: read into `model.Network`, and written from it as version 12. Networks with
+transformer blocks are written as version 15, and of those files the ones that are of this kind are read again.
 
 Version 9 brought two numbers more, the short-term errors, version 10 their present meaning, version 11 names of the
 activations (here only ReLU), version 12 a second policy. A network of an older version gets errors to be learnt, and its
-policy twice. `teacher.py` reads newer files, to ask them.
+policy twice. Version 15 brought transformers, and one more layer before the pass, which here only chooses. `teacher.py` reads
+all newer files, to ask them.
 
 A gzip stream of words separated by white space; `@BIN@` is followed by little-endian f32s (and, in files of our own that
 only `gpu.py` makes, `@F16@` by f16s). Convolutions are stored as [y][x][in][out], matrices as [in][out].
@@ -20,10 +22,26 @@ import numpy as np
 import torch
 from torch import nn
 
-from model import GLOBAL_FEATURES, SPATIAL_FEATURES, NestedBlock, Network, Norm, PoolingBlock, Shape
+from model import (
+    ERROR_SCALES,
+    GLOBAL_FEATURES,
+    SCORE_SCALE,
+    SPATIAL_FEATURES,
+    TIME_SCALE,
+    AttentionBlock,
+    FeedForwardBlock,
+    NestedBlock,
+    Network,
+    Norm,
+    PoolingBlock,
+    RmsNorm,
+    Shape,
+)
 
-VERSION = 12
-RELU = "ACTIVATION_RELU"
+VERSION, TRANSFORMERS = 12, 15
+RELU, IDENTITY = "ACTIVATION_RELU", "ACTIVATION_IDENTITY"
+# Score at the end's distribution, mean, spread, lead; time; the two errors.
+MULTIPLIERS = (SCORE_SCALE, SCORE_SCALE, SCORE_SCALE, SCORE_SCALE, TIME_SCALE, *ERROR_SCALES)
 
 
 class FormatError(Exception):
@@ -116,11 +134,24 @@ class Words:
         self.relu()
         return found
 
-    def relu(self) -> None:
+    def relu(self, wanted: str = RELU) -> None:
         """An activation's name and kind."""
         self.word()
-        if self.has_kinds and (kind := self.word()) != RELU:
-            raise FormatError(f"activation {kind}; only {RELU} can be learnt")
+        if self.has_kinds and (kind := self.word()) != wanted:
+            raise FormatError(f"activation {kind}; only {wanted} can be learnt here")
+
+    def expect(self, *wanted: float) -> None:
+        """Numbers that must be these."""
+        for number in wanted:
+            if (found := self.word()) != str(number) and float(found) != number:
+                raise FormatError(f"{found} where only {number} can be learnt")
+
+    def rms(self) -> np.ndarray:
+        """The scale of a transformer's norm."""
+        self.word()
+        channels = self.number()
+        self.expect(RmsNorm.EPSILON)
+        return self.floats(channels)
 
 
 def _set(target: nn.Parameter, values: np.ndarray) -> None:
@@ -138,10 +169,36 @@ def _set_norm(norm: Norm, folded: tuple[np.ndarray, np.ndarray]) -> None:
     _set(norm.bias, bias)
 
 
+def _pairs_apart(width: int) -> np.ndarray:
+    """Where a head's channels stand in the file, by their order in `model.py`."""
+    return np.concatenate([np.arange(0, width, 2), np.arange(1, width, 2)])
+
+
+def _read_attention(words: Words) -> dict[str, object]:
+    heads, key_heads, key, value, rotates, learns = (words.number() for _ in range(6))
+    if heads != key_heads or key != value or key % 2 or not (rotates and learns) or not 0 < heads * key <= 4096:
+        raise FormatError("attention of another kind than can be learnt")
+    part: dict[str, object] = {"norm": words.rms(), "q": words.matrix(), "k": words.matrix(), "v": words.matrix()}
+    for name in ("q", "k"):
+        if len(part[name]) != heads * key:
+            raise FormatError("heads that do not fit")
+        part[name] = part[name].reshape(heads, key, -1)[:, _pairs_apart(key)].reshape(heads * key, -1)
+    part["out"] = words.matrix()
+    words.word()
+    words.expect(heads, key // 2, 2)
+    return part | {"frequencies": words.floats(heads * key).reshape(heads, key // 2, 2)}
+
+
 def _read_block(words: Words, nested: bool = False) -> dict[str, object]:
     """The layers of a block by their names in `model.py`."""
     kind = words.word()
     words.word()
+    if kind == "transformer_attention_block":
+        return _read_attention(words)
+    if kind == "transformer_ffn_block":
+        words.number(), words.number()
+        words.expect(1)
+        return {"norm": words.rms(), "first": words.matrix(), "gate": words.matrix(), "last": words.matrix()}
     if kind == "nested_bottleneck_block" and not nested:
         count = words.number()
         if not 0 < count <= 64:
@@ -168,6 +225,13 @@ def _fill(owner: nn.Module, found: dict[str, object]) -> None:
                 _fill(block, parts)
         elif isinstance(layer, Norm):
             _set_norm(layer, values)
+        elif isinstance(layer, RmsNorm):
+            scale, *bias = values if isinstance(values, tuple) else (values,)
+            _set(layer.scale, scale)
+            for numbers in bias:
+                _set(layer.bias, numbers)
+        elif isinstance(layer, nn.Parameter):
+            _set(layer, values)
         else:
             _set(layer.weight, values)
 
@@ -176,23 +240,38 @@ def read(path: str | Path) -> tuple[str, Network]:
     """Name and network of a file. Raises `FormatError` or `OSError`."""
     words = Words(Words.unpacked(path))
     name, version = words.word(), words.number()
-    if not 8 <= version <= VERSION:
-        raise FormatError(f"version {version}; 8 to {VERSION} are read")
+    if not 8 <= version <= VERSION and version != TRANSFORMERS:
+        raise FormatError(f"version {version}; 8 to {VERSION} are read, and {TRANSFORMERS}")
     words.has_kinds = version >= 11
     if (words.number(), words.number()) != (SPATIAL_FEATURES, GLOBAL_FEATURES):
         raise FormatError("the network takes other inputs")
+    if version == TRANSFORMERS:
+        words.expect(*MULTIPLIERS, *[0] * 8)
     words.word()
     blocks, channels, middle, _, _, pooled = (words.number() for _ in range(6))
+    if version == TRANSFORMERS:
+        words.expect(1, *[0] * 5)
     # The kinds of the blocks are known only as they come: the network is put together from what was read.
     parts: dict[str, object] = {"conv1": words.conv(), "from_global": words.matrix()}
     block_parts = [_read_block(words) for _ in range(blocks)]
     nested = max((len(part.get("blocks", [])) for part in block_parts), default=0)
     if any(len(part.get("blocks", [])) != nested for part in block_parts):
         raise FormatError("blocks with different numbers of blocks inside")
-    parts["trunk_norm"] = words.norm()
+    if version == TRANSFORMERS:
+        words.word()
+        words.expect(channels, RmsNorm.EPSILON, 0, 0)
+        parts["trunk_norm"] = words.floats(channels), words.floats(channels)
+        words.relu()
+    else:
+        parts["trunk_norm"] = words.norm()
     words.word()
     parts |= {"p1": words.conv(), "g1": words.conv(), "g1_norm": words.norm(), "from_g1": words.matrix()}
     parts |= {"p1_norm": words.norm(), "p2": words.conv(), "policy_pass": words.matrix()}
+    if version == TRANSFORMERS:
+        if words.bias().any():
+            raise FormatError("a pass with a bias cannot be learnt")
+        words.relu(IDENTITY)
+        parts["policy_pass"] = words.matrix() @ parts["policy_pass"]
     if version < 12:
         for name_ in ("p2", "policy_pass"):
             parts[name_] = np.concatenate([parts[name_], parts[name_]])
@@ -209,12 +288,20 @@ def read(path: str | Path) -> tuple[str, Network]:
 
     gpool = tuple(i for i, part in enumerate(block_parts) if "conv_pooled" in part.get("blocks", [part])[0])
     first = parts["conv1"].shape[2]
-    heads = parts["p1"].shape[0], parts["v1"].shape[0], len(hidden[1])
-    shape = Shape(channels, blocks, first, gpool, middle, pooled, *heads, nested)
-    network = Network(shape)
+    widths = parts["p1"].shape[0], parts["v1"].shape[0], len(hidden[1])
+    layers = [layer for part in block_parts for layer in part.get("blocks", [part])]
+    heads = max((len(layer["frequencies"]) for layer in layers if "frequencies" in layer), default=0)
+    units = max((len(layer["first"]) for layer in layers if "first" in layer), default=0)
+    if (heads > 0) != (version == TRANSFORMERS) or heads and len(layers) % 2:
+        raise FormatError("blocks of another kind than can be learnt")
+    if heads:
+        # Attention and what follows it are one block.
+        blocks, nested = (blocks, nested // 2) if nested else (blocks // 2, 0)
+    shape = Shape(channels, blocks, first, gpool, middle, pooled, *widths, nested, heads, units)
     try:
+        network = Network(shape)
         _fill(network, parts | {"blocks": block_parts})
-    except AttributeError as error:
+    except (AttributeError, RuntimeError) as error:
         raise FormatError(f"a network of another kind: {error}") from error
     for layer, weight, bias in [
         (network.v2, *hidden),
@@ -275,8 +362,46 @@ class _Writer:
                 self.floats(values.detach().float().cpu().numpy())
         self.words(f"{prefix}/actv{number}", RELU)
 
+    def parameter(self, values: torch.Tensor) -> None:
+        self.floats(values.detach().float().cpu().numpy())
+
+    def rms(self, name: str, norm: RmsNorm) -> None:
+        self.words(name, len(norm.scale), RmsNorm.EPSILON)
+        self.parameter(norm.scale)
+
+    def turned(self, name: str, layer: nn.Linear, heads: int) -> None:
+        """A matrix whose outputs are rotated in pairs."""
+        weight = layer.weight.detach().float().cpu().numpy()
+        outputs, inputs = weight.shape
+        side_by_side = np.argsort(_pairs_apart(outputs // heads))
+        weight = weight.reshape(heads, -1, inputs)[:, side_by_side].reshape(outputs, inputs)
+        self.words(name, inputs, outputs)
+        self.floats(weight.T)
+
+    def attention(self, own: str, block: AttentionBlock) -> None:
+        heads, width = block.heads, len(block.q.weight) // block.heads
+        self.words("transformer_attention_block", own, heads, heads, width, width, 1, 1)
+        self.rms(f"{own}/norm", block.norm)
+        self.turned(f"{own}/q", block.q, heads)
+        self.turned(f"{own}/k", block.k, heads)
+        self.matrix(f"{own}/v", block.v)
+        self.matrix(f"{own}/out", block.out)
+        self.words(f"{own}/rope_freqs", *block.frequencies.shape)
+        self.parameter(block.frequencies)
+
+    def feed_forward(self, own: str, block: FeedForwardBlock) -> None:
+        hidden, channels = block.first.weight.shape
+        self.words("transformer_ffn_block", own, channels, hidden, 1)
+        self.rms(f"{own}/norm", block.norm)
+        self.matrix(f"{own}/first", block.first)
+        self.matrix(f"{own}/gate", block.gate)
+        self.matrix(f"{own}/last", block.last)
 
     def block(self, own: str, block: nn.Module) -> None:
+        if isinstance(block, AttentionBlock):
+            return self.attention(own, block)
+        if isinstance(block, FeedForwardBlock):
+            return self.feed_forward(own, block)
         if isinstance(block, NestedBlock):
             self.words("nested_bottleneck_block", own, len(block.blocks))
             self.norm(own, "1", block.norm1)
@@ -300,14 +425,29 @@ def write(path: str | Path, name: str, network: Network, bits: int = 23) -> None
     """Writes the file in one step: whoever reads `path` sees the old file or the new one, whole. With fewer `bits`
     the numbers are rounded, and the file is smaller (11 bits: by a third or so)."""
     shape = network.shape
+    version = TRANSFORMERS if shape.heads else VERSION
     out = _Writer(bits)
-    out.words(name, VERSION, SPATIAL_FEATURES, GLOBAL_FEATURES, "trunk", shape.blocks, shape.channels)
+    out.words(name, version, SPATIAL_FEATURES, GLOBAL_FEATURES)
+    if shape.heads:
+        # No encoder of facts about the players, and seven options that are off.
+        out.words(*MULTIPLIERS, *[0] * 8)
+    out.words("trunk", len(network.blocks), shape.channels)
     out.words(shape.middle, shape.middle - shape.pooled, shape.pooled, shape.pooled)
+    if shape.heads:
+        # The kind of the last norm, and five options that are off.
+        out.words(1, *[0] * 5)
     out.conv("conv1", network.conv1)
     out.matrix("ginputw", network.from_global)
     for index, block in enumerate(network.blocks):
         out.block(f"rconv{index + 1}", block)
-    out.norm("trunk", "", network.trunk_norm)
+    if shape.heads:
+        # Over a point's channels, all of them.
+        out.words("trunk/norm", shape.channels, RmsNorm.EPSILON, 0, 0)
+        out.parameter(network.trunk_norm.scale)
+        out.parameter(network.trunk_norm.bias)
+        out.words("trunk/actv", RELU)
+    else:
+        out.norm("trunk", "", network.trunk_norm)
     out.words("policyhead")
     out.conv("p1/w", network.p1)
     out.conv("g1/w", network.g1)
@@ -315,7 +455,18 @@ def write(path: str | Path, name: str, network: Network, bits: int = 23) -> None
     out.matrix("matmulg2w", network.from_g1)
     out.norm("p1", "", network.p1_norm)
     out.conv("p2/w", network.p2)
-    out.matrix("matmulpass", network.policy_pass)
+    if shape.heads:
+        # The pass of this format has a layer more, as wide as the policy: the first of it are the answers.
+        rows = shape.policy - len(network.policy_pass.weight)
+        wide = nn.functional.pad(network.policy_pass.weight.detach().float().cpu(), (0, 0, 0, rows)).numpy()
+        out.words("matmulpass", wide.shape[1], wide.shape[0])
+        out.floats(wide.T)
+        out.words("matmulpass/b", shape.policy)
+        out.floats(np.zeros(shape.policy))
+        out.words("matmulpass/actv", IDENTITY, "matmulpass2", shape.policy, 2)
+        out.floats(np.eye(shape.policy, 2))
+    else:
+        out.matrix("matmulpass", network.policy_pass)
     out.words("valuehead")
     out.conv("v1/w", network.v1)
     out.norm("v1", "", network.v1_norm)

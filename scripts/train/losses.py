@@ -119,8 +119,7 @@ def losses(answer: Answer, batch: Batch, weights: Weights) -> dict[str, torch.Te
         # Both errors in units of about their mean. Chance decides how far off one answer is: nearly squares, so that the
         # mean is learnt and not the median.
         unit = answer.errors.new_tensor(ERROR_SCALES).sqrt()
-        expected = F.softplus(answer.errors.float()).clamp(min=1e-6).sqrt()
-        cost = F.smooth_l1_loss(expected, wanted_errors(answer, batch) / unit, beta=0.5)
+        cost = F.smooth_l1_loss(answer.expected_errors() / unit, wanted_errors(answer, batch) / unit, beta=0.5)
         parts["error"] = weights.error * cost
 
     owners = batch.teacher_ownership if batch.teacher_ownership is not None else batch.ownership

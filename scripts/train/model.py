@@ -1,4 +1,4 @@
-"""A network with the arithmetic of KataGo's file format, version 12.
+"""A network with the arithmetic of KataGo's file format: version 12, or 15 for shapes with transformer blocks.
 
 Tensors are (batch, channels, height, width), stored channels last. The network is shown a position from the view of
 the player to move, and answers from that view. Batches hold boards of one size; for boards of several sizes padded
@@ -47,28 +47,41 @@ class Shape:
     value_hidden: int = 48
     # Blocks inside each block, of the middle's channels, between 1×1 convolutions; 0 if blocks are not nested.
     nested: int = 0
+    # Heads of attention, each of 32 channels or so; 0 if blocks are convolutions. A block, or one inside a nested block, is
+    # then two: attention, and a feed-forward block with so many hidden units.
+    heads: int = 0
+    hidden: int = 0
 
     @staticmethod
     def named(name: str) -> "Shape":
         """The shape that a name such as `b6c96` stands for: blocks and channels; `m48` sets the middle ones, `nbt` stands
-        for nested bottlenecks of half the channels with two blocks inside."""
+        for nested bottlenecks of half the channels with two blocks inside, `h3` and `tflrs`, as KataGo's trainer has it, for
+        transformers with three heads, learnt rotations and gated feed-forward blocks."""
         import re
 
-        found = re.fullmatch(r"b(\d+)c(\d+)(?:m(\d+))?(?:g(\d+))?(nbt)?", name)
-        if not found:
-            raise ValueError(f"{name!r} is no shape like b6c96, b6c96m64 (middle), b6c96g32 (pooled channels) or b5c192nbt (nested)")
+        found = re.fullmatch(r"b(\d+)c(\d+)(?:h(\d+))?(?:m(\d+))?(?:g(\d+))?(nbt)?(tflrs)?", name)
+        if not found or bool(found[3]) != bool(found[7]):
+            raise ValueError(
+                f"{name!r} is no shape like b6c96, b6c96m64 (middle), b6c96g32 (pooled channels), b5c192nbt (nested),"
+                " b7c96h3tflrs or b5c192h3nbttflrs (transformers with so many heads)"
+            )
         blocks, channels = int(found[1]), int(found[2])
-        nested = 2 if found[5] else 0
-        middle = int(found[3] or (channels // 2 if nested else channels))
+        nested = 2 if found[6] else 0
+        middle = int(found[4] or (channels // 2 if nested else channels))
 
         def third(width: int) -> int:
             """A third, in steps of 8, as vectors of the processor have it."""
             return round(width / 24) * 8
 
-        pooled = int(found[4] or max(8, third(middle)))
+        pooled = int(found[5] or max(8, third(middle)))
         head = max(16, third(channels))
         gpool = tuple(range(2, blocks, 2)) if blocks > 2 else tuple(range(1, blocks))
-        return Shape(channels, blocks, 3, gpool, middle, pooled, head, head, 2 * head, nested)
+        heads = int(found[3] or 0)
+        if heads and (middle % heads or middle // heads % 2):
+            raise ValueError(f"{name!r}: {heads} heads do not divide {middle} channels into even parts")
+        # As many parameters as a feed-forward block without a gate of four times the width has, or a few more.
+        hidden = -(-middle * 8 // 384) * 128 if heads else 0
+        return Shape(channels, blocks, 3, () if heads else gpool, middle, pooled, head, head, 2 * head, nested, heads, hidden)
 
     def inside(self) -> "Shape":
         """The shape of the blocks inside a nested block."""
@@ -78,6 +91,11 @@ class Shape:
         """Multiplications a point of the board, the fully connected layers left out."""
         total = self.first**2 * SPATIAL_FEATURES * self.channels
         for block in range(self.blocks):
+            if self.heads:
+                # The products of attention, two more for every pair of points, left out too.
+                layer = 4 * self.middle**2 + 3 * self.middle * self.hidden
+                total += 2 * self.channels * self.middle + self.nested * layer if self.nested else layer
+                continue
             inner = self.middle - (self.pooled if block in self.gpool_blocks else 0)
             if self.nested:
                 total += 2 * self.channels * self.middle + 9 * self.middle * (self.middle + inner)
@@ -186,6 +204,91 @@ class PoolingBlock(nn.Module):
         return convolution(both[:, :regular], bias, self.conv2.weight, residual=x, mask=area.mask)
 
 
+class RmsNorm(nn.Module):
+    """Every point's channels, divided by the root of their mean square; with a scale, and with a bias if that is wanted."""
+
+    EPSILON = 1e-6
+
+    def __init__(self, channels: int, has_bias: bool = False):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(channels))
+        self.bias = nn.Parameter(torch.zeros(channels)) if has_bias else None
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """`x` (…, channels)."""
+        x = F.rms_norm(x, (x.shape[-1],), self.scale.to(x.dtype), self.EPSILON)
+        return x if self.bias is None else x + self.bias.to(x.dtype)
+
+
+def by_points(x: torch.Tensor) -> torch.Tensor:
+    """(n, channels, height, width) as (n, points, channels), which is how it lies in memory."""
+    return x.permute(0, 2, 3, 1).flatten(1, 2)
+
+
+def by_planes(x: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
+    """The way back, to the planes of another tensor's size."""
+    return x.unflatten(1, like.shape[2:]).permute(0, 3, 1, 2)
+
+
+class AttentionBlock(nn.Module):
+    """x + attention over all points, with rotary position embedding (Su et al. 2021) in two dimensions, whose frequencies
+    are learnt for every head."""
+
+    def __init__(self, shape: Shape):
+        super().__init__()
+        self.heads, width = shape.heads, shape.middle // shape.heads
+        self.norm = RmsNorm(shape.middle)
+        # Each a matrix of its own, as the optimiser makes steps of matrices. Of a head the first channels of all pairs that
+        # are rotated come before all second ones; in the file they are side by side.
+        self.q, self.k, self.v, self.out = (nn.Linear(shape.middle, shape.middle, bias=False) for _ in range(4))
+        # Radians a column and a row.
+        self.frequencies = nn.Parameter(torch.empty(self.heads, width // 2, 2))
+
+    def rotations(self, rows: int, columns: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """Cosines, and sines with their sign, of every point, head and channel."""
+        y = torch.arange(rows, device=self.frequencies.device).repeat_interleave(columns)[:, None, None]
+        x = torch.arange(columns, device=self.frequencies.device).repeat(rows)[:, None, None]
+        with torch.autocast(self.frequencies.device.type, enabled=False):
+            angle = x * self.frequencies[..., 0].float() + y * self.frequencies[..., 1].float()
+            cosine, sine = angle.cos(), angle.sin()
+            return torch.cat([cosine, cosine], dim=2), torch.cat([-sine, sine], dim=2)
+
+    def forward(self, x: torch.Tensor, area: Area) -> torch.Tensor:
+        count, channels, rows, columns = x.shape
+        heads, width = self.heads, channels // self.heads
+        points = by_points(x)
+        found = F.linear(self.norm(points), torch.cat([self.q.weight, self.k.weight, self.v.weight]))
+        both = found[..., : 2 * channels].unflatten(2, (2, heads, width))
+        value = found[..., 2 * channels :].unflatten(2, (heads, width))
+        cosine, sine = (part.to(found.dtype)[None, :, None] for part in self.rotations(rows, columns))
+        swapped = torch.cat([both[..., width // 2 :], both[..., : width // 2]], dim=4)
+        q, k = (both * cosine + swapped * sine).unbind(2)
+        seen = None if area.mask is None else area.mask.flatten(2)[:, :, None].bool()
+        mixed = F.scaled_dot_product_attention(*(part.transpose(1, 2) for part in (q, k, value)), attn_mask=seen)
+        mixed = self.out(mixed.transpose(1, 2).flatten(2))
+        return by_planes(points + mixed, x)
+
+
+class FeedForwardBlock(nn.Module):
+    """x + SwiGLU (Shazeer 2020)."""
+
+    def __init__(self, shape: Shape):
+        super().__init__()
+        self.norm = RmsNorm(shape.middle)
+        self.first, self.gate = (nn.Linear(shape.middle, shape.hidden, bias=False) for _ in range(2))
+        self.last = nn.Linear(shape.hidden, shape.middle, bias=False)
+
+    def forward(self, x: torch.Tensor, area: Area) -> torch.Tensor:
+        points = by_points(x)
+        both = F.linear(self.norm(points), torch.cat([self.first.weight, self.gate.weight]))
+        first, gate = both.chunk(2, dim=2)
+        return by_planes(points + self.last(F.silu(first) * gate), x)
+
+
+def transformer_blocks(shape: Shape, layers: int) -> list[nn.Module]:
+    return [kind(shape) for _ in range(layers) for kind in (AttentionBlock, FeedForwardBlock)]
+
+
 class NestedBlock(nn.Module):
     """Blocks of fewer channels between two 1×1 convolutions."""
 
@@ -195,7 +298,9 @@ class NestedBlock(nn.Module):
         self.conv1 = conv(shape.channels, shape.middle, 1)
         inside = shape.inside()
         self.blocks = nn.ModuleList(
-            PoolingBlock(inside) if pools and index == 0 else OrdinaryBlock(inside) for index in range(shape.nested)
+            transformer_blocks(inside, shape.nested)
+            if shape.heads
+            else [PoolingBlock(inside) if pools and index == 0 else OrdinaryBlock(inside) for index in range(shape.nested)]
         )
         self.norm2 = Norm(shape.middle, has_scale=False)
         self.conv2 = conv(shape.middle, shape.channels, 1)
@@ -209,6 +314,9 @@ class NestedBlock(nn.Module):
 
 class Answer:
     """What the network says of a batch. Shapes: n positions, p points in rows from the top."""
+
+    # The last numbers of the errors stand for their squares; from version 14 of the file on for themselves.
+    errors_are_squares = True
 
     def __init__(self, policy, value, score, ownership, errors=None, optimistic=None):
         # Logits of the p points, then of the pass: (n, p + 1).
@@ -240,7 +348,10 @@ class Answer:
         """Of the value, which lies in [-1, 1], and of the score in points: (n, 2), or none."""
         if self.errors is None:
             return None
-        return (F.softplus(self.errors) * torch.tensor(ERROR_SCALES, device=self.errors.device)).sqrt()
+        scales = torch.tensor(ERROR_SCALES, device=self.errors.device)
+        if self.errors_are_squares:
+            return (F.softplus(self.errors.float()).clamp(min=1e-6) * scales).sqrt()
+        return F.softplus(self.errors.float() * 0.5) * scales.sqrt()
 
 
 class Network(nn.Module):
@@ -254,9 +365,12 @@ class Network(nn.Module):
             pools = index in shape.gpool_blocks
             if shape.nested:
                 self.blocks.append(NestedBlock(shape, pools))
+            elif shape.heads:
+                self.blocks.extend(transformer_blocks(shape, 1))
             else:
                 self.blocks.append((PoolingBlock if pools else OrdinaryBlock)(shape))
-        self.trunk_norm = Norm(shape.channels, has_scale=False)
+        # Behind transformers the numbers are as large as these make them.
+        self.trunk_norm = RmsNorm(shape.channels, True) if shape.heads else Norm(shape.channels, has_scale=False)
         self.p1 = conv(shape.channels, shape.policy, 1)
         self.g1 = conv(shape.channels, shape.policy, 1)
         self.g1_norm = Norm(shape.policy, has_scale=False)
@@ -286,6 +400,18 @@ class Network(nn.Module):
                     nn.init.zeros_(module.bias)
         self.from_global.weight.mul_(0.5)
         for block in self.modules():
+            if isinstance(block, AttentionBlock):
+                nn.init.zeros_(block.out.weight)
+                # From a turn over the whole board to one over a few points, either way.
+                turns = torch.empty_like(block.frequencies).uniform_(math.log(1 / 50), 0.0).exp()
+                block.frequencies.copy_(turns * (torch.randint_like(turns, 2) * 2 - 1))
+            elif isinstance(block, FeedForwardBlock):
+                nn.init.zeros_(block.last.weight)
+            if isinstance(block, (AttentionBlock, FeedForwardBlock)):
+                for layer in block.children():
+                    # What follows a norm needs no more to keep its size.
+                    if isinstance(layer, nn.Linear):
+                        layer.weight.mul_(0.5**0.5)
             if not isinstance(block, (OrdinaryBlock, PoolingBlock, NestedBlock)):
                 continue
             block.conv1.weight.mul_(depth**-0.5)
@@ -311,7 +437,11 @@ class Network(nn.Module):
             x = x * mask
         for block in self.blocks:
             x = block(x, area)
-        x = activate(self.trunk_norm(x), mask)
+        if self.shape.heads:
+            x = by_planes(self.trunk_norm(by_points(x)), x)
+        else:
+            x = self.trunk_norm(x)
+        x = activate(x, mask)
 
         # The three 1×1 convolutions read the same input.
         heads = F.conv2d(x, torch.cat([self.p1.weight, self.g1.weight, self.v1.weight]))
@@ -325,4 +455,6 @@ class Network(nn.Module):
         hidden = F.relu(self.v2(area.value_pool(value)))
         ownership = self.ownership(value).reshape(count, -1)
         score = self.score(hidden)
-        return Answer(policy[:, 0], self.v3(hidden), score[:, :4], ownership, score[:, 4:], policy[:, 1])
+        answer = Answer(policy[:, 0], self.v3(hidden), score[:, :4], ownership, score[:, 4:], policy[:, 1])
+        answer.errors_are_squares = not self.shape.heads
+        return answer

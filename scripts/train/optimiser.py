@@ -98,7 +98,8 @@ def make(network: nn.Module, kind: str, lr: float, weight_decay: float) -> torch
     # The layers that give the answers are not "hidden": their rows mean different things.
     answers = ("p2.", "policy_pass.", "v3.", "score.", "ownership.", "from_global.")
     for name, parameter in network.named_parameters():
-        if parameter.ndim < 2:
+        # Rotations are no matrix.
+        if parameter.ndim < 2 or name.endswith("frequencies"):
             others.append(parameter)
         elif name.startswith(answers):
             last.append(parameter)

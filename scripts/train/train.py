@@ -104,12 +104,14 @@ class Precision:
 
     def __init__(self, device: torch.device, wanted: str, network: Network):
         self.device = device.type
+        # Of a transformer everything but sums is worth it.
+        self.pairs = device.type == "cpu" and fast.has_pairs() and not network.shape.heads
         self.bf16 = wanted == "bf16"
         if wanted != "auto":
             return
         if device.type == "cuda":
             self.bf16 = torch.cuda.is_bf16_supported()
-        elif fast.has_pairs() or torch.ops.mkldnn._is_mkldnn_bf16_supported():
+        elif self.pairs or torch.ops.mkldnn._is_mkldnn_bf16_supported():
             seconds = {}
             for self.bf16 in (False, True):
                 self.step(network)
@@ -127,9 +129,8 @@ class Precision:
         network.zero_grad()
 
     def context(self):
-        pairs = self.device == "cpu" and fast.has_pairs()
-        fast.use_pairs(pairs and self.bf16)
-        return torch.autocast(self.device, dtype=torch.bfloat16, enabled=self.bf16 and not pairs)
+        fast.use_pairs(self.pairs and self.bf16)
+        return torch.autocast(self.device, dtype=torch.bfloat16, enabled=self.bf16 and not self.pairs)
 
 
 class Training:
