@@ -43,20 +43,28 @@ def _widen(name: str, target: torch.Tensor, source: torch.Tensor, pieces: int) -
         )
 
 
+def moved(name: str, places: list[int]) -> str:
+    """A weight's name where blocks of convolutions stand in these places."""
+    kind, *rest = name.split(".")
+    return ".".join([kind, str(places[int(rest[0])]), *rest[1:]]) if kind == "blocks" else name
+
+
 @torch.no_grad()
 def grown(small: Network, shape: Shape, seed: int = 1) -> Network:
     torch.manual_seed(seed)
-    if small.shape.heads or shape.heads:
-        raise SystemExit("transformers cannot be grown")
+    if small.shape.heads or shape.is_transformer:
+        raise SystemExit("transformers cannot be grown, and nothing grows into them")
     large = Network(shape)
-    old = small.state_dict()
+    # Layers of transformers among the convolutions are new, and add 0 at first.
+    places = [index for index, block in enumerate(large.blocks) if hasattr(block, "conv1")]
+    old = {moved(name, places): weights for name, weights in small.state_dict().items()}
     if tuple(small.shape.gpool_blocks) != tuple(b for b in shape.gpool_blocks if b < small.shape.blocks):
         raise SystemExit(f"the blocks that pool are {small.shape.gpool_blocks} and {shape.gpool_blocks}")
     for name, target in large.state_dict().items():
         if name not in old:
             # A scale that a network from a file has and a new one has not, or a new block, whose last convolution
             # is 0 from the start.
-            if name.split(".")[0] == "blocks" and int(name.split(".")[1]) < small.shape.blocks:
+            if name.split(".")[0] == "blocks" and int(name.split(".")[1]) in places[: small.shape.blocks]:
                 raise SystemExit(f"{name} has no counterpart")
             continue
         pieces = 3 if name.split(".")[-2] in ("from_pool", "from_g1", "policy_pass", "v2") else 1

@@ -249,15 +249,16 @@ def read(path: str | Path) -> tuple[str, Network]:
         words.expect(*MULTIPLIERS, *[0] * 8)
     words.word()
     blocks, channels, middle, _, _, pooled = (words.number() for _ in range(6))
+    has_rms_tip = version == TRANSFORMERS and words.number() == 1
     if version == TRANSFORMERS:
-        words.expect(1, *[0] * 5)
+        words.expect(*[0] * 5)
     # The kinds of the blocks are known only as they come: the network is put together from what was read.
     parts: dict[str, object] = {"conv1": words.conv(), "from_global": words.matrix()}
     block_parts = [_read_block(words) for _ in range(blocks)]
     nested = max((len(part.get("blocks", [])) for part in block_parts), default=0)
     if any(len(part.get("blocks", [])) != nested for part in block_parts):
         raise FormatError("blocks with different numbers of blocks inside")
-    if version == TRANSFORMERS:
+    if has_rms_tip:
         words.word()
         words.expect(channels, RmsNorm.EPSILON, 0, 0)
         parts["trunk_norm"] = words.floats(channels), words.floats(channels)
@@ -286,18 +287,27 @@ def read(path: str | Path) -> tuple[str, Network]:
         last[3] = np.concatenate([last[3][:4], np.array([-3.0, -2.5], np.float32)])
     parts["ownership"] = words.conv()
 
-    gpool = tuple(i for i, part in enumerate(block_parts) if "conv_pooled" in part.get("blocks", [part])[0])
     first = parts["conv1"].shape[2]
     widths = parts["p1"].shape[0], parts["v1"].shape[0], len(hidden[1])
     layers = [layer for part in block_parts for layer in part.get("blocks", [part])]
     heads = max((len(layer["frequencies"]) for layer in layers if "frequencies" in layer), default=0)
     units = max((len(layer["first"]) for layer in layers if "first" in layer), default=0)
-    if (heads > 0) != (version == TRANSFORMERS) or heads and len(layers) % 2:
+    if (heads > 0) != (version == TRANSFORMERS) or heads and len(layers) % 2 and has_rms_tip:
         raise FormatError("blocks of another kind than can be learnt")
-    if heads:
+    behind: tuple[int, ...] = ()
+    if has_rms_tip:
         # Attention and what follows it are one block.
         blocks, nested = (blocks, nested // 2) if nested else (blocks // 2, 0)
-    shape = Shape(channels, blocks, first, gpool, middle, pooled, *widths, nested, heads, units)
+    elif heads:
+        convolutions = [index for index, part in enumerate(block_parts) if "conv1" in part]
+        blocks = len(convolutions)
+        behind = tuple(sum(at < index for at in convolutions) for index, part in enumerate(block_parts) if "q" in part)
+    gpool = tuple(
+        index
+        for index, part in enumerate(part for part in block_parts if "conv1" in part)
+        if "conv_pooled" in part.get("blocks", [part])[0]
+    )
+    shape = Shape(channels, blocks, first, gpool, middle, pooled, *widths, nested, heads, units, behind)
     try:
         network = Network(shape)
         _fill(network, parts | {"blocks": block_parts})
@@ -435,12 +445,12 @@ def write(path: str | Path, name: str, network: Network, bits: int = 23) -> None
     out.words(shape.middle, shape.middle - shape.pooled, shape.pooled, shape.pooled)
     if shape.heads:
         # The kind of the last norm, and five options that are off.
-        out.words(1, *[0] * 5)
+        out.words(int(shape.is_transformer), *[0] * 5)
     out.conv("conv1", network.conv1)
     out.matrix("ginputw", network.from_global)
     for index, block in enumerate(network.blocks):
         out.block(f"rconv{index + 1}", block)
-    if shape.heads:
+    if shape.is_transformer:
         # Over a point's channels, all of them.
         out.words("trunk/norm", shape.channels, RmsNorm.EPSILON, 0, 0)
         out.parameter(network.trunk_norm.scale)

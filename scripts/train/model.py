@@ -51,37 +51,50 @@ class Shape:
     # then two: attention, and a feed-forward block with so many hidden units.
     heads: int = 0
     hidden: int = 0
+    # Or blocks are convolutions, and such a layer, attention and feed-forward block, stands behind so many of them.
+    layers: tuple[int, ...] = ()
 
     @staticmethod
     def named(name: str) -> "Shape":
         """The shape that a name such as `b6c96` stands for: blocks and channels; `m48` sets the middle ones, `nbt` stands
         for nested bottlenecks of half the channels with two blocks inside, `h3` and `tflrs`, as KataGo's trainer has it, for
-        transformers with three heads, learnt rotations and gated feed-forward blocks."""
+        transformers with three heads, learnt rotations and gated feed-forward blocks, and `h3x2` for two such layers among
+        convolutions."""
         import re
 
-        found = re.fullmatch(r"b(\d+)c(\d+)(?:h(\d+))?(?:m(\d+))?(?:g(\d+))?(nbt)?(tflrs)?", name)
-        if not found or bool(found[3]) != bool(found[7]):
+        found = re.fullmatch(r"b(\d+)c(\d+)(?:h(\d+))?(?:x(\d+))?(?:m(\d+))?(?:g(\d+))?(nbt)?(tflrs)?", name)
+        among = int(found[4] or 0) if found else 0
+        if not found or bool(found[3]) != bool(found[8] or among) or among and (found[7] or found[8] or among > int(found[1])):
             raise ValueError(
                 f"{name!r} is no shape like b6c96, b6c96m64 (middle), b6c96g32 (pooled channels), b5c192nbt (nested),"
-                " b7c96h3tflrs or b5c192h3nbttflrs (transformers with so many heads)"
+                " b7c96h3tflrs or b5c192h3nbttflrs (transformers with so many heads), b6c96h3x2 (two layers of them among"
+                " convolutions)"
             )
         blocks, channels = int(found[1]), int(found[2])
-        nested = 2 if found[6] else 0
-        middle = int(found[4] or (channels // 2 if nested else channels))
+        nested = 2 if found[7] else 0
+        middle = int(found[5] or (channels // 2 if nested else channels))
 
         def third(width: int) -> int:
             """A third, in steps of 8, as vectors of the processor have it."""
             return round(width / 24) * 8
 
-        pooled = int(found[5] or max(8, third(middle)))
+        pooled = int(found[6] or max(8, third(middle)))
         head = max(16, third(channels))
         gpool = tuple(range(2, blocks, 2)) if blocks > 2 else tuple(range(1, blocks))
         heads = int(found[3] or 0)
-        if heads and (middle % heads or middle // heads % 2):
-            raise ValueError(f"{name!r}: {heads} heads do not divide {middle} channels into even parts")
+        layers = tuple(blocks * (layer + 1) // among for layer in range(among))
+        width = channels if layers else middle
+        if heads and (width % heads or width // heads % 2):
+            raise ValueError(f"{name!r}: {heads} heads do not divide {width} channels into even parts")
         # As many parameters as a feed-forward block without a gate of four times the width has, or a few more.
-        hidden = -(-middle * 8 // 384) * 128 if heads else 0
-        return Shape(channels, blocks, 3, () if heads else gpool, middle, pooled, head, head, 2 * head, nested, heads, hidden)
+        hidden = -(-width * 8 // 384) * 128 if heads else 0
+        gpool = gpool if layers or not heads else ()
+        return Shape(channels, blocks, 3, gpool, middle, pooled, head, head, 2 * head, nested, heads, hidden, layers)
+
+    @property
+    def is_transformer(self) -> bool:
+        """Are there no convolutions but the first?"""
+        return self.heads > 0 and not self.layers
 
     def inside(self) -> "Shape":
         """The shape of the blocks inside a nested block."""
@@ -90,10 +103,12 @@ class Shape:
     def multiply_adds(self) -> int:
         """Multiplications a point of the board, the fully connected layers left out."""
         total = self.first**2 * SPATIAL_FEATURES * self.channels
+        # The products of attention, two more for every pair of points, left out too.
+        width = self.channels if self.layers else self.middle
+        layer = 4 * width**2 + 3 * width * self.hidden
+        total += len(self.layers) * layer
         for block in range(self.blocks):
-            if self.heads:
-                # The products of attention, two more for every pair of points, left out too.
-                layer = 4 * self.middle**2 + 3 * self.middle * self.hidden
+            if self.is_transformer:
                 total += 2 * self.channels * self.middle + self.nested * layer if self.nested else layer
                 continue
             inner = self.middle - (self.pooled if block in self.gpool_blocks else 0)
@@ -236,11 +251,11 @@ class AttentionBlock(nn.Module):
 
     def __init__(self, shape: Shape):
         super().__init__()
-        self.heads, width = shape.heads, shape.middle // shape.heads
-        self.norm = RmsNorm(shape.middle)
+        self.heads, width = shape.heads, shape.channels // shape.heads
+        self.norm = RmsNorm(shape.channels)
         # Each a matrix of its own, as the optimiser makes steps of matrices. Of a head the first channels of all pairs that
         # are rotated come before all second ones; in the file they are side by side.
-        self.q, self.k, self.v, self.out = (nn.Linear(shape.middle, shape.middle, bias=False) for _ in range(4))
+        self.q, self.k, self.v, self.out = (nn.Linear(shape.channels, shape.channels, bias=False) for _ in range(4))
         # Radians a column and a row.
         self.frequencies = nn.Parameter(torch.empty(self.heads, width // 2, 2))
 
@@ -274,9 +289,9 @@ class FeedForwardBlock(nn.Module):
 
     def __init__(self, shape: Shape):
         super().__init__()
-        self.norm = RmsNorm(shape.middle)
-        self.first, self.gate = (nn.Linear(shape.middle, shape.hidden, bias=False) for _ in range(2))
-        self.last = nn.Linear(shape.hidden, shape.middle, bias=False)
+        self.norm = RmsNorm(shape.channels)
+        self.first, self.gate = (nn.Linear(shape.channels, shape.hidden, bias=False) for _ in range(2))
+        self.last = nn.Linear(shape.hidden, shape.channels, bias=False)
 
     def forward(self, x: torch.Tensor, area: Area) -> torch.Tensor:
         points = by_points(x)
@@ -299,7 +314,7 @@ class NestedBlock(nn.Module):
         inside = shape.inside()
         self.blocks = nn.ModuleList(
             transformer_blocks(inside, shape.nested)
-            if shape.heads
+            if shape.is_transformer
             else [PoolingBlock(inside) if pools and index == 0 else OrdinaryBlock(inside) for index in range(shape.nested)]
         )
         self.norm2 = Norm(shape.middle, has_scale=False)
@@ -365,12 +380,13 @@ class Network(nn.Module):
             pools = index in shape.gpool_blocks
             if shape.nested:
                 self.blocks.append(NestedBlock(shape, pools))
-            elif shape.heads:
+            elif shape.is_transformer:
                 self.blocks.extend(transformer_blocks(shape, 1))
             else:
                 self.blocks.append((PoolingBlock if pools else OrdinaryBlock)(shape))
+            self.blocks.extend(transformer_blocks(shape, shape.layers.count(index + 1)))
         # Behind transformers the numbers are as large as these make them.
-        self.trunk_norm = RmsNorm(shape.channels, True) if shape.heads else Norm(shape.channels, has_scale=False)
+        self.trunk_norm = RmsNorm(shape.channels, True) if shape.is_transformer else Norm(shape.channels, has_scale=False)
         self.p1 = conv(shape.channels, shape.policy, 1)
         self.g1 = conv(shape.channels, shape.policy, 1)
         self.g1_norm = Norm(shape.policy, has_scale=False)
@@ -437,7 +453,7 @@ class Network(nn.Module):
             x = x * mask
         for block in self.blocks:
             x = block(x, area)
-        if self.shape.heads:
+        if self.shape.is_transformer:
             x = by_planes(self.trunk_norm(by_points(x)), x)
         else:
             x = self.trunk_norm(x)

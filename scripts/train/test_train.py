@@ -50,7 +50,7 @@ from optimiser import Muon, orthogonal
 
 HERE = Path(__file__).parent
 # One of every kind.
-SHAPES = ("b3c16", "b3c32nbt", "b2c32h2tflrs", "b2c64h2nbttflrs")
+SHAPES = ("b3c16", "b3c32nbt", "b2c32h2tflrs", "b2c64h2nbttflrs", "b3c32h2x2")
 # What lies beside the project on some machines: other people's networks, and what KataGo says with them.
 SHARED = Path(os.environ.get("KOSUMI_SHARED", HERE.parent.parent.parent / "shared"))
 
@@ -191,7 +191,7 @@ class Networks(unittest.TestCase):
     def test_a_grown_network_gives_the_same_answers(self):
         small = network("b3c16")
         spatial, globals_ = (torch.rand(2, 22, 9, 9) > 0.7).float(), torch.randn(2, 19)
-        for name in ("b5c16", "b3c24", "b4c48"):
+        for name in ("b5c16", "b3c24", "b4c48", "b3c16h2x2", "b4c24h2x1"):
             large = grown(small, Shape.named(name))
             self.assertEqual(large.shape, Shape.named(name))
             for ours, theirs in zip(answers(large, spatial, globals_), answers(small, spatial, globals_)):

@@ -2,6 +2,7 @@
 
 use super::bits::Bits;
 use super::ground::Ground;
+use super::search::Step;
 use super::table::Trace;
 use crate::board::{BoardSize, Point, Symmetry};
 
@@ -81,6 +82,17 @@ impl<B: Bits> Images<B> {
     pub(super) fn trace(&self, symmetry: u8, trace: &Trace<B>) -> Trace<B> {
         let image = |set| self.apply(symmetry, set);
         Trace { played: trace.played.map(image), lifted: trace.lifted.map(image) }
+    }
+
+    /// Where a point goes.
+    pub(super) fn step(&self, symmetry: u8, step: Step) -> Step {
+        let image = self.apply(symmetry, B::one(u32::from(step)));
+        image.each().next().map_or(step, |index| index as Step)
+    }
+
+    /// Where a point came from.
+    pub(super) fn step_back(&self, symmetry: u8, step: Step) -> Step {
+        self.step(self.inverse[usize::from(symmetry)], step)
     }
 
     /// What a trace was before [`Images::trace`].

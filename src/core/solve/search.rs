@@ -7,6 +7,8 @@
 //! (2008): the numbers of moves that lead to the same positions are not added up. Jakub Pawlewicz and Łukasz Lew,
 //! "Improving depth-first pn-search: 1 + ε trick" (2006).
 
+mod simulation;
+
 use super::bits::Bits;
 use super::goal::Goal;
 use super::ground::{ENDLESS, Ground, NOWHERE, Position};
@@ -122,10 +124,14 @@ pub(super) struct Search<'a, B> {
     table: &'a Table<B>,
     stop: Stop<'a>,
     path: Path<B>,
+    /// A path without a past, for the keys of positions that have none.
+    bare: Path<B>,
     children: Vec<Child<B>>,
     company: Option<&'a Company>,
     /// Nodes that were expanded.
     pub(super) nodes: u64,
+    /// Moves that were shown to fail as another one does, without a search.
+    pub(super) simulated: u64,
     /// Look-ups in the table, and those that found something.
     pub(super) table_use: Cell<(u64, u64)>,
     stopped: bool,
@@ -146,9 +152,11 @@ impl<'a, B: Bits> Search<'a, B> {
             table,
             stop,
             path: Path::new(repetition, goal.salt()),
+            bare: Path::new(repetition, goal.salt()),
             children: Vec::new(),
             company: None,
             nodes: 0,
+            simulated: 0,
             table_use: Cell::new((0, 0)),
             stopped: false,
         }
@@ -433,6 +441,9 @@ impl<'a, B: Bits> Search<'a, B> {
             (child.pn, child.dn) = (result.pn, result.dn);
             if let Some(decided) = result.decided {
                 child.decide(prover, decided);
+                if decided.won != prover_moves {
+                    self.simulate_siblings(position, first, first + choice.child);
+                }
             }
         };
         self.children.truncate(first);
@@ -492,15 +503,20 @@ impl<'a, B: Bits> Search<'a, B> {
         let rests_on = own.saturating_sub(usize::from(decided.since));
         let suffix = if rests_on == 0 { 0 } else { self.path.suffix_before_last(rests_on, symmetry) };
         let Decided { won, mut trace, .. } = decided;
+        let shown = best;
         if let Some(images) = self.images.filter(|_| symmetry > 0) {
             trace = images.trace(symmetry, &trace);
         }
-        let proof = Proof { won, rests_on: rests_on as u16, suffix, trace };
+        let best = match self.images.filter(|_| symmetry > 0 && best < THREAT) {
+            Some(images) => images.step(symmetry, best),
+            None => best,
+        };
+        let proof = Proof { won, rests_on: rests_on as u16, suffix, trace, best };
         self.table.store(key, Known::Proven(proof), self.nodes - nodes_before + 1);
         let (pn, dn) = if won { (0, INFINITE) } else { (INFINITE, 0) };
         // To positions before this one, resting on this one itself is resting on nothing.
         let since = if rests_on == 0 { NEVER } else { decided.since };
-        Result { pn, dn, decided: Some(Decided { since, ..decided }), best }
+        Result { pn, dn, decided: Some(Decided { since, ..decided }), best: shown }
     }
 }
 

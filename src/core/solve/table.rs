@@ -6,6 +6,7 @@
 //! one, so the table never needs a sweep and never grows.
 
 use super::bits::Bits;
+use super::search::{NO_MOVE, Step};
 use bytemuck::Zeroable;
 use std::sync::Mutex;
 
@@ -47,6 +48,8 @@ pub(super) struct Proof<B> {
     /// Hash of these positions; 0 if there are none.
     pub(super) suffix: u64,
     pub(super) trace: Trace<B>,
+    /// A move that shows it, if the winner is on turn; it is kept only where the proof rests on nothing.
+    pub(super) best: Step,
 }
 
 /// What is known.
@@ -74,7 +77,7 @@ enum Content {
 struct Entry<B> {
     /// The halves of the key.
     key: [u64; 2],
-    /// A proof's; or the proof number and the disproof number of an open position.
+    /// A proof's, or its best move if it rests on nothing; or the proof number and the disproof number of an open position.
     suffix: u64,
     trace: Trace<B>,
     /// Nodes that were searched for it.
@@ -98,8 +101,9 @@ impl<B: Bits> Entry<B> {
                 content: Content::Open as u8,
                 generation,
             },
-            Known::Proven(Proof { won, rests_on, suffix, trace }) => {
+            Known::Proven(Proof { won, rests_on, suffix, trace, best }) => {
                 let content = if won { Content::Won } else { Content::Lost } as u8;
+                let suffix = if rests_on == 0 { u64::from(best) } else { suffix };
                 Entry { key, suffix, trace, work, rests_on, content, generation }
             }
         }
@@ -119,7 +123,8 @@ impl<B: Bits> Entry<B> {
             Content::Won => true,
         };
         let Entry { rests_on, suffix, trace, .. } = *self;
-        Some(Known::Proven(Proof { won, rests_on, suffix, trace }))
+        let (suffix, best) = if rests_on == 0 { (0, suffix as Step) } else { (suffix, NO_MOVE) };
+        Some(Known::Proven(Proof { won, rests_on, suffix, trace, best }))
     }
 }
 
@@ -247,7 +252,7 @@ mod tests {
     use super::*;
 
     fn proof(won: bool, rests_on: u16, suffix: u64) -> Proof<u64> {
-        Proof { won, rests_on, suffix, trace: Trace::default() }
+        Proof { won, rests_on, suffix, trace: Trace::default(), best: NO_MOVE }
     }
 
     #[test]
