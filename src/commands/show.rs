@@ -4,7 +4,7 @@ use super::analyze::{View, prior_shares, variation_text};
 use super::graphics::{self, colored, marks};
 use super::text::{color, color_text, move_text, points_text, rows_text, vertex_move};
 use super::{Answer, Commands};
-use crate::board::{Board, Cell, Color, Key, Move, Symmetry};
+use crate::board::{Board, Cell, Color, Key, Move, Point, Symmetry};
 use crate::engine::{Observer, SearchRequest};
 use crate::net::input::index;
 use crate::safety::{self, PassAlive};
@@ -63,10 +63,12 @@ pub(super) fn life_and_death(commands: &mut Commands, _: &mut Arguments<'_>, _: 
     let sure = unconditional(commands);
     let board = commands.engine.game().board();
     let shade = |point| match board.cell(point) {
-        Cell::Empty | Cell::Border if sure.iter().any(|side| side.territory.contains(point)) => "gray",
+        Cell::Empty | Cell::Border if owner(&sure, point).is_some() => "gray",
         Cell::Empty | Cell::Border => NOTHING,
         _ if sure.iter().any(|side| side.chains.contains(point)) => "green",
-        _ if status.dead.contains(point) || sure.iter().any(|side| side.territory.contains(point)) => "red",
+        cell if status.dead.contains(point) || owner(&sure, point).is_some_and(|it| cell != it.into()) => {
+            "red"
+        }
         _ if status.seki.contains(point) => "yellow",
         _ => NOTHING,
     };
@@ -76,7 +78,16 @@ pub(super) fn life_and_death(commands: &mut Commands, _: &mut Arguments<'_>, _: 
 /// What each player holds whatever happens, Black's first.
 fn unconditional(commands: &Commands) -> [PassAlive; 2] {
     let game = commands.engine.game();
-    Color::BOTH.map(|color| safety::pass_alive(game.board(), color, game.rules().suicide))
+    Color::BOTH.map(|color| safety::held(game.board(), color, game.rules().suicide))
+}
+
+/// Who holds a point, as a stone or beside stones.
+fn owner(sure: &[PassAlive; 2], point: Point) -> Option<Color> {
+    let holds = |color: &Color| {
+        let side = &sure[*color as usize];
+        side.chains.contains(point) || side.territory.contains(point)
+    };
+    Color::BOTH.into_iter().find(holds)
 }
 
 /// GNU Go's `unconditional_status`.
@@ -86,16 +97,14 @@ pub(super) fn unconditional_status(
     _: &mut Session<'_>,
 ) -> Answer {
     let point = commands.point(arguments)?;
-    let stone = commands.engine.game().board().cell(point);
-    let [black, white] = unconditional(commands);
-    let answer = if black.chains.contains(point) || white.chains.contains(point) {
-        "alive"
-    } else if black.territory.contains(point) {
-        if stone == Cell::Empty { "black_territory" } else { "dead" }
-    } else if white.territory.contains(point) {
-        if stone == Cell::Empty { "white_territory" } else { "dead" }
-    } else {
-        "undecided"
+    let stone = commands.engine.game().board().cell(point).color();
+    let answer = match (owner(&unconditional(commands), point), stone) {
+        (None, _) => "undecided",
+        (Some(Color::Black), None) => "black_territory",
+        (Some(Color::White), None) => "white_territory",
+        // Even one that can be captured stands where only its owner can live.
+        (Some(owner), Some(stone)) if owner == stone => "alive",
+        (Some(_), Some(_)) => "dead",
     };
     Ok(answer.into())
 }

@@ -52,12 +52,13 @@ fn how_lost(
     ownership: &Ownership,
     suicide: bool,
 ) -> (PointMap<f32>, PointSet) {
-    let sure = Color::BOTH.map(|color| safety::pass_alive(board, color, suicide));
+    let sure = Color::BOTH.map(|color| safety::held(board, color, suicide));
     let mut lost = PointMap::filled(0.0);
     let anchors: Vec<(Point, Color)> =
         board.stones().filter(|&(point, _)| board.anchor(point) == point).collect();
     for &(anchor, color) in &anchors {
-        lost[anchor] = if sure[color as usize].chains.contains(anchor) {
+        let own = &sure[color as usize];
+        lost[anchor] = if own.chains.contains(anchor) || own.territory.contains(anchor) {
             -CERTAIN
         } else if sure[color.opponent() as usize].territory.contains(anchor) {
             CERTAIN
