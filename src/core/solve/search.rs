@@ -47,7 +47,7 @@ pub(super) type Stop<'a> = &'a dyn Fn(u64) -> bool;
 pub(super) struct Company {
     /// One of them is done, or nobody wants to know any more.
     pub(super) is_over: AtomicBool,
-    /// Nodes of all of them, up to date within [`CHECK`] for each.
+    /// Nodes of all of them, up to date within a few times [`CHECK`] for each.
     pub(super) nodes: AtomicU64,
     /// How many threads are below a position, by its key. Positions that share a place only look worse than they are.
     busy: Vec<AtomicU8>,
@@ -134,6 +134,8 @@ pub(super) struct Search<'a, B> {
     pub(super) simulated: u64,
     /// Look-ups in the table, and those that found something.
     pub(super) table_use: Cell<(u64, u64)>,
+    /// Nodes when it last asked whether to stop.
+    asked: u64,
     stopped: bool,
 }
 
@@ -158,6 +160,7 @@ impl<'a, B: Bits> Search<'a, B> {
             nodes: 0,
             simulated: 0,
             table_use: Cell::new((0, 0)),
+            asked: 0,
             stopped: false,
         }
     }
@@ -348,9 +351,10 @@ impl<'a, B: Bits> Search<'a, B> {
         }
     }
 
-    fn gives_up(&self) -> bool {
+    fn gives_up(&mut self) -> bool {
+        let new = self.nodes - std::mem::replace(&mut self.asked, self.nodes);
         let Some(company) = self.company else { return (self.stop)(self.nodes) };
-        let all = company.nodes.fetch_add(CHECK, Ordering::Relaxed) + CHECK;
+        let all = company.nodes.fetch_add(new, Ordering::Relaxed) + new;
         company.is_over.load(Ordering::Relaxed) || (self.stop)(all)
     }
 
@@ -374,7 +378,8 @@ impl<'a, B: Bits> Search<'a, B> {
     ) -> Result<B> {
         self.nodes += 1;
         let nodes_before = self.nodes;
-        if self.nodes % CHECK == 1 && self.gives_up() {
+        // The first node asks, too: nobody may want to know.
+        if (self.asked == 0 || self.nodes >= self.asked + CHECK) && self.gives_up() {
             self.stopped = true;
         }
         let open = Result { pn: 1, dn: 1, decided: None, best: NO_MOVE };
