@@ -2,7 +2,7 @@
 
 use super::bits::Bits;
 use super::ground::Ground;
-use super::search::Step;
+use super::step::Step;
 use super::table::Trace;
 use crate::board::{BoardSize, Point, Symmetry};
 

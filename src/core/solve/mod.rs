@@ -23,6 +23,7 @@ mod problems;
 mod problems_tests;
 mod region;
 mod search;
+mod step;
 mod table;
 #[cfg(test)]
 mod tests;

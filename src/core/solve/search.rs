@@ -14,19 +14,11 @@ use super::goal::Goal;
 use super::ground::{ENDLESS, Ground, NOWHERE, Position};
 use super::images::Images;
 use super::path::{NEVER, Path, Repetition};
+use super::step::{NO_MOVE, PASS, Step, THREAT};
 use super::table::{Known, Proof, Table, Trace};
 use crate::board::Color;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
-
-/// A move as a number: the index of a point, or one of these.
-pub(super) type Step = u16;
-/// Passing.
-pub(super) const PASS: Step = u16::MAX - 1;
-/// A threat outside that was answered: a ko may be taken back.
-pub(super) const THREAT: Step = u16::MAX - 2;
-/// No move.
-pub(super) const NO_MOVE: Step = u16::MAX;
 
 /// More than any sum of numbers of open moves.
 const INFINITE: u32 = 1 << 30;

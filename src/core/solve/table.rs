@@ -6,7 +6,7 @@
 //! one, so the table never needs a sweep and never grows.
 
 use super::bits::Bits;
-use super::search::{NO_MOVE, Step};
+use super::step::{NO_MOVE, Step};
 use bytemuck::Zeroable;
 use std::sync::Mutex;
 

@@ -7,7 +7,8 @@
 //!
 //! CITE: Yasushi Kawano, "Using similar positions to search game trees" (1996), the idea.
 
-use super::{Bits, Child, Decided, NEVER, NO_MOVE, Position, Proof, Search, Step, THREAT, max_depth, winner};
+use super::{Bits, Child, Decided, NEVER, Position, Proof, Search, max_depth, winner};
+use crate::solve::step::{NO_MOVE, PASS, Step, THREAT};
 use crate::solve::table::Known;
 
 /// Nodes of one simulation. It must stay much cheaper than the search that it may save.
@@ -60,7 +61,7 @@ impl<B: Bits> Search<'_, B> {
     /// The position behind a move, without a past; `None` if it is not legal.
     fn model_after(&self, model: &Position<B>, step: Step) -> Option<Position<B>> {
         match step {
-            super::PASS => Some(self.ground.pass(model)),
+            PASS => Some(self.ground.pass(model)),
             THREAT.. => None,
             index => Some(self.ground.place(model, u32::from(index))?.after),
         }
