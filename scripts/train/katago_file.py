@@ -83,7 +83,17 @@ class Words:
         return data[at:end].decode("ascii", "replace")
 
     def number(self) -> int:
-        return int(self.word())
+        return self._parsed(int)
+
+    def real(self) -> float:
+        return self._parsed(float)
+
+    def _parsed(self, kind):
+        word = self.word()
+        try:
+            return kind(word)
+        except ValueError as error:
+            raise FormatError(f"{word!r} where a number belongs") from error
 
     def floats(self, count: int) -> np.ndarray:
         data, at = self.data, self.at
@@ -143,7 +153,7 @@ class Words:
     def expect(self, *wanted: float) -> None:
         """Numbers that must be these."""
         for number in wanted:
-            if (found := self.word()) != str(number) and float(found) != number:
+            if (found := self.real()) != number:
                 raise FormatError(f"{found} where only {number} can be learnt")
 
     def rms(self) -> np.ndarray:

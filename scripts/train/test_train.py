@@ -157,7 +157,7 @@ class Networks(unittest.TestCase):
         self.assertEqual((small.blocks, small.heads, small.hidden, small.nested), (7, 3, 256, 0))
         nested = Shape.named("b5c192h3nbttflrs")
         self.assertEqual((nested.middle, nested.heads, nested.hidden, nested.nested), (96, 3, 256, 2))
-        # As KataGo's own files of these shapes: 802,464 for the first one, with a few more for the pass.
+        # `kosumi net info` says 802,464 of KataGo's file of the first one: it counts the second policy, too.
         self.assertEqual(small.multiply_adds(), 802_432)
         for name in ("b7c96h3", "b7c96tflrs", "b7c96h5tflrs", "b7c96h32tfrs", "c96"):
             self.assertRaises(ValueError, Shape.named, name)

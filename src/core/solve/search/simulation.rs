@@ -7,7 +7,7 @@
 //!
 //! CITE: Yasushi Kawano, "Using similar positions to search game trees" (1996), the idea.
 
-use super::{Bits, Child, Decided, NEVER, Position, Proof, Search, max_depth, winner};
+use super::{Bits, Child, Decided, NEVER, Position, Proof, Search, max_depth};
 use crate::solve::step::{NO_MOVE, PASS, Step, THREAT};
 use crate::solve::table::Known;
 
@@ -67,15 +67,20 @@ impl<B: Bits> Search<'_, B> {
         }
     }
 
-    /// The winner is on turn behind this child, to which the path has gone.
-    fn simulate_winner(&mut self, at: &Child<B>, model: &Position<B>, left: &mut u32) -> Option<Decided<B>> {
-        let position = at.after;
+    /// Counts a node, and says how many there were before; `None` if no more are allowed, or the line is too long.
+    fn count(&mut self, left: &mut u32) -> Option<u64> {
         *left = left.checked_sub(1)?;
         if self.path.len() > max_depth::<B>() {
             return None;
         }
-        let before = self.nodes;
         self.nodes += 1;
+        Some(self.nodes - 1)
+    }
+
+    /// The winner is on turn behind this child, to which the path has gone.
+    fn simulate_winner(&mut self, at: &Child<B>, model: &Position<B>, left: &mut u32) -> Option<Decided<B>> {
+        let position = at.after;
+        let before = self.count(left)?;
         let prover_moves = position.to_move == self.goal.prover;
         let step = self.model_move(model).filter(|step| self.steps(&position).contains(step))?;
         let mut child = self.child(&position, step, at.banned)?;
@@ -99,12 +104,7 @@ impl<B: Bits> Search<'_, B> {
     /// The loser is on turn behind this child, to which the path has gone: every move must fail.
     fn simulate_loser(&mut self, at: &Child<B>, model: &Position<B>, left: &mut u32) -> Option<Decided<B>> {
         let position = at.after;
-        *left = left.checked_sub(1)?;
-        if self.path.len() > max_depth::<B>() {
-            return None;
-        }
-        let before = self.nodes;
-        self.nodes += 1;
+        let before = self.count(left)?;
         let prover_moves = position.to_move == self.goal.prover;
         let held = self.goal.held(self.ground, &position, self.path.repetition().cycles());
         if let Some(settled) = held {
@@ -116,7 +116,7 @@ impl<B: Bits> Search<'_, B> {
         }
         let first = self.children.len();
         self.expand(&position, at.banned);
-        let mut fails = false;
+        let mut holds = true;
         for index in first..self.children.len() {
             let child = self.children[index];
             let decided = match child.decided {
@@ -134,16 +134,16 @@ impl<B: Bits> Search<'_, B> {
                 }
                 Some(_) => {}
                 None => {
-                    fails = true;
+                    holds = false;
                     break;
                 }
             }
         }
-        let result = if fails || winner(&self.children[first..], prover_moves) != Some(!prover_moves) {
-            None
-        } else {
+        let result = if holds {
             let (decided, best) = self.conclude(&position, first, !prover_moves, prover_moves);
             self.finish((at.key, at.symmetry), decided, best, before).decided
+        } else {
+            None
         };
         self.children.truncate(first);
         result
