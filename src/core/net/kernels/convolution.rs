@@ -13,9 +13,6 @@ use super::tiles::{TileConvolution, TileWorkspace};
 use super::windows::{Windows, WindowsWorkspace};
 use crate::net::layer::{Activation, Conv};
 
-/// [`Simd::PAIR_LEVELS`](super::simd::Simd::PAIR_LEVELS) where products of bytes are not added in pairs of 16 bits.
-const WHOLE_PAIRS: i32 = 254;
-
 /// A convolution from planes to planes.
 #[derive(Debug)]
 pub(super) struct Convolution {
@@ -69,16 +66,15 @@ impl Convolution {
         let &Primitives { align, panel, ref tiles, .. } = primitives;
         let joined = Joined::new(convs, align, align);
         let &Joined { width, height, inputs, outputs, .. } = &joined;
-        let range = Range::behind(activation);
-        let bytes =
-            || Linear::bytes(&joined.weights, inputs, outputs, panel, primitives.pair_levels, range.zero);
+        let range = Range::behind(activation, primitives.byte_sums);
+        let bytes = || Linear::bytes(&joined.weights, inputs, outputs, panel, primitives.byte_sums, range);
         let kind = match (width, height) {
             _ if tiles.is_some() => Kind::Tiles(TileConvolution::new(&joined)),
             (1, 1) if precision == Precision::Int8 => Kind::Pointwise(bytes(), range),
             // Without one instruction for four products of bytes, Winograd's transformation is faster, in any numbers.
             (3, 3)
                 if precision == Precision::Int8
-                    && (primitives.rounded_places.is_some() || primitives.pair_levels < WHOLE_PAIRS) =>
+                    && (primitives.rounded_places.is_some() || !primitives.byte_sums.is_whole()) =>
             {
                 Kind::Winograd(Windows::new(joined.weights, (inputs, outputs), primitives, true))
             }

@@ -1,16 +1,15 @@
 //! Matrices with their weights in the order in which products read them, in `f32` or in 8 bits.
 //!
 //! In 8 bits, each column has a scale of its own: `weight ≈ scale · integer`, with integers from −127 to 127. Some
-//! processors want pairs of them not to be too large together ([`Simd::PAIR_LEVELS`]).
+//! processors want two or four of them not to be too large together ([`ByteSums`]).
 
 use super::buffer::Buffer;
 use super::product::{
     Accumulate, Apart, ByVectors, ByteProduct, Dequantised, Destination, Factors, Floats, Gate, Overwrite,
     ROW_ALIGN, Rows, Scaled, Starts, Target, product,
 };
-use super::rows::inverse;
-use super::simd::PANEL_VECTORS;
-use super::simd::Simd;
+use super::rows::{Range, inverse};
+use super::simd::{ByteSums, PANEL_VECTORS, Simd};
 
 /// A matrix; or several, one for each piece of the rows that it is multiplied with.
 #[derive(Debug)]
@@ -85,26 +84,16 @@ impl Linear {
         Linear { inputs, outputs, weights: Weights::Floats(packed) }
     }
 
-    /// Matrices `[piece][input][output]` in 8 bits; `zero` is the byte of the rows that stands for zero.
+    /// Matrices `[piece][input][output]` in 8 bits, for rows of bytes of this range.
     pub(super) fn bytes(
         weights: &[f32],
         inputs: usize,
         outputs: usize,
         panel: usize,
-        pair_levels: i32,
-        zero: i32,
+        sums: ByteSums,
+        range: Range,
     ) -> Linear {
-        // The scale of a column is that of its largest weight, or of its largest pair if that asks for more.
-        let (levels, pair_levels) = (127.0, (pair_levels - 1) as f32);
-        let mut scales = vec![0.0f32; outputs];
-        for pair in weights.chunks_exact(2 * outputs) {
-            let (even, odd) = pair.split_at(outputs);
-            for ((scale, even), odd) in scales.iter_mut().zip(even).zip(odd) {
-                let largest = even.abs().max(odd.abs()) / levels;
-                let sum = if even * odd > 0.0 { (even + odd).abs() / pair_levels } else { 0.0 };
-                *scale = scale.max(largest).max(sum);
-            }
-        }
+        let scales = column_scales(weights, outputs, sums);
         let inverse: Vec<f32> = scales.iter().copied().map(inverse).collect();
         let mut sums = vec![0i32; outputs];
         let mut integers = Buffer::zeroed(weights.len());
@@ -124,7 +113,7 @@ impl Linear {
                 }
             }
         }
-        let offsets = sums.iter().map(|sum| -zero * sum).collect();
+        let offsets = sums.iter().map(|sum| -range.zero * sum).collect();
         Linear { inputs, outputs, weights: Weights::Bytes { integers, scales, offsets } }
     }
 
@@ -132,6 +121,40 @@ impl Linear {
     pub(super) fn takes_bytes(&self) -> bool {
         matches!(self.weights, Weights::Bytes { .. })
     }
+}
+
+/// The scale of each column: that of its largest weight, or of those that are added up together if they ask for more.
+fn column_scales(weights: &[f32], outputs: usize, sums: ByteSums) -> Vec<f32> {
+    let mut scales = vec![0.0f32; outputs];
+    for row in weights.chunks_exact(outputs) {
+        for (scale, weight) in scales.iter_mut().zip(row) {
+            *scale = scale.max(weight.abs() / 127.0);
+        }
+    }
+    if sums.is_whole() {
+        return scales;
+    }
+    // Rounding makes each larger by one half at most.
+    let most = (sums.most() - sums.together as i32 / 2) as f32;
+    let mut both = [vec![0.0f32; outputs], vec![0.0f32; outputs]];
+    for rows in weights.chunks_exact(2 * sums.together * outputs) {
+        for half in 0..2 {
+            let [positive, negative] = &mut both;
+            positive.fill(0.0);
+            negative.fill(0.0);
+            let rows = rows.chunks_exact(outputs).enumerate();
+            for (_, row) in rows.filter(|(row, _)| row % 4 / 2 == half) {
+                for ((positive, negative), weight) in positive.iter_mut().zip(&mut *negative).zip(row) {
+                    *positive += weight.max(0.0);
+                    *negative -= weight.min(0.0);
+                }
+            }
+            for ((scale, positive), negative) in scales.iter_mut().zip(positive).zip(negative) {
+                *scale = scale.max(positive.max(*negative) / most);
+            }
+        }
+    }
+    scales
 }
 
 /// The nearest integer of a number up to 127 in magnitude.
@@ -280,23 +303,28 @@ mod tests {
                 let padded = rows.next_multiple_of(ROW_ALIGN);
                 let weights: Vec<f32> = (0..inputs * outputs).map(|_| number()).collect();
                 let numbers: Vec<f32> = (0..padded * inputs).map(|_| number()).collect();
-                let bytes: Vec<u8> = numbers.iter().map(|x| (x * 127.0 + 128.0) as u8).collect();
+                let sums = primitives.byte_sums;
+                let range = Range::signed(sums);
+                let byte = |x: &f32| (x * range.levels as f32) as i32 + range.zero;
                 // The largest bytes are where products could overflow.
-                let bytes: Vec<u8> = bytes.iter().map(|&byte| if byte > 200 { 255 } else { byte }).collect();
+                let largest = |byte| if byte > 3 * sums.largest / 4 { sums.largest } else { byte };
+                let bytes: Vec<u8> = numbers.iter().map(|x| largest(byte(x)) as u8).collect();
                 let scales: Vec<f32> = (0..padded).map(|_| number()).collect();
                 let floats = Linear::floats(&weights, inputs, outputs, panel);
-                let integers = Linear::bytes(&weights, inputs, outputs, panel, primitives.pair_levels, 128);
+                let integers = Linear::bytes(&weights, inputs, outputs, panel, sums, range);
                 let whole = unpacked(&integers, panel);
+                // All weights that are added up together may be as large as possible.
+                let step = (sums.together as f32 / (sums.most() - sums.together as i32 / 2) as f32).max(1.0 / 127.0);
                 let Weights::Bytes { scales: columns, .. } = &integers.weights else { unreachable!() };
                 for (weight, whole) in weights.iter().zip(&whole).enumerate().map(|(index, (weight, whole))| {
                     (*weight, *whole as f32 * columns[index % outputs])
                 }) {
-                    prop_assert!((weight - whole).abs() <= 0.51 / 63.0);
+                    prop_assert!((weight - whole).abs() <= 0.51 * step);
                 }
                 let exact = |row: usize, column: usize, is_whole: bool| -> f64 {
                     let sum: f64 = (0..inputs)
                         .map(|k| match is_whole {
-                            true => ((i64::from(bytes[row * inputs + k]) - 128) * whole[k * outputs + column]) as f64,
+                            true => ((i64::from(bytes[row * inputs + k]) - i64::from(range.zero)) * whole[k * outputs + column]) as f64,
                             false => f64::from(numbers[row * inputs + k]) * f64::from(weights[k * outputs + column]),
                         })
                         .sum();

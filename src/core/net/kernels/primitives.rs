@@ -10,7 +10,7 @@ use super::linear::{self, Multiplication};
 use super::pointwise::{self, Extent, NormAct};
 use super::product::WORD_ALIGN;
 use super::rows::{self, Grid, Range, Rms, Shape};
-use super::simd::{PANEL_VECTORS, Portable, Simd};
+use super::simd::{ByteSums, PANEL_VECTORS, Portable, Simd};
 use super::sparse::{self, Sparse};
 use super::tiles::{self, TileUnit};
 use super::winograd::{self, Boards, PlaceNumbers};
@@ -37,8 +37,7 @@ pub(super) struct Primitives {
     pub(super) align: usize,
     /// Numbers in a vector.
     pub(super) lanes: usize,
-    /// [`Simd::PAIR_LEVELS`]
-    pub(super) pair_levels: i32,
+    pub(super) byte_sums: ByteSums,
     /// For convolutions in 16 bits.
     pub(super) tiles: Option<TileUnit>,
     /// For windows of 3 × 3, in 32 bits.
@@ -97,7 +96,7 @@ macro_rules! table {
             panel: PANEL_VECTORS * <$set as Simd>::LANES,
             align: (PANEL_VECTORS * <$set as Simd>::LANES).next_multiple_of(BYTES_ALIGN),
             lanes: <$set as Simd>::LANES,
-            pair_levels: <$set as Simd>::PAIR_LEVELS,
+            byte_sums: <$set as Simd>::BYTE_SUMS,
             tiles: None,
             places: table!(@places Floats, to_places, gemm_of_floats, $(#[$feature])* $set, $token),
             rounded_places: None,

@@ -30,6 +30,14 @@ pub(super) trait Terms<S: Simd>: Copy {
     /// A vector of words at `from` can be read.
     unsafe fn load(s: S, from: *const u32) -> Self::Words;
     fn step(s: S, sum: Self::Sum, a: Self::Words, b: Self::Words) -> Self::Sum;
+
+    /// Are two words multiplied at a time, because that is faster?
+    const BY_TWO: bool = false;
+    /// Two [`step`](Self::step)s.
+    #[inline(always)]
+    fn step_two(s: S, sum: Self::Sum, a: [Self::Words; 2], b: [Self::Words; 2]) -> Self::Sum {
+        Self::step(s, Self::step(s, sum, a[0], b[0]), a[1], b[1])
+    }
 }
 
 /// Words of one `f32`.
@@ -61,7 +69,7 @@ impl<S: Simd> Terms<S> for Floats {
 
 /// Writes [`Terms`] for words of several numbers, whose products and sum are one operation of `$simd`.
 macro_rules! several {
-    ($(#[$doc:meta])* $name:ident, $simd:ident::$dot:ident, $sum:ident, $rows:expr) => {
+    ($(#[$doc:meta])* $name:ident, $simd:ident::$dot:ident, $sum:ident, $rows:expr $(, $twice:ident if $by_two:expr)?) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug)]
         pub(super) struct $name;
@@ -87,6 +95,15 @@ macro_rules! several {
             fn step(s: S, sum: S::$sum, a: S::I, b: S::I) -> S::$sum {
                 s.$dot(sum, a, b)
             }
+
+            $(
+                const BY_TWO: bool = $by_two;
+
+                #[inline(always)]
+                fn step_two(s: S, sum: S::$sum, a: [S::I; 2], b: [S::I; 2]) -> S::$sum {
+                    s.$twice(sum, a, b)
+                }
+            )?
         }
     };
 }
@@ -97,7 +114,8 @@ several!(
     Simd::dot8,
     I,
     // Where the product is three instructions, these need two registers more.
-    if S::ROWS == 6 && S::PAIR_LEVELS < 254 { 4 } else { S::ROWS }
+    if S::ROWS == 6 && !S::BYTE_SUMS.is_whole() { 4 } else { S::ROWS },
+    dot8_twice if S::BYTE_SUMS.together > 2
 );
 several!(
     /// Words of two `i16`.
@@ -290,8 +308,23 @@ where
         for &piece in it.pieces {
             let a = it.a.as_ptr().add(piece);
             let rows: [*const u32; ROWS] = std::array::from_fn(|row| a.add(starts[row]));
-            // One word at a time: if there are more in a turn, the compiler loads factors ahead for which there is no
-            // register.
+            // No more words in a turn than are multiplied at a time: the compiler would load factors ahead for which
+            // there is no register.
+            if T::BY_TWO {
+                for word in (0..it.inner).step_by(2) {
+                    s.prefetch(next);
+                    next = next.wrapping_add(2 * ahead.step);
+                    let left = [T::load(s, b), T::load(s, b.add(panel))];
+                    let right = [T::load(s, b.add(S::LANES)), T::load(s, b.add(panel + S::LANES))];
+                    for (row, sums) in rows.iter().zip(&mut sums) {
+                        let factors = [T::broadcast(s, row.add(word)), T::broadcast(s, row.add(word + 1))];
+                        sums[0] = T::step_two(s, sums[0], factors, left);
+                        sums[1] = T::step_two(s, sums[1], factors, right);
+                    }
+                    b = b.add(2 * panel);
+                }
+                continue;
+            }
             for word in 0..it.inner {
                 s.prefetch(next);
                 next = next.wrapping_add(ahead.step);

@@ -5,7 +5,7 @@
 //! the lower end if no number is below zero.
 
 use super::pointwise::{Extent, NormAct, with_activation};
-use super::simd::Simd;
+use super::simd::{ByteSums, Simd};
 use crate::net::layer::Activation;
 
 /// What numbers become before they are rounded.
@@ -40,13 +40,16 @@ pub(super) struct Range {
 
 impl Range {
     /// For numbers of both signs.
-    pub(super) const SIGNED: Range = Range { zero: 128, levels: 127 };
+    pub(super) const fn signed(sums: ByteSums) -> Range {
+        let levels = sums.largest / 2;
+        Range { zero: levels + 1, levels }
+    }
 
     /// For numbers behind this activation.
-    pub(super) const fn behind(activation: Activation) -> Range {
+    pub(super) const fn behind(activation: Activation, sums: ByteSums) -> Range {
         match activation {
-            Activation::Relu => Range { zero: 0, levels: 255 },
-            _ => Range::SIGNED,
+            Activation::Relu => Range { zero: 0, levels: sums.largest },
+            _ => Range::signed(sums),
         }
     }
 }

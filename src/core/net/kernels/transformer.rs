@@ -94,8 +94,8 @@ fn linear<'m>(
             padded,
             outputs,
             primitives.panel,
-            primitives.pair_levels,
-            Range::SIGNED.zero,
+            primitives.byte_sums,
+            Range::signed(primitives.byte_sums),
         );
     }
     if let Some(factors) = factors {
@@ -315,7 +315,14 @@ fn normed(
     let taken = if linear.takes_bytes() {
         let bytes = memory.bytes.at_least(padded * linear.inputs);
         let row = memory.row.at_least(linear.inputs);
-        (primitives.quantise)(extent, Shape::Rms(norm.get()), Range::SIGNED, from, (bytes, scales), row);
+        (primitives.quantise)(
+            extent,
+            Shape::Rms(norm.get()),
+            Range::signed(primitives.byte_sums),
+            from,
+            (bytes, scales),
+            row,
+        );
         Taken::Bytes(bytes, scales)
     } else {
         (primitives.rms_scales)(extent, norm.get(), from, scales);
@@ -340,7 +347,14 @@ fn multiply(
         let bytes = memory.bytes.at_least(padded * linear.inputs);
         let scales = memory.scales.at_least(padded);
         let row = memory.row.at_least(linear.inputs);
-        (primitives.quantise)(extent, Shape::Plain, Range::SIGNED, from, (bytes, scales), row);
+        (primitives.quantise)(
+            extent,
+            Shape::Plain,
+            Range::signed(primitives.byte_sums),
+            from,
+            (bytes, scales),
+            row,
+        );
         Taken::Bytes(bytes, scales)
     } else {
         Taken::Floats(from.0, from.1, None)

@@ -3,7 +3,7 @@
 //! The two instructions for products of bytes are written as assembly: the standard library has functions for them that
 //! are not stable yet.
 
-use super::{Simd, refined};
+use super::{ByteSums, Simd, refined};
 use std::arch::aarch64::*;
 use std::arch::asm;
 
@@ -89,7 +89,7 @@ impl<const BYTES: u8> Simd for Neon<BYTES> {
     const LANES: usize = 4;
     // 32 registers hold 24 sums, two vectors of the panel and a few factors.
     const ROWS: usize = 12;
-    const PAIR_LEVELS: i32 = 254;
+    const BYTE_SUMS: ByteSums = ByteSums::WHOLE;
     const SCALES_BY_ANY: bool = false;
 
     instructions! {
@@ -105,6 +105,10 @@ impl<const BYTES: u8> Simd for Neon<BYTES> {
         round(self, x: float32x4_t) -> float32x4_t = vrndnq_f32(x);
         scale(self, x: float32x4_t, power: float32x4_t) -> float32x4_t = vmulq_f32(x, vreinterpretq_f32_s32(
             vshlq_n_s32::<23>(vaddq_s32(vcvtnq_s32_f32(power), vdupq_n_s32(127))),
+        ));
+        add_exponent(self, x: float32x4_t, power: float32x4_t) -> float32x4_t = vreinterpretq_f32_s32(vaddq_s32(
+            vreinterpretq_s32_f32(x),
+            vshlq_n_s32::<23>(vreinterpretq_s32_f32(power)),
         ));
         reciprocal(self, x: float32x4_t) -> float32x4_t = vdivq_f32(vdupq_n_f32(1.0), x);
         // The estimate has 8 bits.

@@ -46,6 +46,36 @@ pub(super) use x86::{Avx2, Avx512, BF16, PLAIN, VNNI};
 /// Vectors beside each other in a panel of a packed matrix.
 pub(super) const PANEL_VECTORS: usize = 2;
 
+/// How products of bytes are added up, and how large the bytes may be for it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct ByteSums {
+    /// The largest byte of the first factor, which has no sign.
+    pub(super) largest: i32,
+    /// Products that are added up in 16 bits before sums of 32 bits take them: one, two neighbours, or these and the
+    /// same two of the next word.
+    pub(super) together: usize,
+}
+
+impl ByteSums {
+    /// Nothing is ever too large.
+    pub(super) const WHOLE: ByteSums = ByteSums { largest: 255, together: 1 };
+    /// Neighbours are added up in 16 bits.
+    pub(super) const PAIRS: ByteSums = ByteSums { largest: 255, together: 2 };
+    /// So are those of two words. The smaller the first bytes are, the larger the second ones may be. With 159 to 223,
+    /// three transformers answered equally well; with 127 and 255 one of them did not.
+    pub(super) const QUADS: ByteSums = ByteSums { largest: 191, together: 4 };
+
+    /// What neither the positive nor the negative second bytes of products that are added up together may exceed in sum.
+    pub(super) const fn most(self) -> i32 {
+        i16::MAX as i32 / self.largest
+    }
+
+    /// Are all bytes from −127 to 127 small enough?
+    pub(super) const fn is_whole(self) -> bool {
+        self.together == 1
+    }
+}
+
 /// A vector type of some processors.
 pub(super) trait Simd: Copy {
     /// A vector of [`LANES`](Self::LANES) numbers `f32`.
@@ -57,9 +87,8 @@ pub(super) trait Simd: Copy {
     /// Rows of a block of a product of matrices: the registers hold the sums of so many rows and
     /// [`PANEL_VECTORS`] vectors beside each other, and what is multiplied.
     const ROWS: usize;
-    /// The largest sum of two neighbours of equal sign among the second bytes of [`dot8`](Self::dot8), the first and
-    /// the second or the third and the fourth of four.
-    const PAIR_LEVELS: i32;
+    /// How [`dot8`](Self::dot8) and [`dot8_twice`](Self::dot8_twice) add up.
+    const BYTE_SUMS: ByteSums;
     /// Does [`scale`](Self::scale) take any power, with results that are as small or as large as possible?
     const SCALES_BY_ANY: bool;
 
@@ -78,6 +107,8 @@ pub(super) trait Simd: Copy {
     fn round(self, x: Self::V) -> Self::V;
     /// `x` times 2 to the power of `power`, which must be an integer from −126 to 127.
     fn scale(self, x: Self::V, power: Self::V) -> Self::V;
+    /// `x` times 2 to the power of the integer in the last nine bits of `power`; both are normal numbers, and so is the result.
+    fn add_exponent(self, x: Self::V, power: Self::V) -> Self::V;
     /// `1 / x` within 2 units in the last place, for `x` from 1 to 10³⁸.
     fn reciprocal(self, x: Self::V) -> Self::V;
     /// The same, within 4 · 10⁻⁴ of it.
@@ -102,8 +133,13 @@ pub(super) trait Simd: Copy {
     /// The sum of all lanes, which must fit into one.
     fn reduce_add_int(self, x: Self::I) -> i32;
     /// In each lane, `sum` plus the four products of the bytes of `a`, which have no sign, and of those of `b`, whose
-    /// magnitude is at most 127, with [`PAIR_LEVELS`](Self::PAIR_LEVELS).
+    /// magnitude is at most 127, with [`BYTE_SUMS`](Self::BYTE_SUMS).
     fn dot8(self, sum: Self::I, a: Self::I, b: Self::I) -> Self::I;
+    /// The same for two words.
+    #[inline(always)]
+    fn dot8_twice(self, sum: Self::I, a: [Self::I; 2], b: [Self::I; 2]) -> Self::I {
+        self.dot8(self.dot8(sum, a[0], b[0]), a[1], b[1])
+    }
     /// In each lane, `sum` plus the two products of the halves of `a` and of `b`.
     fn dot16(self, sum: Self::I, a: Self::I, b: Self::I) -> Self::I;
 
@@ -178,14 +214,19 @@ pub(super) trait Simd: Copy {
     /// it is as small or as large as possible.
     #[inline(always)]
     fn rough_exp2(self, x: Self::V, coefficients: &[f32]) -> Self::V {
-        let x = if Self::SCALES_BY_ANY { x } else { self.clamp(x, -126.0, 127.0) };
-        let power = self.round(x);
-        let rest = self.sub(x, power);
-        let mut sum = self.splat(coefficients[0]);
-        for &coefficient in &coefficients[1..] {
-            sum = self.mul_add(sum, rest, self.splat(coefficient));
+        let polynomial = |rest| {
+            coefficients[1..].iter().fold(self.splat(coefficients[0]), |sum, &coefficient| {
+                self.mul_add(sum, rest, self.splat(coefficient))
+            })
+        };
+        if Self::SCALES_BY_ANY {
+            let power = self.round(x);
+            return self.scale(polynomial(self.sub(x, power)), power);
         }
-        self.scale(sum, power)
+        // Adding this number leaves the nearest integer in the last bits.
+        let (x, large) = (self.clamp(x, -125.0, 127.0), self.splat(12_582_912.0));
+        let shifted = self.add(x, large);
+        self.add_exponent(polynomial(self.sub(x, self.sub(shifted, large))), shifted)
     }
 
     /// All lanes no smaller than `min` and no larger than `max`.

@@ -1,7 +1,7 @@
 //! Plain Rust.
 
 use super::super::bf16::{from_bf16, to_bf16};
-use super::{Simd, SimdBf16};
+use super::{ByteSums, Simd, SimdBf16};
 
 /// Plain Rust, for every processor. Four lanes are what the smallest vector instructions have, and the compiler finds
 /// them.
@@ -23,7 +23,7 @@ impl Simd for Portable {
     type I = [i32; 4];
     const LANES: usize = 4;
     const ROWS: usize = 4;
-    const PAIR_LEVELS: i32 = 254;
+    const BYTE_SUMS: ByteSums = ByteSums::WHOLE;
     const SCALES_BY_ANY: bool = false;
 
     #[inline(always)]
@@ -95,6 +95,11 @@ impl Simd for Portable {
     #[inline(always)]
     fn scale(self, x: [f32; 4], power: [f32; 4]) -> [f32; 4] {
         self.mul(x, power.map(|power| f32::from_bits(((power as i32 + 127) as u32) << 23)))
+    }
+
+    #[inline(always)]
+    fn add_exponent(self, x: [f32; 4], power: [f32; 4]) -> [f32; 4] {
+        Self::lanes(x, power, |x, power| *x = f32::from_bits(x.to_bits().wrapping_add(power.to_bits() << 23)))
     }
 
     #[inline(always)]

@@ -1,6 +1,6 @@
 //! Vectors of x86-64.
 
-use super::{Simd, SimdBf16, refined};
+use super::{ByteSums, Simd, SimdBf16, refined};
 use std::arch::x86_64::*;
 use std::mem::transmute;
 
@@ -23,8 +23,7 @@ impl<const VNNI: bool> Simd for Avx2<VNNI> {
     const LANES: usize = 8;
     // 16 registers hold 12 sums, two vectors of the panel and one factor.
     const ROWS: usize = 6;
-    // Without VNNI, the sum of two products must fit into 16 bits: 255 · 128 = 32,640.
-    const PAIR_LEVELS: i32 = if VNNI { 254 } else { 128 };
+    const BYTE_SUMS: ByteSums = if VNNI { ByteSums::WHOLE } else { ByteSums::QUADS };
     const SCALES_BY_ANY: bool = false;
 
     instructions! {
@@ -57,6 +56,10 @@ impl<const VNNI: bool> Simd for Avx2<VNNI> {
         scale(self, x: __m256, power: __m256) -> __m256 = _mm256_mul_ps(x, _mm256_castsi256_ps(
             _mm256_slli_epi32::<23>(_mm256_add_epi32(_mm256_cvtps_epi32(power), _mm256_set1_epi32(127))),
         ));
+        add_exponent(self, x: __m256, power: __m256) -> __m256 = _mm256_castsi256_ps(_mm256_add_epi32(
+            _mm256_castps_si256(x),
+            _mm256_slli_epi32::<23>(_mm256_castps_si256(power)),
+        ));
         rough_reciprocal(self, x: __m256) -> __m256 = _mm256_rcp_ps(x);
         reciprocal(self, x: __m256) -> __m256 = refined(self, x, _mm256_rcp_ps(x));
         splat_int(self, x: i32) -> __m256i = _mm256_set1_epi32(x);
@@ -69,6 +72,13 @@ impl<const VNNI: bool> Simd for Avx2<VNNI> {
         } else {
             let pairs = _mm256_maddubs_epi16(a, b);
             _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)))
+        };
+        dot8_twice(self, sum: __m256i, a: [__m256i; 2], b: [__m256i; 2]) -> __m256i = if VNNI {
+            self.dot8(self.dot8(sum, a[0], b[0]), a[1], b[1])
+        } else {
+            // Widening costs as much as multiplying; so it is done once for two words.
+            let quads = _mm256_add_epi16(_mm256_maddubs_epi16(a[0], b[0]), _mm256_maddubs_epi16(a[1], b[1]));
+            _mm256_add_epi32(sum, _mm256_madd_epi16(quads, _mm256_set1_epi16(1)))
         };
         dot16(self, sum: __m256i, a: __m256i, b: __m256i) -> __m256i = if VNNI {
             // The compiler would split the instruction that wraps around into two.
@@ -157,7 +167,7 @@ impl<const PRODUCTS: u8> Simd for Avx512<PRODUCTS> {
     const LANES: usize = 16;
     // 32 registers hold 24 sums, two vectors of the panel and a few factors.
     const ROWS: usize = 12;
-    const PAIR_LEVELS: i32 = if PRODUCTS >= VNNI { 254 } else { 128 };
+    const BYTE_SUMS: ByteSums = if PRODUCTS >= VNNI { ByteSums::WHOLE } else { ByteSums::PAIRS };
     const SCALES_BY_ANY: bool = true;
 
     instructions! {
@@ -188,6 +198,10 @@ impl<const PRODUCTS: u8> Simd for Avx512<PRODUCTS> {
         round(self, x: __m512) -> __m512 =
             _mm512_roundscale_ps::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(x);
         scale(self, x: __m512, power: __m512) -> __m512 = _mm512_scalef_ps(x, power);
+        add_exponent(self, x: __m512, power: __m512) -> __m512 = _mm512_castsi512_ps(_mm512_add_epi32(
+            _mm512_castps_si512(x),
+            _mm512_slli_epi32::<23>(_mm512_castps_si512(power)),
+        ));
         rough_reciprocal(self, x: __m512) -> __m512 = _mm512_rcp14_ps(x);
         reciprocal(self, x: __m512) -> __m512 = refined(self, x, _mm512_rcp14_ps(x));
         splat_int(self, x: i32) -> __m512i = _mm512_set1_epi32(x);
