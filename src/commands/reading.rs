@@ -295,7 +295,7 @@ pub(super) fn dragon_status(
 }
 
 /// A race between two groups, the first one's owner to move: is the first one saved, is the second one captured, and
-/// the move.
+/// the move, or a pass if none is needed or helps.
 pub(super) fn analyze_semeai(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -320,6 +320,14 @@ pub(super) fn analyze_semeai(
     let captured_code = own_code(captured.success).ok_or_else(undecided)?;
     // The move that captures also saves, as a rule.
     let best = if captured_code == 1 { captured.best } else { saved.best };
-    let best = best.unwrap_or(Move::Pass);
+    let is_kept = |region, success, code| {
+        Ok::<bool, Failure>(
+            code == 0 || code == 1 && commands.read(board, region, Aim::Capture, other)?.success == success,
+        )
+    };
+    // Where the other player may move first and changes nothing, no move is needed.
+    let is_settled =
+        is_kept(&mine, Success::No, saved_code)? && is_kept(&theirs, Success::Yes, captured_code)?;
+    let best = best.filter(|_| !is_settled).unwrap_or(Move::Pass);
     Ok(format!("{saved_code} {captured_code} {}", move_text(best)).into())
 }
