@@ -309,25 +309,42 @@ pub(super) fn analyze_semeai(
     let board = commands.board();
     let group =
         |point| Region::of_group(board, point).ok_or_else(|| Failure::new("vertex must not be empty"));
-    let (mut mine, mut theirs) = (group(a)?, group(b)?);
-    // Both are read in the same region.
-    let both = mine.playable;
-    mine.playable.union_with(&theirs.playable);
-    theirs.playable.union_with(&both);
-    let saved = commands.read(board, &mine, Aim::Capture, color)?;
-    let captured = commands.read(board, &theirs, Aim::Capture, color)?;
+    let (mine, theirs) = (group(a)?, group(b)?);
+    // The region of both; where that is too wide, the group's own with what can be captured from there.
+    let near = Region::near(board, &[a, b], 0);
+    let with = |group: &Region, others: &[&Region]| {
+        let mut region = group.clone();
+        others.iter().for_each(|other| region.playable.union_with(&other.playable));
+        region
+    };
+    let capture = |group: &Region, first| {
+        let read = |region: &Region| commands.read(board, region, Aim::Capture, first);
+        let reading = read(&with(group, &[&mine, &theirs]))?;
+        Ok::<_, Failure>(match reading.success {
+            Success::Unknown => read(&with(group, &[&near])).unwrap_or(reading),
+            _ => reading,
+        })
+    };
+    let captured = capture(&theirs, color)?;
+    if captured.success == Success::Yes {
+        // Who captures is saved. Where the other player may move first and loses all the same, no move is needed.
+        let is_settled = capture(&theirs, other)?.success == Success::Yes;
+        let best = captured.best.filter(|_| !is_settled).unwrap_or(Move::Pass);
+        return Ok(format!("1 1 {}", move_text(best)).into());
+    }
+    let saved = capture(&mine, color)?;
+    if saved.success == Success::Yes {
+        return Ok("0 0 PASS".into());
+    }
     let saved_code = other_code(saved.success).ok_or_else(undecided)?;
     let captured_code = own_code(captured.success).ok_or_else(undecided)?;
-    // The move that captures also saves, as a rule.
-    let best = if captured_code == 1 { captured.best } else { saved.best };
-    let is_kept = |region, success, code| {
-        Ok::<bool, Failure>(
-            code == 0 || code == 1 && commands.read(board, region, Aim::Capture, other)?.success == success,
-        )
+    let is_safe = saved_code == 1 && capture(&mine, other)?.success == Success::No;
+    // Who is safe may still fight a ko.
+    let best = match (is_safe, captured_code) {
+        (true, 0) => None,
+        (true, _) => captured.best,
+        (false, _) => saved.best,
     };
-    // Where the other player may move first and changes nothing, no move is needed.
-    let is_settled =
-        is_kept(&mine, Success::No, saved_code)? && is_kept(&theirs, Success::Yes, captured_code)?;
-    let best = best.filter(|_| !is_settled).unwrap_or(Move::Pass);
+    let best = best.unwrap_or(Move::Pass);
     Ok(format!("{saved_code} {captured_code} {}", move_text(best)).into())
 }
