@@ -310,20 +310,11 @@ pub(super) fn analyze_semeai(
     let group =
         |point| Region::of_group(board, point).ok_or_else(|| Failure::new("vertex must not be empty"));
     let (mine, theirs) = (group(a)?, group(b)?);
-    // The region of both; where that is too wide, the group's own with what can be captured from there.
-    let near = Region::near(board, &[a, b], 0);
-    let with = |group: &Region, others: &[&Region]| {
-        let mut region = group.clone();
-        others.iter().for_each(|other| region.playable.union_with(&other.playable));
-        region
-    };
+    // Both are read in the same region.
+    let mut both = mine.playable;
+    both.union_with(&theirs.playable);
     let capture = |group: &Region, first| {
-        let read = |region: &Region| commands.read(board, region, Aim::Capture, first);
-        let reading = read(&with(group, &[&mine, &theirs]))?;
-        Ok::<_, Failure>(match reading.success {
-            Success::Unknown => read(&with(group, &[&near])).unwrap_or(reading),
-            _ => reading,
-        })
+        commands.read(board, &Region { playable: both, ..group.clone() }, Aim::Capture, first)
     };
     let captured = capture(&theirs, color)?;
     if captured.success == Success::Yes {
