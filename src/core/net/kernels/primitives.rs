@@ -140,6 +140,11 @@ macro_rules! table {
 }
 
 impl Primitives {
+    /// Of bytes for numbers of both signs.
+    pub(super) fn signed_range(&self) -> Range {
+        Range::signed(self.byte_sums)
+    }
+
     /// Plain Rust with units for 16 bits that it never has, to test on any processor what is written for others.
     #[cfg(test)]
     pub(super) fn with_rounded_places() -> [Primitives; 2] {

@@ -8,7 +8,7 @@ use super::linear::{Ending, Linear, Multiplication, Taken};
 use super::pointwise::Extent;
 use super::primitives::{Primitives, Strided};
 use super::product::ROW_ALIGN;
-use super::rows::{Range, Rms, Shape};
+use super::rows::{Rms, Shape};
 use crate::board::MAX_SIDE;
 use crate::net::layer::{MatMul, RmsNorm, RotaryEmbedding};
 use crate::net::model::{AttentionBlock, FeedForwardBlock};
@@ -95,7 +95,7 @@ fn linear<'m>(
             outputs,
             primitives.panel,
             primitives.byte_sums,
-            Range::signed(primitives.byte_sums),
+            primitives.signed_range(),
         );
     }
     if let Some(factors) = factors {
@@ -318,7 +318,7 @@ fn normed(
         (primitives.quantise)(
             extent,
             Shape::Rms(norm.get()),
-            Range::signed(primitives.byte_sums),
+            primitives.signed_range(),
             from,
             (bytes, scales),
             row,
@@ -347,14 +347,7 @@ fn multiply(
         let bytes = memory.bytes.at_least(padded * linear.inputs);
         let scales = memory.scales.at_least(padded);
         let row = memory.row.at_least(linear.inputs);
-        (primitives.quantise)(
-            extent,
-            Shape::Plain,
-            Range::signed(primitives.byte_sums),
-            from,
-            (bytes, scales),
-            row,
-        );
+        (primitives.quantise)(extent, Shape::Plain, primitives.signed_range(), from, (bytes, scales), row);
         Taken::Bytes(bytes, scales)
     } else {
         Taken::Floats(from.0, from.1, None)
