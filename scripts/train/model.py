@@ -442,17 +442,25 @@ class Network(nn.Module):
 
     def forward(self, spatial: torch.Tensor, globals_: torch.Tensor, mask: torch.Tensor | None = None) -> Answer:
         """`spatial` (n, 22, height, width), `globals_` (n, 19), `mask` (n, 1, height, width) or none."""
-        count, _, height, width = spatial.shape
+        x, area = self.stem(spatial, globals_, mask)
+        for block in self.blocks:
+            x = block(x, area)
+        return self.answer(x, area)
+
+    def stem(self, spatial: torch.Tensor, globals_: torch.Tensor, mask: torch.Tensor | None = None):
+        """What the first block reads (n, channels, height, width), and the area that all blocks are told."""
+        _, _, height, width = spatial.shape
         if mask is None:
             area = Area(float(height * width), None)
         else:
             area = Area(mask.sum(dim=(2, 3)), mask)
         x = self.conv1(spatial)
         x = x + self.from_global(globals_)[:, :, None, None]
-        if mask is not None:
-            x = x * mask
-        for block in self.blocks:
-            x = block(x, area)
+        return (x if mask is None else x * mask), area
+
+    def answer(self, x: torch.Tensor, area: Area) -> Answer:
+        """The answer to what the last block wrote (n, channels, height, width)."""
+        count, mask = len(x), area.mask
         if self.shape.is_transformer:
             x = by_planes(self.trunk_norm(by_points(x)), x)
         else:

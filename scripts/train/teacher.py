@@ -220,8 +220,8 @@ class _Attention(nn.Module):
         heads = self.heads, self.kv_heads, self.kv_heads, self.heads
         if widths != tuple(h * d for h, d in zip(heads, (self.key, self.key, self.value, self.value))):
             raise FormatError("heads that do not fit")
-        # Radians a column and a row, for every pair of channels of every key head.
-        frequencies = None
+        # Radians a column and a row, for every pair of channels of every key head; `theta` where a formula gives them.
+        frequencies = self.theta = None
         if rope:
             words.word()
             pairs = self.key // 2
@@ -231,7 +231,8 @@ class _Attention(nn.Module):
                 frequencies = _tensor(words.floats(self.kv_heads * pairs * 2)).reshape(self.kv_heads, pairs, 2)
             else:
                 # The first half of the pairs turns with the row, the second with the column.
-                turns = float(words.word()) ** (-2.0 * torch.arange(pairs // 2, dtype=torch.float64) / pairs)
+                self.theta = float(words.word())
+                turns = self.theta ** (-2.0 * torch.arange(pairs // 2, dtype=torch.float64) / pairs)
                 zero = torch.zeros_like(turns)
                 both = torch.stack([torch.cat([zero, turns]), torch.cat([turns, zero])], dim=1)
                 frequencies = both.float().expand(self.kv_heads, pairs, 2).contiguous()

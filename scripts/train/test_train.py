@@ -25,6 +25,7 @@ import torch.nn.functional as F
 
 import fast
 import gpu
+import hints
 import katago_file
 import label
 import teacher
@@ -692,6 +693,76 @@ class OnADevice(unittest.TestCase):
             lines = (folder / "second" / "log.jsonl").read_text().splitlines()
             steps = [json.loads(line)["steps"] for line in lines]
             self.assertEqual(steps, sorted(steps))
+
+
+class Hints(unittest.TestCase):
+    """`hints.py`: blocks are told what those of another network write."""
+
+    def training(self, folder: Path, model: Network, *more: str) -> hints.Training:
+        katago_file.write(folder / "teacher.bin.gz", "t", model)
+        write_shard(folder / "training-0.npz", 7, 7)
+        write_shard(folder / "validation-0.npz", 7, 7)
+        words = [folder / "teacher.bin.gz", "--data", folder, "--out", folder / "run", "--shape", "b2c32h2tflrs", *more]
+        return hints.Training(hints.arguments([str(word) for word in words]))
+
+    def test_who_computes_the_same_is_not_off(self):
+        with tempfile.TemporaryDirectory() as folder:
+            model = network("b2c32h2tflrs")
+            # Fewer points than a batch has, so that some are chosen.
+            training = self.training(Path(folder), model, "--points", "20", "--batch", "4")
+            for name, part in training.network.state_dict().items():
+                part.copy_(model.state_dict()[name])
+            batch = next(iter(training.stream))
+            for step in (training.blocks_apart, training.as_a_whole):
+                found, parts = step(batch)
+                self.assertEqual(len(found), 5)
+                for index, part in enumerate(found):
+                    self.assertLess(float(part.detach()), 1e-6, f"{step.__name__}, block {index}")
+                self.assertIn("policy", parts)
+                # One block that writes something else: who reads the teacher's numbers is not harmed by it.
+                with torch.no_grad():
+                    training.network.blocks[0].out.weight.add_(0.5)
+                found, _ = step(batch)
+                with torch.no_grad():
+                    training.network.blocks[0].out.weight.sub_(0.5)
+                harmed = [float(part.detach()) > 1e-3 for part in found]
+                self.assertEqual(harmed, [False, True, *[step == training.as_a_whole] * 3])
+
+    def test_a_teachers_answer_is_a_label(self):
+        with tempfile.TemporaryDirectory() as folder:
+            model = network("b2c32h2tflrs")
+            training = self.training(Path(folder), model)
+            batch = next(iter(training.stream))
+            answer = training.teacher(batch)[1]
+            hints.told(answer, batch)
+            sums = measures(answer, batch)
+            for name in ("teacher_policy", "teacher_value", "teacher_score", "teacher_ownership"):
+                self.assertLess(abs(float(sums[name])), 1e-3, name)
+            self.assertEqual(float(sums["teacher_top1"]), len(batch))
+
+    def test_other_blocks_are_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with self.assertRaisesRegex(SystemExit, "nothing can be told"):
+                self.training(Path(folder), network("b2c16"))
+
+    def test_it_goes_on_and_a_training_begins_with_it(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            more = ["--blocks", "0.02", "--minutes", "0.03", "--log-minutes", "0.005", "--threads", "1"]
+            training = self.training(folder, network("b2c32h2tflrs"), *more)
+            call(training.run, [])
+            before = training.steps
+            again = self.training(folder, network("b2c32h2tflrs"), *more[:3], "0.05", *more[4:])
+            self.assertEqual(again.steps, before)
+            call(again.run, [])
+            self.assertGreater(again.steps, before)
+            kinds = [json.loads(line)["kind"] for line in (folder / "run" / "log.jsonl").read_text().splitlines()]
+            self.assertEqual(set(kinds), {"hints", "validation"})
+            command = [sys.executable, HERE / "train.py", "--data", folder, "--out", folder / "next", "--threads", "1"]
+            command += ["--start", folder / "run", "--batch", "8", "--positions", again.positions + 16, "--precision", "f32"]
+            subprocess.run([str(word) for word in command], check=True, capture_output=True)
+            state = torch.load(folder / "next" / "state.pt", weights_only=True)
+            self.assertGreater(state["positions"], again.positions)
 
 
 class Batches(unittest.TestCase):

@@ -1,0 +1,300 @@
+#!/usr/bin/env python3
+"""Teaches a network layer by layer what another one of its shape computes: hints.py TEACHER.bin.gz --data SHARDS --out FOLDER
+
+Answers alone teach a transformer slowly: millions of positions go by before its first layers know what they are for. Here
+every block is told what is to come out of it, at every point (Romero et al. 2015, "FitNets: hints for thin deep nets"),
+first with the teacher's numbers going in, so that all blocks learn at once and none waits for another; then with what
+the blocks before it make of the position, and with the answers, so that no error adds up. No weight is read but those of
+the teacher's own answers; the blocks of both networks must be of the same kinds and widths.
+
+    minutes 0 to --blocks       each block by itself: what it adds, from what the teacher's blocks before it wrote
+    then --minutes more         the network as a whole: what every block writes, and the teacher's answers
+
+FOLDER holds the state (`state.pt`; the same command goes on from it), the log (`log.jsonl`), and what a training begins with:
+`train.py --start FOLDER`. Shards need no labels: the teacher is asked about every position that comes by.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import os
+import signal
+import time
+from pathlib import Path
+
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+import fast
+import katago_file
+import optimiser
+import teacher
+from data import POLICY_MOVES, Batch, Stream, all_batches
+from losses import Weights, legal_logits, losses, measures
+from model import AttentionBlock, FeedForwardBlock, Network, Shape, by_planes, by_points
+from train import Average, write_whole
+
+
+def first(batch: Batch, count: int) -> Batch:
+    """The first so many positions of a batch."""
+    parts = {field.name: getattr(batch, field.name) for field in dataclasses.fields(batch)}
+    return Batch(**{name: part[:count] if isinstance(part, torch.Tensor) else part for name, part in parts.items()})
+
+
+def told(answer, batch: Batch) -> None:
+    """Makes a teacher's answer what the batch is labelled with, as `label.py` would have written it."""
+    policy = F.softmax(legal_logits(answer, batch), dim=1)
+    best = policy.topk(min(POLICY_MOVES, policy.shape[1]), dim=1)
+    batch.policy_move, batch.policy_share = best.indices, best.values
+    batch.policy_rest = (1 - best.values.sum(dim=1)).clamp(min=0)
+    batch.optimistic_share = batch.optimistic_rest = None
+    if answer.optimistic is not None:
+        hopes = F.softmax(legal_logits(answer, batch, optimistic=True), dim=1)
+        batch.optimistic_share = hopes.gather(1, best.indices)
+        batch.optimistic_rest = (1 - batch.optimistic_share.sum(dim=1)).clamp(min=0)
+    batch.teacher_value = F.softmax(answer.value, dim=1)
+    batch.teacher_score = torch.stack(
+        [answer.score_mean(), answer.score_spread(), answer.lead(), answer.variance_time()], dim=1
+    )
+    batch.teacher_error = answer.expected_errors()
+    batch.teacher_ownership = torch.tanh(answer.ownership)
+    # A shard may have forgotten them, or never known: the teacher's answers are what is learnt.
+    batch.has_played = torch.zeros_like(batch.has_played)
+    batch.result = torch.zeros_like(batch.result)
+
+
+class Written:
+    """What a teacher writes on the way to its answer."""
+
+    def __init__(self, network: teacher.Teacher):
+        self.network = network
+        self.found: list[torch.Tensor] = []
+        network.blocks[0].register_forward_pre_hook(lambda _, given: self.found.append(given[0]))
+        for block in network.blocks:
+            block.register_forward_hook(lambda _block, _given, written: self.found.append(written))
+
+    @torch.no_grad()
+    def __call__(self, batch: Batch):
+        """What the first block reads and what every block writes, each (n, points, channels); and the answer."""
+        self.found = []
+        answer = self.network(batch.spatial, batch.globals_)
+        return self.found, answer
+
+
+def kinds(blocks: nn.ModuleList) -> list[tuple]:
+    """What must be the same of two networks for one to be told what the other computes."""
+    found = []
+    for block in blocks:
+        name = type(block).__name__.strip("_").removesuffix("Block")
+        widths = ()
+        if name == "Attention":
+            widths = (block.heads, block.out.weight.shape[0])
+        elif name == "FeedForward":
+            widths = (block.last.weight.shape[0],)
+        found.append((name, *widths))
+    return found
+
+
+def off(written: torch.Tensor, wanted: torch.Tensor, before: torch.Tensor) -> torch.Tensor:
+    """How far off a block is, as a share of what the teacher's block adds (mean squares)."""
+    return (written - wanted).square().sum() / (wanted - before).square().sum().clamp(min=1e-12)
+
+
+class Training:
+    def __init__(self, options: argparse.Namespace):
+        self.options = options
+        options.out.mkdir(parents=True, exist_ok=True)
+        torch.manual_seed(options.seed)
+        self.teacher = Written(teacher.read(options.teacher))
+        self.network = Network(Shape.named(options.shape))
+        if kinds(self.network.blocks) != kinds(self.teacher.network.blocks):
+            raise SystemExit(f"{options.shape} has other blocks than {self.teacher.network.name}: nothing can be told")
+        self.start()
+        self.optimiser = optimiser.make(self.network, "muon", options.rate, options.decay)
+        self.average = Average(self.network, options.average)
+        self.stream = Stream(options.data, options.batch, options.seed, options.window)
+        self.weights = Weights(policy=2.5, value=2.5, score=0.5)
+        self.steps, self.positions, self.cpu_seconds, self.wall_seconds = 0, 0, 0.0, 0.0
+        self.stopping = False
+        self.load()
+
+    @torch.no_grad()
+    def start(self) -> None:
+        """A block that adds nothing, as a new network has them, learns nothing here at first: there is no other to learn from."""
+        for block, model in zip(self.network.blocks, self.teacher.network.blocks):
+            last = block.out if isinstance(block, AttentionBlock) else block.last
+            nn.init.normal_(last.weight, std=0.03)
+            if isinstance(block, AttentionBlock) and model.theta is not None:
+                # Nobody learnt these rotations: they are a formula of its shape.
+                block.frequencies.copy_(model.frequencies)
+
+    # -- where it stands
+
+    def load(self) -> None:
+        path = self.options.out / "state.pt"
+        if not path.exists():
+            return
+        saved = torch.load(path, map_location="cpu", weights_only=True)
+        self.network.load_state_dict(saved["network"])
+        self.optimiser.load_state_dict(saved["optimiser"])
+        self.average.weights, self.average.steps = saved["average"], saved["average_steps"]
+        self.stream.restore(saved["stream"])
+        for key in ("steps", "positions", "cpu_seconds", "wall_seconds"):
+            setattr(self, key, saved[key])
+
+    def save(self) -> None:
+        state = {key: getattr(self, key) for key in ("steps", "positions", "cpu_seconds", "wall_seconds")}
+        state |= {"network": self.network.state_dict(), "optimiser": self.optimiser.state_dict()}
+        state |= {"average": self.average.weights, "average_steps": self.average.steps, "stream": self.stream.state()}
+        write_whole(self.options.out / "state.pt", lambda file: torch.save(state, file))
+        own = {name: value.clone() for name, value in self.network.state_dict().items()}
+        self.network.load_state_dict(self.average.weights)
+        katago_file.write(self.options.out / "network.bin.gz", f"{self.options.name}-p{self.positions}", self.network)
+        self.network.load_state_dict(own)
+        facts = {key: getattr(self, key) for key in ("positions", "steps", "cpu_seconds", "wall_seconds")}
+        shape = {name: list(v) if isinstance(v, tuple) else v for name, v in vars(self.network.shape).items()}
+        facts |= {"round": self.stream.round, "shape": shape}
+        (self.options.out / "state.json").write_text(json.dumps(facts, indent=1) + "\n")
+
+    def log(self, kind: str, **facts) -> None:
+        line = {"kind": kind, "positions": self.positions, "steps": self.steps}
+        line |= {"cpu_hours": round(self.cpu_seconds / 3600, 4), "hours": round(self.wall_seconds / 3600, 4)}
+        line |= {name: round(value, 5) if isinstance(value, float) else value for name, value in facts.items()}
+        with open(self.options.out / "log.jsonl", "a") as file:
+            file.write(json.dumps(line) + "\n")
+        print(" ".join(f"{name}={value}" for name, value in line.items()), flush=True)
+
+    # -- a step
+
+    def blocks_apart(self, batch: Batch) -> tuple[list[torch.Tensor], dict[str, torch.Tensor]]:
+        """How far off every block is that reads the teacher's numbers, and what the answers from the teacher's last
+        numbers cost."""
+        written, answer = self.teacher(batch)
+        told(answer, batch)
+        x, area = self.network.stem(batch.spatial, batch.globals_)
+        found = [off(by_points(x), written[0], torch.zeros_like(written[0]))]
+        for block, before, wanted in zip(self.network.blocks, written, written[1:]):
+            given, aim = before, wanted
+            if isinstance(block, FeedForwardBlock) and before[..., 0].numel() > self.options.points:
+                # Points do not see each other here, and as many as these say enough for one step.
+                chosen = torch.randperm(before[..., 0].numel())[: self.options.points]
+                given, aim = (part.flatten(0, 1)[chosen][:, None] for part in (before, wanted))
+                now = by_points(block(by_planes(given, given.new_empty(len(given), 1, 1, 1)), area))
+            else:
+                now = by_points(block(by_planes(before, batch.spatial), area))
+            found.append(off(now, aim, given))
+        return found, losses(self.network.answer(by_planes(written[-1], batch.spatial), area), batch, self.weights)
+
+    def as_a_whole(self, batch: Batch) -> tuple[list[torch.Tensor], dict[str, torch.Tensor]]:
+        """The same of the network's own numbers."""
+        written, answer = self.teacher(batch)
+        told(answer, batch)
+        x, area = self.network.stem(batch.spatial, batch.globals_)
+        found = [off(by_points(x), written[0], torch.zeros_like(written[0]))]
+        for block, before, wanted in zip(self.network.blocks, written, written[1:]):
+            x = block(x, area)
+            found.append(off(by_points(x), wanted, before))
+        return found, losses(self.network.answer(x, area), batch, self.weights)
+
+    def rate(self) -> float:
+        """Both parts begin with a rising rate and end with a falling one, the first at a tenth."""
+        options, minutes = self.options, self.wall_seconds / 60
+        if minutes < options.blocks:
+            falling = max(0.1, min(1.0, 1.4 * (1 - minutes / options.blocks)))
+            return options.rate * min(1.0, (self.steps + 1) / 50) * falling
+        share = (minutes - options.blocks) / max(1e-9, options.minutes)
+        return options.whole_rate * max(0.0, min(1.0, 20 * share + 0.01, 1.4 * (1 - share)))
+
+    def step(self, batch: Batch) -> dict[str, float]:
+        for group in self.optimiser.param_groups:
+            group["lr"] = self.rate()
+        batch = first(batch, max(1, self.options.most // (batch.size[0] * batch.size[1])))
+        apart = self.wall_seconds < 60 * self.options.blocks
+        found, parts = (self.blocks_apart if apart else self.as_a_whole)(batch)
+        total = sum(found) * (1.0 if apart else self.options.hints) + sum(parts.values())
+        self.optimiser.zero_grad(set_to_none=True)
+        total.backward()
+        torch.nn.utils.clip_grad_norm_(self.network.parameters(), 20.0)
+        self.optimiser.step()
+        self.average.update()
+        self.steps += 1
+        self.positions += len(batch)
+        facts = {f"off/{index}": float(part.detach()) for index, part in enumerate(found)}
+        return facts | {f"loss/{name}": float(part.detach()) for name, part in parts.items()}
+
+    @torch.no_grad()
+    def validate(self) -> None:
+        """How far the network as a whole is from this teacher, on what was held back, by board size."""
+        own = {name: value.clone() for name, value in self.network.state_dict().items()}
+        self.network.load_state_dict(self.average.weights)
+        totals: dict[tuple[int, int], dict[str, float]] = {}
+        for batch in all_batches(self.options.data, "validation", 16, self.options.validation_positions):
+            told(self.teacher(batch)[1], batch)
+            found = totals.setdefault(batch.size, {})
+            for name, value in measures(self.network(batch.spatial, batch.globals_), batch).items():
+                found[name] = found.get(name, 0.0) + float(value)
+        for (columns, rows), found in sorted(totals.items()):
+            names = [name for name in found if not name.endswith("/count") and found[f"{name}/count"]]
+            self.log("validation", size=f"{columns}x{rows}", **{name: found[name] / found[f"{name}/count"] for name in names})
+        self.network.load_state_dict(own)
+
+    def run(self) -> None:
+        options = self.options
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: setattr(self, "stopping", True))
+        begun, cpu = time.monotonic() - self.wall_seconds, time.process_time() - self.cpu_seconds
+        sums: dict[str, float] = {}
+        count, logged_at = 0, self.wall_seconds
+        for batch in self.stream:
+            for name, value in self.step(batch).items():
+                sums[name] = sums.get(name, 0.0) + value
+            count += 1
+            self.wall_seconds, self.cpu_seconds = time.monotonic() - begun, time.process_time() - cpu
+            done = self.stopping or self.wall_seconds > 60 * (options.blocks + options.minutes)
+            if done or self.wall_seconds - logged_at > 60 * options.log_minutes:
+                self.log("hints", rate=self.rate(), **{name: value / count for name, value in sums.items()})
+                sums, count, logged_at = {}, 0, self.wall_seconds
+                self.save()
+            if done:
+                break
+        self.validate()
+
+
+def arguments(words: list[str] | None = None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("teacher", type=Path, help="the network to learn from, in KataGo's format")
+    parser.add_argument("--data", type=Path, required=True, help="folder of shards: training*.npz, validation*.npz")
+    parser.add_argument("--out", type=Path, required=True, help="folder of the run")
+    parser.add_argument("--shape", default="b7c96h3tflrs", help="of the same blocks as the teacher [%(default)s]")
+    parser.add_argument("--name", default="kosumi", help="name within the network's file [%(default)s]")
+    parser.add_argument("--blocks", type=float, default=60, help="minutes for every block by itself [%(default)s]")
+    parser.add_argument("--minutes", type=float, default=30, help="minutes for the whole, after these [%(default)s]")
+    parser.add_argument("--hints", type=float, default=1.0, help="weight of what the blocks write, for the whole [%(default)s]")
+    parser.add_argument("--rate", type=float, default=1e-2, help="learning rate of the blocks [%(default)s]")
+    parser.add_argument("--whole-rate", type=float, default=2e-3, help="learning rate of the whole [%(default)s]")
+    parser.add_argument("--decay", type=float, default=0.0, help="weight decay [%(default)s]")
+    parser.add_argument("--batch", type=int, default=16, help="positions a step [%(default)s]")
+    parser.add_argument("--most", type=int, default=2048, help="points a step; boards with more come in smaller batches [%(default)s]")
+    parser.add_argument("--points", type=int, default=1500, help="points that a feed-forward block learns from in a step [%(default)s]")
+    parser.add_argument("--average", type=float, default=300, help="steps over which weights are averaged [%(default)s]")
+    parser.add_argument("--window", type=int, default=4, help="shards in memory [%(default)s]")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--log-minutes", type=float, default=2, help="between lines of the log and saved states [%(default)s]")
+    parser.add_argument("--validation-positions", type=int, default=512, help="the first so many of each size [%(default)s]")
+    parser.add_argument("--threads", type=int, help="CPU threads [all]")
+    return parser.parse_args(words)
+
+
+def main() -> None:
+    options = arguments()
+    fast.prepare(options.threads or os.cpu_count() or 1)
+    Training(options).run()
+
+
+if __name__ == "__main__":
+    main()
