@@ -307,9 +307,12 @@ pub(super) fn analyze_semeai(
         return Err(Failure::new("vertices must have different color"));
     }
     let board = commands.board();
-    let group =
-        |point| Region::of_group(board, point).ok_or_else(|| Failure::new("vertex must not be empty"));
-    let (mine, theirs) = (group(a)?, group(b)?);
+    // A stone that reaches out of the region where it is captured a move later decides many a race.
+    let group = |point, color| {
+        let region = Region::of_group(board, point).map(|region| region.with_edge(board, color));
+        region.ok_or_else(|| Failure::new("vertex must not be empty"))
+    };
+    let (mine, theirs) = (group(a, color)?, group(b, other)?);
     // Both are read in the same region.
     let mut both = mine.playable;
     both.union_with(&theirs.playable);

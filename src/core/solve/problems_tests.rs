@@ -212,6 +212,40 @@ fn connections_are_read() {
     assert_eq!(both(cut, "B4", connect("B4", "D2"))[0], Success::No);
 }
 
+/// The board with the region's empty points marked.
+fn marked(board: &Board, region: &Region) -> String {
+    let mut rows: Vec<Vec<char>> = board
+        .to_string()
+        .lines()
+        .map(|line| line.split(' ').map(|point| point.chars().next().unwrap()).collect())
+        .collect();
+    for point in region.playable.iter().filter(|&point| board.cell(point) == Cell::Empty) {
+        let row = rows.len() - 1 - point.row();
+        rows[row][point.column()] = '+';
+    }
+    rows.iter().map(|row| row.iter().collect::<String>()).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn who_joins_stones_in_atari_or_reaches_into_a_pocket_is_not_out() {
+    // Black's stone at A3 is behind White's at A4. Black does not live by joining it: A2 is White's move.
+    let friend = "OOOO...\nXXXO...\n.XO....\n.XO....\nOXO....\nXOO....\n.......\nOOO....\n.......";
+    let board: Board = friend.parse().unwrap();
+    let region = Region::of_group(&board, at(&board, "A8")).unwrap();
+    assert!(region.is_closed && !region.playable.contains(at(&board, "A3")));
+    let region = region.with_edge(&board, Color::Black);
+    let wanted = "OOOO+..\nXXXO+..\n+XO+...\n+XO....\nOXO....\nXOO....\n++.....\nOOO....\n.......";
+    assert_eq!(marked(&board, &region), wanted);
+    // A white stone at A5, to capture A6, would have a liberty at A4: but Black's points behind it are closed.
+    let pocket = ".X.OX.XO\nXOOOXXXO\n.X.OX.O.\n.X.OX.O.\n.XXXOOO.\n...X....\nXXXXX...";
+    let board: Board = pocket.parse().unwrap();
+    let holds =
+        |region: &Region| ["A5", "A4", "A3", "C2"].map(|name| region.playable.contains(at(&board, name)));
+    let region = Region::of_group(&board, at(&board, "D7")).unwrap();
+    assert_eq!(holds(&region), [true, false, false, false]);
+    assert_eq!(holds(&region.with_edge(&board, Color::White)), [true; 4]);
+}
+
 #[test]
 fn questions_without_an_answer_are_refused() {
     let board: Board = "XX.\nOXX\n.OX".parse().unwrap();

@@ -13,6 +13,13 @@ const REACH: usize = 3;
 /// A chain around the region that has no more liberties may be captured in a race: they belong to the region.
 const RACE_LIBERTIES: usize = 4;
 
+/// A chain of the group's colour behind those of the opponent's inside that has no more liberties may be captured as well.
+const FRIEND_LIBERTIES: usize = 2;
+/// So far from such a chain, counted in points, it has not got out either.
+const FRIEND_REACH: usize = 2;
+/// So many empty points next to the region, if they are connected with no others, belong to it.
+const LARGEST_POCKET: usize = 8;
+
 /// The part of the board that a problem is about.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Region {
@@ -47,6 +54,14 @@ impl Region {
         let mut region = Region { playable: reached, group, is_closed };
         region.add_enemies(board, color);
         Some(region)
+    }
+
+    /// The same with what its edge leads to, for questions in which getting out decides: with chains behind the opponent's
+    /// that may be captured themselves, and with small closed spaces. Larger, so that answers take longer.
+    pub fn with_edge(mut self, board: &Board, color: Color) -> Region {
+        self.add_friends(board, color);
+        self.add_pockets(board);
+        self
     }
 
     /// Around several stones: what lies near them, whoever's they are.
@@ -94,6 +109,47 @@ impl Region {
             if around.len() <= RACE_LIBERTIES || around.without(&self.playable).is_empty() {
                 self.playable.union_with(&chain);
                 self.playable.union_with(&around);
+            }
+        }
+    }
+
+    /// Chains behind the opponent's that stand inside and have few liberties: who captures what stands between joins them,
+    /// and is not out of the region with chains that may be captured themselves.
+    fn add_friends(&mut self, board: &Board, color: Color) {
+        let (own, enemy) = (Cell::from(color), Cell::from(color.opponent()));
+        let stones: Vec<Point> = self.playable.iter().filter(|&point| board.cell(point) == enemy).collect();
+        for next in stones.into_iter().flat_map(Point::adjacent) {
+            let is_behind = board.cell(next) == own && !self.playable.contains(next);
+            if is_behind && liberties(board, next).len() <= FRIEND_LIBERTIES {
+                self.playable.union_with(&reach(board, &[next], color, FRIEND_REACH));
+            }
+        }
+    }
+
+    /// Small closed spaces next to the region: a stone that reaches into one has not got out.
+    fn add_pockets(&mut self, board: &Board) {
+        let is_outside = |region: &Region, point: Point| {
+            board.cell(point) == Cell::Empty && !region.playable.contains(point)
+        };
+        let edge: Vec<Point> =
+            self.playable.iter().filter(|&point| board.cell(point) == Cell::Empty).collect();
+        for next in edge.into_iter().flat_map(Point::adjacent) {
+            if !is_outside(self, next) {
+                continue;
+            }
+            let mut pocket: PointSet = [next].into_iter().collect();
+            let mut found = vec![next];
+            while let Some(point) = found.pop()
+                && pocket.len() <= LARGEST_POCKET
+            {
+                for neighbour in point.adjacent() {
+                    if is_outside(self, neighbour) && pocket.insert(neighbour) {
+                        found.push(neighbour);
+                    }
+                }
+            }
+            if pocket.len() <= LARGEST_POCKET {
+                self.playable.union_with(&pocket);
             }
         }
     }
