@@ -73,7 +73,7 @@ fn a_match_stops_with_what_it_has_and_goes_on_later() {
 fn self_play_stops_with_what_it_has_and_goes_on_later() {
     for blocks in [1, 5, 9] {
         let folder = TempDir::new().unwrap();
-        let arguments = ["selfplay", "--out", "shards", "--sizes", "5", "--visits", "4", "--games", "12"];
+        let arguments = ["selfplay", "--out", "shards", "--sizes", "5", "--visits", "4", "--games", "24"];
         let stopped = limited(folder.path(), blocks, &arguments).output().unwrap();
         assert_eq!(stopped.status.code(), Some(1), "{blocks}: {}", errors(&stopped));
         let log = folder.path().join("shards/games-00000.jsonl");
@@ -85,7 +85,7 @@ fn self_play_stops_with_what_it_has_and_goes_on_later() {
         let (after, _) = lines(&log);
         assert_eq!(after[..before.len()], before[..]);
         // The first line is about the run.
-        assert_eq!(after.len(), 13, "{blocks}");
+        assert_eq!(after.len(), 25, "{blocks}");
         assert!(folder.path().join("shards/training-selfplay-00000.npz").exists());
     }
 }

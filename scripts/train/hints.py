@@ -3,12 +3,12 @@
 
 Answers alone teach a transformer slowly: millions of positions go by before its first layers know what they are for. Here
 every block is told what is to come out of it, at every point (Romero et al. 2015, "FitNets: hints for thin deep nets"),
-first with the teacher's numbers going in, so that all blocks learn at once and none waits for another; then with what
-the blocks before it make of the position, and with the answers, so that no error adds up. No weight is read but those of
-the teacher's own answers; the blocks of both networks must be of the same kinds and widths.
+with the teacher's numbers going in, so that all blocks learn at once and none waits for another. In the end the last layers learn the
+teacher's answers from what these blocks make of the position together. The student's weights begin at random; what it learns from are the numbers
+that the teacher computes for positions. The blocks of both networks must be of the same kinds and widths.
 
     minutes 0 to --blocks       each block by itself: what it adds, from what the teacher's blocks before it wrote
-    then --minutes more         the network as a whole: what every block writes, and the teacher's answers
+    then --minutes more         the last layers: the teacher's answers, from what the network's own blocks write
 
 FOLDER holds the state (`state.pt`; the same command goes on from it), the log (`log.jsonl`), and what a training begins with:
 `train.py --start FOLDER`. Shards need no labels: the teacher is asked about every position that comes by.
@@ -121,11 +121,16 @@ class Training:
         self.weights = Weights(policy=2.5, value=2.5, score=0.5)
         self.steps, self.positions, self.cpu_seconds, self.wall_seconds = 0, 0, 0.0, 0.0
         self.stopping = False
+        # Has the part begun in which the last layers learn alone?
+        self.is_last = False
         self.load()
 
     @torch.no_grad()
     def start(self) -> None:
-        """A block that adds nothing, as a new network has them, learns nothing here at first: there is no other to learn from."""
+        """A block that adds nothing, as a new network has them, learns nothing here at first: there is no other to learn from.
+        And what no position shows, rules for instance, is to count for nothing."""
+        nn.init.zeros_(self.network.conv1.weight)
+        nn.init.zeros_(self.network.from_global.weight)
         for block, model in zip(self.network.blocks, self.teacher.network.blocks):
             last = block.out if isinstance(block, AttentionBlock) else block.last
             nn.init.normal_(last.weight, std=0.03)
@@ -191,14 +196,16 @@ class Training:
         return found, losses(self.network.answer(by_planes(written[-1], batch.spatial), area), batch, self.weights)
 
     def as_a_whole(self, batch: Batch) -> tuple[list[torch.Tensor], dict[str, torch.Tensor]]:
-        """The same of the network's own numbers."""
+        """The same of the network's own numbers, from which the last layers alone learn: what the blocks are off adds up to something
+        that they can allow for. (Blocks that learn here, too, unlearn what they were told.)"""
         written, answer = self.teacher(batch)
         told(answer, batch)
-        x, area = self.network.stem(batch.spatial, batch.globals_)
-        found = [off(by_points(x), written[0], torch.zeros_like(written[0]))]
-        for block, before, wanted in zip(self.network.blocks, written, written[1:]):
-            x = block(x, area)
-            found.append(off(by_points(x), wanted, before))
+        with torch.no_grad():
+            x, area = self.network.stem(batch.spatial, batch.globals_)
+            found = [off(by_points(x), written[0], torch.zeros_like(written[0]))]
+            for block, before, wanted in zip(self.network.blocks, written, written[1:]):
+                x = block(x, area)
+                found.append(off(by_points(x), wanted, before))
         return found, losses(self.network.answer(x, area), batch, self.weights)
 
     def rate(self) -> float:
@@ -208,15 +215,19 @@ class Training:
             falling = max(0.1, min(1.0, 1.4 * (1 - minutes / options.blocks)))
             return options.rate * min(1.0, (self.steps + 1) / 50) * falling
         share = (minutes - options.blocks) / max(1e-9, options.minutes)
-        return options.whole_rate * max(0.0, min(1.0, 20 * share + 0.01, 1.4 * (1 - share)))
+        return options.last_rate * max(0.0, min(1.0, 20 * share + 0.01, 1.4 * (1 - share)))
 
     def step(self, batch: Batch) -> dict[str, float]:
         for group in self.optimiser.param_groups:
             group["lr"] = self.rate()
         batch = first(batch, max(1, self.options.most // (batch.size[0] * batch.size[1])))
         apart = self.wall_seconds < 60 * self.options.blocks
+        if not apart and not self.is_last:
+            # From here on the blocks stay as they are: averaged.
+            self.network.load_state_dict(self.average.weights)
+            self.is_last = True
         found, parts = (self.blocks_apart if apart else self.as_a_whole)(batch)
-        total = sum(found) * (1.0 if apart else self.options.hints) + sum(parts.values())
+        total = sum(parts.values()) + (sum(found) if apart else 0.0)
         self.optimiser.zero_grad(set_to_none=True)
         total.backward()
         torch.nn.utils.clip_grad_norm_(self.network.parameters(), 20.0)
@@ -273,10 +284,9 @@ def arguments(words: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--shape", default="b7c96h3tflrs", help="of the same blocks as the teacher [%(default)s]")
     parser.add_argument("--name", default="kosumi", help="name within the network's file [%(default)s]")
     parser.add_argument("--blocks", type=float, default=60, help="minutes for every block by itself [%(default)s]")
-    parser.add_argument("--minutes", type=float, default=30, help="minutes for the whole, after these [%(default)s]")
-    parser.add_argument("--hints", type=float, default=1.0, help="weight of what the blocks write, for the whole [%(default)s]")
+    parser.add_argument("--minutes", type=float, default=5, help="minutes for the last layers, after these [%(default)s]")
     parser.add_argument("--rate", type=float, default=1e-2, help="learning rate of the blocks [%(default)s]")
-    parser.add_argument("--whole-rate", type=float, default=2e-3, help="learning rate of the whole [%(default)s]")
+    parser.add_argument("--last-rate", type=float, default=2e-3, help="learning rate of the last layers then [%(default)s]")
     parser.add_argument("--decay", type=float, default=0.0, help="weight decay [%(default)s]")
     parser.add_argument("--batch", type=int, default=16, help="positions a step [%(default)s]")
     parser.add_argument("--most", type=int, default=2048, help="points a step; boards with more come in smaller batches [%(default)s]")

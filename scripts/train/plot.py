@@ -37,6 +37,8 @@ def draw(log: Path, target: Path) -> None:
             lines.append(json.loads(line))
         except json.JSONDecodeError:
             pass  # a line that a kill cut short
+    if any(line["kind"] == "hints" for line in lines):
+        return save(hints(lines), target)
     figure, panels = plt.subplots(2, 4, figsize=(20, 8), constrained_layout=True)
     for panel, (title, names, limits) in zip(panels.flat, PANELS):
         for name in names:
@@ -57,6 +59,37 @@ def draw(log: Path, target: Path) -> None:
         panel.grid(alpha=0.3)
         if panel.lines:
             panel.legend(fontsize=7)
+    save(figure, target)
+
+
+def hints(lines: list[dict]):
+    """Of a run of `hints.py`: how far off every block is, and the whole on what was held back."""
+    figure, (blocks, whole) = plt.subplots(1, 2, figsize=(15, 5), constrained_layout=True)
+    told = [line for line in lines if line["kind"] == "hints"]
+    names = [name for name in told[0] if name.startswith("off/")]
+    for index, name in enumerate(names):
+        label = "stem" if index == 0 else f"{'attention' if index % 2 else 'feed-forward'} {(index + 1) // 2}"
+        style = "k:" if index == 0 else "-" if index % 2 else "--"
+        blocks.plot([line["cpu_hours"] for line in told], [line[name] for line in told], style, label=label)
+    blocks.set_title("what a block writes: mean square off, as a share of what the teacher's adds")
+    blocks.legend(fontsize=7, ncols=2)
+    found = [line for line in lines if line["kind"] == "validation"]
+    for name, what in [
+        ("teacher_policy", "policy, nats from the teacher"),
+        ("teacher_value", "value, mean square from the teacher"),
+        ("teacher_ownership", "owners, mean distance from the teacher"),
+    ]:
+        whole.plot([line["cpu_hours"] for line in found], [line[name] for line in found], marker="o", label=what)
+    whole.set_title("the whole, on positions held back")
+    whole.legend(fontsize=8)
+    for panel in (blocks, whole):
+        panel.set_yscale("log")
+        panel.set_xlabel("CPU hours")
+        panel.grid(alpha=0.3)
+    return figure
+
+
+def save(figure, target: Path) -> None:
     part = target.with_name("part-" + target.name)
     figure.savefig(part)
     plt.close(figure)

@@ -101,6 +101,6 @@ mod tests {
 
     #[test]
     fn signature_by_network() {
-        assert_eq!(by_network().unwrap(), 9_125_024_650_548_733_390);
+        assert_eq!(by_network().unwrap(), 12_778_972_759_694_775_151);
     }
 }

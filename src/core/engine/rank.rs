@@ -26,18 +26,19 @@ pub(super) struct Style {
 
 /// Styles at steps below 10 dan: 1 is 9 dan, 10 is 1 kyu, 29 is 20 kyu. Between them lies what is between them.
 ///
-/// From handicap games between neighbours in this table, with the built-in network, and even games with GNU Go as 9 kyu; the
-/// dan ranks from what people's moves lose. `scripts/ranks` measures them, `docs/ranks.md` has what was found.
+/// From handicap games between neighbours in this table, with the built-in network of that time, and even games with GNU Go as
+/// 9 kyu; the dan ranks from what people's moves lose. Temperatures are such that today's network is as undecided as that one
+/// was. `scripts/ranks` measures them, `docs/ranks.md` has what was found.
 const STYLES: [(u8, Style); 9] = [
-    (1, Style { temperature: 0.32, loss_scale: 0.33, loss_most: 2.2, visits: 270 }),
-    (4, Style { temperature: 0.73, loss_scale: 1.07, loss_most: 7.0, visits: 50 }),
-    (7, Style { temperature: 1.09, loss_scale: 2.85, loss_most: 14.5, visits: 25 }),
-    (10, Style { temperature: 1.33, loss_scale: 5.0, loss_most: 22.5, visits: 19 }),
-    (14, Style { temperature: 1.57, loss_scale: 8.2, loss_most: 33.0, visits: 17 }),
-    (18, Style { temperature: 1.72, loss_scale: 10.3, loss_most: 39.0, visits: 16 }),
-    (22, Style { temperature: 1.84, loss_scale: 12.5, loss_most: 44.5, visits: 16 }),
-    (26, Style { temperature: 1.96, loss_scale: 14.7, loss_most: 50.0, visits: 16 }),
-    (29, Style { temperature: 2.05, loss_scale: 16.5, loss_most: 54.5, visits: 16 }),
+    (1, Style { temperature: 0.33, loss_scale: 0.33, loss_most: 2.2, visits: 270 }),
+    (4, Style { temperature: 0.80, loss_scale: 1.07, loss_most: 7.0, visits: 50 }),
+    (7, Style { temperature: 1.20, loss_scale: 2.85, loss_most: 14.5, visits: 25 }),
+    (10, Style { temperature: 1.42, loss_scale: 5.0, loss_most: 22.5, visits: 19 }),
+    (14, Style { temperature: 1.63, loss_scale: 8.2, loss_most: 33.0, visits: 17 }),
+    (18, Style { temperature: 1.75, loss_scale: 10.3, loss_most: 39.0, visits: 16 }),
+    (22, Style { temperature: 1.85, loss_scale: 12.5, loss_most: 44.5, visits: 16 }),
+    (26, Style { temperature: 1.94, loss_scale: 14.7, loss_most: 50.0, visits: 16 }),
+    (29, Style { temperature: 2.02, loss_scale: 16.5, loss_most: 54.5, visits: 16 }),
 ];
 
 impl Style {
