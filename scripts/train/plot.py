@@ -37,8 +37,11 @@ def draw(log: Path, target: Path) -> None:
             lines.append(json.loads(line))
         except json.JSONDecodeError:
             pass  # a line that a kill cut short
-    if any(line["kind"] == "hints" for line in lines):
+    kinds = {line["kind"] for line in lines}
+    if "hints" in kinds and "training" not in kinds:
         return save(hints(lines), target)
+    # A training that began where hints ended has their lines at the top of its log.
+    lines = [line for line in lines if line["kind"] != "hints"]
     figure, panels = plt.subplots(2, 4, figsize=(20, 8), constrained_layout=True)
     for panel, (title, names, limits) in zip(panels.flat, PANELS):
         for name in names:

@@ -23,6 +23,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
+import balance
 import fast
 import gpu
 import hints
@@ -35,6 +36,7 @@ from data import (
     KOMI_WAVE,
     TERRITORY,
     Stream,
+    all_batches,
     fair_komi,
     komi_wave,
     make_batch,
@@ -763,6 +765,29 @@ class Hints(unittest.TestCase):
             subprocess.run([str(word) for word in command], check=True, capture_output=True)
             state = torch.load(folder / "next" / "state.pt", weights_only=True)
             self.assertGreater(state["positions"], again.positions)
+
+
+class Balance(unittest.TestCase):
+    """`balance.py`: units become alike, and answers stay what they were, to the last bit."""
+
+    @torch.no_grad()
+    def test_units_become_alike_and_answers_stay(self):
+        made = network("b2c32h2tflrs")
+        # One unit of each block is made far too large, one far too small.
+        for block in made.blocks:
+            makes = block.v if hasattr(block, "v") else block.gate
+            makes.weight[0] *= 40
+            makes.weight[1] /= 40
+        with tempfile.TemporaryDirectory() as folder:
+            write_shard(Path(folder) / "training-0.npz", 7, 7)
+            batches = list(all_batches(folder, "training", 16, 48))
+        before = answers(made, batches[0].spatial, batches[0].globals_)
+        sizes = balance.inner_sizes(made, batches)
+        balance.balance(made, sizes)
+        for one, other in zip(answers(made, batches[0].spatial, batches[0].globals_), before, strict=True):
+            self.assertTrue(torch.equal(one, other))
+        for old, new in zip(sizes, balance.inner_sizes(made, batches)):
+            self.assertLess(float(new.max() / new.min()), 0.2 * float(old.max() / old.min()))
 
 
 class Batches(unittest.TestCase):
