@@ -82,7 +82,8 @@ def hints(lines: list[dict]):
         ("teacher_value", "value, mean square from the teacher"),
         ("teacher_ownership", "owners, mean distance from the teacher"),
     ]:
-        whole.plot([line["cpu_hours"] for line in found], [line[name] for line in found], marker="o", label=what)
+        known = [line for line in found if name in line]
+        whole.plot([line["cpu_hours"] for line in known], [line[name] for line in known], marker="o", label=what)
     whole.set_title("the whole, on positions held back")
     whole.legend(fontsize=8)
     for panel in (blocks, whole):
