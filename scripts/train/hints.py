@@ -195,7 +195,7 @@ class Training:
             found.append(off(now, aim, given))
         return found, losses(self.network.answer(by_planes(written[-1], batch.spatial), area), batch, self.weights)
 
-    def as_a_whole(self, batch: Batch) -> tuple[list[torch.Tensor], dict[str, torch.Tensor]]:
+    def from_own_numbers(self, batch: Batch) -> tuple[list[torch.Tensor], dict[str, torch.Tensor]]:
         """The same of the network's own numbers, from which the last layers alone learn: what the blocks are off adds up to something
         that they can allow for. (Blocks that learn here, too, unlearn what they were told.)"""
         written, answer = self.teacher(batch)
@@ -226,7 +226,7 @@ class Training:
             # From here on the blocks stay as they are: averaged.
             self.network.load_state_dict(self.average.weights)
             self.is_last = True
-        found, parts = (self.blocks_apart if apart else self.as_a_whole)(batch)
+        found, parts = (self.blocks_apart if apart else self.from_own_numbers)(batch)
         total = sum(parts.values()) + (sum(found) if apart else 0.0)
         self.optimiser.zero_grad(set_to_none=True)
         total.backward()

@@ -715,7 +715,7 @@ class Hints(unittest.TestCase):
             for name, part in training.network.state_dict().items():
                 part.copy_(model.state_dict()[name])
             batch = next(iter(training.stream))
-            for step in (training.blocks_apart, training.as_a_whole):
+            for step in (training.blocks_apart, training.from_own_numbers):
                 found, parts = step(batch)
                 self.assertEqual(len(found), 5)
                 for index, part in enumerate(found):
@@ -728,7 +728,7 @@ class Hints(unittest.TestCase):
                 with torch.no_grad():
                     training.network.blocks[0].out.weight.sub_(0.5)
                 harmed = [float(part.detach()) > 1e-3 for part in found]
-                self.assertEqual(harmed, [False, True, *[step == training.as_a_whole] * 3])
+                self.assertEqual(harmed, [False, True, *[step == training.from_own_numbers] * 3])
 
     def test_a_teachers_answer_is_a_label(self):
         with tempfile.TemporaryDirectory() as folder:
