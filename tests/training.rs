@@ -61,7 +61,14 @@ fn random_game(size: BoardSize, rules: Rules, seed: u64, year: u32) -> String {
 /// Every position of a record.
 fn all_positions(record: &str, rules: Rules) -> Vec<Example> {
     let record = Record::parse(record.as_bytes()).unwrap();
-    let sampling = Sampling { per_game: usize::MAX, recorded: rules, shown: Vec::new(), strays: 0, seed: 1 };
+    let sampling = Sampling {
+        per_game: usize::MAX,
+        opening: None,
+        recorded: rules,
+        shown: Vec::new(),
+        strays: 0,
+        seed: 1,
+    };
     let mut features = Features::default();
     let mut encode = |game: &Game| {
         let mut input = Input::zero(1, 1);

@@ -38,6 +38,9 @@ pub(super) struct Arguments {
     /// Positions a game
     #[arg(long, value_name = "N", default_value_t = 12)]
     per_game: usize,
+    /// Only positions before the move of this number; with 1 the empty board alone
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    opening: Option<u32>,
     /// The rules that games were played under, if their records do not say
     #[arg(long, value_name = "NAME", default_value = "japanese", value_parser = options::rules)]
     rules: Rules,
@@ -104,6 +107,7 @@ impl Arguments {
             held_back: self.held_back,
             sampling: Sampling {
                 per_game: self.per_game,
+                opening: self.opening.map(|moves| moves as usize),
                 recorded: self.rules,
                 shown: self.shown.clone(),
                 strays: self.off_policy,

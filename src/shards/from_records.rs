@@ -257,6 +257,7 @@ mod tests {
             held_back: 2016,
             sampling: Sampling {
                 per_game: 4,
+                opening: None,
                 recorded: Rules::default(),
                 shown: Vec::new(),
                 strays: 0,

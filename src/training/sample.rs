@@ -55,6 +55,8 @@ pub enum Refusal {
 pub struct Sampling {
     /// Positions a game.
     pub per_game: usize,
+    /// Only of those before the move of this number, counted from 1.
+    pub opening: Option<usize>,
     /// The rules that records were played under, if they do not say.
     pub recorded: Rules,
     /// The rules to show games under, each game under one of them by chance; as they were played, if empty.
@@ -101,7 +103,8 @@ pub fn examples(
     let komi = played.komi() + komi_shift(played_under, shown_under);
     let score = score.filter(|_| played_under.scoring == shown_under.scoring);
     let owners = final_owners(&played);
-    let chosen = choose(&mut rng, moves.len(), sampling.per_game);
+    let moves_shown = sampling.opening.map_or(moves.len(), |most| moves.len().min(most));
+    let chosen = choose(&mut rng, moves_shown, sampling.per_game);
     let mut strays = Strays::default();
 
     let mut game = Game::from_board(*played.start(), played.start_to_move(), shown_under, komi);
@@ -221,7 +224,7 @@ mod tests {
 
     fn sampling(per_game: usize) -> Sampling {
         let recorded = Rules::preset("japanese").unwrap().rules;
-        Sampling { per_game, recorded, shown: Vec::new(), strays: 0, seed: 1 }
+        Sampling { per_game, opening: None, recorded, shown: Vec::new(), strays: 0, seed: 1 }
     }
 
     fn record(sgf: &str) -> Record {
@@ -284,6 +287,18 @@ mod tests {
         };
         assert_eq!(plies(1), plies(1));
         assert!((2..20).any(|seed| plies(seed) != plies(1)));
+    }
+
+    #[test]
+    fn an_opening_is_the_first_positions() {
+        let of_opening = Sampling { opening: Some(3), ..sampling(100) };
+        let mut plies: Vec<u16> = examples(&record(COUNTED), 7, &of_opening, &mut encode)
+            .unwrap()
+            .iter()
+            .map(|it| it.ply)
+            .collect();
+        plies.sort_unstable();
+        assert_eq!(plies, [0, 1, 2]);
     }
 
     #[test]
