@@ -1,5 +1,6 @@
-"""What PyTorch does slowly on a CPU, in C++ where there is a compiler: `winograd.cpp`, y = residual + conv(relu(x +
-bias)) with 3×3 weights, for training; and `transformer.cpp`, attention in bf16, for asking a teacher.
+"""What PyTorch does slowly on a CPU, in C++ where there is a compiler: for training, `winograd.cpp`, y = residual +
+conv(relu(x + bias)) with 3×3 weights, and `learning.cpp`, what transformers compute beside products; for asking a teacher,
+`transformer.cpp`, attention in bf16.
 
 Compiled for this machine at the first use (seconds) and kept in the user's cache. Without a compiler and on a GPU
 PyTorch computes the same.
@@ -48,6 +49,7 @@ _pairs = False
 _transformer = _library("transformer")
 if _transformer is not None and not _transformer.transformer_available():
     _transformer = None
+_learning = _library("learning")
 
 
 def _pointer(tensor: torch.Tensor | None) -> ctypes.c_void_p:
@@ -155,6 +157,94 @@ def convolution(
     return y if residual is None else y + residual
 
 
+def is_fast_learning(*tensors: torch.Tensor) -> bool:
+    """Can `learning.cpp` compute with these?"""
+    return (
+        _learning is not None
+        and all(t.dtype == torch.float32 and t.device.type == "cpu" for t in tensors)
+        and not torch.is_autocast_enabled("cpu")
+    )
+
+
+class _Norm(torch.autograd.Function):
+    @staticmethod
+    def forward(context, x, scale, epsilon):
+        x = x.contiguous()
+        width = x.shape[-1]
+        rows = x.numel() // width
+        y, inverse = torch.empty_like(x), torch.empty(rows)
+        _learning.norm_forward(
+            *_sizes(rows, width), ctypes.c_float(epsilon), _pointer(x), _pointer(scale), _pointer(y), _pointer(inverse)
+        )
+        context.save_for_backward(x, scale, inverse)
+        return y
+
+    @staticmethod
+    def backward(context, dy):
+        x, scale, inverse = context.saved_tensors
+        dy, dx, dscale = dy.contiguous(), torch.empty_like(x), torch.zeros_like(scale)
+        sizes = _sizes(len(inverse), x.shape[-1])
+        _learning.norm_backward(*sizes, *map(_pointer, (x, scale, inverse, dy, dx, dscale)))
+        return dx, dscale, None
+
+
+class _Gated(torch.autograd.Function):
+    @staticmethod
+    def forward(context, both):
+        both = both.contiguous()
+        width = both.shape[-1] // 2
+        y = torch.empty(*both.shape[:-1], width)
+        _learning.gate_forward(*_sizes(y.numel() // width, width), _pointer(both), _pointer(y))
+        context.save_for_backward(both)
+        return y
+
+    @staticmethod
+    def backward(context, dy):
+        (both,) = context.saved_tensors
+        dy, dboth = dy.contiguous(), torch.empty_like(both)
+        width = dy.shape[-1]
+        _learning.gate_backward(*_sizes(dy.numel() // width, width), _pointer(both), _pointer(dy), _pointer(dboth))
+        return dboth
+
+
+class _Turned(torch.autograd.Function):
+    @staticmethod
+    def forward(context, qkv, angle):
+        qkv = qkv.contiguous()
+        cosine, sine = angle.cos().contiguous(), angle.sin().contiguous()
+        images, points = qkv.shape[:2]
+        heads, width = angle.shape[1], 2 * angle.shape[2]
+        q, k, v = (torch.empty(images, points, heads, width) for _ in range(3))
+        context.sizes = _sizes(images, points, heads, width)
+        _learning.turn_forward(*context.sizes, *map(_pointer, (qkv, cosine, sine, q, k, v)))
+        context.save_for_backward(q, k, cosine, sine)
+        return q, k, v
+
+    @staticmethod
+    def backward(context, dq, dk, dv):
+        q, k, cosine, sine = context.saved_tensors
+        dq, dk, dv = (part.contiguous() for part in (dq, dk, dv))
+        dqkv, dangle = q.new_empty(*q.shape[:2], 3 * q.shape[2] * q.shape[3]), torch.empty_like(cosine)
+        _learning.turn_backward(*context.sizes, *map(_pointer, (q, k, cosine, sine, dq, dk, dv, dqkv, dangle)))
+        return dqkv, dangle
+
+
+def learning_norm(x: torch.Tensor, scale: torch.Tensor, epsilon: float) -> torch.Tensor:
+    """Rows divided by the root of their mean square, times a scale for each channel."""
+    return _Norm.apply(x, scale, epsilon)
+
+
+def learning_gate(both: torch.Tensor) -> torch.Tensor:
+    """silu of the first half of each row, times the second."""
+    return _Gated.apply(both)
+
+
+def turned(qkv: torch.Tensor, angle: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Queries, keys and values, each (n, points, heads, channels), of (n, points, all three). Of the first two, the first half of
+    a head's channels and the second half are turned together by `angle` (points, heads, channels / 2)."""
+    return _Turned.apply(qkv, angle)
+
+
 def is_fast_transformer(*tensors: torch.Tensor, multiples: tuple[int, ...] = ()) -> bool:
     """Can `transformer.cpp` compute with these, with these widths?"""
     return (
@@ -213,7 +303,7 @@ def prepare(threads: int) -> None:
         libc.mallopt(ctypes.c_int(-1), ctypes.c_int(1 << 30))
     except (OSError, AttributeError):
         pass
-    if _library_now is not None or _transformer is not None:
+    if _library_now is not None or _transformer is not None or _learning is not None:
         try:
             ctypes.CDLL("libgomp.so.1").omp_set_num_threads(ctypes.c_int(threads))
         except OSError:

@@ -18,7 +18,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from fast import convolution
+from fast import convolution, is_fast_learning, learning_gate, learning_norm, turned
 
 SPATIAL_FEATURES = 22
 GLOBAL_FEATURES = 19
@@ -231,7 +231,10 @@ class RmsNorm(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """`x` (…, channels)."""
-        x = F.rms_norm(x, (x.shape[-1],), self.scale.to(x.dtype), self.EPSILON)
+        if is_fast_learning(x):
+            x = learning_norm(x, self.scale, self.EPSILON)
+        else:
+            x = F.rms_norm(x, (x.shape[-1],), self.scale.to(x.dtype), self.EPSILON)
         return x if self.bias is None else x + self.bias.to(x.dtype)
 
 
@@ -259,27 +262,33 @@ class AttentionBlock(nn.Module):
         # Radians a column and a row.
         self.frequencies = nn.Parameter(torch.empty(self.heads, width // 2, 2))
 
-    def rotations(self, rows: int, columns: int) -> tuple[torch.Tensor, torch.Tensor]:
-        """Cosines, and sines with their sign, of every point, head and channel."""
+    def angles(self, rows: int, columns: int) -> torch.Tensor:
+        """By how much every point, head and pair is turned, in radians."""
         y = torch.arange(rows, device=self.frequencies.device).repeat_interleave(columns)[:, None, None]
         x = torch.arange(columns, device=self.frequencies.device).repeat(rows)[:, None, None]
         with torch.autocast(self.frequencies.device.type, enabled=False):
-            angle = x * self.frequencies[..., 0].float() + y * self.frequencies[..., 1].float()
-            cosine, sine = angle.cos(), angle.sin()
-            return torch.cat([cosine, cosine], dim=2), torch.cat([-sine, sine], dim=2)
+            return x * self.frequencies[..., 0].float() + y * self.frequencies[..., 1].float()
+
+    def turned(self, found: torch.Tensor, angle: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Queries, keys and values, each (n, points, heads, channels)."""
+        if is_fast_learning(found):
+            return turned(found, angle)
+        heads, half = angle.shape[1:]
+        both, value = found.split([4 * heads * half, 2 * heads * half], dim=2)
+        both = both.unflatten(2, (2, heads, 2 * half))
+        cosine, sine = angle.cos(), angle.sin()
+        cosine, sine = torch.cat([cosine, cosine], dim=2), torch.cat([-sine, sine], dim=2)
+        cosine, sine = (part.to(found.dtype)[None, :, None] for part in (cosine, sine))
+        swapped = torch.cat([both[..., half:], both[..., :half]], dim=4)
+        return *(both * cosine + swapped * sine).unbind(2), value.unflatten(2, (heads, 2 * half))
 
     def forward(self, x: torch.Tensor, area: Area) -> torch.Tensor:
-        count, channels, rows, columns = x.shape
-        heads, width = self.heads, channels // self.heads
+        rows, columns = x.shape[2:]
         points = by_points(x)
         found = F.linear(self.norm(points), torch.cat([self.q.weight, self.k.weight, self.v.weight]))
-        both = found[..., : 2 * channels].unflatten(2, (2, heads, width))
-        value = found[..., 2 * channels :].unflatten(2, (heads, width))
-        cosine, sine = (part.to(found.dtype)[None, :, None] for part in self.rotations(rows, columns))
-        swapped = torch.cat([both[..., width // 2 :], both[..., : width // 2]], dim=4)
-        q, k = (both * cosine + swapped * sine).unbind(2)
+        qkv = self.turned(found, self.angles(rows, columns))
         seen = None if area.mask is None else area.mask.flatten(2)[:, :, None].bool()
-        mixed = F.scaled_dot_product_attention(*(part.transpose(1, 2) for part in (q, k, value)), attn_mask=seen)
+        mixed = F.scaled_dot_product_attention(*(part.transpose(1, 2) for part in qkv), attn_mask=seen)
         mixed = self.out(mixed.transpose(1, 2).flatten(2))
         return by_planes(points + mixed, x)
 
@@ -296,8 +305,12 @@ class FeedForwardBlock(nn.Module):
     def forward(self, x: torch.Tensor, area: Area) -> torch.Tensor:
         points = by_points(x)
         both = F.linear(self.norm(points), torch.cat([self.first.weight, self.gate.weight]))
-        first, gate = both.chunk(2, dim=2)
-        return by_planes(points + self.last(F.silu(first) * gate), x)
+        if is_fast_learning(both):
+            hidden = learning_gate(both)
+        else:
+            first, gate = both.chunk(2, dim=2)
+            hidden = F.silu(first) * gate
+        return by_planes(points + self.last(hidden), x)
 
 
 def transformer_blocks(shape: Shape, layers: int) -> list[nn.Module]:

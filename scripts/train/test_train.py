@@ -133,6 +133,30 @@ class Convolutions(unittest.TestCase):
                 self.assertGreater(error, 1e-4)
 
 
+class Transformers(unittest.TestCase):
+    def test_what_is_beside_products_learns_as_in_pytorch(self):
+        if fast._learning is None:
+            self.skipTest("no C++ compiler")
+        # Heads of odd halves, one pair of channels a head, one point, rectangles.
+        for shape, columns, rows in [
+            ("b2c24h2tflrs", 5, 7),
+            ("b1c20h2tflrs", 9, 9),
+            ("b1c6h3tflrs", 1, 1),
+            ("b2c64h2nbttflrs", 3, 4),
+        ]:
+            made = network(shape)
+            spatial, globals_ = (torch.rand(3, 22, rows, columns) > 0.7).float(), torch.randn(3, 19)
+            both = []
+            for library in (fast._learning, None):
+                with mock.patch.object(fast, "_learning", library):
+                    found = answers(made, spatial, globals_)
+                    torch.manual_seed(7)
+                    towards = [torch.randn_like(part) for part in found]
+                    both.append([*found, *torch.autograd.grad(found, list(made.parameters()), towards)])
+            for ours, theirs in zip(*both):
+                torch.testing.assert_close(ours, theirs, rtol=1e-3, atol=1e-5 + 1e-4 * float(theirs.detach().abs().max()))
+
+
 class Networks(unittest.TestCase):
     def test_a_file_is_read_as_it_was_written(self):
         for name in SHAPES:
