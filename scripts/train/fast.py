@@ -229,6 +229,34 @@ class _Turned(torch.autograd.Function):
         return dqkv, dangle
 
 
+class _Attended(torch.autograd.Function):
+    @staticmethod
+    def forward(context, q, k, v):
+        images, points, heads, _ = q.shape
+        out, sizes = torch.empty_like(q), torch.empty(images, heads, points)
+        context.sizes = _sizes(images, points, heads)
+        _learning.attention_forward(*context.sizes, *map(_pointer, (q, k, v, out, sizes)))
+        context.save_for_backward(q, k, v, out, sizes)
+        return out
+
+    @staticmethod
+    def backward(context, dout):
+        q, k, v, out, sizes = context.saved_tensors
+        found = tuple(torch.empty_like(q) for _ in range(3))
+        _learning.attention_backward(*context.sizes, *map(_pointer, (q, k, v, out, sizes, dout.contiguous(), *found)))
+        return found
+
+
+def is_fast_attention(q: torch.Tensor) -> bool:
+    """Can `learning.cpp` compute attention with these queries (n, points, heads, channels)?"""
+    return is_fast_learning(q) and q.shape[3] == 32
+
+
+def learning_attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+    """What all points see of all points; all are (n, points, heads, 32)."""
+    return _Attended.apply(q.contiguous(), k.contiguous(), v.contiguous())
+
+
 def learning_norm(x: torch.Tensor, scale: torch.Tensor, epsilon: float) -> torch.Tensor:
     """Rows divided by the root of their mean square, times a scale for each channel."""
     return _Norm.apply(x, scale, epsilon)

@@ -18,7 +18,15 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from fast import convolution, is_fast_learning, learning_gate, learning_norm, turned
+from fast import (
+    convolution,
+    is_fast_attention,
+    is_fast_learning,
+    learning_attention,
+    learning_gate,
+    learning_norm,
+    turned,
+)
 
 SPATIAL_FEATURES = 22
 GLOBAL_FEATURES = 19
@@ -287,9 +295,12 @@ class AttentionBlock(nn.Module):
         points = by_points(x)
         found = F.linear(self.norm(points), torch.cat([self.q.weight, self.k.weight, self.v.weight]))
         qkv = self.turned(found, self.angles(rows, columns))
-        seen = None if area.mask is None else area.mask.flatten(2)[:, :, None].bool()
-        mixed = F.scaled_dot_product_attention(*(part.transpose(1, 2) for part in qkv), attn_mask=seen)
-        mixed = self.out(mixed.transpose(1, 2).flatten(2))
+        if area.mask is None and is_fast_attention(qkv[0]):
+            mixed = learning_attention(*qkv)
+        else:
+            seen = None if area.mask is None else area.mask.flatten(2)[:, :, None].bool()
+            mixed = F.scaled_dot_product_attention(*(part.transpose(1, 2) for part in qkv), attn_mask=seen).transpose(1, 2)
+        mixed = self.out(mixed.flatten(2))
         return by_planes(points + mixed, x)
 
 

@@ -142,7 +142,9 @@ class Transformers(unittest.TestCase):
             ("b2c24h2tflrs", 5, 7),
             ("b1c20h2tflrs", 9, 9),
             ("b1c6h3tflrs", 1, 1),
-            ("b2c64h2nbttflrs", 3, 4),
+            ("b2c128h2nbttflrs", 3, 4),
+            ("b1c32h1tflrs", 6, 6),
+            ("b1c64h2tflrs", 13, 11),
         ]:
             made = network(shape)
             spatial, globals_ = (torch.rand(3, 22, rows, columns) > 0.7).float(), torch.randn(3, 19)
