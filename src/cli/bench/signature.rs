@@ -101,6 +101,6 @@ mod tests {
 
     #[test]
     fn signature_by_network() {
-        assert_eq!(by_network().unwrap(), 12_778_972_759_694_775_151);
+        assert_eq!(by_network().unwrap(), 13_770_067_351_166_493_969);
     }
 }
