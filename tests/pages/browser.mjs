@@ -11,6 +11,9 @@ const ARGUMENTS = [
   "--disable-component-update", "--disable-sync",
 ];
 
+// How long a page may take for anything, in milliseconds. A busy machine is slow, not wrong.
+const PATIENCE = 120_000;
+
 let failures = 0;
 
 export function check(condition, message) {
@@ -56,6 +59,7 @@ export async function browse(executablePath, options, visit) {
   const context = await chromium.launchPersistentContext(folder, {
     executablePath, headless: true, args: ARGUMENTS, ...options,
   });
+  context.setDefaultTimeout(PATIENCE);
   try {
     await visit(context);
   } finally {

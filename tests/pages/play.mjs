@@ -58,8 +58,7 @@ async function newGame(page, choices) {
 }
 
 async function played(page, count) {
-  await page.waitForFunction(count => Number(document.getElementById("counter").textContent.match(/\d+/)[0]) >= count, count,
-    { timeout: 30_000 });
+  await page.waitForFunction(count => Number(document.getElementById("counter").textContent.match(/\d+/)[0]) >= count, count);
 }
 
 // A whole game against the engine: the person plays what the analysis likes best.
@@ -73,7 +72,7 @@ async function wholeGame(page) {
       const best = document.querySelector("#candidates tbody tr td:nth-child(2)");
       const isOn = document.getElementById("board").classList.contains("can-play");
       return isOn && best && !document.getElementById("thoughts").hidden && { name: best.textContent };
-    }, null, { timeout: 30_000 }).then(handle => handle.jsonValue());
+    }).then(handle => handle.jsonValue());
     if (next.done) break;
     const count = await moves(page);
     if (next.name === "pass" || own > 60) await page.click("#pass");
@@ -87,7 +86,7 @@ async function wholeGame(page) {
   }
   await page.waitForFunction(() => document.getElementById("resign").disabled);
   // The line may still say that somebody passed; the result follows within a moment.
-  await page.waitForFunction(() => /wins|draw/.test(document.getElementById("status").textContent), null, { timeout: 10_000 })
+  await page.waitForFunction(() => /wins|draw/.test(document.getElementById("status").textContent))
     .catch(() => undefined);
   const result = await status(page);
   check(/wins|draw/.test(result), `the game has a result: ${result}`);
@@ -184,7 +183,7 @@ async function records(page) {
   for (const [what, text] of [["nonsense", "hello"], ["a large board", "(;SZ[52])"], ["chess", "(;GM[2]SZ[9])"], ["nesting", "(;".repeat(200_000)]]) {
     await page.setInputFiles("#file", { name: "x.sgf", mimeType: "text/plain", buffer: Buffer.from(text) });
     await page.waitForFunction(() => /no record|too long/.test(document.getElementById("status").textContent)
-      || document.getElementById("counter").textContent === "Move 0", null, { timeout: 5000 }).catch(() => check(false, `${what} is refused`));
+      || document.getElementById("counter").textContent === "Move 0").catch(() => check(false, `${what} is refused`));
   }
 }
 
@@ -231,7 +230,7 @@ async function measure(page) {
   for (const [index, name] of ["D4", "Q16", "Q4", "D16", "C6", "R6", "F17", "K10"].entries()) {
     await click(page, name, 19);
     await played(page, index + 1);
-    await page.waitForFunction(count => window.times.filter(([what]) => what === "candidate").length > count, index, { timeout: 20_000 });
+    await page.waitForFunction(count => window.times.filter(([what]) => what === "candidate").length > count, index);
   }
   const times = await page.evaluate(() => window.times);
   const middle = what => times.filter(([kind]) => kind === what).map(([, time]) => Math.round(time)).sort((a, b) => a - b);
@@ -246,7 +245,7 @@ async function players(page) {
   await newGame(page, { size: "9", black: "person", white: "person", clock: "byo-yomi", main: "0", increment: "1", periods: "1" });
   await page.waitForFunction(() => document.getElementById("clock-black").textContent.startsWith("0:01"));
   await click(page, "E5");
-  await page.waitForFunction(() => document.getElementById("status").textContent.includes("Black wins on time"), null, { timeout: 5000 });
+  await page.waitForFunction(() => document.getElementById("status").textContent.includes("Black wins on time"));
   // Undo, hint, estimate, resignation against the engine.
   await newGame(page, { size: "9", black: "person", white: "kosumi first", clock: "none", handicap: "2" });
   await played(page, 1);
@@ -254,7 +253,7 @@ async function players(page) {
   await page.click("#hint");
   await page.waitForSelector("#board [data-candidate]");
   await page.click("#estimate");
-  await page.waitForFunction(() => document.getElementById("status").textContent.includes("Black wins"), null, { timeout: 10_000 });
+  await page.waitForFunction(() => document.getElementById("status").textContent.includes("Black wins"));
   check(await page.$$eval("#board .owners rect", found => found.length) > 0, "an estimate shows who owns what");
   await page.click("#resign");
   await page.waitForFunction(() => document.getElementById("status").textContent.includes("White wins, Black resigned"));
@@ -329,8 +328,8 @@ await browse(chromium, { ...desktop, locale: "en-GB", acceptDownloads: true }, a
   await page.waitForSelector("#connection:not([hidden])");
   const port = new URL(server.url).port;
   server = await start(kosumi, [...common, "--engine", opponent, "--token", token, "--port", port]);
-  await page.waitForSelector("#connection", { state: "hidden", timeout: 20_000 });
-  await page.waitForFunction(() => document.querySelectorAll("#board [data-stone]").length === 2, null, { timeout: 10_000 });
+  await page.waitForSelector("#connection", { state: "hidden" });
+  await page.waitForFunction(() => document.querySelectorAll("#board [data-stone]").length === 2);
   equal(await stones(page), before, "after a restart the game is on the board again");
   await click(page, "C3");
   await played(page, 4);

@@ -39,7 +39,7 @@ await browse(chromium, { viewport: { width: 1280, height: 900 }, acceptDownloads
   // The page is there at once, and is loaded anew when the review is done.
   await page.waitForFunction(() => document.querySelectorAll("#board .star").length > 0);
   // The review is done: the list of the worst moves is there.
-  await page.waitForSelector(".worst a", { timeout: 120_000 });
+  await page.waitForSelector(".worst a");
   await page.waitForTimeout(200);
   await page.click(".worst li:first-child a");
   const better = await page.textContent("#verdict-instead b");
@@ -52,7 +52,7 @@ await browse(chromium, { viewport: { width: 1280, height: 900 }, acceptDownloads
   // The analysis of a position deepens while somebody looks.
   const before = await visits(page);
   await page.waitForFunction(before => Number(document.getElementById("balance-lead").textContent.match(/([\d,]+) visits/)?.[1].replace(",", "") || 0) > before,
-    before, { timeout: 20_000 });
+    before);
 
   // The better move is tried in the position before, and judged at once.
   await page.keyboard.press("ArrowLeft");
@@ -72,14 +72,14 @@ await browse(chromium, { viewport: { width: 1280, height: 900 }, acceptDownloads
   await page.waitForSelector("#candidates tbody tr");
   await click(page, "A1");
   await page.waitForFunction(() => document.getElementById("verdict-title").textContent.includes("A1")
-    && /\?|unclear|good|choice/.test(document.getElementById("verdict-title").textContent), null, { timeout: 20_000 });
+    && /\?|unclear|good|choice/.test(document.getElementById("verdict-title").textContent));
   check(await page.isVisible("#branches"), "the variations are listed");
   // Kosumi answers.
   await page.click("#toggle-answers");
   await page.keyboard.press("ArrowLeft");
   await click(page, "J1");
   await page.waitForFunction(() => document.querySelector("#counter").textContent.includes("variation")
-    && !document.getElementById("verdict-title").textContent.includes("J1"), null, { timeout: 20_000 });
+    && !document.getElementById("verdict-title").textContent.includes("J1"));
   await page.keyboard.press("g");
   check(!(await page.textContent("#counter")).includes("variation"), "G leads back to the game");
   await page.click("#toggle-answers");
@@ -97,10 +97,10 @@ await browse(chromium, { viewport: { width: 1280, height: 900 }, acceptDownloads
   await other.goto(`${server.url}#3`);
   await other.waitForSelector("#candidates tbody tr");
   await click(other, "E1");
-  await other.waitForSelector("#balance:not([hidden])", { timeout: 20_000 });
+  await other.waitForSelector("#balance:not([hidden])");
   const one = await visits(other);
   await other.waitForFunction(one => Number(document.getElementById("balance-lead").textContent.match(/([\d,]+) visits/)?.[1].replace(",", "") || 0) > one,
-    one, { timeout: 20_000 });
+    one);
   await other.close();
 
   // Labels, filter, saving.
@@ -116,8 +116,8 @@ await browse(chromium, { viewport: { width: 1280, height: 900 }, acceptDownloads
 
   // Another game, dropped on the page.
   await drop(page, "#board", "x.sgf", "(;SZ[5]PB[<b>new</b>];B[cc];W[bb];B[dd])");
-  await page.waitForFunction(() => document.title.includes("<b>new</b>"), null, { timeout: 20_000 });
-  await page.waitForSelector(".player dl", { timeout: 60_000 });
+  await page.waitForFunction(() => document.title.includes("<b>new</b>"));
+  await page.waitForSelector(".player dl");
   equal(await page.$$eval("h1 b", found => found.length), 0, "names are text");
   await page.setInputFiles("#file", { name: "x.sgf", mimeType: "text/plain", buffer: Buffer.from("nothing") });
   await page.waitForFunction(() => document.getElementById("notice").textContent.includes("no record"));
