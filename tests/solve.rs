@@ -133,6 +133,21 @@ fn races_say_pass_where_no_move_is_needed() {
     }
 }
 
+/// Black's stone at A4 is itself in danger: who joins it by capturing A5 is not out, but fights a ko.
+#[test]
+fn who_joins_stones_in_danger_is_not_saved() {
+    let folder = tempfile::tempdir().unwrap();
+    let drawing = "OOOO XXXO .XO .XO OXO XOO ... OOO ...";
+    fs::write(folder.path().join("out.sgf"), drawn(drawing)).unwrap();
+    let rows = [
+        ("loadsgf out.sgf", "= black"),
+        ("owl_attack A8", "= 1 A3"),
+        ("owl_defend A8", "= 3 A6"),
+        ("dragon_status A8", "= critical A3 A6"),
+    ];
+    check(folder.path(), &rows);
+}
+
 /// Asks all questions of one engine, and compares answers, or beginnings of them that end in a space or line.
 fn check(folder: &Path, rows: &[(&str, &str)]) {
     // Nothing of this needs more than the protocol; the answers come in order.

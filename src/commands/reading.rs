@@ -23,6 +23,14 @@ fn everywhere() -> Region {
     Region { playable: PointSet::EMPTY, group: PointSet::EMPTY, is_closed: false }
 }
 
+/// Where a group is read. A stone that reaches out of the region counts as saved, so what its edge leads to belongs to it:
+/// on the boards of whole games such a stone is often captured a move later.
+pub(super) fn group_region(board: &Board, point: Point) -> Result<Region, Failure> {
+    let color = board.cell(point).color();
+    let region = color.and_then(|color| Some(Region::of_group(board, point)?.with_edge(board, color)));
+    region.ok_or_else(|| Failure::new("vertex must not be empty"))
+}
+
 /// The code if the prover of the question moved first.
 pub(super) fn own_code(success: Success) -> Option<u8> {
     match success {
@@ -96,11 +104,7 @@ impl Commands {
     ) -> Result<Reading, Failure> {
         match scope {
             Scope::Chain => self.read(board, &everywhere(), Aim::Chain(point), first),
-            Scope::Group => {
-                let region =
-                    Region::of_group(board, point).ok_or_else(|| Failure::new("vertex must not be empty"))?;
-                self.read(board, &region, Aim::Capture, first)
-            }
+            Scope::Group => self.read(board, &group_region(board, point)?, Aim::Capture, first),
         }
     }
 
@@ -272,7 +276,7 @@ pub(super) fn dragon_status(
 ) -> Answer {
     let (point, _) = commands.stone(arguments)?;
     let board = commands.board();
-    let region = Region::of_group(board, point).ok_or_else(|| Failure::new("vertex must not be empty"))?;
+    let region = group_region(board, point)?;
     let suicide = commands.engine.game().rules().suicide;
     let question =
         Question { board, region: &region, aim: Aim::Capture, suicide, memory: MEMORY, threads: 1 };
@@ -307,12 +311,7 @@ pub(super) fn analyze_semeai(
         return Err(Failure::new("vertices must have different color"));
     }
     let board = commands.board();
-    // A stone that reaches out of the region where it is captured a move later decides many a race.
-    let group = |point, color| {
-        let region = Region::of_group(board, point).map(|region| region.with_edge(board, color));
-        region.ok_or_else(|| Failure::new("vertex must not be empty"))
-    };
-    let (mine, theirs) = (group(a, color)?, group(b, other)?);
+    let (mine, theirs) = (group_region(board, a)?, group_region(board, b)?);
     // Both are read in the same region.
     let mut both = mine.playable;
     both.union_with(&theirs.playable);

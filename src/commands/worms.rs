@@ -1,12 +1,12 @@
 //! GNU Go's commands about chains and eye spaces, with its forms of answers: a chain is a *worm* there, a group a
 //! *dragon*. Only what is exact is told; GNU Go's estimates (effective sizes, genus, weakness) have no counterpart.
 
-use super::reading::{MOST_NODES, Scope, other_code, own_code, undecided};
+use super::reading::{MOST_NODES, Scope, group_region, other_code, own_code, undecided};
 use super::text::{self, color_text, move_text, points_text};
 use super::{Answer, Commands};
 use crate::board::{Board, Cell, Color, Move, Point, PointSet};
 use crate::safety;
-use crate::solve::{self, Double, DoubleError, EyesError, Reading, Region, Success};
+use crate::solve::{self, Double, DoubleError, EyesError, Reading, Success};
 use kosumi_gtp::{Arguments, Failure, Session};
 use std::fmt::Write;
 
@@ -142,11 +142,6 @@ pub(super) fn worm_data(
     Ok(tables.collect::<Result<Vec<_>, _>>()?.join("\n").into())
 }
 
-/// The group that the owl commands read, by its stones.
-fn group(commands: &Commands, point: Point) -> Result<Region, Failure> {
-    Region::of_group(commands.board(), point).ok_or_else(|| Failure::new("vertex must not be empty"))
-}
-
 pub(super) fn dragon_stones(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -155,7 +150,7 @@ pub(super) fn dragon_stones(
     let mut seen = PointSet::EMPTY;
     let mut lines = Vec::new();
     for point in commands.chains(arguments)? {
-        let stones = group(commands, point)?.group;
+        let stones = group_region(commands.board(), point)?.group;
         if !seen.contains(point) {
             lines.push(points_text(stones.iter()));
         }
@@ -170,7 +165,7 @@ pub(super) fn dragon_data(
     _: &mut Session<'_>,
 ) -> Answer {
     let (point, color) = commands.stone(arguments)?;
-    let stones = group(commands, point)?.group;
+    let stones = group_region(commands.board(), point)?.group;
     let [attack, defence] = commands.fate(point, color, Scope::Group)?;
     let status = match (attack.0.as_str(), defence.0.as_str()) {
         ("?", _) => "unknown",
