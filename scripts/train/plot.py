@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Draws the curves of a training: plot.py RUN/log.jsonl curves.png (or .svg)."""
+"""Draws the curves of a training: plot.py RUN/log.jsonl curves.png (or .svg).
+
+With `--hints`, of a training that began with hints: these, and what the answers taught afterwards.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ PANELS = [
 ]
 
 
-def draw(log: Path, target: Path) -> None:
+def draw(log: Path, target: Path, with_hints: bool = False) -> None:
     lines = []
     for line in log.read_text().splitlines():
         try:
@@ -38,7 +41,7 @@ def draw(log: Path, target: Path) -> None:
         except json.JSONDecodeError:
             pass  # a line that a kill cut short
     kinds = {line["kind"] for line in lines}
-    if "hints" in kinds and "training" not in kinds:
+    if "hints" in kinds and (with_hints or "training" not in kinds):
         return save(hints(lines), target)
     # A training that began where hints ended has their lines at the top of its log.
     lines = [line for line in lines if line["kind"] != "hints"]
@@ -66,9 +69,12 @@ def draw(log: Path, target: Path) -> None:
 
 
 def hints(lines: list[dict]):
-    """Of a run of `hints.py`: how far off every block is, and the whole on what was held back."""
-    figure, (blocks, whole) = plt.subplots(1, 2, figsize=(15, 5), constrained_layout=True)
+    """Of a run of `hints.py`: how far off every block is, and the whole on what was held back; and what came after it."""
     told = [line for line in lines if line["kind"] == "hints"]
+    hours = max(line["cpu_hours"] for line in told)
+    after = [line for line in lines if line["kind"] == "validation" and "size" in line and line["cpu_hours"] > hours]
+    figure, panels = plt.subplots(1, 3 if after else 2, figsize=(21 if after else 15, 5), constrained_layout=True)
+    blocks, whole = panels[:2]
     names = [name for name in told[0] if name.startswith("off/")]
     for index, name in enumerate(names):
         label = "stem" if index == 0 else f"{'attention' if index % 2 else 'feed-forward'} {(index + 1) // 2}"
@@ -76,7 +82,7 @@ def hints(lines: list[dict]):
         blocks.plot([line["cpu_hours"] for line in told], [line[name] for line in told], style, label=label)
     blocks.set_title("what a block writes: mean square off, as a share of what the teacher's adds")
     blocks.legend(fontsize=7, ncols=2)
-    found = [line for line in lines if line["kind"] == "validation"]
+    found = [line for line in lines if line["kind"] == "validation" and line["cpu_hours"] <= hours]
     for name, what in [
         ("teacher_policy", "policy, nats from the teacher"),
         ("teacher_value", "value, mean square from the teacher"),
@@ -86,7 +92,16 @@ def hints(lines: list[dict]):
         whole.plot([line["cpu_hours"] for line in known], [line[name] for line in known], marker="o", label=what)
     whole.set_title("the whole, on positions held back")
     whole.legend(fontsize=8)
-    for panel in (blocks, whole):
+    for name, what, style in [("teacher_policy", "policy", "-"), ("teacher_value", "value", "--")]:
+        for number, size in enumerate(dict.fromkeys(line["size"] for line in after if line.get(name))):
+            known = [line for line in after if line["size"] == size and name in line]
+            points = [line["cpu_hours"] for line in known], [line[name] for line in known]
+            panels[2].plot(*points, style, color=f"C{number}", marker=".", label=f"{what}, {size}")
+    if after:
+        panels[2].set_title("then by answers: off from the teacher")
+        panels[2].legend(fontsize=7, ncols=5, loc="upper center")
+        panels[2].margins(y=0.15)  # room for that
+    for panel in panels:
         panel.set_yscale("log")
         panel.set_xlabel("CPU hours")
         panel.grid(alpha=0.3)
@@ -101,4 +116,5 @@ def save(figure, target: Path) -> None:
 
 
 if __name__ == "__main__":
-    draw(Path(sys.argv[1]), Path(sys.argv[2]))
+    paths = [argument for argument in sys.argv[1:] if argument != "--hints"]
+    draw(Path(paths[0]), Path(paths[1]), with_hints="--hints" in sys.argv)

@@ -101,6 +101,6 @@ mod tests {
 
     #[test]
     fn signature_by_network() {
-        assert_eq!(by_network().unwrap(), 13_770_067_351_166_493_969);
+        assert_eq!(by_network().unwrap(), 5_520_846_814_859_548_915);
     }
 }

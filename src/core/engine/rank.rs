@@ -30,15 +30,15 @@ pub(super) struct Style {
 /// 9 kyu; the dan ranks from what people's moves lose. Temperatures are such that today's network is as undecided as that one
 /// was. `scripts/ranks` measures them, `docs/ranks.md` has what was found.
 const STYLES: [(u8, Style); 9] = [
-    (1, Style { temperature: 0.36, loss_scale: 0.33, loss_most: 2.2, visits: 270 }),
-    (4, Style { temperature: 0.84, loss_scale: 1.07, loss_most: 7.0, visits: 50 }),
-    (7, Style { temperature: 1.23, loss_scale: 2.85, loss_most: 14.5, visits: 25 }),
-    (10, Style { temperature: 1.46, loss_scale: 5.0, loss_most: 22.5, visits: 19 }),
-    (14, Style { temperature: 1.67, loss_scale: 8.2, loss_most: 33.0, visits: 17 }),
-    (18, Style { temperature: 1.79, loss_scale: 10.3, loss_most: 39.0, visits: 16 }),
-    (22, Style { temperature: 1.89, loss_scale: 12.5, loss_most: 44.5, visits: 16 }),
-    (26, Style { temperature: 1.98, loss_scale: 14.7, loss_most: 50.0, visits: 16 }),
-    (29, Style { temperature: 2.06, loss_scale: 16.5, loss_most: 54.5, visits: 16 }),
+    (1, Style { temperature: 0.37, loss_scale: 0.33, loss_most: 2.2, visits: 270 }),
+    (4, Style { temperature: 0.85, loss_scale: 1.07, loss_most: 7.0, visits: 50 }),
+    (7, Style { temperature: 1.25, loss_scale: 2.85, loss_most: 14.5, visits: 25 }),
+    (10, Style { temperature: 1.47, loss_scale: 5.0, loss_most: 22.5, visits: 19 }),
+    (14, Style { temperature: 1.68, loss_scale: 8.2, loss_most: 33.0, visits: 17 }),
+    (18, Style { temperature: 1.80, loss_scale: 10.3, loss_most: 39.0, visits: 16 }),
+    (22, Style { temperature: 1.90, loss_scale: 12.5, loss_most: 44.5, visits: 16 }),
+    (26, Style { temperature: 2.00, loss_scale: 14.7, loss_most: 50.0, visits: 16 }),
+    (29, Style { temperature: 2.07, loss_scale: 16.5, loss_most: 54.5, visits: 16 }),
 ];
 
 impl Style {
