@@ -87,7 +87,7 @@ fn a_game_is_played_over_four_ranks() {
     assert_eq!(session.line(), "= Kosumi");
     assert_eq!(session.line(), "");
     let (is_success, said) = session.end();
-    assert!(is_success && said.contains("searches with 4 ranks"), "{said}");
+    assert!(is_success && said.contains("searches with 4 ranks") && !said.contains("gives up"), "{said}");
 }
 
 /// The games of a log of self-play by their numbers.

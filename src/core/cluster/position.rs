@@ -25,3 +25,43 @@ pub(crate) fn from_text(text: &str, is_tree: bool, key: Key) -> Result<Game, Clu
     let game = replayed.game.with_sharing(sharing);
     if game.graph_key() == key { Ok(game) } else { Err(ClusterError::OtherPosition) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::{BoardSize, Color, Move};
+    use crate::rng::Rng;
+    use crate::rules::PRESETS;
+
+    /// Games in which players also pass, and are given the turn out of order, come to other ranks as they are.
+    #[test]
+    fn any_game_comes_back_from_its_text() {
+        for seed in 0..3_000 {
+            let mut rng = Rng::new(seed);
+
+            let rules = PRESETS[rng.below(PRESETS.len() as u32) as usize].rules;
+            let size = BoardSize::new(2 + rng.below(4) as usize, 2 + rng.below(4) as usize).unwrap();
+            let is_tree = rng.below(2) == 0;
+            let sharing = if is_tree { Sharing::Tree } else { Sharing::Graph };
+            let mut game = Game::new(size, rules, rules.usual_komi()).with_sharing(sharing);
+            for _ in 0..rng.below(30) {
+                if rng.below(6) == 0 {
+                    game.set_to_move(Color::BOTH[rng.below(2) as usize]);
+                    continue;
+                }
+                let legal = game.legal_points(game.to_move());
+                let choice = rng.below(legal.len() as u32 + 1) as usize;
+                let mv = legal.get(choice).map_or(Move::Pass, |&point| Move::Play(point));
+                game.play(game.to_move(), mv).unwrap();
+            }
+            let text = to_text(&game);
+            let back =
+                from_text(&text, is_tree, game.graph_key()).unwrap_or_else(|error| panic!("{error}: {text}"));
+            assert_eq!(
+                (back.to_move(), back.passes(), back.komi()),
+                (game.to_move(), game.passes(), game.komi()),
+                "{text}"
+            );
+        }
+    }
+}

@@ -186,7 +186,7 @@ impl Game {
         Game::new(self.size(), self.rules, self.komi).with_sharing(self.sharing)
     }
 
-    /// The same game under other rules and another komi, history included.
+    /// The same game under other rules and another komi, history and turn included.
     #[must_use]
     pub fn with_rules(&self, rules: Rules, komi: f32) -> Game {
         let mut game = Game::from_board(self.start, self.start_to_move, rules, komi);
@@ -196,6 +196,10 @@ impl Game {
         for record in &self.records {
             // The moves were accepted once; other rules do not undo what happened.
             game.execute(record.color, record.mv);
+        }
+        // Without moves the turn is part of the start.
+        if !game.records.is_empty() {
+            game.set_to_move(self.turn.to_move);
         }
         game
     }
