@@ -44,7 +44,7 @@ def _library(name: str) -> ctypes.CDLL | None:
 
 
 _library_now = _library("winograd")
-# Do convolutions round what they multiply to bf16? See `use_pairs`.
+# Is what is multiplied rounded to bf16? See `use_pairs`.
 _pairs = False
 _transformer = _library("transformer")
 if _transformer is not None and not _transformer.transformer_available():
@@ -133,9 +133,12 @@ def has_pairs() -> bool:
 
 def use_pairs(wanted: bool) -> None:
     """Convolutions round what they multiply, in Winograd's space, to bf16 from now on, or do not. It brings an error of
-    1.5 % of a convolution's output and 2.5 % of its gradient: little beside the noise of a step."""
+    1.5 % of a convolution's output and 2.5 % of its gradient: little beside the noise of a step. Products of matrices go to
+    oneDNN, which may round as well: on AMD's processors it does not, but has AVX-512, which MKL uses on Intel's alone."""
     global _pairs
     _pairs = wanted and has_pairs()
+    if has_pairs():
+        torch.backends.mkldnn.matmul.fp32_precision = "bf16" if _pairs else "ieee"
 
 
 def convolution(

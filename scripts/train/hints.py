@@ -5,9 +5,12 @@ Answers alone teach a transformer slowly: millions of positions go by before its
 every block is told what is to come out of it, at every point (Romero et al. 2015, "FitNets: hints for thin deep nets"),
 with the teacher's numbers going in, so that all blocks learn at once and none waits for another. In the end the last layers learn the
 teacher's answers from what these blocks make of the position together. The student's weights begin at random; what it learns from are the numbers
-that the teacher computes for positions. The blocks of both networks must be of the same kinds and widths.
+that the teacher computes for positions. The blocks of both networks must be of the same kinds and widths; what is inside nested
+blocks may be smaller than in the teacher's.
 
     minutes 0 to --blocks       each block by itself: what it adds, from what the teacher's blocks before it wrote
+    then --joined more          each block by itself, but from what the network's own blocks before it wrote: it learns to make good
+                                what these are off. For blocks that cannot do all that the teacher's do
     then --minutes more         the last layers: the teacher's answers, from what the network's own blocks write
 
 FOLDER holds the state (`state.pt`; the same command goes on from it), the log (`log.jsonl`), and what a training begins with:
@@ -36,7 +39,7 @@ import optimiser
 import teacher
 from data import POLICY_MOVES, Batch, Stream, all_batches
 from losses import Weights, legal_logits, losses, measures
-from model import AttentionBlock, FeedForwardBlock, Network, Shape, by_planes, by_points
+from model import AttentionBlock, FeedForwardBlock, NestedBlock, Network, Shape, by_planes, by_points
 from train import Average, write_whole
 
 
@@ -83,7 +86,7 @@ class Written:
         """What the first block reads and what every block writes, each (n, points, channels); and the answer."""
         self.found = []
         answer = self.network(batch.spatial, batch.globals_)
-        return self.found, answer
+        return [part.float() for part in self.found], answer
 
 
 def kinds(blocks: nn.ModuleList) -> list[tuple]:
@@ -91,7 +94,7 @@ def kinds(blocks: nn.ModuleList) -> list[tuple]:
     found = []
     for block in blocks:
         name = type(block).__name__.strip("_").removesuffix("Block")
-        widths = ()
+        widths: tuple = ()
         if name == "Attention":
             widths = (block.heads, block.out.weight.shape[0])
         elif name == "FeedForward":
@@ -110,9 +113,11 @@ class Training:
         self.options = options
         options.out.mkdir(parents=True, exist_ok=True)
         torch.manual_seed(options.seed)
-        self.teacher = Written(teacher.read(options.teacher))
+        network = teacher.read(options.teacher)
+        self.teacher = Written(network.bfloat16() if options.precision == "bf16" else network)
         self.network = Network(Shape.named(options.shape))
-        if kinds(self.network.blocks) != kinds(self.teacher.network.blocks):
+        width = self.teacher.network.from_global.out_features
+        if kinds(self.network.blocks) != kinds(self.teacher.network.blocks) or self.network.shape.channels != width:
             raise SystemExit(f"{options.shape} has other blocks than {self.teacher.network.name}: nothing can be told")
         self.start()
         self.optimiser = optimiser.make(self.network, "muon", options.rate, options.decay)
@@ -121,8 +126,9 @@ class Training:
         self.weights = Weights(policy=2.5, value=2.5, score=0.5)
         self.steps, self.positions, self.cpu_seconds, self.wall_seconds = 0, 0, 0.0, 0.0
         self.stopping = False
-        # Has the part begun in which the last layers learn alone?
-        self.is_last = False
+        # The part of the latest step.
+        self.latest = ""
+        fast.use_pairs(options.precision == "bf16")
         self.load()
 
     @torch.no_grad()
@@ -132,6 +138,11 @@ class Training:
         nn.init.zeros_(self.network.conv1.weight)
         nn.init.zeros_(self.network.from_global.weight)
         for block, model in zip(self.network.blocks, self.teacher.network.blocks):
+            if isinstance(block, NestedBlock):
+                for inner in block.blocks:
+                    nn.init.normal_((inner.out if isinstance(inner, AttentionBlock) else inner.last).weight, std=0.03)
+                nn.init.normal_(block.conv2.weight, std=0.03)
+                continue
             last = block.out if isinstance(block, AttentionBlock) else block.last
             nn.init.normal_(last.weight, std=0.03)
             if isinstance(block, AttentionBlock) and model.theta is not None:
@@ -149,11 +160,11 @@ class Training:
         self.optimiser.load_state_dict(saved["optimiser"])
         self.average.weights, self.average.steps = saved["average"], saved["average_steps"]
         self.stream.restore(saved["stream"])
-        for key in ("steps", "positions", "cpu_seconds", "wall_seconds"):
+        for key in ("steps", "positions", "cpu_seconds", "wall_seconds", "latest"):
             setattr(self, key, saved[key])
 
     def save(self) -> None:
-        state = {key: getattr(self, key) for key in ("steps", "positions", "cpu_seconds", "wall_seconds")}
+        state = {key: getattr(self, key) for key in ("steps", "positions", "cpu_seconds", "wall_seconds", "latest")}
         state |= {"network": self.network.state_dict(), "optimiser": self.optimiser.state_dict()}
         state |= {"average": self.average.weights, "average_steps": self.average.steps, "stream": self.stream.state()}
         write_whole(self.options.out / "state.pt", lambda file: torch.save(state, file))
@@ -195,39 +206,55 @@ class Training:
             found.append(off(now, aim, given))
         return found, losses(self.network.answer(by_planes(written[-1], batch.spatial), area), batch, self.weights)
 
-    def from_own_numbers(self, batch: Batch) -> tuple[list[torch.Tensor], dict[str, torch.Tensor]]:
-        """The same of the network's own numbers, from which the last layers alone learn: what the blocks are off adds up to something
-        that they can allow for. (Blocks that learn here, too, unlearn what they were told.)"""
+    def from_own_numbers(self, batch: Batch, part: str) -> tuple[list[torch.Tensor], dict[str, torch.Tensor]]:
+        """The same of the network's own numbers. In the last part only the last layers learn from them: what the blocks are off adds up
+        to something that they can allow for. In the part before it all learn what all would like; of joined blocks none is told what
+        its successors would like."""
         written, answer = self.teacher(batch)
         told(answer, batch)
-        with torch.no_grad():
+        with torch.set_grad_enabled(part != "minutes"):
             x, area = self.network.stem(batch.spatial, batch.globals_)
             found = [off(by_points(x), written[0], torch.zeros_like(written[0]))]
             for block, before, wanted in zip(self.network.blocks, written, written[1:]):
-                x = block(x, area)
+                x = block(x if part == "whole" else x.detach(), area)
                 found.append(off(by_points(x), wanted, before))
-        return found, losses(self.network.answer(x, area), batch, self.weights)
+        return found, losses(self.network.answer(x if part == "whole" else x.detach(), area), batch, self.weights)
+
+    def part(self) -> tuple[str, float, float]:
+        """The part that it is in, as its option is called, the rate at which that begins, and how much of it is over, 0 to 1."""
+        options, begun = self.options, 0.0
+        parts = ("blocks", options.rate), ("joined", options.joined_rate), ("whole", options.whole_rate), ("minutes", options.last_rate)
+        for name, rate in parts:
+            share = (self.wall_seconds / 60 - begun) / max(1e-9, getattr(options, name))
+            if share < 1 or name == "minutes":
+                return name, rate, share
+            begun += getattr(options, name)
+        raise AssertionError("there is a last part")
 
     def rate(self) -> float:
-        """Both parts begin with a rising rate and end with a falling one, the first at a tenth."""
-        options, minutes = self.options, self.wall_seconds / 60
-        if minutes < options.blocks:
-            falling = max(0.1, min(1.0, 1.4 * (1 - minutes / options.blocks)))
-            return options.rate * min(1.0, (self.steps + 1) / 50) * falling
-        share = (minutes - options.blocks) / max(1e-9, options.minutes)
-        return options.last_rate * max(0.0, min(1.0, 20 * share + 0.01, 1.4 * (1 - share)))
+        """All parts begin with a rising rate and end with a falling one, the first at a tenth."""
+        name, rate, share = self.part()
+        falling = 1.4 * (1 - share)
+        if name == "blocks":
+            return rate * min(1.0, (self.steps + 1) / 50) * max(0.1, min(1.0, falling))
+        return rate * max(0.0, min(1.0, 20 * share + 0.01, falling))
 
     def step(self, batch: Batch) -> dict[str, float]:
         for group in self.optimiser.param_groups:
             group["lr"] = self.rate()
         batch = first(batch, max(1, self.options.most // (batch.size[0] * batch.size[1])))
-        apart = self.wall_seconds < 60 * self.options.blocks
-        if not apart and not self.is_last:
-            # From here on the blocks stay as they are: averaged.
+        name, _, share = self.part()
+        if self.latest not in ("", name):
+            # A part begins with what the one before has come to, averaged.
             self.network.load_state_dict(self.average.weights)
-            self.is_last = True
-        found, parts = (self.blocks_apart if apart else self.from_own_numbers)(batch)
-        total = sum(parts.values()) + (sum(found) if apart else 0.0)
+        self.latest = name
+        if name == "blocks":
+            found, parts = self.blocks_apart(batch)
+        else:
+            found, parts = self.from_own_numbers(batch, name)
+        # The answers are what counts in the end.
+        weight = {"blocks": 1.0, "joined": 1.0, "whole": max(0.0, 1 - share), "minutes": 0.0}[name]
+        total = sum(parts.values()) + weight * sum(found)
         self.optimiser.zero_grad(set_to_none=True)
         total.backward()
         torch.nn.utils.clip_grad_norm_(self.network.parameters(), 20.0)
@@ -266,7 +293,7 @@ class Training:
                 sums[name] = sums.get(name, 0.0) + value
             count += 1
             self.wall_seconds, self.cpu_seconds = time.monotonic() - begun, time.process_time() - cpu
-            done = self.stopping or self.wall_seconds > 60 * (options.blocks + options.minutes)
+            done = self.stopping or self.wall_seconds > 60 * (options.blocks + options.joined + options.whole + options.minutes)
             if done or self.wall_seconds - logged_at > 60 * options.log_minutes:
                 self.log("hints", rate=self.rate(), **{name: value / count for name, value in sums.items()})
                 sums, count, logged_at = {}, 0, self.wall_seconds
@@ -284,8 +311,12 @@ def arguments(words: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--shape", default="b7c96h3tflrs", help="of the same blocks as the teacher [%(default)s]")
     parser.add_argument("--name", default="kosumi", help="name within the network's file [%(default)s]")
     parser.add_argument("--blocks", type=float, default=60, help="minutes for every block by itself [%(default)s]")
+    parser.add_argument("--joined", type=float, default=0, help="minutes for blocks that read the network's own numbers [%(default)s]")
+    parser.add_argument("--whole", type=float, default=0, help="minutes for all at once, after these [%(default)s]")
     parser.add_argument("--minutes", type=float, default=5, help="minutes for the last layers, after these [%(default)s]")
     parser.add_argument("--rate", type=float, default=1e-2, help="learning rate of the blocks [%(default)s]")
+    parser.add_argument("--joined-rate", type=float, default=2e-3, help="learning rate of joined blocks [%(default)s]")
+    parser.add_argument("--whole-rate", type=float, default=5e-4, help="learning rate of all at once [%(default)s]")
     parser.add_argument("--last-rate", type=float, default=2e-3, help="learning rate of the last layers then [%(default)s]")
     parser.add_argument("--decay", type=float, default=0.0, help="weight decay [%(default)s]")
     parser.add_argument("--batch", type=int, default=16, help="positions a step [%(default)s]")
@@ -297,6 +328,9 @@ def arguments(words: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--log-minutes", type=float, default=2, help="between lines of the log and saved states [%(default)s]")
     parser.add_argument("--validation-positions", type=int, default=512, help="the first so many of each size [%(default)s]")
     parser.add_argument("--threads", type=int, help="CPU threads [all]")
+    parser.add_argument(
+        "--precision", choices=["f32", "bf16"], default="f32", help="of the teacher; bf16 is for processors that have it [%(default)s]"
+    )
     return parser.parse_args(words)
 
 

@@ -2,7 +2,7 @@
 transformer blocks are written as version 15, and of those files the ones that are of this kind are read again.
 
 Version 9 brought two numbers more, the short-term errors, version 10 their present meaning, version 11 names of the
-activations (here only ReLU), version 12 a second policy. A network of an older version gets errors to be learnt, and its
+activations (here ReLU, and SiLU in the bottlenecks of transformers), version 12 a second policy. A network of an older version gets errors to be learnt, and its
 policy twice. Version 15 brought transformers, and one more layer before the pass, which here only chooses. `teacher.py` reads
 all newer files, to ask them.
 
@@ -39,7 +39,7 @@ from model import (
 )
 
 VERSION, TRANSFORMERS = 12, 15
-RELU, IDENTITY = "ACTIVATION_RELU", "ACTIVATION_IDENTITY"
+RELU, SILU, IDENTITY = "ACTIVATION_RELU", "ACTIVATION_SILU", "ACTIVATION_IDENTITY"
 # Score at the end's distribution, mean, spread, lead; time; the two errors.
 MULTIPLIERS = (SCORE_SCALE, SCORE_SCALE, SCORE_SCALE, SCORE_SCALE, TIME_SCALE, *ERROR_SCALES)
 
@@ -144,11 +144,22 @@ class Words:
         self.relu()
         return found
 
+    def bent(self) -> tuple[np.ndarray, np.ndarray, str]:
+        """`scale_bias` with the activation behind it, which may be either of two."""
+        found = self.scale_bias()
+        return *found, self.activation(RELU, SILU)
+
     def relu(self, wanted: str = RELU) -> None:
         """An activation's name and kind."""
+        self.activation(wanted)
+
+    def activation(self, *wanted: str) -> str:
+        """The kind of an activation, which must be one of these."""
         self.word()
-        if self.has_kinds and (kind := self.word()) != wanted:
-            raise FormatError(f"activation {kind}; only {wanted} can be learnt here")
+        kind = self.word() if self.has_kinds else RELU
+        if kind not in wanted:
+            raise FormatError(f"activation {kind}; only {' or '.join(wanted)} can be learnt here")
+        return kind
 
     def expect(self, *wanted: float) -> None:
         """Numbers that must be these."""
@@ -213,8 +224,13 @@ def _read_block(words: Words, nested: bool = False) -> dict[str, object]:
         count = words.number()
         if not 0 < count <= 64:
             raise FormatError(f"{count} blocks within a block")
-        part: dict[str, object] = {"norm1": words.norm(), "conv1": words.conv()}
+        *norm1, kind = words.bent()
+        part: dict[str, object] = {"norm1": tuple(norm1), "conv1": words.conv()}
         part["blocks"] = [_read_block(words, nested=True) for _ in range(count)]
+        *norm2, kind2 = words.bent()
+        if kind != kind2:
+            raise FormatError("a bottleneck with two activations cannot be learnt")
+        return part | {"silu": kind == SILU, "norm2": tuple(norm2), "conv2": words.conv()}
     else:
         part = {"norm1": words.norm(), "conv1": words.conv()}
         if kind == "gpool_block":
@@ -228,6 +244,10 @@ def _fill(owner: nn.Module, found: dict[str, object]) -> None:
     """Gives a module's layers what was read for them."""
     for key, values in found.items():
         layer = getattr(owner, key)
+        if key == "silu":
+            if layer != values:
+                raise FormatError("bottlenecks with different activations")
+            continue
         if key == "blocks":
             if len(layer) != len(values):
                 raise FormatError("blocks with different numbers of blocks inside")
@@ -317,7 +337,10 @@ def read(path: str | Path) -> tuple[str, Network]:
         for index, part in enumerate(part for part in block_parts if "conv1" in part)
         if "conv_pooled" in part.get("blocks", [part])[0]
     )
-    shape = Shape(channels, blocks, first, gpool, middle, pooled, *widths, nested, heads, units, behind)
+    silu = any(part.get("silu") for part in block_parts)
+    if silu and not has_rms_tip:
+        raise FormatError(f"activation {SILU} outside transformers cannot be learnt")
+    shape = Shape(channels, blocks, first, gpool, middle, pooled, *widths, nested, heads, units, behind, silu)
     try:
         network = Network(shape)
         _fill(network, parts | {"blocks": block_parts})
@@ -372,7 +395,7 @@ class _Writer:
         self.words(name, len(layer.bias))
         self.floats(layer.bias.detach().float().cpu().numpy())
 
-    def norm(self, prefix: str, number: str, norm: Norm) -> None:
+    def norm(self, prefix: str, number: str, norm: Norm, activation: str = RELU) -> None:
         channels = len(norm.bias)
         self.words(f"{prefix}/norm{number}", channels, "1e-20", int(norm.scale is not None), 1)
         self.floats(np.zeros(channels))
@@ -380,7 +403,7 @@ class _Writer:
         for values in (norm.scale, norm.bias):
             if values is not None:
                 self.floats(values.detach().float().cpu().numpy())
-        self.words(f"{prefix}/actv{number}", RELU)
+        self.words(f"{prefix}/actv{number}", activation)
 
     def parameter(self, values: torch.Tensor) -> None:
         self.floats(values.detach().float().cpu().numpy())
@@ -418,13 +441,14 @@ class _Writer:
         self.matrix(f"{own}/last", block.last)
 
     def block(self, own: str, block: nn.Module) -> None:
+        activation = SILU if isinstance(block, NestedBlock) and block.silu else RELU
         if isinstance(block, AttentionBlock):
             return self.attention(own, block)
         if isinstance(block, FeedForwardBlock):
             return self.feed_forward(own, block)
         if isinstance(block, NestedBlock):
             self.words("nested_bottleneck_block", own, len(block.blocks))
-            self.norm(own, "1", block.norm1)
+            self.norm(own, "1", block.norm1, activation)
             self.conv(f"{own}/w1", block.conv1)
             for index, inner in enumerate(block.blocks):
                 self.block(f"{own}/{index + 1}", inner)
@@ -437,7 +461,7 @@ class _Writer:
                 self.conv(f"{own}/w1b", block.conv_pooled)
                 self.norm(own, "1b", block.norm_pooled)
                 self.matrix(f"{own}/w1r", block.from_pool)
-        self.norm(own, "2", block.norm2)
+        self.norm(own, "2", block.norm2, activation)
         self.conv(f"{own}/w2", block.conv2)
 
 

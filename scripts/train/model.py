@@ -61,25 +61,33 @@ class Shape:
     hidden: int = 0
     # Or blocks are convolutions, and such a layer, attention and feed-forward block, stands behind so many of them.
     layers: tuple[int, ...] = ()
+    # Is what a nested block reads scaled and bent by SiLU, not by ReLU alone?
+    silu: bool = False
 
     @staticmethod
     def named(name: str) -> "Shape":
         """The shape that a name such as `b6c96` stands for: blocks and channels; `m48` sets the middle ones, `nbt` stands
-        for nested bottlenecks of half the channels with two blocks inside, `h3` and `tflrs`, as KataGo's trainer has it, for
-        transformers with three heads, learnt rotations and gated feed-forward blocks, and `h3x2` for two such layers among
-        convolutions."""
+        for nested bottlenecks of half the channels with two blocks inside (`nb1t`: one), `h3` and `tflrs`, as KataGo's trainer
+        has it, for transformers with three heads, learnt rotations and gated feed-forward blocks, and `h3x2` for two such layers
+        among convolutions. `-silu` behind nested transformers gives their bottlenecks that activation."""
         import re
 
-        found = re.fullmatch(r"b(\d+)c(\d+)(?:h(\d+))?(?:x(\d+))?(?:m(\d+))?(?:g(\d+))?(nbt)?(tflrs)?", name)
+        found = re.fullmatch(r"b(\d+)c(\d+)(?:h(\d+))?(?:x(\d+))?(?:m(\d+))?(?:g(\d+))?(?:nb(\d?)t)?(tflrs)?(-silu)?", name)
         among = int(found[4] or 0) if found else 0
-        if not found or bool(found[3]) != bool(found[8] or among) or among and (found[7] or found[8] or among > int(found[1])):
+        is_nested = bool(found) and found[7] is not None
+        if (
+            not found
+            or bool(found[3]) != bool(found[8] or among)
+            or among and (is_nested or found[8] or among > int(found[1]))
+            or bool(found[9]) and not (is_nested and found[8])
+        ):
             raise ValueError(
                 f"{name!r} is no shape like b6c96, b6c96m64 (middle), b6c96g32 (pooled channels), b5c192nbt (nested),"
                 " b7c96h3tflrs or b5c192h3nbttflrs (transformers with so many heads), b6c96h3x2 (two layers of them among"
                 " convolutions)"
             )
         blocks, channels = int(found[1]), int(found[2])
-        nested = 2 if found[7] else 0
+        nested = int(found[7] or 2) if is_nested else 0
         middle = int(found[5] or (channels // 2 if nested else channels))
 
         def third(width: int) -> int:
@@ -97,7 +105,9 @@ class Shape:
         # As many parameters as a feed-forward block without a gate of four times the width has, or a few more.
         hidden = -(-width * 8 // 384) * 128 if heads else 0
         gpool = gpool if layers or not heads else ()
-        return Shape(channels, blocks, 3, gpool, middle, pooled, head, head, 2 * head, nested, heads, hidden, layers)
+        return Shape(
+            channels, blocks, 3, gpool, middle, pooled, head, head, 2 * head, nested, heads, hidden, layers, bool(found[9])
+        )
 
     @property
     def is_transformer(self) -> bool:
@@ -333,7 +343,8 @@ class NestedBlock(nn.Module):
 
     def __init__(self, shape: Shape, pools: bool):
         super().__init__()
-        self.norm1 = Norm(shape.channels, has_scale=False)
+        self.silu = shape.silu
+        self.norm1 = Norm(shape.channels, has_scale=shape.silu)
         self.conv1 = conv(shape.channels, shape.middle, 1)
         inside = shape.inside()
         self.blocks = nn.ModuleList(
@@ -341,10 +352,20 @@ class NestedBlock(nn.Module):
             if shape.is_transformer
             else [PoolingBlock(inside) if pools and index == 0 else OrdinaryBlock(inside) for index in range(shape.nested)]
         )
-        self.norm2 = Norm(shape.middle, has_scale=False)
+        self.norm2 = Norm(shape.middle, has_scale=shape.silu)
         self.conv2 = conv(shape.middle, shape.channels, 1)
 
+    def smooth(self, x: torch.Tensor, norm: Norm, layer: nn.Conv2d, area: Area) -> torch.Tensor:
+        """A 1×1 convolution of silu(norm(x))."""
+        bent = F.silu(norm(x))
+        return F.conv2d(bent if area.mask is None else bent * area.mask, layer.weight)
+
     def forward(self, x: torch.Tensor, area: Area) -> torch.Tensor:
+        if self.silu:
+            inner = self.smooth(x, self.norm1, self.conv1, area)
+            for block in self.blocks:
+                inner = block(inner, area)
+            return x + self.smooth(inner, self.norm2, self.conv2, area)
         inner = convolution(self.norm1.scaled(x), self.norm1.bias[None], self.conv1.weight, mask=area.mask)
         for block in self.blocks:
             inner = block(inner, area)

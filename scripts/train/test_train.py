@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import json
 import os
@@ -53,7 +54,7 @@ from optimiser import Muon, orthogonal
 
 HERE = Path(__file__).parent
 # One of every kind.
-SHAPES = ("b3c16", "b3c32nbt", "b2c32h2tflrs", "b2c64h2nbttflrs", "b3c32h2x2")
+SHAPES = ("b3c16", "b3c32nbt", "b2c32h2tflrs", "b2c64h2nbttflrs", "b2c48h2m32nb1ttflrs-silu", "b3c32h2x2")
 # What lies beside the project on some machines: other people's networks, and what KataGo says with them.
 SHARED = Path(os.environ.get("KOSUMI_SHARED", HERE.parent.parent.parent / "shared"))
 
@@ -186,9 +187,11 @@ class Networks(unittest.TestCase):
         self.assertEqual((small.blocks, small.heads, small.hidden, small.nested), (7, 3, 256, 0))
         nested = Shape.named("b5c192h3nbttflrs")
         self.assertEqual((nested.middle, nested.heads, nested.hidden, nested.nested), (96, 3, 256, 2))
+        small_inside = Shape.named("b10c384h4m128nb1ttflrs-silu")
+        self.assertEqual((small_inside.middle, small_inside.heads, small_inside.nested, small_inside.silu), (128, 4, 1, True))
         # `kosumi net info` says 802,464 of KataGo's file of the first one: it counts the second policy, too.
         self.assertEqual(small.multiply_adds(), 802_432)
-        for name in ("b7c96h3", "b7c96tflrs", "b7c96h5tflrs", "b7c96h32tfrs", "c96"):
+        for name in ("b7c96h3", "b7c96tflrs", "b7c96h5tflrs", "b7c96h32tfrs", "c96", "b5c64nbt-silu", "b7c96h3tflrs-silu"):
             self.assertRaises(ValueError, Shape.named, name)
 
     def test_files_of_other_transformers_are_refused(self):
@@ -727,6 +730,7 @@ class Hints(unittest.TestCase):
     """`hints.py`: blocks are told what those of another network write."""
 
     def training(self, folder: Path, model: Network, *more: str) -> hints.Training:
+        """The last of several options of one name counts."""
         katago_file.write(folder / "teacher.bin.gz", "t", model)
         write_shard(folder / "training-0.npz", 7, 7)
         write_shard(folder / "validation-0.npz", 7, 7)
@@ -741,11 +745,13 @@ class Hints(unittest.TestCase):
             for name, part in training.network.state_dict().items():
                 part.copy_(model.state_dict()[name])
             batch = next(iter(training.stream))
-            for step in (training.blocks_apart, training.from_own_numbers):
+            own = training.from_own_numbers
+            steps = {name: functools.partial(own, part=name) for name in ("joined", "whole", "minutes")}
+            for name, step in [("blocks", training.blocks_apart), *steps.items()]:
                 found, parts = step(batch)
                 self.assertEqual(len(found), 5)
                 for index, part in enumerate(found):
-                    self.assertLess(float(part.detach()), 1e-6, f"{step.__name__}, block {index}")
+                    self.assertLess(float(part.detach()), 1e-6, f"{name}, block {index}")
                 self.assertIn("policy", parts)
                 # One block that writes something else: who reads the teacher's numbers is not harmed by it.
                 with torch.no_grad():
@@ -754,7 +760,29 @@ class Hints(unittest.TestCase):
                 with torch.no_grad():
                     training.network.blocks[0].out.weight.sub_(0.5)
                 harmed = [float(part.detach()) > 1e-3 for part in found]
-                self.assertEqual(harmed, [False, True, *[step == training.from_own_numbers] * 3])
+                self.assertEqual(harmed, [False, True, *[name != "blocks"] * 3])
+
+    def test_blocks_learn_what_larger_ones_add(self):
+        for precision in ("f32", "bf16"):
+            with self.subTest(precision), tempfile.TemporaryDirectory() as folder:
+                more = ["--shape", "b2c64h2m16nb1ttflrs-silu", "--blocks", "1000", "--precision", precision]
+                training = self.training(Path(folder), network("b2c64h2nbttflrs-silu"), *more)
+                self.addCleanup(fast.use_pairs, False)
+                batch = next(iter(training.stream))
+                found = [training.step(batch) for _ in range(60)]
+                for block in ("off/1", "off/2"):
+                    self.assertLess(found[-1][block], 0.7 * found[0][block])
+
+    def test_who_learns_from_what_a_block_is_off(self):
+        for part, learns in [("joined", False), ("whole", True)]:
+            with self.subTest(part), tempfile.TemporaryDirectory() as folder:
+                training = self.training(Path(folder), network("b2c32h2tflrs"))
+                training.network.load_state_dict(network("b2c32h2tflrs", 2).state_dict())
+                found, _ = training.from_own_numbers(next(iter(training.stream)), part)
+                found[2].backward()
+                blocks = training.network.blocks
+                self.assertGreater(float(blocks[1].last.weight.grad.abs().max()), 0)
+                self.assertEqual(blocks[0].out.weight.grad is not None, learns)
 
     def test_a_teachers_answer_is_a_label(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -100,12 +100,11 @@ class Average:
 
 class Precision:
     """bf16 where the processor computes with it faster than with f32, which a short test at the start shows: in the
-    products of the convolutions alone where `fast.py` has them, else as PyTorch does it."""
+    products alone where `fast.py` has them, else as PyTorch does it."""
 
     def __init__(self, device: torch.device, wanted: str, network: Network):
         self.device = device.type
-        # Of a transformer everything but sums is worth it.
-        self.pairs = device.type == "cpu" and fast.has_pairs() and not network.shape.heads
+        self.pairs = device.type == "cpu" and fast.has_pairs()
         self.bf16 = wanted == "bf16"
         if wanted != "auto":
             return
@@ -125,7 +124,7 @@ class Precision:
         spatial = torch.zeros(32, SPATIAL_FEATURES, 19, 19).contiguous(memory_format=torch.channels_last)
         with self.context():
             answer = network(spatial, torch.zeros(32, GLOBAL_FEATURES))
-        answer.policy.float().sum().backward()
+            answer.policy.float().sum().backward()
         network.zero_grad()
 
     def context(self):
