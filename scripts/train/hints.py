@@ -14,7 +14,8 @@ blocks may be smaller than in the teacher's.
     then --minutes more         the last layers: the teacher's answers, from what the network's own blocks write
 
 FOLDER holds the state (`state.pt`; the same command goes on from it), the log (`log.jsonl`), and what a training begins with:
-`train.py --start FOLDER`. Shards need no labels: the teacher is asked about every position that comes by.
+`train.py --start FOLDER`, or `hints.py --start FOLDER` for another stretch (`--blocks 0 --whole 120`, say). Shards need no labels: the
+teacher is asked about every position that comes by.
 """
 
 from __future__ import annotations
@@ -115,17 +116,22 @@ class Training:
         torch.manual_seed(options.seed)
         network = teacher.read(options.teacher)
         self.teacher = Written(network.bfloat16() if options.precision == "bf16" else network)
-        self.network = Network(Shape.named(options.shape))
+        name, self.network = options.shape, Network(Shape.named(options.shape))
+        if options.start:
+            name, self.network = katago_file.read(options.start / "network.bin.gz")
         width = self.teacher.network.from_global.out_features
         if kinds(self.network.blocks) != kinds(self.teacher.network.blocks) or self.network.shape.channels != width:
-            raise SystemExit(f"{options.shape} has other blocks than {self.teacher.network.name}: nothing can be told")
-        self.start()
+            raise SystemExit(f"{name} has other blocks than {self.teacher.network.name}: nothing can be told")
+        if not options.start:
+            self.start()
         self.optimiser = optimiser.make(self.network, "muon", options.rate, options.decay)
         self.average = Average(self.network, options.average)
         self.stream = Stream(options.data, options.batch, options.seed, options.window)
         self.weights = Weights(policy=2.5, value=2.5, score=0.5)
         self.steps, self.positions, self.cpu_seconds, self.wall_seconds = 0, 0, 0.0, 0.0
         self.stopping = False
+        if options.start:
+            self.take_over(options.start)
         # The part of the latest step.
         self.latest = ""
         fast.use_pairs(options.precision == "bf16")
@@ -150,6 +156,16 @@ class Training:
                 block.frequencies.copy_(model.frequencies)
 
     # -- where it stands
+
+    def take_over(self, folder: Path) -> None:
+        """Counts on from another run. The minutes of the parts are those of this one."""
+        state = json.loads((folder / "state.json").read_text())
+        self.steps, self.positions, self.cpu_seconds = state["steps"], state["positions"], state["cpu_seconds"]
+        # Another order than at the start, should the shards be the same.
+        self.stream.round = state["round"] + 1
+        log = folder / "log.jsonl"
+        if log.exists():
+            (self.options.out / "log.jsonl").write_bytes(log.read_bytes())
 
     def load(self) -> None:
         path = self.options.out / "state.pt"
@@ -309,6 +325,7 @@ def arguments(words: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--data", type=Path, required=True, help="folder of shards: training*.npz, validation*.npz")
     parser.add_argument("--out", type=Path, required=True, help="folder of the run")
     parser.add_argument("--shape", default="b7c96h3tflrs", help="of the same blocks as the teacher [%(default)s]")
+    parser.add_argument("--start", type=Path, help="begin with the network of this folder, whatever the shape")
     parser.add_argument("--name", default="kosumi", help="name within the network's file [%(default)s]")
     parser.add_argument("--blocks", type=float, default=60, help="minutes for every block by itself [%(default)s]")
     parser.add_argument("--joined", type=float, default=0, help="minutes for blocks that read the network's own numbers [%(default)s]")

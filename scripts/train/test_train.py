@@ -812,6 +812,14 @@ class Hints(unittest.TestCase):
             self.assertEqual(again.steps, before)
             call(again.run, [])
             self.assertGreater(again.steps, before)
+            # Another stretch, with another optimiser, in a folder of its own.
+            stretch = ["--out", str(folder / "other"), "--start", str(folder / "run"), "--shape", "b1c8", "--whole", "0.03"]
+            other = self.training(folder, network("b2c32h2tflrs"), *stretch, "--blocks", "0", "--minutes", "0", "--threads", "1")
+            self.assertEqual(other.positions, again.positions)
+            for name, value in other.network.state_dict().items():
+                torch.testing.assert_close(value, again.average.weights[name], msg=name)
+            call(other.run, [])
+            self.assertGreater(other.steps, again.steps)
             kinds = [json.loads(line)["kind"] for line in (folder / "run" / "log.jsonl").read_text().splitlines()]
             self.assertEqual(set(kinds), {"hints", "validation"})
             command = [sys.executable, HERE / "train.py", "--data", folder, "--out", folder / "next", "--threads", "1"]
