@@ -101,6 +101,6 @@ mod tests {
 
     #[test]
     fn signature_by_network() {
-        assert_eq!(by_network().unwrap(), 5_520_846_814_859_548_915);
+        assert_eq!(by_network().unwrap(), 14_899_267_273_597_839_731);
     }
 }
