@@ -38,7 +38,6 @@ mod tests {
     fn any_game_comes_back_from_its_text() {
         for seed in 0..3_000 {
             let mut rng = Rng::new(seed);
-
             let rules = PRESETS[rng.below(PRESETS.len() as u32) as usize].rules;
             let size = BoardSize::new(2 + rng.below(4) as usize, 2 + rng.below(4) as usize).unwrap();
             let is_tree = rng.below(2) == 0;

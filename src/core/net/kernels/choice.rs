@@ -69,7 +69,7 @@ impl Prepared {
 const LEAST_FOR_INTEGERS: usize = 500_000;
 
 /// More than rounding has ever made of probabilities and owners, as the root of their mean square: 0.03, with small transformers in
-/// 8 bits. Of a single owner it may make more in such strange positions, which says little (0.13, and in others 0.5).
+/// 8 bits. Of a single owner it may make more in such strange positions, which says little (0.13, and in others up to 1).
 const TOLERANCE: f32 = 0.1;
 
 /// Positions that are tried: stones of both sides here and there, of which each has two liberties if it
