@@ -50,6 +50,9 @@ _transformer = _library("transformer")
 if _transformer is not None and not _transformer.transformer_available():
     _transformer = None
 _learning = _library("learning")
+_attention = _library("attention")
+if _attention is not None and not _attention.attention_available():
+    _attention = None
 
 
 def _pointer(tensor: torch.Tensor | None) -> ctypes.c_void_p:
@@ -238,7 +241,8 @@ class _Attended(torch.autograd.Function):
         images, points, heads, _ = q.shape
         out, sizes = torch.empty_like(q), torch.empty(images, heads, points)
         context.sizes = _sizes(images, points, heads)
-        _learning.attention_forward(*context.sizes, *map(_pointer, (q, k, v, out, sizes)))
+        forward = _attention.attention_pairs_forward if _pairs and _attention else _learning.attention_forward
+        forward(*context.sizes, *map(_pointer, (q, k, v, out, sizes)))
         context.save_for_backward(q, k, v, out, sizes)
         return out
 
@@ -246,8 +250,58 @@ class _Attended(torch.autograd.Function):
     def backward(context, dout):
         q, k, v, out, sizes = context.saved_tensors
         found = tuple(torch.empty_like(q) for _ in range(3))
-        _learning.attention_backward(*context.sizes, *map(_pointer, (q, k, v, out, sizes, dout.contiguous(), *found)))
+        backward = _attention.attention_pairs_backward if _pairs and _attention else _learning.attention_backward
+        backward(*context.sizes, *map(_pointer, (q, k, v, out, sizes, dout.contiguous(), *found)))
         return found
+
+
+class _Product(torch.autograd.Function):
+    """x · weightᵀ of rows, all products of bf16 with sums in f32. oneDNN rounds f32 itself, too (see `use_pairs`), but does so for
+    every tile anew, which takes as long as the products."""
+
+    @staticmethod
+    def forward(context, x, weight):
+        x, weight = x.bfloat16(), weight.bfloat16()
+        context.save_for_backward(x, weight)
+        return (x @ weight.mT).float()
+
+    @staticmethod
+    def backward(context, dy):
+        x, weight = context.saved_tensors
+        dy = dy.bfloat16()
+        dx = (dy @ weight).float() if context.needs_input_grad[0] else None
+        return dx, (dy.mT @ x).float() if context.needs_input_grad[1] else None
+
+
+def product(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+    """`x` (…, inputs) · `weight` (outputs, inputs), turned: (…, outputs)."""
+    if _pairs and is_fast_learning(x) and x.numel() // x.shape[-1] >= 64:
+        return _Product.apply(x.reshape(-1, x.shape[-1]), weight).view(*x.shape[:-1], len(weight))
+    return F.linear(x, weight)
+
+
+class _Smooth(torch.autograd.Function):
+    @staticmethod
+    def forward(context, x, scale, bias):
+        x = x.contiguous()
+        y = torch.empty_like(x)
+        _learning.smooth_forward(*_sizes(x.numel() // x.shape[-1], x.shape[-1]), *map(_pointer, (x, scale, bias, y)))
+        context.save_for_backward(x, scale, bias)
+        return y
+
+    @staticmethod
+    def backward(context, dy):
+        x, scale, bias = context.saved_tensors
+        dy, dx = dy.contiguous(), torch.empty_like(x)
+        dscale, dbias = torch.zeros_like(scale), torch.zeros_like(bias)
+        sizes = _sizes(x.numel() // x.shape[-1], x.shape[-1])
+        _learning.smooth_backward(*sizes, *map(_pointer, (x, scale, bias, dy, dx, dscale, dbias)))
+        return dx, dscale, dbias
+
+
+def learning_smooth(x: torch.Tensor, scale: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+    """silu(x · scale + bias), with a scale and a bias for each channel of `x` (…, channels)."""
+    return _Smooth.apply(x, scale, bias)
 
 
 def is_fast_attention(q: torch.Tensor) -> bool:

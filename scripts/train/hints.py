@@ -41,6 +41,7 @@ import teacher
 from data import POLICY_MOVES, Batch, Stream, all_batches
 from losses import Weights, legal_logits, losses, measures
 from model import AttentionBlock, FeedForwardBlock, NestedBlock, Network, Shape, by_planes, by_points
+from together import Workers
 from train import Average, write_whole
 
 
@@ -126,9 +127,12 @@ class Training:
             self.start()
         self.optimiser = optimiser.make(self.network, "muon", options.rate, options.decay)
         self.average = Average(self.network, options.average)
-        self.stream = Stream(options.data, options.batch, options.seed, options.window)
+        self.workers = Workers()
+        self.stream = Stream(options.data, options.batch, options.seed + 1000 * self.workers.rank, options.window)
         self.weights = Weights(policy=2.5, value=2.5, score=0.5)
         self.steps, self.positions, self.cpu_seconds, self.wall_seconds = 0, 0, 0.0, 0.0
+        # Seconds of this process alone; and has someone told it to stop?
+        self.own_seconds, self.own_cpu_seconds, self.told_to_stop = 0.0, 0.0, False
         self.stopping = False
         if options.start:
             self.take_over(options.start)
@@ -136,6 +140,7 @@ class Training:
         self.latest = ""
         fast.use_pairs(options.precision == "bf16")
         self.load()
+        self.workers.agree(self.network)
 
     @torch.no_grad()
     def start(self) -> None:
@@ -164,7 +169,7 @@ class Training:
         # Another order than at the start, should the shards be the same.
         self.stream.round = state["round"] + 1
         log = folder / "log.jsonl"
-        if log.exists():
+        if log.exists() and self.workers.is_first():
             (self.options.out / "log.jsonl").write_bytes(log.read_bytes())
 
     def load(self) -> None:
@@ -194,6 +199,8 @@ class Training:
         (self.options.out / "state.json").write_text(json.dumps(facts, indent=1) + "\n")
 
     def log(self, kind: str, **facts) -> None:
+        if not self.workers.is_first():
+            return
         line = {"kind": kind, "positions": self.positions, "steps": self.steps}
         line |= {"cpu_hours": round(self.cpu_seconds / 3600, 4), "hours": round(self.wall_seconds / 3600, 4)}
         line |= {name: round(value, 5) if isinstance(value, float) else value for name, value in facts.items()}
@@ -256,8 +263,6 @@ class Training:
         return rate * max(0.0, min(1.0, 20 * share + 0.01, falling))
 
     def step(self, batch: Batch) -> dict[str, float]:
-        for group in self.optimiser.param_groups:
-            group["lr"] = self.rate()
         batch = first(batch, max(1, self.options.most // (batch.size[0] * batch.size[1])))
         name, _, share = self.part()
         if self.latest not in ("", name):
@@ -273,11 +278,17 @@ class Training:
         total = sum(parts.values()) + weight * sum(found)
         self.optimiser.zero_grad(set_to_none=True)
         total.backward()
+        # All workers have to agree about rates and parts, and who stops alone would leave the others waiting.
+        own = [self.own_seconds, self.own_cpu_seconds, float(self.told_to_stop), float(len(batch))]
+        self.wall_seconds, cpu_seconds, stopping, positions = self.workers.mean(self.network, own)
+        self.cpu_seconds, self.stopping = cpu_seconds * self.workers.count, stopping > 0
+        for group in self.optimiser.param_groups:
+            group["lr"] = self.rate()
         torch.nn.utils.clip_grad_norm_(self.network.parameters(), 20.0)
         self.optimiser.step()
         self.average.update()
         self.steps += 1
-        self.positions += len(batch)
+        self.positions += round(positions * self.workers.count)
         facts = {f"off/{index}": float(part.detach()) for index, part in enumerate(found)}
         return facts | {f"loss/{name}": float(part.detach()) for name, part in parts.items()}
 
@@ -300,23 +311,28 @@ class Training:
     def run(self) -> None:
         options = self.options
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda *_: setattr(self, "stopping", True))
-        begun, cpu = time.monotonic() - self.wall_seconds, time.process_time() - self.cpu_seconds
+            signal.signal(number, lambda *_: setattr(self, "told_to_stop", True))
+        begun = time.monotonic() - self.wall_seconds
+        cpu = time.process_time() - self.cpu_seconds / self.workers.count
+        self.own_seconds, self.own_cpu_seconds = self.wall_seconds, self.cpu_seconds / self.workers.count
         sums: dict[str, float] = {}
         count, logged_at = 0, self.wall_seconds
         for batch in self.stream:
             for name, value in self.step(batch).items():
                 sums[name] = sums.get(name, 0.0) + value
             count += 1
-            self.wall_seconds, self.cpu_seconds = time.monotonic() - begun, time.process_time() - cpu
+            self.own_seconds, self.own_cpu_seconds = time.monotonic() - begun, time.process_time() - cpu
             done = self.stopping or self.wall_seconds > 60 * (options.blocks + options.joined + options.whole + options.minutes)
             if done or self.wall_seconds - logged_at > 60 * options.log_minutes:
                 self.log("hints", rate=self.rate(), **{name: value / count for name, value in sums.items()})
                 sums, count, logged_at = {}, 0, self.wall_seconds
-                self.save()
+                if self.workers.is_first():
+                    self.save()
+                self.workers.agree(self.network)
             if done:
                 break
-        self.validate()
+        if self.workers.is_first():
+            self.validate()
 
 
 def arguments(words: list[str] | None = None) -> argparse.Namespace:

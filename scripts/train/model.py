@@ -25,6 +25,8 @@ from fast import (
     learning_attention,
     learning_gate,
     learning_norm,
+    learning_smooth,
+    product,
     turned,
 )
 
@@ -303,14 +305,14 @@ class AttentionBlock(nn.Module):
     def forward(self, x: torch.Tensor, area: Area) -> torch.Tensor:
         rows, columns = x.shape[2:]
         points = by_points(x)
-        found = F.linear(self.norm(points), torch.cat([self.q.weight, self.k.weight, self.v.weight]))
+        found = product(self.norm(points), torch.cat([self.q.weight, self.k.weight, self.v.weight]))
         qkv = self.turned(found, self.angles(rows, columns))
         if area.mask is None and is_fast_attention(qkv[0]):
             mixed = learning_attention(*qkv)
         else:
             seen = None if area.mask is None else area.mask.flatten(2)[:, :, None].bool()
             mixed = F.scaled_dot_product_attention(*(part.transpose(1, 2) for part in qkv), attn_mask=seen).transpose(1, 2)
-        mixed = self.out(mixed.flatten(2))
+        mixed = product(mixed.flatten(2), self.out.weight)
         return by_planes(points + mixed, x)
 
 
@@ -325,13 +327,13 @@ class FeedForwardBlock(nn.Module):
 
     def forward(self, x: torch.Tensor, area: Area) -> torch.Tensor:
         points = by_points(x)
-        both = F.linear(self.norm(points), torch.cat([self.first.weight, self.gate.weight]))
+        both = product(self.norm(points), torch.cat([self.first.weight, self.gate.weight]))
         if is_fast_learning(both):
             hidden = learning_gate(both)
         else:
             first, gate = both.chunk(2, dim=2)
             hidden = F.silu(first) * gate
-        return by_planes(points + self.last(hidden), x)
+        return by_planes(points + product(hidden, self.last.weight), x)
 
 
 def transformer_blocks(shape: Shape, layers: int) -> list[nn.Module]:
@@ -357,8 +359,11 @@ class NestedBlock(nn.Module):
 
     def smooth(self, x: torch.Tensor, norm: Norm, layer: nn.Conv2d, area: Area) -> torch.Tensor:
         """A 1×1 convolution of silu(norm(x))."""
+        weight = layer.weight.flatten(1)
+        if area.mask is None and is_fast_learning(x):
+            return by_planes(product(learning_smooth(by_points(x), norm.scale, norm.bias), weight), x)
         bent = F.silu(norm(x))
-        return F.conv2d(bent if area.mask is None else bent * area.mask, layer.weight)
+        return by_planes(product(by_points(bent if area.mask is None else bent * area.mask), weight), x)
 
     def forward(self, x: torch.Tensor, area: Area) -> torch.Tensor:
         if self.silu:

@@ -146,6 +146,7 @@ class Transformers(unittest.TestCase):
             ("b2c128h2nbttflrs", 3, 4),
             ("b1c32h1tflrs", 6, 6),
             ("b1c64h2tflrs", 13, 11),
+            ("b2c48h2m64nb1ttflrs-silu", 7, 5),
         ]:
             made = network(shape)
             spatial, globals_ = (torch.rand(3, 22, rows, columns) > 0.7).float(), torch.randn(3, 19)
@@ -158,6 +159,46 @@ class Transformers(unittest.TestCase):
                     both.append([*found, *torch.autograd.grad(found, list(made.parameters()), towards)])
             for ours, theirs in zip(*both):
                 torch.testing.assert_close(ours, theirs, rtol=1e-3, atol=1e-5 + 1e-4 * float(theirs.detach().abs().max()))
+
+
+    def test_products_of_pairs_are_near(self):
+        if not fast.has_pairs() or fast._attention is None:
+            self.skipTest("no AVX-512 BF16, or no C++ compiler")
+        self.addCleanup(fast.use_pairs, False)
+        for shape, columns, rows in [("b2c64h2tflrs", 9, 9), ("b2c48h2m64nb1ttflrs-silu", 7, 5), ("b1c32h1tflrs", 19, 19)]:
+            made = network(shape)
+            spatial, globals_ = (torch.rand(3, 22, rows, columns) > 0.7).float(), torch.randn(3, 19)
+            both = []
+            for pairs in (True, False):
+                fast.use_pairs(pairs)
+                found = answers(made, spatial, globals_)
+                torch.manual_seed(7)
+                towards = [torch.randn_like(part) for part in found]
+                both.append([*found, *torch.autograd.grad(found, list(made.parameters()), towards)])
+            for index, (ours, theirs) in enumerate(zip(*both)):
+                error = float((ours - theirs).detach().norm() / theirs.detach().norm())
+                # Gradients of the first layers have come through everything.
+                self.assertLess(error, 0.2, f"{shape}, {index}")
+            self.assertGreater(float((both[0][0] - both[1][0]).detach().abs().max()), 1e-5)
+
+    def test_attention_of_pairs_is_near(self):
+        if not fast.has_pairs() or fast._attention is None:
+            self.skipTest("no AVX-512 BF16, or no C++ compiler")
+        self.addCleanup(fast.use_pairs, False)
+        # One point, fewer queries than are worked on together, blocks that points do not fill, odd numbers of points.
+        for points in (1, 5, 16, 37, 361):
+            torch.manual_seed(points)
+            given = [torch.randn(2, points, 3, 32, requires_grad=True) for _ in range(3)]
+            towards = torch.randn(2, points, 3, 32)
+            both = []
+            for pairs in (True, False):
+                fast.use_pairs(pairs)
+                found = fast.learning_attention(*given)
+                both.append([found, *torch.autograd.grad(found, given, towards)])
+            for ours, theirs in zip(*both):
+                # Of one point alone, queries and keys change nothing: what is left there is rounding.
+                error = float((ours - theirs).detach().norm() / theirs.detach().norm().clamp(min=1.0))
+                self.assertLess(error, 0.02, f"{points} points")
 
 
 class Networks(unittest.TestCase):

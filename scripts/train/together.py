@@ -1,0 +1,53 @@
+"""Several processes that train one network, each on batches of its own: torchrun --nproc-per-node 2 hints.py …
+
+One process with two threads is 1.3 times as fast as with one, as much of a step is too small to be shared out; two processes
+are nearly twice as fast. A step is that of the mean of their gradients.
+"""
+
+from __future__ import annotations
+
+import os
+
+import torch
+import torch.distributed as dist
+from torch import nn
+
+
+class Workers:
+    """This process and the others that `torchrun` started, if it did."""
+
+    def __init__(self):
+        self.count = int(os.environ.get("WORLD_SIZE", "1"))
+        self.rank = int(os.environ.get("RANK", "0"))
+        if self.count > 1 and not dist.is_initialized():
+            dist.init_process_group("gloo")
+
+    def is_first(self) -> bool:
+        """Is this the one that writes files and speaks?"""
+        return self.rank == 0
+
+    @torch.no_grad()
+    def mean(self, network: nn.Module, numbers: list[float]) -> list[float]:
+        """Replaces all gradients by their means, and returns the means of some numbers: what all have to agree about."""
+        if self.count == 1:
+            return numbers
+        learnt = [parameter for parameter in network.parameters() if parameter.requires_grad]
+        for parameter in learnt:
+            if parameter.grad is None:
+                parameter.grad = torch.zeros_like(parameter)
+        flat = torch.cat([*(parameter.grad.reshape(-1) for parameter in learnt), torch.tensor(numbers)])
+        dist.all_reduce(flat)
+        flat /= self.count
+        parts = flat[: len(flat) - len(numbers)].split([p.numel() for p in learnt])
+        for parameter, part in zip(learnt, parts):
+            parameter.grad.copy_(part.view(parameter.shape))
+        return flat[len(flat) - len(numbers) :].tolist()
+
+    @torch.no_grad()
+    def agree(self, network: nn.Module) -> None:
+        """Gives all the first one's weights."""
+        if self.count > 1:
+            for value in network.state_dict().values():
+                whole = value.contiguous()
+                dist.broadcast(whole, 0)
+                value.copy_(whole)
