@@ -96,7 +96,17 @@ fn empty(side: usize) -> Game {
 }
 
 fn search(terrain: &Terrain, game: &Game, threads: usize, playouts: u32) -> (Search<Terrain>, SearchReport) {
-    let mut search = Search::new(terrain.clone(), SearchParams::for_network(), 16, threads);
+    search_with(SearchParams::for_network(), terrain, game, threads, playouts)
+}
+
+fn search_with(
+    params: SearchParams,
+    terrain: &Terrain,
+    game: &Game,
+    threads: usize,
+    playouts: u32,
+) -> (Search<Terrain>, SearchReport) {
+    let mut search = Search::new(terrain.clone(), params, 16, threads);
     let limits = Limits::playouts(playouts);
     let context = SearchContext::new(&limits, &|| Duration::ZERO, &|| false);
     let report = search.run(game, 1, &context);
@@ -178,21 +188,28 @@ fn many_workers_simulated() {
     const POSITIONS: u64 = 40;
     let time = Duration::from_millis(20);
     println!(
-        "workers   visits   loss against 20,000 visits   same move   evaluations per visit   waits per visit   busy"
+        "workers   visits   lost games in progress   loss against 20,000 visits   same move   evaluations per visit   waits per visit   busy"
     );
     let mut reference = Vec::new();
     for seed in 0..POSITIONS {
-        let (_, report) = search(&Terrain::new(seed, Duration::ZERO), &empty(7), 1, 20_000);
+        let params = SearchParams::for_network();
+        let (_, report) = search_with(params, &Terrain::new(seed, Duration::ZERO), &empty(7), 1, 20_000);
         reference.push(report);
     }
     for visits in [200u32, 800] {
-        for threads in [1usize, 4, 16, 64, 256] {
+        let workers = [1usize, 4, 16, 64, 256].into_iter();
+        for (threads, losses) in workers.flat_map(|threads| [0.0, 0.25, 1.0].map(|losses| (threads, losses)))
+        {
+            if threads == 1 && losses > 0.0 {
+                continue;
+            }
+            let params = SearchParams { virtual_losses: losses, ..SearchParams::for_network() };
             let (mut loss, mut same, mut asked, mut waits, mut seconds, mut done) = (0.0, 0, 0, 0, 0.0, 0);
             for seed in 0..POSITIONS {
                 let time = if threads == 1 { Duration::ZERO } else { time };
                 let terrain = Terrain::new(seed, time);
                 let start = std::time::Instant::now();
-                let (_, report) = search(&terrain, &empty(7), threads, visits);
+                let (_, report) = search_with(params, &terrain, &empty(7), threads, visits);
                 seconds += start.elapsed().as_secs_f64();
                 let wanted = &reference[seed as usize];
                 let worth = |mv: Move| wanted.find(mv).map_or(-1.0, |entry| entry.utility);
@@ -205,7 +222,7 @@ fn many_workers_simulated() {
             let per_visit = |count: u32| f64::from(count) / f64::from(done);
             let busy = time.as_secs_f64() * f64::from(asked) / (seconds * threads as f64);
             println!(
-                "{threads:>7}   {visits:>6}   {:>26.4}   {:>7.0} %   {:>21.3}   {:>15.3}   {}",
+                "{threads:>7}   {visits:>6}   {losses:>22}   {:>26.4}   {:>7.0} %   {:>21.3}   {:>15.3}   {}",
                 loss / POSITIONS as f32,
                 100.0 * f64::from(same) / POSITIONS as f64,
                 per_visit(asked),

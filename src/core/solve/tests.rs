@@ -244,6 +244,42 @@ impl Case {
         Board::from_stones(size, stones).unwrap()
     }
 
+    /// A race: stones of both players between rows of stones that are never captured, and liberties beside these.
+    fn race(rng: &mut Rng) -> Case {
+        let (columns, rows) = [(4, 3), (5, 3), (6, 3), (4, 4), (3, 5)][rng.below(5) as usize];
+        let outside = [1 + rng.below(2) as u8, 1 + rng.below(2) as u8];
+        let mut cells: Vec<u8> = Vec::new();
+        for index in 0..columns * rows {
+            let row = index / columns;
+            cells.push(match row {
+                0 => outside[0],
+                _ if row + 1 == rows && rows > 3 => outside[1],
+                1 if rng.below(3) > 0 => 0,
+                _ => [0, 1, 1, 1, 1, 2][rng.below(6) as usize],
+            });
+        }
+        let neighbours = neighbours(columns, rows);
+        for index in 0..cells.len() {
+            if cells[index] != 0 {
+                let (chain, free) = connected(&neighbours, &cells, index);
+                if !free && !chain.iter().any(|&stone| stone < columns) {
+                    chain.iter().for_each(|&stone| cells[stone] = 0);
+                }
+            }
+        }
+        let color = |rng: &mut Rng| if rng.below(2) == 0 { Color::Black } else { Color::White };
+        Case {
+            columns,
+            rows,
+            cells,
+            to_move: color(rng),
+            rule: KoRule::Simple,
+            suicide: rng.below(3) == 0,
+            cycles: color(rng),
+            question: Question::Clear(Color::Black),
+        }
+    }
+
     /// A random small position and question. Mostly full boards, so that captures and kos are near.
     fn random(rng: &mut Rng) -> Case {
         const SIZES: [(usize, usize); 12] =
@@ -364,17 +400,28 @@ fn many_answers_are_those_of_plain_minimax() {
     assert!(decided > 12_000, "{decided}");
 }
 
-/// Random questions under simple ko with threats, for every goal, against all positions that can come up.
-fn compare_with_all_positions(questions: u32, seed: u64) -> u32 {
+/// Random questions under simple ko with threats, for every goal, against all positions that can come up. In races, the first
+/// row is never captured and not played on. Returns how many questions were decided.
+fn compare_with_all_positions(questions: u32, seed: u64, races: bool) -> u32 {
     let mut rng = Rng::new(seed);
     let mut decided = 0;
     for number in 0..questions {
-        let case = Case { rule: KoRule::Simple, ..Case::random(&mut rng) };
-        let board = case.board();
-        let ground = Ground::<u64>::whole(board.size(), case.suicide).unwrap();
-        let mut root: Position<u64> = ground.position(&board, case.to_move);
+        let case = match races {
+            true => Case::race(&mut rng),
+            false => Case { rule: KoRule::Simple, ..Case::random(&mut rng) },
+        };
+        let size = BoardSize::new(case.columns, case.rows).unwrap();
+        let mut ground = Ground::<u64>::whole(size, case.suicide).unwrap();
+        if races {
+            ground.safe = ground.set(|point| point.row() == 0 || point.row() == 3 && case.rows == 4);
+            ground.playable = ground.points & !ground.safe;
+        }
+        let cell = |point: Point| case.cells[point.row() * case.columns + point.column()];
+        let mut root: Position<u64> = ground.position(&Board::new(size), case.to_move);
+        root.stones = Color::BOTH.map(|color| ground.set(|point| cell(point) == code(color)));
         let prover = case.cycles.opponent();
-        let (own, enemy) = (root.stones[prover as usize], root.stones[case.cycles as usize]);
+        let (own, enemy) =
+            [prover, case.cycles].map(|color| root.stones[color as usize] & ground.playable).into();
         let stone = |set: u64, rng: &mut Rng| set.each().nth(rng.below(set.count().max(1)) as usize);
         let (Some(a), Some(b), Some(target)) =
             (stone(own, &mut rng), stone(own, &mut rng), stone(enemy, &mut rng))
@@ -412,7 +459,7 @@ fn compare_with_all_positions(questions: u32, seed: u64) -> u32 {
         let question = Asked { ground: &ground, goal, repetition, images: None, table: &table };
         let threads = if number % 8 < 2 { 2 } else { 1 };
         if let Some(won) = question.decide(&root, &[], threads, &stop).answer.won {
-            assert_eq!(won, expected, "question {number} of {seed}: {goal:?} {:?}\n{board}", root.threats);
+            assert_eq!(won, expected, "question {number} of {seed}: {goal:?} {case:?} {:?}", root.threats);
             decided += 1;
         }
     }
@@ -421,12 +468,19 @@ fn compare_with_all_positions(questions: u32, seed: u64) -> u32 {
 
 #[test]
 fn answers_with_threats_are_those_of_all_positions() {
-    assert!(compare_with_all_positions(1_500, 1) > 400);
+    assert!(compare_with_all_positions(1_500, 1, false) > 400);
+}
+
+#[test]
+fn races_are_those_of_all_positions() {
+    assert!(compare_with_all_positions(1_500, 1, true) > 450);
 }
 
 #[test]
 #[ignore = "takes minutes: cargo test --profile checked -p kosumi-core solve::tests::many -- --ignored"]
 fn many_answers_with_threats_are_those_of_all_positions() {
-    let decided: u32 = (2..12).map(|seed| compare_with_all_positions(5_000, seed)).sum();
+    let decided: u32 = (2..12).map(|seed| compare_with_all_positions(5_000, seed, false)).sum();
     assert!(decided > 12_000, "{decided}");
+    let races: u32 = (2..8).map(|seed| compare_with_all_positions(5_000, seed, true)).sum();
+    assert!(races > 9_000, "{races} races");
 }
