@@ -331,6 +331,7 @@ class Training:
                 self.workers.agree(self.network)
             if done:
                 break
+        self.workers.part()
         if self.workers.is_first():
             self.validate()
 

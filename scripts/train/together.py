@@ -51,3 +51,9 @@ class Workers:
                 whole = value.contiguous()
                 dist.broadcast(whole, 0)
                 value.copy_(whole)
+
+    def part(self) -> None:
+        """At the end: waits until all are done with each other. A process that leaves while another still talks to it aborts that one."""
+        if self.count > 1:
+            dist.barrier()
+            dist.destroy_process_group()
