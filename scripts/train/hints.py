@@ -16,6 +16,8 @@ blocks may be smaller than in the teacher's.
 FOLDER holds the state (`state.pt`; the same command goes on from it), the log (`log.jsonl`), and what a training begins with:
 `train.py --start FOLDER`, or `hints.py --start FOLDER` for another stretch (`--blocks 0 --whole 120`, say). Shards need no labels: the
 teacher is asked about every position that comes by.
+
+On two cores: `OMP_NUM_THREADS=1 torchrun --nproc-per-node 2 -- hints.py TEACHER.bin.gz … --threads 1`. Processes share every step (`together.py`).
 """
 
 from __future__ import annotations
