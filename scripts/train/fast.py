@@ -1,6 +1,6 @@
 """What PyTorch does slowly on a CPU, in C++ where there is a compiler: for training, `winograd.cpp`, y = residual +
-conv(relu(x + bias)) with 3×3 weights, and `learning.cpp`, what transformers compute beside products; for asking a teacher,
-`transformer.cpp`, attention in bf16.
+conv(relu(x + bias)) with 3×3 weights, `learning.cpp`, what transformers compute beside products, and `attention.cpp`, their attention
+with products of bf16; for asking a teacher, `transformer.cpp`, the same in bf16 throughout.
 
 Compiled for this machine at the first use (seconds) and kept in the user's cache. Without a compiler and on a GPU
 PyTorch computes the same.
@@ -28,7 +28,8 @@ def _library(name: str) -> ctypes.CDLL | None:
         cpu = next((line for line in open("/proc/cpuinfo") if line.startswith("flags")), "")
     except OSError:
         cpu = ""
-    key = hashlib.sha256(source.read_bytes() + " ".join(compiler).encode() + cpu.encode()).hexdigest()[:16]
+    headers = b"".join(header.read_bytes() for header in sorted(source.parent.glob("*.h")))
+    key = hashlib.sha256(source.read_bytes() + headers + " ".join(compiler).encode() + cpu.encode()).hexdigest()[:16]
     folder = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "kosumi-train"
     path = folder / f"{name}-{key}.so"
     try:
@@ -136,8 +137,9 @@ def has_pairs() -> bool:
 
 def use_pairs(wanted: bool) -> None:
     """Convolutions round what they multiply, in Winograd's space, to bf16 from now on, or do not. It brings an error of
-    1.5 % of a convolution's output and 2.5 % of its gradient: little beside the noise of a step. Products of matrices go to
-    oneDNN, which may round as well: on AMD's processors it does not, but has AVX-512, which MKL uses on Intel's alone."""
+    1.5 % of a convolution's output and 2.5 % of its gradient: little beside the noise of a step. So do the products and the attention
+    of transformers. Other products of matrices go to oneDNN, which may round as well: on AMD's processors it does not, but has
+    AVX-512, which MKL uses on Intel's alone."""
     global _pairs
     _pairs = wanted and has_pairs()
     if has_pairs():
@@ -235,14 +237,20 @@ class _Turned(torch.autograd.Function):
         return dqkv, dangle
 
 
+def _attention_way(way: str):
+    """The function of `attention.cpp` or of `learning.cpp` that computes attention "forward" or "backward"."""
+    if _pairs and _attention is not None:
+        return getattr(_attention, f"attention_pairs_{way}")
+    return getattr(_learning, f"attention_{way}")
+
+
 class _Attended(torch.autograd.Function):
     @staticmethod
     def forward(context, q, k, v):
         images, points, heads, _ = q.shape
         out, sizes = torch.empty_like(q), torch.empty(images, heads, points)
         context.sizes = _sizes(images, points, heads)
-        forward = _attention.attention_pairs_forward if _pairs and _attention else _learning.attention_forward
-        forward(*context.sizes, *map(_pointer, (q, k, v, out, sizes)))
+        _attention_way("forward")(*context.sizes, *map(_pointer, (q, k, v, out, sizes)))
         context.save_for_backward(q, k, v, out, sizes)
         return out
 
@@ -250,14 +258,13 @@ class _Attended(torch.autograd.Function):
     def backward(context, dout):
         q, k, v, out, sizes = context.saved_tensors
         found = tuple(torch.empty_like(q) for _ in range(3))
-        backward = _attention.attention_pairs_backward if _pairs and _attention else _learning.attention_backward
-        backward(*context.sizes, *map(_pointer, (q, k, v, out, sizes, dout.contiguous(), *found)))
+        _attention_way("backward")(*context.sizes, *map(_pointer, (q, k, v, out, sizes, dout.contiguous(), *found)))
         return found
 
 
 class _Product(torch.autograd.Function):
-    """x · weightᵀ of rows, all products of bf16 with sums in f32. oneDNN rounds f32 itself, too (see `use_pairs`), but does so for
-    every tile anew, which takes as long as the products."""
+    """x · weightᵀ of rows, and the products of its gradients, of numbers rounded to bf16 and with sums in f32. Their results are
+    rounded to bf16, too. On AMD's processors nobody rounds them unless they are rounded here (see `use_pairs`)."""
 
     @staticmethod
     def forward(context, x, weight):

@@ -143,13 +143,13 @@ def pack(options: argparse.Namespace) -> None:
     if options.kosumi:
         with lzma.open(folder / "kosumi.xz", "wb", preset=6) as file:
             file.write(options.kosumi.read_bytes())
-    for name in (path.name for path in sorted(Path(__file__).parent.iterdir()) if path.suffix in (".py", ".cpp")):
+    for name in (path.name for path in sorted(Path(__file__).parent.iterdir()) if path.suffix in (".py", ".cpp", ".h")):
         shutil.copyfile(Path(__file__).with_name(name), folder / name)
     if options.start:
         shutil.copytree(options.start, folder / "start", dirs_exist_ok=True)
     total = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     for path in sorted(folder.iterdir()):
-        if path.suffix not in (".py", ".cpp") and path.is_file():
+        if path.suffix not in (".py", ".cpp", ".h") and path.is_file():
             print(f"{path.name:32} {path.stat().st_size / 1e6:6.1f} MB")
     print(f"{total / 1e6:.1f} MB in all")
 

@@ -333,7 +333,7 @@ class Training:
                 self.workers.agree(self.network)
             if done:
                 break
-        self.workers.part()
+        self.workers.leave()
         if self.workers.is_first():
             self.validate()
 

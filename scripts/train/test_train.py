@@ -910,7 +910,7 @@ bias = network[0].bias.grad
 seen = 2 * network[1].weight.detach().sum() * 2
 torch.testing.assert_close(bias, (torch.full((4,), 4.0) + seen) / 2)
 torch.testing.assert_close(network[1].bias.grad, torch.full((2,), 2 * 8.0 / 2))
-workers.part()
+workers.leave()
 # One write: both processes write to one pipe.
 os.write(1, b"agreed %d\\n" % workers.rank)
 """

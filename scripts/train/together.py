@@ -52,7 +52,7 @@ class Workers:
                 dist.broadcast(whole, 0)
                 value.copy_(whole)
 
-    def part(self) -> None:
+    def leave(self) -> None:
         """At the end: waits until all are done with each other. A process that leaves while another still talks to it aborts that one."""
         if self.count > 1:
             dist.barrier()
