@@ -81,15 +81,25 @@ class Written:
     def __init__(self, network: teacher.Teacher):
         self.network = network
         self.found: list[torch.Tensor] = []
-        network.blocks[0].register_forward_pre_hook(lambda _, given: self.found.append(given[0]))
-        for block in network.blocks:
-            block.register_forward_hook(lambda _block, _given, written: self.found.append(written))
+        # For each nested block, what the first block inside it reads and what every one writes; nothing for others.
+        self.inside: list[list[torch.Tensor]] = [[] for _ in network.blocks]
+        self.listen(network.blocks, lambda: self.found)
+        for index, block in enumerate(network.blocks):
+            self.listen(getattr(block, "blocks", []), lambda index=index: self.inside[index])
+
+    @staticmethod
+    def listen(blocks, where) -> None:
+        for block in blocks[:1]:
+            block.register_forward_pre_hook(lambda _, given: where().append(given[0]))
+        for block in blocks:
+            block.register_forward_hook(lambda _block, _given, written: where().append(written))
 
     @torch.no_grad()
     def __call__(self, batch: Batch):
         """What the first block reads and what every block writes, each (n, points, channels); and the answer."""
-        self.found = []
+        self.found, self.inside = [], [[] for _ in self.inside]
         answer = self.network(batch.spatial, batch.globals_)
+        self.inside = [[part.float() for part in parts] for parts in self.inside]
         return [part.float() for part in self.found], answer
 
 
@@ -219,17 +229,34 @@ class Training:
         told(answer, batch)
         x, area = self.network.stem(batch.spatial, batch.globals_)
         found = [off(by_points(x), written[0], torch.zeros_like(written[0]))]
-        for block, before, wanted in zip(self.network.blocks, written, written[1:]):
-            given, aim = before, wanted
-            if isinstance(block, FeedForwardBlock) and before[..., 0].numel() > self.options.points:
-                # Points do not see each other here, and as many as these say enough for one step.
-                chosen = torch.randperm(before[..., 0].numel())[: self.options.points]
-                given, aim = (part.flatten(0, 1)[chosen][:, None] for part in (before, wanted))
-                now = by_points(block(by_planes(given, given.new_empty(len(given), 1, 1, 1)), area))
+        models = self.teacher.network.blocks
+        for block, model, inside, *parts in zip(self.network.blocks, models, self.teacher.inside, written, written[1:]):
+            if isinstance(block, NestedBlock) and kinds(block.blocks) == kinds(model.blocks):
+                found.append(sum(self.parts_apart(block, inside, *parts, batch.spatial, area)))
             else:
-                now = by_points(block(by_planes(before, batch.spatial), area))
-            found.append(off(now, aim, given))
+                found.append(self.block_apart(block, *parts, batch.spatial, area))
         return found, losses(self.network.answer(by_planes(written[-1], batch.spatial), area), batch, self.weights)
+
+    def block_apart(self, block: nn.Module, before: torch.Tensor, wanted: torch.Tensor, like: torch.Tensor, area) -> torch.Tensor:
+        """How far off a block is that reads the teacher's numbers."""
+        if isinstance(block, FeedForwardBlock) and before[..., 0].numel() > self.options.points:
+            # Points do not see each other here, and as many as these say enough for one step.
+            chosen = torch.randperm(before[..., 0].numel())[: self.options.points]
+            before, wanted = (part.flatten(0, 1)[chosen][:, None] for part in (before, wanted))
+            like = before.new_empty(len(before), 1, 1, 1)
+        return off(by_points(block(by_planes(before, like), area)), wanted, before)
+
+    def parts_apart(self, block: NestedBlock, inside, before, wanted, like: torch.Tensor, area) -> list[torch.Tensor]:
+        """The same of every part of a nested block that is as wide inside as the teacher's: both 1×1 convolutions, and what is between
+        them."""
+        first = by_points(block.enter(by_planes(before, like), area))
+        last = before + by_points(block.leave(by_planes(inside[-1], like), area))
+        between = zip(block.blocks, inside, inside[1:])
+        return [
+            off(first, inside[0], torch.zeros_like(inside[0])),
+            *(self.block_apart(inner, *parts, like, area) for inner, *parts in between),
+            off(last, wanted, before),
+        ]
 
     def from_own_numbers(self, batch: Batch, part: str) -> tuple[list[torch.Tensor], dict[str, torch.Tensor]]:
         """The same of the network's own numbers. In the last part only the last layers learn from them: what the blocks are off adds up

@@ -70,33 +70,34 @@ class Shape:
     def named(name: str) -> "Shape":
         """The shape that a name such as `b6c96` stands for: blocks and channels; `m48` sets the middle ones, `nbt` stands
         for nested bottlenecks of half the channels with two blocks inside (`nb1t`: one), `h3` and `tflrs`, as KataGo's trainer
-        has it, for transformers with three heads, learnt rotations and gated feed-forward blocks, and `h3x2` for two such layers
-        among convolutions. `-silu` behind nested transformers gives their bottlenecks that activation."""
+        has it, for transformers with three heads, learnt rotations and gated feed-forward blocks (`f128`: of so many hidden units), and `h3x2`
+        for two such layers among convolutions. `-silu` behind nested transformers gives their bottlenecks that activation."""
         import re
 
-        found = re.fullmatch(r"b(\d+)c(\d+)(?:h(\d+))?(?:x(\d+))?(?:m(\d+))?(?:g(\d+))?(?:nb(\d?)t)?(tflrs)?(-silu)?", name)
+        found = re.fullmatch(r"b(\d+)c(\d+)(?:h(\d+))?(?:x(\d+))?(?:m(\d+))?(?:f(\d+))?(?:g(\d+))?(?:nb(\d?)t)?(tflrs)?(-silu)?", name)
         among = int(found[4] or 0) if found else 0
-        is_nested = bool(found) and found[7] is not None
+        is_nested = bool(found) and found[8] is not None
         if (
             not found
-            or bool(found[3]) != bool(found[8] or among)
-            or among and (is_nested or found[8] or among > int(found[1]))
-            or bool(found[9]) and not (is_nested and found[8])
+            or bool(found[3]) != bool(found[9] or among)
+            or among and (is_nested or found[9] or among > int(found[1]))
+            or bool(found[10]) and not (is_nested and found[9])
+            or found[6] and not found[3]
         ):
             raise ValueError(
                 f"{name!r} is no shape like b6c96, b6c96m64 (middle), b6c96g32 (pooled channels), b5c192nbt (nested),"
-                " b7c96h3tflrs or b5c192h3nbttflrs (transformers with so many heads), b6c96h3x2 (two layers of them among"
+                " b7c96h3tflrs, b7c96h3f128tflrs (hidden units) or b5c192h3nbttflrs (transformers with so many heads), b6c96h3x2 (two layers of them among"
                 " convolutions)"
             )
         blocks, channels = int(found[1]), int(found[2])
-        nested = int(found[7] or 2) if is_nested else 0
+        nested = int(found[8] or 2) if is_nested else 0
         middle = int(found[5] or (channels // 2 if nested else channels))
 
         def third(width: int) -> int:
             """A third, in steps of 8, as vectors of the processor have it."""
             return round(width / 24) * 8
 
-        pooled = int(found[6] or max(8, third(middle)))
+        pooled = int(found[7] or max(8, third(middle)))
         head = max(16, third(channels))
         gpool = tuple(range(2, blocks, 2)) if blocks > 2 else tuple(range(1, blocks))
         heads = int(found[3] or 0)
@@ -105,10 +106,10 @@ class Shape:
         if heads and (width % heads or width // heads % 2):
             raise ValueError(f"{name!r}: {heads} heads do not divide {width} channels into even parts")
         # As many parameters as a feed-forward block without a gate of four times the width has, or a few more.
-        hidden = -(-width * 8 // 384) * 128 if heads else 0
+        hidden = int(found[6] or -(-width * 8 // 384) * 128) if heads else 0
         gpool = gpool if layers or not heads else ()
         return Shape(
-            channels, blocks, 3, gpool, middle, pooled, head, head, 2 * head, nested, heads, hidden, layers, bool(found[9])
+            channels, blocks, 3, gpool, middle, pooled, head, head, 2 * head, nested, heads, hidden, layers, bool(found[10])
         )
 
     @property
@@ -365,16 +366,25 @@ class NestedBlock(nn.Module):
         bent = F.silu(norm(x))
         return by_planes(product(by_points(bent if area.mask is None else bent * area.mask), weight), x)
 
-    def forward(self, x: torch.Tensor, area: Area) -> torch.Tensor:
+    def enter(self, x: torch.Tensor, area: Area) -> torch.Tensor:
+        """What the first block inside reads."""
         if self.silu:
-            inner = self.smooth(x, self.norm1, self.conv1, area)
-            for block in self.blocks:
-                inner = block(inner, area)
-            return x + self.smooth(inner, self.norm2, self.conv2, area)
-        inner = convolution(self.norm1.scaled(x), self.norm1.bias[None], self.conv1.weight, mask=area.mask)
+            return self.smooth(x, self.norm1, self.conv1, area)
+        return convolution(self.norm1.scaled(x), self.norm1.bias[None], self.conv1.weight, mask=area.mask)
+
+    def leave(self, inner: torch.Tensor, area: Area, residual: torch.Tensor | None = None) -> torch.Tensor:
+        """What is made of the last one's numbers, and the residual, if there is one."""
+        if self.silu:
+            found = self.smooth(inner, self.norm2, self.conv2, area)
+            return found if residual is None else residual + found
+        bias = self.norm2.bias[None]
+        return convolution(self.norm2.scaled(inner), bias, self.conv2.weight, residual=residual, mask=area.mask)
+
+    def forward(self, x: torch.Tensor, area: Area) -> torch.Tensor:
+        inner = self.enter(x, area)
         for block in self.blocks:
             inner = block(inner, area)
-        return convolution(self.norm2.scaled(inner), self.norm2.bias[None], self.conv2.weight, residual=x, mask=area.mask)
+        return self.leave(inner, area, residual=x)
 
 
 class Answer:

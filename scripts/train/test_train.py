@@ -230,9 +230,10 @@ class Networks(unittest.TestCase):
         self.assertEqual((nested.middle, nested.heads, nested.hidden, nested.nested), (96, 3, 256, 2))
         small_inside = Shape.named("b10c384h4m128nb1ttflrs-silu")
         self.assertEqual((small_inside.middle, small_inside.heads, small_inside.nested, small_inside.silu), (128, 4, 1, True))
+        self.assertEqual(Shape.named("b10c384h6f256nbttflrs-silu").hidden, 256)
         # `kosumi net info` says 802,464 of KataGo's file of the first one: it counts the second policy, too.
         self.assertEqual(small.multiply_adds(), 802_432)
-        for name in ("b7c96h3", "b7c96tflrs", "b7c96h5tflrs", "b7c96h32tfrs", "c96", "b5c64nbt-silu", "b7c96h3tflrs-silu"):
+        for name in ("b7c96h3", "b7c96tflrs", "b7c96h5tflrs", "b7c96h32tfrs", "c96", "b5c64nbt-silu", "b7c96h3tflrs-silu", "b6c96f64"):
             self.assertRaises(ValueError, Shape.named, name)
 
     def test_files_of_other_transformers_are_refused(self):
@@ -802,6 +803,33 @@ class Hints(unittest.TestCase):
                     training.network.blocks[0].out.weight.sub_(0.5)
                 harmed = [float(part.detach()) > 1e-3 for part in found]
                 self.assertEqual(harmed, [False, True, *[name != "blocks"] * 3])
+
+    def test_every_part_of_a_nested_block_is_told_what_its_own_adds(self):
+        with tempfile.TemporaryDirectory() as folder:
+            model = network("b2c64h2nbttflrs-silu")
+            training = self.training(Path(folder), model, "--shape", "b2c64h2nbttflrs-silu", "--points", "20", "--batch", "4")
+            for name, part in training.network.state_dict().items():
+                part.copy_(model.state_dict()[name])
+            batch = next(iter(training.stream))
+            block = training.network.blocks[0]
+            parts = [block.conv1, block.blocks[1].last, block.blocks[2].out, block.conv2]
+            for wrong in [None, *parts]:
+                if wrong is not None:
+                    with torch.no_grad():
+                        wrong.weight.add_(0.5)
+                found, _ = training.blocks_apart(batch)
+                self.assertEqual([float(part.detach()) > 1e-3 for part in found], [False, wrong is not None, False])
+                if wrong is None:
+                    continue
+                # No other part reads what this one writes.
+                for parameter in training.network.parameters():
+                    parameter.grad = None
+                found[1].backward()
+                for part in parts:
+                    much = float(part.weight.grad.abs().max()) > 1e-3
+                    self.assertEqual(much, part is wrong)
+                with torch.no_grad():
+                    wrong.weight.sub_(0.5)
 
     def test_blocks_learn_what_larger_ones_add(self):
         for precision in ("f32", "bf16"):
