@@ -45,6 +45,7 @@ const WORDS: &[&[u8]] = &[
     b"ACTIVATION_MISH",
     b"ACTIVATION_IDENTITY",
     b"@BIN@",
+    b"@STEP@\x00\x00\x00\x3e",
     b"",
 ];
 

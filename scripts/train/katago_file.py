@@ -7,7 +7,8 @@ policy twice. Version 15 brought transformers, and one more layer before the pas
 all newer files, to ask them.
 
 A gzip stream of words separated by white space; `@BIN@` is followed by little-endian f32s (and, in files of our own that
-only `gpu.py` makes, `@F16@` by f16s). Convolutions are stored as [y][x][in][out], matrices as [in][out].
+only `gpu.py` makes, `@F16@` by f16s). In compact files (`compact.py`), which Kosumi reads and KataGo does not, `@STEP@` is followed by a
+little-endian f32 and signed bytes: weights are so many times that number. Convolutions are stored as [y][x][in][out], matrices as [in][out].
 """
 
 from __future__ import annotations
@@ -99,6 +100,11 @@ class Words:
         data, at = self.data, self.at
         while at < len(data) and data[at] <= 32:
             at += 1
+        if data[at : at + 6] == b"@STEP@":
+            self.at = at + 10 + count
+            if count < 0 or self.at > len(data):
+                raise FormatError("the file ends within its numbers")
+            return np.frombuffer(data, "<f4", 1, at + 6) * np.frombuffer(data, np.int8, count, at + 10).astype(np.float32)
         kind = {b"@BIN@": "<f4", b"@F16@": "<f2"}.get(data[at : at + 5])
         if kind is None:
             self.at = at
@@ -367,9 +373,10 @@ def rounded(values: np.ndarray, bits: int) -> np.ndarray:
 
 
 class _Writer:
-    def __init__(self, bits: int = 23):
+    def __init__(self, bits: int = 23, steps: dict[nn.Parameter, float] | None = None):
         self.parts: list[bytes] = []
         self.bits = bits
+        self.steps = steps or {}
 
     def words(self, *words: object) -> None:
         self.parts.append("".join(f"{word}\n" for word in words).encode("ascii"))
@@ -380,16 +387,27 @@ class _Writer:
             raise FormatError("a weight is not finite")
         self.parts += [b"@BIN@", values.tobytes(), b"\n"]
 
+    def weights(self, values: np.ndarray, weight: nn.Parameter) -> None:
+        """The numbers of a weight, in the order of the file; as multiples of its step, if it has one."""
+        step = self.steps.get(weight)
+        if step is None:
+            return self.floats(values)
+        step = np.float32(step)
+        multiples = np.rint(values / step)
+        if np.abs(multiples).max() > 127 or not np.allclose(multiples * step, values, rtol=1e-5, atol=1e-5 * step):
+            raise FormatError("weights that are not -127 to 127 times their step")
+        self.parts += [b"@STEP@", step.astype("<f4").tobytes(), np.ascontiguousarray(multiples, np.int8).tobytes(), b"\n"]
+
     def conv(self, name: str, layer: nn.Conv2d) -> None:
         weight = layer.weight.detach().float().cpu().numpy()
         outputs, inputs, height, width = weight.shape
         self.words(name, height, width, inputs, outputs, 1, 1)
-        self.floats(weight.transpose(2, 3, 1, 0))
+        self.weights(weight.transpose(2, 3, 1, 0), layer.weight)
 
     def matrix(self, name: str, layer: nn.Linear) -> None:
         weight = layer.weight.detach().float().cpu().numpy()
         self.words(name, weight.shape[1], weight.shape[0])
-        self.floats(weight.T)
+        self.weights(weight.T, layer.weight)
 
     def bias(self, name: str, layer: nn.Linear) -> None:
         self.words(name, len(layer.bias))
@@ -419,7 +437,7 @@ class _Writer:
         side_by_side = np.argsort(_pairs_apart(outputs // heads))
         weight = weight.reshape(heads, -1, inputs)[:, side_by_side].reshape(outputs, inputs)
         self.words(name, inputs, outputs)
-        self.floats(weight.T)
+        self.weights(weight.T, layer.weight)
 
     def attention(self, own: str, block: AttentionBlock) -> None:
         heads, width = block.heads, len(block.q.weight) // block.heads
@@ -465,12 +483,15 @@ class _Writer:
         self.conv(f"{own}/w2", block.conv2)
 
 
-def write(path: str | Path, name: str, network: Network, bits: int = 23) -> None:
+def write(
+    path: str | Path, name: str, network: Network, bits: int = 23, steps: dict[nn.Parameter, float] | None = None
+) -> None:
     """Writes the file in one step: whoever reads `path` sees the old file or the new one, whole. With fewer `bits`
-    the numbers are rounded, and the file is smaller (11 bits: by a third or so)."""
+    the numbers are rounded, and the file is smaller (11 bits: by a third or so). Weights with a step, of which they must be whole
+    multiples, are written as bytes: that is a compact file."""
     shape = network.shape
     version = TRANSFORMERS if shape.heads else VERSION
-    out = _Writer(bits)
+    out = _Writer(bits, steps)
     out.words(name, version, SPATIAL_FEATURES, GLOBAL_FEATURES)
     if shape.heads:
         # No encoder of facts about the players, and seven options that are off.
@@ -527,8 +548,13 @@ def write(path: str | Path, name: str, network: Network, bits: int = 23) -> None
     part = path.with_name(path.name + ".part")
     with open(part, "wb") as file:
         # No time of writing: the same network gives the same bytes.
-        with gzip.GzipFile("", "wb", 9, file, mtime=0) as packed:
-            packed.write(b"".join(out.parts))
+        if steps:
+            # Among bytes of a narrow distribution a search for repetitions finds chance alone, and makes the file larger by a seventh.
+            packer = zlib.compressobj(9, zlib.DEFLATED, 16 + zlib.MAX_WBITS, 9, zlib.Z_HUFFMAN_ONLY)
+            file.write(packer.compress(b"".join(out.parts)) + packer.flush())
+        else:
+            with gzip.GzipFile("", "wb", 9, file, mtime=0) as packed:
+                packed.write(b"".join(out.parts))
         file.flush()
         os.fsync(file.fileno())
     os.replace(part, path)

@@ -25,6 +25,7 @@ import torch
 import torch.nn.functional as F
 
 import balance
+import compact
 import fast
 import gpu
 import hints
@@ -410,10 +411,16 @@ class Teachers(unittest.TestCase):
         if not kosumi:
             self.skipTest("KOSUMI does not name the program")
         with tempfile.TemporaryDirectory() as folder:
-            # With and without an optimistic policy; other programs' blocks and ours.
-            for name, data in [("t.bin", Emitter(15).bytes()), ("n.bin.gz", None), ("broken.bin", b"no network")]:
-                path = Path(folder) / name
-                path.write_bytes(data) if data else katago_file.write(path, "n", network())
+            # With and without an optimistic policy; other programs' blocks and ours; weights in bytes.
+            for name, data in [
+                ("t.bin", Emitter(15).bytes()),
+                ("n.bin.gz", None),
+                ("n.compact.gz", None),
+                ("broken.bin", b"no network"),
+            ]:
+                path, made = Path(folder) / name, network()
+                steps = compact.compact(made, {}, 0.1) if "compact" in name else {}
+                path.write_bytes(data) if data else katago_file.write(path, "n", made, steps=steps)
                 if name == "broken.bin":
                     self.assertRaises((OSError, katago_file.FormatError), teacher.Asked, kosumi, path)
                     continue
@@ -891,6 +898,14 @@ class Hints(unittest.TestCase):
             self.assertGreater(other.steps, again.steps)
             kinds = [json.loads(line)["kind"] for line in (folder / "run" / "log.jsonl").read_text().splitlines()]
             self.assertEqual(set(kinds), {"hints", "validation"})
+            # Where only the last layers are to learn, not even the first step is one of the blocks.
+            stretch = ["--out", str(folder / "last"), "--start", str(folder / "run"), "--blocks", "0", "--minutes", "0.02"]
+            last = self.training(folder, network("b2c32h2tflrs"), *stretch, "--threads", "1")
+            call(last.run, [])
+            self.assertGreater(last.steps, again.steps)
+            for name, value in last.network.state_dict().items():
+                if name.startswith(("conv1", "from_global", "blocks")):
+                    torch.testing.assert_close(value, again.average.weights[name], msg=name, rtol=0, atol=0)
             command = [sys.executable, HERE / "train.py", "--data", folder, "--out", folder / "next", "--threads", "1"]
             command += ["--start", folder / "run", "--batch", "8", "--positions", again.positions + 16, "--precision", "f32"]
             subprocess.run([str(word) for word in command], check=True, capture_output=True)
@@ -918,7 +933,7 @@ from torch import nn
 from together import Workers
 
 workers = Workers()
-network = nn.Sequential(nn.Conv2d(3, 4, 3), nn.Linear(2, 2)).to(memory_format=torch.channels_last)
+network = nn.Sequential(nn.Conv2d(3, 4, 3), nn.Linear(2, 2), nn.Linear(2, 2)).to(memory_format=torch.channels_last)
 torch.manual_seed(workers.rank)
 for parameter in network.parameters():
     nn.init.normal_(parameter)
@@ -926,8 +941,8 @@ workers.agree(network)
 torch.manual_seed(0)
 for parameter in network.parameters():
     assert torch.equal(parameter, nn.init.normal_(torch.empty_like(parameter))), "the first one's weights"
-# The last layer has gradients in one process alone.
-whole = network(torch.ones(1, 3, 4, 4).contiguous(memory_format=torch.channels_last)) if workers.rank else network[0](torch.ones(1, 3, 4, 4))
+# The second layer has gradients in one process alone, the last one nowhere.
+whole = network[:2](torch.ones(1, 3, 4, 4).contiguous(memory_format=torch.channels_last)) if workers.rank else network[0](torch.ones(1, 3, 4, 4))
 ((workers.rank + 1) * whole).sum().backward()
 own = [None if parameter.grad is None else parameter.grad.clone() for parameter in network.parameters()]
 assert workers.mean(network, [float(workers.rank), 5.0]) == [0.5, 5.0]
@@ -938,6 +953,7 @@ bias = network[0].bias.grad
 seen = 2 * network[1].weight.detach().sum() * 2
 torch.testing.assert_close(bias, (torch.full((4,), 4.0) + seen) / 2)
 torch.testing.assert_close(network[1].bias.grad, torch.full((2,), 2 * 8.0 / 2))
+assert network[2].weight.grad is None and network[2].bias.grad is None
 workers.leave()
 # One write: both processes write to one pipe.
 os.write(1, b"agreed %d\\n" % workers.rank)
@@ -985,6 +1001,58 @@ class Balance(unittest.TestCase):
             self.assertTrue(torch.equal(one, other))
         for old, new in zip(sizes, balance.inner_sizes(made, batches)):
             self.assertLess(float(new.max() / new.min()), 0.2 * float(old.max() / old.min()))
+
+
+class Compact(unittest.TestCase):
+    """Weights as multiples of a step."""
+
+    @torch.no_grad()
+    def test_a_compact_file_is_read_as_it_was_rounded(self):
+        made = network("b2c64h2nbttflrs-silu")
+        for block in made.modules():
+            if hasattr(block, "norm") and hasattr(block.norm, "scale"):
+                block.norm.scale.uniform_(0.5, 2.0)
+        spatial, globals_ = (torch.rand(3, 22, 7, 9) > 0.7).float(), torch.randn(3, 19)
+        before = made(spatial, globals_)
+        compact.fold_norms(made)
+        torch.testing.assert_close(made(spatial, globals_).policy, before.policy, rtol=1e-4, atol=1e-4)
+        with tempfile.TemporaryDirectory() as folder:
+            plain, path = Path(folder) / "n.bin.gz", Path(folder) / "n.compact.gz"
+            katago_file.write(plain, "n", made)
+            inputs = {name: torch.eye(layer.in_features) for name, layer in teacher.read(plain).named_modules()
+                      if isinstance(layer, torch.nn.Linear)}  # fmt: skip
+            steps = compact.compact(made, inputs, 0.3)
+            self.assertIn(made.blocks[0].blocks[1].gate.weight, steps)
+            katago_file.write(path, "n", made, steps=steps)
+            self.assertLess(path.stat().st_size, 0.6 * plain.stat().st_size)
+            _, found = katago_file.read(path)
+            answers = [net(spatial, globals_) for net in (made, found, teacher.read(path))]
+        for (name, wanted), weight in zip(made.named_parameters(), found.parameters()):
+            torch.testing.assert_close(weight, wanted, rtol=1e-6, atol=1e-8, msg=name)
+        for answer in answers[1:]:
+            torch.testing.assert_close(answer.policy, answers[0].policy, rtol=1e-4, atol=1e-4)
+        # What is no multiple is not written as if it were one.
+        made.blocks[0].blocks[1].gate.weight[0, 0] += 0.4 * steps[made.blocks[0].blocks[1].gate.weight]
+        with tempfile.TemporaryDirectory() as folder, self.assertRaises(katago_file.FormatError):
+            katago_file.write(Path(folder) / "n.compact.gz", "n", made, steps=steps)
+
+    def test_rounding_is_made_good_where_inputs_go_together(self):
+        generator = torch.Generator().manual_seed(5)
+        inputs = torch.randn(4000, 8, generator=generator) @ torch.randn(8, 48, generator=generator)
+        inputs += 0.3 * torch.randn(4000, 48, generator=generator)
+        weight, step = torch.randn(20, 48, generator=generator), 0.5
+        found = compact.multiples(weight, inputs.T @ inputs / 4000, step)
+        self.assertTrue(torch.equal(found, found.round()))
+
+        def off(rounded):
+            return float((inputs @ (rounded * step - weight).T).square().mean())
+
+        self.assertLess(off(found), off(torch.round(weight / step)) / 4)
+        # Of inputs that have nothing to do with each other none can make good another's.
+        alone = compact.multiples(weight, torch.eye(48), step)
+        self.assertTrue(torch.equal(alone, torch.round(weight / step)))
+        far = compact.multiples(1000 * weight, inputs.T @ inputs / 4000, step)
+        self.assertLessEqual(float(far.abs().max()), 127)
 
 
 class Batches(unittest.TestCase):

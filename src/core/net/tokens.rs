@@ -1,7 +1,9 @@
 //! The letters of a network file: words, numbers and blocks of weights.
 //!
 //! A file is words between white space. Weights are decimals, or the five characters `@BIN@` and as many
-//! little-endian `f32`. Nothing here trusts a length: memory is taken as data comes, and everything has a limit.
+//! little-endian `f32`. In compact files, which KataGo does not know, they can be the six characters `@STEP@`, a
+//! little-endian `f32`, and as many signed bytes: each weight is so many times that step. Nothing here trusts a length:
+//! memory is taken as data comes, and everything has a limit.
 
 use super::error::{ErrorKind, ReadError};
 use std::io::{self, BufRead};
@@ -21,6 +23,9 @@ const LEAST_WEIGHT: f32 = 1e-30;
 
 /// What introduces binary weights.
 pub(super) const BINARY_MARK: &[u8] = b"@BIN@";
+
+/// What introduces weights that are whole multiples of a step.
+const STEP_MARK: &[u8] = b"@STEP@";
 
 /// Numbers that are read at a time.
 const CHUNK: usize = 1 << 12;
@@ -163,8 +168,14 @@ impl<R: BufRead> Tokens<R> {
         }
         let mut weights = Vec::with_capacity(count.min(CHUNK));
         if is_binary {
-            self.mark()?;
-            self.binary_weights(count, &mut weights)?;
+            self.take(1);
+            if self.peek()? == Some(STEP_MARK[1]) {
+                self.mark(&STEP_MARK[1..])?;
+                self.stepped_weights(count, &mut weights)?;
+            } else {
+                self.mark(&BINARY_MARK[1..])?;
+                self.binary_weights(count, &mut weights)?;
+            }
         } else {
             self.decimal_weights(count, &mut weights)?;
         }
@@ -174,8 +185,9 @@ impl<R: BufRead> Tokens<R> {
         Ok(weights)
     }
 
-    fn mark(&mut self) -> Result<(), ReadError> {
-        for &wanted in BINARY_MARK {
+    /// Takes these letters.
+    fn mark(&mut self, letters: &[u8]) -> Result<(), ReadError> {
+        for &wanted in letters {
             match self.peek()? {
                 Some(byte) if byte == wanted => self.take(1),
                 Some(_) => return Err(self.error(ErrorKind::NoWeights)),
@@ -185,26 +197,49 @@ impl<R: BufRead> Tokens<R> {
         Ok(())
     }
 
+    /// Takes as many bytes as there is room for.
+    fn fill(&mut self, bytes: &mut [u8]) -> Result<(), ReadError> {
+        let mut filled = 0;
+        while filled < bytes.len() {
+            let buffered = self.buffered()?;
+            let taken = buffered.len().min(bytes.len() - filled);
+            if taken == 0 {
+                return Err(self.error(ErrorKind::End));
+            }
+            bytes[filled..filled + taken].copy_from_slice(&buffered[..taken]);
+            self.take(taken);
+            filled += taken;
+        }
+        Ok(())
+    }
+
     fn binary_weights(&mut self, count: usize, weights: &mut Vec<f32>) -> Result<(), ReadError> {
         let mut bytes = [0; 4 * CHUNK];
         while weights.len() < count {
             let bytes = &mut bytes[..4 * CHUNK.min(count - weights.len())];
-            let mut filled = 0;
-            while filled < bytes.len() {
-                let buffered = self.buffered()?;
-                let taken = buffered.len().min(bytes.len() - filled);
-                if taken == 0 {
-                    return Err(self.error(ErrorKind::End));
-                }
-                bytes[filled..filled + taken].copy_from_slice(&buffered[..taken]);
-                self.take(taken);
-                filled += taken;
-            }
+            self.fill(bytes)?;
             let (words, _) = bytes.as_chunks::<4>();
             weights.extend(words.iter().map(|&word| f32::from_le_bytes(word)));
             if !weights[weights.len() - words.len()..].iter().all(|weight| weight.is_finite()) {
                 return Err(self.error(ErrorKind::NotFinite));
             }
+        }
+        Ok(())
+    }
+
+    fn stepped_weights(&mut self, count: usize, weights: &mut Vec<f32>) -> Result<(), ReadError> {
+        let mut step = [0; 4];
+        self.fill(&mut step)?;
+        let step = f32::from_le_bytes(step);
+        // The largest multiple has to be a number, too.
+        if !(step * f32::from(i8::MIN)).is_finite() {
+            return Err(self.error(ErrorKind::NotFinite));
+        }
+        let mut bytes = [0; CHUNK];
+        while weights.len() < count {
+            let bytes = &mut bytes[..CHUNK.min(count - weights.len())];
+            self.fill(bytes)?;
+            weights.extend(bytes.iter().map(|&byte| step * f32::from(byte.cast_signed())));
         }
         Ok(())
     }
@@ -275,6 +310,11 @@ mod tests {
         let mut tokens = Tokens::new(&bytes[..]);
         assert_eq!(tokens.weights(5).unwrap(), [1.5, 0.0, 0.0, 1e-29, 0.0], "tiny ones are zero");
         assert_eq!(kind(tokens.weights(1)), ErrorKind::NoWeights);
+        let steps =
+            [b"@STEP@", &0.25f32.to_le_bytes()[..], &[3, 0, 0xff, 0x80, 0x7f], b"\n@BIN@", &[0; 4]].concat();
+        let mut tokens = Tokens::new(&steps[..]);
+        assert_eq!(tokens.weights(5).unwrap(), [0.75, 0.0, -0.25, -32.0, 31.75]);
+        assert_eq!(tokens.weights(1).unwrap(), [0.0]);
         let mut tokens = Tokens::new(&b"1.5 -2e-3\n4 @BIN@...."[..]);
         assert_eq!(tokens.weights(3).unwrap(), [1.5, -2e-3, 4.0]);
         assert_eq!(kind(tokens.weights(1)), ErrorKind::NoWeights);
@@ -287,12 +327,19 @@ mod tests {
             kind(Tokens::new(&b"@BIN@"[..]).weights(usize::MAX)),
             ErrorKind::TooLarge(MOST_PARAMETERS)
         );
-        assert_eq!(kind(Tokens::new(&b"@BIG@"[..]).weights(1)), ErrorKind::NoWeights);
+        for mark in ["@BIG@", "@STEP ", "@@BIN@"] {
+            assert_eq!(kind(Tokens::new(mark.as_bytes()).weights(1)), ErrorKind::NoWeights, "{mark}");
+        }
+        assert_eq!(kind(Tokens::new(&b"@STEP@0123abc"[..]).weights(MOST_PARAMETERS)), ErrorKind::End);
         for text in ["inf", "-nan", "1e99"] {
             assert!(Tokens::new(text.as_bytes()).weights(1).is_err(), "{text}");
         }
         let nan = [b"@BIN@", &f32::NAN.to_le_bytes()[..]].concat();
         assert_eq!(kind(Tokens::new(&nan[..]).weights(1)), ErrorKind::NotFinite);
+        for step in [f32::NAN, f32::NEG_INFINITY, f32::MAX] {
+            let steps = [b"@STEP@", &step.to_le_bytes()[..], &[0]].concat();
+            assert_eq!(kind(Tokens::new(&steps[..]).weights(1)), ErrorKind::NotFinite, "{step}");
+        }
     }
 
     #[test]

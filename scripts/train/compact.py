@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""Writes a network as a compact file: compact.py NETWORK.bin.gz --data SHARDS --out FILE.compact.gz
+
+Every large weight becomes a whole multiple of its matrix's step, which is a share of the root of its mean square (`--share`); `gzip` then
+finds four to five bits in it. Kosumi reads such files, `kosumi net convert` makes files for KataGo of them.
+
+Rounded one by one, weights would spoil the network at such steps. So the inputs of every matrix are looked at, on positions of the
+shards: what the rounding of one input's weights is off is made good by the weights of the inputs after it, as far as inputs
+go with each other.
+CITE: Frantar et al., "GPTQ: Accurate post-training quantization for generative pre-trained transformers" (2022), its order of inputs
+by activation and its damping. That coarse even steps with a code of variable length are the cheapest: Gish and Pierce 1968.
+
+Scales of norms inside transformers' blocks go into the weights behind them first; no answer changes by that.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+from pathlib import Path
+
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+import torch
+from torch import nn
+
+import fast
+import katago_file
+import teacher
+from data import Stream, all_batches
+from hints import first, told
+from losses import measures
+from model import AttentionBlock, FeedForwardBlock, Network
+
+# Of a matrix that few others can make good, the answers' for instance: finer steps, this share of the others'.
+FINER = 0.25
+
+# Weights with fewer numbers than this are left as they are.
+LEAST = 20_000
+
+# Bits behind the leading one of weights that no other can make good, and that have no step.
+BITS = 10
+
+# What of the mean second moment is added to all: inputs that were never seen must not take any error.
+DAMPING = 0.01
+
+# The layers that read the same numbers in `teacher.py` and in `model.py`.
+SAME_INPUT = {"q": "qkv", "k": "qkv", "v": "qkv", "first": "both", "gate": "both", "score": "scores"}
+
+
+@torch.no_grad()
+def fold_norms(network: Network) -> None:
+    """Scales of the norms inside transformers' blocks, into the weights that follow."""
+    for block in network.modules():
+        if isinstance(block, AttentionBlock):
+            following = [block.q, block.k, block.v]
+        elif isinstance(block, FeedForwardBlock):
+            following = [block.first, block.gate]
+        else:
+            continue
+        for layer in following:
+            layer.weight.mul_(block.norm.scale)
+        block.norm.scale.fill_(1.0)
+
+
+@torch.no_grad()
+def second_moments(network: Network, data: Path, positions: int, points: int) -> dict[str, torch.Tensor]:
+    """Of the inputs of every matrix, by the matrix's name in `teacher.py`: the mean of x xᵀ."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "network.bin.gz"
+        katago_file.write(path, "network", network)
+        asked = teacher.read(path)
+    sums: dict[str, torch.Tensor] = {}
+    counts: dict[str, int] = {}
+    for name, layer in asked.named_modules():
+        if isinstance(layer, nn.Linear):
+
+            def seen(_layer, given, _written, name=name):
+                rows = given[0].reshape(-1, given[0].shape[-1]).float()
+                sums[name] = sums.get(name, 0) + rows.T @ rows
+                counts[name] = counts.get(name, 0) + len(rows)
+
+            layer.register_forward_hook(seen)
+    done = 0
+    for batch in Stream(data, 64, 1, 4):
+        batch = first(batch, max(1, points // (batch.size[0] * batch.size[1])))
+        asked(batch.spatial, batch.globals_)
+        done += len(batch)
+        if done >= positions:
+            break
+    return {name: total / counts[name] for name, total in sums.items()}
+
+
+def multiples(weight: torch.Tensor, moments: torch.Tensor, step: float) -> torch.Tensor:
+    """Whole numbers, so many times the step that the outputs stay near those of `weight` (outputs, inputs) where inputs have
+    these second moments (inputs, inputs)."""
+    weight, moments = weight.double().clone(), moments.double()
+    moments = moments + torch.eye(len(moments), dtype=torch.float64) * (DAMPING * moments.diag().mean() + 1e-12)
+    order = torch.argsort(moments.diag(), descending=True)
+    weight, moments = weight[:, order], moments[order][:, order]
+    inverse = torch.cholesky_inverse(torch.linalg.cholesky(moments))
+    passed_on = torch.linalg.cholesky(inverse, upper=True)
+    found = torch.zeros_like(weight)
+    for at in range(weight.shape[1]):
+        found[:, at] = torch.round(weight[:, at] / step).clamp(-127, 127)
+        off = (weight[:, at] - found[:, at] * step) / passed_on[at, at]
+        weight[:, at + 1 :] -= off[:, None] * passed_on[at, at + 1 :]
+    restored = torch.empty_like(found)
+    restored[:, order] = found
+    return restored.float()
+
+
+@torch.no_grad()
+def compact(network: Network, moments: dict[str, torch.Tensor], share: float) -> dict[nn.Parameter, float]:
+    """Rounds the network's large weights. Their steps, for `katago_file.write`."""
+    steps = {}
+    for name, weight in network.named_parameters():
+        if weight.ndim < 2 or weight.numel() < LEAST:
+            continue
+        layer = name.removesuffix(".weight")
+        *path, last = layer.split(".")
+        seen = moments.get(".".join([*path, SAME_INPUT.get(last, last)]))
+        if seen is None:
+            # A window of several points: not many numbers, of very different sizes.
+            weight.copy_(torch.from_numpy(katago_file.rounded(weight.numpy(), BITS)))
+            continue
+        own = share if path else share * FINER
+        # No weight may need more than 127 steps; some room for what it makes good of others.
+        step = float(torch.maximum(own * weight.square().mean().sqrt(), weight.abs().max() / 115))
+        matrix = weight.flatten(1)
+        weight.copy_((multiples(matrix, seen, step) * step).view_as(weight))
+        steps[weight] = step
+    return steps
+
+
+@torch.no_grad()
+def distance(one: Network, other: Network, data: Path, positions: int) -> None:
+    """Prints how far two networks' answers are from each other, by board."""
+    totals: dict[tuple[int, int], dict[str, float]] = {}
+    for batch in all_batches(data, "validation", 16, positions):
+        told(other(batch.spatial, batch.globals_), batch)
+        found = totals.setdefault(batch.size, {})
+        for name, value in measures(one(batch.spatial, batch.globals_), batch).items():
+            found[name] = found.get(name, 0.0) + float(value)
+    for (columns, rows), found in sorted(totals.items()):
+        numbers = {
+            name: round(found[f"teacher_{name}"] / found[f"teacher_{name}/count"], 4)
+            for name in ("policy", "value", "ownership")
+        }
+        print(f"{columns}x{rows}", *(f"{name} {value}" for name, value in numbers.items()), flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("network", type=Path)
+    parser.add_argument("--data", type=Path, required=True, help="folder of shards, with positions for training and to compare on")
+    parser.add_argument("--out", type=Path, required=True, help="the compact file")
+    parser.add_argument("--name", help="name within the file [the network's]")
+    parser.add_argument("--share", type=float, default=0.3, help="a step, as a share of the weights' size [%(default)s]")
+    parser.add_argument("--positions", type=int, default=512, help="to look at inputs on [%(default)s]")
+    parser.add_argument("--compared", type=int, default=64, help="positions of each size to compare on at the end [%(default)s]")
+    parser.add_argument("--threads", type=int, help="CPU threads [all]")
+    options = parser.parse_args()
+    fast.prepare(options.threads or os.cpu_count() or 1)
+    name, network = katago_file.read(options.network)
+    fold_norms(network)
+    moments = second_moments(network, options.data, options.positions, 2048)
+    steps = compact(network, moments, options.share)
+    katago_file.write(options.out, options.name or name, network, steps=steps)
+    print(f"{options.out}: {options.out.stat().st_size:,} bytes", flush=True)
+    _, before = katago_file.read(options.network)
+    _, after = katago_file.read(options.out)
+    distance(after, before, options.data, options.compared)
+
+
+if __name__ == "__main__":
+    main()
