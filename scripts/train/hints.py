@@ -278,7 +278,8 @@ class Training:
         parts = ("blocks", options.rate), ("joined", options.joined_rate), ("whole", options.whole_rate), ("minutes", options.last_rate)
         for name, rate in parts:
             share = (self.wall_seconds / 60 - begun) / max(1e-9, getattr(options, name))
-            if share < 1 or name == "minutes":
+            # A part of no minutes has no step either, not even the first.
+            if name == "minutes" or share < 1 and getattr(options, name) > 0:
                 return name, rate, share
             begun += getattr(options, name)
         raise AssertionError("there is a last part")

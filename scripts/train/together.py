@@ -28,10 +28,14 @@ class Workers:
 
     @torch.no_grad()
     def mean(self, network: nn.Module, numbers: list[float]) -> list[float]:
-        """Replaces all gradients by their means, and returns the means of some numbers: what all have to agree about."""
+        """Replaces all gradients by their means, and returns the means of some numbers: what all have to agree about. What has a gradient
+        nowhere still has none: to an optimiser with momentum a gradient of zeros is a step."""
         if self.count == 1:
             return numbers
         learnt = [parameter for parameter in network.parameters() if parameter.requires_grad]
+        anywhere = torch.tensor([float(parameter.grad is not None) for parameter in learnt])
+        dist.all_reduce(anywhere)
+        learnt = [parameter for parameter, count in zip(learnt, anywhere.tolist()) if count]
         for parameter in learnt:
             if parameter.grad is None:
                 parameter.grad = torch.zeros_like(parameter)
