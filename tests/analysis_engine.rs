@@ -400,7 +400,7 @@ fn katrains_command_line_and_queries() {
     ];
     let lines = lines.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
     let config = write_config(folder.path(), &lines);
-    let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/core/net/built_in/network.bin.gz");
+    let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/core/net/built_in/small.bin.gz");
     let words = ["analysis", "-model", model.to_str().unwrap(), "-config", config.to_str().unwrap()];
     let mut engine = Engine::start(words.into_iter().chain(["-override-config", "homeDataDir=~/.katrain"]));
     let query = |id: &str, moves: Value, more: Value| {

@@ -1,16 +1,16 @@
-//! The network that Kosumi plays with if it is given none.
+//! The networks that Kosumi plays with if it is given none.
 
 use kosumi::board::{BoardSize, Color, Move, Point, Symmetry};
 use kosumi::eval::{NetworkEvaluator, NetworkSettings};
 use kosumi::game::{Game, Line};
-use kosumi::net::{Network, Prediction};
+use kosumi::net::{BuiltIn, Network, Prediction};
 use kosumi::rules::Rules;
 use std::io::Write;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-fn evaluator() -> NetworkEvaluator {
-    NetworkEvaluator::new(Arc::new(Network::built_in().unwrap()), NetworkSettings::default(), 1)
+fn evaluator(which: BuiltIn) -> NetworkEvaluator {
+    NetworkEvaluator::new(Arc::new(Network::built_in(which).unwrap()), NetworkSettings::default(), 1)
 }
 
 fn predict(evaluator: &mut NetworkEvaluator, game: &Game) -> Prediction {
@@ -26,19 +26,26 @@ fn best(game: &Game, prediction: &Prediction) -> (usize, usize) {
 }
 
 #[test]
-fn its_first_move_is_not_on_the_first_line() {
-    let mut evaluator = evaluator();
-    for side in [7, 9, 13, 19] {
+fn their_first_move_is_not_on_the_first_line() {
+    for (which, side) in BuiltIn::ALL.into_iter().flat_map(|which| [7, 9, 13, 19].map(|side| (which, side))) {
+        let mut evaluator = evaluator(which);
         let game = Game::new(BoardSize::square(side).unwrap(), Rules::default(), 7.5);
         let (column, row) = best(&game, &predict(&mut evaluator, &game));
         let first_line = [0, side - 1];
-        assert!(!first_line.contains(&column) && !first_line.contains(&row), "{side}: {column}, {row}");
+        assert!(
+            !first_line.contains(&column) && !first_line.contains(&row),
+            "{which:?}, {side}: {column}, {row}"
+        );
     }
 }
 
 #[test]
-fn it_sees_whose_the_points_are_and_who_has_more() {
-    let mut evaluator = evaluator();
+fn they_see_whose_the_points_are_and_who_has_more() {
+    BuiltIn::ALL.into_iter().for_each(sees_whose_the_points_are_and_who_has_more);
+}
+
+fn sees_whose_the_points_are_and_who_has_more(which: BuiltIn) {
+    let mut evaluator = evaluator(which);
     // Two walls, Black's at the left, White's beside it. It is the turn of whoever has more, so that nobody can live
     // in the larger area; komi 7.5.
     for (black_column, leader) in [(2, Color::White), (6, Color::Black)] {
@@ -53,23 +60,25 @@ fn it_sees_whose_the_points_are_and_who_has_more() {
         for point in game.size().points() {
             let owner = ownership.mean(point);
             let is_blacks = point.column() <= black_column;
-            assert!(if is_blacks { owner > 0.5 } else { owner < -0.5 }, "{point:?}: {owner}");
+            assert!(if is_blacks { owner > 0.5 } else { owner < -0.5 }, "{which:?}, {point:?}: {owner}");
         }
         let value = predict(&mut evaluator, &game).value();
-        assert_eq!(value > 0.0, leader == Color::Black, "{value}");
+        assert_eq!(value > 0.0, leader == Color::Black, "{which:?}: {value}");
     }
 }
 
 #[test]
-fn it_notices_komi() {
-    let mut evaluator = evaluator();
-    let mut value = |komi| {
-        let game = Game::new(BoardSize::square(9).unwrap(), Rules::default(), komi);
-        predict(&mut evaluator, &game).value()
-    };
-    let values = [-10.0, 0.0, 7.0, 14.0, 25.0].map(&mut value);
-    assert!(values.is_sorted_by(|before, after| before > after), "{values:?}");
-    assert!(values[0] > 0.7 && values[2].abs() < 0.4 && values[4] < -0.7, "{values:?}");
+fn they_notice_komi() {
+    for which in BuiltIn::ALL {
+        let mut evaluator = evaluator(which);
+        let mut value = |komi| {
+            let game = Game::new(BoardSize::square(9).unwrap(), Rules::default(), komi);
+            predict(&mut evaluator, &game).value()
+        };
+        let values = [-10.0, 0.0, 7.0, 14.0, 25.0].map(&mut value);
+        assert!(values.is_sorted_by(|before, after| before > after), "{which:?}: {values:?}");
+        assert!(values[0] > 0.7 && values[2].abs() < 0.4 && values[4] < -0.7, "{which:?}: {values:?}");
+    }
 }
 
 /// What `kosumi gtp` says when it is asked for its network's answer.
@@ -86,9 +95,26 @@ fn raw_answer(words: &[&str], variable: Option<&str>) -> (bool, String) {
 }
 
 #[test]
-fn it_is_there_unless_told_otherwise() {
-    let (ok, answer) = raw_answer(&[], None);
-    assert!(ok && answer.starts_with("=") && answer.contains("whiteWin"), "{answer}");
+fn they_are_there_unless_told_otherwise() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let large = raw_answer(&[], None);
+    let small = raw_answer(&["--network", "small"], None);
+    for (ok, answer) in [&large, &small] {
+        assert!(*ok && answer.starts_with("=") && answer.contains("whiteWin"), "{answer}");
+    }
+    assert_ne!(large, small);
+    assert_eq!(raw_answer(&["--network", "large"], Some("/no/such/network")), large, "before the variable");
+    assert!(!raw_answer(&["--network", "huge"], None).0);
+    // Written for other programs, they are the same networks. Whatever is said last counts.
+    for (which, answer) in [("large", &large), ("small", &small)] {
+        let path = folder.path().join(format!("{which}.bin.gz")).into_os_string().into_string().unwrap();
+        let mut convert = Command::new(env!("CARGO_BIN_EXE_kosumi"));
+        assert!(
+            convert.args(["net", "convert", "--network", which, "-o", &path]).status().unwrap().success()
+        );
+        assert_eq!(&raw_answer(&["--network", "small", "--model", &path], None), answer);
+        assert_eq!(&raw_answer(&["--model", "/no/such/network", "--network", which], None), answer);
+    }
     let (ok, answer) = raw_answer(&["--no-model"], None);
     assert!(ok && answer.starts_with('?'), "{answer}");
     // A network that is named and cannot be used is an error, not a reason to play with another.

@@ -6,7 +6,7 @@
 use kosumi::commands::Commands;
 use kosumi::engine::{Engine, EngineSettings};
 use kosumi::eval::NetworkSettings;
-use kosumi::net::{ArithmeticChoice, Kernel, Network, Precision};
+use kosumi::net::{ArithmeticChoice, BuiltIn, Kernel, Network, Precision};
 use kosumi::ranks::Part;
 use kosumi::regress::{Matching, Options, Outcome, Suite, SuiteResult, Threads, play};
 use std::io;
@@ -32,11 +32,11 @@ pub fn files(folder: &str) -> io::Result<Vec<PathBuf>> {
 pub enum Evaluation {
     /// So many playouts a move.
     Playouts(u32),
-    /// The built-in network, and so many simulations a move.
+    /// The small built-in network, and so many simulations a move.
     Network(u32),
 }
 
-/// Tests of `suites/basics` that Kosumi fails with the built-in network and 60 simulations a move, by suite and number.
+/// Tests of `suites/basics` that Kosumi fails with the small built-in network and 60 simulations a move, by suite and number.
 pub const NETWORK_FAILURES: &[(&str, &[u32])] =
     &[("life_and_death", &[20]), ("tiny", &[40, 50, 60, 70, 80, 90, 100, 150, 170, 180])];
 
@@ -51,7 +51,7 @@ pub fn play_kosumi(files: &[PathBuf], evaluation: Evaluation) -> Result<Vec<Suit
     let (network, simulations) = match evaluation {
         Evaluation::Playouts(count) => (None, count),
         Evaluation::Network(count) => {
-            (Some(Arc::new(Network::built_in().map_err(|error| error.to_string())?)), count)
+            (Some(Arc::new(Network::built_in(BuiltIn::Small).map_err(|error| error.to_string())?)), count)
         }
     };
     let arithmetic = ArithmeticChoice { kernel: Some(Kernel::Portable), precision: Some(Precision::F32) };

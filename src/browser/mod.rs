@@ -26,4 +26,4 @@ mod windows;
 
 pub use play::{FirstGame, Setup, play};
 pub use study::{Bare, Reviewer, Whole, study};
-pub use thinker::MakeEngine;
+pub use thinker::{MakeEngine, Purpose};

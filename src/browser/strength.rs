@@ -63,6 +63,11 @@ impl Level {
         LEVELS.iter().find(|level| level.id == id)
     }
 
+    /// Does it bound visits, by itself or by the rank?
+    pub(super) fn bounds_visits(&self) -> bool {
+        self.visits.is_some() || self.rank.is_some()
+    }
+
     /// The settings of an engine that plays so.
     pub(super) fn settings(&self, base: &EngineSettings) -> EngineSettings {
         EngineSettings {

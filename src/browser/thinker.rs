@@ -36,6 +36,16 @@ pub(super) enum Task {
     Settle,
 }
 
+impl Task {
+    /// Which engine does it.
+    fn purpose(&self) -> Purpose {
+        match self {
+            Task::Choose { level, .. } if level.bounds_visits() => Purpose::Level,
+            _ => Purpose::Best,
+        }
+    }
+}
+
 /// What the engine says.
 #[derive(Clone, Debug)]
 pub(super) enum Finding {
@@ -72,8 +82,17 @@ pub(super) struct Thinker {
     last: u64,
 }
 
+/// What an engine is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Purpose {
+    /// To play as well as it can in a time, and to study positions.
+    Best,
+    /// To play on a level that bounds visits or is a person's rank.
+    Level,
+}
+
 /// Makes an engine.
-pub type MakeEngine = Arc<dyn Fn() -> Engine + Send + Sync>;
+pub type MakeEngine = Arc<dyn Fn(Purpose) -> Engine + Send + Sync>;
 
 impl Thinker {
     /// Starts the thread. `tell` hears the number of the task and what was found.
@@ -109,25 +128,47 @@ impl Thinker {
 }
 
 fn work(make: &MakeEngine, jobs: &Receiver<Job>, wanted: &AtomicU64, tell: &dyn Fn(u64, Finding)) {
-    let mut engine = make();
-    let base = *engine.settings();
-    engine.warm_up()();
+    let mut best = Player::new(make, Purpose::Best);
+    // Made when somebody wants it.
+    let mut of_levels = None;
+    best.engine.warm_up()();
     for job in jobs {
         let is_unwanted = || wanted.load(Ordering::SeqCst) != job.number;
         if is_unwanted() {
             continue;
         }
         let tell = |finding| tell(job.number, finding);
+        let purpose = job.task.purpose();
         let done = panic::catch_unwind(AssertUnwindSafe(|| {
-            carry_out(&mut engine, &base, &job.game, &job.task, &is_unwanted, &tell);
+            let engine = match purpose {
+                Purpose::Best => &mut best,
+                Purpose::Level => of_levels.get_or_insert_with(|| Player::new(make, purpose)),
+            };
+            carry_out(&mut engine.engine, &engine.base, &job.game, &job.task, &is_unwanted, &tell);
         }));
         if let Err(panic) = done {
             // What it left behind may be wrong.
-            engine = make();
+            match purpose {
+                Purpose::Best => best = Player::new(make, purpose),
+                Purpose::Level => of_levels = None,
+            }
             let text = panic.downcast_ref::<String>().cloned();
             let text = text.or_else(|| panic.downcast_ref::<&str>().map(|&text| text.to_owned()));
             tell(Finding::Crashed(text.unwrap_or_default()));
         }
+    }
+}
+
+/// An engine, and its settings as it was made.
+struct Player {
+    engine: Engine,
+    base: EngineSettings,
+}
+
+impl Player {
+    fn new(make: &MakeEngine, purpose: Purpose) -> Player {
+        let engine = make(purpose);
+        Player { base: *engine.settings(), engine }
     }
 }
 

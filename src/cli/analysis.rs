@@ -97,9 +97,8 @@ fn serve(arguments: &Arguments) -> anyhow::Result<()> {
     }
     let available = std::thread::available_parallelism().map_or(1, usize::from);
     let processors = arguments.threads.map_or(available, usize::from);
-    let file_name = |path: Option<PathBuf>| path.map(|path| path.display().to_string());
-    let own = file_name(arguments.model.file()).unwrap_or_else(|| "built-in".to_owned());
-    let names = [Some(own), file_name(arguments.human_model.clone())].into_iter().flatten().collect();
+    let human_name = arguments.human_model.as_ref().map(|path| path.display().to_string());
+    let names = [Some(arguments.model.name()), human_name].into_iter().flatten().collect();
     let version = arguments.compatible.analysis_version().to_owned();
 
     let memory = arguments.memory as usize;

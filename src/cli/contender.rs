@@ -96,6 +96,19 @@ mod tests {
     }
 
     #[test]
+    fn a_rank_plays_with_the_small_network_unless_one_is_named() {
+        let channels = |words: &[&str]| {
+            let parsed = BuiltIn::try_parse_from(words).unwrap();
+            parsed.engine.network().unwrap().unwrap().channels()
+        };
+        let large = channels(&["--network", "large"]);
+        let small = channels(&["--network", "small"]);
+        assert_ne!(large, small);
+        assert_eq!(channels(&["--rank", "9k"]), small);
+        assert_eq!(channels(&["--rank", "9k", "--network", "large"]), large);
+    }
+
+    #[test]
     fn players_can_play_like_people() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("human.bin.gz");

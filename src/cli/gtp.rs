@@ -11,7 +11,7 @@ use crate::commands::{Commands, GraphicsKind, Setting};
 use crate::engine::{Engine, EngineSettings, HumanSettings, RankLink};
 use crate::eval::NetworkSettings;
 use crate::graph_key::Sharing;
-use crate::net::{Network, Profile, Rank};
+use crate::net::{BuiltIn, Network, Profile, Rank};
 use crate::ranks::World;
 use crate::rules::Rules;
 use crate::session::{Autosave, Log, Served, newest};
@@ -160,7 +160,8 @@ pub(super) struct EngineArguments {
     #[arg(long)]
     capture_dead: bool,
     /// Play like a person of this rank, 20k to 9d: moves that look natural to the network, some of which lose as much as that
-    /// rank's mistakes do. A network of human play is asked for its profile of the rank instead
+    /// rank's mistakes do. A network of human play is asked for its profile of the rank instead. Unless a network is named, the
+    /// small built-in one plays
     #[arg(long, value_name = "RANK", conflicts_with = "no_model", value_parser = options::rank)]
     rank: Option<Rank>,
     /// Set any parameter of kata-list-params, such as cpuctExploration=1.2; may be repeated
@@ -176,7 +177,9 @@ impl EngineArguments {
     /// # Errors
     /// If the file that was named cannot be used.
     pub(super) fn network(&self) -> anyhow::Result<Option<Arc<Network>>> {
-        self.model.load()
+        // A rank plays as it was measured: with the small network, and as fast.
+        let unnamed = if self.rank.is_some() { BuiltIn::Small } else { BuiltIn::default() };
+        self.model.load_or(unnamed)
     }
 
     /// The settings, with these where nothing is said; their limit on playouts, where no limit is.

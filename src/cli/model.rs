@@ -2,7 +2,7 @@
 
 use super::options::{self, PrecisionChoice};
 use crate::eval::NetworkSettings;
-use crate::net::{ArithmeticChoice, Forward, Input, Kernel, Network};
+use crate::net::{ArithmeticChoice, BuiltIn, Forward, Input, Kernel, Network};
 use anyhow::{Context, ensure};
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -12,13 +12,20 @@ use std::time::SystemTime;
 /// The name under which a network is found beside the program.
 const BESIDE: &str = "kosumi.bin.gz";
 
+/// The variable that names a network.
+const VARIABLE: &str = "KOSUMI_MODEL";
+
 /// The network
 #[derive(Clone, Debug, Args)]
 pub(super) struct ModelArguments {
-    /// Network in KataGo's format (.bin.gz, .txt.gz, versions 8 to 17) [default: kosumi.bin.gz beside the program,
-    /// if it is there, otherwise the built-in network]
-    #[arg(long, value_name = "FILE", env = "KOSUMI_MODEL")]
+    /// Network in KataGo's format (.bin.gz, .txt.gz, versions 8 to 17) [default: what the variable KOSUMI_MODEL names, or
+    /// kosumi.bin.gz beside the program, if it is there, otherwise the large built-in network]
+    // The variable is none of clap's: for clap it would override `--network`.
+    #[arg(long, value_name = "FILE", overrides_with = "network")]
     model: Option<PathBuf>,
+    /// The built-in network of this name: large, or small, which is asked many times as often: for slow machines [default: large]
+    #[arg(long, value_name = "NAME", value_parser = options::built_in, overrides_with = "model")]
+    network: Option<BuiltIn>,
     /// Play without a network, by playouts alone
     #[arg(long)]
     no_model: bool,
@@ -41,9 +48,18 @@ impl ModelArguments {
         NetworkSettings { arithmetic, ..defaults }
     }
 
-    /// The file of the network, if there is one.
-    pub(super) fn file(&self) -> Option<PathBuf> {
-        self.model.clone().or_else(beside_the_program)
+    /// The file of the network, unless it is built in.
+    fn file(&self) -> Option<PathBuf> {
+        match self.network {
+            Some(_) => None,
+            None => self.model.clone().or_else(of_the_environment).or_else(beside_the_program),
+        }
+    }
+
+    /// The path of the network's file, or which of the built-in ones it is.
+    pub(super) fn name(&self) -> String {
+        let built_in = || format!("built-in {}", self.network.unwrap_or_default().name());
+        self.file().map_or_else(built_in, |path| path.display().to_string())
     }
 
     /// The network, if there is one.
@@ -51,13 +67,26 @@ impl ModelArguments {
     /// # Errors
     /// If the file that was named cannot be used, or if the kernel cannot compute in the precision.
     pub(super) fn load(&self) -> anyhow::Result<Option<Arc<Network>>> {
+        self.load_or(BuiltIn::default())
+    }
+
+    /// The same, or this built-in network if none is named.
+    ///
+    /// # Errors
+    /// The same.
+    pub(super) fn load_or(&self, unnamed: BuiltIn) -> anyhow::Result<Option<Arc<Network>>> {
         if self.no_model {
             return Ok(None);
         }
         let arithmetic = options::arithmetic(self.kernel, self.precision)?;
         match self.file() {
             Some(path) => load(&path, arithmetic).map(Some),
-            None => shared(Path::new(""), || Network::built_in().context("the built-in network")).map(Some),
+            None => {
+                let which = self.network.unwrap_or(unnamed);
+                // No file has such a name.
+                let name = PathBuf::from(format!("\0{}", which.name()));
+                shared(&name, || Network::built_in(which).context("the built-in network")).map(Some)
+            }
         }
     }
 
@@ -74,6 +103,10 @@ impl ModelArguments {
         );
         Ok(network)
     }
+}
+
+fn of_the_environment() -> Option<PathBuf> {
+    std::env::var_os(VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from)
 }
 
 fn beside_the_program() -> Option<PathBuf> {

@@ -2,7 +2,7 @@
 
 use crate::board::{BoardSize, MAX_SIDE};
 use crate::commands::GraphicsKind;
-use crate::net::{Arithmetic, ArithmeticChoice, Kernel, Precision, Rank, UnknownKernel};
+use crate::net::{Arithmetic, ArithmeticChoice, BuiltIn, Kernel, Precision, Rank, UnknownKernel};
 use crate::rules::{KoRule, PRESETS, Rules};
 use std::time::Duration;
 
@@ -23,6 +23,12 @@ pub(super) fn size_text(size: BoardSize) -> String {
 pub(super) fn kernel(name: &str) -> Result<Kernel, String> {
     let kernel: Kernel = name.parse().map_err(|error: UnknownKernel| error.to_string())?;
     if kernel.is_available() { Ok(kernel) } else { Err("this processor cannot run it".to_owned()) }
+}
+
+/// The built-in network of a name.
+pub(super) fn built_in(name: &str) -> Result<BuiltIn, String> {
+    let known = BuiltIn::ALL.into_iter().find(|network| network.name() == name);
+    known.ok_or_else(|| BuiltIn::ALL.map(BuiltIn::name).join(" or "))
 }
 
 /// A precision, or `None` for `auto`.

@@ -3,8 +3,9 @@
 use super::model::ModelArguments;
 use super::options;
 use crate::board::BoardSize;
-use crate::browser::{self, FirstGame, MakeEngine, Setup};
+use crate::browser::{self, FirstGame, MakeEngine, Purpose, Setup};
 use crate::engine::{Engine, EngineSettings};
+use crate::net::BuiltIn;
 use crate::rules::Rules;
 use anyhow::{Context, ensure};
 use clap::Args;
@@ -130,8 +131,18 @@ impl BehindArguments {
             network: self.model.settings_or(defaults.network),
             ..defaults
         };
-        let network = self.model.load()?;
-        Ok(Arc::new(move || Engine::with_network(settings, network.clone())))
+        // Levels with few visits, and ranks, were made with the small network.
+        let (best, of_levels) = (self.model.load()?, self.model.load_or(BuiltIn::Small)?);
+        // Such a search is small, and both engines share the memory.
+        let for_levels = (settings.memory_mebibytes / 8).clamp(1, 32);
+        let for_best = settings.memory_mebibytes.saturating_sub(for_levels).max(1);
+        Ok(Arc::new(move |purpose| {
+            let (network, memory_mebibytes) = match purpose {
+                Purpose::Best => (&best, for_best),
+                Purpose::Level => (&of_levels, for_levels),
+            };
+            Engine::with_network(EngineSettings { memory_mebibytes, ..settings }, network.clone())
+        }))
     }
 }
 

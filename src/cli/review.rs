@@ -214,7 +214,7 @@ fn live(arguments: &Arguments) -> anyhow::Result<()> {
     let threads = arguments.threads.map(usize::from);
     let settings = settings(arguments, threads, arguments.rules.unwrap_or_default());
     let for_table = network.clone();
-    let make: MakeEngine = Arc::new(move || Engine::with_network(settings, for_table.clone()));
+    let make: MakeEngine = Arc::new(move |_| Engine::with_network(settings, for_table.clone()));
     let (bare, whole) = (arguments.clone(), arguments.clone());
     let (bare_file, whole_file, bare_network) = (file.clone(), file.clone(), network.clone());
     let reviewer = Reviewer {

@@ -32,7 +32,7 @@ Speeds are of this machine, from the empty board:
   playouts       random games per second on one thread, and their mean length in moves
   simulations    of the whole search per second, on one thread and on several
   transpositions nodes that a second order of moves came to, in per cent of all nodes
-At last, games by the built-in network: how many small regions were asked about to know which stones are dead, how many
+At last, games by the small built-in network: how many small regions were asked about to know which stones are dead, how many
 answers were known from earlier positions, and what that saved.
 
 Examples:
@@ -81,7 +81,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     let time = arguments.seconds.unwrap_or(Duration::from_secs(2));
     writeln!(out, "Bench: {}", signature::by_playouts()?)?;
-    writeln!(out, "Bench with the built-in network: {}", signature::by_network()?)?;
+    writeln!(out, "Bench with the small built-in network: {}", signature::by_network()?)?;
     if arguments.signature {
         return Ok(());
     }

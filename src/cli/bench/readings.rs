@@ -3,7 +3,7 @@
 use super::square;
 use crate::board::Color;
 use crate::engine::{Engine, EngineSettings, SearchRequest};
-use crate::net::Network;
+use crate::net::{BuiltIn, Network};
 use crate::rules::Rules;
 use anyhow::Context;
 use std::io::Write;
@@ -15,9 +15,9 @@ const GAMES: [(usize, u32); 2] = [(9, 30), (13, 20)];
 /// Longer games are given up.
 const MOST_MOVES: usize = 400;
 
-/// Plays games by the built-in network with itself, and asks for the status of the stones after every move.
+/// Plays games by the small built-in network with itself, and asks for the status of the stones after every move.
 pub(super) fn run(out: &mut impl Write) -> anyhow::Result<()> {
-    let network = Arc::new(Network::built_in().context("the built-in network")?);
+    let network = Arc::new(Network::built_in(BuiltIn::Small).context("the built-in network")?);
     let heading =
         "size   moves   regions asked about   known   nodes read   nodes saved   status, ms a position";
     writeln!(out, "\n{heading}")?;

@@ -4,7 +4,7 @@ use super::{MEBIBYTES, position, search, search_by_count, square};
 use crate::board::{BoardSize, Point};
 use crate::engine::EngineEvaluator;
 use crate::eval::{NetworkEvaluator, NetworkSettings};
-use crate::net::{ArithmeticChoice, Kernel, Network, Precision};
+use crate::net::{ArithmeticChoice, BuiltIn, Kernel, Network, Precision};
 use crate::rng::mix;
 use crate::rules::Rules;
 use crate::search::{Search, SearchParams, SearchReport};
@@ -52,9 +52,9 @@ pub(super) fn by_playouts() -> anyhow::Result<u64> {
     Ok(hash.0)
 }
 
-/// A hash over what searches with the built-in network find, by PUCT and on the portable kernel.
+/// A hash over what searches with the small built-in network find, by PUCT and on the portable kernel.
 pub(super) fn by_network() -> anyhow::Result<u64> {
-    let network = Arc::new(Network::built_in().context("the built-in network")?);
+    let network = Arc::new(Network::built_in(BuiltIn::Small).context("the built-in network")?);
     let arithmetic = ArithmeticChoice { kernel: Some(Kernel::Portable), precision: Some(Precision::F32) };
     let settings = NetworkSettings { arithmetic, ..NetworkSettings::default() };
     let evaluator = NetworkEvaluator::new(network, settings, MEBIBYTES);

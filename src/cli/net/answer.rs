@@ -27,7 +27,7 @@ owner of a point. What a network does not have is NaN.
 Examples:
   kosumi net answer b10c384.bin.gz --precision int8 < questions > answers")]
 pub(super) struct Arguments {
-    /// The network: .bin.gz, .txt.gz, .bin or .txt
+    /// The network: .bin.gz, .txt.gz, .bin, .txt, or compact
     file: PathBuf,
     /// Instructions to compute with [default: the fastest that the processor has]
     #[arg(long, value_name = "NAME", value_parser = options::kernel)]

@@ -6,8 +6,8 @@ use crate::game::{Game, Line};
 use crate::net::features::legal_points;
 use crate::net::random::{self, AttentionShape, BlockKind, Options, RotaryKind, TrunkNormKind};
 use crate::net::{
-    Activation, Arithmetic, ArithmeticChoice, Context, Features, Input, Kernel, Network, Output, Precision,
-    Prediction, Prepared, Scratch, scalar,
+    Activation, Arithmetic, ArithmeticChoice, BuiltIn, Context, Features, Input, Kernel, Network, Output,
+    Precision, Prediction, Prepared, Scratch, scalar,
 };
 use crate::rng::Rng;
 use crate::rules::Rules;
@@ -31,7 +31,7 @@ Examples:
   kosumi net check b18c384.bin.gz --size 19 --kernel avx512
   kosumi net check --kernel emulated-bf16        what amx-bf16 would compute, on any processor")]
 pub(super) struct Arguments {
-    /// The large network: .bin.gz, .txt.gz, .bin or .txt [default: the built-in one]
+    /// The large network: .bin.gz, .txt.gz, .bin or .txt [default: the built-in ones]
     file: Option<PathBuf>,
     /// The kernel alone that has this name [default: all that the processor can run]
     #[arg(long, value_name = "NAME", value_parser = options::kernel)]
@@ -53,7 +53,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if let Some(path) = &arguments.file {
         networks.push(Network::open(path).with_context(|| path.display().to_string())?);
     } else if !arguments.small {
-        networks.push(Network::built_in().context("the built-in network")?);
+        for which in [BuiltIn::Small, BuiltIn::Large] {
+            networks.push(Network::built_in(which).context("a built-in network")?);
+        }
     }
     let positions: Vec<Vec<Position>> =
         arguments.size.iter().map(|&size| positions(size)).collect::<anyhow::Result<_>>()?;

@@ -25,7 +25,7 @@ Examples:
   kosumi net eval b6c96.bin.gz --sgf game.sgf
   kosumi net eval b6c96.bin.gz --sgf game.sgf --move 30 --symmetry all --json")]
 pub(super) struct Arguments {
-    /// The network: .bin.gz, .txt.gz, .bin or .txt
+    /// The network: .bin.gz, .txt.gz, .bin, .txt, or compact
     file: PathBuf,
     /// The game: the main line of the first game in this file
     #[arg(long, value_name = "GAME")]

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 /// Say what a network consists of and what it costs
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// The network: .bin.gz, .txt.gz, .bin or .txt
+    /// The network: .bin.gz, .txt.gz, .bin, .txt, or compact
     file: PathBuf,
 }
 

@@ -2,8 +2,10 @@
 
 mod answer;
 mod check;
+mod convert;
 mod eval;
 mod find;
+mod format;
 mod info;
 mod random;
 
@@ -26,6 +28,8 @@ enum Command {
     Check(check::Arguments),
     /// Answer another program's positions on standard input, in binary
     Answer(answer::Arguments),
+    /// Write a network in another form: the built-in ones for KataGo, for instance
+    Convert(convert::Arguments),
     /// List the KataGo networks that other programs have left on this machine
     Find(find::Arguments),
     /// Make a small network with random weights, to test programs that read the format
@@ -38,6 +42,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         Command::Eval(arguments) => eval::run(arguments),
         Command::Check(arguments) => check::run(arguments),
         Command::Answer(arguments) => answer::run(arguments),
+        Command::Convert(arguments) => convert::run(arguments),
         Command::Find(arguments) => find::run(arguments),
         Command::Random(arguments) => random::run(arguments),
     }

@@ -1,14 +1,10 @@
 //! `kosumi net random`: a network to test with.
 
+use super::format::Format;
 use crate::net::random::{self, AttentionShape, BlockKind, Options, RotaryKind, TrunkNormKind};
-use crate::net::{Activation, Encoding, Network, architecture};
-use anyhow::{Context as _, bail};
+use crate::net::{Activation, architecture};
 use clap::{Args, ValueEnum};
-use flate2::Compression;
-use flate2::write::GzEncoder;
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Make a small network with random weights, to test programs that read the format
 #[derive(Debug, Args)]
@@ -142,9 +138,7 @@ fn block_kind(text: &str) -> Result<(BlockKind, usize), String> {
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let format = Format::of(&arguments.output)?;
     let network = random::network(&options(arguments))?;
-    let path = arguments.output.display();
-    let file = File::create(&arguments.output).with_context(|| path.to_string())?;
-    format.write(&network, file).with_context(|| path.to_string())
+    format.write(&network, &arguments.output)
 }
 
 fn options(arguments: &Arguments) -> Options {
@@ -190,41 +184,6 @@ fn of_parts(arguments: &Arguments) -> Options {
     Options { version, blocks, channels, activation, attention, trunk_norm, ..Options::default() }
 }
 
-/// What the name of a file says.
-#[derive(Clone, Copy, Debug)]
-struct Format {
-    encoding: Encoding,
-    is_packed: bool,
-}
-
-impl Format {
-    fn of(path: &Path) -> anyhow::Result<Format> {
-        let name =
-            path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
-        let (stem, is_packed) = name.strip_suffix(".gz").map_or((name.as_str(), false), |stem| (stem, true));
-        let encoding = if stem.ends_with(".bin") {
-            Encoding::Binary
-        } else if stem.ends_with(".txt") {
-            Encoding::Text
-        } else {
-            bail!("{}: the name must end in .bin.gz, .txt.gz, .bin or .txt", path.display());
-        };
-        Ok(Format { encoding, is_packed })
-    }
-
-    fn write(self, network: &Network, file: File) -> io::Result<()> {
-        let mut file = BufWriter::new(file);
-        if self.is_packed {
-            let mut packed = GzEncoder::new(file, Compression::default());
-            network.write(self.encoding, &mut packed)?;
-            file = packed.finish()?;
-        } else {
-            network.write(self.encoding, &mut file)?;
-        }
-        file.flush()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -265,16 +224,5 @@ mod tests {
             assert_eq!(options.version, version, "{line}");
             random::network(&Options { channels: 12, ..options }).expect(line);
         }
-    }
-
-    #[test]
-    fn the_name_of_the_file_says_how_it_is_written() {
-        let format = |name: &str| Format::of(Path::new(name)).map(|it| (it.encoding, it.is_packed)).ok();
-        assert_eq!(format("a/b.bin.gz"), Some((Encoding::Binary, true)));
-        assert_eq!(format("b.TXT.gz"), Some((Encoding::Text, true)));
-        assert_eq!(format("b.bin"), Some((Encoding::Binary, false)));
-        assert_eq!(format("b.txt"), Some((Encoding::Text, false)));
-        assert_eq!(format("b.gz"), None);
-        assert_eq!(format("bin"), None);
     }
 }

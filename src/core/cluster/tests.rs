@@ -6,7 +6,7 @@ use crate::eval::stub::HashPolicy;
 use crate::eval::{Evaluation, Evaluator, NetworkEvaluator, NetworkSettings, Prior};
 use crate::game::{Game, Line};
 use crate::graph_key::Sharing;
-use crate::net::Network;
+use crate::net::{BuiltIn, Network};
 use crate::rng::Rng;
 use crate::rules::{KoRule, Rules};
 use crate::search::fixtures::{LegalityOracle, empty, fighting_positions, game, rules};
@@ -112,7 +112,7 @@ fn context_free(report: &SearchReport) -> String {
 }
 
 fn built_in(root_symmetries: u8) -> NetworkEvaluator {
-    let network = Network::built_in().expect("a built-in network");
+    let network = Network::built_in(BuiltIn::Small).expect("a built-in network");
     let settings = NetworkSettings { root_symmetries, ..NetworkSettings::default() };
     NetworkEvaluator::new(Arc::new(network), settings, 4)
 }
@@ -577,7 +577,7 @@ fn what_clusters_choose() {
     let number =
         |name: &str, usual: u32| std::env::var(name).map_or(usual, |it| it.parse().expect("a number"));
     let (visits, reference) = (number("KOSUMI_VISITS", 800), number("KOSUMI_REFERENCE", 6000));
-    let network = Arc::new(Network::built_in().expect("a built-in network"));
+    let network = Arc::new(Network::built_in(BuiltIn::Small).expect("a built-in network"));
     let settings = NetworkSettings { view: crate::eval::View::Plain, ..NetworkSettings::default() };
     let size = BoardSize::square(9).expect("size");
     let params = SearchParams::for_network();

@@ -111,7 +111,7 @@ mod tests {
     use crate::cluster::{ThreadLink, thread_links};
     use crate::engine::{Decision, EngineSettings, Observer, SearchRequest};
     use crate::eval::NetworkSettings;
-    use crate::net::Network;
+    use crate::net::{BuiltIn, Network};
     use crate::search::Limits;
     use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
     use std::sync::{Arc, Mutex};
@@ -176,7 +176,7 @@ mod tests {
     }
 
     fn start(ranks: usize, mut link_of: impl FnMut(ThreadLink) -> RankLink) -> Cast {
-        let network = Arc::new(Network::built_in().expect("a built-in network"));
+        let network = Arc::new(Network::built_in(BuiltIn::Small).expect("a built-in network"));
         let mut links = thread_links(ranks).into_iter();
         let mut first = engine(&network);
         let lost = Arc::new(Mutex::new(Vec::new()));

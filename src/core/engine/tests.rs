@@ -634,7 +634,7 @@ fn the_advantage_follows_the_handicap_in_games() {
         genmove(&mut engine, Color::White);
         assert_eq!(told(&engine), -0.5);
     }
-    let built_in = Network::built_in().expect("a network");
+    let built_in = Network::built_in(crate::net::BuiltIn::Small).expect("a network");
     assert!(!crate::net::features::knows_advantage(&built_in));
     assert!(crate::net::features::knows_advantage(&network));
 }

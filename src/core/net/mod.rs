@@ -24,6 +24,7 @@ pub mod symmetry;
 mod tokens;
 pub mod write;
 
+pub use built_in::BuiltIn;
 pub use error::{ErrorKind, ReadError};
 pub use features::Features;
 pub use forward::Forward;
