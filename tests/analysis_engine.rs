@@ -28,7 +28,7 @@ impl Engine {
     fn start<S: AsRef<std::ffi::OsStr>>(words: impl IntoIterator<Item = S>) -> Engine {
         let mut process = Command::new(env!("CARGO_BIN_EXE_kosumi"))
             .args(words)
-            .env_remove("KOSUMI_MODEL")
+            .env("KOSUMI_MODEL", kosumi_test_support::small_network())
             .env_remove("KOSUMI_HUMAN_MODEL")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -400,7 +400,7 @@ fn katrains_command_line_and_queries() {
     ];
     let lines = lines.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
     let config = write_config(folder.path(), &lines);
-    let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/core/net/built_in/small.bin.gz");
+    let model = kosumi_test_support::small_network();
     let words = ["analysis", "-model", model.to_str().unwrap(), "-config", config.to_str().unwrap()];
     let mut engine = Engine::start(words.into_iter().chain(["-override-config", "homeDataDir=~/.katrain"]));
     let query = |id: &str, moves: Value, more: Value| {

@@ -21,6 +21,7 @@ fn run(script: &str, folder: &str) {
     let went = Command::new("node")
         .arg(pages.join(script))
         .args([&chromium, &PathBuf::from(env!("CARGO_BIN_EXE_kosumi")), &folder])
+        .env("KOSUMI_MODEL", kosumi_test_support::small_network())
         .output()
         .unwrap();
     let (out, err) = (String::from_utf8_lossy(&went.stdout), String::from_utf8_lossy(&went.stderr));

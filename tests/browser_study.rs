@@ -26,6 +26,7 @@ fn moves_are_tried_in_a_browser() {
     let went = Command::new("node")
         .arg(pages.join("study.mjs"))
         .args([&chromium, &PathBuf::from(env!("CARGO_BIN_EXE_kosumi")), &folder])
+        .env("KOSUMI_MODEL", kosumi_test_support::small_network())
         .output()
         .unwrap();
     let (out, err) = (String::from_utf8_lossy(&went.stdout), String::from_utf8_lossy(&went.stderr));

@@ -191,7 +191,12 @@ fn sabakis_library_drives_the_program() {
         return;
     }
     let program = env!("CARGO_BIN_EXE_kosumi");
-    let went = Command::new("node").arg(folder.join("sabaki.mjs")).arg(program).output().unwrap();
+    let went = Command::new("node")
+        .arg(folder.join("sabaki.mjs"))
+        .arg(program)
+        .env("KOSUMI_MODEL", kosumi_test_support::small_network())
+        .output()
+        .unwrap();
     let (out, err) = (String::from_utf8_lossy(&went.stdout), String::from_utf8_lossy(&went.stderr));
     assert!(went.status.success() && out.contains("all well"), "{out}{err}");
 }

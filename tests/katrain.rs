@@ -12,7 +12,7 @@ fn katrain_plays_and_analyses_a_game() {
     let output = Command::new(python)
         .arg(project.join("tests/clients/katrain_game.py"))
         .arg(env!("CARGO_BIN_EXE_kosumi"))
-        .arg(project.join("src/core/net/built_in/small.bin.gz"))
+        .arg(kosumi_test_support::small_network())
         .arg("8")
         // It writes its settings there.
         .env("HOME", home.path())

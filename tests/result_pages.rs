@@ -22,8 +22,12 @@ fn visit(kind: &str, make: impl FnOnce(&Path) -> Vec<String>) {
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).unwrap();
     let arguments = make(&folder);
-    let made =
-        Command::new(env!("CARGO_BIN_EXE_kosumi")).args(&arguments).current_dir(&folder).output().unwrap();
+    let made = Command::new(env!("CARGO_BIN_EXE_kosumi"))
+        .args(&arguments)
+        .current_dir(&folder)
+        .env("KOSUMI_MODEL", kosumi_test_support::small_network())
+        .output()
+        .unwrap();
     let page = folder.join("page.html");
     assert!(page.exists(), "{}", String::from_utf8_lossy(&made.stderr));
     let went = Command::new("node")
