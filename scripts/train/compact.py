@@ -33,7 +33,7 @@ from hints import first, told
 from losses import measures
 from model import AttentionBlock, FeedForwardBlock, Network
 
-# Of a matrix that few others can make good, the answers' for instance: finer steps, this share of the others'.
+# The steps of the layers that give the answers are finer, this share of those inside blocks: what is off there shows at once.
 FINER = 0.25
 
 # Weights with fewer numbers than this are left as they are.
