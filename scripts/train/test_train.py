@@ -31,6 +31,7 @@ import gpu
 import hints
 import katago_file
 import label
+import parts
 import teacher
 import train
 from data import (
@@ -911,6 +912,88 @@ class Hints(unittest.TestCase):
             subprocess.run([str(word) for word in command], check=True, capture_output=True)
             state = torch.load(folder / "next" / "state.pt", weights_only=True)
             self.assertGreater(state["positions"], again.positions)
+
+
+class Parts(unittest.TestCase):
+    """`parts.py`: every part of a nested block learns by itself what the teacher's writes."""
+
+    def folder(self, name: str, shape: str) -> Path:
+        """A teacher, a run of another network of its shape, and positions."""
+        folder = Path(name)
+        katago_file.write(folder / "teacher.bin.gz", "t", network(shape))
+        (folder / "start").mkdir()
+        katago_file.write(folder / "start" / "network.bin.gz", "n", network(shape, 2))
+        facts = {"positions": 7, "steps": 1, "cpu_seconds": 1.0, "wall_seconds": 1.0, "round": 0}
+        (folder / "start" / "state.json").write_text(json.dumps(facts))
+        write_shard(folder / "training-0.npz", 7, 7)
+        write_shard(folder / "training-1.npz", 5, 7)
+        self.addCleanup(fast.use_pairs, False)
+        return folder
+
+    def test_a_part_is_off_by_its_own_fault_alone(self):
+        for shape in ("b2c64h2nbttflrs-silu", "b3c32nbt"):
+            with self.subTest(shape), tempfile.TemporaryDirectory() as name:
+                folder = self.folder(name, shape)
+                pool = parts.Pool(teacher.read(folder / "teacher.bin.gz"), folder, 400, 1, 4)
+                made = network(shape)
+                found = parts.parts_of(made)
+                self.assertEqual(len(found), {"b2c64h2nbttflrs-silu": 2 * 6, "b3c32nbt": 3 * 4}[shape])
+                for wrong in [None, *found]:
+                    if wrong is not None:
+                        matrices = [one for one in wrong.module().parameters() if one.ndim > 1]
+                        with torch.no_grad():
+                            matrices[-1].add_(0.3)
+                    for part in found:
+                        is_off = parts.measured(part, pool.pairs(part)) > 1e-3
+                        self.assertEqual(is_off, part is wrong, part.name())
+                    if wrong is not None:
+                        with torch.no_grad():
+                            matrices[-1].sub_(0.3)
+
+    def test_parts_learn_and_nothing_done_is_done_again(self):
+        shape = "b2c64h2nbttflrs-silu"
+        with tempfile.TemporaryDirectory() as name:
+            folder = self.folder(name, shape)
+            words = [folder / "teacher.bin.gz", "--start", folder / "start", "--data", folder, "--out", folder / "run", "--pool", 8000]
+            words += ["--feed-forward", 0.4, "--attention", 0.4, "--convolution", 0.4]
+            words = [str(word) for word in words]
+            claims = parts.Claims(folder / "run" / "parts")
+            _, made = katago_file.read(folder / "start" / "network.bin.gz")
+            taken = parts.parts_of(made)[3]
+            lock = claims.take(taken)
+            call(parts.main, ["parts.py", *words])
+            done = sorted(path.name for path in claims.folder.glob("*.pt"))
+            self.assertEqual(len(done), 11)
+            self.assertFalse(claims.done(taken).exists(), "another process had it")
+            self.assertFalse((folder / "run" / "network.bin.gz").exists(), "a part is missing")
+            times = {name: (claims.folder / name).stat().st_mtime_ns for name in done}
+            lock.close()
+            call(parts.main, ["parts.py", *words])
+            for name, at in times.items():
+                self.assertEqual((claims.folder / name).stat().st_mtime_ns, at, name)
+            log = [json.loads(line) for line in (folder / "run" / "log.jsonl").read_text().splitlines()]
+            self.assertEqual(len(log), 12)
+            for line in log:
+                self.assertLess(line["after"], line["before"], line)
+            # The file holds what was learnt, and the last layers can go on from it.
+            _, written = katago_file.read(folder / "run" / "network.bin.gz")
+            pool = parts.Pool(teacher.read(folder / "teacher.bin.gz"), folder, 8000, 1, 8)
+            for part in parts.parts_of(written):
+                pairs = pool.pairs(part)[:: parts.HELD_BACK]
+                after = next(line["after"] for line in log if line["part"] == part.name())
+                self.assertAlmostEqual(parts.measured(part, pairs), after, delta=0.05 * after + 1e-3)
+            more = ["--data", folder, "--out", folder / "next", "--start", folder / "run", "--blocks", 0, "--minutes", 0.01]
+            training = hints.Training(hints.arguments([str(word) for word in [folder / "teacher.bin.gz", *more]]))
+            self.assertEqual(training.positions, 7)
+            self.assertGreater(training.cpu_seconds, 12 * 0.3)
+
+    def test_other_blocks_are_refused(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = self.folder(name, "b2c64h2nbttflrs-silu")
+            katago_file.write(folder / "teacher.bin.gz", "t", network("b2c32h2tflrs"))
+            words = [folder / "teacher.bin.gz", "--start", folder / "start", "--data", folder, "--out", folder / "run"]
+            with self.assertRaisesRegex(SystemExit, "nothing can be told"):
+                parts.main([str(word) for word in words])
 
 
 class Together(unittest.TestCase):

@@ -1,0 +1,247 @@
+#!/usr/bin/env python3
+"""Teaches every part of a network by itself, one after the other: parts.py TEACHER.bin.gz --start FOLDER --data SHARDS --out FOLDER
+
+A part is one of the 1×1 convolutions around a nested block, or one of the blocks between them. `hints.py` lets all parts learn at once, from a
+stream of positions, at one rate. Here the teacher is asked once, about as many positions as fit into memory, and then every part learns from
+what the teacher's part in its place reads and writes there, for as long as it is given, at a rate that falls to nothing. Most of the time
+goes where most is off: into feed-forward blocks. What a part is off at a rate that stays is mostly the noise of its steps.
+
+Several processes may run on one folder: each takes the next part that nobody has. After a stop the same command goes on; what is lost is the
+parts that were being taught. When the last part is done, whoever taught it writes what `hints.py --start FOLDER --blocks 0` goes on
+with, so that the last layers learn what the parts make of a position together.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import json
+import os
+import time
+from pathlib import Path
+from typing import Iterator
+
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+import torch
+from torch import nn
+
+import fast
+import katago_file
+import optimiser
+import teacher
+from data import Stream
+from hints import Written, first, kinds, off
+from model import Area, FeedForwardBlock, NestedBlock, Network, by_planes, by_points
+from train import write_whole
+
+# Of the positions, one batch in so many is not learnt from: what a part is off is measured on it.
+HELD_BACK = 16
+
+
+class Part:
+    """One part of a nested block: what learns, and where it stands."""
+
+    def __init__(self, block: int, index: int, within: NestedBlock):
+        self.block, self.index, self.within = block, index, within
+        self.inner = within.blocks[index - 1] if 0 < index <= len(within.blocks) else None
+
+    def name(self) -> str:
+        return f"{self.block}-{self.index}"
+
+    def module(self) -> nn.Module:
+        """What learns."""
+        if self.inner is not None:
+            return self.inner
+        names = ("norm1", "conv1") if self.index == 0 else ("norm2", "conv2")
+        return nn.ModuleDict({name: getattr(self.within, name) for name in names})
+
+    def seconds(self, options: argparse.Namespace) -> float:
+        if self.inner is None:
+            return options.convolution
+        return options.attention if self.sees_boards() else options.feed_forward
+
+    def sees_boards(self) -> bool:
+        """Do points see each other in it?"""
+        return self.inner is not None and not isinstance(self.inner, FeedForwardBlock)
+
+    def written(self, read: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
+        """What it makes of the teacher's numbers (n, points, channels), on boards of this shape (n, ?, rows, columns)."""
+        layer = self.inner or (self.within.enter if self.index == 0 else self.within.leave)
+        return by_points(layer(by_planes(read, like), Area(float(like.shape[2] * like.shape[3]), None)))
+
+
+def parts_of(network: Network) -> list[Part]:
+    """All parts of the nested blocks, those that take the longest first: feed-forward blocks, attention, convolutions."""
+    found = [
+        Part(block, index, within)
+        for block, within in enumerate(network.blocks)
+        if isinstance(within, NestedBlock)
+        for index in range(len(within.blocks) + 2)
+    ]
+    return sorted(found, key=lambda part: (part.inner is None, part.sees_boards()))
+
+
+class Pool:
+    """What the teacher's parts read and write on some positions."""
+
+    def __init__(self, network: teacher.Teacher, data: Path, points: int, seed: int, window: int):
+        written = Written(network)
+        # For each batch: boards of one size, as (n, 0, rows, columns); what blocks read and write; the same inside blocks.
+        self.batches: list[tuple[torch.Tensor, list[torch.Tensor], list[list[torch.Tensor]]]] = []
+        total = 0
+        for batch in Stream(data, 64, seed, window):
+            batch = first(batch, max(1, 3072 // (batch.size[0] * batch.size[1])))
+            outside, _ = written(batch)
+            self.batches.append((batch.spatial[:, :0], outside, written.inside))
+            total += len(batch) * batch.size[0] * batch.size[1]
+            # One batch at least is held back, and one learnt from.
+            if total >= points and len(self.batches) > 1:
+                return
+
+    def pairs(self, part: Part) -> list[tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]]:
+        """For each batch: the shape of its boards, what the part reads, what it is to write, and what of that is there without it."""
+        found = []
+        for like, outside, inside in self.batches:
+            own = inside[part.block]
+            if part.index == 0:
+                read, wanted = outside[part.block], own[0]
+                before = torch.zeros_like(wanted)
+            elif part.inner is not None:
+                read, wanted = own[part.index - 1], own[part.index]
+                before = read
+            else:
+                # Without the residual, which is not this part's.
+                read, wanted = own[-1], outside[part.block + 1] - outside[part.block]
+                before = torch.zeros_like(wanted)
+            found.append((like, read, wanted, before))
+        return found
+
+
+def examples(part: Part, pairs: list, points: int, generator: torch.Generator) -> Iterator[tuple]:
+    """Batches without end: whole boards where points see each other, else points of all boards."""
+    if part.sees_boards():
+        while True:
+            yield pairs[int(torch.randint(len(pairs), (), generator=generator))]
+    read, wanted, before = (torch.cat([pair[index].flatten(0, 1) for pair in pairs]) for index in (1, 2, 3))
+    like = read.new_empty(min(points, len(read)), 0, 1, 1)
+    while True:
+        chosen = torch.randint(len(read), (len(like),), generator=generator)
+        yield like, *(numbers[chosen][:, None] for numbers in (read, wanted, before))
+
+
+@torch.no_grad()
+def measured(part: Part, pairs: list) -> float:
+    """How far off a part is on average (see `off`)."""
+    return sum(float(off(part.written(read, like), wanted, before)) for like, read, wanted, before in pairs) / len(pairs)
+
+
+def teach(part: Part, pool: Pool, options: argparse.Namespace) -> dict:
+    """Lets one part learn for as long as it is given. Returns what there is to tell."""
+    pairs = pool.pairs(part)
+    held_back = pairs[::HELD_BACK]
+    learnt = [pair for index, pair in enumerate(pairs) if index % HELD_BACK]
+    facts = {"part": part.name(), "before": round(measured(part, held_back), 5)}
+    before = {name: value.clone() for name, value in part.module().state_dict().items()}
+    adam = optimiser.make(part.module(), "muon", options.rate, 0.0)
+    generator = torch.Generator().manual_seed(options.seed + 100 * part.block + part.index)
+    seconds, begun, steps = part.seconds(options), time.process_time(), 0
+    for like, read, wanted, without in examples(part, learnt, options.points, generator):
+        share = (time.process_time() - begun) / max(1e-9, seconds)
+        if share >= 1:
+            break
+        loss = off(part.written(read, like), wanted, without)
+        adam.zero_grad(set_to_none=True)
+        loss.backward()
+        for group in adam.param_groups:
+            group["lr"] = options.rate * min(1.0, (steps + 1) / 20) * max(0.005, 1 - share)
+        adam.step()
+        steps += 1
+    facts |= {"after": round(measured(part, held_back), 5), "steps": steps, "cpu_seconds": round(time.process_time() - begun, 1)}
+    if not facts["after"] < facts["before"]:
+        # Too short a time, or too high a rate: as it was is better.
+        part.module().load_state_dict(before)
+    return facts
+
+
+class Claims:
+    """Which parts are done, and which are being taught, by whichever process."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def done(self, part: Part) -> Path:
+        return self.folder / f"{part.name()}.pt"
+
+    def take(self, part: Part):
+        """A lock that ends with this process; none if the part is done or taken."""
+        lock = open(self.folder / f"{part.name()}.lock", "w")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.close()
+            return None
+        if self.done(part).exists():
+            lock.close()
+            return None
+        return lock
+
+
+def finish(network: Network, parts: list[Part], claims: Claims, name: str, options: argparse.Namespace) -> None:
+    """Puts the parts together, and writes what a stretch of `hints.py` begins with."""
+    spent, log = 0.0, []
+    for part in parts:
+        saved = torch.load(claims.done(part), map_location="cpu", weights_only=True)
+        part.module().load_state_dict(saved["weights"])
+        spent += saved["facts"]["cpu_seconds"]
+        log.append(json.dumps({"kind": "part"} | saved["facts"]) + "\n")
+    katago_file.write(options.out / "network.bin.gz", name, network)
+    state = json.loads((options.start / "state.json").read_text())
+    state["cpu_seconds"] += spent
+    (options.out / "state.json").write_text(json.dumps(state, indent=1) + "\n")
+    earlier = options.start / "log.jsonl"
+    (options.out / "log.jsonl").write_text((earlier.read_text() if earlier.exists() else "") + "".join(log))
+
+
+def main(words: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("teacher", type=Path, help="the network to learn from, in KataGo's format")
+    parser.add_argument("--start", type=Path, required=True, help="the folder of a run: the network that learns, with nested blocks like the teacher's")
+    parser.add_argument("--data", type=Path, required=True, help="folder of shards: training*.npz")
+    parser.add_argument("--out", type=Path, required=True, help="folder of this run")
+    parser.add_argument("--pool", type=int, default=120_000, help="points that the teacher is asked about; some 60 kB each [%(default)s]")
+    parser.add_argument("--feed-forward", type=float, default=90, help="CPU seconds for each feed-forward block [%(default)s]")
+    parser.add_argument("--attention", type=float, default=40, help="CPU seconds for each block of attention, or of convolutions [%(default)s]")
+    parser.add_argument("--convolution", type=float, default=8, help="CPU seconds for each 1×1 convolution [%(default)s]")
+    parser.add_argument("--rate", type=float, default=1e-2, help="learning rate at the beginning of a part [%(default)s]")
+    parser.add_argument("--points", type=int, default=2048, help="points a step [%(default)s]")
+    parser.add_argument("--window", type=int, default=8, help="shards in memory while the teacher is asked [%(default)s]")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--threads", type=int, default=1, help="CPU threads [%(default)s]")
+    options = parser.parse_args(words)
+    fast.prepare(options.threads)
+    fast.use_pairs(True)
+    name, network = katago_file.read(options.start / "network.bin.gz")
+    asked = teacher.read(options.teacher)
+    own, others = ([kinds(block.blocks) for block in it.blocks if hasattr(block, "blocks")] for it in (network, asked))
+    if own != others or not own or kinds(network.blocks) != kinds(asked.blocks):
+        raise SystemExit(f"{name} has other nested blocks than {asked.name}: nothing can be told")
+    claims, parts = Claims(options.out / "parts"), parts_of(network)
+    pool = None
+    for part in parts:
+        lock = claims.take(part)
+        if lock is None:
+            continue
+        pool = pool or Pool(asked, options.data, options.pool, options.seed, options.window)
+        facts = teach(part, pool, options)
+        saved = {"weights": part.module().state_dict(), "facts": facts}
+        write_whole(claims.done(part), lambda file: torch.save(saved, file))
+        print(*(f"{key}={value}" for key, value in facts.items()), flush=True)
+        lock.close()
+    if all(claims.done(part).exists() for part in parts):
+        finish(network, parts, claims, name, options)
+
+
+if __name__ == "__main__":
+    main()
