@@ -6,7 +6,8 @@ finds four to five bits in it. Kosumi reads such files, `kosumi net convert` mak
 
 Rounded one by one, weights would spoil the network at such steps. So the inputs of every matrix are looked at, on positions of the
 shards: what the rounding of one input's weights is off is made good by the weights of the inputs after it, as far as inputs
-go with each other.
+go with each other. And transformers are rounded from the first block to the last: each layer reads what the rounded ones before it
+write, and where it adds to the residual, its weights first become those (least squares) that come nearest to what should be there now.
 CITE: Frantar et al., "GPTQ: Accurate post-training quantization for generative pre-trained transformers" (2022), its order of inputs
 by activation and its damping. That coarse even steps with a code of variable length are the cheapest: Gish and Pierce 1968.
 
@@ -16,22 +17,26 @@ Scales of norms inside transformers' blocks go into the weights behind them firs
 from __future__ import annotations
 
 import argparse
+import copy
+import dataclasses
 import os
 import tempfile
 from pathlib import Path
+from typing import Iterator
 
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 import fast
 import katago_file
 import teacher
-from data import Stream, all_batches
+from data import Batch, Stream, all_batches
 from hints import first, told
 from losses import measures
-from model import AttentionBlock, FeedForwardBlock, Network
+from model import Area, AttentionBlock, FeedForwardBlock, NestedBlock, Network, Norm, by_points
 
 # The steps of the layers that give the answers are finer, this share of those inside blocks: what is off there shows at once.
 FINER = 0.25
@@ -44,6 +49,9 @@ BITS = 10
 
 # What of the mean second moment is added to all: inputs that were never seen must not take any error.
 DAMPING = 0.01
+
+# The same where weights become those that make good what earlier layers are off.
+CORRECTION_DAMPING = 1e-3
 
 # The layers that read the same numbers in `teacher.py` and in `model.py`.
 SAME_INPUT = {"q": "qkv", "k": "qkv", "v": "qkv", "first": "both", "gate": "both", "score": "scores"}
@@ -82,13 +90,8 @@ def second_moments(network: Network, data: Path, positions: int, points: int) ->
                 counts[name] = counts.get(name, 0) + len(rows)
 
             layer.register_forward_hook(seen)
-    done = 0
-    for batch in Stream(data, 64, 1, 4):
-        batch = first(batch, max(1, points // (batch.size[0] * batch.size[1])))
+    for batch in some(data, positions, points):
         asked(batch.spatial, batch.globals_)
-        done += len(batch)
-        if done >= positions:
-            break
     return {name: total / counts[name] for name, total in sums.items()}
 
 
@@ -111,12 +114,142 @@ def multiples(weight: torch.Tensor, moments: torch.Tensor, step: float) -> torch
     return restored.float()
 
 
+class Inputs:
+    """What is known of what a matrix reads, and of what its outputs lack."""
+
+    def __init__(self):
+        self.moments = self.missing = 0.0
+        self.count = 0
+
+    def add(self, read: torch.Tensor, lacking: torch.Tensor | None = None) -> None:
+        """Of points (…, inputs), and (…, outputs)."""
+        read = read.flatten(0, -2)
+        self.moments = self.moments + (read.T @ read).double()
+        self.count += len(read)
+        if lacking is not None:
+            self.missing = self.missing + (lacking.flatten(0, -2).T @ read).double()
+
+    def mean(self) -> torch.Tensor:
+        """The mean second moments."""
+        return (self.moments / self.count).float()
+
+    def correction(self) -> torch.Tensor:
+        """What weights (outputs, inputs) must be added that outputs lack least: least squares, damped where inputs tell little."""
+        damping = CORRECTION_DAMPING * self.moments.diag().mean()
+        damped = self.moments + damping * torch.eye(len(self.moments), dtype=torch.float64)
+        return torch.linalg.solve(damped, self.missing.T).T.float()
+
+
+@dataclasses.dataclass
+class Boards:
+    """Boards of one size on their way through two networks: the one that is rounded, and the one that is meant."""
+
+    own: torch.Tensor
+    meant: torch.Tensor
+    area: Area
+    rows: int
+    columns: int
+
+
+class Rounding:
+    """Rounds a transformer block by block."""
+
+    def __init__(self, share: float):
+        self.share = share
+        self.steps: dict[nn.Parameter, float] = {}
+
+    def round(self, layer: nn.Module, inputs: Inputs, size: float) -> None:
+        """Rounds a layer's weights. The step is a share of `size`, the root of the mean square of the weights as they were."""
+        matrix = layer.weight.flatten(1)
+        if matrix.numel() < LEAST:
+            return
+        # No weight may need more than 127 steps; some room for what it makes good of others.
+        step = max(self.share * size, float(matrix.abs().max()) / 115)
+        layer.weight.copy_((multiples(matrix, inputs.mean(), step) * step).view_as(layer.weight))
+        self.steps[layer.weight] = step
+
+    def adding(self, layer: nn.Module, read: list[torch.Tensor], own: list[torch.Tensor], meant: list[torch.Tensor]) -> list[torch.Tensor]:
+        """Rounds a layer that adds what it makes of `read` to `own`, such that the sum is near `meant`. Returns the sums."""
+        inputs, size = Inputs(), float(layer.weight.square().mean().sqrt())
+        for x, y, wanted in zip(read, own, meant):
+            inputs.add(x, wanted - y - x @ layer.weight.flatten(1).T)
+        layer.weight.add_(inputs.correction().view_as(layer.weight))
+        self.round(layer, inputs, size)
+        return [y + x @ layer.weight.flatten(1).T for x, y in zip(read, own)]
+
+    def nested(self, block: NestedBlock, like: NestedBlock, boards: list[Boards]) -> None:
+        def bent(x: torch.Tensor, norm: Norm) -> torch.Tensor:
+            x = x if norm.scale is None else x * norm.scale
+            return (F.silu if block.silu else F.relu)(x + norm.bias)
+
+        meant = [bent(it.meant, like.norm1) @ like.conv1.weight.flatten(1).T for it in boards]
+        nothing = [torch.zeros_like(it) for it in meant]
+        own = self.adding(block.conv1, [bent(it.own, block.norm1) for it in boards], nothing, meant)
+        inside = [dataclasses.replace(it, own=x, meant=y) for it, x, y in zip(boards, own, meant)]
+        for part, other in zip(block.blocks, like.blocks):
+            self.block(part, other, inside)
+        for it, part in zip(boards, inside):
+            it.meant = it.meant + bent(part.meant, like.norm2) @ like.conv2.weight.flatten(1).T
+        read = [bent(part.own, block.norm2) for part in inside]
+        for it, x in zip(boards, self.adding(block.conv2, read, [it.own for it in boards], [it.meant for it in boards])):
+            it.own = x
+
+    def block(self, block: nn.Module, like: nn.Module, boards: list[Boards]) -> None:
+        """Takes all boards through a block, which is rounded, and through the same as it was."""
+        if isinstance(block, NestedBlock):
+            self.nested(block, like, boards)
+            return
+        is_attention = isinstance(block, AttentionBlock)
+
+        def inner(of: nn.Module, read: torch.Tensor, it: Boards) -> torch.Tensor:
+            return of.mixed(read, it.area, it.rows, it.columns) if is_attention else of.hidden(read)
+
+        read, inputs = [block.norm(it.own) for it in boards], Inputs()
+        for x in read:
+            inputs.add(x)
+        for layer in (block.q, block.k, block.v) if is_attention else (block.first, block.gate):
+            self.round(layer, inputs, float(layer.weight.square().mean().sqrt()))
+        last, wanted = (block.out, like.out) if is_attention else (block.last, like.last)
+        for it in boards:
+            it.meant = it.meant + inner(like, like.norm(it.meant), it) @ wanted.weight.T
+        read = [inner(block, x, it) for x, it in zip(read, boards)]
+        for it, x in zip(boards, self.adding(last, read, [it.own for it in boards], [it.meant for it in boards])):
+            it.own = x
+
+
+def some(data: Path, positions: int, points: int) -> Iterator[Batch]:
+    """Batches of so many points at most, of so many positions in all."""
+    done = 0
+    for batch in Stream(data, 64, 1, 16):
+        batch = first(batch, max(1, points // (batch.size[0] * batch.size[1])))
+        yield batch
+        done += len(batch)
+        if done >= positions:
+            return
+
+
 @torch.no_grad()
-def compact(network: Network, moments: dict[str, torch.Tensor], share: float) -> dict[nn.Parameter, float]:
-    """Rounds the network's large weights. Their steps, for `katago_file.write`."""
-    steps = {}
+def compact_blocks(network: Network, data: Path, positions: int, share: float) -> dict[nn.Parameter, float]:
+    """Rounds the large weights of a transformer's blocks. Their steps."""
+    like, rounding = copy.deepcopy(network), Rounding(share)
+    boards = []
+    for batch in some(data, positions, 2048):
+        x, area = network.stem(batch.spatial, batch.globals_)
+        points = by_points(x).contiguous()
+        boards.append(Boards(points, points, area, *x.shape[2:]))
+    for block, other in zip(network.blocks, like.blocks):
+        rounding.block(block, other, boards)
+    return rounding.steps
+
+
+@torch.no_grad()
+def compact(
+    network: Network, moments: dict[str, torch.Tensor], share: float, done: dict[nn.Parameter, float] | None = None
+) -> dict[nn.Parameter, float]:
+    """Rounds the network's large weights but those that are done. All steps, for `katago_file.write`."""
+    steps = dict(done or {})
     for name, weight in network.named_parameters():
-        if weight.ndim < 2 or weight.numel() < LEAST:
+        if weight.ndim < 2 or weight.numel() < LEAST or weight in steps:
             continue
         layer = name.removesuffix(".weight")
         *path, last = layer.split(".")
@@ -165,8 +298,9 @@ def main() -> None:
     fast.prepare(options.threads or os.cpu_count() or 1)
     name, network = katago_file.read(options.network)
     fold_norms(network)
+    done = compact_blocks(network, options.data, options.positions, options.share) if network.shape.is_transformer else {}
     moments = second_moments(network, options.data, options.positions, 2048)
-    steps = compact(network, moments, options.share)
+    steps = compact(network, moments, options.share, done)
     katago_file.write(options.out, options.name or name, network, steps=steps)
     print(f"{options.out}: {options.out.stat().st_size:,} bytes", flush=True)
     _, before = katago_file.read(options.network)

@@ -303,18 +303,20 @@ class AttentionBlock(nn.Module):
         swapped = torch.cat([both[..., half:], both[..., :half]], dim=4)
         return *(both * cosine + swapped * sine).unbind(2), value.unflatten(2, (heads, 2 * half))
 
-    def forward(self, x: torch.Tensor, area: Area) -> torch.Tensor:
-        rows, columns = x.shape[2:]
-        points = by_points(x)
-        found = product(self.norm(points), torch.cat([self.q.weight, self.k.weight, self.v.weight]))
+    def mixed(self, read: torch.Tensor, area: Area, rows: int, columns: int) -> torch.Tensor:
+        """What the heads see, side by side, from numbers behind the norm: (n, points, channels)."""
+        found = product(read, torch.cat([self.q.weight, self.k.weight, self.v.weight]))
         qkv = self.turned(found, self.angles(rows, columns))
         if area.mask is None and is_fast_attention(qkv[0]):
-            mixed = learning_attention(*qkv)
-        else:
-            seen = None if area.mask is None else area.mask.flatten(2)[:, :, None].bool()
-            mixed = F.scaled_dot_product_attention(*(part.transpose(1, 2) for part in qkv), attn_mask=seen).transpose(1, 2)
-        mixed = product(mixed.flatten(2), self.out.weight)
-        return by_planes(points + mixed, x)
+            return learning_attention(*qkv).flatten(2)
+        seen = None if area.mask is None else area.mask.flatten(2)[:, :, None].bool()
+        mixed = F.scaled_dot_product_attention(*(part.transpose(1, 2) for part in qkv), attn_mask=seen)
+        return mixed.transpose(1, 2).flatten(2)
+
+    def forward(self, x: torch.Tensor, area: Area) -> torch.Tensor:
+        points = by_points(x)
+        mixed = self.mixed(self.norm(points), area, *x.shape[2:])
+        return by_planes(points + product(mixed, self.out.weight), x)
 
 
 class FeedForwardBlock(nn.Module):
@@ -326,15 +328,17 @@ class FeedForwardBlock(nn.Module):
         self.first, self.gate = (nn.Linear(shape.channels, shape.hidden, bias=False) for _ in range(2))
         self.last = nn.Linear(shape.hidden, shape.channels, bias=False)
 
+    def hidden(self, read: torch.Tensor) -> torch.Tensor:
+        """The hidden units, from numbers behind the norm: (n, points, units)."""
+        both = product(read, torch.cat([self.first.weight, self.gate.weight]))
+        if is_fast_learning(both):
+            return learning_gate(both)
+        first, gate = both.chunk(2, dim=2)
+        return F.silu(first) * gate
+
     def forward(self, x: torch.Tensor, area: Area) -> torch.Tensor:
         points = by_points(x)
-        both = product(self.norm(points), torch.cat([self.first.weight, self.gate.weight]))
-        if is_fast_learning(both):
-            hidden = learning_gate(both)
-        else:
-            first, gate = both.chunk(2, dim=2)
-            hidden = F.silu(first) * gate
-        return by_planes(points + product(hidden, self.last.weight), x)
+        return by_planes(points + product(self.hidden(self.norm(points)), self.last.weight), x)
 
 
 def transformer_blocks(shape: Shape, layers: int) -> list[nn.Module]:

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Teaches every part of a network by itself, one after the other: parts.py TEACHER.bin.gz --start FOLDER --data SHARDS --out FOLDER
 
-A part is one of the 1×1 convolutions around a nested block, or one of the blocks between them. `hints.py` lets all parts learn at once, from a
+A part is one of the 1×1 convolutions around a nested block, or one of the blocks between them, or the stem. `hints.py` lets all parts learn at once, from a
 stream of positions, at one rate. Here the teacher is asked once, about as many positions as fit into memory, and then every part learns from
 what the teacher's part in its place reads and writes there, for as long as it is given, at a rate that falls to nothing. Most of the time
 goes where most is off: into feed-forward blocks. What a part is off at a rate that stays is mostly the noise of its steps.
 
 Several processes may run on one folder: each takes the next part that nobody has. After a stop the same command goes on; what is lost is the
-parts that were being taught. When the last part is done, whoever taught it writes what `hints.py --start FOLDER --blocks 0` goes on
+parts that were being taught. The stem is linear, so its weights are solved for: what few positions show, such as rules that are seldom
+played by, it knows as soon as one shows it. When the last part is done, whoever taught it writes what `hints.py --start FOLDER --blocks 0` goes on
 with, so that the last layers learn what the parts make of a position together.
 """
 
@@ -24,6 +25,7 @@ from typing import Iterator
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 import fast
@@ -71,6 +73,48 @@ class Part:
         return by_points(layer(by_planes(read, like), Area(float(like.shape[2] * like.shape[3]), None)))
 
 
+class Stem:
+    """What the first block reads: a window of the board's features, and the features of the whole position."""
+
+    # What of the mean second moment keeps weights where they are; what no position shows stays.
+    DAMPING = 1e-7
+
+    def __init__(self, network: Network):
+        self.network = network
+
+    def name(self) -> str:
+        return "stem"
+
+    def module(self) -> nn.Module:
+        return nn.ModuleDict({"conv1": self.network.conv1, "from_global": self.network.from_global})
+
+    @torch.no_grad()
+    def measured(self, batches: list) -> float:
+        """How far off it is on average."""
+        total = 0.0
+        for spatial, globals_, outside, _ in batches:
+            written, _ = self.network.stem(spatial, globals_)
+            total += float(off(by_points(written), outside[0], torch.zeros_like(outside[0])))
+        return total / len(batches)
+
+    @torch.no_grad()
+    def solve(self, batches: list) -> None:
+        """The weights that come nearest to what the teacher's stem writes: least squares, from the weights that it has."""
+        side = self.network.conv1.kernel_size[0]
+        moments = missing = 0.0
+        for spatial, globals_, outside, _ in batches:
+            windows = F.unfold(spatial, side, padding=side // 2).mT
+            read = torch.cat([windows, globals_[:, None].expand(-1, windows.shape[1], -1)], dim=2).flatten(0, 1).double()
+            written, _ = self.network.stem(spatial, globals_)
+            moments = moments + read.T @ read
+            missing = missing + read.T @ (outside[0] - by_points(written)).flatten(0, 1).double()
+        damped = moments + torch.eye(len(moments), dtype=torch.float64) * (self.DAMPING * moments.diag().mean())
+        found = torch.linalg.solve(damped, missing).T.float()
+        window, global_ = found.split([self.network.conv1.weight[0].numel(), self.network.from_global.in_features], dim=1)
+        self.network.conv1.weight.add_(window.reshape(self.network.conv1.weight.shape))
+        self.network.from_global.weight.add_(global_)
+
+
 def parts_of(network: Network) -> list[Part]:
     """All parts of the nested blocks, those that take the longest first: feed-forward blocks, attention, convolutions."""
     found = [
@@ -87,13 +131,13 @@ class Pool:
 
     def __init__(self, network: teacher.Teacher, data: Path, points: int, seed: int, window: int):
         written = Written(network)
-        # For each batch: boards of one size, as (n, 0, rows, columns); what blocks read and write; the same inside blocks.
-        self.batches: list[tuple[torch.Tensor, list[torch.Tensor], list[list[torch.Tensor]]]] = []
+        # For each batch of boards of one size: its features; what blocks read and write; the same inside blocks.
+        self.batches: list[tuple[torch.Tensor, torch.Tensor, list[torch.Tensor], list[list[torch.Tensor]]]] = []
         total = 0
         for batch in Stream(data, 64, seed, window):
             batch = first(batch, max(1, 3072 // (batch.size[0] * batch.size[1])))
             outside, _ = written(batch)
-            self.batches.append((batch.spatial[:, :0], outside, written.inside))
+            self.batches.append((batch.spatial, batch.globals_, outside, written.inside))
             total += len(batch) * batch.size[0] * batch.size[1]
             # One batch at least is held back, and one learnt from.
             if total >= points and len(self.batches) > 1:
@@ -102,7 +146,7 @@ class Pool:
     def pairs(self, part: Part) -> list[tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]]:
         """For each batch: the shape of its boards, what the part reads, what it is to write, and what of that is there without it."""
         found = []
-        for like, outside, inside in self.batches:
+        for like, _, outside, inside in self.batches:
             own = inside[part.block]
             if part.index == 0:
                 read, wanted = outside[part.block], own[0]
@@ -136,12 +180,24 @@ def measured(part: Part, pairs: list) -> float:
     return sum(float(off(part.written(read, like), wanted, before)) for like, read, wanted, before in pairs) / len(pairs)
 
 
+def held_back(numbers: list) -> tuple[list, list]:
+    """What is learnt from, and what is not."""
+    return [it for index, it in enumerate(numbers) if index % HELD_BACK], numbers[::HELD_BACK]
+
+
+def solve(stem: Stem, pool: Pool) -> dict:
+    """The same as `teach`, of the stem."""
+    begun = time.process_time()
+    learnt, others = held_back(pool.batches)
+    facts = {"part": stem.name(), "before": round(stem.measured(others), 7)}
+    stem.solve(learnt)
+    return facts | {"after": round(stem.measured(others), 7), "steps": 1, "cpu_seconds": round(time.process_time() - begun, 1)}
+
+
 def teach(part: Part, pool: Pool, options: argparse.Namespace) -> dict:
     """Lets one part learn for as long as it is given. Returns what there is to tell."""
-    pairs = pool.pairs(part)
-    held_back = pairs[::HELD_BACK]
-    learnt = [pair for index, pair in enumerate(pairs) if index % HELD_BACK]
-    facts = {"part": part.name(), "before": round(measured(part, held_back), 5)}
+    learnt, others = held_back(pool.pairs(part))
+    facts = {"part": part.name(), "before": round(measured(part, others), 5)}
     before = {name: value.clone() for name, value in part.module().state_dict().items()}
     adam = optimiser.make(part.module(), "muon", options.rate, 0.0)
     generator = torch.Generator().manual_seed(options.seed + 100 * part.block + part.index)
@@ -157,7 +213,7 @@ def teach(part: Part, pool: Pool, options: argparse.Namespace) -> dict:
             group["lr"] = options.rate * min(1.0, (steps + 1) / 20) * max(0.005, 1 - share)
         adam.step()
         steps += 1
-    facts |= {"after": round(measured(part, held_back), 5), "steps": steps, "cpu_seconds": round(time.process_time() - begun, 1)}
+    facts |= {"after": round(measured(part, others), 5), "steps": steps, "cpu_seconds": round(time.process_time() - begun, 1)}
     if not facts["after"] < facts["before"]:
         # Too short a time, or too high a rate: as it was is better.
         part.module().load_state_dict(before)
@@ -171,10 +227,10 @@ class Claims:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
 
-    def done(self, part: Part) -> Path:
+    def done(self, part: Part | Stem) -> Path:
         return self.folder / f"{part.name()}.pt"
 
-    def take(self, part: Part):
+    def take(self, part: Part | Stem):
         """A lock that ends with this process; none if the part is done or taken."""
         lock = open(self.folder / f"{part.name()}.lock", "w")
         try:
@@ -188,7 +244,7 @@ class Claims:
         return lock
 
 
-def finish(network: Network, parts: list[Part], claims: Claims, name: str, options: argparse.Namespace) -> None:
+def finish(network: Network, parts: list[Part | Stem], claims: Claims, name: str, options: argparse.Namespace) -> None:
     """Puts the parts together, and writes what a stretch of `hints.py` begins with."""
     spent, log = 0.0, []
     for part in parts:
@@ -227,14 +283,15 @@ def main(words: list[str] | None = None) -> None:
     own, others = ([kinds(block.blocks) for block in it.blocks if hasattr(block, "blocks")] for it in (network, asked))
     if own != others or not own or kinds(network.blocks) != kinds(asked.blocks):
         raise SystemExit(f"{name} has other nested blocks than {asked.name}: nothing can be told")
-    claims, parts = Claims(options.out / "parts"), parts_of(network)
+    claims = Claims(options.out / "parts")
+    parts: list[Part | Stem] = [*parts_of(network), Stem(network)]
     pool = None
     for part in parts:
         lock = claims.take(part)
         if lock is None:
             continue
         pool = pool or Pool(asked, options.data, options.pool, options.seed, options.window)
-        facts = teach(part, pool, options)
+        facts = solve(part, pool) if isinstance(part, Stem) else teach(part, pool, options)
         saved = {"weights": part.module().state_dict(), "facts": facts}
         write_whole(claims.done(part), lambda file: torch.save(saved, file))
         print(*(f"{key}={value}" for key, value in facts.items()), flush=True)

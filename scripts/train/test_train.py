@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import functools
 import io
 import json
@@ -963,7 +964,7 @@ class Parts(unittest.TestCase):
             lock = claims.take(taken)
             call(parts.main, ["parts.py", *words])
             done = sorted(path.name for path in claims.folder.glob("*.pt"))
-            self.assertEqual(len(done), 11)
+            self.assertEqual(len(done), 12)
             self.assertFalse(claims.done(taken).exists(), "another process had it")
             self.assertFalse((folder / "run" / "network.bin.gz").exists(), "a part is missing")
             times = {name: (claims.folder / name).stat().st_mtime_ns for name in done}
@@ -972,14 +973,17 @@ class Parts(unittest.TestCase):
             for name, at in times.items():
                 self.assertEqual((claims.folder / name).stat().st_mtime_ns, at, name)
             log = [json.loads(line) for line in (folder / "run" / "log.jsonl").read_text().splitlines()]
-            self.assertEqual(len(log), 12)
+            self.assertEqual(len(log), 13)
             for line in log:
                 self.assertLess(line["after"], line["before"], line)
+            stem = next(line for line in log if line["part"] == "stem")
+            self.assertGreater(stem["before"], 0.01)
+            self.assertLess(stem["after"], 1e-6, "it is linear")
             # The file holds what was learnt, and the last layers can go on from it.
             _, written = katago_file.read(folder / "run" / "network.bin.gz")
             pool = parts.Pool(teacher.read(folder / "teacher.bin.gz"), folder, 8000, 1, 8)
             for part in parts.parts_of(written):
-                pairs = pool.pairs(part)[:: parts.HELD_BACK]
+                _, pairs = parts.held_back(pool.pairs(part))
                 after = next(line["after"] for line in log if line["part"] == part.name())
                 self.assertAlmostEqual(parts.measured(part, pairs), after, delta=0.05 * after + 1e-3)
             more = ["--data", folder, "--out", folder / "next", "--start", folder / "run", "--blocks", 0, "--minutes", 0.01]
@@ -1144,6 +1148,46 @@ class Compact(unittest.TestCase):
         self.assertTrue(torch.equal(alone, torch.round(weight / step)))
         far = compact.multiples(1000 * weight, inputs.T @ inputs / 4000, step)
         self.assertLessEqual(float(far.abs().max()), 127)
+
+
+    def test_later_layers_make_good_what_earlier_ones_are_off(self):
+        """From the first block to the last: the last one's numbers are much nearer than with every matrix by itself."""
+        for shape in ("b2c32h2tflrs", "b2c64h2nbttflrs-silu"):
+            with self.subTest(shape), tempfile.TemporaryDirectory() as name, mock.patch.object(compact, "LEAST", 500):
+                folder = Path(name)
+                for index in range(4):
+                    write_shard(folder / f"training-{index}.npz", 7, 7, 64)
+                meant = network(shape)
+                compact.fold_norms(meant)
+                batch = next(iter(Stream(folder, 64, 9, 4)))
+
+                def last_block(made: Network) -> torch.Tensor:
+                    with torch.no_grad():
+                        x, area = made.stem(batch.spatial, batch.globals_)
+                        for block in made.blocks:
+                            x = block(x, area)
+                        return x
+
+                def off(made: Network) -> float:
+                    wanted = last_block(meant)
+                    return float((last_block(made) - wanted).square().sum() / wanted.square().sum())
+
+                alone, together = copy.deepcopy(meant), copy.deepcopy(meant)
+                moments = compact.second_moments(alone, folder, 200, 2048)
+                steps = compact.compact(alone, moments, 0.4)
+                done = compact.compact_blocks(together, folder, 200, 0.4)
+                self.assertLess(off(together), 0.7 * off(alone))
+                # The same matrices, each of whole multiples of its step.
+                in_blocks = {name for name, one in alone.named_parameters() if one in steps and name.startswith("blocks")}
+                self.assertEqual({name for name, one in together.named_parameters() if one in done}, in_blocks)
+                for weight, step in done.items():
+                    torch.testing.assert_close(weight / step, (weight / step).round(), atol=1e-3, rtol=0)
+                # What is done stays as it is, and the rest is rounded.
+                before = {weight: weight.clone() for weight in done}
+                every = compact.compact(together, compact.second_moments(together, folder, 200, 2048), 0.4, done)
+                self.assertEqual(len(every), len(steps))
+                for weight, was in before.items():
+                    self.assertTrue(torch.equal(weight, was))
 
 
 class Batches(unittest.TestCase):
