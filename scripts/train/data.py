@@ -110,6 +110,16 @@ def fair_komi(
     return np.where(changed[:, None], with_komi(globals_, area, steps), globals_).astype(np.float32)
 
 
+def odd_komi(globals_: np.ndarray, area: int, share: float, rng: np.random.Generator) -> np.ndarray:
+    """The features of positions with another komi for this share of them: half of these near what they have, half anything up to all
+    points of the board. A network does not know what it was never shown, and people play with any komi."""
+    count = len(globals_)
+    far = np.round(rng.uniform(-area, area, count) - 20 * globals_[:, KOMI])
+    steps = np.where(rng.random(count) < 0.5, komi_steps(count, rng), far)
+    changed = rng.random(count) < share
+    return np.where(changed[:, None], with_komi(globals_, area, steps), globals_).astype(np.float32)
+
+
 @dataclasses.dataclass
 class Batch:
     """n positions of one size, p points. Everything is from the view of the player to move."""

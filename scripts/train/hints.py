@@ -32,6 +32,7 @@ from pathlib import Path
 
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -40,7 +41,7 @@ import fast
 import katago_file
 import optimiser
 import teacher
-from data import POLICY_MOVES, Batch, Stream, all_batches
+from data import POLICY_MOVES, Batch, Stream, all_batches, odd_komi
 from losses import Weights, legal_logits, losses, measures
 from model import AttentionBlock, FeedForwardBlock, NestedBlock, Network, Shape, by_planes, by_points
 from together import Workers
@@ -293,7 +294,11 @@ class Training:
         return rate * max(0.0, min(1.0, 20 * share + 0.01, falling))
 
     def step(self, batch: Batch) -> dict[str, float]:
-        batch = first(batch, max(1, self.options.most // (batch.size[0] * batch.size[1])))
+        area = batch.size[0] * batch.size[1]
+        batch = first(batch, max(1, self.options.most // area))
+        if self.options.vary_komi > 0:
+            rng = np.random.default_rng((self.options.seed, self.workers.rank, self.steps))
+            batch.globals_ = torch.from_numpy(odd_komi(batch.globals_.numpy(), area, self.options.vary_komi, rng))
         name, _, share = self.part()
         if self.latest not in ("", name):
             # A part begins with what the one before has come to, averaged.
@@ -386,6 +391,7 @@ def arguments(words: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--batch", type=int, default=16, help="positions a step [%(default)s]")
     parser.add_argument("--most", type=int, default=2048, help="points a step; boards with more come in smaller batches [%(default)s]")
     parser.add_argument("--points", type=int, default=1500, help="points that a feed-forward block learns from in a step [%(default)s]")
+    parser.add_argument("--vary-komi", type=float, default=0.0, help="share of the positions that get another komi, any [%(default)s]")
     parser.add_argument("--average", type=float, default=300, help="steps over which weights are averaged [%(default)s]")
     parser.add_argument("--window", type=int, default=4, help="shards in memory [%(default)s]")
     parser.add_argument("--seed", type=int, default=1)

@@ -24,6 +24,7 @@ from typing import Iterator
 
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -32,7 +33,7 @@ import fast
 import katago_file
 import optimiser
 import teacher
-from data import Stream
+from data import Stream, odd_komi
 from hints import Written, first, kinds, off
 from model import Area, FeedForwardBlock, NestedBlock, Network, by_planes, by_points
 from train import write_whole
@@ -129,16 +130,18 @@ def parts_of(network: Network) -> list[Part]:
 class Pool:
     """What the teacher's parts read and write on some positions."""
 
-    def __init__(self, network: teacher.Teacher, data: Path, points: int, seed: int, window: int):
-        written = Written(network)
+    def __init__(self, network: teacher.Teacher, data: Path, points: int, seed: int, window: int, vary_komi: float = 0.0):
+        written, rng = Written(network), np.random.default_rng(seed)
         # For each batch of boards of one size: its features; what blocks read and write; the same inside blocks.
         self.batches: list[tuple[torch.Tensor, torch.Tensor, list[torch.Tensor], list[list[torch.Tensor]]]] = []
         total = 0
         for batch in Stream(data, 64, seed, window):
             batch = first(batch, max(1, 3072 // (batch.size[0] * batch.size[1])))
+            area = batch.size[0] * batch.size[1]
+            batch.globals_ = torch.from_numpy(odd_komi(batch.globals_.numpy(), area, vary_komi, rng))
             outside, _ = written(batch)
             self.batches.append((batch.spatial, batch.globals_, outside, written.inside))
-            total += len(batch) * batch.size[0] * batch.size[1]
+            total += len(batch) * area
             # One batch at least is held back, and one learnt from.
             if total >= points and len(self.batches) > 1:
                 return
@@ -266,7 +269,9 @@ def main(words: list[str] | None = None) -> None:
     parser.add_argument("--start", type=Path, required=True, help="the folder of a run: the network that learns, with nested blocks like the teacher's")
     parser.add_argument("--data", type=Path, required=True, help="folder of shards: training*.npz")
     parser.add_argument("--out", type=Path, required=True, help="folder of this run")
+    parser.add_argument("--only", help="the parts with these names alone, such as 4-2,5-4,stem; others stay as they are")
     parser.add_argument("--pool", type=int, default=120_000, help="points that the teacher is asked about; some 60 kB each [%(default)s]")
+    parser.add_argument("--vary-komi", type=float, default=0.0, help="share of the positions that get another komi, any [%(default)s]")
     parser.add_argument("--feed-forward", type=float, default=90, help="CPU seconds for each feed-forward block [%(default)s]")
     parser.add_argument("--attention", type=float, default=40, help="CPU seconds for each block of attention, or of convolutions [%(default)s]")
     parser.add_argument("--convolution", type=float, default=8, help="CPU seconds for each 1×1 convolution [%(default)s]")
@@ -285,12 +290,17 @@ def main(words: list[str] | None = None) -> None:
         raise SystemExit(f"{name} has other nested blocks than {asked.name}: nothing can be told")
     claims = Claims(options.out / "parts")
     parts: list[Part | Stem] = [*parts_of(network), Stem(network)]
+    if options.only is not None:
+        wanted = set(options.only.split(","))
+        if unknown := wanted - {part.name() for part in parts}:
+            raise SystemExit(f"{name} has no part {', '.join(sorted(unknown))}: {', '.join(part.name() for part in parts)}")
+        parts = [part for part in parts if part.name() in wanted]
     pool = None
     for part in parts:
         lock = claims.take(part)
         if lock is None:
             continue
-        pool = pool or Pool(asked, options.data, options.pool, options.seed, options.window)
+        pool = pool or Pool(asked, options.data, options.pool, options.seed, options.window, options.vary_komi)
         facts = solve(part, pool) if isinstance(part, Stem) else teach(part, pool, options)
         saved = {"weights": part.module().state_dict(), "facts": facts}
         write_whole(claims.done(part), lambda file: torch.save(saved, file))

@@ -44,6 +44,7 @@ from data import (
     fair_komi,
     komi_wave,
     make_batch,
+    odd_komi,
     read_groups,
     regrets,
     turned_points,
@@ -623,6 +624,21 @@ class Komi(unittest.TestCase):
         same = gpu.moved_komi(torch.from_numpy(before), 81, torch.from_numpy(more).float())
         np.testing.assert_allclose(same.numpy(), after, atol=1e-6)
 
+    def test_any_komi(self):
+        before = np.zeros((2000, 19), np.float32)
+        before[:, KOMI] = np.repeat([-7.5 / 20, 30 / 20], 1000)
+        rng = np.random.default_rng(4)
+        np.testing.assert_array_equal(odd_komi(before, 81, 0.0, rng), before)
+        after = odd_komi(before, 81, 0.5, rng)
+        changed = after[:, KOMI] != before[:, KOMI]
+        self.assertTrue(0.44 < changed.mean() < 0.53)
+        komi = 20 * after[changed, KOMI]
+        self.assertTrue((np.abs(komi) <= 101).all() and komi.min() < -70 and komi.max() > 70)
+        np.testing.assert_allclose(2 * komi, np.round(2 * komi), atol=1e-3)
+        # Half of them are near what they were.
+        self.assertTrue(0.5 < (np.abs(after - before)[changed, KOMI] * 20 <= 30.5).mean() < 0.85)
+        np.testing.assert_allclose(after[:, KOMI_WAVE][changed], komi_wave(81, komi), atol=1e-4)
+
 
 def call(main, words: list) -> str:
     """What a script prints with these words on its command line."""
@@ -990,6 +1006,17 @@ class Parts(unittest.TestCase):
             training = hints.Training(hints.arguments([str(word) for word in [folder / "teacher.bin.gz", *more]]))
             self.assertEqual(training.positions, 7)
             self.assertGreater(training.cpu_seconds, 12 * 0.3)
+            # Some parts alone, from there on.
+            words[words.index("--start") + 1], words[words.index("--out") + 1] = str(folder / "run"), str(folder / "some")
+            call(parts.main, ["parts.py", *words, "--only", "0-2,1-5"])
+            log = [json.loads(line) for line in (folder / "some" / "log.jsonl").read_text().splitlines()]
+            self.assertEqual([line["part"] for line in log[13:]], ["0-2", "1-5"])
+            _, again = katago_file.read(folder / "some" / "network.bin.gz")
+            changed = [name for name, one in again.state_dict().items() if not torch.equal(one, written.state_dict()[name])]
+            self.assertTrue(all(name.startswith(("blocks.0.blocks.1.", "blocks.1.norm2", "blocks.1.conv2")) for name in changed), changed)
+            self.assertTrue(changed)
+            with self.assertRaisesRegex(SystemExit, "no part 7-7"):
+                call(parts.main, ["parts.py", *words, "--only", "0-2,7-7"])
 
     def test_other_blocks_are_refused(self):
         with tempfile.TemporaryDirectory() as name:
