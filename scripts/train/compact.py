@@ -34,7 +34,7 @@ import fast
 import katago_file
 import teacher
 from data import Batch, Stream, all_batches
-from hints import first, told
+from hints import at_most, told
 from losses import measures
 from model import Area, AttentionBlock, FeedForwardBlock, NestedBlock, Network, Norm, by_points
 
@@ -93,6 +93,12 @@ def second_moments(network: Network, data: Path, positions: int, points: int) ->
     for batch in some(data, positions, points):
         asked(batch.spatial, batch.globals_)
     return {name: total / counts[name] for name, total in sums.items()}
+
+
+def step_of(weight: torch.Tensor, wanted: float) -> float:
+    """The step for a matrix: the one that is wanted, unless a weight would need more than 127 of it. There is some room for what weights make
+    good of others."""
+    return max(wanted, float(weight.abs().max()) / 115)
 
 
 def multiples(weight: torch.Tensor, moments: torch.Tensor, step: float) -> torch.Tensor:
@@ -163,8 +169,7 @@ class Rounding:
         matrix = layer.weight.flatten(1)
         if matrix.numel() < LEAST:
             return
-        # No weight may need more than 127 steps; some room for what it makes good of others.
-        step = max(self.share * size, float(matrix.abs().max()) / 115)
+        step = step_of(matrix, self.share * size)
         layer.weight.copy_((multiples(matrix, inputs.mean(), step) * step).view_as(layer.weight))
         self.steps[layer.weight] = step
 
@@ -179,8 +184,7 @@ class Rounding:
 
     def nested(self, block: NestedBlock, like: NestedBlock, boards: list[Boards]) -> None:
         def bent(x: torch.Tensor, norm: Norm) -> torch.Tensor:
-            x = x if norm.scale is None else x * norm.scale
-            return (F.silu if block.silu else F.relu)(x + norm.bias)
+            return (F.silu if block.silu else F.relu)(norm.scaled_columns(x) + norm.bias)
 
         meant = [bent(it.meant, like.norm1) @ like.conv1.weight.flatten(1).T for it in boards]
         nothing = [torch.zeros_like(it) for it in meant]
@@ -221,7 +225,7 @@ def some(data: Path, positions: int, points: int) -> Iterator[Batch]:
     """Batches of so many points at most, of so many positions in all."""
     done = 0
     for batch in Stream(data, 64, 1, 16):
-        batch = first(batch, max(1, points // (batch.size[0] * batch.size[1])))
+        batch = at_most(batch, points)
         yield batch
         done += len(batch)
         if done >= positions:
@@ -259,8 +263,7 @@ def compact(
             weight.copy_(torch.from_numpy(katago_file.rounded(weight.numpy(), BITS)))
             continue
         own = share if path else share * FINER
-        # No weight may need more than 127 steps; some room for what it makes good of others.
-        step = float(torch.maximum(own * weight.square().mean().sqrt(), weight.abs().max() / 115))
+        step = step_of(weight, own * float(weight.square().mean().sqrt()))
         matrix = weight.flatten(1)
         weight.copy_((multiples(matrix, seen, step) * step).view_as(weight))
         steps[weight] = step

@@ -54,6 +54,11 @@ def first(batch: Batch, count: int) -> Batch:
     return Batch(**{name: part[:count] if isinstance(part, torch.Tensor) else part for name, part in parts.items()})
 
 
+def at_most(batch: Batch, points: int) -> Batch:
+    """The first positions of a batch, with so many points in all at most, but one position at least."""
+    return first(batch, max(1, points // (batch.size[0] * batch.size[1])))
+
+
 def told(answer, batch: Batch) -> None:
     """Makes a teacher's answer what the batch is labelled with, as `label.py` would have written it."""
     policy = F.softmax(legal_logits(answer, batch), dim=1)
@@ -294,9 +299,9 @@ class Training:
         return rate * max(0.0, min(1.0, 20 * share + 0.01, falling))
 
     def step(self, batch: Batch) -> dict[str, float]:
-        area = batch.size[0] * batch.size[1]
-        batch = first(batch, max(1, self.options.most // area))
+        batch = at_most(batch, self.options.most)
         if self.options.vary_komi > 0:
+            area = batch.size[0] * batch.size[1]
             rng = np.random.default_rng((self.options.seed, self.workers.rank, self.steps))
             batch.globals_ = torch.from_numpy(odd_komi(batch.globals_.numpy(), area, self.options.vary_komi, rng))
         name, _, share = self.part()

@@ -34,12 +34,15 @@ import katago_file
 import optimiser
 import teacher
 from data import Stream, odd_komi
-from hints import Written, first, kinds, off
+from hints import Written, at_most, kinds, off
 from model import Area, FeedForwardBlock, NestedBlock, Network, by_planes, by_points
 from train import write_whole
 
 # Of the positions, one batch in so many is not learnt from: what a part is off is measured on it.
 HELD_BACK = 16
+
+# Points at most that the teacher is asked about at a time, and that attention learns from in a step.
+TOGETHER = 3072
 
 
 class Part:
@@ -136,7 +139,7 @@ class Pool:
         self.batches: list[tuple[torch.Tensor, torch.Tensor, list[torch.Tensor], list[list[torch.Tensor]]]] = []
         total = 0
         for batch in Stream(data, 64, seed, window):
-            batch = first(batch, max(1, 3072 // (batch.size[0] * batch.size[1])))
+            batch = at_most(batch, TOGETHER)
             area = batch.size[0] * batch.size[1]
             batch.globals_ = torch.from_numpy(odd_komi(batch.globals_.numpy(), area, vary_komi, rng))
             outside, _ = written(batch)
@@ -202,7 +205,7 @@ def teach(part: Part, pool: Pool, options: argparse.Namespace) -> dict:
     learnt, others = held_back(pool.pairs(part))
     facts = {"part": part.name(), "before": round(measured(part, others), 5)}
     before = {name: value.clone() for name, value in part.module().state_dict().items()}
-    adam = optimiser.make(part.module(), "muon", options.rate, 0.0)
+    muon = optimiser.make(part.module(), "muon", options.rate, 0.0)
     generator = torch.Generator().manual_seed(options.seed + 100 * part.block + part.index)
     seconds, begun, steps = part.seconds(options), time.process_time(), 0
     for like, read, wanted, without in examples(part, learnt, options.points, generator):
@@ -210,14 +213,15 @@ def teach(part: Part, pool: Pool, options: argparse.Namespace) -> dict:
         if share >= 1:
             break
         loss = off(part.written(read, like), wanted, without)
-        adam.zero_grad(set_to_none=True)
+        muon.zero_grad(set_to_none=True)
         loss.backward()
-        for group in adam.param_groups:
+        for group in muon.param_groups:
             group["lr"] = options.rate * min(1.0, (steps + 1) / 20) * max(0.005, 1 - share)
-        adam.step()
+        muon.step()
         steps += 1
     facts |= {"after": round(measured(part, others), 5), "steps": steps, "cpu_seconds": round(time.process_time() - begun, 1)}
-    if not facts["after"] < facts["before"]:
+    facts["kept"] = facts["after"] < facts["before"]
+    if not facts["kept"]:
         # Too short a time, or too high a rate: as it was is better.
         part.module().load_state_dict(before)
     return facts
@@ -276,7 +280,7 @@ def main(words: list[str] | None = None) -> None:
     parser.add_argument("--attention", type=float, default=40, help="CPU seconds for each block of attention, or of convolutions [%(default)s]")
     parser.add_argument("--convolution", type=float, default=8, help="CPU seconds for each 1×1 convolution [%(default)s]")
     parser.add_argument("--rate", type=float, default=1e-2, help="learning rate at the beginning of a part [%(default)s]")
-    parser.add_argument("--points", type=int, default=2048, help="points a step [%(default)s]")
+    parser.add_argument("--points", type=int, default=2048, help="points a step; attention takes whole boards [%(default)s]")
     parser.add_argument("--window", type=int, default=8, help="shards in memory while the teacher is asked [%(default)s]")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=1, help="CPU threads [%(default)s]")
@@ -307,7 +311,10 @@ def main(words: list[str] | None = None) -> None:
         print(*(f"{key}={value}" for key, value in facts.items()), flush=True)
         lock.close()
     if all(claims.done(part).exists() for part in parts):
-        finish(network, parts, claims, name, options)
+        # Several processes may see at the same time that all is done; each writes the same.
+        with open(claims.folder / "finish.lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            finish(network, parts, claims, name, options)
 
 
 if __name__ == "__main__":
