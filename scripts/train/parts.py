@@ -67,6 +67,9 @@ class Part:
             return options.convolution
         return options.attention if self.sees_boards() else options.feed_forward
 
+    def rate(self, options: argparse.Namespace) -> float:
+        return options.attention_rate if self.sees_boards() else options.rate
+
     def sees_boards(self) -> bool:
         """Do points see each other in it?"""
         return self.inner is not None and not isinstance(self.inner, FeedForwardBlock)
@@ -180,10 +183,19 @@ def examples(part: Part, pairs: list, points: int, generator: torch.Generator) -
         yield like, *(numbers[chosen][:, None] for numbers in (read, wanted, before))
 
 
+def evenly_off(written: torch.Tensor, wanted: torch.Tensor, before: torch.Tensor) -> torch.Tensor:
+    """How far off a part is, as a share of what the teacher's part adds (mean squares), where no point counts for more than two ordinary ones.
+
+    In `off` the points count by their squares, and at a komi far from fair these are so large that other positions are forgotten for them."""
+    added = (wanted - before).square().sum(dim=-1)
+    weights = 1 / (added + added.median()).clamp(min=1e-12)
+    return (weights * (written - wanted).square().sum(dim=-1)).sum() / (weights * added).sum().clamp(min=1e-12)
+
+
 @torch.no_grad()
 def measured(part: Part, pairs: list) -> float:
-    """How far off a part is on average (see `off`)."""
-    return sum(float(off(part.written(read, like), wanted, before)) for like, read, wanted, before in pairs) / len(pairs)
+    """How far off a part is on average (see `evenly_off`)."""
+    return sum(float(evenly_off(part.written(read, like), wanted, before)) for like, read, wanted, before in pairs) / len(pairs)
 
 
 def held_back(numbers: list) -> tuple[list, list]:
@@ -205,18 +217,18 @@ def teach(part: Part, pool: Pool, options: argparse.Namespace) -> dict:
     learnt, others = held_back(pool.pairs(part))
     facts = {"part": part.name(), "before": round(measured(part, others), 5)}
     before = {name: value.clone() for name, value in part.module().state_dict().items()}
-    muon = optimiser.make(part.module(), "muon", options.rate, 0.0)
+    muon = optimiser.make(part.module(), "muon", part.rate(options), 0.0)
     generator = torch.Generator().manual_seed(options.seed + 100 * part.block + part.index)
     seconds, begun, steps = part.seconds(options), time.process_time(), 0
     for like, read, wanted, without in examples(part, learnt, options.points, generator):
         share = (time.process_time() - begun) / max(1e-9, seconds)
         if share >= 1:
             break
-        loss = off(part.written(read, like), wanted, without)
+        loss = evenly_off(part.written(read, like), wanted, without)
         muon.zero_grad(set_to_none=True)
         loss.backward()
         for group in muon.param_groups:
-            group["lr"] = options.rate * min(1.0, (steps + 1) / 20) * max(0.005, 1 - share)
+            group["lr"] = part.rate(options) * min(1.0, (steps + 1) / 20) * max(0.005, 1 - share)
         muon.step()
         steps += 1
     facts |= {"after": round(measured(part, others), 5), "steps": steps, "cpu_seconds": round(time.process_time() - begun, 1)}
@@ -280,6 +292,7 @@ def main(words: list[str] | None = None) -> None:
     parser.add_argument("--attention", type=float, default=40, help="CPU seconds for each block of attention, or of convolutions [%(default)s]")
     parser.add_argument("--convolution", type=float, default=8, help="CPU seconds for each 1×1 convolution [%(default)s]")
     parser.add_argument("--rate", type=float, default=1e-2, help="learning rate at the beginning of a part [%(default)s]")
+    parser.add_argument("--attention-rate", type=float, default=4e-3, help="the same of attention, or of blocks of convolutions [%(default)s]")
     parser.add_argument("--points", type=int, default=2048, help="points a step; attention takes whole boards [%(default)s]")
     parser.add_argument("--window", type=int, default=8, help="shards in memory while the teacher is asked [%(default)s]")
     parser.add_argument("--seed", type=int, default=1)

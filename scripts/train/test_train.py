@@ -967,6 +967,24 @@ class Parts(unittest.TestCase):
                         with torch.no_grad():
                             matrices[-1].sub_(0.3)
 
+    def test_no_point_counts_for_all_others(self):
+        before = torch.randn(2, 50, 6)
+        wanted = before + torch.randn(2, 50, 6)
+        wanted[0, 0] = before[0, 0] + 1000
+        found = wanted.clone()
+        self.assertEqual(float(parts.evenly_off(found, wanted, before)), 0)
+        self.assertAlmostEqual(float(parts.evenly_off(before, wanted, before)), 1, delta=1e-5)
+        # All is forgotten but for one point with huge numbers: nearly nothing is right, which a plain sum of squares does not show.
+        found[:] = before
+        found[0, 0] = wanted[0, 0]
+        self.assertLess(float(hints.off(found, wanted, before)), 1e-3)
+        self.assertGreater(float(parts.evenly_off(found, wanted, before)), 0.9)
+        # That point alone is a hundredth of the points, and at most two hundredths of what counts.
+        found = wanted.clone()
+        found[0, 0] = before[0, 0]
+        self.assertLess(float(parts.evenly_off(found, wanted, before)), 0.05)
+        self.assertGreater(float(parts.evenly_off(found, wanted, before)), 0.01)
+
     def test_parts_learn_and_nothing_done_is_done_again(self):
         shape = "b2c64h2nbttflrs-silu"
         with tempfile.TemporaryDirectory() as name:
