@@ -152,8 +152,9 @@ class Pool:
             if total >= points and len(self.batches) > 1:
                 return
 
-    def pairs(self, part: Part) -> list[tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]]:
-        """For each batch: the shape of its boards, what the part reads, what it is to write, and what of that is there without it."""
+    def pairs(self, part: Part) -> list[tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]]:
+        """For each batch: the shape of its boards, what the part reads, what it is to write, what of that is there without it, and
+        what every point counts for."""
         found = []
         for like, _, outside, inside in self.batches:
             own = inside[part.block]
@@ -167,7 +168,7 @@ class Pool:
                 # Without the residual, which is not this part's.
                 read, wanted = own[-1], outside[part.block + 1] - outside[part.block]
                 before = torch.zeros_like(wanted)
-            found.append((like, read, wanted, before))
+            found.append((like, read, wanted, before, counts(wanted, before)))
         return found
 
 
@@ -176,26 +177,33 @@ def examples(part: Part, pairs: list, points: int, generator: torch.Generator) -
     if part.sees_boards():
         while True:
             yield pairs[int(torch.randint(len(pairs), (), generator=generator))]
-    read, wanted, before = (torch.cat([pair[index].flatten(0, 1) for pair in pairs]) for index in (1, 2, 3))
+    read, *others = (torch.cat([pair[index].flatten(0, 1) for pair in pairs]) for index in (1, 2, 3, 4))
     like = read.new_empty(min(points, len(read)), 0, 1, 1)
     while True:
         chosen = torch.randint(len(read), (len(like),), generator=generator)
-        yield like, *(numbers[chosen][:, None] for numbers in (read, wanted, before))
+        yield like, *(numbers[chosen][:, None] for numbers in (read, *others))
 
 
-def evenly_off(written: torch.Tensor, wanted: torch.Tensor, before: torch.Tensor) -> torch.Tensor:
-    """How far off a part is, as a share of what the teacher's part adds (mean squares), where no point counts for more than two ordinary ones.
-
-    In `off` the points count by their squares, and at a komi far from fair these are so large that other positions are forgotten for them."""
+def counts(wanted: torch.Tensor, before: torch.Tensor) -> torch.Tensor:
+    """What every point of some positions is to count for in `off_by_position` (n, points): less where the teacher's part adds much to the
+    whole position. In `off` the points count by their squares, and at a komi far from fair these are so large that other positions are
+    forgotten for them. Within a position the largest numbers do count for most: the answers come from them."""
     added = (wanted - before).square().sum(dim=-1)
-    weights = 1 / (added + added.median()).clamp(min=1e-12)
-    return (weights * (written - wanted).square().sum(dim=-1)).sum() / (weights * added).sum().clamp(min=1e-12)
+    of_position = added.mean(dim=1, keepdim=True)
+    return (1 / (of_position + of_position.median()).clamp(min=1e-12)).expand_as(added)
+
+
+def off_by_position(written: torch.Tensor, wanted: torch.Tensor, before: torch.Tensor, counts: torch.Tensor) -> torch.Tensor:
+    """How far off a part is, as a share of what the teacher's part adds (mean squares), every point counting for so much."""
+    added = (counts * (wanted - before).square().sum(dim=-1)).sum()
+    return (counts * (written - wanted).square().sum(dim=-1)).sum() / added.clamp(min=1e-12)
 
 
 @torch.no_grad()
 def measured(part: Part, pairs: list) -> float:
-    """How far off a part is on average (see `evenly_off`)."""
-    return sum(float(evenly_off(part.written(read, like), wanted, before)) for like, read, wanted, before in pairs) / len(pairs)
+    """How far off a part is on average (see `off_by_position`)."""
+    found = [float(off_by_position(part.written(read, like), wanted, before, count)) for like, read, wanted, before, count in pairs]
+    return sum(found) / len(found)
 
 
 def held_back(numbers: list) -> tuple[list, list]:
@@ -220,11 +228,11 @@ def teach(part: Part, pool: Pool, options: argparse.Namespace) -> dict:
     muon = optimiser.make(part.module(), "muon", part.rate(options), 0.0)
     generator = torch.Generator().manual_seed(options.seed + 100 * part.block + part.index)
     seconds, begun, steps = part.seconds(options), time.process_time(), 0
-    for like, read, wanted, without in examples(part, learnt, options.points, generator):
+    for like, read, wanted, without, count in examples(part, learnt, options.points, generator):
         share = (time.process_time() - begun) / max(1e-9, seconds)
         if share >= 1:
             break
-        loss = evenly_off(part.written(read, like), wanted, without)
+        loss = off_by_position(part.written(read, like), wanted, without, count)
         muon.zero_grad(set_to_none=True)
         loss.backward()
         for group in muon.param_groups:

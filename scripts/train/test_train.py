@@ -967,23 +967,28 @@ class Parts(unittest.TestCase):
                         with torch.no_grad():
                             matrices[-1].sub_(0.3)
 
-    def test_no_point_counts_for_all_others(self):
-        before = torch.randn(2, 50, 6)
-        wanted = before + torch.randn(2, 50, 6)
-        wanted[0, 0] = before[0, 0] + 1000
-        found = wanted.clone()
-        self.assertEqual(float(parts.evenly_off(found, wanted, before)), 0)
-        self.assertAlmostEqual(float(parts.evenly_off(before, wanted, before)), 1, delta=1e-5)
-        # All is forgotten but for one point with huge numbers: nearly nothing is right, which a plain sum of squares does not show.
-        found[:] = before
-        found[0, 0] = wanted[0, 0]
+    def test_no_position_counts_for_all_others(self):
+        before = torch.randn(40, 25, 6)
+        wanted = before + torch.randn(40, 25, 6)
+        wanted[0] = before[0] + 1000 * torch.randn(25, 6)
+        count = parts.counts(wanted, before)
+        self.assertEqual(float(parts.off_by_position(wanted, wanted, before, count)), 0)
+        self.assertAlmostEqual(float(parts.off_by_position(before, wanted, before, count)), 1, delta=1e-5)
+        # All is forgotten but for one position with huge numbers, which a plain sum of squares does not show.
+        found = before.clone()
+        found[0] = wanted[0]
         self.assertLess(float(hints.off(found, wanted, before)), 1e-3)
-        self.assertGreater(float(parts.evenly_off(found, wanted, before)), 0.9)
-        # That point alone is a hundredth of the points, and at most two hundredths of what counts.
+        self.assertGreater(float(parts.off_by_position(found, wanted, before, count)), 0.9)
+        # That position alone is one of 40, and counts for two.
         found = wanted.clone()
-        found[0, 0] = before[0, 0]
-        self.assertLess(float(parts.evenly_off(found, wanted, before)), 0.05)
-        self.assertGreater(float(parts.evenly_off(found, wanted, before)), 0.01)
+        found[0] = before[0]
+        self.assertAlmostEqual(float(parts.off_by_position(found, wanted, before, count)), 2 / 41, delta=0.01)
+        # Within a position, points count by their squares.
+        wanted[1, 0] = before[1, 0] + 100
+        found = wanted.clone()
+        found[1, 0] = before[1, 0]
+        count = parts.counts(wanted, before)
+        self.assertAlmostEqual(float(parts.off_by_position(found[1:2], wanted[1:2], before[1:2], count[1:2])), 1, delta=0.01)
 
     def test_parts_learn_and_nothing_done_is_done_again(self):
         shape = "b2c64h2nbttflrs-silu"
