@@ -575,9 +575,10 @@
     else if (point >= 0 && children[state.step].some(child => played(steps[child]) === point)) tryMove(point);
   });
 
-  addEventListener("hashchange", () => {
-    const step = Number(location.hash.slice(1));
-    if (location.hash && Number.isInteger(step) && step !== state.step && step < main) go(step);
+  // The address that the event names: `remember` may have put the step before into that of the page since.
+  addEventListener("hashchange", event => {
+    const { hash } = new URL(event.newURL), step = Number(hash.slice(1));
+    if (hash && Number.isInteger(step) && step !== state.step && step < main) go(step);
   });
   for (const link of document.querySelectorAll(".worst a")) {
     link.addEventListener("click", event => {

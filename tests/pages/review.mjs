@@ -182,6 +182,16 @@ async function german(page) {
   equal(await page.evaluate(() => document.body.innerText), before, "and back everything is as before");
 }
 
+// A step that is asked for by the address is shown, even if the page notes the step before in it at that moment.
+async function address(page) {
+  await page.evaluate(() => {
+    location.hash = "#2";
+    history.replaceState(null, "", "#1");
+  });
+  await page.waitForTimeout(100);
+  equal(await step(page), 2, "the step of a new address");
+}
+
 async function text(page) {
   const [at, comment] = expected.comment;
   await page.evaluate(at => { location.hash = `#${at}`; }, at);
@@ -204,6 +214,7 @@ for (const colorScheme of ["light", "dark"]) {
       await badMoves(page);
       await choices(page);
       await fits(page);
+      await address(page);
       await text(page);
       await german(page);
     }
