@@ -1,7 +1,7 @@
 //! Intel's matrix extensions, since Sapphire Rapids. The intrinsics are not stable in Rust, hence assembly.
 //!
-//! This has run in an emulator of processors, not on hardware yet ([`kernels`](crate::net::kernels) says more). The emulation of
-//! `tiles.rs` follows Intel's pseudocode of the same instructions; a test compares them where it can, and [`Prepared::fastest`](crate::net::Prepared::fastest) tries the kernel before it relies on it.
+//! The emulation of `tiles.rs` follows Intel's pseudocode of the same instructions; a test compares them where the processor has them, and
+//! [`Prepared::fastest`](crate::net::Prepared::fastest) tries the kernel before it relies on it.
 
 use super::integer_tiles::{self, DEPTH, ROWS, Tiles};
 use super::tiles::{BLOCK, Grid, Product, TileUnit, to_grid};

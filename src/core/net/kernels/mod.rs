@@ -13,11 +13,9 @@
 //! does the convolutions in 16 bits (`tiles.rs`), or all products in 8 bits (`integer_tiles.rs`). Normalisations and activations pass over planes in between
 //! (`pointwise.rs`).
 //!
-//! **What has run where.** All kernels but [`AmxBf16`](Kernel::AmxBf16) and [`AmxInt8`](Kernel::AmxInt8) run on hardware (AMD
-//! Zen 5; those without AVX-512 and VNNI on Zen 3, too). `AmxInt8` has run nowhere yet; all but its five instructions has run with a model of them, and a processor that has
-//! them is first asked for a product that is known. `AmxBf16` has run
-//! under Bochs 3.0's model of Sapphire Rapids, with a stand-in for Linux, and not on hardware yet: products of tiles
-//! were bit for bit those of the emulation. The kernels for ARM have run under qemu (user mode, processors `max`, `neoverse-n1`
+//! **What has run where.** All kernels for x86-64 run on hardware (AMD Zen 5; those without AVX-512 and VNNI on Zen 3, too; [`AmxBf16`](Kernel::AmxBf16) and
+//! [`AmxInt8`](Kernel::AmxInt8) on an Intel Xeon with the instructions of Sapphire Rapids). A processor that has tiles of bytes
+//! is first asked for a product that is known. The kernels for ARM have run under qemu alone (user mode, processors `max`, `neoverse-n1`
 //! and `cortex-a72`). `kosumi net check` compares all kernels that a processor has.
 //!
 //! `unsafe` is allowed in this module alone, for two things: calling functions that are compiled for instructions
