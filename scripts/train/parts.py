@@ -238,8 +238,9 @@ class Enough(Exception):
 # Points that a convolution learns from.
 FIT_POINTS = 40_000
 
-# As `Stem.DAMPING`.
-FIT_DAMPING = 1e-9
+# Keeps weights small, as a share of the mean second moment of what they multiply. Without it, units that are hardly ever anything but 0 get
+# weights a hundred times as large as others: harmless here, but `compact.py` rounds a matrix in steps of one size.
+FIT_DAMPING = 1e-6
 
 
 def fit(part: Part, learnt: list, options: argparse.Namespace) -> int:
@@ -275,12 +276,13 @@ def fit(part: Part, learnt: list, options: argparse.Namespace) -> int:
         with torch.no_grad():
             rows = bent.double()
             moments = rows.T @ rows
-            damped = moments + torch.eye(len(moments), dtype=torch.float64) * (FIT_DAMPING * moments.diag().mean())
-            missing = rows.T @ (wanted - bent @ weight.flatten(1).T).double()
-            weight.add_(torch.linalg.solve(damped, missing).T.float().reshape(weight.shape))
+            damping = FIT_DAMPING * moments.diag().mean()
+            found = torch.linalg.solve(moments + torch.eye(len(moments), dtype=torch.float64) * damping, rows.T @ wanted.double())
+            weight.copy_(found.T.float().reshape(weight.shape))
         search.zero_grad()
         # At weights that are solved for, the slope of the rest is that of the sum with these weights kept.
-        loss = (bent @ weight.detach().flatten(1).T - wanted).square().sum() / added
+        size = damping.float() * weight.detach().square().sum()
+        loss = ((bent @ weight.detach().flatten(1).T - wanted).square().sum() + size) / added
         loss.backward()
         slopes += 1
         if loss.item() < least:
