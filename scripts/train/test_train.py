@@ -990,6 +990,30 @@ class Parts(unittest.TestCase):
         count = parts.counts(wanted, before)
         self.assertAlmostEqual(float(parts.off_by_position(found[1:2], wanted[1:2], before[1:2], count[1:2])), 1, delta=0.01)
 
+    def test_units_are_turned_back(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = self.folder(name, "b2c64h2nbttflrs-silu")
+            pool = parts.Pool(teacher.read(folder / "teacher.bin.gz"), folder, 4000, 1, 4)
+            for is_exchanged, factor in parts.TURNS:
+                with self.subTest(is_exchanged=is_exchanged, factor=factor):
+                    part = next(part for part in parts.parts_of(network("b2c64h2nbttflrs-silu")) if part.name() == "0-2")
+                    pairs, block = pool.pairs(part), part.inner
+                    wrong = range(0, block.last.in_features, 5)
+                    with torch.no_grad():
+                        for unit in wrong:
+                            first, gate = block.first.weight[unit].clone(), block.gate.weight[unit].clone()
+                            if is_exchanged:
+                                size = [float((weight * block.norm.scale).norm()) for weight in (first, gate)]
+                                first, gate = gate * (size[0] / size[1] / factor), first * (size[1] / size[0] * factor)
+                            else:
+                                first, gate = -first, -gate
+                            block.first.weight[unit], block.gate.weight[unit] = first, gate
+                    is_off = parts.measured(part, pairs)
+                    self.assertGreater(is_off, 1e-4)
+                    turned = parts.turn(part, pairs, is_exchanged, factor, torch.Generator().manual_seed(1))
+                    self.assertGreaterEqual(turned, len(wrong) // 2)
+                    self.assertLess(parts.measured(part, pairs), 0.5 * is_off)
+
     def test_parts_learn_and_nothing_done_is_done_again(self):
         shape = "b2c64h2nbttflrs-silu"
         with tempfile.TemporaryDirectory() as name:
