@@ -14,6 +14,7 @@ import sys
 
 import torch
 import torch.nn.functional as F
+from torch import nn
 
 import katago_file
 from data import all_batches
@@ -25,27 +26,33 @@ POSITIONS = 48
 MOST_DOUBLINGS = 6
 
 
+def layers(network: Network) -> list[nn.Module]:
+    """Attention and feed-forward blocks, those inside nested blocks among them, in their order."""
+    return [layer for layer in network.blocks.modules() if isinstance(layer, (AttentionBlock, FeedForwardBlock))]
+
+
 @torch.no_grad()
 def inner_sizes(network: Network, batches) -> list[torch.Tensor]:
-    """The root mean square of every unit, block by block."""
-    sums: list[list[torch.Tensor]] = [[] for _ in network.blocks]
+    """The root mean square of every unit, block by block (see `layers`)."""
+    found: dict[nn.Module, list[torch.Tensor]] = {layer: [] for layer in layers(network)}
+
+    def see(block: nn.Module, given: tuple) -> None:
+        normed = block.norm(by_points(given[0]))
+        units = block.v(normed) if isinstance(block, AttentionBlock) else F.silu(block.first(normed)) * block.gate(normed)
+        found[block].append(units.flatten(0, 1).square().mean(0))
+
+    hooks = [layer.register_forward_pre_hook(see) for layer in found]
     for batch in batches:
-        x, area = network.stem(batch.spatial, batch.globals_)
-        for found, block in zip(sums, network.blocks):
-            normed = block.norm(by_points(x))
-            if isinstance(block, AttentionBlock):
-                units = block.v(normed)
-            else:
-                units = F.silu(block.first(normed)) * block.gate(normed)
-            found.append(units.flatten(0, 1).square().mean(0))
-            x = block(x, area)
-    return [torch.stack(found).mean(0).sqrt() for found in sums]
+        network(batch.spatial, batch.globals_)
+    for hook in hooks:
+        hook.remove()
+    return [torch.stack(sizes).mean(0).sqrt() for sizes in found.values()]
 
 
 @torch.no_grad()
 def balance(network: Network, sizes: list[torch.Tensor]) -> None:
     """Moves what units are larger than others into the weights that read them, and the other way round: half of each."""
-    for block, size in zip(network.blocks, sizes):
+    for block, size in zip(layers(network), sizes):
         is_attention = isinstance(block, AttentionBlock)
         makes, reads = (block.v, block.out) if is_attention else (block.gate, block.last)
         wanted = (size.clamp(min=1e-6) / reads.weight.abs().amax(0).clamp(min=1e-6)).log2() / 2
@@ -58,8 +65,8 @@ def main() -> None:
     if len(sys.argv) != 4:
         raise SystemExit(__doc__)
     name, network = katago_file.read(sys.argv[1])
-    if not all(isinstance(block, (AttentionBlock, FeedForwardBlock)) for block in network.blocks):
-        raise SystemExit(f"{sys.argv[1]}: not a plain transformer")
+    if not layers(network):
+        raise SystemExit(f"{sys.argv[1]}: not a transformer")
     sizes = inner_sizes(network, all_batches(sys.argv[2], "", 16, POSITIONS))
     balance(network, sizes)
     katago_file.write(sys.argv[3], name, network)

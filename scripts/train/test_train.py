@@ -1146,22 +1146,25 @@ class Balance(unittest.TestCase):
 
     @torch.no_grad()
     def test_units_become_alike_and_answers_stay(self):
-        made = network("b2c32h2tflrs")
-        # One unit of each block is made far too large, one far too small.
-        for block in made.blocks:
-            makes = block.v if hasattr(block, "v") else block.gate
-            makes.weight[0] *= 40
-            makes.weight[1] /= 40
-        with tempfile.TemporaryDirectory() as folder:
-            write_shard(Path(folder) / "training-0.npz", 7, 7)
-            batches = list(all_batches(folder, "training", 16, 48))
-        before = answers(made, batches[0].spatial, batches[0].globals_)
-        sizes = balance.inner_sizes(made, batches)
-        balance.balance(made, sizes)
-        for one, other in zip(answers(made, batches[0].spatial, batches[0].globals_), before, strict=True):
-            self.assertTrue(torch.equal(one, other))
-        for old, new in zip(sizes, balance.inner_sizes(made, batches)):
-            self.assertLess(float(new.max() / new.min()), 0.2 * float(old.max() / old.min()))
+        for shape, count in (("b2c32h2tflrs", 4), ("b2c64h2nbttflrs-silu", 8)):
+            with self.subTest(shape):
+                made = network(shape)
+                self.assertEqual(len(balance.layers(made)), count)
+                # One unit of each block is made far too large, one far too small.
+                for block in balance.layers(made):
+                    makes = block.v if hasattr(block, "v") else block.gate
+                    makes.weight[0] *= 40
+                    makes.weight[1] /= 40
+                with tempfile.TemporaryDirectory() as folder:
+                    write_shard(Path(folder) / "training-0.npz", 7, 7)
+                    batches = list(all_batches(folder, "training", 16, 48))
+                before = answers(made, batches[0].spatial, batches[0].globals_)
+                sizes = balance.inner_sizes(made, batches)
+                balance.balance(made, sizes)
+                for one, other in zip(answers(made, batches[0].spatial, batches[0].globals_), before, strict=True):
+                    self.assertTrue(torch.equal(one, other))
+                for old, new in zip(sizes, balance.inner_sizes(made, batches)):
+                    self.assertLess(float(new.max() / new.min()), 0.2 * float(old.max() / old.min()))
 
 
 def rounded(made: Network, share: float, least: int = 1000) -> dict[torch.nn.Parameter, float]:
