@@ -78,12 +78,17 @@ class Part:
     def bent(self, read: torch.Tensor) -> torch.Tensor:
         """Of a convolution: what it multiplies, of the teacher's numbers (…, channels)."""
         norm = self.within.norm1 if self.index == 0 else self.within.norm2
-        return (F.silu if self.within.silu else F.relu)((read if norm.scale is None else read * norm.scale) + norm.bias)
+        return (F.silu if self.within.silu else F.relu)(norm.scaled_columns(read) + norm.bias)
 
     def written(self, read: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
         """What it makes of the teacher's numbers (n, points, channels), on boards of this shape (n, ?, rows, columns)."""
         layer = self.inner or (self.within.enter if self.index == 0 else self.within.leave)
         return by_points(layer(by_planes(read, like), Area(float(like.shape[2] * like.shape[3]), None)))
+
+
+def damped(moments: torch.Tensor, share: float) -> torch.Tensor:
+    """Second moments, of which this share of their mean is added to each: least squares then keep weights small."""
+    return moments + torch.eye(len(moments), dtype=moments.dtype) * (share * moments.diag().mean())
 
 
 class Stem:
@@ -121,8 +126,7 @@ class Stem:
             written, _ = self.network.stem(spatial, globals_)
             moments = moments + read.T @ read
             missing = missing + read.T @ (outside[0] - by_points(written)).flatten(0, 1).double()
-        damped = moments + torch.eye(len(moments), dtype=torch.float64) * (self.DAMPING * moments.diag().mean())
-        found = torch.linalg.solve(damped, missing).T.float()
+        found = torch.linalg.solve(damped(moments, self.DAMPING), missing).T.float()
         window, global_ = found.split([self.network.conv1.weight[0].numel(), self.network.from_global.in_features], dim=1)
         self.network.conv1.weight.add_(window.reshape(self.network.conv1.weight.shape))
         self.network.from_global.weight.add_(global_)
@@ -178,7 +182,7 @@ class Pool:
         return found
 
 
-def together(pairs: list) -> list[torch.Tensor]:
+def all_points(pairs: list) -> list[torch.Tensor]:
     """What is read, what is to be written, what of that is there, and what it counts for, of the points of all batches."""
     return [torch.cat([pair[index].flatten(0, 1) for pair in pairs]) for index in (1, 2, 3, 4)]
 
@@ -188,7 +192,7 @@ def examples(part: Part, pairs: list, points: int, generator: torch.Generator) -
     if part.sees_boards():
         while True:
             yield pairs[int(torch.randint(len(pairs), (), generator=generator))]
-    read, *others = together(pairs)
+    read, *others = all_points(pairs)
     like = read.new_empty(min(points, len(read)), 0, 1, 1)
     while True:
         chosen = torch.randint(len(read), (len(like),), generator=generator)
@@ -245,7 +249,7 @@ FIT_DAMPING = 1e-6
 
 def fit(part: Part, learnt: list, options: argparse.Namespace) -> int:
     """Teaches a convolution. Its weights are solved for, whatever scales and biases come before them, so that only these few are searched
-    for, with exact slopes. That ends a hundred times nearer to the teacher's numbers than as many seconds of steps by samples, and it has to: attention
+    for, with exact slopes. That ends a hundred times nearer to the teacher's numbers than steps by samples came, and it has to: attention
     behind the first of these convolutions makes 2 % of the 0.1 % that steps leave, most of it in what all points of a board have in common.
 
     Returns how often slopes were computed.
@@ -254,7 +258,7 @@ def fit(part: Part, learnt: list, options: argparse.Namespace) -> int:
     CITE: Liu and Nocedal, "On the limited memory BFGS method for large scale optimization" (1989).
     """
     generator = torch.Generator().manual_seed(options.seed + 100 * part.block + part.index)
-    read, wanted, _, count = together(learnt)
+    read, wanted, _, count = all_points(learnt)
     chosen = torch.randperm(len(read), generator=generator)[:FIT_POINTS]
     # Rows times the root of what they count for: least squares then need nothing else.
     root = count[chosen, None].sqrt()
@@ -276,12 +280,11 @@ def fit(part: Part, learnt: list, options: argparse.Namespace) -> int:
         with torch.no_grad():
             rows = bent.double()
             moments = rows.T @ rows
-            damping = FIT_DAMPING * moments.diag().mean()
-            found = torch.linalg.solve(moments + torch.eye(len(moments), dtype=torch.float64) * damping, rows.T @ wanted.double())
+            found = torch.linalg.solve(damped(moments, FIT_DAMPING), rows.T @ wanted.double())
             weight.copy_(found.T.float().reshape(weight.shape))
         search.zero_grad()
         # At weights that are solved for, the slope of the rest is that of the sum with these weights kept.
-        size = damping.float() * weight.detach().square().sum()
+        size = float(FIT_DAMPING * moments.diag().mean()) * weight.detach().square().sum()
         loss = ((bent @ weight.detach().flatten(1).T - wanted).square().sum() + size) / added
         loss.backward()
         slopes += 1
@@ -330,7 +333,7 @@ def turn(part: Part, learnt: list, is_exchanged: bool, factor: float, generator:
     else:
         other = first * factor, gate / factor
     both = torch.cat([first, other[0]]), torch.cat([gate, other[1]])
-    read, wanted, before, count = together(learnt)
+    read, wanted, before, count = all_points(learnt)
     chosen = torch.randperm(len(read), generator=generator)[:FIT_POINTS]
     moments = products = 0.0
     for some in chosen.split(8192):
@@ -339,7 +342,7 @@ def turn(part: Part, learnt: list, is_exchanged: bool, factor: float, generator:
         rows = F.silu(normed @ both[0].T) * (normed @ both[1].T) * root
         moments = moments + (rows.T @ rows).double()
         products = products + (rows.T @ ((wanted - before)[some] * root)).double()
-    moments = moments + torch.eye(2 * units, dtype=torch.float64) * (TURN_DAMPING * moments.diag().mean())
+    moments = damped(moments, TURN_DAMPING)
     inverse = torch.linalg.inv(moments)
     lost = (inverse @ products).square().sum(dim=1) / inverse.diag()
     turned = lost[units:] > lost[:units]
