@@ -283,6 +283,16 @@ class AttentionBlock(nn.Module):
         # Radians a column and a row.
         self.frequencies = nn.Parameter(torch.empty(self.heads, width // 2, 2))
 
+    @torch.no_grad()
+    def begin(self, generator: torch.Generator | None = None) -> None:
+        """New queries, keys and rotations. A head's rotations are a mixture: of each four pairs one hardly turns, so that it asks what is at a
+        point and not where, and one turns by up to half a turn a point, so that it tells neighbours apart. Steps move a rotation only a
+        little, and those that none is near are never found."""
+        for layer in (self.q, self.k):
+            nn.init.normal_(layer.weight, std=layer.in_features**-0.5, generator=generator)
+        most = torch.tensor([0.02, 0.5, 1.5, math.pi])[torch.arange(self.frequencies.shape[1]) % 4, None]
+        self.frequencies.uniform_(-1, 1, generator=generator).mul_(most)
+
     def angles(self, rows: int, columns: int) -> torch.Tensor:
         """By how much every point, head and pair is turned, in radians."""
         y = torch.arange(rows, device=self.frequencies.device).repeat_interleave(columns)[:, None, None]
@@ -480,18 +490,16 @@ class Network(nn.Module):
                     nn.init.zeros_(module.bias)
         self.from_global.weight.mul_(0.5)
         for block in self.modules():
-            if isinstance(block, AttentionBlock):
-                nn.init.zeros_(block.out.weight)
-                # From a turn over the whole board to one over a few points, either way.
-                turns = torch.empty_like(block.frequencies).uniform_(math.log(1 / 50), 0.0).exp()
-                block.frequencies.copy_(turns * (torch.randint_like(turns, 2) * 2 - 1))
-            elif isinstance(block, FeedForwardBlock):
-                nn.init.zeros_(block.last.weight)
             if isinstance(block, (AttentionBlock, FeedForwardBlock)):
                 for layer in block.children():
                     # What follows a norm needs no more to keep its size.
                     if isinstance(layer, nn.Linear):
                         layer.weight.mul_(0.5**0.5)
+            if isinstance(block, AttentionBlock):
+                nn.init.zeros_(block.out.weight)
+                block.begin()
+            elif isinstance(block, FeedForwardBlock):
+                nn.init.zeros_(block.last.weight)
             if not isinstance(block, (OrdinaryBlock, PoolingBlock, NestedBlock)):
                 continue
             block.conv1.weight.mul_(depth**-0.5)

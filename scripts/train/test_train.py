@@ -8,6 +8,7 @@ import copy
 import functools
 import io
 import json
+import math
 import os
 import subprocess
 import sys
@@ -1013,6 +1014,35 @@ class Parts(unittest.TestCase):
                     turned = parts.turn(part, pairs, is_exchanged, factor, torch.Generator().manual_seed(1))
                     self.assertGreaterEqual(turned, len(wrong) // 2)
                     self.assertLess(parts.measured(part, pairs), 0.5 * is_off)
+
+    def test_each_head_stays_where_it_is_best(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = self.folder(name, "b2c64h2nbttflrs-silu")
+            pool = parts.Pool(teacher.read(folder / "teacher.bin.gz"), folder, 4000, 1, 4)
+            part = next(part for part in parts.parts_of(network("b2c64h2nbttflrs-silu")) if part.name() == "0-1")
+            pairs, block, generator = pool.pairs(part), part.inner, torch.Generator().manual_seed(1)
+            earlier = copy.deepcopy(block)
+            width = block.q.out_features // block.heads
+            # Both have all they need, but each only in one of its two heads; and the norms have other scales.
+            with torch.no_grad():
+                for wrong, head in ((block, 0), (earlier, 1)):
+                    own = slice(head * width, (head + 1) * width)
+                    for layer in (wrong.q, wrong.k, wrong.v):
+                        layer.weight[own] = torch.randn(layer.weight[own].shape, generator=generator) * layer.weight.std()
+                earlier.norm.scale.mul_(2)
+                for layer in (earlier.q, earlier.k, earlier.v):
+                    layer.weight.div_(2)
+            self.assertGreater(parts.measured(part, pairs), 1e-3)
+            self.assertEqual(parts.head_by_head(part, earlier, pairs), 1)
+            self.assertLess(parts.measured(part, pairs), 1e-6)
+
+    def test_rotations_begin_everywhere(self):
+        block = network("b2c64h2nbttflrs-silu").blocks[0].blocks[0]
+        block.begin(torch.Generator().manual_seed(1))
+        sizes = block.frequencies.abs()
+        self.assertLessEqual(float(sizes.max()), math.pi)
+        self.assertGreater(float(sizes.max()), 1.5)
+        self.assertGreater(int((sizes.amax(dim=2) < 0.02).sum()), 0)
 
     def test_parts_learn_and_nothing_done_is_done_again(self):
         shape = "b2c64h2nbttflrs-silu"
