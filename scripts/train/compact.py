@@ -12,6 +12,9 @@ CITE: Frantar et al., "GPTQ: Accurate post-training quantization for generative 
 by activation and its damping. That coarse even steps with a code of variable length are the cheapest: Gish and Pierce 1968.
 
 Scales of norms inside transformers' blocks go into the weights behind them first; no answer changes by that.
+
+What is whole multiples of a step already stays as it is: so the last layers may learn once more, from what the rounded blocks write
+(`hints.py --start FOLDER --blocks 0`), before the file is written again.
 """
 
 from __future__ import annotations
@@ -101,6 +104,16 @@ def step_of(weight: torch.Tensor, wanted: float) -> float:
     return max(wanted, float(weight.abs().max()) / 115)
 
 
+def step_in(weight: torch.Tensor) -> float | None:
+    """The step of a matrix that is whole multiples of one already, as in a network that came from a compact file."""
+    sizes = weight[weight != 0].abs()
+    if not len(sizes):
+        return None
+    step = sizes.min()
+    counts = sizes / step
+    return float(step) if bool(((counts - counts.round()).abs() < 0.01).all() and counts.max() < 128) else None
+
+
 def multiples(weight: torch.Tensor, moments: torch.Tensor, step: float) -> torch.Tensor:
     """Whole numbers, so many times the step that the outputs stay near those of `weight` (outputs, inputs) where inputs have
     these second moments (inputs, inputs)."""
@@ -169,6 +182,9 @@ class Rounding:
         matrix = layer.weight.flatten(1)
         if matrix.numel() < LEAST:
             return
+        if step := step_in(matrix):
+            self.steps[layer.weight] = step
+            return
         step = step_of(matrix, self.share * size)
         layer.weight.copy_((multiples(matrix, inputs.mean(), step) * step).view_as(layer.weight))
         self.steps[layer.weight] = step
@@ -178,7 +194,8 @@ class Rounding:
         inputs, size = Inputs(), float(layer.weight.square().mean().sqrt())
         for x, y, wanted in zip(read, own, meant):
             inputs.add(x, wanted - y - x @ layer.weight.flatten(1).T)
-        layer.weight.add_(inputs.correction().view_as(layer.weight))
+        if step_in(layer.weight) is None:
+            layer.weight.add_(inputs.correction().view_as(layer.weight))
         self.round(layer, inputs, size)
         return [y + x @ layer.weight.flatten(1).T for x, y in zip(read, own)]
 
@@ -263,6 +280,9 @@ def compact(
             weight.copy_(torch.from_numpy(katago_file.rounded(weight.numpy(), BITS)))
             continue
         own = share if path else share * FINER
+        if step := step_in(weight):
+            steps[weight] = step
+            continue
         step = step_of(weight, own * float(weight.square().mean().sqrt()))
         matrix = weight.flatten(1)
         weight.copy_((multiples(matrix, seen, step) * step).view_as(weight))

@@ -34,6 +34,7 @@ from torch import nn
 import fast
 import katago_file
 import optimiser
+import rotations
 import teacher
 from data import Stream, odd_komi
 from hints import Written, at_most, kinds, off
@@ -72,6 +73,15 @@ class Part:
     def rate(self, options: argparse.Namespace) -> float:
         return options.attention_rate if self.sees_boards() else options.rate
 
+    def needs_outside(self, index: int) -> bool:
+        """Does it read or write what block `index` reads?"""
+        last = len(self.within.blocks) + 1
+        return index == self.block and self.index in (0, last) or index == self.block + 1 and self.index == last
+
+    def needs_inside(self, block: int, index: int) -> bool:
+        """The same of what is inside a block, in front of its part `index` + 1."""
+        return block == self.block and index in (self.index - 1, self.index)
+
     def sees_boards(self) -> bool:
         """Do points see each other in it?"""
         return self.inner is not None and not isinstance(self.inner, FeedForwardBlock)
@@ -106,6 +116,12 @@ class Stem:
 
     def module(self) -> nn.Module:
         return nn.ModuleDict({"conv1": self.network.conv1, "from_global": self.network.from_global})
+
+    def needs_outside(self, index: int) -> bool:
+        return index == 0
+
+    def needs_inside(self, block: int, index: int) -> bool:
+        return False
 
     @torch.no_grad()
     def measured(self, batches: list) -> float:
@@ -145,9 +161,11 @@ def parts_of(network: Network) -> list[Part]:
 
 
 class Pool:
-    """What the teacher's parts read and write on some positions."""
+    """What the teacher's parts read and write on some positions; if `only` names some parts, what these need alone."""
 
-    def __init__(self, network: teacher.Teacher, data: Path, points: int, seed: int, window: int, vary_komi: float = 0.0):
+    def __init__(
+        self, network: teacher.Teacher, data: Path, points: int, seed: int, window: int, vary_komi: float = 0.0, only: list[Part | Stem] | None = None
+    ):
         written, rng = Written(network), np.random.default_rng(seed)
         # For each batch of boards of one size: its features; what blocks read and write; the same inside blocks.
         self.batches: list[tuple[torch.Tensor, torch.Tensor, list[torch.Tensor], list[list[torch.Tensor]]]] = []
@@ -157,7 +175,15 @@ class Pool:
             area = batch.size[0] * batch.size[1]
             batch.globals_ = torch.from_numpy(odd_komi(batch.globals_.numpy(), area, vary_komi, rng))
             outside, _ = written(batch)
-            self.batches.append((batch.spatial, batch.globals_, outside, written.inside))
+            inside = written.inside
+            if only is not None:
+                # What stays of a longer piece of memory would hold all of it.
+                outside = [it.clone() if any(part.needs_outside(index) for part in only) else None for index, it in enumerate(outside)]
+                inside = [
+                    [it.clone() if any(part.needs_inside(block, index) for part in only) else None for index, it in enumerate(own)]
+                    for block, own in enumerate(inside)
+                ]
+            self.batches.append((batch.spatial, batch.globals_, outside, inside))
             total += len(batch) * area
             # One batch at least is held back, and one learnt from.
             if total >= points and len(self.batches) > 1:
@@ -354,8 +380,12 @@ def turn(part: Part, learnt: list, is_exchanged: bool, factor: float, generator:
     return int(turned.sum())
 
 
-# How much of its time attention takes for each beginning; the rest comes at the end.
-SHARE_OF_TRY = 0.3
+# How much of its time attention takes for each beginning, and for the steps after it was given rotations; the rest comes at the end.
+SHARE_OF_TRY, SHARE_AFTER_GIVING = 0.2, 0.2
+
+# How often attention is given rotations, how many at most for a head, and batches that are looked at for them.
+GIVEN, GIVEN_TO_HEAD, LOOKED_AT = 3, 2, 12
+
 
 @torch.no_grad()
 def head_by_head(part: Part, earlier: AttentionBlock, learnt: list) -> int:
@@ -397,25 +427,44 @@ def head_by_head(part: Part, earlier: AttentionBlock, learnt: list) -> int:
     return changed
 
 
-def learn_attention(part: Part, learnt: list, options: argparse.Namespace, generator: torch.Generator) -> tuple[int, int]:
-    """Teaches attention. Steps move a rotation only a little, so where one ends is decided by where it began: all queries, keys and rotations
-    begin anew a few times, and each head stays as it is in the try in which it is best (values and what is made of them are kept, so that a
-    head means the same in all of them). Learnt from one beginning, with rotations of up to one radian, the block 5-1 of
-    b10c384h6nbttflrs stayed 1.1 % off, because some of its heads turn by half a turn a point.
+def boards_of(part: Part, pairs: list) -> Iterator[rotations.Boards]:
+    """What attention reads on these boards, and how far off the part is by what its heads see."""
+    for like, read, wanted, before, count in pairs:
 
-    Returns the number of steps, and of heads that came from a try.
+        def is_off(mixed: torch.Tensor, read=read, wanted=wanted, before=before, count=count) -> torch.Tensor:
+            return off_by_position(read + mixed @ part.inner.out.weight.detach().T, wanted, before, count)
+
+        yield rotations.Boards(part.inner.norm(read).detach(), *like.shape[2:], is_off)
+
+
+def learn_attention(part: Part, learnt: list, options: argparse.Namespace, generator: torch.Generator) -> tuple[int, int]:
+    """Teaches attention. Steps move a rotation only a little, so heads are given those that they lack (`rotations.py`), a few times, with steps
+    after each. For attention that began with too few there are tries: all queries, keys and rotations begin anew, and each head stays as it
+    is in the try in which it adds most (values are kept, so that a head means the same in all of them).
+
+    Returns the number of steps, and of rotations that were given.
     """
-    block, seconds, steps, changed = part.inner, part.seconds(options), 0, 0
+    block, seconds, steps, given = part.inner, part.seconds(options), 0, 0
     for _ in range(options.tries):
         earlier = copy.deepcopy(block)
         block.begin(generator)
         steps += steps_of(part, learnt, options, SHARE_OF_TRY * seconds, generator)
-        changed += block.heads - head_by_head(part, earlier, learnt)
-    return steps + steps_of(part, learnt, options, (1 - SHARE_OF_TRY * options.tries) * seconds, generator), changed
+        head_by_head(part, earlier, learnt)
+    seconds *= 1 - SHARE_OF_TRY * options.tries
+    looked_at = learnt[:: -(-len(learnt) // LOOKED_AT)]
+    least, best = measured(part, learnt), copy.deepcopy(block.state_dict())
+    for _ in range(GIVEN):
+        given += rotations.give(block, boards_of(part, looked_at), GIVEN_TO_HEAD)
+        steps += steps_of(part, learnt, options, SHARE_AFTER_GIVING * seconds, generator)
+        # A rotation takes the place of another, and it may be worth less.
+        if (found := measured(part, learnt)) < least:
+            least, best = found, copy.deepcopy(block.state_dict())
+    block.load_state_dict(best)
+    return steps + steps_of(part, learnt, options, (1 - SHARE_AFTER_GIVING * GIVEN) * seconds, generator), given
 
 
 def learn(part: Part, learnt: list, options: argparse.Namespace) -> tuple[int, int]:
-    """Teaches attention, or a feed-forward block. Returns the number of steps, and of turned units or of heads that began anew."""
+    """Teaches attention, or a feed-forward block. Returns the number of steps, and of turned units or of rotations that were given."""
     generator = torch.Generator().manual_seed(options.seed + 100 * part.block + part.index)
     if isinstance(part.inner, AttentionBlock):
         return learn_attention(part, learnt, options, generator)
@@ -458,7 +507,7 @@ def teach(part: Part, pool: Pool, options: argparse.Namespace) -> dict:
     fast.use_pairs(False)
     facts |= {"after": round(measured(part, others), 6), "steps": steps, "cpu_seconds": round(time.process_time() - begun, 1)}
     if turned:
-        facts["heads anew" if part.sees_boards() else "turned"] = turned
+        facts["given" if part.sees_boards() else "turned"] = turned
     facts["kept"] = facts["after"] < facts["before"]
     if not facts["kept"]:
         # Too short a time, or too high a rate: as it was is better.
@@ -513,14 +562,14 @@ def main(words: list[str] | None = None) -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder of shards: training*.npz")
     parser.add_argument("--out", type=Path, required=True, help="folder of this run")
     parser.add_argument("--only", help="the parts with these names alone, such as 4-2,5-4,stem; others stay as they are")
-    parser.add_argument("--pool", type=int, default=120_000, help="points that the teacher is asked about; some 60 kB each [%(default)s]")
+    parser.add_argument("--pool", type=int, default=120_000, help="points that the teacher is asked about; some 60 kB each, and 1.5 kB for each part of --only [%(default)s]")
     parser.add_argument("--vary-komi", type=float, default=0.0, help="share of the positions that get another komi, any [%(default)s]")
     parser.add_argument("--feed-forward", type=float, default=90, help="CPU seconds for each feed-forward block [%(default)s]")
     parser.add_argument("--attention", type=float, default=40, help="CPU seconds for each block of attention, or of convolutions [%(default)s]")
     parser.add_argument("--convolution", type=float, default=20, help="CPU seconds for each 1×1 convolution [%(default)s]")
     parser.add_argument("--rate", type=float, default=1e-2, help="learning rate at the beginning of a part [%(default)s]")
     parser.add_argument("--attention-rate", type=float, default=1e-2, help="the same of attention, or of blocks of convolutions [%(default)s]")
-    parser.add_argument("--tries", type=int, default=2, help="how often attention begins anew; 0 to 3 [%(default)s]")
+    parser.add_argument("--tries", type=int, default=0, help="how often attention begins anew, 0 to 4 [%(default)s]")
     parser.add_argument("--points", type=int, default=2048, help="points a step; attention takes whole boards [%(default)s]")
     parser.add_argument("--window", type=int, default=8, help="shards in memory while the teacher is asked [%(default)s]")
     parser.add_argument("--seed", type=int, default=1)
@@ -544,7 +593,7 @@ def main(words: list[str] | None = None) -> None:
         lock = claims.take(part)
         if lock is None:
             continue
-        pool = pool or Pool(asked, options.data, options.pool, options.seed, options.window, options.vary_komi)
+        pool = pool or Pool(asked, options.data, options.pool, options.seed, options.window, options.vary_komi, parts if options.only else None)
         facts = solve(part, pool) if isinstance(part, Stem) else teach(part, pool, options)
         saved = {"weights": part.module().state_dict(), "facts": facts}
         write_whole(claims.done(part), lambda file: torch.save(saved, file))

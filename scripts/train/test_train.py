@@ -34,6 +34,7 @@ import hints
 import katago_file
 import label
 import parts
+import rotations
 import teacher
 import train
 from data import (
@@ -968,6 +969,22 @@ class Parts(unittest.TestCase):
                         with torch.no_grad():
                             matrices[-1].sub_(0.3)
 
+    def test_a_pool_for_some_parts_is_the_same_for_them(self):
+        shape = "b2c64h2nbttflrs-silu"
+        with tempfile.TemporaryDirectory() as name:
+            folder = self.folder(name, shape)
+            asked, made = teacher.read(folder / "teacher.bin.gz"), network(shape)
+            found = [*parts.parts_of(made), parts.Stem(made)]
+            whole = parts.Pool(asked, folder, 400, 1, 4)
+            for part in found:
+                some = parts.Pool(asked, folder, 400, 1, 4, only=[part])
+                kept = [it for *_, outside, inside in some.batches for it in [*outside, *sum(inside, [])] if it is not None]
+                self.assertLessEqual(len(kept), 3 * len(some.batches), part.name())
+                if isinstance(part, parts.Stem):
+                    self.assertEqual(part.measured(some.batches), part.measured(whole.batches))
+                else:
+                    self.assertEqual(parts.measured(part, some.pairs(part)), parts.measured(part, whole.pairs(part)))
+
     def test_no_position_counts_for_all_others(self):
         before = torch.randn(40, 25, 6)
         wanted = before + torch.randn(40, 25, 6)
@@ -1036,10 +1053,41 @@ class Parts(unittest.TestCase):
             self.assertEqual(parts.head_by_head(part, earlier, pairs), 1)
             self.assertLess(parts.measured(part, pairs), 1e-6)
 
+    def test_rotations_that_are_missing_are_found(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = self.folder(name, "b2c64h2nbttflrs-silu")
+            made, wanted = network("b2c64h2nbttflrs-silu"), torch.tensor([2.4, -1.4])
+            attention = made.blocks[0].blocks[0]
+            with torch.no_grad():
+                for layer in (attention.q, attention.k):
+                    layer.weight.mul_(2)
+                attention.frequencies[0] = torch.linspace(0, 0.5, attention.frequencies.shape[1])[:, None] * torch.tensor([1.0, 0.5])
+                attention.frequencies[0, -1] = wanted
+            katago_file.write(folder / "teacher.bin.gz", "t", made)
+            pool = parts.Pool(teacher.read(folder / "teacher.bin.gz"), folder, 8000, 1, 4)
+            part = next(part for part in parts.parts_of(made) if part.name() == "0-1")
+            pairs = pool.pairs(part)
+            with torch.no_grad():
+                attention.frequencies[0, -1] = 0.3
+            search = rotations.Search(attention, parts.boards_of(part, pairs))
+            first = next(search.missing(0, 1))
+            self.assertLess(min(float((first - one).norm()) for one in (wanted, -wanted)), 0.2, first)
+            # The other head has all it needs, and a pair that does more harm than good is none.
+            self.assertEqual(list(search.missing(1, 3)), [])
+            with torch.no_grad():
+                attention.frequencies[0, -1] = first
+                is_off = []
+                for size in (0.0, 0.1):
+                    for layer, own in zip((attention.q, attention.k), search.pair(0, first)):
+                        rows = layer.weight.view(2, 2, -1, layer.in_features)[0, :, -1]
+                        rows.copy_(size * torch.stack([own.real, own.imag]))
+                    is_off.append(parts.measured(part, pairs))
+            self.assertLess(is_off[1], is_off[0], "it leads down")
+
     def test_rotations_begin_everywhere(self):
         block = network("b2c64h2nbttflrs-silu").blocks[0].blocks[0]
         block.begin(torch.Generator().manual_seed(1))
-        sizes = block.frequencies.abs()
+        sizes = block.frequencies.detach().abs()
         self.assertLessEqual(float(sizes.max()), math.pi)
         self.assertGreater(float(sizes.max()), 1.5)
         self.assertGreater(int((sizes.amax(dim=2) < 0.02).sum()), 0)
@@ -1293,6 +1341,14 @@ class Compact(unittest.TestCase):
                 before = {weight: weight.clone() for weight in done}
                 every = compact.compact(together, compact.second_moments(together, folder, 200, 2048), 0.4, done)
                 self.assertEqual(len(every), len(steps))
+                for weight, was in before.items():
+                    self.assertTrue(torch.equal(weight, was))
+                # Done again, nothing changes.
+                again = compact.compact_blocks(together, folder, 100, 0.3)
+                again = compact.compact(together, compact.second_moments(together, folder, 100, 2048), 0.3, again)
+                self.assertEqual(again.keys(), every.keys())
+                for weight, step in again.items():
+                    self.assertAlmostEqual(step, every[weight], delta=1e-5 * step)
                 for weight, was in before.items():
                     self.assertTrue(torch.equal(weight, was))
 
