@@ -181,10 +181,11 @@ class Transformers(unittest.TestCase):
                 torch.manual_seed(7)
                 towards = [torch.randn_like(part) for part in found]
                 both.append([*found, *torch.autograd.grad(found, list(made.parameters()), towards)])
-            for index, (ours, theirs) in enumerate(zip(*both)):
-                error = float((ours - theirs).detach().norm() / theirs.detach().norm())
-                # Gradients of the first layers have come through everything.
-                self.assertLess(error, 0.2, f"{shape}, {index}")
+            errors = [float((ours - theirs).detach().norm() / theirs.detach().norm()) for ours, theirs in zip(*both)]
+            # Of random networks and positions the largest is 0.05 to 0.2, the mean 0.03 to 0.1: gradients of the first layers have come through
+            # everything. A gradient that is wrong is off by about 1.
+            self.assertLess(max(errors), 0.3, f"{shape}: {errors}")
+            self.assertLess(sum(errors) / len(errors), 0.15, f"{shape}: {errors}")
             self.assertGreater(float((both[0][0] - both[1][0]).detach().abs().max()), 1e-5)
 
     def test_attention_of_pairs_is_near(self):
