@@ -5,7 +5,8 @@ A part is one of the 1×1 convolutions around a nested block, or one of the bloc
 stream of positions, at one rate. Here the teacher is asked once, about as many positions as fit into memory, and then every part learns from
 what the teacher's part in its place reads and writes there, for as long as it is given, at a rate that falls to nothing. Most of the time
 goes where most is off: into feed-forward blocks. What a part is off at a rate that stays is mostly the noise of its steps.
-Convolutions are not taught by steps at all, see `fit`, and units of feed-forward blocks are turned to where steps lead on, see `turn`.
+Convolutions are not taught by steps at all, see `fit`; units of feed-forward blocks are turned to where steps lead on, see `turn`, and heads of
+attention are given rotations that steps do not find, see `rotations.py`.
 
 Several processes may run on one folder: each takes the next part that nobody has. After a stop the same command goes on; what is lost is the
 parts that were being taught. The stem is linear, so its weights are solved for: what few positions show, such as rules that are seldom
@@ -395,7 +396,7 @@ def head_by_head(part: Part, earlier: AttentionBlock, learnt: list) -> int:
     Returns how many came from `earlier`.
     """
     block, sides = part.inner, (part.inner, earlier)
-    heads, width, channels = block.heads, block.v.out_features // block.heads, block.v.in_features
+    heads, width = block.heads, block.v.out_features // block.heads
     moments = products = 0.0
     for like, read, wanted, before, count in learnt:
         root, area = count.sqrt()[..., None], Area(float(like.shape[2] * like.shape[3]), None)
@@ -569,7 +570,7 @@ def main(words: list[str] | None = None) -> None:
     parser.add_argument("--convolution", type=float, default=20, help="CPU seconds for each 1×1 convolution [%(default)s]")
     parser.add_argument("--rate", type=float, default=1e-2, help="learning rate at the beginning of a part [%(default)s]")
     parser.add_argument("--attention-rate", type=float, default=1e-2, help="the same of attention, or of blocks of convolutions [%(default)s]")
-    parser.add_argument("--tries", type=int, default=0, help="how often attention begins anew, 0 to 4 [%(default)s]")
+    parser.add_argument("--tries", type=int, choices=range(5), default=0, help="how often attention begins anew [%(default)s]")
     parser.add_argument("--points", type=int, default=2048, help="points a step; attention takes whole boards [%(default)s]")
     parser.add_argument("--window", type=int, default=8, help="shards in memory while the teacher is asked [%(default)s]")
     parser.add_argument("--seed", type=int, default=1)

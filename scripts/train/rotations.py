@@ -27,7 +27,7 @@ DIRECTIONS = 12
 # Rotations a half turn, of the grid that is searched.
 GRID = 48
 
-# The largest board that is looked at.
+# The largest board that is looked at; larger ones are left out.
 MOST = 19
 
 # No two of a head are nearer than this: steps do the rest. Radians.
@@ -68,13 +68,12 @@ class Search:
     """Looks for the rotations that the heads of a block lack."""
 
     @torch.no_grad()
-    def __init__(self, block: AttentionBlock, boards: Iterable[Boards]):
+    def __init__(self, block: AttentionBlock, boards: list[Boards]):
         self.block = block
-        boards = [it for it in boards if max(it.rows, it.columns) <= MOST]
         self.directions = directions(torch.cat([it.read.flatten(0, 1) for it in boards]))
-        side = 2 * MOST - 1
+        side, count = 2 * MOST - 1, self.directions.shape[1]
         # By head and distance of two points: rows, then columns.
-        self.sums = torch.zeros(block.heads, side, side, DIRECTIONS, DIRECTIONS)
+        self.sums = torch.zeros(block.heads, side, side, count, count)
         # How much the scores of every pair differ between the points that a point looks at.
         self.used = torch.zeros(block.heads, block.frequencies.shape[1])
         for it in boards:
@@ -135,7 +134,7 @@ class Search:
 
 
 def directions(rows: torch.Tensor) -> torch.Tensor:
-    """The directions of largest spread of these rows, such that each has spread 1 (channels, DIRECTIONS)."""
+    """The directions of largest spread of these rows, such that each has spread 1 (channels, at most DIRECTIONS)."""
     moments = (rows.T @ rows / len(rows)).double()
     spreads, vectors = torch.linalg.eigh(moments + 0.01 * moments.diag().mean() * torch.eye(len(moments), dtype=torch.float64))
     return (vectors / spreads.sqrt())[:, -DIRECTIONS:].float()
@@ -154,6 +153,8 @@ def near(grid: torch.Tensor, frequency: torch.Tensor) -> torch.Tensor:
 @torch.no_grad()
 def give(block: AttentionBlock, boards: Iterable[Boards], most: int) -> int:
     """Gives every head the rotations that it lacks, at most so many, in the place of those that it uses least. Returns how many there were."""
+    if not (boards := [it for it in boards if max(it.rows, it.columns) <= MOST]):
+        return 0
     search, half, given = Search(block, boards), block.frequencies.shape[1], 0
     queries, keys = (layer.weight.view(block.heads, 2, half, -1) for layer in (block.q, block.k))
     for head in range(block.heads):

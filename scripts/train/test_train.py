@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import dataclasses
 import functools
 import io
 import json
@@ -1070,7 +1071,8 @@ class Parts(unittest.TestCase):
             pairs = pool.pairs(part)
             with torch.no_grad():
                 attention.frequencies[0, -1] = 0.3
-            search = rotations.Search(attention, parts.boards_of(part, pairs))
+            boards = list(parts.boards_of(part, pairs))
+            search = rotations.Search(attention, boards)
             first = next(search.missing(0, 1))
             self.assertLess(min(float((first - one).norm()) for one in (wanted, -wanted)), 0.2, first)
             # The other head has all it needs, and a pair that does more harm than good is none.
@@ -1084,6 +1086,8 @@ class Parts(unittest.TestCase):
                         rows.copy_(size * torch.stack([own.real, own.imag]))
                     is_off.append(parts.measured(part, pairs))
             self.assertLess(is_off[1], is_off[0], "it leads down")
+            # Boards that are too large are left out.
+            self.assertEqual(rotations.give(attention, [dataclasses.replace(boards[0], rows=25)], 2), 0)
 
     def test_rotations_begin_everywhere(self):
         block = network("b2c64h2nbttflrs-silu").blocks[0].blocks[0]
