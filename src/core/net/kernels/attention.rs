@@ -17,7 +17,7 @@ use super::product::{
     Apart, Bytes, Factors, Finish, Floats, Halves, Overwrite, ROW_ALIGN, Scaled, Target, Terms, WORD_ALIGN,
     begin_at, product, times_columns,
 };
-use super::simd::{EXP2_OF_DEGREE_2, EXP2_OF_DEGREE_3, PANEL_VECTORS, Simd};
+use super::simd::{EXP2_OF_DEGREE_3, PANEL_VECTORS, Simd};
 
 /// Heads, and what their queries, keys and values are like.
 #[derive(Clone, Debug)]
@@ -459,12 +459,11 @@ trait Rounding<S: Simd>: Terms<S, Sum = S::I> {
     const KEY_LEVELS: f32;
     /// Values whose products with weights are added up in 32 bits.
     const CHUNK: usize;
-    /// The binary logarithm of the largest weight.
-    const WEIGHT_BITS: f32;
     /// The largest magnitude of the integers that stand for values.
     const VALUE_LEVELS: f32;
-    /// For [`Simd::rough_exp2`], as exact as weights are.
-    const EXP2: &[f32];
+    /// What differences of logits from the largest, in powers of two, are multiplied by for [`weights`](Self::weights), and
+    /// what is added.
+    const POWERS: (f32, f32);
 
     /// The sums of the integers in words, times the query that stands for zero.
     fn zeros(s: S, sum: S::I, words: S::I) -> S::I;
@@ -478,6 +477,11 @@ trait Rounding<S: Simd>: Terms<S, Sum = S::I> {
     /// # Safety
     /// As for [`store`](Self::store).
     unsafe fn store_signed(s: S, x: S::I, to: *mut u32);
+    /// Writes weights of four vectors. Returns `sum` plus these weights, spread over the lanes.
+    ///
+    /// # Safety
+    /// Four vectors of integers at `to` can be written.
+    unsafe fn weights(s: S, powers: [S::V; 4], sum: S::I, to: *mut u32) -> S::I;
 }
 
 impl<S: Simd> Rounding<S> for Bytes {
@@ -485,10 +489,8 @@ impl<S: Simd> Rounding<S> for Bytes {
     const QUERY_ZERO: f32 = 128.0;
     const KEY_LEVELS: f32 = 127.0;
     const CHUNK: usize = usize::MAX;
-    // 255
-    const WEIGHT_BITS: f32 = 7.994_353;
     const VALUE_LEVELS: f32 = 127.0;
-    const EXP2: &[f32] = &EXP2_OF_DEGREE_2;
+    const POWERS: (f32, f32) = (-32.0, 0.0);
 
     #[inline(always)]
     fn zeros(s: S, sum: S::I, words: S::I) -> S::I {
@@ -511,6 +513,14 @@ impl<S: Simd> Rounding<S> for Bytes {
         // SAFETY: the caller's.
         unsafe { s.store_low_bytes(x, to.cast()) }
     }
+
+    #[inline(always)]
+    unsafe fn weights(s: S, powers: [S::V; 4], sum: S::I, to: *mut u32) -> S::I {
+        let weights = s.powers_as_bytes(powers);
+        // SAFETY: the caller's: four vectors of integers are one of words.
+        unsafe { s.store_int(weights, to.cast()) };
+        s.dot8(sum, weights, s.splat_int(i32::from_ne_bytes([1; 4])))
+    }
 }
 
 /// 128 products of queries and keys fit into 32 bits, and so do [`CHUNK`](Rounding::CHUNK) products of a value with the
@@ -520,9 +530,9 @@ impl<S: Simd> Rounding<S> for Halves {
     const QUERY_ZERO: f32 = 0.0;
     const KEY_LEVELS: f32 = 4095.0;
     const CHUNK: usize = 128;
-    const WEIGHT_BITS: f32 = 13.0;
     const VALUE_LEVELS: f32 = 2047.0;
-    const EXP2: &[f32] = &EXP2_OF_DEGREE_3;
+    // The largest weight has 13 bits.
+    const POWERS: (f32, f32) = (1.0, 13.0);
 
     #[inline(always)]
     fn zeros(_s: S, sum: S::I, _words: S::I) -> S::I {
@@ -545,6 +555,17 @@ impl<S: Simd> Rounding<S> for Halves {
         // SAFETY: the caller's.
         unsafe { s.store_halves(x, to.cast()) }
     }
+
+    #[inline(always)]
+    unsafe fn weights(s: S, powers: [S::V; 4], mut sum: S::I, to: *mut u32) -> S::I {
+        for (index, power) in powers.into_iter().enumerate() {
+            let weight = s.to_int(s.rough_exp2(power, &EXP2_OF_DEGREE_3));
+            // SAFETY: the caller's.
+            unsafe { s.store_halves(weight, to.cast::<i16>().add(index * S::LANES)) };
+            sum = s.add_int(sum, weight);
+        }
+        sum
+    }
 }
 
 /// Attention with integers, for heads that they fit.
@@ -565,10 +586,11 @@ fn attend_rounded<S: Simd, R: Rounding<S>>(s: S, mut it: Attention<'_>) {
     let Heads { heads, key_heads, key_width, value_width, .. } = *it.heads;
     let points = it.points();
     let width = key_width.next_multiple_of(NUMBER_ALIGN);
-    // Words of a query, and of the weights of all points.
+    // Words of a query.
     let inner = width / R::EACH;
     let padded = points.next_multiple_of(panel.max(NUMBER_ALIGN));
-    let words = padded / R::EACH;
+    // Words of the weights of all points, which are computed four vectors at a time.
+    let words = padded.next_multiple_of(4 * S::LANES) / R::EACH;
     let values_width = value_width.next_multiple_of(panel);
     let rows = points.next_multiple_of(ROW_ALIGN);
     let mut memory = std::mem::take(it.memory);
@@ -830,8 +852,8 @@ fn inverse(levels: f32, most: f32) -> f32 {
     if most > LEAST_VALUE { levels / most } else { 0.0 }
 }
 
-/// Softmax of logits, of which this is the largest, times `scale`, as powers of two: the weight of the largest is 2 to
-/// the power of [`WEIGHT_BITS`](Rounding::WEIGHT_BITS). Returns the sum of the weights.
+/// Softmax of logits, of which this is the largest, times `scale`, as powers of two. Returns the sum of the weights. There is memory
+/// for those of four vectors more than there are logits.
 #[inline(always)]
 fn integer_weights<S: Simd, R: Rounding<S>>(
     s: S,
@@ -840,18 +862,26 @@ fn integer_weights<S: Simd, R: Rounding<S>>(
     scale: f32,
     weights: &mut [u32],
 ) -> i32 {
-    let (scales, shift) = (s.splat(scale), s.splat(R::WEIGHT_BITS - most * scale));
+    let (factor, first) = R::POWERS;
+    let (factors, shift) = (s.splat(scale * factor), s.splat(first - most * scale * factor));
+    let nothing = s.splat(NOWHERE * factor);
     let mut sum = s.splat_int(0);
-    let count = logits.len();
-    assert!(count.is_multiple_of(S::LANES) && weights.len() >= count / R::EACH);
-    for index in (0..count).step_by(S::LANES) {
-        // SAFETY: there is a whole vector of logits, and memory for as many integers.
-        unsafe {
-            let power = s.mul_add(s.load_unchecked(logits.as_ptr().add(index)), scales, shift);
-            let weight = s.to_int(s.rough_exp2(power, R::EXP2));
-            sum = s.add_int(sum, weight);
-            R::store(s, weight, weights.as_mut_ptr().add(index / R::EACH));
-        }
+    let (count, step) = (logits.len(), 4 * S::LANES);
+    assert!(count.is_multiple_of(S::LANES) && weights.len() * R::EACH >= count.next_multiple_of(step));
+    for first in (0..count).step_by(step) {
+        // SAFETY: whole vectors of logits are left, or none; and there is memory for as many integers.
+        sum = unsafe {
+            let power = |index: usize| {
+                let index = first + index * S::LANES;
+                if index < count {
+                    s.mul_add(s.load_unchecked(logits.as_ptr().add(index)), factors, shift)
+                } else {
+                    nothing
+                }
+            };
+            let powers = [power(0), power(1), power(2), power(3)];
+            R::weights(s, powers, sum, weights.as_mut_ptr().add(first / R::EACH))
+        };
     }
     s.reduce_add_int(sum)
 }

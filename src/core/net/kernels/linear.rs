@@ -1,12 +1,13 @@
-//! Matrices with their weights in the order in which products read them, in `f32` or in 8 bits.
+//! Matrices with their weights in the order in which products read them, in `f32`, in 8 or in 16 bits.
 //!
 //! In 8 bits, each column has a scale of its own: `weight ≈ scale · integer`, with integers from −127 to 127. Some
-//! processors want two or four of them not to be too large together ([`ByteSums`]).
+//! processors want two or four of them not to be too large together ([`ByteSums`]). In 16 bits integers are as large as sums
+//! in 32 bits allow.
 
 use super::buffer::Buffer;
 use super::product::{
-    Accumulate, Apart, ByVectors, ByteProduct, Dequantised, Destination, Factors, Floats, Gate, Overwrite,
-    ROW_ALIGN, Rows, Scaled, Starts, Target, product,
+    Accumulate, Apart, ByVectors, ByteProduct, Dequantised, Destination, Factors, Floats, Gate, Halves,
+    Overwrite, ROW_ALIGN, Rows, Scaled, Starts, Target, product,
 };
 use super::rows::{Range, inverse};
 use super::simd::{ByteSums, PANEL_VECTORS, Simd};
@@ -34,6 +35,14 @@ enum Weights {
         /// stands for zero is not zero.
         offsets: Vec<i32>,
     },
+    /// `[panel][two inputs][column][input]`
+    Halves {
+        integers: Buffer<i16>,
+        /// Of each column.
+        scales: Vec<f32>,
+        /// Zeros: with them the sums of columns begin.
+        offsets: Vec<i32>,
+    },
 }
 
 /// The rows that a [`Linear`] takes.
@@ -43,6 +52,8 @@ pub(super) enum Taken<'t> {
     Floats(&'t [f32], usize, Option<&'t [f32]>),
     /// Bytes, as many in a row as the matrix has inputs, and scales of rows.
     Bytes(&'t [u8], &'t [f32]),
+    /// Integers up to [`HALF_LEVELS`], as many in a row as the matrix has inputs, and scales of rows.
+    Halves(&'t [i16], &'t [f32]),
     /// Bytes of points, where those of each row begin, where its pieces lie from there, and scales of rows.
     Window(&'t [u8], &'t [u32], &'t [usize], &'t [f32]),
 }
@@ -57,6 +68,9 @@ pub(super) enum Ending {
     /// Each first vector of a panel gates the second.
     Gate,
 }
+
+/// The largest magnitude of integers of 16 bits that a [`Linear`] takes. Larger ones would leave less for weights.
+pub(super) const HALF_LEVELS: i32 = 4095;
 
 /// A product with a [`Linear`].
 #[derive(Debug)]
@@ -115,6 +129,39 @@ impl Linear {
         }
         let offsets = sums.iter().map(|sum| -range.zero * sum).collect();
         Linear { inputs, outputs, weights: Weights::Bytes { integers, scales, offsets } }
+    }
+
+    /// A matrix `[input][output]` in 16 bits.
+    pub(super) fn halves(weights: &[f32], inputs: usize, outputs: usize, panel: usize) -> Linear {
+        let mut scales = vec![0.0f32; outputs];
+        for row in weights.chunks_exact(outputs) {
+            for (scale, weight) in scales.iter_mut().zip(row) {
+                *scale = scale.max(weight.abs());
+            }
+        }
+        // So large that sums of all inputs fit into 32 bits, whatever they are.
+        let levels = (i32::MAX / HALF_LEVELS) as usize / inputs.max(1);
+        let levels = levels.min(HALF_LEVELS as usize) as f32;
+        scales.iter_mut().for_each(|scale| *scale /= levels);
+        let mut integers = Buffer::zeroed(weights.len());
+        let packed: &mut [i16] = integers.as_mut_slice();
+        for (row, numbers) in weights.chunks_exact(outputs).enumerate() {
+            for (column, (weight, scale)) in numbers.iter().zip(&scales).enumerate() {
+                let start = (column / panel * inputs + row / 2 * 2) * panel;
+                packed[start + column % panel * 2 + row % 2] = (weight * inverse(*scale)).round() as i16;
+            }
+        }
+        Linear { inputs, outputs, weights: Weights::Halves { integers, scales, offsets: vec![0; outputs] } }
+    }
+
+    /// Does it take integers of 16 bits?
+    pub(super) fn takes_halves(&self) -> bool {
+        matches!(self.weights, Weights::Halves { .. })
+    }
+
+    /// Does it take integers of one kind or the other?
+    pub(super) fn takes_integers(&self) -> bool {
+        self.takes_bytes() || self.takes_halves()
     }
 
     /// Does it take bytes?
@@ -216,6 +263,23 @@ where
         }
         (Taken::Bytes(a, rows), Weights::Bytes { .. }) => {
             multiply_bytes(s, by, it, a, (Apart(linear.inputs / 4), &[0]), rows, to);
+        }
+        (Taken::Halves(a, rows), Weights::Halves { integers, scales, offsets }) => {
+            assert!(
+                rows.len() >= padded && scales.len() >= linear.outputs && offsets.len() >= linear.outputs
+            );
+            let factors = Factors {
+                rows: it.rows,
+                a: bytemuck::cast_slice(a),
+                starts: Apart(linear.inputs / 2),
+                pieces: &[0],
+                inner: linear.inputs / 2,
+                outer: linear.outputs,
+                b: bytemuck::cast_slice(integers.as_slice()),
+            };
+            let finish = Dequantised { offsets, columns: scales, rows, to };
+            // SAFETY: `multiply` has seen that there is memory for all rows and columns.
+            unsafe { product::<S, Halves, _, _>(s, factors, &finish) };
         }
         (Taken::Window(a, starts, pieces, rows), Weights::Bytes { .. }) => {
             assert!(starts.len() >= padded);

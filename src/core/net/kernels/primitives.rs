@@ -27,6 +27,9 @@ pub(super) type StridedMut<'p> = (&'p mut [f32], usize);
 /// Bytes to be written, and the scale of each row.
 pub(super) type BytesMut<'p> = (&'p mut [u8], &'p mut [f32]);
 
+/// Integers of 16 bits to be written, and the scale of each row.
+pub(super) type HalvesMut<'p> = (&'p mut [i16], &'p mut [f32]);
+
 /// The functions for one instruction set. What they do is said where they are written generically.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Primitives {
@@ -52,6 +55,7 @@ pub(super) struct Primitives {
     pub(super) multiply: fn(Multiplication<'_>),
     pub(super) rms_scales: fn(Extent, Rms<'_>, Strided<'_>, &mut [f32]),
     pub(super) quantise: fn(Extent, Shape<'_>, Range, Strided<'_>, BytesMut<'_>, &mut [f32]),
+    pub(super) quantise_to_halves: fn(Extent, Option<NormAct<'_>>, Strided<'_>, HalvesMut<'_>, &mut [f32]),
     /// Gives the scale in the place of the last argument.
     pub(super) quantise_board: fn(Grid, Range, &[f32], &mut [u8], &mut f32),
     pub(super) attend_floats: fn(Attention<'_>),
@@ -85,6 +89,8 @@ macro_rules! table {
             rms_scales(extent: Extent, rms: Rms<'_>, from: Strided<'_>, scales: &mut [f32]) = rows::rms_scales;
             quantise(extent: Extent, shape: Shape<'_>, range: Range, from: Strided<'_>, to: BytesMut<'_>, row: &mut [f32])
                 = rows::quantise;
+            quantise_to_halves(extent: Extent, norm: Option<NormAct<'_>>, from: Strided<'_>, to: HalvesMut<'_>, row: &mut [f32])
+                = rows::quantise_to_halves;
             quantise_board(grid: Grid, range: Range, from: &[f32], to: &mut [u8], scale: &mut f32)
                 = rows::quantise_board;
             attend_floats(it: Attention<'_>) = attention::attend_floats;
@@ -108,6 +114,7 @@ macro_rules! table {
             multiply,
             rms_scales,
             quantise,
+            quantise_to_halves,
             quantise_board,
             attend_floats,
             attend_integers,

@@ -4,6 +4,7 @@
 //! is: `x ≈ scale · (byte − zero)`. Bytes are never negative; the byte that stands for zero lies in the middle, or at
 //! the lower end if no number is below zero.
 
+use super::linear::HALF_LEVELS;
 use super::pointwise::{Extent, NormAct, with_activation};
 use super::simd::{ByteSums, Simd};
 use crate::net::layer::Activation;
@@ -90,6 +91,9 @@ fn inverse_rms(rms: Rms<'_>, square_sum: f32) -> f32 {
     1.0 / (square_sum / rms.channels as f32 + rms.epsilon).sqrt()
 }
 
+/// Rows that are looked at before they are rounded.
+const GROUP: usize = 4;
+
 /// Rounds rows to bytes. `to` is as wide as the extent, `scales` has a number for each row, and `row` has memory for
 /// one.
 #[inline(always)]
@@ -104,62 +108,152 @@ pub(super) fn quantise<S: Simd>(
 ) {
     let channels = extent.channels;
     let zero = s.splat(0.0);
-    let rows = from.chunks(stride).zip(to.chunks_exact_mut(channels)).zip(scales.iter_mut());
+    // Rows are looked at some at a time before they are rounded, so that none waits for what is found in another.
+    let groups =
+        from.chunks(GROUP * stride).zip(to.chunks_mut(GROUP * channels)).zip(scales.chunks_mut(GROUP));
+    let groups = groups
+        .take(extent.points.div_ceil(GROUP))
+        .enumerate()
+        .map(|(index, ((from, to), scales))| (GROUP.min(extent.points - index * GROUP), from, to, scales));
     match shape {
         Shape::Plain => {
-            for ((from, to), scale) in rows.take(extent.points) {
-                let from = &from[..channels];
-                let mut most = zero;
-                for x in from.chunks_exact(S::LANES) {
-                    most = s.max(most, s.abs(s.load(x)));
+            for (rows, from, to, scales) in groups {
+                let mut most = [0.0; GROUP];
+                for (from, most) in from.chunks(stride).zip(&mut most).take(rows) {
+                    let vectors = from[..channels].chunks_exact(S::LANES);
+                    *most = s.reduce_max(vectors.fold(zero, |most, x| s.max(most, s.abs(s.load(x)))));
                 }
-                *scale = round_row(s, range, s.reduce_max(most), to, |channel| s.load(&from[channel..]));
+                let rows =
+                    from.chunks(stride).zip(to.chunks_exact_mut(channels)).zip(scales).zip(most).take(rows);
+                for (((from, to), scale), most) in rows {
+                    *scale = round_row(s, range, most, to, &from[..channels]);
+                }
             }
         }
         Shape::Rms(rms) => {
             let factors = &rms.scale[..channels];
-            for ((from, to), scale) in rows.take(extent.points) {
-                let from = &from[..channels];
-                let (mut most, mut sum) = (zero, zero);
-                for (x, factor) in from.chunks_exact(S::LANES).zip(factors.chunks_exact(S::LANES)) {
-                    let x = s.load(x);
-                    sum = s.mul_add(x, x, sum);
-                    most = s.max(most, s.abs(s.mul(x, s.load(factor))));
+            for (rows, from, to, scales) in groups {
+                let mut found = [(0.0, 0.0); GROUP];
+                for (from, found) in from.chunks(stride).zip(&mut found).take(rows) {
+                    let (mut most, mut sum) = (zero, zero);
+                    let vectors = from[..channels].chunks_exact(S::LANES);
+                    for (x, factor) in vectors.zip(factors.chunks_exact(S::LANES)) {
+                        let x = s.load(x);
+                        sum = s.mul_add(x, x, sum);
+                        most = s.max(most, s.abs(s.mul(x, s.load(factor))));
+                    }
+                    *found = (s.reduce_max(most), inverse_rms(rms, s.reduce_add(sum)));
                 }
-                let inverse = inverse_rms(rms, s.reduce_add(sum));
-                let rounded = round_row(s, range, s.reduce_max(most), to, |channel| {
-                    s.mul(s.load(&from[channel..]), s.load(&factors[channel..]))
-                });
-                *scale = rounded * inverse;
+                let rows =
+                    from.chunks(stride).zip(to.chunks_exact_mut(channels)).zip(scales).zip(found).take(rows);
+                for (((from, to), scale), (most, inverse)) in rows {
+                    *scale = round_row(s, range, most, to, (&from[..channels], factors)) * inverse;
+                }
             }
         }
-        Shape::NormAct(norm) => with_activation!(s, norm.activation, |act| {
-            let (factors, biases) = (&norm.scale[..channels], &norm.bias[..channels]);
-            let row = &mut row[..channels];
+        Shape::NormAct(norm) => {
+            let rows = from.chunks(stride).zip(to.chunks_exact_mut(channels)).zip(scales.iter_mut());
             for ((from, to), scale) in rows.take(extent.points) {
-                let from = &from[..channels];
-                let mut most = zero;
-                for channel in (0..channels).step_by(S::LANES) {
-                    let (factor, bias) = (s.load(&factors[channel..]), s.load(&biases[channel..]));
-                    let x = act(s.mul_add(s.load(&from[channel..]), factor, bias));
-                    s.store(x, &mut row[channel..]);
-                    most = s.max(most, s.abs(x));
-                }
-                *scale = round_row(s, range, s.reduce_max(most), to, |channel| s.load(&row[channel..]));
+                let most = activate(s, norm, &from[..channels], &mut row[..channels]);
+                *scale = round_row(s, range, most, to, &row[..channels]);
             }
-        }),
+        }
+    }
+}
+
+/// Rounds rows, normalised and activated if they are to be, to integers up to [`HALF_LEVELS`]. `to` is as wide as the extent, `scales` has a number
+/// for each row, and `row` has memory for one.
+#[inline(always)]
+pub(super) fn quantise_to_halves<S: Simd>(
+    s: S,
+    extent: Extent,
+    norm: Option<NormAct<'_>>,
+    (from, stride): (&[f32], usize),
+    (to, scales): (&mut [i16], &mut [f32]),
+    row: &mut [f32],
+) {
+    let channels = extent.channels;
+    let range = Range { zero: 0, levels: HALF_LEVELS };
+    let row = &mut row[..channels];
+    assert!(channels.is_multiple_of(S::LANES));
+    let rows = from.chunks(stride).zip(to.chunks_exact_mut(channels)).zip(scales.iter_mut());
+    for ((from, to), scale) in rows.take(extent.points) {
+        let from = &from[..channels];
+        let (from, most) = match norm {
+            Some(norm) => {
+                let most = activate(s, norm, from, row);
+                (&*row, most)
+            }
+            None => (from, largest(s, from)),
+        };
+        let inverse = s.splat(inverse_scale(range, most));
+        for (from, to) in from.chunks_exact(S::LANES).zip(to.chunks_exact_mut(S::LANES)) {
+            // SAFETY: there is a whole vector.
+            unsafe { s.store_halves(s.to_int(s.mul(s.load(from), inverse)), to.as_mut_ptr()) };
+        }
+        *scale = most / range.levels as f32;
+    }
+}
+
+/// Normalises and activates a row. Returns the largest magnitude of the result.
+#[inline(always)]
+fn activate<S: Simd>(s: S, norm: NormAct<'_>, from: &[f32], to: &mut [f32]) -> f32 {
+    with_activation!(s, norm.activation, |act| {
+        let mut most = s.splat(0.0);
+        let numbers = from.chunks_exact(S::LANES).zip(to.chunks_exact_mut(S::LANES));
+        let norms = norm.scale.chunks_exact(S::LANES).zip(norm.bias.chunks_exact(S::LANES));
+        for ((from, to), (factor, bias)) in numbers.zip(norms) {
+            let x = act(s.mul_add(s.load(from), s.load(factor), s.load(bias)));
+            s.store(x, to);
+            most = s.max(most, s.abs(x));
+        }
+        s.reduce_max(most)
+    })
+}
+
+/// Numbers of a row. (A trait and no closure: the compiler need not inline a closure, and out of line it is compiled without
+/// the instructions for vectors.)
+trait Numbers<S: Simd>: Copy {
+    /// Those from a channel on.
+    fn at(self, s: S, channel: usize) -> S::V;
+}
+
+impl<S: Simd> Numbers<S> for &[f32] {
+    #[inline(always)]
+    fn at(self, s: S, channel: usize) -> S::V {
+        s.load(&self[channel..])
+    }
+}
+
+/// Two numbers for each channel, multiplied.
+impl<S: Simd> Numbers<S> for (&[f32], &[f32]) {
+    #[inline(always)]
+    fn at(self, s: S, channel: usize) -> S::V {
+        s.mul(s.load(&self.0[channel..]), s.load(&self.1[channel..]))
     }
 }
 
 /// Rounds a row whose largest magnitude is `most`; returns its scale.
 #[inline(always)]
-fn round_row<S: Simd>(s: S, range: Range, most: f32, to: &mut [u8], x: impl Fn(usize) -> S::V) -> f32 {
+fn round_row<S: Simd>(s: S, range: Range, most: f32, to: &mut [u8], x: impl Numbers<S>) -> f32 {
     let (inverse, zero) = (s.splat(inverse_scale(range, most)), s.splat(range.zero as f32));
     assert!(to.len().is_multiple_of(S::LANES));
-    for channel in (0..to.len()).step_by(S::LANES) {
-        let byte = s.to_int(s.mul_add(x(channel), inverse, zero));
-        // SAFETY: there is a whole vector from `channel` on.
-        unsafe { s.store_bytes(byte, to.as_mut_ptr().add(channel)) };
+    let mut fours = to.chunks_exact_mut(4 * S::LANES);
+    let mut channel = 0;
+    for to in &mut fours {
+        let mut bytes = [s.splat_int(0); 4];
+        for bytes in &mut bytes {
+            *bytes = s.to_int(s.mul_add(x.at(s, channel), inverse, zero));
+            channel += S::LANES;
+        }
+        // SAFETY: bytes of four vectors are one of words.
+        unsafe { s.store_int(s.pack_bytes(bytes), to.as_mut_ptr().cast()) };
+    }
+    for to in fours.into_remainder().chunks_exact_mut(S::LANES) {
+        let bytes = s.to_int(s.mul_add(x.at(s, channel), inverse, zero));
+        // SAFETY: there is a whole vector.
+        unsafe { s.store_bytes(bytes, to.as_mut_ptr()) };
+        channel += S::LANES;
     }
     most / range.levels as f32
 }
@@ -241,7 +335,7 @@ pub(super) fn quantise_board<S: Simd>(
     to.fill(range.zero as u8);
     for (point, from) in from.chunks_exact(channels).enumerate() {
         let to = &mut to[grid.place(point) * channels..][..channels];
-        round_row(s, range, most, to, |channel| s.load(&from[channel..]));
+        round_row(s, range, most, to, from);
     }
     *scale = most / range.levels as f32;
 }

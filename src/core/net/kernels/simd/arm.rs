@@ -122,6 +122,11 @@ impl<const BYTES: u8> Simd for Neon<BYTES> {
             let halves = [vsliq_n_s32::<8>(x[0], x[1]), vsliq_n_s32::<8>(x[2], x[3])];
             vsliq_n_s32::<16>(halves[0], halves[1])
         };
+        pack_bytes(self, x: [int32x4_t; 4]) -> int32x4_t = {
+            let first = vcombine_s16(vmovn_s32(x[0]), vmovn_s32(x[1]));
+            let second = vcombine_s16(vmovn_s32(x[2]), vmovn_s32(x[3]));
+            vreinterpretq_s32_s8(vcombine_s8(vmovn_s16(first), vmovn_s16(second)))
+        };
         join_halves(self, x: [int32x4_t; 2]) -> int32x4_t = vsliq_n_s32::<16>(x[0], x[1]);
         dot8(self, sum: int32x4_t, a: int32x4_t, b: int32x4_t) -> int32x4_t = {
             let bytes = vreinterpretq_s8_s32(b);

@@ -128,6 +128,16 @@ pub(super) trait Simd: Copy {
     fn to_int(self, x: Self::V) -> Self::I;
     /// In each lane, the last bytes of four lanes, of which the first is the first in memory.
     fn join_bytes(self, x: [Self::I; 4]) -> Self::I;
+    /// The last bytes of the lanes, which must be from 0 to 255, of one vector after the other.
+    fn pack_bytes(self, x: [Self::I; 4]) -> Self::I;
+    /// `255 · 2^(−x/32)`, rounded, of one vector after the other; within 1.2 % of it before it is rounded. Every `x` is at least −½, and may
+    /// be as large as it likes.
+    #[inline(always)]
+    fn powers_as_bytes(self, x: [Self::V; 4]) -> Self::I {
+        const BITS_OF_255: f32 = 7.994_353;
+        let powers = x.map(|x| self.mul_add(x, self.splat(-1.0 / 32.0), self.splat(BITS_OF_255)));
+        self.pack_bytes(powers.map(|power| self.to_int(self.rough_exp2(power, &EXP2_OF_DEGREE_2))))
+    }
     /// In each lane, the last halves of two lanes, of which the first is the first in memory.
     fn join_halves(self, x: [Self::I; 2]) -> Self::I;
     /// The sum of all lanes, which must fit into one.

@@ -72,6 +72,11 @@ impl Simd for Portable {
     }
 
     #[inline(always)]
+    fn pack_bytes(self, x: [[i32; 4]; 4]) -> [i32; 4] {
+        x.map(|x| i32::from_ne_bytes(x.map(|x| x as u8)))
+    }
+
+    #[inline(always)]
     fn join_halves(self, x: [[i32; 4]; 2]) -> [i32; 4] {
         std::array::from_fn(|lane| {
             let [first, second] = x.map(|x| (x[lane] as u16).to_ne_bytes());

@@ -46,6 +46,12 @@ impl<const VNNI: bool> Simd for Avx2<VNNI> {
             let last = _mm256_slli_epi32::<24>(x[3]);
             _mm256_or_si256(_mm256_or_si256(first, second), _mm256_or_si256(third, last))
         };
+        pack_bytes(self, x: [__m256i; 4]) -> __m256i = {
+            let halves = [_mm256_packs_epi32(x[0], x[1]), _mm256_packs_epi32(x[2], x[3])];
+            // Of each vector four bytes in the first half, and four in the second.
+            let order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+            _mm256_permutevar8x32_epi32(_mm256_packus_epi16(halves[0], halves[1]), order)
+        };
         join_halves(self, x: [__m256i; 2]) -> __m256i = _mm256_or_si256(
             _mm256_and_si256(x[0], _mm256_set1_epi32(0xffff)),
             _mm256_slli_epi32::<16>(x[1]),
@@ -148,6 +154,42 @@ impl<const PRODUCTS: u8> Avx512<PRODUCTS> {
     }
 }
 
+/// The halves of two vectors, which must be from 0 to 255 and come from `_mm512_packs_epi32`, as bytes in the order of what these took.
+///
+/// # Safety
+/// The processor has AVX-512BW.
+#[inline(always)]
+unsafe fn pack_halves(first: __m512i, second: __m512i) -> __m512i {
+    // SAFETY: the caller's; no memory is touched.
+    unsafe {
+        // Of each vector four bytes in every quarter.
+        let order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+        _mm512_permutexvar_epi32(order, _mm512_packus_epi16(first, second))
+    }
+}
+
+/// `255 · 2^(−x/32)` of each half, rounded.
+///
+/// # Safety
+/// The processor has AVX-512BW.
+#[inline(always)]
+unsafe fn powers_of_halves(x: __m512i) -> __m512i {
+    // SAFETY: the caller's; as many numbers are read as there are.
+    unsafe {
+        let powers = _mm512_loadu_si512(POWERS.as_ptr().cast());
+        // By the last five bits; the others say how often it is halved.
+        let power = _mm512_srlv_epi16(_mm512_permutexvar_epi16(x, powers), _mm512_srli_epi16::<5>(x));
+        _mm512_srli_epi16::<8>(_mm512_add_epi16(power, _mm512_set1_epi16(128)))
+    }
+}
+
+/// `255 · 256 · 2^(−i/32)`
+const POWERS: [u16; 32] = [
+    65280, 63881, 62512, 61173, 59862, 58579, 57324, 56096, 54894, 53717, 52566, 51440, 50338, 49259, 48204,
+    47171, 46160, 45171, 44203, 43256, 42329, 41422, 40534, 39666, 38816, 37984, 37170, 36374, 35594, 34831,
+    34085, 33355,
+];
+
 impl SimdBf16 for Avx512<BF16> {
     instructions! {
         dot_bf16(self, sum: __m512, a: __m512i, b: __m512i) -> __m512 =
@@ -189,6 +231,15 @@ impl<const PRODUCTS: u8> Simd for Avx512<PRODUCTS> {
             let third = _mm512_slli_epi32::<16>(_mm512_and_si512(x[2], low));
             let last = _mm512_slli_epi32::<24>(x[3]);
             _mm512_or_si512(_mm512_or_si512(first, second), _mm512_or_si512(third, last))
+        };
+        pack_bytes(self, x: [__m512i; 4]) -> __m512i = {
+            pack_halves(_mm512_packs_epi32(x[0], x[1]), _mm512_packs_epi32(x[2], x[3]))
+        };
+        powers_as_bytes(self, x: [__m512; 4]) -> __m512i = {
+            // What is too large becomes the least integer of 32 bits, and then of 16: without a sign, that is large, too.
+            let first = _mm512_packs_epi32(_mm512_cvtps_epi32(x[0]), _mm512_cvtps_epi32(x[1]));
+            let second = _mm512_packs_epi32(_mm512_cvtps_epi32(x[2]), _mm512_cvtps_epi32(x[3]));
+            pack_halves(powers_of_halves(first), powers_of_halves(second))
         };
         join_halves(self, x: [__m512i; 2]) -> __m512i = _mm512_or_si512(
             _mm512_and_si512(x[0], _mm512_set1_epi32(0xffff)),
