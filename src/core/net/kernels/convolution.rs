@@ -4,6 +4,7 @@ use super::batch::{Batch, Joined};
 use super::buffer::Buffer;
 use super::kernel::Precision;
 use super::linear::{Ending, Linear, Multiplication, Taken};
+use super::moments::{Moments, Observed, Place, Which};
 use super::pointwise::{Extent, NormAct};
 use super::primitives::{Primitives, Strided};
 use super::product::ROW_ALIGN;
@@ -19,6 +20,8 @@ pub(super) struct Convolution {
     inputs: usize,
     outputs: usize,
     kind: Kind,
+    /// If what it takes can be looked at.
+    place: Option<(Place, Which)>,
 }
 
 #[derive(Debug)]
@@ -54,6 +57,8 @@ pub(super) struct Workspace {
     tiles: TileWorkspace,
     set: SetInputs,
     zeros: Vec<f32>,
+    /// If it is to be known what products take.
+    pub(super) observed: Option<Observed>,
 }
 
 impl Convolution {
@@ -64,12 +69,16 @@ impl Convolution {
         primitives: &Primitives,
         precision: Precision,
         activation: Activation,
+        place: Option<(Place, Which)>,
+        moments: Option<&Moments>,
     ) -> Convolution {
         let &Primitives { align, panel, ref tiles, .. } = primitives;
         let joined = Joined::new(convs, align, align);
         let &Joined { width, height, inputs, outputs, .. } = &joined;
         let range = Range::behind(activation, primitives.byte_sums);
-        let bytes = || Linear::bytes(&joined.weights, inputs, outputs, panel, primitives.byte_sums, range);
+        let bytes = |moments| {
+            Linear::bytes(&joined.weights, (inputs, outputs), panel, primitives.byte_sums, range, moments)
+        };
         let kind = match (width, height) {
             _ if tiles.is_some() => Kind::Tiles(TileConvolution::new(&joined)),
             // What a block begins with, when it computes with fewer channels than there are. A few channels weigh ten times as much as the
@@ -77,7 +86,7 @@ impl Convolution {
             (1, 1) if precision == Precision::Int8 && inputs > outputs => {
                 Kind::Pointwise(Linear::halves(&joined.weights, inputs, outputs, panel), range)
             }
-            (1, 1) if precision == Precision::Int8 => Kind::Pointwise(bytes(), range),
+            (1, 1) if precision == Precision::Int8 => Kind::Pointwise(bytes(moments), range),
             // Without one instruction for four products of bytes, Winograd's transformation is faster, in any numbers.
             (3, 3)
                 if precision == Precision::Int8
@@ -85,12 +94,12 @@ impl Convolution {
             {
                 Kind::Winograd(Windows::new(joined.weights, (inputs, outputs), primitives, true))
             }
-            _ if precision == Precision::Int8 => Kind::Window { linear: bytes(), range, width, height },
+            _ if precision == Precision::Int8 => Kind::Window { linear: bytes(None), range, width, height },
             (1, 1) => Kind::Pointwise(Linear::floats(&joined.weights, inputs, outputs, panel), range),
             (3, 3) => Kind::Winograd(Windows::new(joined.weights, (inputs, outputs), primitives, false)),
             _ => Kind::Sparse { weights: joined.weights, width, height },
         };
-        Convolution { inputs, outputs, kind }
+        Convolution { inputs, outputs, kind, place }
     }
 
     /// Channels that it gives.
@@ -159,6 +168,10 @@ impl Convolution {
     ) {
         match &self.kind {
             Kind::Pointwise(linear, _) => {
+                if let (Some(observed), Some((place, which))) = (&mut workspace.observed, self.place) {
+                    let rows = &from[..batch.points() * self.inputs];
+                    observed.record(place, which, rows, self.inputs, self.inputs);
+                }
                 let taken = Taken::Floats(from, self.inputs, None);
                 let (rows, stride) = (batch.points(), self.outputs);
                 (primitives.multiply)(Multiplication { rows, taken, linear, ending, to, stride });
@@ -312,7 +325,8 @@ mod tests {
                 let plane = numbers(&mut rng, batch.points() * inputs);
                 let convs_both = [&convs[0], &convs[1]];
                 let precision = arithmetic.precision;
-                let joined = Convolution::new(&convs_both, &primitives, precision, Activation::Identity);
+                let joined =
+                    Convolution::new(&convs_both, &primitives, precision, Activation::Identity, None, None);
                 let padded = inputs.next_multiple_of(primitives.align);
                 let mut from = vec![f32::NAN; batch.plane_len(padded)];
                 for (to, from) in from.chunks_mut(padded).zip(plane.chunks(inputs)) {

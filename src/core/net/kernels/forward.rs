@@ -4,6 +4,7 @@ use super::batch::Batch;
 use super::buffer::Buffer;
 use super::convolution::{Convolution, Workspace};
 use super::linear::Ending;
+use super::moments::Observed;
 use super::pointwise::{Extent, NormAct};
 use super::prepared::{
     Convolutions, Inside, LastNorm, Prepared, PreparedBlock, PreparedNorm, PreparedPooling,
@@ -35,6 +36,21 @@ pub struct Scratch {
     pooled: Pooled,
     bias: Vec<f32>,
     factors: Vec<f32>,
+}
+
+impl Scratch {
+    /// From now on, evaluating takes down what products take that are not rounded.
+    pub(super) fn observe(&mut self) {
+        self.workspace.observed = Some(Observed::default());
+        self.transformer.observed = Some(Observed::default());
+    }
+
+    /// What was taken down.
+    pub(super) fn observed(&mut self) -> Observed {
+        let mut observed = self.workspace.observed.take().unwrap_or_default();
+        observed.extend(self.transformer.observed.take().unwrap_or_default());
+        observed
+    }
 }
 
 /// Memory of pooling.

@@ -5,6 +5,7 @@
 //! in 32 bits allow.
 
 use super::buffer::Buffer;
+use super::moments::Moments;
 use super::product::{
     Accumulate, Apart, ByVectors, ByteProduct, Dequantised, Destination, Factors, Floats, Gate, Halves,
     Overwrite, ROW_ALIGN, Rows, Scaled, Starts, Target, product,
@@ -98,17 +99,39 @@ impl Linear {
         Linear { inputs, outputs, weights: Weights::Floats(packed) }
     }
 
-    /// Matrices `[piece][input][output]` in 8 bits, for rows of bytes of this range.
+    /// Matrices `[piece][input][output]` in 8 bits, for rows of bytes of this range. For a single matrix, `moments` of its rows make it
+    /// more exact.
     pub(super) fn bytes(
         weights: &[f32],
-        inputs: usize,
-        outputs: usize,
+        (inputs, outputs): (usize, usize),
         panel: usize,
         sums: ByteSums,
         range: Range,
+        moments: Option<&Moments>,
     ) -> Linear {
-        let scales = column_scales(weights, outputs, sums);
+        // Feedback rounds by one at most, plain rounding by one half.
+        let most_rounding = if moments.is_some() { 1.0 } else { 0.5 };
+        let scales = column_scales(weights, outputs, sums, most_rounding);
         let inverse: Vec<f32> = scales.iter().copied().map(inverse).collect();
+        if let Some(moments) = moments {
+            let integers = with_feedback(weights, &inverse, moments);
+            return Linear::packed(&integers, (inputs, outputs), panel, range, scales);
+        }
+        let integers: Vec<i8> = weights
+            .chunks_exact(outputs)
+            .flat_map(|row| row.iter().zip(&inverse).map(|(weight, inverse)| nearest(weight * inverse)))
+            .collect();
+        Linear::packed(&integers, (inputs, outputs), panel, range, scales)
+    }
+
+    /// Of integers `[piece][input][output]`, and a scale of each column.
+    fn packed(
+        weights: &[i8],
+        (inputs, outputs): (usize, usize),
+        panel: usize,
+        range: Range,
+        scales: Vec<f32>,
+    ) -> Linear {
         let mut sums = vec![0i32; outputs];
         let mut integers = Buffer::zeroed(weights.len());
         let packed: &mut [i8] = integers.as_mut_slice();
@@ -118,12 +141,9 @@ impl Linear {
                 let start = (index * depth + row / 4 * 4) * panel + row % 4;
                 let columns = index * panel..(index + 1) * panel;
                 let places = packed[start..].iter_mut().step_by(4);
-                let sums = &mut sums[columns.clone()];
-                for (((place, weight), inverse), sum) in places.zip(numbers).zip(&inverse[columns]).zip(sums)
-                {
-                    let integer = nearest(weight * inverse);
-                    *place = integer;
-                    *sum += i32::from(integer);
+                for ((place, integer), sum) in places.zip(numbers).zip(&mut sums[columns]) {
+                    *place = *integer;
+                    *sum += i32::from(*integer);
                 }
             }
         }
@@ -170,8 +190,47 @@ impl Linear {
     }
 }
 
+/// Weights in steps of their columns, rounded so that what rounding adds to each sum is nearly zero in the mean of all rows, and no larger
+/// than need be otherwise.
+///
+/// A row is its mean and what differs from it, channel by channel. The errors of weights that the mean has met so far are taken from
+/// the weights that follow, from those most that the mean weighs most and that else change least; the channels where that is
+/// much come first. No weight goes farther than to the next integer but one.
+///
+/// CITE: Frantar, Ashkboos, Hoefler, Alistarh, "GPTQ" (2022), with a matrix of moments that is a diagonal plus the mean times itself.
+fn with_feedback(weights: &[f32], inverse: &[f32], moments: &Moments) -> Vec<i8> {
+    let (inputs, outputs) = (weights.len() / inverse.len().max(1), inverse.len());
+    let moments: Vec<(f32, f32)> = (0..inputs).map(|channel| moments.of_channel(channel)).collect();
+    let mean_square = |&(mean, variance): &(f32, f32)| mean * mean + variance;
+    let all: f32 = moments.iter().map(mean_square).sum();
+    // Few rows know the variance badly; and where there is none, it must not be divided by.
+    let least = (1e-2 * all / inputs.max(1) as f32).max(f32::MIN_POSITIVE);
+    // By how much a weight changes for a sum that is off by one; and how far the sum counts.
+    let share = |&(mean, variance): &(f32, f32)| mean / variance.max(least);
+    let weight = |it: &(f32, f32)| it.0 * share(it);
+    let mut order: Vec<usize> = (0..inputs).collect();
+    order.sort_by(|&a, &b| weight(&moments[b]).total_cmp(&weight(&moments[a])));
+    let mut left: f32 = moments.iter().map(weight).sum();
+    let mut off = vec![0.0f32; outputs];
+    let mut integers = vec![0i8; weights.len()];
+    for channel in order {
+        let it = &moments[channel];
+        let back = if left.is_finite() { -share(it) / (1.0 + left.max(0.0)) } else { 0.0 };
+        left -= weight(it);
+        let row = weights[channel * outputs..][..outputs].iter().zip(inverse);
+        let to = integers[channel * outputs..][..outputs].iter_mut().zip(&mut off);
+        for ((weight, inverse), (to, off)) in row.zip(to) {
+            let exact = weight * inverse;
+            let wanted = exact + (back * *off).clamp(-0.5, 0.5);
+            *to = nearest(wanted.clamp(-127.0, 127.0));
+            *off += (f32::from(*to) - exact) * it.0;
+        }
+    }
+    integers
+}
+
 /// The scale of each column: that of its largest weight, or of those that are added up together if they ask for more.
-fn column_scales(weights: &[f32], outputs: usize, sums: ByteSums) -> Vec<f32> {
+fn column_scales(weights: &[f32], outputs: usize, sums: ByteSums, most_rounding: f32) -> Vec<f32> {
     let mut scales = vec![0.0f32; outputs];
     for row in weights.chunks_exact(outputs) {
         for (scale, weight) in scales.iter_mut().zip(row) {
@@ -181,8 +240,7 @@ fn column_scales(weights: &[f32], outputs: usize, sums: ByteSums) -> Vec<f32> {
     if sums.is_whole() {
         return scales;
     }
-    // Rounding makes each larger by one half at most.
-    let most = (sums.most() - sums.together as i32 / 2) as f32;
+    let most = sums.most() as f32 - sums.together as f32 * most_rounding;
     let mut both = [vec![0.0f32; outputs], vec![0.0f32; outputs]];
     for rows in weights.chunks_exact(2 * sums.together * outputs) {
         for half in 0..2 {
@@ -326,6 +384,8 @@ fn multiply_bytes<S, B, R, D>(
 mod tests {
     use super::*;
     use crate::net::kernels::kernel::{Kernel, Precision};
+    use crate::net::kernels::moments::{Observed, Place, Which};
+    use crate::net::kernels::pointwise::Extent;
     use crate::net::kernels::primitives::Primitives;
     use proptest::prelude::*;
 
@@ -375,7 +435,7 @@ mod tests {
                 let bytes: Vec<u8> = numbers.iter().map(|x| largest(byte(x)) as u8).collect();
                 let scales: Vec<f32> = (0..padded).map(|_| number()).collect();
                 let floats = Linear::floats(&weights, inputs, outputs, panel);
-                let integers = Linear::bytes(&weights, inputs, outputs, panel, sums, range);
+                let integers = Linear::bytes(&weights, (inputs, outputs), panel, sums, range, None);
                 let whole = unpacked(&integers, panel);
                 // All weights that are added up together may be as large as possible.
                 let step = (sums.together as f32 / (sums.most() - sums.together as i32 / 2) as f32).max(1.0 / 127.0);
@@ -425,5 +485,90 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// By all kernels. Also where all numbers and weights are as large as possible, with the same sign.
+    #[test]
+    fn products_in_16_bits_are_nearly_those_of_the_numbers() {
+        let mut rng = crate::rng::Rng::new(7);
+        for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
+            let primitives = Primitives::of(kernel);
+            let panel = primitives.panel;
+            for (rows, inputs, size) in [(1usize, 16, 1.0), (7, 64, 1e-3), (5, 512, 0.0)] {
+                let (outputs, padded) = (2 * panel, rows.next_multiple_of(ROW_ALIGN));
+                let mut number = || if size == 0.0 { 1.0 } else { (rng.unit() as f32 * 2.0 - 1.0) * size };
+                let weights: Vec<f32> = (0..inputs * outputs).map(|_| number()).collect();
+                let numbers: Vec<f32> = (0..padded * inputs).map(|_| number()).collect();
+                let linear = Linear::halves(&weights, inputs, outputs, panel);
+                let (mut halves, mut scales) = (vec![0; padded * inputs], vec![0.0; padded]);
+                let extent = Extent { points: rows, channels: inputs };
+                let rounded = (&mut halves[..], &mut scales[..]);
+                (primitives.quantise_to_halves)(
+                    extent,
+                    None,
+                    (&numbers, inputs),
+                    rounded,
+                    &mut vec![0.0; inputs],
+                );
+                let mut to = vec![f32::NAN; padded * outputs];
+                let taken = Taken::Halves(&halves, &scales);
+                let (linear, ending) = (&linear, Ending::Overwrite);
+                (primitives.multiply)(Multiplication {
+                    rows,
+                    taken,
+                    linear,
+                    ending,
+                    to: &mut to,
+                    stride: outputs,
+                });
+                for (index, found) in to[..rows * outputs].iter().enumerate() {
+                    let (row, column) = (index / outputs, index % outputs);
+                    let terms =
+                        (0..inputs).map(|k| numbers[row * inputs + k] * weights[k * outputs + column]);
+                    let (wanted, sum) = terms.fold((0.0, 0.0), |(sum, all), x| (sum + x, all + x.abs()));
+                    assert!((found - wanted).abs() <= 1e-3 * sum, "{}: {found} {wanted}", kernel.name());
+                }
+            }
+        }
+    }
+
+    /// What rounding adds to the sums is nearly zero in the mean of the rows, where plain rounding adds much; and no weight goes farther
+    /// than to the next integer but one.
+    #[test]
+    fn feedback_leaves_the_mean_as_it_is() {
+        const INPUTS: usize = 48;
+        const OUTPUTS: usize = 32;
+        let mut rng = crate::rng::Rng::new(11);
+        let mut number = || rng.unit() as f32 * 2.0 - 1.0;
+        let weights: Vec<f32> = (0..INPUTS * OUTPUTS).map(|_| number()).collect();
+        // Channels around means of their own, of which one is large.
+        let means: Vec<f32> =
+            (0..INPUTS).map(|channel| number() * if channel == 5 { 20.0 } else { 1.0 }).collect();
+        let rows: Vec<f32> =
+            (0..200).flat_map(|_| means.iter().map(|mean| mean + number()).collect::<Vec<_>>()).collect();
+        let mut observed = Observed::default();
+        observed.record(Place::TRUNK, Which::First, &rows, INPUTS, INPUTS);
+        let moments = observed.of(Place::TRUNK, Which::First).unwrap();
+        let scales = column_scales(&weights, OUTPUTS, ByteSums::WHOLE, 1.0);
+        let inverse: Vec<f32> = scales.iter().copied().map(inverse).collect();
+        let off = |integers: &[i8]| -> f32 {
+            let sums = (0..OUTPUTS).map(|column| -> f32 {
+                let terms = (0..INPUTS).map(|channel| {
+                    let index = channel * OUTPUTS + column;
+                    let off = f32::from(integers[index]) - weights[index] * inverse[column];
+                    assert!(off.abs() <= 1.001, "{off}");
+                    off * moments.of_channel(channel).0
+                });
+                terms.sum()
+            });
+            sums.map(f32::abs).sum::<f32>() / OUTPUTS as f32
+        };
+        let plain: Vec<i8> = weights
+            .iter()
+            .enumerate()
+            .map(|(index, weight)| nearest(weight * inverse[index % OUTPUTS]))
+            .collect();
+        let fed_back = with_feedback(&weights, &inverse, moments);
+        assert!(off(&fed_back) < off(&plain) / 5.0, "{} {}", off(&fed_back), off(&plain));
     }
 }

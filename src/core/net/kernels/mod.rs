@@ -26,6 +26,7 @@
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod amx;
 mod attention;
+mod balance;
 mod batch;
 mod bf16;
 mod buffer;
@@ -37,6 +38,7 @@ mod gemm;
 mod integer_tiles;
 mod kernel;
 mod linear;
+mod moments;
 mod pointwise;
 mod prepared;
 mod primitives;
@@ -46,6 +48,7 @@ mod simd;
 mod sparse;
 mod tiles;
 mod transformer;
+mod trial;
 mod windows;
 mod winograd;
 

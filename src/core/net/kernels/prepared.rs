@@ -2,7 +2,8 @@
 
 use super::batch::Joined;
 use super::convolution::Convolution;
-use super::kernel::{Arithmetic, Precision};
+use super::kernel::{Arithmetic, Kernel, Precision};
+use super::moments::{Observed, Place, Which};
 use super::pointwise::NormAct;
 use super::primitives::Primitives;
 use super::transformer::{PreparedAttention, PreparedFeedForward};
@@ -102,15 +103,10 @@ pub(super) struct Heads {
 }
 
 impl Prepared {
-    /// Prepares `network` for these instructions and this precision.
+    /// Prepares a network as it is.
     ///
     /// # Panics
-    /// If this processor cannot run the kernel ([`Kernel::is_available`](super::Kernel::is_available)), or if the
-    /// kernel has no such precision ([`Kernel::precisions`](super::Kernel::precisions)).
-    pub fn new(network: &Network, arithmetic: Arithmetic) -> Prepared {
-        Prepared::with_primitives(network, arithmetic, Primitives::of(arithmetic.kernel))
-    }
-
+    /// If the kernel has no such precision.
     pub(super) fn with_primitives(
         network: &Network,
         arithmetic: Arithmetic,
@@ -118,7 +114,30 @@ impl Prepared {
     ) -> Prepared {
         let Arithmetic { kernel, precision } = arithmetic;
         assert!(kernel.precisions().contains(&precision), "{} in {}", kernel.name(), precision.name());
-        let maker = Maker { primitives, precision };
+        Prepared::made(network, arithmetic, primitives, &Observed::default())
+    }
+
+    /// The same, with what is known of what its products take.
+    ///
+    /// # Panics
+    /// If this processor cannot run the kernel.
+    pub(super) fn with_moments(network: &Network, arithmetic: Arithmetic, observed: &Observed) -> Prepared {
+        Prepared::made(network, arithmetic, Primitives::of(arithmetic.kernel), observed)
+    }
+
+    /// In 32 bits, also where the kernel is meant for less.
+    pub(super) fn without_rounding(network: &Network, kernel: Kernel) -> Prepared {
+        let arithmetic = Arithmetic { kernel, precision: Precision::F32 };
+        Prepared::with_moments(network, arithmetic, &Observed::default())
+    }
+
+    fn made(
+        network: &Network,
+        arithmetic: Arithmetic,
+        primitives: Primitives,
+        observed: &Observed,
+    ) -> Prepared {
+        let maker = Maker { primitives, precision: arithmetic.precision, observed };
         let trunk = &network.trunk;
         Prepared {
             arithmetic,
@@ -159,13 +178,15 @@ impl PreparedNorm {
     }
 }
 
-struct Maker {
+struct Maker<'o> {
     primitives: Primitives,
+    /// What products take, as far as it is known.
+    observed: &'o Observed,
     /// Of the trunk's products; the heads are in 32 bits if the kernel has them.
     precision: Precision,
 }
 
-impl Maker {
+impl Maker<'_> {
     fn norm(&self, norm: &Norm, activation: &ActivationLayer) -> PreparedNorm {
         let mut affine = norm.folded();
         let channels = norm.channels().next_multiple_of(self.primitives.align);
@@ -197,13 +218,15 @@ impl Maker {
     }
 
     /// A convolution of the trunk, behind this activation.
-    fn conv(&self, convs: &[&Conv], activation: &ActivationLayer) -> Convolution {
-        Convolution::new(convs, &self.primitives, self.precision, activation.activation)
+    fn conv(&self, convs: &[&Conv], activation: &ActivationLayer, place: (Place, Which)) -> Convolution {
+        let moments = self.observed.of(place.0, place.1);
+        let activation = activation.activation;
+        Convolution::new(convs, &self.primitives, self.precision, activation, Some(place), moments)
     }
 
     /// A convolution of the heads.
     fn exact_conv(&self, convs: &[&Conv]) -> Convolution {
-        Convolution::new(convs, &self.primitives, Precision::F32, Activation::Identity)
+        Convolution::new(convs, &self.primitives, Precision::F32, Activation::Identity, None, None)
     }
 
     fn pooling(&self, pooling: &GlobalPooling) -> PreparedPooling {
@@ -211,8 +234,10 @@ impl Maker {
         PreparedPooling { norm, matmul: pooling.matmul.clone() }
     }
 
-    fn blocks(&self, blocks: &[Block]) -> Vec<PreparedBlock> {
-        blocks.iter().map(|block| self.block(block)).collect()
+    /// Blocks inside the one at this place, from this one on.
+    fn blocks(&self, blocks: &[Block], around: Place, first: usize) -> Vec<PreparedBlock> {
+        let blocks = blocks.iter().enumerate();
+        blocks.map(|(index, block)| self.block(block, around.inside(first + index))).collect()
     }
 
     /// The same with as many threads as the machine runs: large networks keep somebody waiting. Threads of their own,
@@ -221,52 +246,56 @@ impl Maker {
         let threads = thread::available_parallelism().map_or(1, usize::from);
         let share = blocks.len().div_ceil(threads).max(1);
         thread::scope(|scope| {
-            let mut shares = blocks.chunks(share);
-            let own = shares.next().unwrap_or_default();
+            let prepare = |index: usize, blocks| self.blocks(blocks, Place::TRUNK, index * share);
+            let mut shares = blocks.chunks(share).enumerate();
+            let own = shares.next().map_or(&[][..], |(_, own)| own);
             let others: Vec<_> = shares
-                .map(|share| {
-                    let thread = thread::Builder::new().spawn_scoped(scope, || self.blocks(share));
-                    (share, thread)
+                .map(|(index, share)| {
+                    let thread = thread::Builder::new().spawn_scoped(scope, move || prepare(index, share));
+                    (index, share, thread)
                 })
                 .collect();
-            let mut prepared = self.blocks(own);
-            for (share, thread) in others {
+            let mut prepared = prepare(0, own);
+            for (index, share, thread) in others {
                 prepared.extend(match thread {
                     Ok(thread) => thread.join().expect("preparing does not panic"),
                     // Where there are no threads.
-                    Err(_) => self.blocks(share),
+                    Err(_) => prepare(index, share),
                 });
             }
             prepared
         })
     }
 
-    fn block(&self, block: &Block) -> PreparedBlock {
+    fn block(&self, block: &Block, place: Place) -> PreparedBlock {
+        let (first_place, last_place) = ((place, Which::First), (place, Which::Last));
         let (first, inside, last) = match block {
             Block::Ordinary(block) => {
-                let conv = self.conv(&[&block.first.conv], &block.first.activation);
+                let conv = self.conv(&[&block.first.conv], &block.first.activation, first_place);
                 (&block.first, Inside::Ordinary(conv), &block.second)
             }
             Block::GlobalPooling(block) => {
                 let convs = [&block.first.conv, &block.pooling.conv];
-                let conv = self.conv(&convs, &block.first.activation);
+                let conv = self.conv(&convs, &block.first.activation, first_place);
                 (&block.first, Inside::Pooling(conv, self.pooling(&block.pooling)), &block.second)
             }
             Block::NestedBottleneck(block) => {
-                let conv = self.conv(&[&block.first.conv], &block.first.activation);
-                (&block.first, Inside::Nested(conv, self.blocks(&block.blocks)), &block.second)
+                let conv = self.conv(&[&block.first.conv], &block.first.activation, first_place);
+                (&block.first, Inside::Nested(conv, self.blocks(&block.blocks, place, 0)), &block.second)
             }
             Block::Attention(block) => {
-                let block = PreparedAttention::new(block, &self.primitives, self.precision);
+                let block =
+                    PreparedAttention::new(block, &self.primitives, self.precision, (place, self.observed));
                 return PreparedBlock::Attention(Box::new(block));
             }
             Block::FeedForward(block) => {
                 let block = &block.without_dead_units();
-                let block = PreparedFeedForward::new(block, &self.primitives, self.precision);
+                let block =
+                    PreparedFeedForward::new(block, &self.primitives, self.precision, (place, self.observed));
                 return PreparedBlock::FeedForward(Box::new(block));
             }
         };
-        let last_conv = self.conv(&[&last.conv], &last.activation);
+        let last_conv = self.conv(&[&last.conv], &last.activation, last_place);
         let (first, last) = (self.norm_of(first), self.norm_of(last));
         PreparedBlock::Convolutions(Box::new(Convolutions { first, inside, last, last_conv }))
     }

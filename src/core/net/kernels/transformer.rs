@@ -1,10 +1,12 @@
 //! Transformer blocks with their weights in the order in which kernels read them.
 
 use super::attention::{Attention, AttentionMemory, Heads, Rotation, fits_integers};
+use super::balance;
 use super::batch::Batch;
 use super::buffer::Buffer;
 use super::kernel::Precision;
 use super::linear::{Ending, Linear, Multiplication, Taken};
+use super::moments::{Moments, Observed, Place, Which};
 use super::pointwise::Extent;
 use super::primitives::{Primitives, Strided};
 use super::product::ROW_ALIGN;
@@ -20,6 +22,7 @@ const ROWS: usize = 96;
 /// A block of attention.
 #[derive(Debug)]
 pub(super) struct PreparedAttention {
+    place: Place,
     norm: PreparedRms,
     /// To the queries, keys and values of all heads.
     first: Linear,
@@ -30,6 +33,7 @@ pub(super) struct PreparedAttention {
 /// A feed-forward block.
 #[derive(Debug)]
 pub(super) struct PreparedFeedForward {
+    place: Place,
     norm: PreparedRms,
     /// To the hidden units: a vector of what is activated, then one of gates, and so on.
     first: Linear,
@@ -50,11 +54,27 @@ pub(super) struct TransformerMemory {
     bytes: Buffer<u8>,
     scales: Buffer,
     row: Buffer,
+    /// If it is to be known what products take.
+    pub(super) observed: Option<Observed>,
     /// Queries, keys and values.
     products: Buffer,
     /// What all heads see, or hidden units.
     middle: Buffer,
     attention: AttentionMemory,
+}
+
+impl TransformerMemory {
+    fn record_normed(&mut self, place: Place, rows: usize, (from, stride): Strided<'_>, norm: &PreparedRms) {
+        if let Some(observed) = &mut self.observed {
+            observed.record_normed(place, &from[..rows * stride], stride, norm.get());
+        }
+    }
+
+    fn record_last(&mut self, place: Place, rows: usize, (from, stride): Strided<'_>) {
+        if let Some(observed) = &mut self.observed {
+            observed.record(place, Which::Last, &from[..rows * stride], stride, stride);
+        }
+    }
 }
 
 impl PreparedRms {
@@ -77,6 +97,7 @@ fn linear<'m>(
     inputs: usize,
     outputs: usize,
     factors: Option<&[f32]>,
+    moments: Option<&Moments>,
     at: impl Fn(usize) -> Option<(&'m MatMul, usize)>,
 ) -> Linear {
     let padded = inputs.next_multiple_of(primitives.align);
@@ -89,14 +110,8 @@ fn linear<'m>(
         }
     }
     if precision == Precision::Int8 {
-        return Linear::bytes(
-            &weights,
-            padded,
-            outputs,
-            primitives.panel,
-            primitives.byte_sums,
-            primitives.signed_range(),
-        );
+        let (sums, range) = (primitives.byte_sums, primitives.signed_range());
+        return Linear::bytes(&weights, (padded, outputs), primitives.panel, sums, range, moments);
     }
     if let Some(factors) = factors {
         for (row, factor) in weights.chunks_exact_mut(outputs).zip(factors) {
@@ -107,48 +122,15 @@ fn linear<'m>(
 }
 
 /// A matrix without the norm before it.
-fn plain(primitives: &Primitives, precision: Precision, matrix: &MatMul) -> Linear {
+fn plain(
+    primitives: &Primitives,
+    precision: Precision,
+    matrix: &MatMul,
+    moments: Option<&Moments>,
+) -> Linear {
     let outputs = matrix.outputs.next_multiple_of(primitives.align);
     let column = |column| (column < matrix.outputs).then_some((matrix, column));
-    linear(primitives, precision, matrix.inputs, outputs, None, column)
-}
-
-/// The same block with values that are in balance with the weights behind them.
-///
-/// A row of numbers is rounded in steps of its largest one, and a column of weights in steps of its largest weight. What
-/// a channel of the values is multiplied by, the weights that take it can be divided by: then neither a channel nor a row
-/// of weights that is much larger than the others spoils the steps of all others. With the norm before the block and
-/// with hidden units, the same has made results less exact.
-///
-/// CITE: Xiao et al., "SmoothQuant" (2022), which measures how large numbers are. Here that follows from the weights
-/// that give them.
-fn balanced(block: &AttentionBlock) -> AttentionBlock {
-    let mut balanced = block.clone();
-    let &AttentionBlock { heads, key_heads, value_width, ref value, ref output, .. } = block;
-    let columns = |weights: &mut [f32], column: usize, factor: f32| {
-        weights[column..].iter_mut().step_by(value.outputs).for_each(|weight| *weight *= factor);
-    };
-    for channel in 0..value.outputs {
-        let column = value.weights[channel..].iter().step_by(value.outputs);
-        let squares = column.zip(&block.norm.scale).map(|(weight, scale)| (weight * scale).powi(2));
-        let size = squares.sum::<f32>().sqrt();
-        // All heads that share the value.
-        let sharing = heads / key_heads;
-        let first = channel / value_width * sharing * value_width + channel % value_width;
-        let rows = (0..sharing).map(|head| (first + head * value_width) * output.outputs);
-        let of_row = |start: usize| output.weights[start..][..output.outputs].iter();
-        let weight = rows.clone().flat_map(of_row).fold(0.0f32, |most, weight| most.max(weight.abs()));
-        let factor = (weight / size).sqrt();
-        if !(1.0 / 64.0..=64.0).contains(&factor) {
-            continue;
-        }
-        columns(&mut balanced.value.weights, channel, factor);
-        for start in rows {
-            let row = &mut balanced.output.weights[start..][..output.outputs];
-            row.iter_mut().for_each(|weight| *weight /= factor);
-        }
-    }
-    balanced
+    linear(primitives, precision, matrix.inputs, outputs, None, moments, column)
 }
 
 impl PreparedAttention {
@@ -156,9 +138,14 @@ impl PreparedAttention {
         block: &AttentionBlock,
         primitives: &Primitives,
         precision: Precision,
+        (place, observed): (Place, &Observed),
     ) -> PreparedAttention {
-        let is_rounded = precision == Precision::Int8;
-        let block = if is_rounded { &balanced(block) } else { block };
+        let mut taken = [Which::First, Which::Last].map(|which| observed.of(place, which).cloned());
+        let [first, last] = &mut taken;
+        let block = &match precision {
+            Precision::Int8 => balance::of_values(&balance::attention(block, first.as_mut()), last.as_mut()),
+            _ => block.clone(),
+        };
         let &AttentionBlock { heads, key_heads, key_width, value_width, .. } = block;
         let half = key_width / 2;
         // Pairs that are turned together lie apart.
@@ -177,6 +164,7 @@ impl PreparedAttention {
             block.query.inputs,
             count.next_multiple_of(primitives.align),
             Some(&block.norm.scale),
+            taken[0].as_ref(),
             |column| match column {
                 _ if column < queries => Some((&block.query, source(column))),
                 _ if column < queries + keys => Some((&block.key, source(column - queries))),
@@ -185,10 +173,11 @@ impl PreparedAttention {
         );
         let rotation = block.rotary.as_ref().map(|rotary| rotation(rotary, key_heads, half));
         PreparedAttention {
+            place,
             norm: PreparedRms::new(&block.norm, primitives.align),
             first,
             heads: Heads { heads, key_heads, key_width, value_width, rotation },
-            last: plain(primitives, precision, &block.output),
+            last: plain(primitives, precision, &block.output, taken[1].as_ref()),
         }
     }
 
@@ -201,6 +190,7 @@ impl PreparedAttention {
         memory: &mut TransformerMemory,
     ) {
         let rows = batch.points();
+        memory.record_normed(self.place, rows, (sum, self.first.inputs), &self.norm);
         let padded = rows.next_multiple_of(ROW_ALIGN);
         let (stride, width) = (self.first.outputs, self.last.inputs);
         let mut products = std::mem::take(&mut memory.products);
@@ -229,6 +219,7 @@ impl PreparedAttention {
                 product,
             });
         }
+        memory.record_last(self.place, rows, (seen, width));
         multiply(primitives, rows, &self.last, (seen, width), (Ending::Accumulate, sum), memory);
         (memory.products, memory.middle) = (products, middle);
     }
@@ -255,7 +246,13 @@ impl PreparedFeedForward {
         block: &FeedForwardBlock,
         primitives: &Primitives,
         precision: Precision,
+        (place, observed): (Place, &Observed),
     ) -> PreparedFeedForward {
+        let mut moments = observed.of(place, Which::First).cloned();
+        let block = &match precision {
+            Precision::Int8 => balance::feed_forward(block, moments.as_mut()),
+            _ => block.clone(),
+        };
         let units = block.first.outputs;
         let (align, lanes) = (primitives.align, primitives.lanes);
         let hidden = units.next_multiple_of(align);
@@ -265,14 +262,15 @@ impl PreparedFeedForward {
             block.first.inputs,
             2 * hidden,
             Some(&block.norm.scale),
+            moments.as_ref(),
             |column| {
                 let unit = column / (2 * lanes) * lanes + column % lanes;
                 let matrix = if column / lanes % 2 == 0 { &block.first } else { &block.gate };
                 (unit < units).then_some((matrix, unit))
             },
         );
-        let last = plain(primitives, precision, &block.last);
-        PreparedFeedForward { norm: PreparedRms::new(&block.norm, align), first, last }
+        let last = plain(primitives, precision, &block.last, observed.of(place, Which::Last));
+        PreparedFeedForward { place, norm: PreparedRms::new(&block.norm, align), first, last }
     }
 
     /// Adds what the block gives to the plane `sum`.
@@ -284,6 +282,7 @@ impl PreparedFeedForward {
         memory: &mut TransformerMemory,
     ) {
         let (stride, width) = (self.first.inputs, self.last.inputs);
+        memory.record_normed(self.place, batch.points(), (sum, stride), &self.norm);
         let mut middle = std::mem::take(&mut memory.middle);
         let hidden = middle.at_least(ROWS * width);
         let mut row = 0;
@@ -292,6 +291,7 @@ impl PreparedFeedForward {
             let sum = &mut sum[row * stride..];
             let from = (&*sum, stride);
             normed(primitives, rows, &self.norm, &self.first, from, (Ending::Gate, hidden), memory);
+            memory.record_last(self.place, rows, (hidden, width));
             multiply(primitives, rows, &self.last, (hidden, width), (Ending::Accumulate, sum), memory);
             row += rows;
         }

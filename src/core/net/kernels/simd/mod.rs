@@ -284,3 +284,53 @@ fn refined<S: Simd>(s: S, x: S::V, estimate: S::V) -> S::V {
     let error = s.sub(s.splat(1.0), s.mul(x, estimate));
     s.mul_add(estimate, error, estimate)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As bytes, in this order: integers from 0 to 255, and powers of two from the largest to those of which nothing is left.
+    fn check<S: Simd>(s: S, name: &str) {
+        let lanes = S::LANES;
+        let bytes = |words: S::I| {
+            let mut to = vec![0i32; lanes];
+            // SAFETY: as many integers as there are lanes.
+            unsafe { s.store_int(words, to.as_mut_ptr()) };
+            to.into_iter().flat_map(i32::to_ne_bytes).collect::<Vec<u8>>()
+        };
+        for first in [0.0, 13.3, 90.0, 230.0, 1e4, 1e12, 3e38] {
+            let numbers: Vec<f32> =
+                (0..4 * lanes).map(|index| if index % 3 == 0 { first } else { (index * 4) as f32 }).collect();
+            let vectors = std::array::from_fn(|index| s.load(&numbers[index * lanes..]));
+            for (x, found) in numbers.iter().zip(bytes(s.powers_as_bytes(vectors))) {
+                let wanted = 255.0 * (x / -32.0).exp2();
+                assert!(
+                    (f32::from(found) - wanted).abs() <= 0.501 + 0.012 * wanted,
+                    "{name}: {x} {found} {wanted}"
+                );
+            }
+            let integers = vectors.map(|x| s.to_int(s.clamp(x, 0.0, 255.0)));
+            for (x, found) in numbers.iter().zip(bytes(s.pack_bytes(integers))) {
+                assert!((f32::from(found) - x.clamp(0.0, 255.0)).abs() <= 0.5, "{name}: {x} {found}");
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_of_four_vectors_are_in_order() {
+        check(Portable, "portable");
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: only tokens of what the processor has.
+        unsafe {
+            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+                check(Avx2::<false>::token(), "avx2");
+            }
+            if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw") {
+                check(Avx512::<PLAIN>::token(), "avx512");
+            }
+        }
+        #[cfg(target_arch = "aarch64")]
+        // SAFETY: every processor of this kind has NEON.
+        check(unsafe { Neon::<NEON>::token() }, "neon");
+    }
+}

@@ -293,3 +293,15 @@ impl<const PRODUCTS: u8> Simd for Avx512<PRODUCTS> {
         store_halves(x: __m512i, to: *mut i16) = _mm256_storeu_si256(to.cast(), _mm512_cvtepi32_epi16(x));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn powers_are_what_they_are_called() {
+        for (index, power) in POWERS.iter().enumerate() {
+            assert_eq!(f64::from(*power), (255.0 * 256.0 * (index as f64 / -32.0).exp2()).round());
+        }
+    }
+}
