@@ -203,8 +203,9 @@ fn with_feedback(weights: &[f32], inverse: &[f32], moments: &Moments) -> Vec<i8>
     let moments: Vec<(f32, f32)> = (0..inputs).map(|channel| moments.of_channel(channel)).collect();
     let mean_square = |&(mean, variance): &(f32, f32)| mean * mean + variance;
     let all: f32 = moments.iter().map(mean_square).sum();
-    // Few rows know the variance badly; and where there is none, it must not be divided by.
-    let least = (1e-2 * all / inputs.max(1) as f32).max(f32::MIN_POSITIVE);
+    // Few rows know the variance badly; and where there is none, it must not be divided by. Channels that fill up do not count.
+    let known = moments.iter().filter(|it| mean_square(it) > 0.0).count();
+    let least = (1e-2 * all / known.max(1) as f32).max(f32::MIN_POSITIVE);
     // By how much a weight changes for a sum that is off by one; and how far the sum counts.
     let share = |&(mean, variance): &(f32, f32)| mean / variance.max(least);
     let weight = |it: &(f32, f32)| it.0 * share(it);
