@@ -481,7 +481,7 @@ trait Rounding<S: Simd>: Terms<S, Sum = S::I> {
     ///
     /// # Safety
     /// Four vectors of integers at `to` can be written.
-    unsafe fn weights(s: S, powers: [S::V; 4], sum: S::I, to: *mut u32) -> S::I;
+    unsafe fn weights(s: S, powers: [S::V; 4], dither: S::Dither, sum: S::I, to: *mut u32) -> S::I;
 }
 
 impl<S: Simd> Rounding<S> for Bytes {
@@ -515,8 +515,8 @@ impl<S: Simd> Rounding<S> for Bytes {
     }
 
     #[inline(always)]
-    unsafe fn weights(s: S, powers: [S::V; 4], sum: S::I, to: *mut u32) -> S::I {
-        let weights = s.powers_as_bytes(powers);
+    unsafe fn weights(s: S, powers: [S::V; 4], dither: S::Dither, sum: S::I, to: *mut u32) -> S::I {
+        let weights = s.powers_as_bytes(powers, dither);
         // SAFETY: the caller's: four vectors of integers are one of words.
         unsafe { s.store_int(weights, to.cast()) };
         s.dot8(sum, weights, s.splat_int(i32::from_ne_bytes([1; 4])))
@@ -557,7 +557,7 @@ impl<S: Simd> Rounding<S> for Halves {
     }
 
     #[inline(always)]
-    unsafe fn weights(s: S, powers: [S::V; 4], mut sum: S::I, to: *mut u32) -> S::I {
+    unsafe fn weights(s: S, powers: [S::V; 4], _dither: S::Dither, mut sum: S::I, to: *mut u32) -> S::I {
         for (index, power) in powers.into_iter().enumerate() {
             let weight = s.to_int(s.rough_exp2(power, &EXP2_OF_DEGREE_3));
             // SAFETY: the caller's.
@@ -661,7 +661,8 @@ fn attend_rounded<S: Simd, R: Rounding<S>>(s: S, mut it: Attention<'_>) {
                     let most = s.reduce_max(s.load(&most[index * S::LANES..]));
                     let logits = &logits[index * padded..][..padded];
                     let weights = &mut weights[index * words..][..words];
-                    let sum = integer_weights::<S, R>(s, logits, most, query_scales[row + index], weights);
+                    let scale = query_scales[row + index];
+                    let sum = integer_weights::<S, R>(s, logits, most, scale, (row + index, weights));
                     scales[index] = 1.0 / sum as f32;
                 }
                 for chunk in (0..padded).step_by(R::CHUNK) {
@@ -860,8 +861,9 @@ fn integer_weights<S: Simd, R: Rounding<S>>(
     logits: &[f32],
     most: f32,
     scale: f32,
-    weights: &mut [u32],
+    (row, weights): (usize, &mut [u32]),
 ) -> i32 {
+    let dither = s.dither(row);
     let (factor, first) = R::POWERS;
     let (factors, shift) = (s.splat(scale * factor), s.splat(first - most * scale * factor));
     let nothing = s.splat(NOWHERE * factor);
@@ -880,7 +882,7 @@ fn integer_weights<S: Simd, R: Rounding<S>>(
                 }
             };
             let powers = [power(0), power(1), power(2), power(3)];
-            R::weights(s, powers, sum, weights.as_mut_ptr().add(first / R::EACH))
+            R::weights(s, powers, dither, sum, weights.as_mut_ptr().add(first / R::EACH))
         };
     }
     s.reduce_add_int(sum)

@@ -3,7 +3,7 @@
 //! The two instructions for products of bytes are written as assembly: the standard library has functions for them that
 //! are not stable yet.
 
-use super::{ByteSums, Simd, refined};
+use super::{ByteSums, Simd, dither_of_floats, powers_of_floats, refined};
 use std::arch::aarch64::*;
 use std::arch::asm;
 
@@ -85,6 +85,7 @@ fn low_bytes(x: int32x4_t) -> u32 {
 
 impl<const BYTES: u8> Simd for Neon<BYTES> {
     type V = float32x4_t;
+    type Dither = [float32x4_t; 4];
     type I = int32x4_t;
     const LANES: usize = 4;
     // 32 registers hold 24 sums, two vectors of the panel and a few factors.
@@ -151,6 +152,16 @@ impl<const BYTES: u8> Simd for Neon<BYTES> {
         reduce_add(self, x: float32x4_t) -> f32 = vaddvq_f32(x);
         reduce_max(self, x: float32x4_t) -> f32 = vmaxvq_f32(x);
         reduce_add_int(self, x: int32x4_t) -> i32 = vaddvq_s32(x);
+    }
+
+    #[inline(always)]
+    fn dither(self, row: usize) -> [float32x4_t; 4] {
+        dither_of_floats(self, row)
+    }
+
+    #[inline(always)]
+    fn powers_as_bytes(self, x: [float32x4_t; 4], dither: [float32x4_t; 4]) -> int32x4_t {
+        powers_of_floats(self, x, dither)
     }
 
     #[inline(always)]

@@ -1,7 +1,7 @@
 //! Plain Rust.
 
 use super::super::bf16::{from_bf16, to_bf16};
-use super::{ByteSums, Simd, SimdBf16};
+use super::{ByteSums, Simd, SimdBf16, dither_of_floats, powers_of_floats};
 
 /// Plain Rust, for every processor. Four lanes are what the smallest vector instructions have, and the compiler finds
 /// them.
@@ -20,6 +20,7 @@ impl Portable {
 
 impl Simd for Portable {
     type V = [f32; 4];
+    type Dither = [[f32; 4]; 4];
     type I = [i32; 4];
     const LANES: usize = 4;
     const ROWS: usize = 4;
@@ -74,6 +75,16 @@ impl Simd for Portable {
     #[inline(always)]
     fn pack_bytes(self, x: [[i32; 4]; 4]) -> [i32; 4] {
         x.map(|x| i32::from_ne_bytes(x.map(|x| x as u8)))
+    }
+
+    #[inline(always)]
+    fn dither(self, row: usize) -> [[f32; 4]; 4] {
+        dither_of_floats(self, row)
+    }
+
+    #[inline(always)]
+    fn powers_as_bytes(self, x: [[f32; 4]; 4], dither: [[f32; 4]; 4]) -> [i32; 4] {
+        powers_of_floats(self, x, dither)
     }
 
     #[inline(always)]

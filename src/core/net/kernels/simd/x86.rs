@@ -1,6 +1,6 @@
 //! Vectors of x86-64.
 
-use super::{ByteSums, Simd, SimdBf16, refined};
+use super::{ByteSums, NEXT_ROW, Simd, SimdBf16, THRESHOLDS, dither_of_floats, powers_of_floats, refined};
 use std::arch::x86_64::*;
 use std::mem::transmute;
 
@@ -19,6 +19,7 @@ impl<const VNNI: bool> Avx2<VNNI> {
 
 impl<const VNNI: bool> Simd for Avx2<VNNI> {
     type V = __m256;
+    type Dither = [__m256; 4];
     type I = __m256i;
     const LANES: usize = 8;
     // 16 registers hold 12 sums, two vectors of the panel and one factor.
@@ -110,6 +111,16 @@ impl<const VNNI: bool> Simd for Avx2<VNNI> {
     }
 
     #[inline(always)]
+    fn dither(self, row: usize) -> [__m256; 4] {
+        dither_of_floats(self, row)
+    }
+
+    #[inline(always)]
+    fn powers_as_bytes(self, x: [__m256; 4], dither: [__m256; 4]) -> __m256i {
+        powers_of_floats(self, x, dither)
+    }
+
+    #[inline(always)]
     fn prefetch<T>(self, from: *const T) {
         // SAFETY: no memory is touched, and no address is wrong.
         unsafe { _mm_prefetch::<_MM_HINT_T1>(from.cast()) }
@@ -168,18 +179,18 @@ unsafe fn pack_halves(first: __m512i, second: __m512i) -> __m512i {
     }
 }
 
-/// `255 · 2^(−x/32)` of each half, rounded.
+/// `255 · 2^(−x/32)` of each half, plus so many parts of 256, without what is behind the point.
 ///
 /// # Safety
 /// The processor has AVX-512BW.
 #[inline(always)]
-unsafe fn powers_of_halves(x: __m512i) -> __m512i {
+unsafe fn powers_of_halves(x: __m512i, parts: __m512i) -> __m512i {
     // SAFETY: the caller's; as many numbers are read as there are.
     unsafe {
         let powers = _mm512_loadu_si512(POWERS.as_ptr().cast());
         // By the last five bits; the others say how often it is halved.
         let power = _mm512_srlv_epi16(_mm512_permutexvar_epi16(x, powers), _mm512_srli_epi16::<5>(x));
-        _mm512_srli_epi16::<8>(_mm512_add_epi16(power, _mm512_set1_epi16(128)))
+        _mm512_srli_epi16::<8>(_mm512_add_epi16(power, parts))
     }
 }
 
@@ -205,6 +216,7 @@ impl SimdBf16 for Avx512<BF16> {
 
 impl<const PRODUCTS: u8> Simd for Avx512<PRODUCTS> {
     type V = __m512;
+    type Dither = [__m512i; 2];
     type I = __m512i;
     const LANES: usize = 16;
     // 32 registers hold 24 sums, two vectors of the panel and a few factors.
@@ -235,11 +247,15 @@ impl<const PRODUCTS: u8> Simd for Avx512<PRODUCTS> {
         pack_bytes(self, x: [__m512i; 4]) -> __m512i = {
             pack_halves(_mm512_packs_epi32(x[0], x[1]), _mm512_packs_epi32(x[2], x[3]))
         };
-        powers_as_bytes(self, x: [__m512; 4]) -> __m512i = {
+        dither(self, row: usize) -> [__m512i; 2] = {
+            let first = _mm512_add_epi8(_mm512_loadu_si512(THRESHOLDS.as_ptr().cast()), _mm512_set1_epi8((row.wrapping_mul(NEXT_ROW)) as i8));
+            [_mm512_and_si512(first, _mm512_set1_epi16(255)), _mm512_srli_epi16::<8>(first)]
+        };
+        powers_as_bytes(self, x: [__m512; 4], dither: [__m512i; 2]) -> __m512i = {
             // What is too large becomes the least integer of 32 bits, and then of 16: without a sign, that is large, too.
             let first = _mm512_packs_epi32(_mm512_cvtps_epi32(x[0]), _mm512_cvtps_epi32(x[1]));
             let second = _mm512_packs_epi32(_mm512_cvtps_epi32(x[2]), _mm512_cvtps_epi32(x[3]));
-            pack_halves(powers_of_halves(first), powers_of_halves(second))
+            pack_halves(powers_of_halves(first, dither[0]), powers_of_halves(second, dither[1]))
         };
         join_halves(self, x: [__m512i; 2]) -> __m512i = _mm512_or_si512(
             _mm512_and_si512(x[0], _mm512_set1_epi32(0xffff)),
