@@ -10,7 +10,7 @@ use super::product::{
     Accumulate, Apart, ByVectors, ByteProduct, Dequantised, Destination, Factors, Floats, Gate, Halves,
     Overwrite, ROW_ALIGN, Rows, Scaled, Starts, Target, product,
 };
-use super::rows::{Range, inverse};
+use super::rows::{HALF_LEVELS, Range, inverse};
 use super::simd::{ByteSums, PANEL_VECTORS, Simd};
 
 /// A matrix; or several, one for each piece of the rows that it is multiplied with.
@@ -69,9 +69,6 @@ pub(super) enum Ending {
     /// Each first vector of a panel gates the second.
     Gate,
 }
-
-/// The largest magnitude of integers of 16 bits that a [`Linear`] takes. Larger ones would leave less for weights.
-pub(super) const HALF_LEVELS: i32 = 4095;
 
 /// A product with a [`Linear`].
 #[derive(Debug)]

@@ -13,6 +13,9 @@
 //! does the convolutions in 16 bits (`tiles.rs`), or all products in 8 bits (`integer_tiles.rs`). Normalisations and activations pass over planes in between
 //! (`pointwise.rs`).
 //!
+//! Before a network is rounded to 8 bits it is tried without rounding (`trial.rs`): what its products take then (`moments.rs`) says how channels come
+//! into balance with weights (`balance.rs`) and how weights are rounded (`linear.rs`).
+//!
 //! **What has run where.** All kernels for x86-64 run on hardware (AMD Zen 5; those without AVX-512 and VNNI on Zen 3, too; [`AmxBf16`](Kernel::AmxBf16) and
 //! [`AmxInt8`](Kernel::AmxInt8) on an Intel Xeon with the instructions of Sapphire Rapids). A processor that has tiles of bytes
 //! is first asked for a product that is known. The kernels for ARM have run under qemu alone (user mode, processors `max`, `neoverse-n1`

@@ -4,7 +4,6 @@
 //! is: `x ≈ scale · (byte − zero)`. Bytes are never negative; the byte that stands for zero lies in the middle, or at
 //! the lower end if no number is below zero.
 
-use super::linear::HALF_LEVELS;
 use super::pointwise::{Extent, NormAct, with_activation};
 use super::simd::{ByteSums, Simd};
 use crate::net::layer::Activation;
@@ -90,6 +89,9 @@ pub(super) fn square_sum<S: Simd>(s: S, row: &[f32]) -> f32 {
 fn inverse_rms(rms: Rms<'_>, square_sum: f32) -> f32 {
     1.0 / (square_sum / rms.channels as f32 + rms.epsilon).sqrt()
 }
+
+/// The largest magnitude of integers of 16 bits. Larger ones would leave less for the weights that they are multiplied with.
+pub(super) const HALF_LEVELS: i32 = 4095;
 
 /// Rows that are looked at before they are rounded.
 const GROUP: usize = 4;
