@@ -853,8 +853,8 @@ fn inverse(levels: f32, most: f32) -> f32 {
     if most > LEAST_VALUE { levels / most } else { 0.0 }
 }
 
-/// Softmax of logits, of which this is the largest, times `scale`, as powers of two. Returns the sum of the weights. There is memory
-/// for those of four vectors more than there are logits.
+/// Softmax of logits, of which this is the largest, times `scale`, as powers of two. Returns the sum of the weights. They are
+/// written four vectors at a time: there is memory for the last four, also where fewer logits are left.
 #[inline(always)]
 fn integer_weights<S: Simd, R: Rounding<S>>(
     s: S,

@@ -142,10 +142,9 @@ impl PreparedAttention {
     ) -> PreparedAttention {
         let mut taken = [Which::First, Which::Last].map(|which| observed.of(place, which).cloned());
         let [first, last] = &mut taken;
-        let block = &match precision {
-            Precision::Int8 => balance::of_values(&balance::attention(block, first.as_mut()), last.as_mut()),
-            _ => block.clone(),
-        };
+        let balanced = (precision == Precision::Int8)
+            .then(|| balance::of_values(&balance::attention(block, first.as_mut()), last.as_mut()));
+        let block = balanced.as_ref().unwrap_or(block);
         let &AttentionBlock { heads, key_heads, key_width, value_width, .. } = block;
         let half = key_width / 2;
         // Pairs that are turned together lie apart.
@@ -249,10 +248,8 @@ impl PreparedFeedForward {
         (place, observed): (Place, &Observed),
     ) -> PreparedFeedForward {
         let mut moments = observed.of(place, Which::First).cloned();
-        let block = &match precision {
-            Precision::Int8 => balance::feed_forward(block, moments.as_mut()),
-            _ => block.clone(),
-        };
+        let balanced = (precision == Precision::Int8).then(|| balance::feed_forward(block, moments.as_mut()));
+        let block = balanced.as_ref().unwrap_or(block);
         let units = block.first.outputs;
         let (align, lanes) = (primitives.align, primitives.lanes);
         let hidden = units.next_multiple_of(align);

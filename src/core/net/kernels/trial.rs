@@ -35,6 +35,7 @@ impl Prepared {
 #[derive(Debug)]
 pub(super) struct Trial {
     pub(super) prepared: Prepared,
+    inputs: [Input; 2],
     outputs: Vec<Result<Output, NotFinite>>,
     observed: Observed,
 }
@@ -44,8 +45,9 @@ impl Trial {
     pub(super) fn of(prepared: Prepared) -> Trial {
         let mut scratch = Scratch::default();
         scratch.observe();
-        let outputs = trial_inputs().iter().map(|input| prepared.evaluate_one(input, &mut scratch)).collect();
-        Trial { prepared, outputs, observed: scratch.observed() }
+        let inputs = trial_inputs();
+        let outputs = inputs.iter().map(|input| prepared.evaluate_one(input, &mut scratch)).collect();
+        Trial { prepared, inputs, outputs, observed: scratch.observed() }
     }
 
     /// As [`Prepared::new`], without evaluating it again.
@@ -55,7 +57,7 @@ impl Trial {
 
     /// Does it say nearly the same about the positions?
     pub(super) fn agrees(&self, network: &Network, prepared: &Prepared) -> bool {
-        trial_inputs().iter().zip(&self.outputs).all(|(input, wanted)| {
+        self.inputs.iter().zip(&self.outputs).all(|(input, wanted)| {
             let context = Context {
                 legal: &vec![true; input.width * input.height],
                 no_result: true,
