@@ -35,6 +35,7 @@ mod player;
 mod plots;
 mod record;
 mod referee;
+mod repeats;
 mod report;
 mod run;
 mod schedule;

@@ -243,6 +243,7 @@ fn conduct(page: &mut Page, summary: &Summary, names: &[String; 2]) {
         (summary.cut_off, "games-cut-off"),
         (summary.disputed, "games-disputed"),
         (summary.annulled, "games-annulled"),
+        (summary.repeats(), "games-repeated"),
     ];
     for (count, what) in others.into_iter().filter(|other| other.0 > 0) {
         page.add(html! { p { (words(what).with("count", count)) } });

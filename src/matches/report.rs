@@ -40,6 +40,7 @@ pub fn json(summary: &Summary, conditions: &Conditions) -> String {
         "cut-off": summary.cut_off,
         "disputed": summary.disputed,
         "annulled": summary.annulled,
+        "repeats": summary.repeats(),
         "games": summary.games.values().collect::<Vec<_>>(),
     });
     // Without the moves, which are in the log and in the records, it stays readable.

@@ -2,6 +2,7 @@
 
 use super::conditions::{Conditions, pair};
 use super::record::{Ending, GameRecord, Judgement};
+use super::repeats::Repeats;
 use super::side::Side;
 use crate::statistics::{Interval, Pairs, Sprt, Tally, Verdict};
 use serde::Serialize;
@@ -140,6 +141,7 @@ pub struct Summary {
     pub annulled: u32,
     /// By number.
     pub games: BTreeMap<u32, GameRecord>,
+    repeats: Repeats,
     /// A's half points in pairs of which one game is over.
     open: BTreeMap<u32, usize>,
     /// And in those of which both are.
@@ -159,6 +161,7 @@ impl Summary {
             disputed: 0,
             annulled: 0,
             games: BTreeMap::new(),
+            repeats: Repeats::new(&conditions.boards),
             open: BTreeMap::new(),
             complete: BTreeMap::new(),
         }
@@ -169,6 +172,7 @@ impl Summary {
         if self.games.insert(record.number, record.clone()).is_some() {
             return;
         }
+        self.repeats.add(record);
         let half_points = record.half_points();
         let pair = pair(record.number);
         let complete = self.open.remove(&pair).map(|other| other + half_points);
@@ -217,6 +221,11 @@ impl Summary {
     /// Has the test, if there is one, come to its verdict?
     pub fn is_decided(&self) -> bool {
         self.test.as_ref().is_some_and(|test| test.verdict.is_some())
+    }
+
+    /// Games that repeat an earlier one move for move, or its mirror image: they say nothing new, so intervals are too narrow.
+    pub fn repeats(&self) -> u32 {
+        self.repeats.count()
     }
 
     /// What the engines are called for short: by their names, and by their letters too if they have the same name.
@@ -353,7 +362,15 @@ impl fmt::Display for Summary {
                 write!(f, "; {count} {what}")?;
             }
         }
-        writeln!(f)
+        writeln!(f)?;
+        match self.repeats() {
+            0 => Ok(()),
+            repeats => writeln!(
+                f,
+                "{repeats} of the games repeat an earlier one move for move and say nothing new, so the intervals are too narrow; \
+                 --openings 4 gives more openings"
+            ),
+        }
     }
 }
 
@@ -479,5 +496,9 @@ mod tests {
         }
         assert_eq!(summary.conduct[0].forfeits() + summary.conduct[0].resignations, 0);
         assert_eq!(summary.conduct[1].forfeits(), 1);
+        assert!(text.contains("5 of the games repeat an earlier one"), "{text}");
+        let mut once = self::summary(None);
+        once.add(&record(1));
+        assert!(!once.to_string().contains("repeat"), "{once}");
     }
 }
