@@ -44,8 +44,11 @@ from model import Area, AttentionBlock, FeedForwardBlock, NestedBlock, Network, 
 # The steps of the layers that give the answers are finer, this share of those inside blocks: what is off there shows at once.
 FINER = 0.25
 
+# The same of the last block, if nothing else is asked for: what it is off nothing makes good, and where a point decides an answer turns on it.
+FINER_LAST = 0.5
+
 # Weights with fewer numbers than this are left as they are.
-LEAST = 20_000
+LEAST = 15_000
 
 # Bits behind the leading one of weights that no other can make good, and that have no step.
 BITS = 10
@@ -250,15 +253,19 @@ def some(data: Path, positions: int, points: int) -> Iterator[Batch]:
 
 
 @torch.no_grad()
-def compact_blocks(network: Network, data: Path, positions: int, share: float) -> dict[nn.Parameter, float]:
-    """Rounds the large weights of a transformer's blocks. Their steps."""
+def compact_blocks(
+    network: Network, data: Path, positions: int, share: float, finer_last: float = 1.0
+) -> dict[nn.Parameter, float]:
+    """Rounds the large weights of a transformer's blocks, those of the last one in steps of `finer_last` times the others'. Their steps."""
     like, rounding = copy.deepcopy(network), Rounding(share)
     boards = []
     for batch in some(data, positions, 2048):
         x, area = network.stem(batch.spatial, batch.globals_)
         points = by_points(x).contiguous()
         boards.append(Boards(points, points, area, *x.shape[2:]))
-    for block, other in zip(network.blocks, like.blocks):
+    for index, (block, other) in enumerate(zip(network.blocks, like.blocks)):
+        if index == len(network.blocks) - 1:
+            rounding.share = share * finer_last
         rounding.block(block, other, boards)
     return rounding.steps
 
@@ -314,6 +321,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="the compact file")
     parser.add_argument("--name", help="name within the file [the network's]")
     parser.add_argument("--share", type=float, default=0.3, help="a step, as a share of the weights' size [%(default)s]")
+    parser.add_argument("--finer-last", type=float, default=FINER_LAST, help="steps of the last block, as a share of the others' [%(default)s]")
     parser.add_argument("--positions", type=int, default=512, help="to look at inputs on [%(default)s]")
     parser.add_argument("--compared", type=int, default=64, help="positions of each size to compare on at the end [%(default)s]")
     parser.add_argument("--threads", type=int, help="CPU threads [all]")
@@ -321,7 +329,9 @@ def main() -> None:
     fast.prepare(options.threads or os.cpu_count() or 1)
     name, network = katago_file.read(options.network)
     fold_norms(network)
-    done = compact_blocks(network, options.data, options.positions, options.share) if network.shape.is_transformer else {}
+    done = {}
+    if network.shape.is_transformer:
+        done = compact_blocks(network, options.data, options.positions, options.share, options.finer_last)
     moments = second_moments(network, options.data, options.positions, 2048)
     steps = compact(network, moments, options.share, done)
     katago_file.write(options.out, options.name or name, network, steps=steps)

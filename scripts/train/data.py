@@ -110,6 +110,18 @@ def fair_komi(
     return np.where(changed[:, None], with_komi(globals_, area, steps), globals_).astype(np.float32)
 
 
+def even_komi(
+    globals_: np.ndarray, area: int, share: float, leads: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """The features of positions with a komi, in half points, that leaves nobody ahead by more than a point or so, for this share of them; the
+    player to move is ahead by so many points (n). There a point decides, however late in the game: whoever counts them nearly right
+    answers entirely wrong."""
+    spread = np.where(rng.random(len(leads)) < 0.5, 0.5, 2.0)
+    steps = np.round(2 * (rng.normal(0, spread) - leads)) / 2
+    changed = rng.random(len(leads)) < share
+    return np.where(changed[:, None], with_komi(globals_, area, steps), globals_).astype(np.float32)
+
+
 def odd_komi(globals_: np.ndarray, area: int, share: float, rng: np.random.Generator) -> np.ndarray:
     """The features of positions with another komi for this share of them: half of these near what they have, half anything up to all
     points of the board. A network does not know what it was never shown, and people play with any komi."""

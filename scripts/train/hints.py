@@ -41,7 +41,7 @@ import fast
 import katago_file
 import optimiser
 import teacher
-from data import POLICY_MOVES, Batch, Stream, all_batches, odd_komi
+from data import POLICY_MOVES, Batch, Stream, all_batches, even_komi, odd_komi
 from losses import Weights, legal_logits, losses, measures
 from model import AttentionBlock, FeedForwardBlock, NestedBlock, Network, Shape, by_planes, by_points
 from together import Workers
@@ -300,10 +300,12 @@ class Training:
 
     def step(self, batch: Batch) -> dict[str, float]:
         batch = at_most(batch, self.options.most)
+        area, rng = batch.size[0] * batch.size[1], np.random.default_rng((self.options.seed, self.workers.rank, self.steps))
         if self.options.vary_komi > 0:
-            area = batch.size[0] * batch.size[1]
-            rng = np.random.default_rng((self.options.seed, self.workers.rank, self.steps))
             batch.globals_ = torch.from_numpy(odd_komi(batch.globals_.numpy(), area, self.options.vary_komi, rng))
+        if self.options.even_komi > 0:
+            leads = self.teacher(batch)[1].lead().numpy()
+            batch.globals_ = torch.from_numpy(even_komi(batch.globals_.numpy(), area, self.options.even_komi, leads, rng))
         name, _, share = self.part()
         if self.latest not in ("", name):
             # A part begins with what the one before has come to, averaged.
@@ -337,15 +339,22 @@ class Training:
         """How far the network as a whole is from this teacher, on what was held back, by board size."""
         own = {name: value.clone() for name, value in self.network.state_dict().items()}
         self.network.load_state_dict(self.average.weights)
-        totals: dict[tuple[int, int], dict[str, float]] = {}
-        for batch in all_batches(self.options.data, "validation", 16, self.options.validation_positions):
-            told(self.teacher(batch)[1], batch)
-            found = totals.setdefault(batch.size, {})
-            for name, value in measures(self.network(batch.spatial, batch.globals_), batch).items():
-                found[name] = found.get(name, 0.0) + float(value)
-        for (columns, rows), found in sorted(totals.items()):
-            names = [name for name in found if not name.endswith("/count") and found[f"{name}/count"]]
-            self.log("validation", size=f"{columns}x{rows}", **{name: found[name] / found[f"{name}/count"] for name in names})
+        for kind in ["validation", "validation at even komi"][: 1 + (self.options.even_komi > 0)]:
+            totals: dict[tuple[int, int], dict[str, float]] = {}
+            rng = np.random.default_rng(1)
+            for batch in all_batches(self.options.data, "validation", 16, self.options.validation_positions):
+                answer = self.teacher(batch)[1]
+                if kind != "validation":
+                    area = batch.size[0] * batch.size[1]
+                    batch.globals_ = torch.from_numpy(even_komi(batch.globals_.numpy(), area, 1.0, answer.lead().numpy(), rng))
+                    answer = self.teacher(batch)[1]
+                told(answer, batch)
+                found = totals.setdefault(batch.size, {})
+                for name, value in measures(self.network(batch.spatial, batch.globals_), batch).items():
+                    found[name] = found.get(name, 0.0) + float(value)
+            for (columns, rows), found in sorted(totals.items()):
+                names = [name for name in found if not name.endswith("/count") and found[f"{name}/count"]]
+                self.log(kind, size=f"{columns}x{rows}", **{name: found[name] / found[f"{name}/count"] for name in names})
         self.network.load_state_dict(own)
 
     def run(self) -> None:
@@ -396,6 +405,7 @@ def arguments(words: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--batch", type=int, default=16, help="positions a step [%(default)s]")
     parser.add_argument("--most", type=int, default=2048, help="points a step; boards with more come in smaller batches [%(default)s]")
     parser.add_argument("--points", type=int, default=1500, help="points that a feed-forward block learns from in a step [%(default)s]")
+    parser.add_argument("--even-komi", type=float, default=0.0, help="share of the positions that get a komi at which a point decides [%(default)s]")
     parser.add_argument("--vary-komi", type=float, default=0.0, help="share of the positions that get another komi, any [%(default)s]")
     parser.add_argument("--average", type=float, default=300, help="steps over which weights are averaged [%(default)s]")
     parser.add_argument("--window", type=int, default=4, help="shards in memory [%(default)s]")

@@ -35,14 +35,15 @@ from model import (
     Network,
     Norm,
     PoolingBlock,
+    SMOOTH_ERROR_SCALES,
     RmsNorm,
     Shape,
 )
 
 VERSION, TRANSFORMERS = 12, 15
 RELU, SILU, IDENTITY = "ACTIVATION_RELU", "ACTIVATION_SILU", "ACTIVATION_IDENTITY"
-# Score at the end's distribution, mean, spread, lead; time; the two errors.
-MULTIPLIERS = (SCORE_SCALE, SCORE_SCALE, SCORE_SCALE, SCORE_SCALE, TIME_SCALE, *ERROR_SCALES)
+# Score at the end's distribution, mean, spread, lead; time. The two errors follow.
+MULTIPLIERS = (SCORE_SCALE, SCORE_SCALE, SCORE_SCALE, SCORE_SCALE, TIME_SCALE)
 
 
 class FormatError(Exception):
@@ -144,10 +145,10 @@ class Words:
         scale = scale / np.sqrt(variance + epsilon)
         return scale.astype(np.float32), (bias - mean * scale).astype(np.float32)
 
-    def norm(self) -> tuple[np.ndarray, np.ndarray]:
+    def norm(self, activation: str = RELU) -> tuple[np.ndarray, np.ndarray]:
         """`scale_bias`, with the activation behind it."""
         found = self.scale_bias()
-        self.relu()
+        self.relu(activation)
         return found
 
     def bent(self) -> tuple[np.ndarray, np.ndarray, str]:
@@ -282,10 +283,13 @@ def read(path: str | Path) -> tuple[str, Network]:
     if (words.number(), words.number()) != (SPATIAL_FEATURES, GLOBAL_FEATURES):
         raise FormatError("the network takes other inputs")
     if version == TRANSFORMERS:
-        words.expect(*MULTIPLIERS, *[0] * 8)
+        words.expect(*MULTIPLIERS)
+        error_scales = words.real(), words.real()
+        words.expect(*[0] * 8)
     words.word()
     blocks, channels, middle, _, _, pooled = (words.number() for _ in range(6))
     has_rms_tip = version == TRANSFORMERS and words.number() == 1
+    is_smooth = False
     if version == TRANSFORMERS:
         words.expect(*[0] * 5)
     # The kinds of the blocks are known only as they come: the network is put together from what was read.
@@ -296,15 +300,23 @@ def read(path: str | Path) -> tuple[str, Network]:
         raise FormatError("blocks with different numbers of blocks inside")
     if has_rms_tip:
         words.word()
-        words.expect(channels, RmsNorm.EPSILON, 0, 0)
+        words.expect(channels, RmsNorm.EPSILON)
+        is_smooth = words.number() == 1
+        words.expect(0)
         parts["trunk_norm"] = words.floats(channels), words.floats(channels)
-        words.relu()
+        words.relu(bend := SILU if is_smooth else RELU)
     else:
         parts["trunk_norm"] = words.norm()
+        bend = RELU
     words.word()
-    parts |= {"p1": words.conv(), "g1": words.conv(), "g1_norm": words.norm(), "from_g1": words.matrix()}
-    parts |= {"p1_norm": words.norm(), "p2": words.conv(), "policy_pass": words.matrix()}
-    if version == TRANSFORMERS:
+    parts |= {"p1": words.conv(), "g1": words.conv(), "g1_norm": words.norm(bend), "from_g1": words.matrix()}
+    parts |= {"p1_norm": words.norm(bend), "p2": words.conv(), "policy_pass": words.matrix()}
+    biases: dict[str, np.ndarray] = {}
+    if is_smooth:
+        biases["policy_pass"] = words.bias()
+        words.relu(SILU)
+        parts["pass_last"] = words.matrix()
+    elif version == TRANSFORMERS:
         if words.bias().any():
             raise FormatError("a pass with a bias cannot be learnt")
         words.relu(IDENTITY)
@@ -313,9 +325,9 @@ def read(path: str | Path) -> tuple[str, Network]:
         for name_ in ("p2", "policy_pass"):
             parts[name_] = np.concatenate([parts[name_], parts[name_]])
     words.word()
-    parts |= {"v1": words.conv(), "v1_norm": words.norm()}
+    parts |= {"v1": words.conv(), "v1_norm": words.norm(bend)}
     hidden = [words.matrix(), words.bias()]
-    words.relu()
+    words.relu(bend)
     last = [words.matrix(), words.bias(), words.matrix(), words.bias()]
     if version < 10:
         # Near 0.1 for the value, and a point and a half for the score, wherever: a beginning.
@@ -346,7 +358,9 @@ def read(path: str | Path) -> tuple[str, Network]:
     silu = any(part.get("silu") for part in block_parts)
     if silu and not has_rms_tip:
         raise FormatError(f"activation {SILU} outside transformers cannot be learnt")
-    shape = Shape(channels, blocks, first, gpool, middle, pooled, *widths, nested, heads, units, behind, silu)
+    shape = Shape(channels, blocks, first, gpool, middle, pooled, *widths, nested, heads, units, behind, silu, is_smooth)
+    if version == TRANSFORMERS and error_scales != (SMOOTH_ERROR_SCALES if is_smooth else ERROR_SCALES):
+        raise FormatError(f"errors in units of {error_scales} cannot be learnt")
     try:
         network = Network(shape)
         _fill(network, parts | {"blocks": block_parts})
@@ -359,6 +373,8 @@ def read(path: str | Path) -> tuple[str, Network]:
     ]:
         _set(layer.weight, weight)
         _set(layer.bias, bias)
+    for layer_name, bias in biases.items():
+        _set(getattr(network, layer_name).bias, bias)
     return name, network
 
 
@@ -495,32 +511,38 @@ def write(
     out.words(name, version, SPATIAL_FEATURES, GLOBAL_FEATURES)
     if shape.heads:
         # No encoder of facts about the players, and seven options that are off.
-        out.words(*MULTIPLIERS, *[0] * 8)
+        out.words(*MULTIPLIERS, *network.error_scales(), *[0] * 8)
     out.words("trunk", len(network.blocks), shape.channels)
     out.words(shape.middle, shape.middle - shape.pooled, shape.pooled, shape.pooled)
     if shape.heads:
         # The kind of the last norm, and five options that are off.
         out.words(int(shape.is_transformer), *[0] * 5)
+    bend = SILU if shape.smooth_heads else RELU
     out.conv("conv1", network.conv1)
     out.matrix("ginputw", network.from_global)
     for index, block in enumerate(network.blocks):
         out.block(f"rconv{index + 1}", block)
     if shape.is_transformer:
         # Over a point's channels, all of them.
-        out.words("trunk/norm", shape.channels, RmsNorm.EPSILON, 0, 0)
+        out.words("trunk/norm", shape.channels, RmsNorm.EPSILON, int(shape.smooth_heads), 0)
         out.parameter(network.trunk_norm.scale)
         out.parameter(network.trunk_norm.bias)
-        out.words("trunk/actv", RELU)
+        out.words("trunk/actv", bend)
     else:
         out.norm("trunk", "", network.trunk_norm)
     out.words("policyhead")
     out.conv("p1/w", network.p1)
     out.conv("g1/w", network.g1)
-    out.norm("g1", "", network.g1_norm)
+    out.norm("g1", "", network.g1_norm, bend)
     out.matrix("matmulg2w", network.from_g1)
-    out.norm("p1", "", network.p1_norm)
+    out.norm("p1", "", network.p1_norm, bend)
     out.conv("p2/w", network.p2)
-    if shape.heads:
+    if shape.smooth_heads:
+        out.matrix("matmulpass", network.policy_pass)
+        out.bias("matmulpass/b", network.policy_pass)
+        out.words("matmulpass/actv", SILU)
+        out.matrix("matmulpass2", network.pass_last)
+    elif shape.heads:
         # The pass of this format has a layer more, as wide as the policy: the first of it are the answers.
         rows = shape.policy - len(network.policy_pass.weight)
         wide = nn.functional.pad(network.policy_pass.weight.detach().float().cpu(), (0, 0, 0, rows)).numpy()
@@ -534,10 +556,10 @@ def write(
         out.matrix("matmulpass", network.policy_pass)
     out.words("valuehead")
     out.conv("v1/w", network.v1)
-    out.norm("v1", "", network.v1_norm)
+    out.norm("v1", "", network.v1_norm, bend)
     out.matrix("v2/w", network.v2)
     out.bias("v2/b", network.v2)
-    out.words("v2/actv", RELU)
+    out.words("v2/actv", bend)
     out.matrix("v3/w", network.v3)
     out.bias("v3/b", network.v3)
     out.matrix("sv3/w", network.score)

@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 
 from data import Batch
-from model import ERROR_SCALES, SCORE_SCALE, TIME_SCALE, Answer
+from model import SCORE_SCALE, TIME_SCALE, Answer
 
 
 @dataclasses.dataclass(frozen=True)
@@ -118,7 +118,7 @@ def losses(answer: Answer, batch: Batch, weights: Weights) -> dict[str, torch.Te
     if batch.teacher_error is not None and answer.errors is not None:
         # Both errors in units of about their mean. Chance decides how far off one answer is: nearly squares, so that the
         # mean is learnt and not the median.
-        unit = answer.errors.new_tensor(ERROR_SCALES).sqrt()
+        unit = answer.errors.new_tensor(answer.error_scales).sqrt()
         cost = F.smooth_l1_loss(answer.expected_errors() / unit, wanted_errors(answer, batch) / unit, beta=0.5)
         parts["error"] = weights.error * cost
 

@@ -36,8 +36,8 @@ GLOBAL_FEATURES = 19
 # What the last layers' numbers are multiplied with: fixed in the format.
 SCORE_SCALE = 20.0
 TIME_SCALE = 40.0
-# The squares of the short-term errors of value and score are multiplied by these.
-ERROR_SCALES = (0.25, 30.0)
+# The squares of the short-term errors of value and score are multiplied by these; behind smooth heads by the second ones.
+ERROR_SCALES, SMOOTH_ERROR_SCALES = (0.25, 30.0), (0.25, 150.0)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,16 +65,19 @@ class Shape:
     layers: tuple[int, ...] = ()
     # Is what a nested block reads scaled and bent by SiLU, not by ReLU alone?
     silu: bool = False
+    # Are the last layers those of KataGo's transformers of today: a last norm over the whole position, SiLU, and a layer more for the pass?
+    smooth_heads: bool = False
 
     @staticmethod
     def named(name: str) -> "Shape":
         """The shape that a name such as `b6c96` stands for: blocks and channels; `m48` sets the middle ones, `nbt` stands
         for nested bottlenecks of half the channels with two blocks inside (`nb1t`: one), `h3` and `tflrs`, as KataGo's trainer
         has it, for transformers with three heads, learnt rotations and gated feed-forward blocks (`f128`: of so many hidden units), and `h3x2`
-        for two such layers among convolutions. `-silu` behind nested transformers gives their bottlenecks that activation."""
+        for two such layers among convolutions. `-silu` behind nested transformers gives their bottlenecks that activation, `-smooth` behind
+        transformers the last layers of KataGo's of today."""
         import re
 
-        found = re.fullmatch(r"b(\d+)c(\d+)(?:h(\d+))?(?:x(\d+))?(?:m(\d+))?(?:f(\d+))?(?:g(\d+))?(?:nb(\d?)t)?(tflrs)?(-silu)?", name)
+        found = re.fullmatch(r"b(\d+)c(\d+)(?:h(\d+))?(?:x(\d+))?(?:m(\d+))?(?:f(\d+))?(?:g(\d+))?(?:nb(\d?)t)?(tflrs)?(-silu)?(-smooth)?", name)
         among = int(found[4] or 0) if found else 0
         is_nested = bool(found) and found[8] is not None
         if (
@@ -82,6 +85,7 @@ class Shape:
             or bool(found[3]) != bool(found[9] or among)
             or among and (is_nested or found[9] or among > int(found[1]))
             or bool(found[10]) and not (is_nested and found[9])
+            or bool(found[11]) and not found[9]
             or found[6] and not found[3]
         ):
             raise ValueError(
@@ -109,7 +113,7 @@ class Shape:
         hidden = int(found[6] or -(-width * 8 // 384) * 128) if heads else 0
         gpool = gpool if layers or not heads else ()
         return Shape(
-            channels, blocks, 3, gpool, middle, pooled, head, head, 2 * head, nested, heads, hidden, layers, bool(found[10])
+            channels, blocks, 3, gpool, middle, pooled, head, head, 2 * head, nested, heads, hidden, layers, bool(found[10]), bool(found[11])
         )
 
     @property
@@ -193,9 +197,10 @@ class Area:
         return (root - 14.0) * 0.1
 
     def pool(self, x: torch.Tensor) -> torch.Tensor:
-        """Mean, mean by width, and maximum of each channel. Off the board `x` is 0, and never below 0 on it."""
+        """Mean, mean by width, and maximum of each channel. Off the board `x` is 0."""
         mean = self.mean(x)
-        return torch.cat([mean, mean * self.width(), x.amax(dim=(2, 3))], dim=1)
+        on_board = x if self.mask is None else x.masked_fill(self.mask == 0, -torch.inf)
+        return torch.cat([mean, mean * self.width(), on_board.amax(dim=(2, 3))], dim=1)
 
     def value_pool(self, x: torch.Tensor) -> torch.Tensor:
         """Mean, mean by width, and mean by the square of the width less 0.1."""
@@ -241,18 +246,27 @@ class PoolingBlock(nn.Module):
 
 
 class RmsNorm(nn.Module):
-    """Every point's channels, divided by the root of their mean square; with a scale, and with a bias if that is wanted."""
+    """Every point's channels, divided by the root of their mean square, or of that of all points; with a scale, and with a bias if that is
+    wanted."""
 
     EPSILON = 1e-6
 
-    def __init__(self, channels: int, has_bias: bool = False):
+    def __init__(self, channels: int, has_bias: bool = False, is_whole: bool = False):
         super().__init__()
         self.scale = nn.Parameter(torch.ones(channels))
         self.bias = nn.Parameter(torch.zeros(channels)) if has_bias else None
+        self.is_whole = is_whole
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """`x` (…, channels)."""
-        if is_fast_learning(x):
+    def normed(self, x: torch.Tensor, area: Area) -> torch.Tensor:
+        """`x` (n, points, channels), 0 beside the board, divided by the root of each position's mean square."""
+        square = x.square().sum(dim=(1, 2)) / x.shape[2] / torch.as_tensor(area.points).view(-1)
+        return x * torch.rsqrt(square + self.EPSILON)[:, None, None]
+
+    def forward(self, x: torch.Tensor, area: Area | None = None) -> torch.Tensor:
+        """`x` (…, channels); over the whole position (n, points, channels), and 0 beside the board."""
+        if self.is_whole:
+            x = self.normed(x, area) * self.scale
+        elif is_fast_learning(x):
             x = learning_norm(x, self.scale, self.EPSILON)
         else:
             x = F.rms_norm(x, (x.shape[-1],), self.scale.to(x.dtype), self.EPSILON)
@@ -406,6 +420,7 @@ class Answer:
 
     # The last numbers of the errors stand for their squares; from version 14 of the file on for themselves.
     errors_are_squares = True
+    error_scales = ERROR_SCALES
 
     def __init__(self, policy, value, score, ownership, errors=None, optimistic=None):
         # Logits of the p points, then of the pass: (n, p + 1).
@@ -437,7 +452,7 @@ class Answer:
         """Of the value, which lies in [-1, 1], and of the score in points: (n, 2), or none."""
         if self.errors is None:
             return None
-        scales = torch.tensor(ERROR_SCALES, device=self.errors.device)
+        scales = torch.tensor(self.error_scales, device=self.errors.device)
         if self.errors_are_squares:
             return (F.softplus(self.errors.float()).clamp(min=1e-6) * scales).sqrt()
         return F.softplus(self.errors.float() * 0.5) * scales.sqrt()
@@ -460,7 +475,8 @@ class Network(nn.Module):
                 self.blocks.append((PoolingBlock if pools else OrdinaryBlock)(shape))
             self.blocks.extend(transformer_blocks(shape, shape.layers.count(index + 1)))
         # Behind transformers the numbers are as large as these make them.
-        self.trunk_norm = RmsNorm(shape.channels, True) if shape.is_transformer else Norm(shape.channels, has_scale=False)
+        is_whole = shape.smooth_heads
+        self.trunk_norm = RmsNorm(shape.channels, True, is_whole) if shape.is_transformer else Norm(shape.channels, has_scale=False)
         self.p1 = conv(shape.channels, shape.policy, 1)
         self.g1 = conv(shape.channels, shape.policy, 1)
         self.g1_norm = Norm(shape.policy, has_scale=False)
@@ -468,7 +484,8 @@ class Network(nn.Module):
         self.p1_norm = Norm(shape.policy, has_scale=False)
         # Two policies: the plain one and the optimistic one.
         self.p2 = conv(shape.policy, 2, 1)
-        self.policy_pass = nn.Linear(3 * shape.policy, 2, bias=False)
+        self.policy_pass = nn.Linear(3 * shape.policy, shape.policy if shape.smooth_heads else 2, bias=shape.smooth_heads)
+        self.pass_last = nn.Linear(shape.policy, 2, bias=False) if shape.smooth_heads else None
         self.v1 = conv(shape.channels, shape.value, 1)
         self.v1_norm = Norm(shape.value, has_scale=False)
         self.v2 = nn.Linear(3 * shape.value, shape.value_hidden)
@@ -507,9 +524,10 @@ class Network(nn.Module):
             if isinstance(block, PoolingBlock):
                 block.from_pool.weight.mul_(0.3)
         self.from_g1.weight.mul_(0.3)
-        for last in (self.p2, self.policy_pass, self.v3, self.score, self.ownership):
+        last_pass = self.pass_last or self.policy_pass
+        for last in (self.p2, last_pass, self.v3, self.score, self.ownership):
             last.weight.mul_(0.1)
-        for both in (self.p2, self.policy_pass):
+        for both in (self.p2, last_pass):
             both.weight[1] = both.weight[0]
 
     def forward(self, spatial: torch.Tensor, globals_: torch.Tensor, mask: torch.Tensor | None = None) -> Answer:
@@ -530,27 +548,41 @@ class Network(nn.Module):
         x = x + self.from_global(globals_)[:, :, None, None]
         return (x if mask is None else x * mask), area
 
+    def error_scales(self) -> tuple[float, float]:
+        return SMOOTH_ERROR_SCALES if self.shape.smooth_heads else ERROR_SCALES
+
     def answer(self, x: torch.Tensor, area: Area) -> Answer:
         """The answer to what the last block wrote (n, channels, height, width)."""
-        count, mask = len(x), area.mask
+        count, mask, is_smooth = len(x), area.mask, self.shape.smooth_heads
+
+        def bent(x: torch.Tensor) -> torch.Tensor:
+            if not is_smooth:
+                return activate(x, mask)
+            return F.silu(x) if mask is None else F.silu(x) * mask
+
         if self.shape.is_transformer:
-            x = by_planes(self.trunk_norm(by_points(x)), x)
+            points = by_points(x if mask is None or not is_smooth else x * mask)
+            x = by_planes(self.trunk_norm(points, area), x)
         else:
             x = self.trunk_norm(x)
-        x = activate(x, mask)
+        x = bent(x)
 
         # The three 1×1 convolutions read the same input.
         heads = F.conv2d(x, torch.cat([self.p1.weight, self.g1.weight, self.v1.weight]))
         policy, pooled, value = heads.split([self.shape.policy, self.shape.policy, self.shape.value], dim=1)
-        pooled = area.pool(activate(self.g1_norm(pooled), mask))
+        pooled = area.pool(bent(self.g1_norm(pooled)))
         policy = self.p1_norm(policy + self.from_g1(pooled)[:, :, None, None])
-        points = self.p2(activate(policy, mask)).reshape(count, 2, -1)
-        policy = torch.cat([points, self.policy_pass(pooled)[:, :, None]], dim=2)
+        points = self.p2(bent(policy)).reshape(count, 2, -1)
+        passing = self.policy_pass(pooled)
+        if is_smooth:
+            passing = self.pass_last(F.silu(passing))
+        policy = torch.cat([points, passing[:, :, None]], dim=2)
 
-        value = activate(self.v1_norm(value), mask)
-        hidden = F.relu(self.v2(area.value_pool(value)))
+        value = bent(self.v1_norm(value))
+        hidden = (F.silu if is_smooth else F.relu)(self.v2(area.value_pool(value)))
         ownership = self.ownership(value).reshape(count, -1)
         score = self.score(hidden)
         answer = Answer(policy[:, 0], self.v3(hidden), score[:, :4], ownership, score[:, 4:], policy[:, 1])
         answer.errors_are_squares = not self.shape.heads
+        answer.error_scales = self.error_scales()
         return answer

@@ -37,7 +37,8 @@ import katago_file
 import optimiser
 import rotations
 import teacher
-from data import Stream, odd_komi
+from data import Stream, even_komi, odd_komi
+from heads import Heads, is_smooth, with_heads_like
 from hints import Written, at_most, kinds, off
 from model import Area, AttentionBlock, FeedForwardBlock, NestedBlock, Network, by_planes, by_points
 from train import write_whole
@@ -165,7 +166,15 @@ class Pool:
     """What the teacher's parts read and write on some positions; if `only` names some parts, what these need alone."""
 
     def __init__(
-        self, network: teacher.Teacher, data: Path, points: int, seed: int, window: int, vary_komi: float = 0.0, only: list[Part | Stem] | None = None
+        self,
+        network: teacher.Teacher,
+        data: Path,
+        points: int,
+        seed: int,
+        window: int,
+        vary_komi: float = 0.0,
+        even_komi_share: float = 0.0,
+        only: list[Part | Stem | Heads] | None = None,
     ):
         written, rng = Written(network), np.random.default_rng(seed)
         # For each batch of boards of one size: its features; what blocks read and write; the same inside blocks.
@@ -175,6 +184,9 @@ class Pool:
             batch = at_most(batch, TOGETHER)
             area = batch.size[0] * batch.size[1]
             batch.globals_ = torch.from_numpy(odd_komi(batch.globals_.numpy(), area, vary_komi, rng))
+            if even_komi_share > 0:
+                leads = written(batch)[1].lead().numpy()
+                batch.globals_ = torch.from_numpy(even_komi(batch.globals_.numpy(), area, even_komi_share, leads, rng))
             outside, _ = written(batch)
             inside = written.inside
             if only is not None:
@@ -254,13 +266,13 @@ def held_back(numbers: list) -> tuple[list, list]:
     return [it for index, it in enumerate(numbers) if index % HELD_BACK], numbers[::HELD_BACK]
 
 
-def solve(stem: Stem, pool: Pool) -> dict:
-    """The same as `teach`, of the stem."""
+def solve(part: Stem | Heads, pool: Pool) -> dict:
+    """The same as `teach`, of the stem or the last layers."""
     begun = time.process_time()
     learnt, others = held_back(pool.batches)
-    facts = {"part": stem.name(), "before": round(stem.measured(others), 7)}
-    stem.solve(learnt)
-    return facts | {"after": round(stem.measured(others), 7), "steps": 1, "cpu_seconds": round(time.process_time() - begun, 1)}
+    facts = {"part": part.name(), "before": round(part.measured(others), 7)}
+    part.solve(learnt)
+    return facts | {"after": round(part.measured(others), 7), "steps": 1, "cpu_seconds": round(time.process_time() - begun, 1)}
 
 
 class Enough(Exception):
@@ -523,10 +535,10 @@ class Claims:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
 
-    def done(self, part: Part | Stem) -> Path:
+    def done(self, part: Part | Stem | Heads) -> Path:
         return self.folder / f"{part.name()}.pt"
 
-    def take(self, part: Part | Stem):
+    def take(self, part: Part | Stem | Heads):
         """A lock that ends with this process; none if the part is done or taken."""
         lock = open(self.folder / f"{part.name()}.lock", "w")
         try:
@@ -540,7 +552,7 @@ class Claims:
         return lock
 
 
-def finish(network: Network, parts: list[Part | Stem], claims: Claims, name: str, options: argparse.Namespace) -> None:
+def finish(network: Network, parts: list[Part | Stem | Heads], claims: Claims, name: str, options: argparse.Namespace) -> None:
     """Puts the parts together, and writes what a stretch of `hints.py` begins with."""
     spent, log = 0.0, []
     for part in parts:
@@ -565,6 +577,7 @@ def main(words: list[str] | None = None) -> None:
     parser.add_argument("--only", help="the parts with these names alone, such as 4-2,5-4,stem; others stay as they are")
     parser.add_argument("--pool", type=int, default=120_000, help="points that the teacher is asked about; some 60 kB each, and 1.5 kB for each part of --only [%(default)s]")
     parser.add_argument("--vary-komi", type=float, default=0.0, help="share of the positions that get another komi, any [%(default)s]")
+    parser.add_argument("--even-komi", type=float, default=0.0, help="share of the positions that get a komi at which a point decides [%(default)s]")
     parser.add_argument("--feed-forward", type=float, default=90, help="CPU seconds for each feed-forward block [%(default)s]")
     parser.add_argument("--attention", type=float, default=40, help="CPU seconds for each block of attention, or of convolutions [%(default)s]")
     parser.add_argument("--convolution", type=float, default=20, help="CPU seconds for each 1×1 convolution [%(default)s]")
@@ -583,19 +596,24 @@ def main(words: list[str] | None = None) -> None:
     if own != others or not own or kinds(network.blocks) != kinds(asked.blocks):
         raise SystemExit(f"{name} has other nested blocks than {asked.name}: nothing can be told")
     claims = Claims(options.out / "parts")
-    parts: list[Part | Stem] = [*parts_of(network), Stem(network)]
-    if options.only is not None:
-        wanted = set(options.only.split(","))
-        if unknown := wanted - {part.name() for part in parts}:
+    chosen = None if options.only is None else set(options.only.split(","))
+    heads: list[Heads] = []
+    if is_smooth(asked):
+        if chosen is None or "heads" in chosen:
+            network = with_heads_like(network, asked)
+        heads = [Heads(network, asked)]
+    parts: list[Part | Stem | Heads] = [*parts_of(network), Stem(network), *heads]
+    if chosen is not None:
+        if unknown := chosen - {part.name() for part in parts}:
             raise SystemExit(f"{name} has no part {', '.join(sorted(unknown))}: {', '.join(part.name() for part in parts)}")
-        parts = [part for part in parts if part.name() in wanted]
+        parts = [part for part in parts if part.name() in chosen]
     pool = None
     for part in parts:
         lock = claims.take(part)
         if lock is None:
             continue
-        pool = pool or Pool(asked, options.data, options.pool, options.seed, options.window, options.vary_komi, parts if options.only else None)
-        facts = solve(part, pool) if isinstance(part, Stem) else teach(part, pool, options)
+        pool = pool or Pool(asked, options.data, options.pool, options.seed, options.window, options.vary_komi, options.even_komi, parts if options.only else None)
+        facts = solve(part, pool) if isinstance(part, Stem | Heads) else teach(part, pool, options)
         saved = {"weights": part.module().state_dict(), "facts": facts}
         write_whole(claims.done(part), lambda file: torch.save(saved, file))
         print(*(f"{key}={value}" for key, value in facts.items()), flush=True)

@@ -114,12 +114,17 @@ class _Reader(Words):
         raise FormatError(f"blocks of the kind {kind} are not supported")
 
 
-class _Board:
+class Board:
     """What blocks must know of the batch's board."""
 
     def __init__(self, rows: int, columns: int):
         self.rows, self.columns = rows, columns
         self.width = (math.sqrt(rows * columns) - 14.0) * 0.1
+
+    @staticmethod
+    def of(like: torch.Tensor) -> "Board":
+        """The board of planes (…, rows, columns)."""
+        return Board(*like.shape[-2:])
 
     def pool(self, x: torch.Tensor) -> torch.Tensor:
         mean = x.mean(dim=1)
@@ -135,7 +140,7 @@ class _Conv(nn.Module):
         super().__init__()
         self.weight = nn.Parameter(weight.contiguous(memory_format=torch.channels_last))
 
-    def forward(self, x: torch.Tensor, board: _Board) -> torch.Tensor:
+    def forward(self, x: torch.Tensor, board: Board) -> torch.Tensor:
         count, points, channels = x.shape
         planes = x.view(count, board.rows, board.columns, channels).permute(0, 3, 1, 2)
         padding = self.weight.shape[2] // 2, self.weight.shape[3] // 2
@@ -143,7 +148,7 @@ class _Conv(nn.Module):
         return y.permute(0, 2, 3, 1).reshape(count, points, -1)
 
 
-def _apply(layer: nn.Module, x: torch.Tensor, board: _Board) -> torch.Tensor:
+def _apply(layer: nn.Module, x: torch.Tensor, board: Board) -> torch.Tensor:
     return layer(x, board) if isinstance(layer, _Conv) else layer(x)
 
 
@@ -247,7 +252,7 @@ class _Attention(nn.Module):
         self.tables: dict[tuple, tuple[torch.Tensor, torch.Tensor]] = {}
         self.turns: dict[tuple[int, int], tuple[torch.Tensor, torch.Tensor]] = {}
 
-    def _table(self, board: _Board, device: torch.device, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
+    def _table(self, board: Board, device: torch.device, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
         """Cosines, and sines with their sign: (points, heads of queries and keys, channels)."""
         at = board.rows, board.columns, device, dtype
         if at not in self.tables:
@@ -430,11 +435,15 @@ class Teacher(nn.Module):
     def forward(self, spatial: torch.Tensor, globals_: torch.Tensor) -> TeacherAnswer:
         """`spatial` (n, 22, height, width), `globals_` (n, 19), both on the weights' device; answers in f32."""
         count, _, rows, columns = spatial.shape
-        board = _Board(rows, columns)
+        board = Board(rows, columns)
         points = spatial.permute(0, 2, 3, 1).reshape(count, rows * columns, -1).to(self.dtype)
         x = _apply(self.conv1, points, board) + self.from_global(globals_.to(self.dtype))[:, None]
         for block in self.blocks:
             x = block(x, board)
+        return self.answer(x, board)
+
+    def answer(self, x: torch.Tensor, board: Board) -> TeacherAnswer:
+        """The answer to what the last block wrote (n, points, channels)."""
         x = self.tip(x)
         pooled = board.pool(self.g1_norm(_apply(self.g1, x, board)))
         policy = self.p1_norm(_apply(self.p1, x, board) + self.from_g1(pooled)[:, None])

@@ -44,6 +44,7 @@ from data import (
     TERRITORY,
     Stream,
     all_batches,
+    even_komi,
     fair_komi,
     komi_wave,
     make_batch,
@@ -54,6 +55,7 @@ from data import (
     with_komi,
 )
 from grow import grown
+from heads import Heads, is_smooth, scale_and_bias, with_heads_like
 from losses import Weights, losses, measures, wanted_errors
 from mix import mixed
 from model import Network, Shape
@@ -61,7 +63,7 @@ from optimiser import Muon, orthogonal
 
 HERE = Path(__file__).parent
 # One of every kind.
-SHAPES = ("b3c16", "b3c32nbt", "b2c32h2tflrs", "b2c64h2nbttflrs", "b2c48h2m32nb1ttflrs-silu", "b3c32h2x2")
+SHAPES = ("b3c16", "b3c32nbt", "b2c32h2tflrs", "b2c64h2nbttflrs", "b2c48h2m32nb1ttflrs-silu", "b3c32h2x2", "b2c32h2tflrs-smooth")
 # What lies beside the project on some machines: other people's networks, and what KataGo says with them.
 SHARED = Path(os.environ.get("KOSUMI_SHARED", HERE.parent.parent.parent / "shared"))
 
@@ -657,6 +659,24 @@ def write_shard(path: Path, columns: int, rows: int, count: int = 40) -> None:
     np.savez(path, version=np.array([1], np.uint32), **arrays)
 
 
+class EvenKomi(unittest.TestCase):
+    def test_nobody_is_ahead_by_much(self):
+        shard, rng = group(400, 7, 7), np.random.default_rng(1)
+        shard["global"][:, KOMI] = np.round(shard["global"][:, KOMI] * 40) / 40
+        # The player to move is ahead by what lies on the board and by komi, which counts for it.
+        leads = rng.integers(-20, 21, 400) + 20 * shard["global"][:, KOMI]
+        found = even_komi(shard["global"], 49, 0.75, leads, rng)
+        changed = (found != shard["global"]).any(axis=1)
+        self.assertTrue(0.6 < changed.mean() < 0.9)
+        after = leads + 20 * (found - shard["global"])[:, KOMI]
+        self.assertTrue((np.abs(after[changed]) < 9).all())
+        self.assertGreater(np.mean(np.abs(after[changed]) < 1.1), 0.6)
+        # Whole and half points both come up.
+        halves = np.round(40 * found[changed, KOMI]) % 2
+        self.assertTrue(0.3 < halves.mean() < 0.7)
+        np.testing.assert_array_equal(even_komi(shard["global"], 49, 0.0, leads, rng), shard["global"])
+
+
 class Labels(unittest.TestCase):
     @torch.inference_mode()
     def test_a_fair_komi_is_what_the_judge_finds_fair(self):
@@ -986,6 +1006,39 @@ class Parts(unittest.TestCase):
                     self.assertEqual(part.measured(some.batches), part.measured(whole.batches))
                 else:
                     self.assertEqual(parts.measured(part, some.pairs(part)), parts.measured(part, whole.pairs(part)))
+
+    def test_last_layers_are_found_again(self):
+        shape = "b2c64h2nbttflrs-silu"
+        with tempfile.TemporaryDirectory() as name:
+            folder = self.folder(name, f"{shape}-smooth")
+            # Scales in front of SiLU belong to the teacher alone, whose file folds the variance of its norms into them.
+            asked, made = teacher.read(folder / "teacher.bin.gz"), network(shape, 2)
+            with torch.no_grad():
+                for norm in (asked.g1_norm, asked.p1_norm, asked.v1_norm):
+                    norm.scale.uniform_(0.5, 2)
+            self.assertTrue(is_smooth(asked))
+            write_shard(folder / "training-2.npz", 9, 7, 400)
+            write_shard(folder / "training-3.npz", 6, 7, 400)
+            pool = parts.Pool(asked, folder, 60_000, 1, 4)
+            made = with_heads_like(made, asked)
+            self.assertIs(with_heads_like(made, asked), made)
+            heads = Heads(made, asked)
+            facts = parts.solve(heads, pool)
+            self.assertGreater(facts["before"], 0.1)
+            self.assertLess(facts["after"], 1e-5)
+            # In a file, too.
+            katago_file.write(folder / "made.bin.gz", "m", made)
+            again = Heads(katago_file.read(folder / "made.bin.gz")[1], asked)
+            self.assertAlmostEqual(again.measured(pool.batches), heads.measured(pool.batches), delta=1e-7)
+            katago_file.write(folder / "other.bin.gz", "o", network(shape))
+            self.assertFalse(is_smooth(teacher.read(folder / "other.bin.gz")))
+
+    def test_scale_and_bias_in_front_of_silu(self):
+        torch.manual_seed(3)
+        read, scale, bias = torch.randn(500, 6), torch.tensor([1.0, -2.0, 0.3, 3.0, 0.5, -0.1]), torch.tensor([0.0, 1.0, -1.0, 0.5, -4.0, 2.0])
+        found = scale_and_bias(read, F.silu(read * scale + bias))
+        torch.testing.assert_close(found[0], scale, rtol=1e-3, atol=1e-3)
+        torch.testing.assert_close(found[1], bias, rtol=1e-3, atol=1e-3)
 
     def test_no_position_counts_for_all_others(self):
         before = torch.randn(40, 25, 6)
