@@ -15,6 +15,7 @@ use crate::rules::Rules;
 use crate::search::Limits;
 use crate::sgf::Record;
 use anyhow::Context;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// Earlier positions are too much alike, …
@@ -131,7 +132,7 @@ impl Judge {
 }
 
 /// Has searches choose moves in open positions of records, and counts what they lose: in so many positions, or all there
-/// are. Returns the number of positions; `progress` is told after each.
+/// are. Returns the number of positions; `progress` is told after each, and may end it there.
 ///
 /// # Errors
 /// If a search chooses a move that cannot be played.
@@ -140,7 +141,7 @@ pub fn compare(
     judge: &mut Judge,
     records: &[(String, Record)],
     conditions: &Conditions,
-    progress: &mut dyn FnMut(u32),
+    progress: &mut dyn FnMut(u32) -> ControlFlow<()>,
 ) -> anyhow::Result<u32> {
     let mut count = 0;
     for (record, moves) in places(records, conditions.size, conditions.seed) {
@@ -165,7 +166,9 @@ pub fn compare(
             search.losses.push(f64::from(loss));
         }
         count += 1;
-        progress(count);
+        if progress(count).is_break() {
+            break;
+        }
     }
     Ok(count)
 }
@@ -249,11 +252,17 @@ mod tests {
         let size = BoardSize::square(5).unwrap();
         let conditions = Conditions { size, positions: 2, rules: Rules::default(), komi: 0.5, seed: 1 };
         let mut told = 0;
-        let count =
-            compare(&mut searches, &mut judge, &records, &conditions, &mut |count| told = count).unwrap();
+        let mut count_on = |count| {
+            told = count;
+            ControlFlow::Continue(())
+        };
+        let count = compare(&mut searches, &mut judge, &records, &conditions, &mut count_on).unwrap();
         assert_eq!(told, count);
         assert!((1..=2).contains(&count), "{count}");
         assert_eq!(searches[0].losses.len(), count as usize);
         assert_eq!(searches[0].losses, searches[1].losses, "the same search loses the same");
+        let stopped =
+            compare(&mut searches, &mut judge, &records, &conditions, &mut |_| ControlFlow::Break(()));
+        assert_eq!(stopped.unwrap(), 1);
     }
 }

@@ -8,10 +8,13 @@ use crate::engine::EngineSettings;
 use crate::net::ArithmeticChoice;
 use crate::statistics::mean_and_error;
 use crate::tune::{Conditions, Contestant, Judge, Trial, compare};
-use anyhow::ensure;
+use anyhow::{Context, ensure};
 use clap::Args;
 use std::io::{self, Write};
+use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Compare constants of the search on positions of games
 ///
@@ -29,7 +32,8 @@ Examples:
   kosumi tune games --size 19 --judge stronger.bin.gz --judge-playouts 400 --positions 500 \\
       --try lcbStdevs=5,minVisitPropForLCB=0.15 --try rootFpuReductionMax=0
 
-Names and values are those of kata-list-params.")]
+Names and values are those of kata-list-params. ^C ends the comparison after the position that is being judged, and the
+table is printed.")]
 pub(super) struct Arguments {
     /// A record, or a folder of them; they should be games of engines such as those compared
     records: PathBuf,
@@ -56,6 +60,7 @@ pub(super) struct Arguments {
 const PLAYOUTS: u32 = 100;
 /// Memory of each of them. The judge has what an engine usually has; `--memory` is for all.
 const MEMORY_MEBIBYTES: usize = 64;
+
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let network = arguments.engine.network()?;
     let defaults = EngineSettings {
@@ -86,8 +91,12 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         komi: plain.komi.unwrap_or(plain.rules.usual_komi()),
         seed: plain.seed,
     };
+    let stop = Arc::new(AtomicBool::new(false));
+    let handler = Arc::clone(&stop);
+    ctrlc::set_handler(move || handler.store(true, Ordering::Relaxed)).context("cannot wait for ^C")?;
     let count = compare(&mut searches, &mut judge, &records, &conditions, &mut |count| {
-        bar.set_position(count.into())
+        bar.set_position(count.into());
+        if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
     bar.finish_and_clear();
     let size = options::size_text(arguments.size);
