@@ -1395,6 +1395,14 @@ class Compact(unittest.TestCase):
                 self.assertEqual({name for name, one in together.named_parameters() if one in done}, in_blocks)
                 for weight, step in done.items():
                     torch.testing.assert_close(weight / step, (weight / step).round(), atol=1e-3, rtol=0)
+                # The last block alone in half the steps, or hardly smaller ones where its largest weights need them.
+                finer = copy.deepcopy(meant)
+                halved = compact.compact_blocks(finer, folder, 200, 0.4, 0.5)
+                for (name, one), other in zip(together.named_parameters(), finer.parameters()):
+                    if one in done and name.startswith(f"blocks.{len(meant.blocks) - 1}."):
+                        self.assertLess(halved[other], 0.6 * done[one])
+                    elif one in done:
+                        self.assertEqual(halved[other], done[one])
                 # What is done stays as it is, and the rest is rounded.
                 before = {weight: weight.clone() for weight in done}
                 every = compact.compact(together, compact.second_moments(together, folder, 200, 2048), 0.4, done)
