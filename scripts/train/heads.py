@@ -109,16 +109,16 @@ def scale_and_bias(read: torch.Tensor, written: torch.Tensor) -> tuple[torch.Ten
     """For each channel of `read` (rows, channels) the scale and bias behind which SiLU comes nearest to `written`. The search begins with a line
     through what SiLU can be traced back from, on either side of its least value."""
     read, written = read.double(), written.double()
-    best: tuple[torch.Tensor, ...] | None = None
+    tried = []
     for is_right in (True, False):
         clear = (written > CLEAR) if is_right else (written < -CLEAR)
         bent = inverse_of_silu(written.where(clear, CLEAR if is_right else -CLEAR), is_right)
         scale, bias = lines(read, bent, clear.double(), 1e-9)
         few = (clear.sum(0) < 8) | ~torch.isfinite(scale + bias)
-        found = searched(read, written, scale.where(~few, 1.0), bias.where(~few, 0.0))
-        better = found[2] < (found[2] + 1 if best is None else best[2])
-        best = tuple(new.where(better, old) for new, old in zip(found, best or found))
-    return best[0].float(), best[1].float()
+        tried.append(searched(read, written, scale.where(~few, 1.0), bias.where(~few, 0.0)))
+    (scale, bias, left), (other_scale, other_bias, other_left) = tried
+    better = other_left < left
+    return other_scale.where(better, scale).float(), other_bias.where(better, bias).float()
 
 
 class Sums:

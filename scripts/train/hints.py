@@ -212,8 +212,7 @@ class Training:
         katago_file.write(self.options.out / "network.bin.gz", f"{self.options.name}-p{self.positions}", self.network)
         self.network.load_state_dict(own)
         facts = {key: getattr(self, key) for key in ("positions", "steps", "cpu_seconds", "wall_seconds")}
-        shape = {name: list(v) if isinstance(v, tuple) else v for name, v in vars(self.network.shape).items()}
-        facts |= {"round": self.stream.round, "shape": shape}
+        facts |= {"round": self.stream.round, "shape": self.network.shape.facts()}
         (self.options.out / "state.json").write_text(json.dumps(facts, indent=1) + "\n")
 
     def log(self, kind: str, **facts) -> None:

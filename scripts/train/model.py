@@ -116,6 +116,10 @@ class Shape:
             channels, blocks, 3, gpool, middle, pooled, head, head, 2 * head, nested, heads, hidden, layers, bool(found[10]), bool(found[11])
         )
 
+    def facts(self) -> dict[str, object]:
+        """For JSON."""
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
+
     @property
     def is_transformer(self) -> bool:
         """Are there no convolutions but the first?"""

@@ -563,7 +563,7 @@ def finish(network: Network, parts: list[Part | Stem | Heads], claims: Claims, n
     katago_file.write(options.out / "network.bin.gz", name, network)
     state = json.loads((options.start / "state.json").read_text())
     state["cpu_seconds"] += spent
-    state["shape"] = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(network.shape).items()}
+    state["shape"] = network.shape.facts()
     (options.out / "state.json").write_text(json.dumps(state, indent=1) + "\n")
     earlier = options.start / "log.jsonl"
     (options.out / "log.jsonl").write_text((earlier.read_text() if earlier.exists() else "") + "".join(log))
