@@ -137,6 +137,7 @@ const TABLE: &[Parameter] = &[
     constant!("dynamicScoreCenterZeroWeight", dynamic_score_center_zero_weight, 0.0, 1.0),
     constant!("dynamicScoreCenterScale", dynamic_score_center_scale, 0.2, 5.0),
     constant!("fpuParentWeightByVisitedPolicyPow", fpu_parent_weight_by_visited_policy_pow, 0.01, 5.0),
+    constant!("fpuReductionPerHalving", fpu_reduction_per_halving, 0.0, 2.0),
     constant!("valueWeightExponent", value_weight_exponent, 0.0, 1.0),
     constant!("noisePruneUtilityScale", noise_prune_utility_scale, 0.001, 10.0),
     constant!("uncertaintyCoeff", uncertainty_coeff, 0.0001, 1.0),

@@ -157,6 +157,7 @@ const TABLE: &[Parameter] = &[
     constant!("rootFpuReductionMax", root_fpu_reduction_max, 0.0..=2.0),
     switch!("fpuParentWeightByVisitedPolicy", fpu_parent_weight_by_visited_policy),
     constant!("fpuParentWeightByVisitedPolicyPow", fpu_parent_weight_by_visited_policy_pow, 0.01..=100.0),
+    constant!("fpuReductionPerHalving", fpu_reduction_per_halving, 0.0..=2.0),
     constant!("valueWeightExponent", value_weight_exponent, 0.0..=1.0),
     switch!("useNoisePruning", use_noise_pruning),
     constant!("noisePruneUtilityScale", noise_prune_utility_scale, 0.001..=10.0),

@@ -8,7 +8,7 @@ use crate::eval::{NetworkEvaluator, NetworkSettings};
 use crate::graph_key::Sharing;
 use crate::net::Network;
 use crate::rules::Rules;
-use crate::search::{Search, SearchParams};
+use crate::search::Search;
 use std::io::Write;
 use std::sync::Arc;
 
@@ -28,7 +28,8 @@ pub(super) fn run(network: &Arc<Network>, simulations: u32, out: &mut dyn Write)
                 let evaluator =
                     NetworkEvaluator::new(Arc::clone(network), NetworkSettings::default(), MEBIBYTES);
                 let evaluator = EngineEvaluator::Network(Box::new(evaluator));
-                let mut search = Search::new(evaluator, SearchParams::for_network(), MEBIBYTES, 1);
+                let params = evaluator.search_params(size);
+                let mut search = Search::new(evaluator, params, MEBIBYTES, 1);
                 let report = search_by_count(&mut search, &game.clone().with_sharing(sharing), simulations);
                 let cache = search.evaluator().network().map(NetworkEvaluator::cache);
                 let (hits, misses) = cache.map_or((0, 0), |it| it.hits_and_misses());

@@ -7,7 +7,7 @@ use crate::eval::{NetworkEvaluator, NetworkSettings};
 use crate::net::{ArithmeticChoice, BuiltIn, Kernel, Network, Precision};
 use crate::rng::mix;
 use crate::rules::Rules;
-use crate::search::{Search, SearchParams, SearchReport};
+use crate::search::{Search, SearchReport};
 use anyhow::Context;
 use std::sync::Arc;
 
@@ -63,7 +63,8 @@ pub(super) fn by_network() -> anyhow::Result<u64> {
         let size = BoardSize::new(columns, rows).context("not a size")?;
         let rules = Rules::preset(rules).context("no rules of this name")?.rules;
         let evaluator = EngineEvaluator::Network(Box::new(evaluator.clone()));
-        let mut search = Search::new(evaluator, SearchParams::for_network(), MEBIBYTES, 1);
+        let params = evaluator.search_params(size);
+        let mut search = Search::new(evaluator, params, MEBIBYTES, 1);
         let report = search_by_count(&mut search, &position(size, rules, moves)?, count);
         hash.add_report(&report, &[report.usage.nodes]);
     }
@@ -101,6 +102,6 @@ mod tests {
 
     #[test]
     fn signature_by_network() {
-        assert_eq!(by_network().unwrap(), 14_899_267_273_597_839_731);
+        assert_eq!(by_network().unwrap(), 9_699_388_897_478_524_986);
     }
 }

@@ -299,7 +299,8 @@ wire! {
     PuctParams {
         cpuct_exploration, cpuct_exploration_log, cpuct_exploration_base, cpuct_utility_stdev_prior,
         cpuct_utility_stdev_prior_weight, cpuct_utility_stdev_scale, fpu_reduction_max, root_fpu_reduction_max,
-        fpu_parent_weight_by_visited_policy, fpu_parent_weight_by_visited_policy_pow, value_weight_exponent,
+        fpu_parent_weight_by_visited_policy, fpu_parent_weight_by_visited_policy_pow, fpu_reduction_per_halving,
+        value_weight_exponent,
         use_noise_pruning, noise_prune_utility_scale, static_score_utility_factor, dynamic_score_utility_factor,
         dynamic_score_center_zero_weight, dynamic_score_center_scale, use_uncertainty, uncertainty_coeff,
         uncertainty_exponent, uncertainty_max_weight, subtree_value_bias_factor, subtree_value_bias_weight_exponent,
@@ -371,6 +372,7 @@ mod tests {
             root_fpu_reduction_max: 8.5,
             fpu_parent_weight_by_visited_policy: false,
             fpu_parent_weight_by_visited_policy_pow: 9.5,
+            fpu_reduction_per_halving: 9.75,
             value_weight_exponent: 10.5,
             use_noise_pruning: false,
             noise_prune_utility_scale: 11.5,

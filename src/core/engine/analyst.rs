@@ -16,7 +16,7 @@ use crate::search::root_moves::{self, Image};
 use crate::search::utility::Scale;
 use crate::search::{
     AntiMirror, Formula, Limits, MoveReport, MoveRule, NodeTable, Reporting, Restriction, RootExploration,
-    RootNoise, Search, SearchChanges, SearchContext, SearchParams, SearchReport,
+    RootNoise, Search, SearchChanges, SearchContext, SearchReport,
 };
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -313,7 +313,7 @@ impl Analyst {
         // In few sizes, so that one search serves many questions.
         let wanted = ((bytes >> 20) + 4).next_power_of_two().min(self.mebibytes);
         let evaluator = EngineEvaluator::Network(Box::new(evaluator));
-        let params = SearchParams::for_network().changed(&question.settings.search);
+        let params = evaluator.search_params(question.game.size()).changed(&question.settings.search);
         let fits = self.search_mebibytes >= wanted && self.search_mebibytes <= wanted.saturating_mul(8);
         match self.search.take().filter(|_| fits) {
             Some(mut search) => {

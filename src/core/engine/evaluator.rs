@@ -68,10 +68,12 @@ impl EngineEvaluator {
     }
 
     /// Parameters of a search with this evaluator.
-    pub(super) fn search_params(&self, size: BoardSize) -> SearchParams {
+    pub fn search_params(&self, size: BoardSize) -> SearchParams {
         match self {
             EngineEvaluator::Playouts(_) => SearchParams::for_playouts(size),
-            EngineEvaluator::Network(_) => SearchParams::for_network(),
+            EngineEvaluator::Network(evaluator) => {
+                SearchParams::for_network_of(evaluator.network().cost().parameters)
+            }
         }
     }
 

@@ -39,8 +39,8 @@ use crate::net::{Network, NotFinite, Prediction, features};
 use crate::rng::mix;
 use crate::rules::Rules;
 use crate::search::{
-    AntiMirror, Limits, Reporting, RootNoise, Search, SearchChanges, SearchContext, SearchReport, Shares,
-    TreeExploration,
+    AntiMirror, Limits, Reporting, RootNoise, Search, SearchChanges, SearchContext, SearchParams,
+    SearchReport, Shares, TreeExploration,
 };
 use crate::solve::{Memo, MemoUsage};
 use crate::time::{Clock, TimeControl};
@@ -100,6 +100,14 @@ fn thinks(to_move: Color, purpose: Purpose) -> Color {
     if purpose == Purpose::Pondering { to_move.opponent() } else { to_move }
 }
 
+/// What the search of an engine with these settings goes by, on boards of this size.
+fn params(evaluator: &EngineEvaluator, settings: &EngineSettings, size: BoardSize) -> SearchParams {
+    let is_ranked = settings.rank.is_some() && evaluator.network().is_some();
+    // What ranks play was measured with the same parameters for all networks.
+    let usual = if is_ranked { SearchParams::for_network() } else { evaluator.search_params(size) };
+    usual.changed(&settings.search)
+}
+
 impl Engine {
     /// An engine with a 19×19 board, which plays with playouts.
     pub fn new(settings: EngineSettings) -> Engine {
@@ -114,7 +122,7 @@ impl Engine {
         let komi = settings.komi.unwrap_or(settings.rules.usual_komi());
         let game = Game::new(size, settings.rules, komi).with_sharing(settings.sharing);
         let evaluator = EngineEvaluator::new(&settings, network);
-        let params = evaluator.search_params(size).changed(&settings.search);
+        let params = params(&evaluator, &settings, size);
         let memory = evaluator::table_mebibytes(&settings, &evaluator);
         let search = Search::new(evaluator, params, memory, settings.threads);
         let clocks = ByColor::new(Clock::new(TimeControl::None), Clock::new(TimeControl::None));
@@ -173,8 +181,7 @@ impl Engine {
 
     /// Gives the search the parameters for boards of this size.
     fn fit_search(&mut self, size: BoardSize) {
-        let params = self.search.evaluator().search_params(size).changed(&self.settings.search);
-        self.search.set_params(params);
+        self.search.set_params(params(self.search.evaluator(), &self.settings, size));
     }
 
     /// The limits of a search for a move where no clock is to be watched.

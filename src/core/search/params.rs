@@ -99,6 +99,8 @@ pub struct PuctParams {
     pub fpu_parent_weight_by_visited_policy: bool,
     /// The search counts with this power of the probability of the visited moves; above 0.
     pub fpu_parent_weight_by_visited_policy_pow: f32,
+    /// How much worse than that a move is taken to be for every halving of its probability, down to a loss; from 0.
+    pub fpu_reduction_per_halving: f32,
     /// How far moves that have proved to be bad lose weight in the value of their parent; 0 is not at all, see
     /// [`means`](super::means).
     pub value_weight_exponent: f32,
@@ -160,6 +162,8 @@ pub struct SearchChanges {
     pub fpu_parent_weight_by_visited_policy: Option<bool>,
     /// See [`PuctParams::fpu_parent_weight_by_visited_policy_pow`].
     pub fpu_parent_weight_by_visited_policy_pow: Option<f32>,
+    /// See [`PuctParams::fpu_reduction_per_halving`].
+    pub fpu_reduction_per_halving: Option<f32>,
     /// See [`PuctParams::value_weight_exponent`].
     pub value_weight_exponent: Option<f32>,
     /// See [`PuctParams::use_noise_pruning`].
@@ -258,6 +262,7 @@ impl Default for PuctParams {
             root_fpu_reduction_max: 0.1,
             fpu_parent_weight_by_visited_policy: true,
             fpu_parent_weight_by_visited_policy_pow: 2.0,
+            fpu_reduction_per_halving: 0.0,
             value_weight_exponent: 0.25,
             use_noise_pruning: true,
             noise_prune_utility_scale: 0.15,
@@ -288,6 +293,10 @@ impl Default for SearchParams {
     }
 }
 
+/// So many parameters at most has what [`SearchParams::for_network_of`] takes for a small network: of those measured, the
+/// small built-in one (0.8 million) and KataGo's b6c96 (1.0 million) are, the large built-in one (10.8 million) is not.
+const SMALL_NETWORK: usize = 2_000_000;
+
 impl SearchParams {
     /// Parameters for playouts on boards of this size.
     pub fn for_playouts(size: BoardSize) -> SearchParams {
@@ -315,6 +324,22 @@ impl SearchParams {
         let formula = Formula::Puct(PuctParams::default());
         let choice = Choice { lcb_stdevs: 5.0, min_visit_prop_for_lcb: 0.15 };
         SearchParams { expand_after: 1, virtual_losses: 0.25, formula, choice, ..SearchParams::default() }
+    }
+
+    /// Parameters for a network of so many parameters.
+    ///
+    /// A move turns out the worse, the less probable it was, evenly with each halving of its probability. Networks of up to
+    /// two million parameters win more games if their moves are taken for that much worse before their first visit; a
+    /// large one does not, see `PERF.md`, "Small networks".
+    pub fn for_network_of(parameters: usize) -> SearchParams {
+        let usual = SearchParams::for_network();
+        match usual.formula {
+            Formula::Puct(puct) if parameters <= SMALL_NETWORK => {
+                let formula = Formula::Puct(PuctParams { fpu_reduction_per_halving: 0.05, ..puct });
+                SearchParams { formula, ..usual }
+            }
+            _ => usual,
+        }
     }
 
     /// The temperature of the root's probabilities, for a game so far.
@@ -358,6 +383,7 @@ impl SearchParams {
                     &mut puct.fpu_parent_weight_by_visited_policy_pow,
                     changes.fpu_parent_weight_by_visited_policy_pow,
                 );
+                put(&mut puct.fpu_reduction_per_halving, changes.fpu_reduction_per_halving);
                 put(&mut puct.value_weight_exponent, changes.value_weight_exponent);
                 put(&mut puct.use_noise_pruning, changes.use_noise_pruning);
                 put(&mut puct.noise_prune_utility_scale, changes.noise_prune_utility_scale);
@@ -386,6 +412,18 @@ impl SearchParams {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn small_networks_expect_less_of_unlikely_moves() {
+        let per_halving = |params: SearchParams| match params.formula {
+            Formula::Puct(puct) => puct.fpu_reduction_per_halving,
+            Formula::Rave(_) => panic!("{params:?}"),
+        };
+        assert_eq!(per_halving(SearchParams::for_network_of(800_000)), 0.05);
+        assert_eq!(SearchParams::for_network_of(10_800_000), SearchParams::for_network());
+        let off = SearchChanges { fpu_reduction_per_halving: Some(0.0), ..SearchChanges::default() };
+        assert_eq!(per_halving(SearchParams::for_network_of(800_000).changed(&off)), 0.0);
+    }
 
     #[test]
     fn changes_change_what_they_name() {

@@ -90,8 +90,10 @@ pub struct NodeStats {
 pub struct Puct {
     /// Factor of a probability.
     exploring: f32,
-    /// Value of a move that has not been visited.
+    /// Value of a sure move that has not been visited.
     unvisited: f32,
+    /// What it is less for every halving of its probability.
+    per_halving: f32,
 }
 
 impl Puct {
@@ -124,7 +126,23 @@ impl Puct {
         } else {
             node.utility
         };
-        Puct { exploring, unvisited: parent - reduction * visited.sqrt() }
+        Puct {
+            exploring,
+            unvisited: parent - reduction * visited.sqrt(),
+            per_halving: params.fpu_reduction_per_halving,
+        }
+    }
+
+    /// What a move is taken to be worth before its first visit. It falls with the probability, so that of moves without
+    /// visits the likeliest is always the most urgent one.
+    #[inline]
+    fn before_visits(&self, probability: f32) -> f32 {
+        if self.per_halving == 0.0 {
+            return self.unvisited;
+        }
+        let halvings = -libm::log2f(probability.clamp(1e-6, 1.0));
+        // No move is worse than a lost game.
+        (self.unvisited - self.per_halving * halvings).max(self.unvisited.min(-1.0))
     }
 
     /// The visits after which a move would no longer be more urgent than `urgency`.
@@ -136,7 +154,7 @@ impl Puct {
     /// How urgent a move is: the larger, the sooner it is followed.
     #[inline]
     pub fn urgency(&self, stats: &MoveStats, probability: f32) -> f32 {
-        let known = if stats.visits > 0.0 { stats.value } else { self.unvisited };
+        let known = if stats.visits > 0.0 { stats.value } else { self.before_visits(probability) };
         // What is known of a move without visits counts a little, too, as it does for KataGo.
         let weight = stats.visits.max(0.25);
         let value = (weight * known - stats.lost) / (weight + stats.lost);
@@ -214,6 +232,34 @@ mod tests {
         // A first visit in progress: (0.25 · 0.1 − 1) / 1.25.
         let first = MoveStats { busy: 1.0, lost: 1.0, ..MoveStats::default() };
         assert!(near(puct.urgency(&first, 0.0), -0.78));
+    }
+
+    #[test]
+    fn before_its_first_visit_a_move_is_worth_less_with_every_halving_of_its_probability() {
+        let params = PuctParams {
+            fpu_parent_weight_by_visited_policy: false,
+            fpu_reduction_per_halving: 0.05,
+            ..PuctParams::default()
+        };
+        let node =
+            NodeStats { utility: 0.2, edge_weight: 4.0, visited_probability: 0.25, ..NodeStats::default() };
+        let puct = Puct::new(&params, &node);
+        // 0.2 − 0.2 · √0.25 for a sure move, and 0.05 less for every halving.
+        for (probability, worth) in [(1.0, 0.1), (0.5, 0.05), (0.125, -0.05), (1.0 / 128.0, -0.25)] {
+            assert!((puct.before_visits(probability) - worth).abs() < 1e-6, "{probability}");
+        }
+        // Visited, a move is worth what its visits found.
+        let once = MoveStats { visits: 1.0, value: 0.5, ..MoveStats::default() };
+        assert!((puct.urgency(&once, 0.0) - 0.5).abs() < 1e-6);
+        // No move is worse than a lost game, and an impossible one no exception.
+        let steep = Puct::new(&PuctParams { fpu_reduction_per_halving: 2.0, ..params }, &node);
+        assert_eq!([steep.before_visits(0.01), steep.before_visits(0.0)], [-1.0, -1.0]);
+        // A scan of moves in the order of their probabilities may stop at the first one without visits.
+        let none = MoveStats::default();
+        for puct in [puct, steep] {
+            let urgencies: Vec<f32> = (0..=100).map(|p| puct.urgency(&none, p as f32 / 100.0)).collect();
+            assert!(urgencies.is_sorted(), "{urgencies:?}");
+        }
     }
 
     #[test]
