@@ -142,6 +142,7 @@ mod tests {
     use crate::board::{BoardSize, Color};
     use crate::engine::{Decision, EngineSettings, SearchRequest};
     use crate::net::random::{self, Options};
+    use crate::search::SearchParams;
     use std::sync::Arc;
 
     fn rank(text: &str) -> Rank {
@@ -216,6 +217,15 @@ mod tests {
         assert!(plain.style().is_none() && plain.ranked_exploration().is_none());
         plain.change_settings(EngineSettings { rank: Some(rank("3k")), ..*plain.settings() });
         assert_eq!(plain.limits_without_clock().visits, Some(Style::of(rank("3k")).visits));
+    }
+
+    #[test]
+    fn ranks_search_with_what_they_were_measured_with() {
+        let params =
+            |it: &Engine| crate::engine::params(it.search.evaluator(), it.settings(), it.game().size());
+        // A small network, which would have parameters of its own.
+        assert_eq!(params(&engine(Some(rank("3k")), 1)), SearchParams::for_network());
+        assert_ne!(params(&engine(None, 1)), SearchParams::for_network());
     }
 
     #[test]

@@ -99,7 +99,8 @@ pub struct PuctParams {
     pub fpu_parent_weight_by_visited_policy: bool,
     /// The search counts with this power of the probability of the visited moves; above 0.
     pub fpu_parent_weight_by_visited_policy_pow: f32,
-    /// How much worse than that a move is taken to be for every halving of its probability, down to a loss; from 0.
+    /// How much worse still a move is taken to be before its first visit, for every halving of its probability, down to a
+    /// loss; from 0.
     pub fpu_reduction_per_halving: f32,
     /// How far moves that have proved to be bad lose weight in the value of their parent; 0 is not at all, see
     /// [`means`](super::means).
