@@ -15,6 +15,7 @@
 use super::layer::{
     Activation, ActivationLayer, Bias, Conv, Layer, MatMul, Norm, RmsNorm, RotaryEmbedding, TrunkRmsNorm,
 };
+use std::borrow::Cow;
 
 /// The oldest version of networks that can be used.
 pub const OLDEST_VERSION: u32 = 8;
@@ -359,7 +360,9 @@ impl Block {
 
     fn without_dead_units(&self) -> Block {
         match self {
-            Block::FeedForward(block) => Block::FeedForward(Box::new(block.without_dead_units())),
+            Block::FeedForward(block) => {
+                Block::FeedForward(Box::new(block.without_dead_units().into_owned()))
+            }
             Block::NestedBottleneck(block) => Block::NestedBottleneck(Box::new(NestedBottleneckBlock {
                 name: block.name.clone(),
                 first: block.first.clone(),
@@ -406,26 +409,30 @@ impl Block {
 }
 
 impl FeedForwardBlock {
-    /// Does no number that a hidden unit gives change any result?
+    /// The hidden units whose numbers matter; one if none does.
     ///
     /// Training drives the weights of units that it gives up towards zero. What such a unit adds is at most the
     /// product of its largest weights times the squares of the channels and of what the norm gives, which are under
     /// 10⁷ together: nothing that a sum of ordinary numbers in `f32` would notice.
-    fn is_dead(&self, unit: usize) -> bool {
+    fn live_units(&self) -> Vec<usize> {
         const NOTHING: f32 = 1e-30;
         let hidden = self.first.outputs;
-        let largest =
-            |weights: &mut dyn Iterator<Item = &f32>| weights.fold(0.0f32, |most, x| most.max(x.abs()));
-        let first = largest(&mut self.first.weights.iter().skip(unit).step_by(hidden));
-        let gate = largest(&mut self.gate.weights.iter().skip(unit).step_by(hidden));
-        let outputs = self.last.outputs;
-        let last = largest(&mut self.last.weights[unit * outputs..][..outputs].iter());
-        first * gate * last < NOTHING
-    }
-
-    /// The units whose numbers matter; one if none does.
-    fn live_units(&self) -> Vec<usize> {
-        let live: Vec<usize> = (0..self.first.outputs).filter(|&unit| !self.is_dead(unit)).collect();
+        let [first, gate] = [&self.first, &self.gate].map(|matmul| {
+            let mut largest = vec![0.0f32; hidden];
+            for row in matmul.weights.chunks_exact(hidden) {
+                for (most, weight) in largest.iter_mut().zip(row) {
+                    *most = most.max(weight.abs());
+                }
+            }
+            largest
+        });
+        let last = self.last.weights.chunks_exact(self.last.outputs);
+        let last = last.map(|row| row.iter().fold(0.0f32, |most, weight| most.max(weight.abs())));
+        let units = first.iter().zip(&gate).zip(last).enumerate();
+        let live: Vec<usize> = units
+            .filter(|(_, ((first, gate), last))| *first * *gate * *last >= NOTHING)
+            .map(|(unit, _)| unit)
+            .collect();
         if live.is_empty() { vec![0] } else { live }
     }
 
@@ -449,8 +456,13 @@ impl FeedForwardBlock {
     }
 
     /// The same block without hidden units that change no result.
-    pub(crate) fn without_dead_units(&self) -> FeedForwardBlock {
-        self.with_units(&self.live_units())
+    pub(crate) fn without_dead_units(&self) -> Cow<'_, FeedForwardBlock> {
+        let live = self.live_units();
+        if live.len() == self.first.outputs {
+            Cow::Borrowed(self)
+        } else {
+            Cow::Owned(self.with_units(&live))
+        }
     }
 
     fn dead_units(&self) -> usize {

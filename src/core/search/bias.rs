@@ -11,7 +11,7 @@ use super::node::Node;
 use crate::board::{Board, Color, Move, Point};
 use crate::rng::mix;
 use crate::sync::atomic::{AtomicI64, Ordering};
-use crate::sync::{blank, blanks};
+use crate::sync::{Blanks, blank, blanks};
 use std::fmt;
 
 /// Summed differences and weights of the nodes after one kind of move, as integers: what a node has added, it can take
@@ -34,7 +34,7 @@ const WEIGHT_LEAST: f64 = 0.001;
 
 /// Entries for all kinds of moves. Shared by all workers.
 pub(crate) struct BiasTable {
-    entries: Box<[Entry]>,
+    entries: Blanks<Entry>,
 }
 
 impl fmt::Debug for BiasTable {
@@ -93,7 +93,7 @@ impl BiasTable {
     }
 
     pub(crate) fn clear(&mut self) {
-        for entry in &mut self.entries {
+        for entry in self.entries.iter_mut() {
             *entry = blank();
         }
     }

@@ -22,7 +22,7 @@ use super::node::{EXPANDING, Edge, EdgeId, FRESH, Header, Node, NodeId, Rave};
 use crate::board::{Key, Move, Point};
 use crate::eval::Prior;
 use crate::sync::atomic::{AtomicU32, Ordering};
-use crate::sync::{Condvar, Mutex, blank, blanks, get, set};
+use crate::sync::{Blanks, Condvar, Mutex, blank, blanks, get, set};
 use hashbrown::HashMap;
 use smallvec::SmallVec;
 use std::fmt;
@@ -50,12 +50,12 @@ const WAITING: usize = if cfg!(loom) { 1 } else { 16 };
 /// Nodes, edges and the index. See the [module documentation](self).
 pub struct NodeTable {
     storing: Storing,
-    nodes: Box<[Node]>,
-    edges: Box<[Edge]>,
+    nodes: Blanks<Node>,
+    edges: Blanks<Edge>,
     /// One for each edge, or none.
-    raves: Box<[Rave]>,
+    raves: Blanks<Rave>,
     /// Node numbers plus one, 0 for free; a power of two of them.
-    index: Box<[AtomicU32]>,
+    index: Blanks<AtomicU32>,
     nodes_used: AtomicU32,
     edges_used: AtomicU32,
     /// Where workers wait for nodes that others have claimed; nodes share them.
@@ -194,7 +194,7 @@ impl NodeTable {
         for node in &mut self.nodes[..usage.nodes] {
             *node = blank();
         }
-        for slot in &mut self.index {
+        for slot in self.index.iter_mut() {
             set(slot, 0);
         }
         set(&mut self.nodes_used, 0);
@@ -530,7 +530,7 @@ impl NodeTable {
     }
 
     fn rebuild_index(&mut self) {
-        for slot in &mut self.index {
+        for slot in self.index.iter_mut() {
             set(slot, 0);
         }
         for id in 0..self.node_count() {

@@ -101,12 +101,13 @@ fn linear<'m>(
     at: impl Fn(usize) -> Option<(&'m MatMul, usize)>,
 ) -> Linear {
     let padded = inputs.next_multiple_of(primitives.align);
+    let columns: Vec<_> = (0..outputs).map(at).collect();
     let mut weights = vec![0.0; padded * outputs];
-    for column in 0..outputs {
-        let Some((matrix, from)) = at(column) else { continue };
-        let numbers = matrix.weights[from..].iter().step_by(matrix.outputs);
-        for (to, weight) in weights[column..].iter_mut().step_by(outputs).zip(numbers) {
-            *to = *weight;
+    for (input, row) in weights.chunks_exact_mut(outputs).take(inputs).enumerate() {
+        for (to, column) in row.iter_mut().zip(&columns) {
+            if let Some((matrix, from)) = column {
+                *to = matrix.weights[input * matrix.outputs + from];
+            }
         }
     }
     if precision == Precision::Int8 {
