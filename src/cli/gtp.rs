@@ -134,8 +134,8 @@ pub(super) struct EngineArguments {
     /// Time kept back from the clock for every move, in seconds [default: 0.25]
     #[arg(long, value_name = "SECONDS", value_parser = options::seconds)]
     lag: Option<Duration>,
-    /// Number that decides all chance
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    /// Number that decides all chance, or `random` for another one at every start
+    #[arg(long, value_name = "N", default_value = "1", value_parser = options::seed)]
     seed: u64,
     /// Rules at the start: chinese-kgs, tromp-taylor, cgos, chinese, japanese, aga, new-zealand, ...
     /// [default: chinese-kgs]

@@ -75,6 +75,24 @@ pub(super) fn arithmetics(
     Ok(all)
 }
 
+/// A seed, or `random` for one that nobody knows before.
+pub(super) fn seed(text: &str) -> Result<u64, String> {
+    if text == "random" {
+        return random_seed().map_err(|error| error.to_string());
+    }
+    text.parse().map_err(|_| "a whole number, or random".to_owned())
+}
+
+/// A seed that nobody knows before.
+///
+/// # Errors
+/// If the system has no random numbers.
+pub(super) fn random_seed() -> anyhow::Result<u64> {
+    let mut bytes = [0; 8];
+    getrandom::fill(&mut bytes).map_err(|error| anyhow::anyhow!("no random numbers: {error}"))?;
+    Ok(u64::from_le_bytes(bytes))
+}
+
 /// The rules of a name.
 pub(super) fn rules(name: &str) -> Result<Rules, String> {
     let names = || PRESETS.iter().flat_map(|preset| preset.names).copied().collect::<Vec<_>>().join(", ");

@@ -115,14 +115,7 @@ impl BehindArguments {
     /// If the network cannot be used.
     pub(super) fn engine(&self, rules: Rules) -> anyhow::Result<MakeEngine> {
         let defaults = EngineSettings::default();
-        let seed = match self.seed {
-            Some(seed) => seed,
-            None => {
-                let mut bytes = [0; 8];
-                getrandom::fill(&mut bytes).map_err(|error| anyhow::anyhow!("no random numbers: {error}"))?;
-                u64::from_le_bytes(bytes)
-            }
-        };
+        let seed = self.seed.map_or_else(options::random_seed, Ok)?;
         let settings = EngineSettings {
             threads: self.threads.map_or(defaults.threads, usize::from),
             memory_mebibytes: usize::try_from(self.memory).unwrap_or(defaults.memory_mebibytes),

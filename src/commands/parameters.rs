@@ -278,6 +278,16 @@ const TABLE: &[Parameter] = &[
     number!("rootNumSymmetriesToSample", network.root_symmetries, 1..=8),
     number!("chosenMoveTemperature", human.temperature, 0.0..=5.0),
     Parameter {
+        name: "chosenMoveTemperatureEarly",
+        kind: Kind::Text,
+        get: |all| text_or(SUITABLE, all.engine.human.early_temperature),
+        set: |all, text| {
+            let read = |text: &str| text.parse().ok().filter(|value| (0.0..=5.0).contains(value));
+            put(&mut all.engine.human.early_temperature, value_or(SUITABLE, text, read))
+        },
+    },
+    number!("chosenMoveTemperatureHalflife", human.temperature_halflife, 0.1..=100_000.0),
+    Parameter {
         name: "rank",
         kind: Kind::Text,
         get: |all| text_or(NONE, all.engine.rank),

@@ -154,8 +154,9 @@ impl Engine {
         may_be_played: impl Fn(Move) -> bool,
     ) -> Option<Move> {
         let settings = &self.settings.human;
+        let temperature = settings.temperature_after(self.game.records().len(), self.game.size().area());
         let priors = if settings.chosen_move_share > 0.0 { self.human_priors() } else { None };
-        if priors.is_none() && settings.temperature <= 0.0 {
+        if priors.is_none() && temperature <= 0.0 {
             return None;
         }
         let priors = priors.unwrap_or_default();
@@ -167,7 +168,7 @@ impl Engine {
             human: human(entry.mv).into(),
         });
         let moves: Vec<Choice> = moves.collect();
-        draw(&shares(settings, &moves), settings.temperature, unit).map(|place| moves[place].mv)
+        draw(&shares(settings, &moves), temperature, unit).map(|place| moves[place].mv)
     }
 }
 
@@ -179,6 +180,7 @@ mod tests {
     use crate::eval::NetworkSettings;
     use crate::net::random::{self, Options};
     use crate::search::{Limits, Shares};
+    use std::collections::HashSet;
 
     const SETTINGS: HumanSettings = HumanSettings { ignore_pass: false, ..HumanSettings::LIKE_PEOPLE };
 
@@ -267,6 +269,53 @@ mod tests {
         let found =
             [&mut plain, &mut unknown].map(|it| it.genmove(Color::Black, SearchRequest::new(&|| false)));
         assert_eq!(found[0], found[1]);
+    }
+
+    #[test]
+    fn the_temperature_falls_during_a_game() {
+        let even = HumanSettings { temperature: 0.3, ..HumanSettings::default() };
+        assert_eq!([0, 7, 200].map(|moves| even.temperature_after(moves, 81)), [0.3; 3]);
+        let falling =
+            HumanSettings { temperature: 0.1, early_temperature: Some(0.5), ..HumanSettings::default() };
+        let is_near = |moves: usize, area: usize, wanted: f32| {
+            let found = falling.temperature_after(moves, area);
+            assert!((found - wanted).abs() < 1e-6, "{moves} moves, {area} points: {found}");
+        };
+        is_near(0, 361, 0.5);
+        is_near(19, 361, 0.3);
+        is_near(38, 361, 0.2);
+        is_near(9, 81, 0.3);
+        // In the end there is none at all, rather than hardly any.
+        let to_nothing = HumanSettings { temperature: 0.0, ..falling };
+        assert!(to_nothing.temperature_after(29, 81) > 0.05);
+        assert_eq!(to_nothing.temperature_after(30, 81), 0.0);
+    }
+
+    #[test]
+    fn games_differ_while_it_is_warm() {
+        let warm = HumanSettings {
+            early_temperature: Some(1.0),
+            temperature_halflife: 0.5,
+            ..HumanSettings::default()
+        };
+        let moves = |human: HumanSettings, seed: u64| -> Vec<Move> {
+            let mut engine = engine(human, None);
+            engine.set_seed(seed);
+            (0..2)
+                .flat_map(|_| [Color::Black, Color::White])
+                .map(|color| match engine.genmove(color, SearchRequest::new(&|| false)) {
+                    Decision::Play(mv) => mv,
+                    Decision::Resign => panic!("no game is resigned so early"),
+                })
+                .collect()
+        };
+        let first_moves: HashSet<Move> = (1..=12).map(|seed| moves(warm, seed)[0]).collect();
+        assert!(first_moves.len() > 2, "{first_moves:?}");
+        // The same seed plays the same game, and by the third move it is cold.
+        assert_eq!(moves(warm, 5), moves(warm, 5));
+        let cold = moves(HumanSettings::default(), 1);
+        assert!((2..=12).any(|seed| moves(HumanSettings::default(), seed) == cold));
+        assert_eq!(warm.temperature_after(2, 25), 0.0);
     }
 
     #[test]

@@ -104,9 +104,24 @@ pub struct HumanSettings {
     /// `chosenMoveTemperature`: 0 plays the move that is best; the larger, the more often another one, 1 in the proportion
     /// of the shares that moves have.
     pub temperature: f32,
+    /// `chosenMoveTemperatureEarly`: the same at the beginning of a game, so that games differ; `None`: no other one.
+    pub early_temperature: Option<f32>,
+    /// `chosenMoveTemperatureHalflife`: after so many moves on 19×19, on smaller boards after fewer, half of the difference
+    /// between the two is gone.
+    pub temperature_halflife: f32,
 }
 
 impl HumanSettings {
+    /// The temperature after so many moves on a board of so many points, as KataGo computes it. One that is hardly felt is none: the
+    /// best move is not always the one that was looked at most.
+    pub(super) fn temperature_after(&self, moves: usize, area: usize) -> f32 {
+        const HARDLY_FELT: f32 = 0.05;
+        let early = self.early_temperature.unwrap_or(self.temperature);
+        let halvings = moves as f32 / self.temperature_halflife * 19.0 / (area as f32).sqrt();
+        let temperature = self.temperature + (early - self.temperature) * libm::exp2f(-halvings);
+        if temperature < HARDLY_FELT { self.temperature } else { temperature }
+    }
+
     /// Moves as often as people play them, but that the search decides when to pass.
     pub const LIKE_PEOPLE: HumanSettings = HumanSettings {
         chosen_move_share: 1.0,
@@ -119,6 +134,8 @@ impl HumanSettings {
         cpuct: 1.0,
         cpuct_permanent: 0.0,
         temperature: 1.0,
+        early_temperature: None,
+        temperature_halflife: 19.0,
     };
 }
 
@@ -135,6 +152,8 @@ impl Default for HumanSettings {
             cpuct: 1.0,
             cpuct_permanent: 0.0,
             temperature: 0.0,
+            early_temperature: None,
+            temperature_halflife: 19.0,
         }
     }
 }
