@@ -287,6 +287,7 @@ const TABLE: &[Parameter] = &[
         },
     },
     number!("chosenMoveTemperatureHalflife", human.temperature_halflife, 0.1..=100_000.0),
+    number!("chosenMoveMaxLoss", human.max_loss, 0.0..=1.0),
     Parameter {
         name: "rank",
         kind: Kind::Text,

@@ -14,11 +14,11 @@ use crate::search::node::Node;
 use crate::search::{
     Limits, MoveRule, NodeTable, Reporting, Restriction, Search, SearchContext, SearchParams, SearchReport,
 };
-use crate::sync::atomic::{AtomicU32, Ordering};
+use crate::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A network of threads with a search over it.
 struct Ranks<E: Evaluator + Sync> {
@@ -342,25 +342,32 @@ fn limits_restrictions_and_reports_hold() {
     let allow = vec![MoveRule { color: Color::Black, moves: vec![corner], until: 1 }];
     let restriction = Restriction { allow, ..Restriction::NONE };
     let mut all = Ranks::start(&HashPolicy, 3, 1, Placement::Hashed, 8);
-    let start = Instant::now();
-    let elapsed = || start.elapsed();
+    // A clock that is a millisecond later at every look, so that nothing hangs on how fast the machine is.
+    let looks = AtomicU64::new(0);
+    let elapsed = || Duration::from_millis(looks.fetch_add(1, Ordering::Relaxed));
     let seen = Mutex::new(Vec::new());
     let on_report = |report: SearchReport| seen.lock().expect("lock").push(report);
     let every = Duration::from_millis(20);
-    let limits = Limits::time(Duration::from_millis(300));
+    let limits = Limits::playouts(500);
     let context = SearchContext {
         reporting: Some(Reporting { first: every, every, on_report: &on_report }),
         restriction: &restriction,
         ..SearchContext::new(&limits, &elapsed, &|| false)
     };
     let report = all.first.run(&SearchParams::for_network(), &game, 1, &context).expect("a report");
-    assert!(start.elapsed() >= Duration::from_millis(300));
     assert_eq!(report.best_move(), corner);
     assert_eq!(report.moves[0].visits, report.visits);
     assert!(report.moves[0].variation.len() > 2);
     let seen = seen.into_inner().expect("lock");
     assert!(!seen.is_empty() && seen.is_sorted_by_key(|report| report.visits), "{}", seen.len());
     assert!(seen.iter().all(|report| report.best_move() == corner));
+    // The time is kept.
+    looks.store(0, Ordering::Relaxed);
+    let limits = Limits::time(Duration::from_millis(300));
+    let timed = SearchContext::new(&limits, &elapsed, &|| false);
+    all.first.clear();
+    let report = all.first.run(&SearchParams::for_network(), &game, 1, &timed).expect("a report");
+    assert!(looks.load(Ordering::Relaxed) > 300 && report.visits >= 1);
     // Interrupted at once, it knows a move all the same.
     let interrupted = SearchContext::new(&limits, &elapsed, &|| true);
     all.first.clear();

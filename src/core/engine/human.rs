@@ -57,6 +57,13 @@ fn shares(settings: &HumanSettings, moves: &[Choice]) -> Vec<f64> {
     mixed.collect()
 }
 
+/// Leaves out moves that lose more of the win rate than this against the first one.
+fn leave_out_bad(moves: &mut Vec<Choice>, max_loss: f32) {
+    let Some(best) = moves.first() else { return };
+    let least = best.value - 2.0 * f64::from(max_loss);
+    moves.retain(|it| it.value >= least);
+}
+
 /// The place of the choice: by shares at a temperature, with a random number from 0 to 1. `None` if all shares are 0.
 fn draw(shares: &[f64], temperature: f32, unit: f64) -> Option<usize> {
     let most = shares.iter().copied().fold(0.0, f64::max);
@@ -167,7 +174,10 @@ impl Engine {
             value: f64::from(entry.value * report.to_move.sign() as f32),
             human: human(entry.mv).into(),
         });
-        let moves: Vec<Choice> = moves.collect();
+        let mut moves: Vec<Choice> = moves.collect();
+        if priors.is_empty() {
+            leave_out_bad(&mut moves, settings.max_loss);
+        }
         draw(&shares(settings, &moves), temperature, unit).map(|place| moves[place].mv)
     }
 }
@@ -269,6 +279,20 @@ mod tests {
         let found =
             [&mut plain, &mut unknown].map(|it| it.genmove(Color::Black, SearchRequest::new(&|| false)));
         assert_eq!(found[0], found[1]);
+    }
+
+    #[test]
+    fn bad_moves_are_left_out() {
+        let left = |max_loss| {
+            let mut moves = choices().to_vec();
+            leave_out_bad(&mut moves, max_loss);
+            moves.iter().map(|it| it.value).collect::<Vec<_>>()
+        };
+        // Values go from -1 to 1, win rates from 0 to 1.
+        assert_eq!(left(1.0), [0.5, -0.1, 0.4]);
+        assert_eq!(left(0.06), [0.5, 0.4]);
+        assert_eq!(left(0.04), [0.5]);
+        leave_out_bad(&mut Vec::new(), 0.0);
     }
 
     #[test]

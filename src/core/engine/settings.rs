@@ -109,6 +109,9 @@ pub struct HumanSettings {
     /// `chosenMoveTemperatureHalflife`: after so many moves on 19×19, on smaller boards after fewer, half of the difference
     /// between the two is gone.
     pub temperature_halflife: f32,
+    /// `chosenMoveMaxLoss`, not of KataGo: at a temperature, the win rate that another move than the best one may lose, from 0 to 1. A move
+    /// that people are to choose may lose anything.
+    pub max_loss: f32,
 }
 
 impl HumanSettings {
@@ -136,6 +139,7 @@ impl HumanSettings {
         temperature: 1.0,
         early_temperature: None,
         temperature_halflife: 19.0,
+        max_loss: 1.0,
     };
 }
 
@@ -154,6 +158,7 @@ impl Default for HumanSettings {
             temperature: 0.0,
             early_temperature: None,
             temperature_halflife: 19.0,
+            max_loss: 1.0,
         }
     }
 }

@@ -249,6 +249,21 @@ mod tests {
         solve_board(&request, &|_| false, &|_| ()).unwrap()
     }
 
+    fn solve_guessed(columns: usize, rows: usize, guess: i32, memory: usize) -> BoardAnswer {
+        let board = Board::new(BoardSize::new(columns, rows).unwrap());
+        let request = BoardRequest {
+            board: &board,
+            to_move: Color::Black,
+            rules: Rules::default(),
+            memory,
+            all_best: false,
+            cycles_lose_for: Color::Black,
+            threads: 2,
+            guess: Some(guess),
+        };
+        solve_board(&request, &|_| false, &|_| ()).unwrap()
+    }
+
     /// CITE: Ted Drange, "Mini-Go" (mathpuzzle.com/go), area scores with Black first.
     const PUBLISHED: &[(usize, usize, i32)] = &[
         (1, 1, 0),
@@ -271,18 +286,7 @@ mod tests {
     #[test]
     fn a_wrong_guess_changes_no_score() {
         for guess in [-10, 0, 3, 4, 5, 12, 100] {
-            let board = Board::new(BoardSize::new(3, 4).unwrap());
-            let request = BoardRequest {
-                board: &board,
-                to_move: Color::Black,
-                rules: Rules::default(),
-                memory: 8 << 20,
-                all_best: false,
-                cycles_lose_for: Color::Black,
-                threads: 2,
-                guess: Some(guess),
-            };
-            assert_eq!(solve_board(&request, &|_| false, &|_| ()).unwrap().score(), Some(4), "{guess}");
+            assert_eq!(solve_guessed(3, 4, guess, 8 << 20).score(), Some(4), "{guess}");
         }
     }
 
@@ -312,20 +316,14 @@ mod tests {
     #[ignore = "takes minutes: cargo test --profile checked -p kosumi-core solve::boards::tests::largest -- --ignored"]
     fn largest_boards_have_their_published_scores() {
         for (columns, rows, score) in [(3, 6, 18), (4, 5, 20)] {
-            let board = Board::new(BoardSize::new(columns, rows).unwrap());
-            let request = BoardRequest {
-                board: &board,
-                to_move: Color::Black,
-                rules: Rules::default(),
-                memory: 1 << 30,
-                all_best: false,
-                cycles_lose_for: Color::Black,
-                threads: 2,
-                guess: Some(score),
-            };
-            let answer = solve_board(&request, &|_| false, &|_| ()).unwrap();
-            assert_eq!(answer.score(), Some(score), "{columns}x{rows}");
+            assert_eq!(solve_guessed(columns, rows, score, 1 << 30).score(), Some(score), "{columns}x{rows}");
         }
+    }
+
+    #[test]
+    #[ignore = "takes ten minutes and 10 GiB: cargo test --profile checked -p kosumi-core three_by_seven -- --ignored"]
+    fn three_by_seven_is_all_blacks() {
+        assert_eq!(solve_guessed(3, 7, 21, 10 << 30).score(), Some(21));
     }
 
     #[test]
