@@ -4,6 +4,8 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
+#[cfg(target_os = "linux")]
+use std::time::Duration;
 
 fn kosumi(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_kosumi")).args(arguments).output().unwrap()
@@ -27,6 +29,34 @@ fn a_board_is_solved() {
         let arguments = [&["solve", "board", "--size", "3"][..], wrong].concat();
         assert!(!kosumi(&arguments).status.success(), "{wrong:?}");
     }
+}
+
+/// Has the process said that ^C does not end it?
+#[cfg(target_os = "linux")]
+fn catches_interrupts(process: u32) -> bool {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+    // A bit for each signal, of which ^C is the second.
+    u64::from_str_radix(mask.trim(), 16).unwrap() & 2 != 0
+}
+
+/// What is known by then is printed.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_interrupted_board_has_bounds() {
+    let solving = Command::new(env!("CARGO_BIN_EXE_kosumi"))
+        .args(["solve", "board", "--size", "9", "--memory", "1"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    while !catches_interrupts(solving.id()) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let process = rustix::process::Pid::from_child(&solving);
+    rustix::process::kill_process(process, rustix::process::Signal::INT).unwrap();
+    let out = solving.wait_with_output().unwrap();
+    assert!(out.status.success());
+    assert!(text(&out.stdout).contains("not decided: the score is from -81 to +81"), "{}", text(&out.stdout));
 }
 
 /// A square of four in the corner.

@@ -7,6 +7,7 @@ mod contender;
 mod features;
 mod gtp;
 mod help;
+mod interrupt;
 mod katago;
 mod matches;
 mod model;

@@ -1,14 +1,14 @@
 //! `kosumi selfplay`: games of the engine against itself, as shards for the training of networks.
 
 use super::model::ModelArguments;
-use super::{options, progress, ranks};
+use super::{interrupt, options, progress, ranks};
 use crate::board::BoardSize;
 use crate::engine::RankLink;
 use crate::net::Network;
 use crate::ranks::{Pieces, World};
 use crate::rules::Rules;
 use crate::selfplay::{self, LogSegment, NoiseSettings, Settings, Storage};
-use anyhow::{Context, bail};
+use anyhow::bail;
 use clap::Args;
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
@@ -171,9 +171,7 @@ fn play(
     let before = segment.finished().count();
     let missing: Vec<u32> = (0..arguments.games).filter(|&game| !segment.finished().has(game)).collect();
 
-    let stop = Arc::new(AtomicBool::new(false));
-    let handler = Arc::clone(&stop);
-    ctrlc::set_handler(move || handler.store(true, Ordering::Relaxed)).context("cannot wait for ^C")?;
+    let stop = interrupt::flag()?;
     let threads = threads.min(missing.len());
     let bar = progress::bar_from(before.into(), arguments.games.into(), progress::WIDE);
     let numbers = Arc::new(Pieces::new(missing));

@@ -1,20 +1,19 @@
 //! `kosumi tune`: what constants of the search lose or gain, measured on positions instead of games.
 
 use super::gtp::EngineArguments;
-use super::{model, options, progress};
+use super::{interrupt, model, options, progress};
 use crate::board::BoardSize;
 use crate::collections::read_folder;
 use crate::engine::EngineSettings;
 use crate::net::ArithmeticChoice;
 use crate::statistics::mean_and_error;
 use crate::tune::{Conditions, Contestant, Judge, Trial, compare};
-use anyhow::{Context, ensure};
+use anyhow::ensure;
 use clap::Args;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 /// Compare constants of the search on positions of games
 ///
@@ -91,9 +90,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         komi: plain.komi.unwrap_or(plain.rules.usual_komi()),
         seed: plain.seed,
     };
-    let stop = Arc::new(AtomicBool::new(false));
-    let handler = Arc::clone(&stop);
-    ctrlc::set_handler(move || handler.store(true, Ordering::Relaxed)).context("cannot wait for ^C")?;
+    let stop = interrupt::flag()?;
     let count = compare(&mut searches, &mut judge, &records, &conditions, &mut |count| {
         bar.set_position(count.into());
         if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

@@ -52,6 +52,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let board = Board::new(arguments.size);
     let start = Instant::now();
     let bar = crate::cli::progress::spinner();
+    let stop = arguments.limits.stop(start)?;
     let solved = |cycles_lose_for| -> anyhow::Result<BoardAnswer> {
         let request = BoardRequest {
             board: &board,
@@ -63,7 +64,6 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             threads: arguments.limits.threads(),
             guess: arguments.guess,
         };
-        let stop = arguments.limits.stop(start);
         let watched = |nodes| {
             show(&bar, nodes);
             stop(nodes)

@@ -3,7 +3,9 @@
 mod board;
 mod problem;
 
+use super::interrupt;
 use clap::{Args, Subcommand};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// Solve boards and problems exactly
@@ -57,11 +59,17 @@ impl Limits {
         usize::from(self.threads)
     }
 
-    /// Is it enough? Given the number of nodes so far.
-    fn stop(&self, start: Instant) -> impl Fn(u64) -> bool {
+    /// Is it enough, or has ^C been pressed? Given the number of nodes so far.
+    ///
+    /// # Errors
+    /// If the system does not tell of ^C.
+    fn stop(&self, start: Instant) -> anyhow::Result<impl Fn(u64) -> bool> {
         let (time, most) = (self.time, self.nodes);
-        move |nodes| {
-            most.is_some_and(|most| nodes >= most) || time.is_some_and(|time| start.elapsed() >= time)
-        }
+        let interrupted = interrupt::flag()?;
+        Ok(move |nodes| {
+            most.is_some_and(|most| nodes >= most)
+                || time.is_some_and(|time| start.elapsed() >= time)
+                || interrupted.load(Ordering::Relaxed)
+        })
     }
 }

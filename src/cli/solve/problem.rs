@@ -115,7 +115,7 @@ fn solve(arguments: &Arguments, file: &Path) -> anyhow::Result<()> {
     };
     let start = Instant::now();
     let bar = progress::spinner();
-    let limit = arguments.limits.stop(start);
+    let limit = arguments.limits.stop(start)?;
     let stop = |nodes: u64| {
         if nodes % 16_384 < 256 {
             bar.set_message(format!("{nodes} nodes"));
