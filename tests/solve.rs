@@ -75,6 +75,9 @@ fn a_problem_is_solved() {
     assert_eq!(json["region"].as_array().unwrap().len(), 9);
     let written = fs::read_to_string(proof).unwrap();
     assert!(kosumi::sgf::Tree::parse(written.as_bytes()).unwrap().node_count() > 5, "{written}");
+    // Several, one after the other.
+    let out = kosumi(&["solve", "problem", file, file, "--json"]);
+    assert!(out.status.success() && text(&out.stdout).lines().count() == 2, "{}", text(&out.stderr));
     // Bad input is told, with the name of the file.
     for wrong in [
         &["--group", "J9"][..],

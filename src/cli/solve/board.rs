@@ -2,7 +2,7 @@
 
 use super::Limits;
 use crate::board::{Board, BoardSize, Color, Move};
-use crate::cli::options;
+use crate::cli::{interrupt, options};
 use crate::rules::{KoRule, Rules};
 use crate::solve::{BoardAnswer, BoardRequest, solve_board};
 use anyhow::Context;
@@ -52,7 +52,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let board = Board::new(arguments.size);
     let start = Instant::now();
     let bar = crate::cli::progress::spinner();
-    let stop = arguments.limits.stop(start)?;
+    let interrupted = interrupt::flag()?;
+    let stop = arguments.limits.stop(start, &interrupted);
     let solved = |cycles_lose_for| -> anyhow::Result<BoardAnswer> {
         let request = BoardRequest {
             board: &board,

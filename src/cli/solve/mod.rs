@@ -3,9 +3,8 @@
 mod board;
 mod problem;
 
-use super::interrupt;
 use clap::{Args, Subcommand};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Solve boards and problems exactly
@@ -60,16 +59,12 @@ impl Limits {
     }
 
     /// Is it enough, or has ^C been pressed? Given the number of nodes so far.
-    ///
-    /// # Errors
-    /// If the system does not tell of ^C.
-    fn stop(&self, start: Instant) -> anyhow::Result<impl Fn(u64) -> bool> {
+    fn stop(&self, start: Instant, interrupted: &AtomicBool) -> impl Fn(u64) -> bool {
         let (time, most) = (self.time, self.nodes);
-        let interrupted = interrupt::flag()?;
-        Ok(move |nodes| {
+        move |nodes| {
             most.is_some_and(|most| nodes >= most)
                 || time.is_some_and(|time| start.elapsed() >= time)
                 || interrupted.load(Ordering::Relaxed)
-        })
+        }
     }
 }

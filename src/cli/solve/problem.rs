@@ -2,7 +2,7 @@
 
 use super::Limits;
 use crate::board::{Board, Cell, Color, Move, Point, PointSet};
-use crate::cli::{options, progress};
+use crate::cli::{interrupt, options, progress};
 use crate::collections::nth_game;
 use crate::files::write_at_once;
 use crate::rules::Rules;
@@ -12,6 +12,7 @@ use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 /// What becomes of a group: alive, seki, dead, unsettled or ko
@@ -80,13 +81,17 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.output.is_some() && arguments.files.len() > 1 {
         bail!("a proof can be written for one record only");
     }
+    let interrupted = interrupt::flag()?;
     for file in &arguments.files {
-        solve(arguments, file).with_context(|| file.display().to_string())?;
+        solve(arguments, file, &interrupted).with_context(|| file.display().to_string())?;
+        if interrupted.load(Ordering::Relaxed) {
+            break;
+        }
     }
     Ok(())
 }
 
-fn solve(arguments: &Arguments, file: &Path) -> anyhow::Result<()> {
+fn solve(arguments: &Arguments, file: &Path, interrupted: &AtomicBool) -> anyhow::Result<()> {
     let record = Record::parse(&nth_game(file, 1)?)?;
     let rules = arguments.rules.or_else(|| record.rules()).unwrap_or_default();
     let game = record.game(rules, 0.0, Some(1))?;
@@ -115,7 +120,7 @@ fn solve(arguments: &Arguments, file: &Path) -> anyhow::Result<()> {
     };
     let start = Instant::now();
     let bar = progress::spinner();
-    let limit = arguments.limits.stop(start)?;
+    let limit = arguments.limits.stop(start, interrupted);
     let stop = |nodes: u64| {
         if nodes % 16_384 < 256 {
             bar.set_message(format!("{nodes} nodes"));

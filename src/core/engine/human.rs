@@ -335,11 +335,8 @@ mod tests {
         };
         let first_moves: HashSet<Move> = (1..=12).map(|seed| moves(warm, seed)[0]).collect();
         assert!(first_moves.len() > 2, "{first_moves:?}");
-        // The same seed plays the same game, and by the third move it is cold.
+        // The same seed plays the same game.
         assert_eq!(moves(warm, 5), moves(warm, 5));
-        let cold = moves(HumanSettings::default(), 1);
-        assert!((2..=12).any(|seed| moves(HumanSettings::default(), seed) == cold));
-        assert_eq!(warm.temperature_after(2, 25), 0.0);
     }
 
     #[test]

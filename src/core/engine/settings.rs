@@ -78,7 +78,7 @@ pub struct EngineSettings {
 }
 
 /// How far the engine plays like people. Nothing of it matters without a network of human play and a
-/// [profile](crate::net::Profile), but for `temperature`.
+/// [profile](crate::net::Profile), but for the temperatures and `max_loss`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct HumanSettings {
     /// `humanSLChosenMoveProp`: how much of the choice is that of people, in `[0, 1]`.
