@@ -313,6 +313,9 @@ mod tests {
         let to_nothing = HumanSettings { temperature: 0.0, ..falling };
         assert!(to_nothing.temperature_after(29, 81) > 0.05);
         assert_eq!(to_nothing.temperature_after(30, 81), 0.0);
+        // It may rise, too.
+        let rising = HumanSettings { temperature: 1.0, early_temperature: Some(0.0), ..falling };
+        assert_eq!([0, 19].map(|moves| rising.temperature_after(moves, 361)), [0.0, 0.5]);
     }
 
     #[test]

@@ -122,7 +122,7 @@ impl HumanSettings {
         let early = self.early_temperature.unwrap_or(self.temperature);
         let halvings = moves as f32 / self.temperature_halflife * 19.0 / (area as f32).sqrt();
         let temperature = self.temperature + (early - self.temperature) * libm::exp2f(-halvings);
-        if temperature < HARDLY_FELT { self.temperature } else { temperature }
+        if temperature < HARDLY_FELT { self.temperature.min(early) } else { temperature }
     }
 
     /// Moves as often as people play them, but that the search decides when to pass.
