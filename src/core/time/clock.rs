@@ -13,6 +13,12 @@ pub const DEFAULT_RESERVE: Duration = Duration::from_millis(250);
 /// How many times the usual share one move may take if the search is not settled.
 const HARD_FACTOR: u32 = 2;
 
+/// For how many plies a game is fought for, as a share of the board's points: 24 on 9×9, 108 on 19×19.
+const PLIES_OF_FIGHTS: f64 = 0.3;
+
+/// Into how many shares the time that is left then goes, as a share of the board's points: 6 on 9×9, 27 on 19×19.
+const AFTER_FIGHTS: f64 = 0.075;
+
 /// How far a game has come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Progress {
@@ -27,15 +33,16 @@ impl Progress {
         self.area.clamp(1, 10_000) as f64
     }
 
-    /// The divisor of what is left: the share of a move grows as the middle game begins, and what is left then
-    /// shrinks by a fixed ratio.
+    /// The divisor of what is left. Who takes these shares spends the same on every move until the fights of a game are
+    /// over, and less by a fixed ratio with every move after that.
     ///
     /// CITE: Huang, Coulom, Lin, "Time Management for Monte-Carlo Tree Search Applied to the Game of Go" (2010):
-    /// RemainingTime / (C + max(MaxPly − Ply, 0)), with C = 80 and MaxPly = 160 on 19×19. Unlike the paper we
-    /// scale both with the area of the board.
+    /// RemainingTime / (C + max(MaxPly − Ply, 0)), with C = 80 and MaxPly = 160 on 19×19. Ours are smaller, both in
+    /// proportion to the board: with theirs half of the time is left when a game ends, because games are resigned and
+    /// clear choices take less than their share. Plies count half, because a player makes every second one.
     fn divisor(self) -> f64 {
-        let constant = (self.area() * 80.0 / 361.0).max(8.0);
-        constant + (self.area() * 160.0 / 361.0 - self.moves as f64).max(0.0)
+        let constant = (self.area() * AFTER_FIGHTS).max(4.0);
+        constant + (self.area() * PLIES_OF_FIGHTS - self.moves as f64).max(0.0) / 2.0
     }
 
     /// Moves that this player may still have to make in a long game, this one included: lag is kept back for
