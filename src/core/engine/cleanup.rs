@@ -140,6 +140,6 @@ fn halved(limits: &Limits) -> Limits {
         playouts: limits.playouts.map(half),
         soft: limits.soft.map(|time| time / 2),
         hard: limits.hard.map(|time| time / 2),
-        when_settled: limits.when_settled,
+        settled_from: limits.settled_from.map(|time| time / 2),
     }
 }

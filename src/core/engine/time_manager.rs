@@ -99,8 +99,8 @@ impl Engine {
         let counts = Limits { visits, playouts: settings.playouts, ..Limits::default() };
         // Time that would be lost is spent when the choice is clear, too: the next search begins with what is learned now.
         // Who draws among moves must know them all.
-        let when_settled = budget.is_some_and(|budget| budget.keeps_rest) && ranked.is_none();
-        Limits { soft, hard, when_settled, ..counts }
+        let settled_from = budget.filter(|_| ranked.is_none()).map(|budget| rest(budget.free));
+        Limits { soft, hard, settled_from, ..counts }
     }
 
     /// What it will take to find out the status of all stones.

@@ -48,8 +48,9 @@ pub struct Limits {
     pub soft: Option<Duration>,
     /// Time after which it stops in any case.
     pub hard: Option<Duration>,
-    /// Stop as soon as no other move can overtake the best one within what is left of the other limits.
-    pub when_settled: bool,
+    /// From this time on, stop as soon as no other move can overtake the best one within what is left of the other limits;
+    /// `None`: never.
+    pub settled_from: Option<Duration>,
 }
 
 impl Limits {
@@ -80,7 +81,7 @@ impl Limits {
 
     /// CITE: Baier and Winands, "Time management for Monte-Carlo tree search" (2016), the rule STOP.
     fn is_settled(&self, stats: &SearchStats) -> bool {
-        self.when_settled
+        self.settled_from.is_some_and(|from| stats.elapsed >= from)
             && self.remaining(stats).is_some_and(|left| {
                 stats.best_two[0] > stats.best_two[1] && stats.best_two[0] - stats.best_two[1] > left
             })
@@ -123,12 +124,18 @@ mod tests {
 
     #[test]
     fn settled_when_the_rest_cannot_change_the_order() {
-        let limits = Limits { when_settled: true, ..Limits::playouts(100) };
+        let limits = Limits { settled_from: Some(Duration::ZERO), ..Limits::playouts(100) };
         assert!(!limits.should_stop(&stats(60, 1, [50, 10])), "40 to come, 40 ahead");
         assert!(limits.should_stop(&stats(60, 1, [51, 9])));
-        let time = Limits { when_settled: true, ..Limits::time(Duration::from_secs(4)) };
+        let time = Limits { settled_from: Some(Duration::ZERO), ..Limits::time(Duration::from_secs(4)) };
         assert!(!time.should_stop(&stats(1000, 1, [1000, 0])), "3,000 to come at this rate");
         assert!(time.should_stop(&stats(3000, 3, [2500, 500])));
+        let late = Limits { settled_from: Some(Duration::from_secs(3)), ..time };
+        assert!(
+            !late.should_stop(&stats(2900, 2, [2900, 0])) && late.should_stop(&stats(3000, 3, [2500, 500]))
+        );
+        let never = Limits { settled_from: None, ..time };
+        assert!(!never.should_stop(&stats(3000, 3, [3000, 0])));
     }
 
     #[test]

@@ -748,7 +748,7 @@ fn visits_of_forbidden_moves_count_for_no_limit() {
     let game = empty(5);
     for limits in [
         // Settled: the rest cannot change the order of the best two.
-        Limits { when_settled: true, ..Limits::playouts(60) },
+        Limits { settled_from: Some(Duration::ZERO), ..Limits::playouts(60) },
         // Soft: the best move is far ahead of the second.
         Limits {
             playouts: Some(60),

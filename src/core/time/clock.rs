@@ -61,8 +61,8 @@ pub struct Budget {
     pub soft: Duration,
     /// When to stop in any case; at least `soft`.
     pub hard: Duration,
-    /// Is there more time for later moves if this one takes less?
-    pub keeps_rest: bool,
+    /// What would be lost if the move took less: so long a search goes on, however clear the choice is. At most `soft`.
+    pub free: Duration,
 }
 
 /// One player's clock.
@@ -251,7 +251,7 @@ impl Clock {
             TimeControl::None => return None,
             TimeControl::PerMove { .. } => {
                 let usable = self.left.saturating_sub(cost);
-                return Some(self.clip(usable, usable, self.left));
+                return Some(self.clip(usable, usable, self.left, usable));
             }
             TimeControl::Absolute { .. } | TimeControl::Fischer { .. } => {
                 let (increment, max_move) = match self.control {
@@ -271,7 +271,7 @@ impl Clock {
                 let usable = time.saturating_sub(cost.saturating_mul(stones));
                 let share = usable / stones.max(1);
                 if self.overtime {
-                    return Some(self.clip(share, usable.min(share * HARD_FACTOR), time));
+                    return Some(self.clip(share, usable.min(share * HARD_FACTOR), time, share));
                 }
                 (self.left.saturating_add(period), self.left.saturating_add(usable), share)
             }
@@ -279,7 +279,7 @@ impl Clock {
                 let time = if self.overtime { self.left } else { period };
                 let usable = time.saturating_sub(cost);
                 if self.overtime {
-                    return Some(self.clip(usable, usable, time));
+                    return Some(self.clip(usable, usable, time, usable));
                 }
                 (self.left.saturating_add(period), self.left.saturating_add(usable), usable)
             }
@@ -290,21 +290,27 @@ impl Clock {
             _ => usable,
         };
         let soft = seconds(shared.as_secs_f64() / divisor).saturating_add(per_move);
-        Some(self.clip(soft, usable.min(soft.saturating_mul(HARD_FACTOR)), available))
+        Some(self.clip(soft, usable.min(soft.saturating_mul(HARD_FACTOR)), available, per_move))
     }
 
-    /// The budget with `soft` at most `hard`, and something for every move.
-    fn clip(&self, soft: Duration, hard: Duration, available: Duration) -> Budget {
+    /// The budget with `soft` at most `hard`, and something for every move. `per_move` is what every move gets besides a share
+    /// of the time for all.
+    fn clip(&self, soft: Duration, hard: Duration, available: Duration, per_move: Duration) -> Budget {
         let hard = hard.max(MIN_BUDGET.min(available / 2));
-        Budget { soft: soft.clamp(MIN_BUDGET.min(hard), hard), hard, keeps_rest: self.keeps_rest() }
-    }
-
-    fn keeps_rest(&self) -> bool {
-        match self.control {
-            TimeControl::None | TimeControl::PerMove { .. } => false,
-            TimeControl::ByoYomi { .. } => !self.overtime,
-            TimeControl::Canadian { .. } => !self.overtime || self.count > 1,
-            TimeControl::Absolute { .. } | TimeControl::Fischer { .. } => true,
-        }
+        let soft = soft.clamp(MIN_BUDGET.min(hard), hard);
+        let free = match self.control {
+            TimeControl::None | TimeControl::Absolute { .. } => Duration::ZERO,
+            TimeControl::PerMove { .. } => soft,
+            // A move that takes less from the main time is one more before overtime begins, where it would have had as much.
+            TimeControl::ByoYomi { .. } => per_move,
+            // What is left of a period goes to the other stones in it.
+            TimeControl::Canadian { .. } if self.overtime && self.count > 1 => Duration::ZERO,
+            TimeControl::Canadian { .. } => per_move,
+            // What is left stays, but for what is above the cap.
+            TimeControl::Fischer { increment, cap, .. } => {
+                cap.map_or(Duration::ZERO, |cap| self.left.saturating_add(increment).saturating_sub(cap))
+            }
+        };
+        Budget { soft, hard, free: free.min(soft) }
     }
 }

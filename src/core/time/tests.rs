@@ -111,10 +111,10 @@ fn budgets() {
     assert!(sudden.soft > ms(10_350) && sudden.soft < ms(10_450), "{sudden:?}");
     assert_eq!(sudden.hard, sudden.soft * 2);
     let byo_yomi = budget(TimeControl::ByoYomi { main: ZERO, period: s(30), periods: 5 });
-    assert_eq!(byo_yomi, Budget { soft: ms(29_745), hard: ms(29_745), keeps_rest: false });
+    assert_eq!(byo_yomi, Budget { soft: ms(29_745), hard: ms(29_745), free: ms(29_745) });
     assert_eq!(budget(TimeControl::PerMove { time: s(10) }).hard, ms(9745));
     let canadian = budget(TimeControl::Canadian { main: ZERO, period: s(300), stones: 25 });
-    assert_eq!(canadian, Budget { soft: ms(11_745), hard: ms(23_490), keeps_rest: true });
+    assert_eq!(canadian, Budget { soft: ms(11_745), hard: ms(23_490), free: ms(0) });
     let main = budget(TimeControl::ByoYomi { main: s(240), period: s(30), periods: 5 });
     assert!(main.soft > ms(32_690) && main.soft < ms(32_710), "{main:?}");
     // Hardly any time is left: a few milliseconds.
@@ -147,6 +147,27 @@ fn time_is_spent_where_games_are_decided() {
         let sum = |used: f64| self::shares(area, used)[..area * 37 / 100].iter().sum::<f64>();
         assert!(sum(1.0) > 0.9 && sum(0.67) > 0.8, "{} {}", sum(1.0), sum(0.67));
     }
+}
+
+#[test]
+fn time_that_would_be_lost_is_used() {
+    let clock = |control, left, stones_or_periods| {
+        let mut clock = Clock::new(control);
+        clock.set_time_left(left, stones_or_periods);
+        clock.budget(START, ms(245)).unwrap()
+    };
+    let byo_yomi = TimeControl::ByoYomi { main: s(240), period: s(30), periods: 5 };
+    assert_eq!(clock(byo_yomi, s(200), 0).free, ms(29_750), "a period, in the main time, too");
+    assert_eq!(clock(byo_yomi, s(30), 5).free, ms(29_750));
+    let canadian = TimeControl::Canadian { main: s(240), period: s(100), stones: 10 };
+    assert_eq!(clock(canadian, s(200), 0).free, ms(9750), "a stone's part of the period");
+    assert_eq!(clock(canadian, s(50), 2).free, ZERO, "what is left is for the other stone");
+    assert_eq!(clock(canadian, s(50), 1).free, ms(49_750), "the last stone of the period");
+    assert_eq!(clock(TimeControl::Absolute { main: s(900) }, s(900), 0).free, ZERO);
+    let fischer = |cap| TimeControl::Fischer { main: s(60), increment: s(5), cap, max_move: None };
+    assert_eq!(clock(fischer(None), s(60), 0).free, ZERO);
+    assert_eq!(clock(fischer(Some(s(60))), s(58), 0).free, s(3), "what is above the cap");
+    assert_eq!(clock(fischer(Some(s(60))), s(50), 0).free, ZERO);
 }
 
 fn control() -> impl Strategy<Value = TimeControl> {
@@ -204,7 +225,7 @@ proptest! {
         let mut clock = Clock::new(control);
         for (index, moves) in (0..length).step_by(2).enumerate() {
             let budget = clock.budget(Progress { area, moves }, reserve).unwrap();
-            prop_assert!(budget.soft <= budget.hard);
+            prop_assert!(budget.free <= budget.soft && budget.soft <= budget.hard);
             // Every other game spends all it may.
             let (think, lag) = if spent[0].0 < 0.5 { (1.0, 1.0) } else { spent[index % 8] };
             let elapsed = budget.hard.mul_f64(think).min(budget.hard) + reserve.mul_f64(lag).min(reserve);
