@@ -140,11 +140,11 @@ fn shares(area: usize, used: f64) -> Vec<f64> {
 fn time_is_spent_where_games_are_decided() {
     // As long as a game is fought for, every move gets the same; later ones ever less.
     for (area, fights) in [(81, 12), (169, 25), (361, 54)] {
-        let shares = shares(area, 1.0);
-        assert!(shares[..fights].iter().all(|share| (share / shares[0] - 1.0).abs() < 1e-3), "{shares:?}");
-        assert!(shares[fights + 1..].is_sorted_by(|a, b| a > b), "{shares:?}");
+        let usual = shares(area, 1.0);
+        assert!(usual[..fights].iter().all(|share| (share / usual[0] - 1.0).abs() < 1e-3), "{usual:?}");
+        assert!(usual[fights + 1..].is_sorted_by(|a, b| a > b), "{usual:?}");
         // 60 plies of 9×9, 266 of 19×19: nearly all is spent by then, also if every third choice is clear.
-        let sum = |used: f64| self::shares(area, used)[..area * 37 / 100].iter().sum::<f64>();
+        let sum = |used: f64| shares(area, used)[..area * 37 / 100].iter().sum::<f64>();
         assert!(sum(1.0) > 0.9 && sum(0.67) > 0.8, "{} {}", sum(1.0), sum(0.67));
     }
 }
