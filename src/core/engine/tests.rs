@@ -638,3 +638,17 @@ fn the_advantage_follows_the_handicap_in_games() {
     assert!(!crate::net::features::knows_advantage(&built_in));
     assert!(crate::net::features::knows_advantage(&network));
 }
+
+#[test]
+fn a_search_on_a_clock_goes_on_for_what_would_be_lost() {
+    let mut engine = engine("cgos", 200);
+    let main = Duration::from_secs(60);
+    let settled_from = |engine: &Engine| engine.limits(engine.budget(Color::Black)).settled_from;
+    engine.set_time_control(TimeControl::ByoYomi { main, period: Duration::from_secs(9), periods: 3 });
+    let period = settled_from(&engine).expect("a clear choice ends it");
+    assert!(period > Duration::from_secs(8) && period < Duration::from_secs(9), "{period:?}");
+    engine.set_time_control(TimeControl::Absolute { main });
+    assert_eq!(settled_from(&engine), Some(Duration::ZERO));
+    // Without a clock the choice does not end it.
+    assert_eq!(engine.limits(None).settled_from, None);
+}
