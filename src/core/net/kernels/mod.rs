@@ -9,7 +9,7 @@
 //! 3 × 3 go through Winograd's transformation (`winograd.rs`), at whose places they are products of numbers of 32 bits, of bf16 or of
 //! integers of 16 bits (`windows.rs`, `gemm.rs`), or, in 8 bits with VNNI, are products of matrices whose rows are the points under the window; those of 1 × 1 and the matrices of transformers are products (`product.rs`,
 //! `linear.rs`) of rows that have been normalised or rounded (`rows.rs`); the first convolution adds up the weights of
-//! the features that are set (`sparse.rs`); attention is in `attention.rs`. Where there is a unit for matrices, it
+//! the features that are set (`sparse.rs`); attention is in `attention/`. Where there is a unit for matrices, it
 //! does the convolutions in 16 bits (`tiles.rs`), or all products in 8 bits (`integer_tiles.rs`). Normalisations and activations pass over planes in between
 //! (`pointwise.rs`).
 //!

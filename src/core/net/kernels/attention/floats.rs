@@ -1,0 +1,124 @@
+//! Attention in `f32`.
+
+use super::super::product::{
+    Apart, Factors, Floats, Overwrite, ROW_ALIGN, Scaled, Target, WORD_ALIGN, product,
+};
+use super::super::simd::{PANEL_VECTORS, Simd};
+use super::{Attention, BLOCK, BlockEnding, BlockProduct, Heads, turn, write_seen};
+
+/// The product of a block of numbers.
+#[inline(always)]
+pub(in super::super) fn block_of_floats<S: Simd>(s: S, it: BlockProduct<'_>) {
+    let rows = it.factors.rows.next_multiple_of(ROW_ALIGN);
+    assert!(it.to.len() >= rows * it.factors.outer);
+    let BlockEnding::Floats(scales) = it.ending else { return };
+    assert!(scales.is_none_or(|scales| scales.len() >= rows));
+    let target = Target { to: it.to.as_mut_ptr(), stride: it.factors.outer };
+    let finish = Scaled { rows: scales, to: Overwrite(target) };
+    // SAFETY: there is memory for all rows and columns.
+    unsafe { product::<S, Floats, _, _>(s, it.factors, &finish) };
+}
+
+/// Attention in `f32`.
+#[inline(always)]
+pub(in super::super) fn attend_floats<S: Simd>(s: S, mut it: Attention<'_>) {
+    it.check();
+    let panel = PANEL_VECTORS * S::LANES;
+    let Heads { heads, key_heads, key_width, value_width, .. } = *it.heads;
+    let points = it.points();
+    let inner = key_width.next_multiple_of(WORD_ALIGN);
+    let padded = points.next_multiple_of(panel);
+    let values_width = value_width.next_multiple_of(panel);
+    let mut memory = std::mem::take(it.memory);
+    let keys = memory.keys.at_least(padded * inner);
+    let values = memory.values.at_least(padded * values_width);
+    let queries = memory.turned.at_least(points.next_multiple_of(ROW_ALIGN) * inner);
+    // What fills up stays zero.
+    queries.fill(0.0);
+    let turned = memory.turned_keys.at_least(points * key_width);
+    let logits = memory.logits.at_least(BLOCK * padded);
+    let seen = memory.seen.at_least(BLOCK * values_width);
+    let scales = memory.query_scales.at_least(BLOCK);
+    let factor = 1.0 / (key_width as f32).sqrt();
+    for key_head in 0..key_heads {
+        turn(s, &it, ((heads + key_head) * key_width, key_head), 1.0, (turned, key_width));
+        keys.fill(0);
+        for (point, key) in turned.chunks_exact(key_width).enumerate() {
+            let start = point / panel * panel * inner + point % panel;
+            for (to, number) in keys[start..].iter_mut().step_by(panel).zip(key) {
+                *to = number.to_bits();
+            }
+        }
+        values.fill(0);
+        let first = (heads + key_heads) * key_width + key_head * value_width;
+        for (point, from) in it.from.chunks(it.stride).take(points).enumerate() {
+            for (column, numbers) in from[first..][..value_width].chunks(panel).enumerate() {
+                let start = (column * padded + point) * panel;
+                for (to, number) in values[start..].iter_mut().zip(numbers) {
+                    *to = number.to_bits();
+                }
+            }
+        }
+        let sharing = heads / key_heads;
+        for head in key_head * sharing..(key_head + 1) * sharing {
+            turn(s, &it, (head * key_width, key_head), factor, (queries, inner));
+            let mut row = 0;
+            while row < points {
+                let rows = BLOCK.min(points - row);
+                let products = Factors {
+                    rows,
+                    a: bytemuck::cast_slice(&queries[row * inner..]),
+                    starts: Apart(inner),
+                    pieces: &[0],
+                    inner,
+                    outer: padded,
+                    b: keys,
+                };
+                let to = &mut *logits;
+                (it.product)(BlockProduct { factors: products, to, ending: BlockEnding::Floats(None) });
+                for (logits, scale) in logits.chunks_exact_mut(padded).zip(&mut *scales).take(rows) {
+                    *scale = 1.0 / exponentials(s, logits, points);
+                }
+                let sums = Factors {
+                    rows,
+                    a: bytemuck::cast_slice(logits),
+                    starts: Apart(padded),
+                    pieces: &[0],
+                    inner: padded,
+                    outer: values_width,
+                    b: values,
+                };
+                let ending = BlockEnding::Floats(Some(scales));
+                (it.product)(BlockProduct { factors: sums, to: seen, ending });
+                write_seen(s, &mut it, (row, rows), head, seen);
+                row += rows;
+            }
+        }
+    }
+    *it.memory = memory;
+}
+
+/// Replaces the first numbers by the exponentials of their differences from the largest, and the others by zeros.
+/// Returns the sum.
+#[inline(always)]
+fn exponentials<S: Simd>(s: S, numbers: &mut [f32], count: usize) -> f32 {
+    // Must not be the largest.
+    let first = numbers[0];
+    let end = count.next_multiple_of(S::LANES);
+    numbers[count..end].fill(first);
+    let mut most = s.splat(first);
+    for vector in numbers[..end].chunks_exact(S::LANES) {
+        most = s.max(most, s.load(vector));
+    }
+    let most = s.splat(s.reduce_max(most));
+    let mut sum = s.splat(0.0);
+    for vector in numbers[..end].chunks_exact_mut(S::LANES) {
+        let x = s.sub(s.load(vector), most);
+        let x = s.exp(s.max(x, s.splat(-87.0)));
+        s.store(x, vector);
+        sum = s.add(sum, x);
+    }
+    let beyond: f32 = numbers[count..end].iter().sum();
+    numbers[count..].fill(0.0);
+    s.reduce_add(sum) - beyond
+}
