@@ -83,9 +83,14 @@ pub struct Analysis {
 impl PeopleView {
     /// How probably people make each move; 0 if it is illegal.
     pub fn priors(&self, size: BoardSize) -> impl Iterator<Item = (Move, f32)> + '_ {
-        let at = move |point| self.prediction.policy[crate::net::input::index(size, point)];
-        size.points()
-            .map(move |point| (Move::Play(point), at(point)))
-            .chain([(Move::Pass, self.prediction.pass)])
+        size.points().map(Move::Play).chain([Move::Pass]).map(move |mv| (mv, self.prior(size, mv)))
+    }
+
+    /// The same of one move.
+    pub(super) fn prior(&self, size: BoardSize, mv: Move) -> f32 {
+        match mv {
+            Move::Play(point) => self.prediction.policy[crate::net::input::index(size, point)],
+            Move::Pass => self.prediction.pass,
+        }
     }
 }

@@ -55,6 +55,7 @@ impl Sums {
         let weight = if self.weight > 0.0 { self.weight } else { 1.0 };
         let mean = |sum: f64| (sum / weight) as f32;
         let score = self.score / weight;
+        let score_square = self.score_square / weight;
         let weight = weight as f32;
         let owners: Vec<f32> = self.owners.iter().map(|sum| (sum / weight).clamp(-1.0, 1.0)).collect();
         let deviation = |(mean, square): (&f32, &f32)| (square / weight - mean * mean).max(0.0).sqrt();
@@ -63,16 +64,12 @@ impl Sums {
             no_result: mean(self.no_result),
             lead: mean(self.lead),
             score_mean: score as f32,
-            score_stdev: (self.score_square / weight_of(self.weight) - score * score).max(0.0).sqrt() as f32,
+            score_stdev: (score_square - score * score).max(0.0).sqrt() as f32,
             utility: known.utility,
             owners_stdev: owners.iter().zip(&self.owner_squares).map(deviation).collect(),
             owners,
         }
     }
-}
-
-fn weight_of(weight: f64) -> f64 {
-    if weight > 0.0 { weight } else { 1.0 }
 }
 
 /// Turns what a search knows into an answer.
@@ -132,7 +129,7 @@ impl Teller<'_> {
             let share = entry.visits as f32 / entry.node_visits.max(1) as f32;
             let original = MoveAnalysis {
                 prior: probability(self.priors, entry.mv),
-                human_prior: self.human_prior(entry.mv),
+                human_prior: self.people.map(|people| people.prior(size, entry.mv)),
                 expectation: sums.expectation(&means),
                 weights: [means.weight, means.weight * share],
                 utility_radius: radius,
@@ -156,15 +153,6 @@ impl Teller<'_> {
             people: self.people.cloned(),
             utility_most: self.utility_most,
             hashes: hashes(game),
-        })
-    }
-
-    fn human_prior(&self, mv: Move) -> Option<f32> {
-        let size = self.game.size();
-        let people = self.people?;
-        Some(match mv {
-            Move::Play(point) => people.prediction.policy[crate::net::input::index(size, point)],
-            Move::Pass => people.prediction.pass,
         })
     }
 

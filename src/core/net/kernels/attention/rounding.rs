@@ -1,8 +1,7 @@
 //! Queries, keys, values and weights as integers.
 //!
-//! They are rounded to 8 bits where the processor multiplies bytes without
-//! loss ([`Bytes`]), and otherwise to 12 to 14 bits, of which products add up pairs ([`Halves`]). Each query and each
-//! key has a scale of its own, and so has each channel of the values. What all keys of a head have in common is taken
+//! They are rounded to 8 bits where the processor multiplies bytes without loss ([`Bytes`]), and otherwise to 12 to 14
+//! bits, of which products add up pairs ([`Halves`]). Each query and each key has a scale of its own, and so has each channel of the values. What all keys of a head have in common is taken
 //! away first: it adds the same to all products of a query, which softmax does not see. What all values have in common
 //! is taken away, too, and added to what is seen, because weights sum up to one. Less is left to round then.
 //!
