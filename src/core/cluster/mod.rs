@@ -4,7 +4,7 @@
 //!                    rank 0                                rank 1, 2, …
 //!   SearchContext ─▶ control.rs ─▶ visits of the root
 //!                        ▲                  │
-//!                        │          rank.rs ▼    visits, travelling     rank.rs
+//!                        │            rank/ ▼    visits, travelling     rank/
 //!   SearchReport ◀── the root,      node table  ◀────────────────────▶  node table
 //!                    variations         │        what became of them        │
 //!                                  evaluators                           evaluators
@@ -40,7 +40,6 @@
 mod audit;
 mod control;
 mod drive;
-mod here;
 mod link;
 mod message;
 mod position;
