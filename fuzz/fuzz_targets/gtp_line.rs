@@ -9,35 +9,20 @@
 //! moment, and would be reported. A true leak, of memory or threads, runs into the limits all the same.
 #![no_main]
 
+#[path = "../support/arguments.rs"]
+mod arguments;
+
 use std::io::Cursor;
 
 use kosumi_gtp::{Command, Failure, Handler, Line, Response, Session, serve};
 use libfuzzer_sys::fuzz_target;
 
-/// Reads its arguments as everything that they could be, and answers with them.
+/// Answers with its arguments.
 struct Echo;
 
 impl Handler for Echo {
     fn handle(&mut self, command: &Command, session: &mut Session<'_>) -> Result<Response, Failure> {
-        assert_eq!(Command::parse(&command.to_string()).as_ref(), Ok(command));
-        let mut arguments = command.arguments();
-        while let Some(word) = arguments.peek() {
-            let _ = arguments.clone().boolean();
-            let _ = arguments.clone().integer::<u8>();
-            let _ = arguments.clone().integer::<i64>();
-            let _ = arguments.clone().vertices();
-            if let Ok(number) = arguments.clone().float() {
-                assert!(number.is_finite());
-            }
-            if let Ok(color) = arguments.clone().color() {
-                assert_eq!(color.to_string().parse(), Ok(color));
-            }
-            if let Ok(vertex) = arguments.clone().vertex() {
-                assert_eq!(vertex.to_string().parse(), Ok(vertex));
-            }
-            assert_eq!(arguments.word(), Ok(word));
-        }
-        assert_eq!(arguments.end(), Ok(()));
+        arguments::exercise(command);
         // A backslash gives the answers line ends, which cannot be sent.
         let text = command.arguments().rest().replace('\\', "\n");
         match command.name.as_bytes().first() {
