@@ -3,7 +3,7 @@
 use super::model::ModelArguments;
 use super::options;
 use crate::analysis::{Config, Models, Server};
-use crate::engine::Analyst;
+use crate::engine::{Analyst, processors};
 use crate::eval::NetworkSettings;
 use anyhow::{Context, bail, ensure};
 use clap::Args;
@@ -95,8 +95,7 @@ fn serve(arguments: &Arguments) -> anyhow::Result<()> {
     if config.settings.analyst.network.profile.is_some() && human.is_none() && !network.takes_metadata() {
         bail!("humanSLProfile is set, but no network knows what people play: -human-model names one");
     }
-    let available = std::thread::available_parallelism().map_or(1, usize::from);
-    let processors = arguments.threads.map_or(available, usize::from);
+    let processors = arguments.threads.map_or_else(processors, usize::from);
     let human_name = arguments.human_model.as_ref().map(|path| path.display().to_string());
     let names = [Some(arguments.model.name()), human_name].into_iter().flatten().collect();
     let version = arguments.compatible.analysis_version().to_owned();

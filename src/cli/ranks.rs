@@ -1,6 +1,6 @@
 //! What commands over many ranks have in common.
 
-use crate::engine::RankLink;
+use crate::engine::{RankLink, processors};
 use crate::ranks::{ALONE, Part, World, is_one_of_many};
 use anyhow::bail;
 use std::io::{self, Write};
@@ -74,7 +74,7 @@ pub(super) fn spread<T>(
 /// machines only who starts them knows how many each should have, so one.
 pub(super) fn threads(part: &Part, wanted: Option<usize>) -> usize {
     let all = match part {
-        Part::Alone => thread::available_parallelism().map_or(1, usize::from),
+        Part::Alone => processors(),
         _ => 1,
     };
     wanted.unwrap_or(all)

@@ -3,7 +3,7 @@
 use super::model::ModelArguments;
 use super::{interrupt, options, progress, ranks};
 use crate::board::BoardSize;
-use crate::engine::RankLink;
+use crate::engine::{RankLink, processors};
 use crate::net::Network;
 use crate::ranks::{Pieces, World};
 use crate::rules::Rules;
@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// Play games against itself for networks to learn from
@@ -134,9 +134,8 @@ fn temperature(text: &str) -> Result<f32, String> {
 const PATIENCE: Duration = Duration::from_millis(200);
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let processors = thread::available_parallelism().map_or(1, usize::from);
     let Some((world, link)) = World::join()? else {
-        return play(arguments, arguments.threads.map_or(processors, usize::from), None);
+        return play(arguments, arguments.threads.map_or_else(processors, usize::from), None);
     };
     // Where many processes share machines, only who starts them knows how many threads each should have.
     let threads = arguments.threads.map_or(1, usize::from);

@@ -28,7 +28,7 @@ pub use analyst::{
 pub use evaluator::{EngineEvaluator, run_search};
 pub use record::{Remarks, Revision};
 pub use request::{Decision, Observer, SearchRequest};
-pub use settings::{DEFAULT_MOVE_TIME, EngineSettings, HumanSettings};
+pub use settings::{DEFAULT_MOVE_TIME, EngineSettings, HumanSettings, processors};
 pub use spread::{OnLoss, RankLink};
 pub use status::FinalStatus;
 
@@ -105,7 +105,7 @@ fn params(evaluator: &EngineEvaluator, settings: &EngineSettings, size: BoardSiz
     let is_ranked = settings.rank.is_some() && evaluator.network().is_some();
     // What ranks play was measured with the same parameters for all networks.
     let usual = if is_ranked { SearchParams::for_network() } else { evaluator.search_params(size) };
-    usual.changed(&settings.search)
+    usual.for_workers(settings.threads, processors()).changed(&settings.search)
 }
 
 impl Engine {

@@ -163,13 +163,18 @@ impl Default for HumanSettings {
     }
 }
 
+/// Processors that this process may use; 1 where nobody can say.
+pub fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
 /// Time for a move when nothing else limits it.
 pub const DEFAULT_MOVE_TIME: Duration = Duration::from_secs(5);
 
 impl Default for EngineSettings {
     fn default() -> EngineSettings {
         EngineSettings {
-            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            threads: processors(),
             memory_mebibytes: 512,
             visits: None,
             playouts: None,
