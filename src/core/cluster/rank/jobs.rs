@@ -1,7 +1,7 @@
 //! Evaluations: what is asked for, by whom, and what becomes of the visits that wait for it.
 
-use super::visits::Ends;
-use super::{Rank, TaskId};
+use super::Rank;
+use super::task::{Ends, TaskId};
 use crate::board::Move;
 use crate::cluster::message::{Assessment, Caller, Done, Message};
 use crate::eval::Evaluator;

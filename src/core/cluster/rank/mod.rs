@@ -13,6 +13,7 @@ mod choice;
 mod here;
 mod jobs;
 mod root;
+mod task;
 mod visits;
 
 pub(crate) use jobs::{Answer, Job, answer};
@@ -33,7 +34,7 @@ use crate::search::{NodeTable, Restriction, SearchParams, pruned_moves, scale_wi
 use crate::sync::atomic::AtomicU32;
 use jobs::Purpose;
 use std::collections::{HashMap, VecDeque};
-use visits::Task;
+use task::{Task, TaskId};
 
 /// Which rank keeps the node of a key.
 pub(crate) fn home(key: Key, ranks: usize, is_central: bool) -> usize {
@@ -44,9 +45,6 @@ pub(crate) fn home(key: Key, ranks: usize, is_central: bool) -> usize {
     let spread = mix(key.0 as u64) >> 32;
     ((spread * ranks as u64) >> 32) as usize
 }
-
-/// Number of a task of this rank.
-type TaskId = u32;
 
 /// Packets to other ranks that are being filled.
 #[derive(Debug, Default)]

@@ -1,44 +1,13 @@
 //! Visits on their way: they arrive at a node, go on or end there, and come back.
 
+use super::Rank;
 use super::jobs::{Job, Purpose, walk};
-use super::{Rank, TaskId};
+use super::task::{Ends, Task, TaskId};
 use crate::board::{Color, Move};
-use crate::cluster::message::{CONTROL, Caller, Done, Message, Path, Visit};
+use crate::cluster::message::{CONTROL, Caller, Done, Message, Visit};
 use crate::eval::{Evaluation, Evaluator};
 use crate::search::bias::{BiasTable, Kind};
-use crate::search::node::{Edge, NodeId, Results};
-
-/// Visits that have arrived at a node by one way, and what has become of them.
-#[derive(Debug)]
-pub(super) struct Task {
-    pub(super) node: NodeId,
-    pub(super) path: Path,
-    caller: Caller,
-    /// How many arrived.
-    count: u32,
-    /// How many of them have not come to an end.
-    left: u32,
-    /// Ends that the caller has not been told of.
-    ends: Ends,
-}
-
-/// What has become of some visits.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Ends {
-    done: u32,
-    cancelled: u32,
-    results: Results,
-}
-
-impl Ends {
-    pub(super) fn cancelled(count: u32) -> Ends {
-        Ends { cancelled: count, ..Ends::default() }
-    }
-
-    fn all(&self) -> u32 {
-        self.done + self.cancelled
-    }
-}
+use crate::search::node::{Edge, Results};
 
 /// In about so many parts, visits that were sent together come back.
 const REPORTS: u32 = 4;
