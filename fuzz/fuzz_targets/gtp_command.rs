@@ -1,5 +1,5 @@
 //! Any bytes, as one line of GTP: nothing panics, and a command survives being written. Without the session and the thread of
-//! `gtp_line`, so that a billion runs take about an hour.
+//! `gtp_line`, so that it runs many times as often.
 //!
 //! ```text
 //! RUSTC_BOOTSTRAP=1 cargo fuzz run gtp_command -- -max_total_time=60 -dict=fuzz/gtp.dict

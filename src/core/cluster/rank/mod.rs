@@ -6,6 +6,9 @@
 //!   Done ─▶ returned ─▶ finish ─▶ Done ─▶ …
 //! ```
 //!
+//! The first line is `visits.rs` and, for the choice, `choice.rs`; the second is `jobs.rs`; `task.rs` is what is kept of visits
+//! meanwhile, and `root.rs` what the control is told.
+//!
 //! Nothing here waits, reads a clock or computes an evaluation: messages and answers come in, messages and jobs go out. So
 //! the same code runs over any network, and over a simulated one.
 
@@ -264,12 +267,7 @@ impl<'s, E: Evaluator> Rank<'s, E> {
                 self.count_evaluation(task, count, &evaluation);
             }
             Message::Evaluate { job, moves } => {
-                let purpose = Purpose::Foreign { rank: from, job };
-                if self.is_stopping {
-                    self.give_up(Job { purpose, moves });
-                } else {
-                    self.jobs.push_back(Job { purpose, moves });
-                }
+                self.request(Job { purpose: Purpose::Foreign { rank: from, job }, moves });
             }
             Message::Evaluated { job, assessment } => {
                 self.busy[from] = self.busy[from].saturating_sub(1);

@@ -1,6 +1,8 @@
 //! Tasks: visits at a node, and what has become of them.
 
+use super::Rank;
 use crate::cluster::message::{Caller, Path};
+use crate::eval::Evaluator;
 use crate::search::node::{NodeId, Results};
 
 /// Number of a task of a rank.
@@ -35,5 +37,31 @@ impl Ends {
 
     pub(super) fn all(&self) -> u32 {
         self.done + self.cancelled
+    }
+
+    pub(super) fn add(&mut self, more: &Ends) {
+        self.done += more.done;
+        self.cancelled += more.cancelled;
+        self.results.add(&more.results);
+    }
+}
+
+impl<E: Evaluator> Rank<'_, E> {
+    pub(super) fn new_task(&mut self, task: Task) -> TaskId {
+        match self.free.pop() {
+            Some(id) => {
+                self.tasks[id as usize] = Some(task);
+                id
+            }
+            None => {
+                self.tasks.push(Some(task));
+                self.tasks.len() as TaskId - 1
+            }
+        }
+    }
+
+    /// A task; `None` if what came names one that is not there, which no rank of this version does.
+    pub(super) fn task(&mut self, id: TaskId) -> Option<&mut Task> {
+        self.tasks.get_mut(id as usize)?.as_mut()
     }
 }

@@ -13,24 +13,6 @@ use crate::search::node::{Edge, Results};
 const REPORTS: u32 = 4;
 
 impl<E: Evaluator> Rank<'_, E> {
-    fn new_task(&mut self, task: Task) -> TaskId {
-        match self.free.pop() {
-            Some(id) => {
-                self.tasks[id as usize] = Some(task);
-                id
-            }
-            None => {
-                self.tasks.push(Some(task));
-                self.tasks.len() as TaskId - 1
-            }
-        }
-    }
-
-    /// A task; `None` if what came names one that is not there, which no rank of this version does.
-    pub(super) fn task(&mut self, id: TaskId) -> Option<&mut Task> {
-        self.tasks.get_mut(id as usize)?.as_mut()
-    }
-
     /// Visits come to a node of this rank.
     pub(super) fn arrive(&mut self, visit: Visit) {
         let Visit { caller, count, key, kind, is_new, path } = visit;
@@ -187,9 +169,7 @@ impl<E: Evaluator> Rank<'_, E> {
     pub(super) fn finish(&mut self, id: TaskId, ends: Ends) {
         let Some(task) = self.task(id) else { return };
         task.left -= ends.all().min(task.left);
-        task.ends.done += ends.done;
-        task.ends.cancelled += ends.cancelled;
-        task.ends.results.add(&ends.results);
+        task.ends.add(&ends);
         let is_over = task.left == 0;
         if !is_over && task.ends.all() * REPORTS < task.count {
             return;
