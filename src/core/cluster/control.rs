@@ -7,10 +7,10 @@ use super::rank::Rank;
 use crate::board::{Key, Move};
 use crate::eval::{Evaluator, Ownership, Prior};
 use crate::game::Game;
+use crate::search::counters::Counters;
 use crate::search::node::{Face, NodeId};
 use crate::search::params::View;
 use crate::search::table::Storing;
-use crate::search::worker::Counters;
 use crate::search::{NodeTable, SearchContext, SearchReport, SearchStats, TableUse};
 use std::time::Duration;
 

@@ -5,8 +5,8 @@ use super::wire::{Malformed, Reader, Wire, Writer, wire};
 use crate::board::{BoardSize, Color, Key, Move};
 use crate::eval::{Evaluation, NetworkSettings, Ownership, Prior, ShorttermErrors, View};
 use crate::net::Profile;
+use crate::search::counters::Counters;
 use crate::search::node::{Face, Means, Results};
-use crate::search::worker::Counters;
 use crate::search::{Choice, Formula, MoveRule, PuctParams, Restriction, RootParams, SearchParams, TableUse};
 
 /// The task of a [`Caller`] that is not another node but the control of the search, on rank 0.

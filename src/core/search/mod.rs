@@ -1,7 +1,7 @@
 //! Monte-Carlo graph search.
 //!
 //! ```text
-//!   simulation:  select ──▶ expand ──▶ evaluate ──▶ back up        (worker.rs)
+//!   simulation:  select ──▶ expand ──▶ evaluate ──▶ back up        (worker/)
 //!                select.rs   table.rs   eval/         node.rs
 //! ```
 //!
@@ -19,6 +19,7 @@
 //! - a full table changes speed and strength, never legality, and nothing grows (`a_full_table_is_no_error`).
 
 pub(crate) mod bias;
+pub(crate) mod counters;
 pub mod exploration;
 #[cfg(test)]
 pub(crate) mod fixtures;
@@ -60,6 +61,7 @@ use crate::rng::Rng;
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use bias::BiasTable;
+use counters::Counters;
 use node::NodeId;
 use params::View;
 use std::cmp::Reverse;
@@ -67,7 +69,7 @@ use std::fmt;
 use std::time::Duration;
 use utility::Scale;
 use valuation::Valuation;
-use worker::{Common, Counters, Worker};
+use worker::{Common, Worker};
 
 static NO_RESTRICTION: Restriction = Restriction::NONE;
 

@@ -1,12 +1,12 @@
 //! What a search found, as plain data.
 
 use super::NodeTable;
+use super::counters::Counters;
 use super::node::{Means, Node, NodeId, Rave, from_fixed};
 use super::params::{Choice, Formula, PuctParams, View};
 use super::select::{MoveStats, Puct};
 use super::table::TableUse;
 use super::utility::Scale;
-use super::worker::Counters;
 use crate::board::{Color, Move};
 use crate::eval::{Ownership, Prior};
 use crate::game::Game;
