@@ -5,7 +5,7 @@ use super::options;
 use crate::analysis::{Entries, is_known, is_of_no_concern};
 use crate::board::BoardSize;
 use crate::commands::{Setting, with_rule};
-use crate::engine::EngineSettings;
+use crate::engine::{EngineSettings, processors};
 use anyhow::anyhow;
 use clap::Args;
 use std::ffi::OsString;
@@ -115,6 +115,9 @@ fn configured(entries: &Entries, defaults: EngineSettings) -> anyhow::Result<Con
     if !resigns {
         found.settings.resign = None;
     }
+    // KataGo's usual files have more threads than most machines have processors: theirs wait for a graphics card. Here each thread
+    // computes, and those without a processor make the search broader and slower (`PERF.md`).
+    found.settings.threads = found.settings.threads.min(processors());
     Ok(found)
 }
 
@@ -181,7 +184,8 @@ mod tests {
         .unwrap();
         let settings = found.settings;
         assert_eq!(settings.rules, Rules::preset("japanese").unwrap().rules);
-        assert_eq!((settings.visits, settings.threads, settings.resign_after), (Some(7), 6, 5));
+        assert_eq!((settings.visits, settings.resign_after), (Some(7), 5));
+        assert_eq!(settings.threads, processors().min(6));
         assert_eq!((settings.resign, settings.ponder), (Some(-0.8), true));
         assert_eq!(settings.move_time, Some(Duration::from_secs(10)));
         assert_eq!(settings.lag_reserve, Duration::from_millis(1500));

@@ -105,7 +105,7 @@ fn params(evaluator: &EngineEvaluator, settings: &EngineSettings, size: BoardSiz
     let is_ranked = settings.rank.is_some() && evaluator.network().is_some();
     // What ranks play was measured with the same parameters for all networks.
     let usual = if is_ranked { SearchParams::for_network() } else { evaluator.search_params(size) };
-    usual.changed(&settings.search)
+    usual.for_workers(settings.threads, processors()).changed(&settings.search)
 }
 
 impl Engine {

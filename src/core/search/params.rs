@@ -343,6 +343,18 @@ impl SearchParams {
         }
     }
 
+    /// These parameters for so many workers that share so many processors.
+    ///
+    /// As a lost game, a descent in progress keeps others from waiting for the same answer. With more workers than processors
+    /// waiting costs nothing, and the moves that they would try instead are worth less, so there it counts as a visit alone (`PERF.md`, *Strength*).
+    /// Where each worker has a processor, too many would wait, see `docs/decisions/2026-11-22-many-workers.md`.
+    pub fn for_workers(self, workers: usize, processors: usize) -> SearchParams {
+        match self.formula {
+            Formula::Puct(_) if workers > processors => SearchParams { virtual_losses: 0.0, ..self },
+            _ => self,
+        }
+    }
+
     /// The temperature of the root's probabilities, for a game so far.
     pub(crate) fn root_temperature(&self, game: &Game) -> f32 {
         match self.formula {
@@ -424,6 +436,15 @@ mod tests {
         assert_eq!(SearchParams::for_network_of(10_800_000), SearchParams::for_network());
         let off = SearchChanges { fpu_reduction_per_halving: Some(0.0), ..SearchChanges::default() };
         assert_eq!(per_halving(SearchParams::for_network_of(800_000).changed(&off)), 0.0);
+    }
+
+    #[test]
+    fn workers_without_a_processor_lose_nothing() {
+        let usual = SearchParams::for_network();
+        assert_eq!(usual.for_workers(2, 2), usual);
+        assert_eq!(usual.for_workers(3, 2), SearchParams { virtual_losses: 0.0, ..usual });
+        let size = BoardSize::square(9).expect("9 is a size");
+        assert_eq!(SearchParams::for_playouts(size).for_workers(3, 2), SearchParams::for_playouts(size));
     }
 
     #[test]

@@ -72,7 +72,7 @@ pub struct NodeStats {
     pub utility_square: f32,
     /// What these count together.
     pub weight: f32,
-    /// What the visits of the node's edges count together.
+    /// What the visits of the node's edges count together, with descents in progress there as visits.
     pub edge_weight: f32,
     /// Sum of the probabilities of the moves that have been visited.
     pub visited_probability: f32,
@@ -158,7 +158,8 @@ impl Puct {
         // What is known of a move without visits counts a little, too, as it does for KataGo.
         let weight = stats.visits.max(0.25);
         let value = (weight * known - stats.lost) / (weight + stats.lost);
-        // A descent in progress is a visit, however little of a loss it is.
+        // A descent in progress is a visit, however little of a loss it is: of the move, and in `exploring` of the node.
+        // CITE: Liu et al. (2020), "Watch the unobserved: a simple approach to parallelizing Monte Carlo tree search".
         value + self.exploring * probability / (1.0 + stats.visits + stats.busy.max(stats.lost))
     }
 }

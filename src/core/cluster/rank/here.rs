@@ -43,8 +43,8 @@ impl Here<'_> {
             let stats =
                 edge.child().map(|child| move_stats(edge, self.table.node(child), sign, self.virtual_losses));
             let stats = stats.unwrap_or_default();
+            edge_weight += stats.visits + stats.busy;
             if stats.visits > 0.0 {
-                edge_weight += stats.visits;
                 visited_probability += probability;
             }
             if is_restricted && !self.restriction.permits(self.color, edge.mv(), self.depth) {

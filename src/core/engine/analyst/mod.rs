@@ -13,7 +13,7 @@ mod tests;
 pub use answer::{Analysis, Expectation, MoveAnalysis, PeopleView};
 pub use question::{AnalystSettings, Question, Reports, Wishes};
 
-use super::{EngineEvaluator, HumanSettings, human};
+use super::{EngineEvaluator, HumanSettings, human, processors};
 use crate::board::{BoardSize, Color, Move, Symmetry};
 use crate::eval::{NetworkEvaluator, NetworkSettings, Outlooks, Prior};
 use crate::game::{Game, Line};
@@ -153,7 +153,9 @@ impl Analyst {
         // In few sizes, so that one search serves many questions.
         let wanted = ((bytes >> 20) + 4).next_power_of_two().min(self.mebibytes);
         let evaluator = EngineEvaluator::Network(Box::new(evaluator));
-        let params = evaluator.search_params(question.game.size()).changed(&question.settings.search);
+        let usual = evaluator.search_params(question.game.size());
+        let params =
+            usual.for_workers(question.settings.threads, processors()).changed(&question.settings.search);
         let fits = self.search_mebibytes >= wanted && self.search_mebibytes <= wanted.saturating_mul(8);
         match self.search.take().filter(|_| fits) {
             Some(mut search) => {

@@ -550,6 +550,41 @@ fn moves_are_visited_in_the_order_of_their_priors() {
     assert!(table.is_complete(root) && table.edges(root).count() == 37);
 }
 
+/// Nothing is won or lost; the first move is as probable as all others together.
+#[derive(Clone)]
+struct Even;
+
+impl Evaluator for Even {
+    fn evaluate(&mut self, line: &Line<'_>, _rng: &mut Rng, moves: &mut Vec<(Move, Prior)>) -> Evaluation {
+        self.expand(line, moves);
+        Evaluation::plain(0.0, 0.0)
+    }
+
+    fn expand(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
+        let legal = line.board().size().points().filter(|&point| line.check(point).is_ok());
+        let probability = |place| if place == 0 { 0.5 } else { 0.5 / 24.0 };
+        let priors = (0..).map(|place| Prior::Probability(probability(place)));
+        moves.extend(legal.map(Move::Play).zip(priors));
+    }
+}
+
+#[test]
+fn descents_in_progress_are_visits_of_their_node_too() {
+    let game = empty(5);
+    let mut search = with_puct(plain_puct(), Even, 1);
+    let first = run(&mut search, &game, 10, 1).moves[0].mv;
+    let root = search.table().find(game.graph_key()).expect("the root");
+    let edge = search.table().edges(search.table().node(root)).find(|edge| edge.mv() == first);
+    let child = edge.and_then(|edge| edge.child()).expect("a node");
+    // A thousand others are there: the moves of which less is known are worth a look then, as after a thousand visits.
+    search.table().node(child).begin_visits(1000);
+    let report = run(&mut search, &game, 12, 1);
+    let seen = report.moves.iter().filter(|entry| entry.visits > 0).count();
+    assert!(seen >= 10, "{seen} moves");
+    search.table().node(child).finish_visits(1000);
+    assert_eq!(search.table().node(child).in_flight(), 0);
+}
+
 #[test]
 fn a_position_that_becomes_the_root_gets_all_its_moves() {
     let mut game = empty(6);

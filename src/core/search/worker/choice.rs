@@ -198,8 +198,8 @@ impl<'s, E: Evaluator> Worker<'s, E> {
             let stats = child
                 .map(|child| move_stats(&edge, self.table.node(child), sign, self.params.virtual_losses));
             let stats = stats.unwrap_or_default();
+            edge_weight += stats.visits + stats.busy;
             if stats.visits > 0.0 {
-                edge_weight += stats.visits;
                 visited_probability += probability;
             }
             if is_restricted && !self.restriction.permits(color, edge.mv(), depth) {
@@ -220,7 +220,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         let mut best: Option<(f32, Visited)> = None;
         for it in &visited {
             let is_forced = noise.is_some_and(|noise| {
-                noise.is_forced(it.probability, it.stats.visits + it.stats.lost, edge_weight)
+                noise.is_forced(it.probability, it.stats.visits + it.stats.busy, edge_weight)
             });
             let bonus = noise.map_or(0.0, |noise| noise.bonus(&mut self.rng));
             let urgency =
