@@ -21,6 +21,9 @@ const LINE_MOST: usize = 64 << 20;
 /// While queries of so many bytes wait, no line is read.
 const WAITING_MOST: usize = 512 << 20;
 
+/// A search of fewer visits for each thread is done by fewer threads.
+const VISITS_PER_THREAD: u32 = 16;
+
 /// What `query_version` and `query_models` tell.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Models {
@@ -365,6 +368,11 @@ impl<W: Write + Send> Shared<'_, W> {
         // The usual number is one, which nobody has asked for.
         let own = (settings.threads > 1).then_some(settings.threads);
         let asked = own.or(self.server.config.search_threads).unwrap_or(usize::MAX);
+        // Threads look at the limits after each visit, so many of them would go beyond few visits.
+        let limits = settings.limits;
+        let fewest = [limits.visits, limits.playouts].into_iter().flatten().min().unwrap_or(u32::MAX);
+        let sensible = (fewest / VISITS_PER_THREAD).max(1) as usize;
+        let threads = threads.min(sensible);
         settings.threads = asked.min(threads).max(1);
         let on_report = |analysis| self.say(&report::result(query, *turn, &analysis, true));
         let reports = query.first_report.map(|first| Reports {

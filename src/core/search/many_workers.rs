@@ -90,19 +90,6 @@ impl Evaluator for Terrain {
     }
 }
 
-/// After so many simulations; all workers are at work, however few these are.
-struct AllAtWork(u32);
-
-impl StopRule for AllAtWork {
-    fn should_stop(&self, stats: &SearchStats) -> bool {
-        stats.playouts >= self.0
-    }
-
-    fn count_reached(&self, _visits: u32, playouts: u32) -> bool {
-        playouts >= self.0
-    }
-}
-
 fn empty(side: usize) -> Game {
     let rules = Rules { ko: KoRule::Positional, friendly_pass: false, ..Rules::default() };
     Game::new(BoardSize::square(side).expect("size"), rules, 0.5).with_sharing(Sharing::Graph)
@@ -120,8 +107,8 @@ fn search_with(
     playouts: u32,
 ) -> (Search<Terrain>, SearchReport) {
     let mut search = Search::new(terrain.clone(), params, 16, threads);
-    let limit = AllAtWork(playouts);
-    let context = SearchContext::new(&limit, &|| Duration::ZERO, &|| false);
+    let limits = Limits::playouts(playouts);
+    let context = SearchContext::new(&limits, &|| Duration::ZERO, &|| false);
     let report = search.run(game, 1, &context);
     (search, report)
 }
@@ -157,44 +144,6 @@ fn a_leaf_is_evaluated_once() {
         // All who come while one evaluates the end of the only line wait for it.
         assert!(!is_narrow || report.waits > 0, "the test must meet leaves that are being evaluated");
     }
-}
-
-#[test]
-fn few_visits_are_made_by_few_workers() {
-    /// How many evaluate now, and how many did at most.
-    #[derive(Clone, Default)]
-    struct Crowd(Arc<[AtomicU32; 2]>);
-    impl Evaluator for Crowd {
-        fn evaluate(
-            &mut self,
-            line: &Line<'_>,
-            _rng: &mut Rng,
-            moves: &mut Vec<(Move, Prior)>,
-        ) -> Evaluation {
-            let now = self.0[0].fetch_add(1, Ordering::Relaxed) + 1;
-            self.0[1].fetch_max(now, Ordering::Relaxed);
-            std::thread::sleep(Duration::from_millis(2));
-            self.0[0].fetch_sub(1, Ordering::Relaxed);
-            self.expand(line, moves);
-            Evaluation::plain(0.0, 0.0)
-        }
-        fn expand(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
-            Terrain::new(7, Duration::ZERO).expand(line, moves);
-        }
-        fn is_slow(&self) -> bool {
-            true
-        }
-    }
-    let most_at_once = |playouts: Option<u32>, visits: Option<u32>| {
-        let crowd = Crowd::default();
-        let mut search = Search::new(crowd.clone(), SearchParams::for_network(), 4, 16);
-        let limits = Limits { playouts, visits, ..Limits::default() };
-        search.run(&empty(5), 1, &SearchContext::new(&limits, &|| Duration::ZERO, &|| false));
-        crowd.0[1].load(Ordering::Relaxed)
-    };
-    assert_eq!(most_at_once(Some(12), None), 1);
-    assert!(most_at_once(None, Some(48)) <= 3, "one for 16 visits");
-    assert!(most_at_once(Some(600), None) > 3, "16 have work");
 }
 
 #[test]

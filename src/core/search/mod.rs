@@ -436,18 +436,7 @@ impl<E: Evaluator + Sync> Search<E> {
         let (params, valuation, temperature) = (self.params, self.valuation(), self.temperature(game));
         let root_scale = scale_without(&self.table, root, &pruned);
         let common = Common { table: &self.table, params, valuation, root, temperature, root_scale };
-        let workers = match params.formula {
-            Formula::Puct(_) => {
-                let visits = self.table.node(root).visits().saturating_sub(shared.forbidden_visits);
-                let playouts = context.stop.most_playouts(visits).unwrap_or(u32::MAX);
-                (playouts / stop::PLAYOUTS_PER_WORKER).max(1) as usize
-            }
-            Formula::Rave(_) => usize::MAX,
-        };
         let job = |index: usize| {
-            if index >= workers {
-                return;
-            }
             let rng = Rng::for_worker(seed, index);
             let evaluator = self.evaluator.clone();
             let worker = Worker::new(common, game, evaluator, rng, context);

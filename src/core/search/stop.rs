@@ -35,17 +35,7 @@ pub trait StopRule: Sync {
     fn count_reached(&self, _visits: u32, _playouts: u32) -> bool {
         false
     }
-
-    /// Simulations after which such a limit is reached at a root with so many visits; `None` without such a limit.
-    fn most_playouts(&self, _visits: u32) -> Option<u32> {
-        None
-    }
 }
-
-/// A search that is limited to fewer simulations for each worker is done by fewer workers, if positions are evaluated one by one: with too
-/// many of them in progress at a time nobody has seen what they lead to when most have been chosen, see
-/// `docs/decisions/2026-11-22-many-workers.md`.
-pub(super) const PLAYOUTS_PER_WORKER: u32 = 16;
 
 /// The usual rules; the search stops when the first of them says so.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -101,11 +91,6 @@ impl Limits {
 impl StopRule for Limits {
     fn count_reached(&self, visits: u32, playouts: u32) -> bool {
         self.visits.is_some_and(|most| visits >= most) || self.playouts.is_some_and(|most| playouts >= most)
-    }
-
-    fn most_playouts(&self, visits: u32) -> Option<u32> {
-        let by_visits = self.visits.map(|most| most.saturating_sub(visits));
-        [by_visits, self.playouts].into_iter().flatten().min()
     }
 
     fn should_stop(&self, stats: &SearchStats) -> bool {
