@@ -8,6 +8,7 @@ use crate::playout::HeuristicRates;
 use crate::rules::Rules;
 use crate::search::{SearchChanges, Shares};
 use crate::time::DEFAULT_RESERVE;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 /// How an engine plays.
@@ -163,9 +164,11 @@ impl Default for HumanSettings {
     }
 }
 
-/// Processors that this process may use; 1 where nobody can say.
+/// Processors that this process may use; 1 where nobody can say. Asked of the system once, since every search asks and the answer may
+/// take reading files.
 pub fn processors() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
+    static PROCESSORS: OnceLock<usize> = OnceLock::new();
+    *PROCESSORS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
 /// Time for a move when nothing else limits it.
