@@ -147,6 +147,19 @@ fn a_leaf_is_evaluated_once() {
 }
 
 #[test]
+fn all_workers_together_keep_a_limit_on_visits() {
+    let game = empty(5);
+    let terrain = Terrain::new(1, Duration::from_millis(1));
+    let mut search = Search::new(terrain, SearchParams::for_network(), 4, 16);
+    // On a new tree, on one that has visits already, on one that has as many as are wanted, and more.
+    for (most, wanted) in [(40, 40), (75, 75), (75, 76), (60, 77)] {
+        let limits = Limits { visits: Some(most), ..Limits::default() };
+        let report = search.run(&game, 1, &SearchContext::new(&limits, &|| Duration::ZERO, &|| false));
+        assert_eq!(report.visits, wanted, "a limit of {most}");
+    }
+}
+
+#[test]
 fn a_worker_that_fails_leaves_nobody_waiting() {
     #[derive(Clone)]
     struct Failing(Arc<AtomicU32>);

@@ -428,8 +428,10 @@ impl<E: Evaluator + Sync> Search<E> {
         let context = &SearchContext { restriction: &restriction, ..*context };
         let edges = self.table.edges(self.table.node(root));
         let forbidden = edges.filter(|edge| !context.restriction.permits(color, edge.mv(), 0));
+        let forbidden_visits = forbidden.map(|edge| edge.visits()).sum();
         let shared = Shared {
-            forbidden_visits: forbidden.map(|edge| edge.visits()).sum(),
+            forbidden_visits,
+            visits_before: self.table.node(root).visits().saturating_sub(forbidden_visits),
             progress: Progress::default(),
             results: Mutex::default(),
         };
@@ -500,6 +502,8 @@ impl<E: Evaluator + Sync> Search<E> {
 struct Shared {
     /// Visits of root moves that this search must not look at, from earlier searches. They count for no limit.
     forbidden_visits: u32,
+    /// All others that the root had when the search began.
+    visits_before: u32,
     progress: Progress,
     results: Mutex<(Counters, Ownership)>,
 }
@@ -509,33 +513,34 @@ struct Shared {
 struct Progress {
     /// Simulations begun.
     playouts: AtomicU32,
-    /// Simulations that a choice below the root has kept from the root. They count for a limit on visits: there may be
-    /// many of them for one that comes through.
+    /// Simulations that a choice below the root has kept from the root. They count as visits: there may be many of them
+    /// for one that comes through.
     kept_from_root: AtomicU32,
     stopped: AtomicBool,
 }
 
 impl Progress {
-    /// Has a worker simulate until one of them finds that it is over: `simulate` says so after a single simulation,
-    /// `is_over` after a few, and then `between` has its turn.
+    /// Has a worker simulate until one of them finds that it is over: `are_enough` is asked before each simulation, with
+    /// the number of those begun so far, `is_over` after a few, and then `between` has its turn.
     ///
-    /// The first simulation is always played: even a search that is interrupted at once knows a move.
+    /// The first simulation of all is always played: even a search that is interrupted at once knows a move.
     fn simulate<W>(
         &self,
         batch_most: u32,
         worker: &mut W,
-        mut simulate: impl FnMut(&mut W) -> bool,
+        are_enough: impl Fn(u32) -> bool,
+        mut simulate: impl FnMut(&mut W),
         mut is_over: impl FnMut(&W) -> bool,
         mut between: impl FnMut(&W),
     ) {
         let mut batch = 1;
         loop {
             for _ in 0..batch {
-                self.playouts.fetch_add(1, Ordering::Relaxed);
-                if simulate(worker) {
+                if !self.begin(&are_enough) {
                     self.stopped.store(true, Ordering::Relaxed);
                     break;
                 }
+                simulate(worker);
             }
             batch = (2 * batch).min(batch_most);
             if is_over(worker) {
@@ -546,6 +551,13 @@ impl Progress {
             }
             between(worker);
         }
+    }
+
+    /// Counts one more simulation, unless those begun so far are enough. Together the workers begin exactly as many as
+    /// are wanted.
+    fn begin(&self, are_enough: impl Fn(u32) -> bool) -> bool {
+        let one_more = |begun: u32| (begun == 0 || !are_enough(begun)).then(|| begun.saturating_add(1));
+        self.playouts.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_ok()
     }
 }
 
@@ -565,6 +577,8 @@ impl Shared {
         self.progress.simulate(
             batch_most,
             &mut worker,
+            // An exact number of simulations is asked for in tests and matches.
+            |begun| context.stop.count_reached(self.visits_before.saturating_add(begun), begun),
             |worker| {
                 worker.simulate();
                 if worker.was_kept_from_root() {
@@ -573,8 +587,6 @@ impl Shared {
                 if let Some((seen, most)) = views {
                     worker.see_root_again(seen, most);
                 }
-                // An exact number of simulations is asked for in tests and matches.
-                self.limit_by_count(worker.table(), root, context)
             },
             |worker| {
                 self.limit_reached(worker.table(), root, game.to_move(), context) || (context.interrupted)()
@@ -630,11 +642,5 @@ impl Shared {
         context: &SearchContext<'_>,
     ) -> bool {
         context.stop.should_stop(&self.stats(table, root, color, context))
-    }
-
-    fn limit_by_count(&self, table: &NodeTable, root: NodeId, context: &SearchContext<'_>) -> bool {
-        let playouts = self.progress.playouts.load(Ordering::Relaxed);
-        let visits = self.visits(table.node(root));
-        context.stop.count_reached(visits, playouts)
     }
 }
