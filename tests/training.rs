@@ -231,6 +231,7 @@ fn from_self_play_to_play() {
 fn the_parts_in_python() {
     let Some(python) = pytorch() else { return };
     // Teachers are compared with KataGo on positions that this program shows them.
-    let mut command = python_script(&python, "test_train.py");
+    let mut command = Command::new(python);
+    command.args(["-m", "unittest"]).env("OMP_NUM_THREADS", "1");
     run(command.current_dir(SCRIPTS).env("KOSUMI", env!("CARGO_BIN_EXE_kosumi")));
 }

@@ -1,0 +1,86 @@
+"""Steps, their size, and a training that goes on."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+from types import SimpleNamespace
+
+import torch
+
+import train
+from optimiser import Muon, orthogonal
+from tests.fixtures import HERE, write_shard
+
+
+class Optimisers(unittest.TestCase):
+    def test_steps_are_nearly_orthogonal(self):
+        torch.manual_seed(1)
+        for shape in [(16, 40), (40, 16), (8, 8)]:
+            singular = torch.linalg.svdvals(orthogonal(torch.randn(shape)))
+            self.assertGreater(float(singular.min()), 0.3)
+            self.assertLess(float(singular.max()), 1.3)
+
+
+    def test_adam_steps_as_pytorchs_does(self):
+        torch.manual_seed(2)
+        ours, theirs = [[torch.nn.Parameter(torch.ones(3)), torch.nn.Parameter(torch.ones(2, 2))] for _ in range(2)]
+        mine = Muon([dict(params=ours, weight_decay=0.1, muon=False)], lr=0.01)
+        right = torch.optim.AdamW(theirs, lr=0.01, betas=(0.9, 0.98), eps=1e-10, weight_decay=0.1)
+        for _ in range(5):
+            for a, b in zip(ours, theirs):
+                a.grad = torch.randn_like(a)
+                b.grad = a.grad.clone()
+            mine.step()
+            right.step()
+        for a, b in zip(ours, theirs):
+            torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-6)
+
+
+class Rate(unittest.TestCase):
+    def rate(self, minutes: float | None, positions: int | None, seconds: float) -> float:
+        """Of a training that has learnt 2,000 positions in so many seconds and cools down over 1,000."""
+        options = SimpleNamespace(batch=64, warm_up=1, minutes=minutes, positions=positions, cool_down=1000, rate=1.0)
+        training = train.Training.__new__(train.Training)
+        training.options, training.positions, training.started_at = options, 2000, 0
+        training.begun, training.begun_with = time.monotonic() - seconds, 0
+        return training.rate()
+
+    def test_it_falls_before_an_end_that_is_a_number_of_positions_or_a_time(self):
+        self.assertEqual(self.rate(None, None, 30), 1.0)
+        self.assertEqual(self.rate(None, 2300, 30), 0.3)
+        self.assertEqual(self.rate(1.0, None, 30), 1.0)
+        self.assertAlmostEqual(self.rate(1.0, None, 50), 0.4, places=2)
+        self.assertAlmostEqual(self.rate(1.0, 2300, 50), 0.3, places=2)
+        self.assertEqual(self.rate(1.0, None, 70), 0.0)
+
+
+class Resuming(unittest.TestCase):
+    def test_a_training_that_was_stopped_goes_on_as_if_it_had_not(self):
+        with tempfile.TemporaryDirectory() as folder:
+            data = Path(folder) / "data"
+            data.mkdir()
+            for name in ("training-0", "training-1", "training-2", "validation-0"):
+                write_shard(data / f"{name}.npz", 7, 7)
+
+            def train(run: str, positions: int) -> dict:
+                command = [sys.executable, HERE / "train.py", "--data", data, "--out", Path(folder) / run]
+                command += ["--shape", "b2c16", "--batch", "8", "--positions", positions, "--validate", "64"]
+                command += ["--warm-up", "40", "--average", "80", "--threads", "1", "--window", "2", "--precision", "f32"]
+                subprocess.run([str(word) for word in command], check=True, capture_output=True)
+                return torch.load(Path(folder) / run / "state.pt", weights_only=True)
+
+            whole = train("whole", 176)
+            train("halves", 96)
+            halves = train("halves", 176)
+            for key in ("positions", "steps", "stream", "average_steps"):
+                self.assertEqual(whole[key], halves[key])
+            for key in ("network", "average"):
+                for name, values in whole[key].items():
+                    self.assertTrue(torch.equal(values, halves[key][name]), f"{key} {name}")
+            log = (Path(folder) / "halves" / "log.jsonl").read_text()
+            self.assertIn('"kind": "validation"', log)
