@@ -293,7 +293,8 @@ wire! {
         view, share_symmetric, policy_optimism, root_policy_optimism, policy_temperature, root_symmetries, profile,
         ignore_pre_root_history, black_doubling_advantage, pass_alive_with_suicide; arithmetic
     }
-    SearchParams { expand_after, virtual_losses, formula, choice, root }
+    // A rank has one worker.
+    SearchParams { expand_after, virtual_losses, formula, choice, root; descents_at_once }
     Choice { lcb_stdevs, min_visit_prop_for_lcb }
     RootParams { symmetry_pruning, prune_useless_moves, policy_temperature, policy_temperature_early }
     PuctParams {
@@ -395,7 +396,8 @@ mod tests {
             policy_temperature: 24.5,
             policy_temperature_early: 25.5,
         };
-        SearchParams { expand_after: 3, virtual_losses: 0.5, formula: Formula::Puct(puct), choice, root }
+        let formula = Formula::Puct(puct);
+        SearchParams { expand_after: 3, virtual_losses: 0.5, descents_at_once: None, formula, choice, root }
     }
 
     fn messages(size: BoardSize) -> Vec<Message> {

@@ -21,6 +21,8 @@ struct Terrain {
     /// Is one move thought of alone?
     is_narrow: bool,
     asked: Arc<Mutex<HashMap<u128, u32>>>,
+    /// Evaluations in progress, and the most that there were.
+    at_once: Arc<[AtomicU32; 2]>,
 }
 
 /// A number from −1 to 1 that is decided by others.
@@ -31,13 +33,17 @@ fn noise(seed: u64, a: u64, b: u64) -> f32 {
 
 impl Terrain {
     fn new(seed: u64, time: Duration) -> Terrain {
-        Terrain { seed, time, is_narrow: false, asked: Arc::default() }
+        Terrain { seed, time, is_narrow: false, asked: Arc::default(), at_once: Arc::default() }
     }
 
     /// Asked more than once about one position, and asked in all.
     fn counts(&self) -> (usize, u32) {
         let asked = self.asked.lock().expect("lock");
         (asked.values().filter(|&&times| times > 1).count(), asked.values().sum())
+    }
+
+    fn most_at_once(&self) -> u32 {
+        self.at_once[1].load(Ordering::Relaxed)
     }
 
     /// What the position is worth to Black, before it is bounded.
@@ -60,7 +66,10 @@ impl Terrain {
 impl Evaluator for Terrain {
     fn evaluate(&mut self, line: &Line<'_>, _rng: &mut Rng, moves: &mut Vec<(Move, Prior)>) -> Evaluation {
         *self.asked.lock().expect("lock").entry(line.graph_key().0).or_default() += 1;
+        let [now, most] = &*self.at_once;
+        most.fetch_max(now.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
         std::thread::sleep(self.time);
+        now.fetch_sub(1, Ordering::Relaxed);
         self.expand(line, moves);
         let value = libm::tanhf(self.sum(line));
         Evaluation::plain(value, 10.0 * value)
@@ -160,6 +169,35 @@ fn all_workers_together_keep_a_limit_on_visits() {
 }
 
 #[test]
+fn more_workers_than_processors_take_turns() {
+    let game = empty(5);
+    let most_at_once = |params: SearchParams| {
+        let terrain = Terrain::new(1, Duration::from_millis(20));
+        let (_, report) = search_with(params, &terrain, &game, 16, 64);
+        assert_eq!((report.visits, terrain.counts().0), (64, 0));
+        terrain.most_at_once()
+    };
+    let params = SearchParams::for_network();
+    assert!(most_at_once(params) > 8);
+    // One for every twenty visits, and two in any case.
+    let most = most_at_once(params.for_workers(16, 2));
+    assert!((2..=3).contains(&most), "{most} at once");
+}
+
+#[test]
+fn workers_that_wait_for_their_turn_hear_of_the_end() {
+    let game = empty(5);
+    let terrain = Terrain::new(1, Duration::from_millis(20));
+    let params = SearchParams::for_network().for_workers(16, 1);
+    let mut search = Search::new(terrain, params, 4, 16);
+    let limits = Limits::playouts(1000);
+    // Interrupted as soon as anybody asks, which is after the first simulation; few have begun another by then.
+    let context = SearchContext::new(&limits, &|| Duration::ZERO, &|| true);
+    let playouts = search.run(&game, 1, &context).playouts;
+    assert!(playouts <= 4, "{playouts} simulations");
+}
+
+#[test]
 fn a_worker_that_fails_leaves_nobody_waiting() {
     #[derive(Clone)]
     struct Failing(Arc<AtomicU32>);
@@ -185,12 +223,15 @@ fn a_worker_that_fails_leaves_nobody_waiting() {
         }
     }
     let game = empty(5);
-    let result = std::panic::catch_unwind(|| {
-        let mut search = Search::new(Failing(Arc::default()), SearchParams::for_network(), 4, 4);
-        let limits = Limits::playouts(40);
-        search.run(&game, 1, &SearchContext::new(&limits, &|| Duration::ZERO, &|| false)).playouts
-    });
-    assert!(result.is_err(), "the failure is passed on");
+    for processors in [4, 1] {
+        let result = std::panic::catch_unwind(|| {
+            let params = SearchParams::for_network().for_workers(4, processors);
+            let mut search = Search::new(Failing(Arc::default()), params, 4, 4);
+            let limits = Limits::playouts(40);
+            search.run(&game, 1, &SearchContext::new(&limits, &|| Duration::ZERO, &|| false)).playouts
+        });
+        assert!(result.is_err(), "the failure is passed on");
+    }
 }
 
 /// How much worse than with one worker the choices are with many, and how busy many are. Prints a table.

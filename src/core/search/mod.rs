@@ -32,6 +32,7 @@ mod models;
 pub mod node;
 pub mod noise;
 pub mod params;
+mod progress;
 pub mod report;
 pub mod restriction;
 pub mod root_moves;
@@ -59,11 +60,12 @@ use crate::eval::{Evaluator, Ownership, Prior};
 use crate::game::{Game, Line};
 use crate::rng::Rng;
 use crate::sync::Mutex;
-use crate::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use crate::sync::atomic::{AtomicU32, Ordering};
 use bias::BiasTable;
 use counters::Counters;
 use node::NodeId;
 use params::View;
+use progress::Progress;
 use std::cmp::Reverse;
 use std::fmt;
 use std::time::Duration;
@@ -429,10 +431,11 @@ impl<E: Evaluator + Sync> Search<E> {
         let edges = self.table.edges(self.table.node(root));
         let forbidden = edges.filter(|edge| !context.restriction.permits(color, edge.mv(), 0));
         let forbidden_visits = forbidden.map(|edge| edge.visits()).sum();
+        let visits_before = self.table.node(root).visits().saturating_sub(forbidden_visits);
         let shared = Shared {
             forbidden_visits,
-            visits_before: self.table.node(root).visits().saturating_sub(forbidden_visits),
-            progress: Progress::default(),
+            visits_before,
+            progress: Progress::new(visits_before, self.params.descents_at_once),
             results: Mutex::default(),
         };
         let (params, valuation, temperature) = (self.params, self.valuation(), self.temperature(game));
@@ -506,59 +509,6 @@ struct Shared {
     visits_before: u32,
     progress: Progress,
     results: Mutex<(Counters, Ownership)>,
-}
-
-/// How far the workers are, and whether they are to stop.
-#[derive(Default)]
-struct Progress {
-    /// Simulations begun.
-    playouts: AtomicU32,
-    /// Simulations that a choice below the root has kept from the root. They count as visits: there may be many of them
-    /// for one that comes through.
-    kept_from_root: AtomicU32,
-    stopped: AtomicBool,
-}
-
-impl Progress {
-    /// Has a worker simulate until one of them finds that it is over: `are_enough` is asked before each simulation, with
-    /// the number of those begun so far, `is_over` after a few, and then `between` has its turn.
-    ///
-    /// The first simulation of all is always played: even a search that is interrupted at once knows a move.
-    fn simulate<W>(
-        &self,
-        batch_most: u32,
-        worker: &mut W,
-        are_enough: impl Fn(u32) -> bool,
-        mut simulate: impl FnMut(&mut W),
-        mut is_over: impl FnMut(&W) -> bool,
-        mut between: impl FnMut(&W),
-    ) {
-        let mut batch = 1;
-        loop {
-            for _ in 0..batch {
-                if !self.begin(&are_enough) {
-                    self.stopped.store(true, Ordering::Relaxed);
-                    break;
-                }
-                simulate(worker);
-            }
-            batch = (2 * batch).min(batch_most);
-            if is_over(worker) {
-                self.stopped.store(true, Ordering::Relaxed);
-            }
-            if self.stopped.load(Ordering::Relaxed) {
-                return;
-            }
-            between(worker);
-        }
-    }
-
-    /// Counts one more simulation, unless those begun so far are enough. Together the workers begin exactly as many as
-    /// are wanted.
-    fn begin(&self, are_enough: impl Fn(u32) -> bool) -> bool {
-        let one_more = |begun: u32| (begun == 0 || !are_enough(begun)).then(|| begun.saturating_add(1));
-        self.playouts.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_ok()
-    }
 }
 
 impl Shared {

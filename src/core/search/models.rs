@@ -4,10 +4,10 @@
 //! allow, and not the latest one as on the machine that runs the tests. `tests/faults` has, for each model, a mistake that it
 //! finds.
 
-use super::Progress;
 use super::bias::{BiasTable, Kind};
 use super::node::{Node, NodeId, VALUE_ONE};
 use super::params::PuctParams;
+use super::progress::Progress;
 use super::table::{NodeTable, Storing};
 use super::utility::Scale;
 use super::valuation::Valuation;
@@ -374,6 +374,27 @@ fn a_number_of_simulations_is_kept_by_all_together() {
             let progress = Arc::clone(&progress);
             Box::new(move || {
                 progress.simulate(16, &mut (), |begun| begun >= MOST, |()| {}, |()| false, |()| {});
+            }) as Work
+        };
+        at_once(turn, [work(), work()]);
+        assert_eq!(progress.playouts.load(Ordering::Relaxed), MOST);
+    });
+}
+
+#[test]
+fn workers_that_take_turns_are_as_many_as_they_may_and_all_end() {
+    check(|turn| {
+        const MOST: u32 = 3;
+        let progress = Arc::new(Progress::new(0, Some(1)));
+        let at_it = Arc::new(AtomicU32::new(0));
+        let work = || {
+            let (progress, at_it) = (Arc::clone(&progress), Arc::clone(&at_it));
+            Box::new(move || {
+                let simulate = |_: &mut ()| {
+                    assert_eq!(at_it.fetch_add(1, Ordering::Relaxed), 0, "one at a time");
+                    at_it.fetch_sub(1, Ordering::Relaxed);
+                };
+                progress.simulate(1, &mut (), |begun| begun >= MOST, simulate, |()| false, |()| {});
             }) as Work
         };
         at_once(turn, [work(), work()]);

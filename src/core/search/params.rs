@@ -12,6 +12,9 @@ pub struct SearchParams {
     pub expand_after: u32,
     /// Lost games that a descent in progress counts for at the nodes it goes through, so that workers spread; from 0.
     pub virtual_losses: f32,
+    /// So many descents may be in progress at once, and more only when the root has twenty visits for each of them; `None`: one
+    /// for every worker. From 1.
+    pub descents_at_once: Option<u32>,
     /// How the next move is chosen.
     pub formula: Formula,
     /// How the best move is told when the search is over.
@@ -287,6 +290,7 @@ impl Default for SearchParams {
         SearchParams {
             expand_after: 2,
             virtual_losses: 1.0,
+            descents_at_once: None,
             formula: Formula::Rave(RaveParams::default()),
             choice: Choice::default(),
             root: RootParams::USUAL,
@@ -346,11 +350,15 @@ impl SearchParams {
     /// These parameters for so many workers that share so many processors.
     ///
     /// As a lost game, a descent in progress keeps others from waiting for the same answer. With more workers than processors
-    /// waiting costs nothing, and the moves that they would try instead are worth less, so there it counts as a visit alone (`PERF.md`, *Strength*).
+    /// waiting costs nothing, and the moves that they would try instead are worth less, so there it counts as a visit alone, and as long as
+    /// the root has few visits, only as many are in progress at once as keep the processors busy (`PERF.md`, *Strength*).
     /// Where each worker has a processor, too many would wait, see `docs/decisions/2026-11-22-many-workers.md`.
     pub fn for_workers(self, workers: usize, processors: usize) -> SearchParams {
         match self.formula {
-            Formula::Puct(_) if workers > processors => SearchParams { virtual_losses: 0.0, ..self },
+            Formula::Puct(_) if workers > processors => {
+                let at_once = u32::try_from(processors).unwrap_or(u32::MAX).max(1);
+                SearchParams { virtual_losses: 0.0, descents_at_once: Some(at_once), ..self }
+            }
             _ => self,
         }
     }
@@ -442,7 +450,8 @@ mod tests {
     fn workers_without_a_processor_lose_nothing() {
         let usual = SearchParams::for_network();
         assert_eq!(usual.for_workers(2, 2), usual);
-        assert_eq!(usual.for_workers(3, 2), SearchParams { virtual_losses: 0.0, ..usual });
+        let wanted = SearchParams { virtual_losses: 0.0, descents_at_once: Some(2), ..usual };
+        assert_eq!(usual.for_workers(3, 2), wanted);
         let size = BoardSize::square(9).expect("9 is a size");
         assert_eq!(SearchParams::for_playouts(size).for_workers(3, 2), SearchParams::for_playouts(size));
     }
