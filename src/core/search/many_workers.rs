@@ -185,6 +185,22 @@ fn more_workers_than_processors_take_turns() {
 }
 
 #[test]
+fn whoever_tells_of_the_search_needs_no_turn() {
+    let game = empty(5);
+    let params = SearchParams::for_network().for_workers(16, 1);
+    let mut search = Search::new(Terrain::new(1, Duration::from_millis(2)), params, 4, 16);
+    let limits = Limits::playouts(60);
+    let told = AtomicU32::new(0);
+    let on_report = |_: SearchReport| {
+        told.fetch_add(1, Ordering::Relaxed);
+    };
+    let reporting = Reporting { first: Duration::ZERO, every: Duration::ZERO, on_report: &on_report };
+    let context = SearchContext::new(&limits, &|| Duration::ZERO, &|| false);
+    search.run(&game, 1, &SearchContext { reporting: Some(reporting), ..context });
+    assert!(told.load(Ordering::Relaxed) >= 6, "{told:?} of 60 simulations");
+}
+
+#[test]
 fn workers_that_wait_for_their_turn_hear_of_the_end() {
     let game = empty(5);
     let terrain = Terrain::new(1, Duration::from_millis(20));

@@ -65,7 +65,7 @@ use bias::BiasTable;
 use counters::Counters;
 use node::NodeId;
 use params::View;
-use progress::Progress;
+use progress::{Pace, Progress};
 use std::cmp::Reverse;
 use std::fmt;
 use std::time::Duration;
@@ -523,9 +523,10 @@ impl Shared {
     ) {
         let views = views.map(|views| (views, worker.evaluator.root_views(game.size())));
         let batch_most = if worker.evaluator.is_slow() { 1 } else { BATCH };
+        let pace = Pace { batch_most, waits: reporting.is_none() };
         let mut next_report = reporting.map(|reporting| reporting.first);
         self.progress.simulate(
-            batch_most,
+            pace,
             &mut worker,
             // An exact number of simulations is asked for in tests and matches.
             |begun| context.stop.count_reached(self.visits_before.saturating_add(begun), begun),

@@ -7,7 +7,7 @@
 use super::bias::{BiasTable, Kind};
 use super::node::{Node, NodeId, VALUE_ONE};
 use super::params::PuctParams;
-use super::progress::Progress;
+use super::progress::{Pace, Progress};
 use super::table::{NodeTable, Storing};
 use super::utility::Scale;
 use super::valuation::Valuation;
@@ -337,6 +337,10 @@ fn what_nodes_say_about_their_kind_adds_up() {
     });
 }
 
+fn pace(batch_most: u32) -> Pace {
+    Pace { batch_most, waits: true }
+}
+
 #[test]
 fn what_one_worker_hears_stops_all() {
     check(|turn| {
@@ -351,7 +355,7 @@ fn what_one_worker_hears_stops_all() {
                     thread::yield_now();
                     hears
                 };
-                progress.simulate(2, &mut own, |_| false, |own| *own += 1, is_over, |_| {});
+                progress.simulate(pace(2), &mut own, |_| false, |own| *own += 1, is_over, |_| {});
                 assert!(own >= 1, "the first simulation is always played");
                 begun.fetch_add(own, Ordering::Relaxed);
             }) as Work
@@ -373,7 +377,7 @@ fn a_number_of_simulations_is_kept_by_all_together() {
         let work = || {
             let progress = Arc::clone(&progress);
             Box::new(move || {
-                progress.simulate(16, &mut (), |begun| begun >= MOST, |()| {}, |()| false, |()| {});
+                progress.simulate(pace(16), &mut (), |begun| begun >= MOST, |()| {}, |()| false, |()| {});
             }) as Work
         };
         at_once(turn, [work(), work()]);
@@ -394,7 +398,7 @@ fn workers_that_take_turns_are_as_many_as_they_may_and_all_end() {
                     assert_eq!(at_it.fetch_add(1, Ordering::Relaxed), 0, "one at a time");
                     at_it.fetch_sub(1, Ordering::Relaxed);
                 };
-                progress.simulate(1, &mut (), |begun| begun >= MOST, simulate, |()| false, |()| {});
+                progress.simulate(pace(1), &mut (), |begun| begun >= MOST, simulate, |()| false, |()| {});
             }) as Work
         };
         at_once(turn, [work(), work()]);

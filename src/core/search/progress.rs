@@ -39,6 +39,16 @@ struct TurnState {
     ended: u32,
 }
 
+/// How one worker goes about it.
+#[derive(Clone, Copy)]
+pub(super) struct Pace {
+    /// So many simulations at most before it looks whether all is over.
+    pub(super) batch_most: u32,
+    /// Must it wait for its turn, where there are turns? Whoever tells others of the search must not: he may never have one
+    /// for a long time, as those who have just ended are back first.
+    pub(super) waits: bool,
+}
+
 /// One simulation in progress; over when it is dropped, also by a worker that fails.
 struct Turn<'t>(Option<&'t Turns>);
 
@@ -61,7 +71,7 @@ impl Progress {
     /// The first simulation of all is always played: even a search that is interrupted at once knows a move.
     pub(super) fn simulate<W>(
         &self,
-        batch_most: u32,
+        pace: Pace,
         worker: &mut W,
         are_enough: impl Fn(u32) -> bool,
         mut simulate: impl FnMut(&mut W),
@@ -71,14 +81,14 @@ impl Progress {
         let mut batch = 1;
         loop {
             for _ in 0..batch {
-                let Some(_turn) = self.turn() else { return };
+                let Some(_turn) = self.turn(pace.waits) else { return };
                 if !self.begin(&are_enough) {
                     self.stop();
                     break;
                 }
                 simulate(worker);
             }
-            batch = (2 * batch).min(batch_most);
+            batch = (2 * batch).min(pace.batch_most);
             if is_over(worker) {
                 self.stop();
             }
@@ -96,17 +106,17 @@ impl Progress {
         self.playouts.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_ok()
     }
 
-    /// Waits until one more may be in progress; `None` if all is over before that.
+    /// Waits until one more may be in progress, if it `waits`; `None` if all is over before that.
     ///
     /// Whoever waits is woken: each turn that ends rings for one, and who is woken and finds room for another rings for him.
-    fn turn(&self) -> Option<Turn<'_>> {
+    fn turn(&self, waits: bool) -> Option<Turn<'_>> {
         let Some(turns) = &self.turns else { return Some(Turn(None)) };
         let mut state = turns.lock();
         loop {
             if self.stopped.load(Ordering::Relaxed) {
                 return None;
             }
-            if state.in_progress < turns.most(&state) {
+            if !waits || state.in_progress < turns.most(&state) {
                 break;
             }
             state = turns.room.wait(state).unwrap_or_else(PoisonError::into_inner);
