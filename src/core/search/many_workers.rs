@@ -188,7 +188,7 @@ fn more_workers_than_processors_take_turns() {
 fn whoever_tells_of_the_search_needs_no_turn() {
     let game = empty(5);
     let params = SearchParams::for_network().for_workers(16, 1);
-    let mut search = Search::new(Terrain::new(1, Duration::from_millis(2)), params, 4, 16);
+    let mut search = Search::new(Terrain::new(1, Duration::from_millis(10)), params, 4, 16);
     let limits = Limits::playouts(60);
     let told = AtomicU32::new(0);
     let on_report = |_: SearchReport| {

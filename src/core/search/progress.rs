@@ -4,10 +4,10 @@ use crate::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use crate::sync::{Condvar, Mutex, MutexGuard};
 use std::sync::PoisonError;
 
-/// One more descent may be in progress for so many visits that the root has.
+/// Where workers take turns, one descent may be in progress for so many visits that the root has.
 ///
-/// All that are begun before the first of them is back follow the same values, and a line grows by one move in that time:
-/// so many rounds are needed to read it (`docs/decisions/2026-11-22-many-workers.md`; games in `PERF.md`, *Strength*).
+/// All descents that are in progress together follow the same values, and a line grows by one move in that time. Lines of
+/// twenty moves need twenty such rounds (`docs/decisions/2026-11-22-many-workers.md`; games in `PERF.md`, *Strength*).
 const VISITS_FOR_A_DESCENT: u32 = 20;
 
 /// How far the workers are, and whether they are to stop.
@@ -18,7 +18,7 @@ pub(super) struct Progress {
     /// Simulations that a choice below the root has kept from the root. They count as visits: there may be many of them
     /// for one that comes through.
     pub(super) kept_from_root: AtomicU32,
-    pub(super) stopped: AtomicBool,
+    stopped: AtomicBool,
     /// Where not all workers may simulate at once.
     turns: Option<Turns>,
 }
@@ -44,8 +44,8 @@ struct TurnState {
 pub(super) struct Pace {
     /// So many simulations at most before it looks whether all is over.
     pub(super) batch_most: u32,
-    /// Must it wait for its turn, where there are turns? Whoever tells others of the search must not: he may never have one
-    /// for a long time, as those who have just ended are back first.
+    /// Must it wait for its turn, where there are turns? The worker that reports must not: those that have just ended a
+    /// simulation are back before those that are woken, so it could be silent for long.
     pub(super) waits: bool,
 }
 

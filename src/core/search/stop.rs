@@ -31,8 +31,8 @@ pub trait StopRule: Sync {
     /// Stop now?
     fn should_stop(&self, stats: &SearchStats) -> bool;
 
-    /// Is a limit reached that is a plain count? Asked before every simulation, with those in progress counted, so it
-    /// must be cheap.
+    /// Is a limit reached that is a plain count? Asked before every simulation, so it must be cheap; the numbers
+    /// then include simulations in progress.
     fn count_reached(&self, _visits: u32, _playouts: u32) -> bool {
         false
     }
