@@ -1,5 +1,5 @@
 //! GNU Go's reading commands: is a chain or a group captured, are two chains joined? Answers have GNU Go's forms; what
-//! is read about groups and connections is exact within its region (see [`solve`](crate::solve)), about chains it is tactical:
+//! is read about groups is exact within its region (see [`solve`](crate::solve)), about chains and connections it is tactical:
 //! only moves near them are tried. What was not found out within a fixed number of nodes is refused, not guessed.
 //!
 //! Codes: 0 no; 1 yes; 2 yes, if the player who moves first can ignore a threat in a ko; 3 yes, if that player makes a
@@ -15,8 +15,6 @@ use kosumi_gtp::{Arguments, Failure, Session};
 pub(super) const MOST_NODES: u64 = 50_000;
 /// Bytes for the table of one question.
 const MEMORY: usize = 32 << 20;
-/// How far from two chains stones are tried that may join them.
-const CONNECTION_DISTANCE: usize = 3;
 
 /// The region of tactical reading is the whole board.
 fn everywhere() -> Region {
@@ -144,9 +142,7 @@ impl Commands {
     }
 
     fn joins(&self, a: Point, b: Point, first: Color) -> Result<Reading, Failure> {
-        let board = self.board();
-        let region = Region::near(board, &[a, b], CONNECTION_DISTANCE);
-        self.read(board, &region, Aim::Connect(a, b), first)
+        self.read(self.board(), &everywhere(), Aim::Link(a, b), first)
     }
 
     /// Two stones of the same player.

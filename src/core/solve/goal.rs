@@ -1,5 +1,6 @@
 //! What a search is to show: goals that one player, the prover, reaches or does not.
 
+use super::between::{APART, Between};
 use super::bits::Bits;
 use super::ground::{Ground, Holding, NOWHERE, Position};
 use super::table::{Hash128, Trace};
@@ -33,6 +34,9 @@ pub(super) enum Kind<B> {
     Secure(B),
     /// The two points, stones of the prover's, are in one chain.
     Join(u32, u32),
+    /// The same, by the rule of tactical reading: the chains are apart once joining them would take [`APART`] moves in a
+    /// row, and only moves on the shortest ways between them and near those are tried.
+    Link(u32, u32),
 }
 
 /// A chain with so many liberties and the opponent to move is safe in tactical reading.
@@ -111,8 +115,8 @@ impl<B: Bits> Goal<B> {
                 hash.mix(5);
                 area.words(|word| hash.mix(word));
             }
-            Kind::Join(a, b) => {
-                hash.mix(4);
+            Kind::Join(a, b) | Kind::Link(a, b) => {
+                hash.mix(if matches!(self.kind, Kind::Join(..)) { 4 } else { 7 });
                 hash.mix(u64::from(a) << 32 | u64::from(b));
             }
         }
@@ -122,7 +126,15 @@ impl<B: Bits> Goal<B> {
     /// The empty points where a move can matter: all of them, but for tactical reading.
     pub(super) fn candidates(&self, ground: &Ground<B>, position: &Position<B>) -> B {
         let empty = ground.empties(position) & ground.playable;
-        let Kind::Chain(stone) = self.kind else { return empty };
+        match self.kind {
+            Kind::Chain(stone) => self.candidates_near(stone, ground, position, empty),
+            Kind::Link(a, b) => Between { ground, position, color: self.prover, a, b }.points() & empty,
+            _ => empty,
+        }
+    }
+
+    /// Where a move can matter to the chain of a stone that may be captured.
+    fn candidates_near(&self, stone: u32, ground: &Ground<B>, position: &Position<B>, empty: B) -> B {
         let stones = position.stones[self.prover.opponent() as usize];
         let enemy = position.stones[self.prover as usize];
         if !stones.has(stone) {
@@ -184,7 +196,7 @@ impl<B: Bits> Goal<B> {
         match self.kind {
             Kind::Score(at_least) => ground.score(position) >= at_least,
             Kind::Clear(area) => !position.stones[self.prover.opponent() as usize].meets(area),
-            Kind::Take { .. } | Kind::Chain(_) | Kind::Secure(_) | Kind::Join(..) => false,
+            Kind::Take { .. } | Kind::Chain(_) | Kind::Secure(_) | Kind::Join(..) | Kind::Link(..) => false,
         }
     }
 
@@ -231,7 +243,7 @@ impl<B: Bits> Goal<B> {
                     Settled::at_once(false)
                 }
             }
-            Kind::Join(a, b) => {
+            Kind::Join(a, b) | Kind::Link(a, b) => {
                 let stones = position.stones[prover];
                 if !stones.has(a) || !stones.has(b) {
                     return Settled::at_once(false);
@@ -242,7 +254,7 @@ impl<B: Bits> Goal<B> {
         }
     }
 
-    /// Is it decided by what a player holds for certain? `cycles`: who wins when a position comes back, if that
+    /// Is it decided by what a player holds for certain, or by the distance of chains? `cycles`: who wins when a position comes back, if that
     /// ends the game.
     pub(super) fn held(
         &self,
@@ -303,6 +315,10 @@ impl<B: Bits> Goal<B> {
                 let secure = holding.stones.meets(area);
                 if secure { Settled::held(true, ground, owner, &holding) } else { None }
             }
+            Kind::Link(a, b) => {
+                let between = Between { ground, position, color: self.prover, a, b };
+                if between.moves().is_none() { Settled::at_once(false) } else { None }
+            }
             Kind::Chain(_) | Kind::Join(..) => None,
         }
     }
@@ -329,6 +345,13 @@ impl<B: Bits> Goal<B> {
                 // What looks better for Black is likely to be proven sooner, and disproven later.
                 let lead = ground.shape(position, Color::Black) - ground.shape(position, Color::White);
                 (effort(-lead), effort(lead))
+            }
+            Kind::Link(a, b) => {
+                let between = Between { ground, position, color: self.prover, a, b };
+                let moves = between.moves().unwrap_or(APART) as u32;
+                let to_come = (moves + u32::from(position.to_move != self.prover)).clamp(1, APART as u32);
+                // Every further move makes it several times as much work.
+                (4u32.pow(to_come - 1), 4u32.pow(APART as u32 - to_come))
             }
             Kind::Clear(_) | Kind::Secure(_) | Kind::Join(..) => (1, 1),
         }

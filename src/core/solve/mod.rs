@@ -9,6 +9,7 @@
 
 #[cfg(test)]
 mod attractor;
+mod between;
 mod bits;
 mod boards;
 mod double;

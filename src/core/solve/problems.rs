@@ -30,6 +30,17 @@ pub enum Aim {
     Chain(Point),
     /// To join the chains at two points.
     Connect(Point, Point),
+    /// To join the chains at two points, by tactical reading on the whole board: the chains are apart if joining them would
+    /// take five moves in a row, and only moves on the shortest ways between them and near those are tried. The region and
+    /// its group are not looked at.
+    Link(Point, Point),
+}
+
+impl Aim {
+    /// Is it read on the whole board, with few moves?
+    fn is_tactical(self) -> bool {
+        matches!(self, Aim::Chain(_) | Aim::Link(..))
+    }
 }
 
 /// A question about a part of a board.
@@ -140,6 +151,7 @@ pub(super) fn key(question: &Question<'_>, first: Color, most_nodes: u64) -> Res
         Aim::Secure => (2, [None; 2]),
         Aim::Chain(point) => (3, [Some(point), None]),
         Aim::Connect(a, b) => (4, [Some(a), Some(b)]),
+        Aim::Link(a, b) => (5, [Some(a), Some(b)]),
     };
     let place = |point: Option<Point>| point.map_or(u64::MAX, |it| (it.column() * 64 + it.row()) as u64);
     let ko = board.ko().filter(|&(_, color)| color == first).map(|(point, _)| point);
@@ -291,7 +303,7 @@ fn check(question: &Question<'_>) -> Result<(), QuestionError> {
     if let Aim::Chain(point) = question.aim {
         return if color(point).is_some() { Ok(()) } else { Err(QuestionError::NoStones) };
     }
-    if let Aim::Connect(a, b) = question.aim {
+    if let Aim::Connect(a, b) | Aim::Link(a, b) = question.aim {
         if color(a).is_none() || color(a) != color(b) {
             return Err(QuestionError::NotOneColor);
         }
@@ -307,7 +319,7 @@ fn check(question: &Question<'_>) -> Result<(), QuestionError> {
             return Err(QuestionError::NoStones);
         }
     }
-    if question.region.empty_points(board) == 0 {
+    if !question.aim.is_tactical() && question.region.empty_points(board) == 0 {
         return Err(QuestionError::NoRoom);
     }
     Ok(())
@@ -316,7 +328,7 @@ fn check(question: &Question<'_>) -> Result<(), QuestionError> {
 /// The corner and the size of the smallest window with the region, the chains around it, and their liberties.
 fn window(question: &Question<'_>) -> ((usize, usize), (usize, usize)) {
     let board = question.board;
-    if let Aim::Chain(_) = question.aim {
+    if question.aim.is_tactical() {
         return ((0, 0), (board.size().columns(), board.size().rows()));
     }
     let mut seen = question.region.playable;
@@ -350,7 +362,9 @@ impl<B: Bits> Setting<B> {
     fn new(question: &Question<'_>, (corner, sides): ((usize, usize), (usize, usize))) -> Option<Setting<B>> {
         let board = question.board;
         let mut ground = Ground::<B>::window(board.size(), corner, sides, question.suicide)?;
-        ground.playable = ground.set(|point| question.region.playable.contains(point));
+        if !question.aim.is_tactical() {
+            ground.playable = ground.set(|point| question.region.playable.contains(point));
+        }
         // Whose stones go on outside the window, or could, is not asked: chains next to the region lie in it.
         ground.safe =
             ground.open & ground.set(|point| board.cell(point).color().is_some()) & !ground.playable;
@@ -362,12 +376,10 @@ impl<B: Bits> Setting<B> {
                 let own = ground.set(|point| board.chain(own).any(|stone| stone == point));
                 (owner?.opponent(), Kind::Take { target: group, own })
             }
-            Aim::Chain(point) => {
-                ground.playable = ground.points;
-                (board.cell(point).color()?.opponent(), Kind::Chain(ground.index(point)?))
-            }
+            Aim::Chain(point) => (board.cell(point).color()?.opponent(), Kind::Chain(ground.index(point)?)),
             Aim::Secure => (owner?, Kind::Secure(group)),
             Aim::Connect(a, b) => (board.cell(a).color()?, Kind::Join(ground.index(a)?, ground.index(b)?)),
+            Aim::Link(a, b) => (board.cell(a).color()?, Kind::Link(ground.index(a)?, ground.index(b)?)),
         };
         let position = ground.position(board, Color::Black);
         // A circle has captured nothing, and has joined or secured nothing either.

@@ -212,6 +212,25 @@ fn connections_are_read() {
     assert_eq!(both(cut, "B4", connect("B4", "D2"))[0], Success::No);
 }
 
+#[test]
+fn links_are_read_tactically() {
+    let link = |a: &'static str, b: &'static str| move |board: &Board| Aim::Link(at(board, a), at(board, b));
+    let joint = ". . . . . .\n. O . . O .\n. X X X . .\n. . . . . .\n. X X X . .\n. O . . O .";
+    assert_eq!(both(joint, "B4", link("B4", "B2")), [Success::Yes, Success::Yes]);
+    let cut = ". . O . .\n. X O . .\n. . . . .\n. . O X .\n. . O . .";
+    assert_eq!(both(cut, "B4", link("B4", "D2"))[0], Success::No);
+    // A stone that cuts a jump is captured in a ladder or a net, unless it has help on both sides.
+    let jump = format!(
+        "{0}{0}{0}. . . . X . . . .\n{0}. . . . X . . . .\n{0}{0}. . . . . . . . .",
+        ". . . . . . . . .\n"
+    );
+    assert_eq!(both(&jump, "E6", link("E6", "E4")), [Success::Yes, Success::Yes]);
+    let rest = ". . . . . . . . .\n. . . . X . . . .\n. . . . . . . . .\n. . . . . . . . .";
+    let helped = jump.replace(rest, &rest.replacen(". . . . . .", ". . . O . O", 1));
+    assert_ne!(helped, jump);
+    assert_eq!(both(&helped, "E6", link("E6", "E4")), [Success::No, Success::Yes]);
+}
+
 /// The board with the region's empty points marked.
 fn marked(board: &Board, region: &Region) -> String {
     let mut rows: Vec<Vec<char>> = board

@@ -466,6 +466,45 @@ fn compare_with_all_positions(questions: u32, seed: u64, races: bool) -> u32 {
     decided
 }
 
+/// Tactical reading of connections is not exact: it tries few moves. This is how often it is right on random
+/// small boards.
+#[test]
+fn links_are_mostly_those_of_all_positions() {
+    let mut rng = Rng::new(3);
+    let [mut decided, mut right, mut open] = [0u32; 3];
+    for _ in 0..4_000 {
+        let case = Case { rule: KoRule::Simple, suicide: false, ..Case::random(&mut rng) };
+        let size = BoardSize::new(case.columns, case.rows).unwrap();
+        let ground = Ground::<u64>::whole(size, false).unwrap();
+        let cell = |point: Point| case.cells[point.row() * case.columns + point.column()];
+        let mut root: Position<u64> = ground.position(&Board::new(size), case.to_move);
+        root.stones = Color::BOTH.map(|color| ground.set(|point| cell(point) == code(color)));
+        let prover = case.cycles.opponent();
+        let own = root.stones[prover as usize];
+        let stone = |rng: &mut Rng| own.each().nth(rng.below(own.count().max(1)) as usize);
+        let (Some(a), Some(b)) = (stone(&mut rng), stone(&mut rng)) else { continue };
+        let exact = Goal { prover, kind: Kind::Join(a, b) };
+        let settled = |position: &Position<u64>| exact.decided(&ground, position).map(|settled| settled.won);
+        if settled(&root).is_some() {
+            continue;
+        }
+        let Some(expected) = attractor::forces(&ground, &exact, &root, 50_000, settled) else { continue };
+        let table = Table::new(1 << 20);
+        let goal = Goal { kind: Kind::Link(a, b), ..exact };
+        let repetition = Repetition::Wins(case.cycles);
+        let question = Asked { ground: &ground, goal, repetition, images: None, table: &table };
+        match question.decide(&root, &[], 1, &|nodes| nodes > 50_000).answer.won {
+            Some(won) => {
+                decided += 1;
+                right += u32::from(won == expected);
+            }
+            None => open += 1,
+        }
+    }
+    println!("{right} of {decided} right, {open} open");
+    assert!(decided > 400 && open * 50 < decided && right * 100 >= decided * 98);
+}
+
 #[test]
 fn answers_with_threats_are_those_of_all_positions() {
     assert!(compare_with_all_positions(1_500, 1, false) > 400);
