@@ -27,7 +27,6 @@ pub(super) struct Between<'a, B> {
 }
 
 /// An opponent's chain that may be captured on the way.
-#[derive(Clone, Copy)]
 struct Crossed<B> {
     stones: B,
     liberties: B,
@@ -149,7 +148,7 @@ mod tests {
         board.size().points().find(|point| point.to_string() == vertex).unwrap()
     }
 
-    /// How many of White's moves in a row join her stones, and the board with `+` where a move may matter.
+    /// How many of White's moves in a row join two of White's stones, and the board with `+` where a move may matter.
     fn between(drawing: &str, [a, b]: [&str; 2], to_move: Color) -> (Option<usize>, String) {
         let board: Board = drawing.parse().unwrap();
         let ground = Ground::<u128>::whole(board.size(), false).unwrap();
@@ -176,7 +175,7 @@ mod tests {
         let atari = "......\n..O...\n.OXO..\n......";
         let (moves, points) = between(atari, ["B2", "D2"], Color::Black);
         assert_eq!((moves, points.as_str()), (Some(1), "......\n..O...\n.OXO..\n..+..."));
-        // Two liberties: on the way if White is on turn, or saved by Black.
+        // Two moves capture the stone at B5, a third one joins C5 and D4; the chain with four liberties stays.
         let weak = "......\n.XO...\n.OXO..\n..XX..\n......\n......";
         assert_eq!(between(weak, ["B4", "D4"], Color::White).0, Some(3));
         let far = ".......\nO.....O\n.......";

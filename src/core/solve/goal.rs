@@ -248,14 +248,21 @@ impl<B: Bits> Goal<B> {
                 if !stones.has(a) || !stones.has(b) {
                     return Settled::at_once(false);
                 }
-                let joined = ground.fill(B::one(a), stones).has(b);
-                if joined { Settled::at_once(true) } else { None }
+                let chain = ground.fill(B::one(a), stones);
+                if !chain.has(b) {
+                    return None;
+                }
+                // Who joins stones and has them captured has not joined them.
+                let is_taken_next = matches!(self.kind, Kind::Link(..))
+                    && position.to_move != self.prover
+                    && (ground.around(chain) & ground.empties(position)).count() < 2;
+                if is_taken_next { None } else { Settled::at_once(true) }
             }
         }
     }
 
-    /// Is it decided by what a player holds for certain, or by the distance of chains? `cycles`: who wins when a position comes back, if that
-    /// ends the game.
+    /// Is it decided by what a player holds for certain, or by how far chains are apart? `cycles`: who wins when a position
+    /// comes back, if that ends the game.
     pub(super) fn held(
         &self,
         ground: &Ground<B>,
@@ -316,8 +323,12 @@ impl<B: Bits> Goal<B> {
                 if secure { Settled::held(true, ground, owner, &holding) } else { None }
             }
             Kind::Link(a, b) => {
-                let between = Between { ground, position, color: self.prover, a, b };
-                if between.moves().is_none() { Settled::at_once(false) } else { None }
+                match (Between { ground, position, color: self.prover, a, b }).moves() {
+                    None => Settled::at_once(false),
+                    // They were one chain before anybody moved.
+                    Some(0) => self.decided(ground, position),
+                    Some(_) => None,
+                }
             }
             Kind::Chain(_) | Kind::Join(..) => None,
         }

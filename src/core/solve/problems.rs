@@ -72,8 +72,8 @@ pub enum QuestionError {
     /// The two chains are of different players, or one of them is no chain.
     #[error("the two points are not stones of the same player")]
     NotOneColor,
-    /// Larger than 19×19.
-    #[error("the board is too large: 19×19 at most")]
+    /// What it is about spreads over more than 19×19 points.
+    #[error("what is to be read spreads over more than 19×19 points")]
     TooLarge,
 }
 
@@ -325,11 +325,22 @@ fn check(question: &Question<'_>) -> Result<(), QuestionError> {
     Ok(())
 }
 
-/// The corner and the size of the smallest window with the region, the chains around it, and their liberties.
+/// The most columns and rows that tactical reading sees.
+const LARGEST_SIDE: usize = 19;
+
+/// The corner and the size of the smallest window with the region, the chains around it, and their liberties; for tactical
+/// reading the whole board, or as much of it around the stones in question as can be read.
 fn window(question: &Question<'_>) -> ((usize, usize), (usize, usize)) {
     let board = question.board;
-    if question.aim.is_tactical() {
-        return ((0, 0), (board.size().columns(), board.size().rows()));
+    if let Aim::Chain(a) | Aim::Link(a, _) = question.aim {
+        let b = if let Aim::Link(_, b) = question.aim { b } else { a };
+        let side = |from: usize, to: usize, all: usize| {
+            let length = all.min(LARGEST_SIDE);
+            (((from + to) / 2).saturating_sub(length / 2).min(all - length), length)
+        };
+        let (left, columns) = side(a.column(), b.column(), board.size().columns());
+        let (bottom, rows) = side(a.row(), b.row(), board.size().rows());
+        return ((left, bottom), (columns, rows));
     }
     let mut seen = question.region.playable;
     seen.union_with(&question.region.group);
@@ -362,9 +373,10 @@ impl<B: Bits> Setting<B> {
     fn new(question: &Question<'_>, (corner, sides): ((usize, usize), (usize, usize))) -> Option<Setting<B>> {
         let board = question.board;
         let mut ground = Ground::<B>::window(board.size(), corner, sides, question.suicide)?;
-        if !question.aim.is_tactical() {
-            ground.playable = ground.set(|point| question.region.playable.contains(point));
-        }
+        ground.playable = match question.aim.is_tactical() {
+            true => ground.points & !ground.open,
+            false => ground.set(|point| question.region.playable.contains(point)),
+        };
         // Whose stones go on outside the window, or could, is not asked: chains next to the region lie in it.
         ground.safe =
             ground.open & ground.set(|point| board.cell(point).color().is_some()) & !ground.playable;

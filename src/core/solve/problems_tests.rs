@@ -7,7 +7,7 @@ use super::problems::{Job, Setting, with_ground};
 use super::{
     Aim, ProofNode, Question, QuestionError, Reading, Region, Success, Verdict, judge, proof_tree, read,
 };
-use crate::board::{Board, Cell, Color, Move, Point, PointSet};
+use crate::board::{Board, BoardSize, Cell, Color, Move, Point, PointSet};
 
 /// One problem of the file.
 #[derive(Debug)]
@@ -229,6 +229,39 @@ fn links_are_read_tactically() {
     let helped = jump.replace(rest, &rest.replacen(". . . . . .", ". . . O . O", 1));
     assert_ne!(helped, jump);
     assert_eq!(both(&helped, "E6", link("E6", "E4")), [Success::No, Success::Yes]);
+    // Who joins two stones and has them captured has not joined them; with a liberty more they are.
+    let atari = ". . . . .\n. . O . .\nO O . O .\nX . X O .";
+    assert_eq!(both(atari, "A1", link("A1", "C1")), [Success::No, Success::No]);
+    let free = atari.replacen("X O .", "X . .", 1);
+    assert_eq!(both(&free, "A1", link("A1", "C1"))[1], Success::Yes);
+}
+
+#[test]
+fn tactical_reading_sees_as_much_of_a_large_board_as_it_can_read() {
+    let drawing = ". . . . .\n. X X X .\n. . . . .\n. X X X .\n. O . . .\nO X O . .\n. . . . .";
+    let small: Board = drawing.parse().unwrap();
+    let region = Region { playable: PointSet::EMPTY, group: PointSet::EMPTY, is_closed: false };
+    let ask = |board: &Board, aim| {
+        let question = Question { board, region: &region, aim, suicide: false, memory: 8 << 20, threads: 1 };
+        read(&question, Color::White, &|nodes| nodes > 100_000).map(|reading| reading.success)
+    };
+    let size = BoardSize::new(25, 25).unwrap();
+    for (right, up) in [(0, 0), (20, 18), (10, 9)] {
+        let moved = |point: Point| Point::new(point.column() + right, point.row() + up);
+        let point = |vertex| moved(at(&small, vertex));
+        let board = Board::from_stones(size, small.stones().map(|(it, color)| (moved(it), color))).unwrap();
+        assert_eq!(ask(&board, Aim::Link(point("B6"), point("D4"))), Ok(Success::Yes), "a bamboo joint");
+        assert_eq!(ask(&board, Aim::Link(point("B6"), point("D6"))), Ok(Success::Yes), "one chain");
+        assert_eq!(ask(&board, Aim::Chain(point("B2"))), Ok(Success::Yes), "in atari");
+    }
+    // The only liberty of the black chain, Z2, lies beyond what is seen: it is not known, so it is not captured.
+    let row = |row: usize, color| (0..24).map(move |column| (Point::new(column, row), color));
+    let long = row(0, Color::White).chain(row(1, Color::Black)).chain(row(2, Color::White));
+    let long = Board::from_stones(size, long.collect::<Vec<_>>()).unwrap();
+    assert_eq!(ask(&long, Aim::Chain(Point::new(2, 1))), Ok(Success::No));
+    let corners = [Point::new(0, 0), Point::new(24, 24)];
+    let far = Board::from_stones(size, corners.map(|corner| (corner, Color::Black))).unwrap();
+    assert_eq!(ask(&far, Aim::Link(corners[0], corners[1])), Err(QuestionError::TooLarge));
 }
 
 /// The board with the region's empty points marked.

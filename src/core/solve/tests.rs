@@ -483,14 +483,14 @@ fn links_are_mostly_those_of_all_positions() {
         let own = root.stones[prover as usize];
         let stone = |rng: &mut Rng| own.each().nth(rng.below(own.count().max(1)) as usize);
         let (Some(a), Some(b)) = (stone(&mut rng), stone(&mut rng)) else { continue };
-        let exact = Goal { prover, kind: Kind::Join(a, b) };
-        let settled = |position: &Position<u64>| exact.decided(&ground, position).map(|settled| settled.won);
+        let goal = Goal { prover, kind: Kind::Link(a, b) };
+        let settled = |position: &Position<u64>| goal.decided(&ground, position).map(|settled| settled.won);
         if settled(&root).is_some() {
             continue;
         }
-        let Some(expected) = attractor::forces(&ground, &exact, &root, 50_000, settled) else { continue };
+        // Every move is tried here.
+        let Some(expected) = attractor::forces(&ground, &goal, &root, 50_000, settled) else { continue };
         let table = Table::new(1 << 20);
-        let goal = Goal { kind: Kind::Link(a, b), ..exact };
         let repetition = Repetition::Wins(case.cycles);
         let question = Asked { ground: &ground, goal, repetition, images: None, table: &table };
         match question.decide(&root, &[], 1, &|nodes| nodes > 50_000).answer.won {
