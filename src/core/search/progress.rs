@@ -108,7 +108,7 @@ impl Progress {
 
     /// Waits until one more may be in progress, if it `waits`; `None` if all is over before that.
     ///
-    /// Whoever waits is woken: each turn that ends rings for one, and who is woken and finds room for another rings for him.
+    /// Nobody waits for ever: each turn that ends wakes one worker, and a worker that finds room for another one wakes it.
     fn turn(&self, waits: bool) -> Option<Turn<'_>> {
         let Some(turns) = &self.turns else { return Some(Turn(None)) };
         let mut state = turns.lock();

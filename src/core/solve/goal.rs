@@ -35,7 +35,7 @@ pub(super) enum Kind<B> {
     /// The two points, stones of the prover's, are in one chain.
     Join(u32, u32),
     /// The same, by the rule of tactical reading: the chains are apart once joining them would take [`APART`] moves in a
-    /// row, and only moves on the shortest ways between them and near those are tried.
+    /// row, a chain that is captured at once is not joined, and only moves on the shortest ways and near those are tried.
     Link(u32, u32),
 }
 

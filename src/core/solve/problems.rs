@@ -31,8 +31,8 @@ pub enum Aim {
     /// To join the chains at two points.
     Connect(Point, Point),
     /// To join the chains at two points, by tactical reading on the whole board: the chains are apart if joining them would
-    /// take five moves in a row, and only moves on the shortest ways between them and near those are tried. The region and
-    /// its group are not looked at.
+    /// take five moves in a row or the joined chain is captured at once, and only moves on the shortest ways between them and
+    /// near those are tried. The region and its group are not looked at.
     Link(Point, Point),
 }
 
@@ -325,7 +325,7 @@ fn check(question: &Question<'_>) -> Result<(), QuestionError> {
     Ok(())
 }
 
-/// The most columns and rows that tactical reading sees.
+/// The most columns and rows that tactical reading sees of a board that is too large for it.
 const LARGEST_SIDE: usize = 19;
 
 /// The corner and the size of the smallest window with the region, the chains around it, and their liberties; for tactical
@@ -334,12 +334,14 @@ fn window(question: &Question<'_>) -> ((usize, usize), (usize, usize)) {
     let board = question.board;
     if let Aim::Chain(a) | Aim::Link(a, _) = question.aim {
         let b = if let Aim::Link(_, b) = question.aim { b } else { a };
+        let size = board.size();
+        let is_whole = Ground::<Wide>::whole(size, question.suicide).is_some();
         let side = |from: usize, to: usize, all: usize| {
-            let length = all.min(LARGEST_SIDE);
+            let length = if is_whole { all } else { all.min(LARGEST_SIDE) };
             (((from + to) / 2).saturating_sub(length / 2).min(all - length), length)
         };
-        let (left, columns) = side(a.column(), b.column(), board.size().columns());
-        let (bottom, rows) = side(a.row(), b.row(), board.size().rows());
+        let (left, columns) = side(a.column(), b.column(), size.columns());
+        let (bottom, rows) = side(a.row(), b.row(), size.rows());
         return ((left, bottom), (columns, rows));
     }
     let mut seen = question.region.playable;
@@ -374,6 +376,7 @@ impl<B: Bits> Setting<B> {
         let board = question.board;
         let mut ground = Ground::<B>::window(board.size(), corner, sides, question.suicide)?;
         ground.playable = match question.aim.is_tactical() {
+            // A stone at an open edge would have liberties that are not seen.
             true => ground.points & !ground.open,
             false => ground.set(|point| question.region.playable.contains(point)),
         };

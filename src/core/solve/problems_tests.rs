@@ -262,6 +262,11 @@ fn tactical_reading_sees_as_much_of_a_large_board_as_it_can_read() {
     let corners = [Point::new(0, 0), Point::new(24, 24)];
     let far = Board::from_stones(size, corners.map(|corner| (corner, Color::Black))).unwrap();
     assert_eq!(ask(&far, Aim::Link(corners[0], corners[1])), Err(QuestionError::TooLarge));
+    // A long and narrow board is seen whole.
+    let corners = [Point::new(0, 0), Point::new(24, 9)];
+    let narrow = BoardSize::new(25, 10).unwrap();
+    let narrow = Board::from_stones(narrow, corners.map(|corner| (corner, Color::Black))).unwrap();
+    assert_eq!(ask(&narrow, Aim::Link(corners[0], corners[1])), Ok(Success::No));
 }
 
 /// The board with the region's empty points marked.
