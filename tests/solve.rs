@@ -25,7 +25,19 @@ fn a_board_is_solved() {
     // Without nodes there is no answer, and none is made up. The smallest table will do.
     let out = kosumi(&["solve", "board", "--size", "9", "--nodes", "1", "--memory", "1"]);
     assert!(text(&out.stdout).contains("not decided: the score is from -81 to +81"), "{}", text(&out.stdout));
-    for wrong in [&["--rules", "japanese"][..], &["--size", "0"], &["--memory", "0"], &["--time", "-1"]] {
+    // Behind Black's best move White can do no better.
+    let out = kosumi(&["solve", "board", "--size", "3", "--moves", "b2", "--json"]);
+    let json: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
+    assert_eq!(json["score"], 9);
+    for wrong in [
+        &["--rules", "japanese"][..],
+        &["--size", "0"],
+        &["--memory", "0"],
+        &["--time", "-1"],
+        &["--moves", "B2 B2"],
+        &["--moves", "D4"],
+        &["--moves", "first"],
+    ] {
         let arguments = [&["solve", "board", "--size", "3"][..], wrong].concat();
         assert!(!kosumi(&arguments).status.success(), "{wrong:?}");
     }

@@ -3,11 +3,13 @@
 use super::Limits;
 use crate::board::{Board, BoardSize, Color, Move};
 use crate::cli::{interrupt, options};
+use crate::commands::vertex_move;
 use crate::rules::{KoRule, Rules};
 use crate::solve::{BoardAnswer, BoardRequest, solve_board};
 use anyhow::Context;
 use clap::Args;
 use indicatif::ProgressBar;
+use kosumi_gtp::Vertex;
 use std::io::{self, Write};
 use std::time::Instant;
 
@@ -22,6 +24,7 @@ Examples:
   kosumi solve board --size 4x4                 Black wins by 2, in a few seconds
   kosumi solve board --size 3x3 --all           all best first moves
   kosumi solve board --size 5x4 --guess 20 --threads 2 --memory 4096
+  kosumi solve board --size 3x4 --moves \"B2\" behind a first move
   kosumi solve board --size 2x2 --rules new-zealand --json")]
 pub(super) struct Arguments {
     /// Size of the board: 3, or WIDTHxHEIGHT
@@ -36,6 +39,9 @@ pub(super) struct Arguments {
     /// Ask about this score first: whether Black gets it, and then whether Black gets more
     #[arg(long, value_name = "SCORE", allow_hyphen_values = true)]
     guess: Option<i32>,
+    /// Moves that are made first, Black's and White's in turn: "C3 B2 pass"
+    #[arg(long, value_name = "MOVES", default_value = "", hide_default_value = true)]
+    moves: String,
     /// Find all best first moves, not one of them
     #[arg(long)]
     all: bool,
@@ -50,6 +56,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let mut rules = arguments.rules;
     rules.ko = arguments.ko.unwrap_or(rules.ko);
     let board = Board::new(arguments.size);
+    let first = first_moves(arguments.size, &arguments.moves)?;
     let start = Instant::now();
     let bar = crate::cli::progress::spinner();
     let interrupted = interrupt::flag()?;
@@ -58,6 +65,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         let request = BoardRequest {
             board: &board,
             to_move: Color::Black,
+            moves: &first,
             rules,
             memory: arguments.limits.bytes(),
             all_best: arguments.all,
@@ -102,6 +110,14 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         nodes as f64 / seconds
     )?;
     Ok(())
+}
+
+fn first_moves(size: BoardSize, text: &str) -> anyhow::Result<Vec<Move>> {
+    let word = |word: &str| -> anyhow::Result<Move> {
+        let vertex: Vertex = word.parse().with_context(|| format!("--moves: {word}"))?;
+        vertex_move(size, vertex).with_context(|| format!("--moves: {word} is not on the board"))
+    };
+    text.split_whitespace().map(word).collect()
 }
 
 fn show(bar: &ProgressBar, nodes: u64) {

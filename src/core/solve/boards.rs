@@ -21,6 +21,12 @@ pub enum BoardError {
     /// The board has too many points.
     #[error("the board is too large: 19×19 at most")]
     TooLarge,
+    /// One of the first moves may not be played: its number, from 1.
+    #[error("move {0} is not legal")]
+    Illegal(usize),
+    /// The game ends before all first moves are made.
+    #[error("the game is over after move {0}")]
+    Over(usize),
 }
 
 /// What is known of the score of a position, in Black's points without komi.
@@ -56,6 +62,8 @@ pub struct BoardRequest<'a> {
     pub board: &'a Board,
     /// Whose turn it is.
     pub to_move: Color,
+    /// Moves that are made first, in turn. Positions on the way are the past of the one that is solved.
+    pub moves: &'a [Move],
     /// The rules: repetition, suicide, area scoring.
     pub rules: Rules,
     /// Bytes for the table.
@@ -87,13 +95,13 @@ pub fn solve_board(
     }
     let size = request.board.size();
     if let Some(ground) = Ground::<u64>::whole(size, rules.suicide) {
-        return Ok(BoardSearch::new(request, ground, stop, progress).run());
+        return BoardSearch::new(request, ground, stop, progress).run();
     }
     if let Some(ground) = Ground::<u128>::whole(size, rules.suicide) {
-        return Ok(BoardSearch::new(request, ground, stop, progress).run());
+        return BoardSearch::new(request, ground, stop, progress).run();
     }
     let ground = Ground::<Wide>::whole(size, rules.suicide).ok_or(BoardError::TooLarge)?;
-    Ok(BoardSearch::new(request, ground, stop, progress).run())
+    BoardSearch::new(request, ground, stop, progress).run()
 }
 
 struct BoardSearch<'a, B> {
@@ -103,6 +111,8 @@ struct BoardSearch<'a, B> {
     ground: Ground<B>,
     images: Option<Images<B>>,
     root: Position<B>,
+    /// The moves that are made first.
+    line: Vec<Step>,
     repetition: Repetition,
     answer: BoardAnswer,
 }
@@ -130,16 +140,17 @@ impl<'a, B: Bits> BoardSearch<'a, B> {
             table_use: (0, 0),
             table_bytes: 0,
         };
-        BoardSearch { request, stop, progress, ground, images, root, repetition, answer }
+        BoardSearch { request, stop, progress, ground, images, root, line: Vec::new(), repetition, answer }
     }
 
-    fn run(mut self) -> BoardAnswer {
+    fn run(mut self) -> Result<BoardAnswer, BoardError> {
         let mut table = Table::new(self.request.memory);
+        self.make_moves(&table)?;
         self.answer.table_bytes = table.bytes();
         let mut shown = NO_MOVE;
         while self.answer.at_least < self.answer.at_most {
             let at_least = self.next_question();
-            let Some((won, best)) = self.ask(&table, at_least, &[]) else { return self.answer };
+            let Some((won, best)) = self.ask(&table, at_least, None) else { return Ok(self.answer) };
             table.next_generation();
             if won {
                 self.answer.at_least = at_least;
@@ -147,13 +158,45 @@ impl<'a, B: Bits> BoardSearch<'a, B> {
                 self.answer.at_most = at_least - 1;
             }
             // Who is on turn has shown how.
-            if won == (self.request.to_move == Color::Black) {
+            if won == (self.to_move() == Color::Black) {
                 shown = best;
             }
             (self.progress)(&self.answer);
         }
         self.find_best(&table, shown);
-        self.answer
+        Ok(self.answer)
+    }
+
+    /// Makes the first moves, if they are legal.
+    fn make_moves(&mut self, table: &Table<B>) -> Result<(), BoardError> {
+        for (made, &mv) in self.request.moves.iter().enumerate() {
+            let step = match mv {
+                Move::Pass => PASS,
+                Move::Play(point) => self.ground.index(point).map_or(NO_MOVE, |index| index as Step),
+            };
+            let legal = self.legal(table);
+            let &(_, ends) =
+                legal.iter().find(|(other, _)| *other == step).ok_or(BoardError::Illegal(made + 1))?;
+            if ends {
+                return Err(BoardError::Over(made + 1));
+            }
+            self.line.push(step);
+        }
+        Ok(())
+    }
+
+    /// Whose turn it is after the first moves.
+    fn to_move(&self) -> Color {
+        let first = self.request.to_move;
+        if self.line.len().is_multiple_of(2) { first } else { first.opponent() }
+    }
+
+    /// The legal moves behind the first ones, and whether they end the game.
+    fn legal(&self, table: &Table<B>) -> Vec<(Step, bool)> {
+        // Which score is asked about does not matter.
+        let goal = Goal { prover: Color::Black, kind: Kind::Score(0) };
+        let never = |_: u64| false;
+        Search::new(&self.ground, goal, self.repetition, table, &never).moves_behind(&self.root, &self.line)
     }
 
     /// Which bound to ask about: a guess and the next more, and otherwise halving what is left.
@@ -166,8 +209,8 @@ impl<'a, B: Bits> BoardSearch<'a, B> {
         }
     }
 
-    /// Does Black get at least so many points behind these moves, and by which move?
-    fn ask(&mut self, table: &Table<B>, at_least: i32, line: &[Step]) -> Option<(bool, Step)> {
+    /// Does Black get at least so many points, if this move is made, and by which move?
+    fn ask(&mut self, table: &Table<B>, at_least: i32, next: Option<Step>) -> Option<(bool, Step)> {
         let goal = Goal { prover: Color::Black, kind: Kind::Score(at_least) };
         let nodes = self.answer.nodes;
         let outer = self.stop;
@@ -179,7 +222,8 @@ impl<'a, B: Bits> BoardSearch<'a, B> {
             table,
         };
         let stop = |searched| outer(nodes + searched);
-        let found = question.decide(&self.root, line, self.request.threads, &stop);
+        let line: Vec<Step> = self.line.iter().copied().chain(next).collect();
+        let found = question.decide(&self.root, &line, self.request.threads, &stop);
         self.answer.nodes += found.nodes;
         self.answer.table_use.0 += found.table_use.0;
         self.answer.table_use.1 += found.table_use.1;
@@ -188,13 +232,10 @@ impl<'a, B: Bits> BoardSearch<'a, B> {
 
     fn find_best(&mut self, table: &Table<B>, shown: Step) {
         let Some(score) = self.answer.score() else { return };
-        let black = self.request.to_move == Color::Black;
+        let black = self.to_move() == Color::Black;
         // A move is best if the player gets the score behind it.
         let wanted = if black { score } else { score + 1 };
-        let goal = Goal { prover: Color::Black, kind: Kind::Score(wanted) };
-        let never = |_: u64| false;
-        let legal =
-            Search::new(&self.ground, goal, self.repetition, table, &never).moves_behind(&self.root, &[]);
+        let legal = self.legal(table);
         let mut complete = true;
         let mut best = Vec::new();
         for (step, _) in legal {
@@ -204,7 +245,7 @@ impl<'a, B: Bits> BoardSearch<'a, B> {
                 complete = false;
                 continue;
             } else {
-                match self.ask(table, wanted, &[step]) {
+                match self.ask(table, wanted, Some(step)) {
                     Some((won, _)) => won == black,
                     None => {
                         complete = false;
@@ -239,6 +280,7 @@ mod tests {
         let request = BoardRequest {
             board: &board,
             to_move: Color::Black,
+            moves: &[],
             rules: Rules { ko, ..Rules::default() },
             memory: 32 << 20,
             all_best,
@@ -254,6 +296,7 @@ mod tests {
         let request = BoardRequest {
             board: &board,
             to_move: Color::Black,
+            moves: &[],
             rules: Rules::default(),
             memory,
             all_best: false,
@@ -338,6 +381,41 @@ mod tests {
     }
 
     #[test]
+    fn first_moves_are_made_with_their_past() {
+        let square = Board::new(BoardSize::new(2, 2).unwrap());
+        let row = Board::new(BoardSize::new(2, 1).unwrap());
+        let play = |column, row| Move::Play(Point::new(column, row));
+        let after = |board: &Board, moves: &[Move]| {
+            let request = BoardRequest {
+                board,
+                to_move: Color::Black,
+                moves,
+                rules: Rules::default(),
+                memory: 1 << 20,
+                all_best: true,
+                cycles_lose_for: Color::Black,
+                threads: 1,
+                guess: None,
+            };
+            solve_board(&request, &|_| false, &|_| ())
+        };
+        let (a, b, c, d) = (play(0, 0), play(1, 0), play(1, 1), play(0, 1));
+        // A score is the best of those behind the moves.
+        let best = after(&square, &[]).unwrap();
+        for mv in [Move::Pass, a, b, c, d] {
+            let score = after(&square, &[mv]).unwrap().score().unwrap();
+            assert!(score <= 1, "{mv}");
+            assert_eq!(score == 1, best.best.contains(&mv), "{mv}");
+        }
+        // White captures, and superko forbids Black to do so in turn.
+        assert!(after(&row, &[a, b]).is_ok());
+        assert_eq!(after(&row, &[a, b, a]), Err(BoardError::Illegal(3)));
+        assert_eq!(after(&square, &[a, a]), Err(BoardError::Illegal(2)));
+        assert_eq!(after(&square, &[play(2, 0)]), Err(BoardError::Illegal(1)));
+        assert_eq!(after(&square, &[Move::Pass, Move::Pass]), Err(BoardError::Over(2)));
+    }
+
+    #[test]
     fn without_superko_circles_have_no_score() {
         // A player who is behind can always go round, on so small a board.
         assert_eq!(solve(2, 2, KoRule::Simple, false).score(), Some(-4));
@@ -349,6 +427,7 @@ mod tests {
         let mut request = BoardRequest {
             board: &board,
             to_move: Color::White,
+            moves: &[],
             rules: Rules { scoring: Scoring::Territory, ..Rules::default() },
             memory: 1 << 20,
             all_best: false,

@@ -229,6 +229,20 @@ impl<'a, B: Bits> Search<'a, B> {
 
     /// The move and what is known of the position behind it; `None` if it is not legal.
     fn child(&self, position: &Position<B>, step: Step, banned: B) -> Option<Child<B>> {
+        let mut child = self.unseen_child(position, step, banned)?;
+        self.look_at(&mut child);
+        Some(child)
+    }
+
+    /// A child gets what is known of it, or the numbers of a new position.
+    fn look_at(&self, child: &mut Child<B>) {
+        if child.decided.is_none() && !self.refresh(child) {
+            (child.pn, child.dn) = self.goal.first_numbers(self.ground, &child.after);
+        }
+    }
+
+    /// The move and the position behind it, and who wins if the game ends there; `None` if it is not legal.
+    fn unseen_child(&self, position: &Position<B>, step: Step, banned: B) -> Option<Child<B>> {
         let mover = position.to_move;
         let mut lifted = [B::default(); 2];
         let after = match step {
@@ -278,9 +292,6 @@ impl<'a, B: Bits> Search<'a, B> {
         let past = self.path.past(self.ground, self.images, &after, step < THREAT, lifted);
         (child.key, child.symmetry) = (past.key, past.symmetry);
         (child.banned, child.since) = (past.banned, past.since);
-        if !self.refresh(&mut child) {
-            (child.pn, child.dn) = self.goal.first_numbers(self.ground, &after);
-        }
         Some(child)
     }
 
@@ -332,13 +343,28 @@ impl<'a, B: Bits> Search<'a, B> {
     /// resting on anything: no other is needed.
     fn expand(&mut self, position: &Position<B>, banned: B) {
         let prover_moves = position.to_move == self.goal.prover;
+        let wins =
+            |child: &Child<B>| child.decided.is_some_and(|it| it.won == prover_moves && it.since == NEVER);
+        let first = self.children.len();
         for step in self.steps(position) {
-            if let Some(child) = self.child(position, step, banned) {
-                let wins = child.decided.is_some_and(|it| it.won == prover_moves && it.since == NEVER);
-                self.children.push(child);
-                if wins {
-                    break;
+            if let Some(child) = self.unseen_child(position, step, banned) {
+                // The table is much larger than the processor's caches: it is asked about all of them at once.
+                if child.decided.is_none() {
+                    self.table.prefetch(child.key);
                 }
+                self.children.push(child);
+                if wins(&child) {
+                    return;
+                }
+            }
+        }
+        for index in first..self.children.len() {
+            let mut child = self.children[index];
+            self.look_at(&mut child);
+            self.children[index] = child;
+            if wins(&child) {
+                self.children.truncate(index + 1);
+                return;
             }
         }
     }

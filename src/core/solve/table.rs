@@ -7,8 +7,9 @@
 
 use super::bits::Bits;
 use super::step::{NO_MOVE, Step};
+use crate::sync::{Blanks, blanks};
 use bytemuck::Zeroable;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 
 /// Points at which stones were placed and lifted, by colour.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Zeroable)]
@@ -72,11 +73,9 @@ enum Content {
     Won,
 }
 
-/// One cache line where sets are one word. All zeros are an entry that nobody has written.
-#[derive(Clone, Copy, Debug, Zeroable)]
+/// What is known of the position whose key stands beside it. All zeros are an entry that nobody has written.
+#[derive(Clone, Copy, Debug, Default, Zeroable)]
 struct Entry<B> {
-    /// The halves of the key.
-    key: [u64; 2],
     /// A proof's, or its best move if it rests on nothing; or the proof number and the disproof number of an open position.
     suffix: u64,
     trace: Trace<B>,
@@ -90,10 +89,9 @@ struct Entry<B> {
 }
 
 impl<B: Bits> Entry<B> {
-    fn new(key: [u64; 2], known: &Known<B>, work: u32, generation: u8) -> Entry<B> {
+    fn new(known: &Known<B>, work: u32, generation: u8) -> Entry<B> {
         match *known {
             Known::Open { pn, dn } => Entry {
-                key,
                 suffix: u64::from(pn) << 32 | u64::from(dn),
                 trace: Trace::default(),
                 work,
@@ -104,7 +102,7 @@ impl<B: Bits> Entry<B> {
             Known::Proven(Proof { won, rests_on, suffix, trace, best }) => {
                 let content = if won { Content::Won } else { Content::Lost } as u8;
                 let suffix = if rests_on == 0 { u64::from(best) } else { suffix };
-                Entry { key, suffix, trace, work, rests_on, content, generation }
+                Entry { suffix, trace, work, rests_on, content, generation }
             }
         }
     }
@@ -132,24 +130,49 @@ const WAYS: usize = 4;
 /// Parts of the table, each behind a lock.
 const SHARDS: usize = 64;
 
-type Bucket<B> = [Entry<B>; WAYS];
+/// The keys of a bucket are one cache line, so that a look-up that finds nothing waits for memory once. The entries are three
+/// more where sets are one word.
+#[derive(Default, Zeroable)]
+#[repr(C, align(64))]
+struct Bucket<B> {
+    /// The halves of the keys.
+    keys: [[u64; 2]; WAYS],
+    entries: [Entry<B>; WAYS],
+}
+
+impl<B: Bits> Bucket<B> {
+    /// Where entries with this key are.
+    fn ways(&self, key: [u64; 2]) -> impl Iterator<Item = usize> + use<B> {
+        let same = self.keys.map(|other| other == key);
+        (0..WAYS).filter(move |&way| same[way])
+    }
+}
 
 /// See the [module documentation](self).
-#[derive(Debug)]
 pub(super) struct Table<B> {
-    shards: Vec<Mutex<Box<[Bucket<B>]>>>,
+    shards: Vec<Mutex<Blanks<Bucket<B>>>>,
     buckets: u64,
     generation: u8,
 }
 
+impl<B> std::fmt::Debug for Table<B> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Table").field("buckets", &self.buckets).finish_non_exhaustive()
+    }
+}
+
 impl<B: Bits> Table<B> {
-    /// A table of at most so many bytes, but of 64 buckets at least. Memory is taken when it is first written to.
+    /// A table of at most so many bytes, but of 64 buckets at least; of half as many, and so on, if the system refuses that.
+    /// Memory is taken when it is first written to.
     pub(super) fn new(bytes: usize) -> Table<B> {
-        let per_shard = (bytes / std::mem::size_of::<Bucket<B>>() / SHARDS).max(1);
-        Table {
-            shards: (0..SHARDS).map(|_| Mutex::new(bytemuck::zeroed_slice_box(per_shard))).collect(),
-            buckets: per_shard as u64,
-            generation: 1,
+        let mut per_shard = (bytes / size_of::<Bucket<B>>() / SHARDS).max(1);
+        loop {
+            let shards: Option<Vec<_>> = (0..SHARDS).map(|_| blanks(per_shard).map(Mutex::new)).collect();
+            match shards {
+                Some(shards) => return Table { shards, buckets: per_shard as u64, generation: 1 },
+                None if per_shard > 1 => per_shard /= 2,
+                None => std::alloc::handle_alloc_error(std::alloc::Layout::new::<Bucket<B>>()),
+            }
         }
     }
 
@@ -160,62 +183,89 @@ impl<B: Bits> Table<B> {
 
     /// Bytes that it may take.
     pub(super) fn bytes(&self) -> usize {
-        SHARDS * self.buckets as usize * std::mem::size_of::<Bucket<B>>()
+        SHARDS * self.buckets as usize * size_of::<Bucket<B>>()
     }
 
-    fn with_bucket<R>(&self, [high, low]: [u64; 2], work: impl FnOnce(&mut Bucket<B>) -> R) -> R {
+    /// The part of the table where this key belongs, and the bucket's number in it.
+    fn bucket(&self, [high, low]: [u64; 2]) -> (MutexGuard<'_, Blanks<Bucket<B>>>, usize) {
         let shard = &self.shards[low as usize % SHARDS];
-        let index = high % self.buckets;
         // A thread that panicked has left whole entries behind: they are written in one assignment.
-        let mut shard = shard.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        work(&mut shard[index as usize])
+        let shard = shard.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        (shard, (high % self.buckets) as usize)
+    }
+
+    /// Has memory fetched what [`look_up`](Table::look_up) will want to see.
+    #[inline]
+    pub(super) fn prefetch(&self, key: u128) {
+        let (shard, index) = self.bucket(halves(key));
+        prefetch(&shard[index].keys);
     }
 
     /// What is known of a position: the proof for which `holds`, or else the numbers so far.
     pub(super) fn look_up(&self, key: u128, mut holds: impl FnMut(&Proof<B>) -> bool) -> Option<Known<B>> {
         let key = halves(key);
-        self.with_bucket(key, |bucket| {
-            let mut open = None;
-            for entry in bucket.iter_mut().filter(|entry| entry.key == key) {
-                match entry.known() {
-                    Some(known @ Known::Proven(proof)) if holds(&proof) => {
-                        entry.generation = self.generation;
-                        return Some(known);
-                    }
-                    Some(known @ Known::Open { .. }) => open = Some(known),
-                    Some(Known::Proven(_)) | None => {}
+        let (mut shard, index) = self.bucket(key);
+        let bucket = &mut shard[index];
+        let mut open = None;
+        for way in bucket.ways(key) {
+            let entry = &mut bucket.entries[way];
+            match entry.known() {
+                Some(known @ Known::Proven(proof)) if holds(&proof) => {
+                    entry.generation = self.generation;
+                    return Some(known);
                 }
+                Some(known @ Known::Open { .. }) => open = Some(known),
+                Some(Known::Proven(_)) | None => {}
             }
-            open
-        })
+        }
+        open
     }
 
     /// Remembers.
     pub(super) fn store(&self, key: u128, known: Known<B>, work: u64) {
         let work = work.min(u64::from(u32::MAX)) as u32;
         let key = halves(key);
-        self.with_bucket(key, |bucket| {
-            let replaces = |old: &Entry<B>| match (old.known(), &known) {
-                (None, _) | (Some(Known::Proven(_)), Known::Open { .. }) => false,
-                (Some(Known::Open { .. }), Known::Open { .. }) => true,
-                // A proof that always holds makes the numbers useless.
-                (Some(Known::Open { .. }), Known::Proven(new)) => new.rests_on == 0,
-                (Some(Known::Proven(old)), Known::Proven(new)) => {
-                    (old.won, old.rests_on, old.suffix) == (new.won, new.rests_on, new.suffix)
-                }
+        let (mut shard, index) = self.bucket(key);
+        let bucket = &mut shard[index];
+        let replaces = |old: &Entry<B>| match (old.known(), &known) {
+            (None, _) | (Some(Known::Proven(_)), Known::Open { .. }) => false,
+            (Some(Known::Open { .. }), Known::Open { .. }) => true,
+            // A proof that always holds makes the numbers useless.
+            (Some(Known::Open { .. }), Known::Proven(new)) => new.rests_on == 0,
+            (Some(Known::Proven(old)), Known::Proven(new)) => {
+                (old.won, old.rests_on, old.suffix) == (new.won, new.rests_on, new.suffix)
+            }
+        };
+        let same = bucket.ways(key).find(|&way| replaces(&bucket.entries[way]));
+        let slot = same.unwrap_or_else(|| {
+            let value = |entry: &Entry<B>| {
+                (entry.content() != Content::Free, entry.generation == self.generation, entry.work)
             };
-            let same = bucket.iter().position(|old| old.key == key && replaces(old));
-            let slot = same.unwrap_or_else(|| {
-                let value = |entry: &Entry<B>| {
-                    (entry.content() != Content::Free, entry.generation == self.generation, entry.work)
-                };
-                (0..WAYS).min_by_key(|&way| value(&bucket[way])).unwrap_or(0)
-            });
-            let old = &bucket[slot];
-            let work = if same.is_some() { old.work.saturating_add(work) } else { work };
-            bucket[slot] = Entry::new(key, &known, work, self.generation);
+            (0..WAYS).min_by_key(|&way| value(&bucket.entries[way])).unwrap_or(0)
         });
+        let old = bucket.entries[slot].work;
+        let work = if same.is_some() { old.saturating_add(work) } else { work };
+        bucket.keys[slot] = key;
+        bucket.entries[slot] = Entry::new(&known, work, self.generation);
     }
+}
+
+/// Has the processor fetch a value that will be read soon.
+#[inline]
+#[cfg_attr(
+    target_arch = "x86_64",
+    expect(unsafe_code, reason = "the standard library has no safe function for it")
+)]
+fn prefetch<T>(value: &T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: nothing is read, and no address would be wrong.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(
+            std::ptr::from_ref(value).cast(),
+        );
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = value;
 }
 
 fn halves(key: u128) -> [u64; 2] {
@@ -270,6 +320,14 @@ mod tests {
         table.store(7, Known::Proven(proof(false, 0, 0)), 30);
         assert!(table.look_up(7, |_| false).is_none());
         assert!(table.look_up(8, |_| true).is_none());
+    }
+
+    #[test]
+    fn a_table_for_which_there_is_no_memory_is_smaller() {
+        let table: Table<u64> = Table::new(1 << 60);
+        assert!(table.bytes() < 1 << 60);
+        table.store(1, Known::Open { pn: 1, dn: 2 }, 1);
+        assert!(table.look_up(1, |_| true).is_some());
     }
 
     #[test]
