@@ -193,6 +193,25 @@ fn who_joins_stones_in_danger_is_not_saved() {
     check(folder.path(), &rows);
 }
 
+/// Nobody encloses these groups: there is no proof within 50,000 nodes, but a network knows.
+#[test]
+fn open_groups_are_judged_by_the_network() {
+    let folder = tempfile::tempdir().unwrap();
+    let drawing = "......... ......... ......... ......O.. ......... ..OOO.... .O.X.O... ..XX..... .........";
+    fs::write(folder.path().join("open.sgf"), drawn(drawing)).unwrap();
+    let rows = [
+        ("loadsgf open.sgf", "= black"),
+        ("dragon_status C2", "= dead"),
+        ("owl_defend C2", "= 0"),
+        ("owl_attack D4", "= 0"),
+        ("dragon_status D4", "= alive"),
+        ("kata-set-param readingVisits 0", "="),
+        ("dragon_status C2", "= unknown"),
+        ("owl_defend C2", "? not decided within 50000 nodes"),
+    ];
+    check(folder.path(), &rows);
+}
+
 /// Asks all questions of one engine, and compares answers, or beginnings of them that end in a space or line.
 fn check(folder: &Path, rows: &[(&str, &str)]) {
     // Nothing of this needs more than the protocol; the answers come in order.

@@ -229,6 +229,7 @@ const TABLE: &[Parameter] = &[
         get: |all| all.engine.ponder.to_string(),
         set: |all, text| put(&mut all.engine.ponder, flag(text)),
     },
+    number!("readingVisits", reading_visits, 0..=10_000),
     number!("policyOptimism", network.policy_optimism, 0.0..=1.0),
     number!("rootPolicyOptimism", network.root_policy_optimism, 0.0..=1.0),
     number!("nnPolicyTemperature", network.policy_temperature, 0.01..=5.0),

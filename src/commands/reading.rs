@@ -1,6 +1,7 @@
-//! GNU Go's reading commands: is a chain or a group captured, are two chains joined? Answers have GNU Go's forms; what
-//! is read about groups is exact within its region (see [`solve`](crate::solve)), about chains and connections it is tactical:
-//! only moves near them are tried. What was not found out within a fixed number of nodes is refused, not guessed.
+//! GNU Go's reading commands: is a chain or a group captured, are two chains joined? Answers have GNU Go's forms. About
+//! chains and connections reading is tactical: only moves near them are tried. About groups it is exact within a region
+//! (see [`solve`](crate::solve)); what is not proven there the network judges, by a search about the group. What is
+//! then still not known is refused.
 //!
 //! Codes: 0 no; 1 yes; 2 yes, if the player who moves first can ignore a threat in a ko; 3 yes, if that player makes a
 //! big enough threat in a ko.
@@ -8,6 +9,7 @@
 use super::text::move_text;
 use super::{Answer, Commands};
 use crate::board::{Board, Color, Move, Point, PointSet};
+use crate::engine::Judgement;
 use crate::solve::{self, Aim, Question, QuestionError, Reading, Region, Status, Success};
 use kosumi_gtp::{Arguments, Failure, Session};
 
@@ -73,6 +75,15 @@ pub(super) enum Scope {
     Group,
 }
 
+/// Is the group captured that the region is about, and this stone of it, if `first` moves first?
+#[derive(Clone, Copy)]
+struct GroupQuestion<'a> {
+    board: &'a Board,
+    region: &'a Region,
+    point: Point,
+    first: Color,
+}
+
 impl Commands {
     pub(super) fn board(&self) -> &Board {
         self.engine.game().board()
@@ -101,9 +112,49 @@ impl Commands {
         first: Color,
     ) -> Result<Reading, Failure> {
         match scope {
-            Scope::Chain => self.read(board, &everywhere(), Aim::Chain(point), first),
-            Scope::Group => self.read(board, &group_region(board, point)?, Aim::Capture, first),
+            Scope::Chain => {
+                let reading = self.read(board, &everywhere(), Aim::Chain(point), first)?;
+                if reading.success != Success::Unknown {
+                    return Ok(reading);
+                }
+                let region = group_region(board, point)?;
+                Ok(self.settled(reading, GroupQuestion { board, region: &region, point, first }))
+            }
+            Scope::Group => {
+                let region = group_region(board, point)?;
+                self.group_capture(GroupQuestion { board, region: &region, point, first })
+            }
         }
+    }
+
+    fn group_capture(&self, question: GroupQuestion<'_>) -> Result<Reading, Failure> {
+        let GroupQuestion { board, region, first, .. } = question;
+        let reading = self.read(board, region, Aim::Capture, first)?;
+        Ok(self.settled(reading, question))
+    }
+
+    /// What was read if it is proven or nobody can tell better, and otherwise what the network makes of the stone's chain.
+    fn settled(&self, reading: Reading, question: GroupQuestion<'_>) -> Reading {
+        self.judged(&reading, question).unwrap_or(reading)
+    }
+
+    /// What the network makes of the stone's chain; `None` if what was read is proven, or there is no network.
+    fn judged(&self, reading: &Reading, question: GroupQuestion<'_>) -> Option<Reading> {
+        let GroupQuestion { board, region, point, first } = question;
+        let is_proven = match reading.success {
+            Success::Unknown => false,
+            // Who gets out of an open region may be captured outside.
+            Success::No => region.is_closed,
+            Success::Yes | Success::KoFirst(_) | Success::KoSecond(_) => true,
+        };
+        let visits = self.engine.settings().reading_visits;
+        if is_proven || visits == 0 {
+            return None;
+        }
+        let Judgement { survives, best } =
+            self.engine.judge_survival(board, point, &region.playable, first, visits)?;
+        let success = if survives < 0.5 { Success::Yes } else { Success::No };
+        Some(Reading { success, best: Some(best), ..*reading })
     }
 
     fn attack_on(&self, arguments: &mut Arguments<'_>, scope: Scope) -> Answer {
@@ -270,7 +321,7 @@ pub(super) fn dragon_status(
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
 ) -> Answer {
-    let (point, _) = commands.stone(arguments)?;
+    let (point, color) = commands.stone(arguments)?;
     let board = commands.board();
     let region = group_region(board, point)?;
     let suicide = commands.engine.game().rules().suicide;
@@ -279,18 +330,26 @@ pub(super) fn dragon_status(
     let verdict = solve::judge(&question, &|nodes| nodes >= MOST_NODES);
     // A group that has no room is captured at the next move or never: that is for tactical reading.
     let verdict = verdict.map_err(|error| Failure::new(error.to_string()))?;
-    let moves =
-        || [verdict.attack.best, verdict.defence.best].map(|best| move_text(best.unwrap_or(Move::Pass)));
-    Ok(match verdict.status {
+    if verdict.status == Status::Alive {
+        return Ok("alive".into());
+    }
+    let asked = |first| GroupQuestion { board, region: &region, point, first };
+    let attack = commands.judged(&verdict.attack, asked(color.opponent()));
+    match attack.unwrap_or(verdict.attack).success {
+        Success::No if attack.is_some() || region.is_closed => return Ok("alive".into()),
         // Who gets out of an open region is not captured there, and may be captured outside.
-        Status::Seki if !region.is_closed => "unknown".into(),
-        Status::Alive | Status::Seki => "alive".into(),
-        Status::Dead => "dead".into(),
-        Status::Unsettled | Status::Ko => {
-            let [attack, defence] = moves();
-            format!("critical {attack} {defence}").into()
+        Success::No | Success::Unknown => return Ok("unknown".into()),
+        Success::Yes | Success::KoFirst(_) | Success::KoSecond(_) => {}
+    }
+    let attack = attack.unwrap_or(verdict.attack);
+    let defence = commands.settled(verdict.defence, asked(color));
+    Ok(match defence.success {
+        Success::Unknown => "unknown".into(),
+        Success::Yes => "dead".into(),
+        _ => {
+            let best = |reading: Reading| move_text(reading.best.unwrap_or(Move::Pass));
+            format!("critical {} {}", best(attack), best(defence)).into()
         }
-        Status::Unknown => "unknown".into(),
     })
 }
 
@@ -311,23 +370,24 @@ pub(super) fn analyze_semeai(
     // Both are read in the same region.
     let mut both = mine.playable;
     both.union_with(&theirs.playable);
-    let capture = |group: &Region, first| {
-        commands.read(board, &Region { playable: both, ..group.clone() }, Aim::Capture, first)
+    let capture = |group: &Region, point, first| {
+        let region = Region { playable: both, ..group.clone() };
+        commands.group_capture(GroupQuestion { board, region: &region, point, first })
     };
-    let captured = capture(&theirs, color)?;
+    let captured = capture(&theirs, b, color)?;
     if captured.success == Success::Yes {
         // Who captures is saved. Where the other player may move first and loses all the same, no move is needed.
-        let is_settled = capture(&theirs, other)?.success == Success::Yes;
+        let is_settled = capture(&theirs, b, other)?.success == Success::Yes;
         let best = captured.best.filter(|_| !is_settled).unwrap_or(Move::Pass);
         return Ok(format!("1 1 {}", move_text(best)).into());
     }
-    let saved = capture(&mine, color)?;
+    let saved = capture(&mine, a, color)?;
     if saved.success == Success::Yes {
         return Ok("0 0 PASS".into());
     }
     let saved_code = other_code(saved.success).ok_or_else(undecided)?;
     let captured_code = own_code(captured.success).ok_or_else(undecided)?;
-    let is_safe = saved_code == 1 && capture(&mine, other)?.success == Success::No;
+    let is_safe = saved_code == 1 && capture(&mine, a, other)?.success == Success::No;
     // Who is safe may still fight a ko.
     let best = match (is_safe, captured_code) {
         (true, 0) => None,

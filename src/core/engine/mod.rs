@@ -17,6 +17,7 @@ mod request;
 mod settings;
 mod spread;
 mod status;
+mod survival;
 #[cfg(test)]
 mod tests;
 mod time_manager;
@@ -31,6 +32,7 @@ pub use request::{Decision, Observer, SearchRequest};
 pub use settings::{DEFAULT_MOVE_TIME, EngineSettings, HumanSettings, processors};
 pub use spread::{OnLoss, RankLink};
 pub use status::FinalStatus;
+pub use survival::Judgement;
 
 use crate::board::{BoardSize, ByColor, Color, Key, Move, Symmetry};
 use crate::eval::{NetworkEvaluator, NetworkSettings};

@@ -44,6 +44,9 @@ pub struct EngineSettings {
     pub capture_dead: bool,
     /// Think while the opponent does.
     pub ponder: bool,
+    /// Visits of a search about one group, where the solver finds no proof: for GNU Go's reading commands, with a network. 0:
+    /// nothing is said but what is proven.
+    pub reading_visits: u32,
     /// Evaluation by playouts.
     pub playout: PlayoutSettings,
     /// How often the steps of the playout policy are taken.
@@ -192,6 +195,7 @@ impl Default for EngineSettings {
             resign_after: 3,
             capture_dead: false,
             ponder: false,
+            reading_visits: 32,
             playout: PlayoutSettings::default(),
             rates: HeuristicRates::default(),
             network: NetworkSettings::default(),

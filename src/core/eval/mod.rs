@@ -9,6 +9,7 @@ pub mod outlook;
 pub mod playouts;
 pub mod prior;
 pub mod stub;
+pub mod survival;
 mod symmetric;
 
 pub use cache::{CachedEvaluation, EvaluationCache};
@@ -16,6 +17,7 @@ pub use network::{NetworkEvaluator, NetworkSettings, View};
 pub use outlook::{Outlook, Outlooks};
 pub use playouts::{PlayoutSettings, Playouts};
 pub use prior::{Prior, PriorGames};
+pub use survival::Survival;
 
 use crate::board::{BoardSize, Color, Move, Point, PointMap};
 use crate::game::Line;

@@ -6,7 +6,7 @@
 
 use super::cache::{CachedEvaluation, EvaluationCache, NOT_LEGAL};
 use super::symmetric;
-use super::{Evaluation, Evaluator, Outlook, Outlooks, Ownership, Prior, ShorttermErrors};
+use super::{Evaluation, Evaluator, Outlook, Outlooks, Ownership, Prior, ShorttermErrors, Survival};
 use crate::board::{BoardSize, Key, Move, Symmetry};
 use crate::game::{Button, Game, Line};
 use crate::net::features::{self, Features, can_have_no_result, legal_points};
@@ -100,6 +100,8 @@ pub struct NetworkEvaluator {
     ownership: Ownership,
     /// Where answers are written down, if anybody wants to know them.
     outlooks: Option<Arc<Outlooks>>,
+    /// The group that a search is about, if it is not about the game.
+    survival: Option<Arc<Survival>>,
 }
 
 impl NetworkEvaluator {
@@ -117,7 +119,14 @@ impl NetworkEvaluator {
             legal: Vec::new(),
             ownership: Ownership::default(),
             outlooks: None,
+            survival: None,
         }
+    }
+
+    /// The same, with the survival of a group as the value of positions. Answers about the game come from the same cache.
+    #[must_use]
+    pub fn about(self, survival: Survival) -> NetworkEvaluator {
+        NetworkEvaluator { survival: Some(Arc::new(survival)), ..self }
     }
 
     /// The same, but what is said of every position is written down.
@@ -366,6 +375,18 @@ impl Evaluator for NetworkEvaluator {
     fn evaluate(&mut self, line: &Line<'_>, _rng: &mut Rng, moves: &mut Vec<(Move, Prior)>) -> Evaluation {
         let game = line.game();
         let size = game.size();
+        if let Some(survival) = self.survival.clone() {
+            let fresh = (line.passes() >= 2).then(|| without_passes(line));
+            let answer = match &fresh {
+                Some(game) => self.answer(&Line::new(game)),
+                None => self.answer(line),
+            };
+            if fresh.is_none() {
+                moves.extend(answer.priors(size));
+                survival.confine(line, moves);
+            }
+            return survival.evaluation(&answer.owners);
+        }
         if line.passes() >= 2 {
             if !game.rules().friendly_pass {
                 // The game is over and every stone on the board counts.
@@ -394,10 +415,16 @@ impl Evaluator for NetworkEvaluator {
 
     fn expand(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
         moves.extend(self.answer(line).priors(line.game().size()));
+        if let Some(survival) = &self.survival {
+            survival.confine(line, moves);
+        }
     }
 
     fn expand_root(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
         moves.extend(self.answer(line).root_priors(line.game().size()));
+        if let Some(survival) = &self.survival {
+            survival.confine(line, moves);
+        }
     }
 
     fn has_root_priors(&self) -> bool {
