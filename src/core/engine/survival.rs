@@ -16,7 +16,8 @@ const MEMORY: usize = 4;
 pub struct Judgement {
     /// How likely its stones stay on the board, from 0 to 1.
     pub survives: f32,
-    /// The move of who moves first.
+    /// The move of who moves first: where that is the owner, one on the board if there is any, as who asks wants to know
+    /// what saves the chain.
     pub best: Move,
 }
 
@@ -43,7 +44,9 @@ impl Engine {
         let report = run_search(&mut search, &game, 0, &SearchContext::new(&limits, &elapsed, &interrupted));
         let best = report.moves.first()?;
         let survives = (1.0 + best.value * color.sign() as f32) / 2.0;
-        Some(Judgement { survives, best: best.mv })
+        let play = report.moves.iter().find(|entry| entry.mv != Move::Pass && entry.visits > 0);
+        let shown = play.filter(|_| first == color).unwrap_or(best);
+        Some(Judgement { survives, best: shown.mv })
     }
 }
 
