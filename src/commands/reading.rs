@@ -1,7 +1,7 @@
 //! GNU Go's reading commands: is a chain or a group captured, are two chains joined? Answers have GNU Go's forms. About
 //! chains and connections reading is tactical: only moves near them are tried. About groups it is exact within a region
-//! (see [`solve`](crate::solve)); what is not proven there the network judges, by a search about the group. What is
-//! then still not known is refused.
+//! (see [`solve`](crate::solve)). What is not decided so about a chain or a group the network judges, by a search about it.
+//! What is then still not known is refused.
 //!
 //! Codes: 0 no; 1 yes; 2 yes, if the player who moves first can ignore a threat in a ko; 3 yes, if that player makes a
 //! big enough threat in a ko.
