@@ -336,6 +336,13 @@ impl NetworkEvaluator {
         }
     }
 
+    /// Leaves the moves that a search about a group looks at, if it is about one.
+    fn confine(&self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
+        if let Some(survival) = &self.survival {
+            survival.confine(line, moves);
+        }
+    }
+
     fn symmetry(&self, line: &Line<'_>, key: Key) -> Symmetry {
         let all: smallvec::SmallVec<[Symmetry; 8]> = Symmetry::of(line.game().size()).collect();
         match self.shared.settings.view {
@@ -381,9 +388,10 @@ impl Evaluator for NetworkEvaluator {
                 Some(game) => self.answer(&Line::new(game)),
                 None => self.answer(line),
             };
+            // No moves are looked for where a line ends.
             if fresh.is_none() {
                 moves.extend(answer.priors(size));
-                survival.confine(line, moves);
+                self.confine(line, moves);
             }
             return survival.evaluation(&answer.owners);
         }
@@ -415,16 +423,12 @@ impl Evaluator for NetworkEvaluator {
 
     fn expand(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
         moves.extend(self.answer(line).priors(line.game().size()));
-        if let Some(survival) = &self.survival {
-            survival.confine(line, moves);
-        }
+        self.confine(line, moves);
     }
 
     fn expand_root(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
         moves.extend(self.answer(line).root_priors(line.game().size()));
-        if let Some(survival) = &self.survival {
-            survival.confine(line, moves);
-        }
+        self.confine(line, moves);
     }
 
     fn has_root_priors(&self) -> bool {
@@ -448,6 +452,7 @@ impl Evaluator for NetworkEvaluator {
         let points = legal.map(|(point, at)| (Move::Play(point), policy.points[at]));
         let all = points.chain([(Move::Pass, policy.pass)]);
         moves.extend(all.map(|(mv, probability)| (mv, Prior::Probability(probability))));
+        self.confine(line, moves);
     }
 
     fn ownership(&self) -> Option<&Ownership> {
@@ -470,7 +475,7 @@ impl Evaluator for NetworkEvaluator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::board::{Color, Point};
+    use crate::board::{Color, Point, PointSet};
     use crate::net::random;
     use crate::rules::Rules;
 
@@ -499,6 +504,30 @@ mod tests {
         assert!(moves.iter().all(|&(mv, _)| game.check(game.to_move(), mv).is_ok()));
         let sum: f32 = moves.iter().map(|(_, prior)| prior.probability()).sum();
         assert!((sum - 1.0).abs() < 0.01, "{sum}");
+    }
+
+    #[test]
+    fn about_a_group_no_moves_are_named_but_those_of_its_region() {
+        let game = game();
+        let line = Line::new(&game);
+        let stone: PointSet = [Point::new(2, 1)].into_iter().collect();
+        let region: PointSet = [Point::new(1, 1), Point::new(2, 1), Point::new(2, 0)].into_iter().collect();
+        let about = Survival::new(game.size(), stone, region);
+        let mut evaluator =
+            evaluator(NetworkSettings { root_symmetries: 4, ..NetworkSettings::default() }).about(about);
+        let wanted = [Move::Play(Point::new(2, 0)), Move::Play(Point::new(1, 1)), Move::Pass];
+        let mut all: [Vec<(Move, Prior)>; 5] = Default::default();
+        let evaluation = evaluator.evaluate(&line, &mut Rng::new(0), &mut all[0]);
+        assert!(evaluation.value.abs() <= 1.0 && evaluation.score == 0.0, "{evaluation:?}");
+        evaluator.expand(&line, &mut all[1]);
+        evaluator.expand_root(&line, &mut all[2]);
+        evaluator.expand_root_seen(&line, 0, &mut all[3]);
+        evaluator.expand_root_seen(&line, 1, &mut all[4]);
+        for moves in all {
+            assert_eq!(moves.iter().map(|&(mv, _)| mv).collect::<Vec<_>>(), wanted);
+            let sum: f32 = moves.iter().map(|(_, prior)| prior.probability()).sum();
+            assert!((sum - 1.0).abs() < 0.01, "{sum}");
+        }
     }
 
     #[test]
