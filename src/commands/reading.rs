@@ -138,7 +138,8 @@ impl Commands {
         self.judged(&reading, question).unwrap_or(reading)
     }
 
-    /// What the network makes of the stone's chain; `None` if what was read is proven, or there is no network.
+    /// What the network makes of the stone's chain; `None` if what was read is proven, or the network is not there or not to
+    /// be asked.
     fn judged(&self, reading: &Reading, question: GroupQuestion<'_>) -> Option<Reading> {
         let GroupQuestion { board, region, point, first } = question;
         let is_proven = match reading.success {

@@ -24,7 +24,7 @@ Examples:
   kosumi solve board --size 4x4                 Black wins by 2, in a few seconds
   kosumi solve board --size 3x3 --all           all best first moves
   kosumi solve board --size 5x4 --guess 20 --threads 2 --memory 4096
-  kosumi solve board --size 3x4 --moves \"B2\" behind a first move
+  kosumi solve board --size 3x4 --moves B2      behind a first move
   kosumi solve board --size 2x2 --rules new-zealand --json")]
 pub(super) struct Arguments {
     /// Size of the board: 3, or WIDTHxHEIGHT

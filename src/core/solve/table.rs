@@ -189,7 +189,7 @@ impl<B: Bits> Table<B> {
     /// The part of the table where this key belongs, and the bucket's number in it.
     fn bucket(&self, [high, low]: [u64; 2]) -> (MutexGuard<'_, Blanks<Bucket<B>>>, usize) {
         let shard = &self.shards[low as usize % SHARDS];
-        // A thread that panicked has left whole entries behind: they are written in one assignment.
+        // A thread that panicked has left whole entries behind: nothing can panic between a key and what is known of it.
         let shard = shard.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         (shard, (high % self.buckets) as usize)
     }
