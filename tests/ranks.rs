@@ -29,6 +29,7 @@ struct Session {
 
 impl Session {
     fn start(mut command: Command) -> Session {
+        command.env("KOSUMI_MODEL", kosumi_test_support::small_network());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());

@@ -282,6 +282,10 @@ struct Ahead {
 /// # Safety
 /// The rows from `first` on and the panel at `column` exist, in the factors and where `finish` writes.
 #[inline(always)]
+#[expect(
+    clippy::needless_range_loop,
+    reason = "where assertions are on, zipped iterators stay calls in the innermost loop"
+)]
 unsafe fn block<S, T, R, F, const ROWS: usize>(
     s: S,
     it: &Factors<'_, R>,
@@ -316,8 +320,9 @@ where
                     next = next.wrapping_add(2 * ahead.step);
                     let left = [T::load(s, b), T::load(s, b.add(panel))];
                     let right = [T::load(s, b.add(S::LANES)), T::load(s, b.add(panel + S::LANES))];
-                    for (row, sums) in rows.iter().zip(&mut sums) {
-                        let factors = [T::broadcast(s, row.add(word)), T::broadcast(s, row.add(word + 1))];
+                    for row in 0..ROWS {
+                        let (from, sums) = (rows[row].add(word), &mut sums[row]);
+                        let factors = [T::broadcast(s, from), T::broadcast(s, from.add(1))];
                         sums[0] = T::step_two(s, sums[0], factors, left);
                         sums[1] = T::step_two(s, sums[1], factors, right);
                     }
@@ -330,8 +335,8 @@ where
                 next = next.wrapping_add(ahead.step);
                 let left = T::load(s, b);
                 let right = T::load(s, b.add(S::LANES));
-                for (row, sums) in rows.iter().zip(&mut sums) {
-                    let factor = T::broadcast(s, row.add(word));
+                for row in 0..ROWS {
+                    let (factor, sums) = (T::broadcast(s, rows[row].add(word)), &mut sums[row]);
                     sums[0] = T::step(s, sums[0], factor, left);
                     sums[1] = T::step(s, sums[1], factor, right);
                 }
@@ -365,7 +370,7 @@ pub(super) trait Destination<S: Simd> {
         factor: S::V,
     ) {
         // SAFETY: the caller's.
-        unsafe { self.put(s, row, column, values.map(|value| s.mul(value, factor))) };
+        unsafe { self.put(s, row, column, [s.mul(values[0], factor), s.mul(values[1], factor)]) };
     }
 }
 

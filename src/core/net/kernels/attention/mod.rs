@@ -169,7 +169,8 @@ fn turn<S: Simd>(
                 let ([column_cos, column_sin], [row_cos, row_sin]) = (load(column), load(row));
                 let cos = s.sub(s.mul(column_cos, row_cos), s.mul(column_sin, row_sin));
                 let sin = s.mul_add(column_sin, row_cos, s.mul(column_cos, row_sin));
-                let [even, odd] = load(from).map(|x| s.mul(x, factors));
+                let [even, odd] = load(from);
+                let (even, odd) = (s.mul(even, factors), s.mul(odd, factors));
                 let to = to.as_mut_ptr().add(pair);
                 s.store_unchecked(s.sub(s.mul(even, cos), s.mul(odd, sin)), to);
                 s.store_unchecked(s.mul_add(even, sin, s.mul(odd, cos)), to.add(half));

@@ -223,20 +223,25 @@ pub(super) trait Simd: Copy {
     /// 2 to the power of `x`, as exactly as these coefficients say. Beyond what an `f32` can be, or a little before that,
     /// it is as small or as large as possible.
     #[inline(always)]
-    fn rough_exp2(self, x: Self::V, coefficients: &[f32]) -> Self::V {
-        let polynomial = |rest| {
-            coefficients[1..].iter().fold(self.splat(coefficients[0]), |sum, &coefficient| {
-                self.mul_add(sum, rest, self.splat(coefficient))
-            })
-        };
+    fn rough_exp2<const N: usize>(self, x: Self::V, coefficients: &[f32; N]) -> Self::V {
         if Self::SCALES_BY_ANY {
             let power = self.round(x);
-            return self.scale(polynomial(self.sub(x, power)), power);
+            return self.scale(self.polynomial(self.sub(x, power), coefficients), power);
         }
         // Adding this number leaves the nearest integer in the last bits.
         let (x, large) = (self.clamp(x, -125.0, 127.0), self.splat(12_582_912.0));
         let shifted = self.add(x, large);
-        self.add_exponent(polynomial(self.sub(x, self.sub(shifted, large))), shifted)
+        self.add_exponent(self.polynomial(self.sub(x, self.sub(shifted, large)), coefficients), shifted)
+    }
+
+    /// The polynomial of `x` with these coefficients, that of the highest power first.
+    #[inline(always)]
+    fn polynomial<const N: usize>(self, x: Self::V, coefficients: &[f32; N]) -> Self::V {
+        let mut sum = self.splat(coefficients[0]);
+        for &coefficient in &coefficients[1..] {
+            sum = self.mul_add(sum, x, self.splat(coefficient));
+        }
+        sum
     }
 
     /// All lanes no smaller than `min` and no larger than `max`.
