@@ -73,7 +73,8 @@ fn a_match_stops_with_what_it_has_and_goes_on_later() {
 fn self_play_stops_with_what_it_has_and_goes_on_later() {
     for blocks in [1, 5, 9] {
         let folder = TempDir::new().unwrap();
-        let arguments = ["selfplay", "--out", "shards", "--sizes", "5", "--visits", "4", "--games", "24"];
+        let arguments =
+            ["selfplay", "--out", "shards", "--sizes", "5", "--visits", "4", "--games", "24", "--no-model"];
         let stopped = limited(folder.path(), blocks, &arguments).output().unwrap();
         assert_eq!(stopped.status.code(), Some(1), "{blocks}: {}", errors(&stopped));
         let log = folder.path().join("shards/games-00000.jsonl");

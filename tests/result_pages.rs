@@ -50,9 +50,8 @@ fn the_games_of_a_match_can_be_gone_through() {
     visit("match", |folder| {
         fs::create_dir(folder.join("sgf")).unwrap();
         let kosumi = env!("CARGO_BIN_EXE_kosumi");
-        let named = format!(
-            "\"{kosumi}\" gtp --threads 1 --playouts 2 --memory 16 --override-version \"{HOSTILE}\""
-        );
+        let named =
+            format!("\"{kosumi}\" gtp --threads 1 --playouts 2 --memory 16 --override-version \"{HOSTILE}\"");
         let other = "builtin:playouts=1,threads=1,memory=16";
         owned(["match", &named, other, "--games", "4", "--seed", "1", "--sgf", "sgf", "--html", "page.html"])
     });

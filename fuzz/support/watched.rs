@@ -2,6 +2,7 @@
 
 use kosumi::commands::Commands;
 use kosumi::engine::{Engine, EngineSettings};
+use kosumi::eval::PlayoutSettings;
 use kosumi_gtp::{Command, Failure, Handler, Response, Session, serve};
 use std::io::Cursor;
 
@@ -32,8 +33,15 @@ impl Handler for Watched {
 
 /// Has an engine answer this input, and checks what can be checked of any.
 pub fn run(input: Vec<u8>) {
-    let settings =
-        EngineSettings { threads: 1, memory_mebibytes: 1, playouts: Some(8), ..EngineSettings::default() };
+    // Enough to go through everything; with the usual number, whoever asks who owns what takes nearly all the time.
+    let playout = PlayoutSettings { ownership_playouts: 8, ..PlayoutSettings::default() };
+    let settings = EngineSettings {
+        threads: 1,
+        memory_mebibytes: 1,
+        playouts: Some(8),
+        playout,
+        ..EngineSettings::default()
+    };
     let mut commands = Watched(Commands::new(Engine::new(settings)));
     let mut output = Vec::new();
     serve(Cursor::new(input), &mut output, &mut commands).expect("neither end fails");

@@ -134,6 +134,9 @@ fn read(bytes: &[u8]) -> anyhow::Result<(Past, usize)> {
             Line::Match(_) => bail!("line {number}: another match begins, or one of another version"),
             _ if index == 0 => bail!("line 1: the settings of the match are missing"),
             Line::Game(record) => {
+                if record.number == 0 {
+                    bail!("line {number}: game 0, but the first game is game 1");
+                }
                 if !seen.insert(record.number) {
                     bail!("line {number}: game {} is there twice", record.number);
                 }
@@ -235,6 +238,8 @@ mod tests {
         let line = twice.lines().nth(1).unwrap();
         fs::write(&log, format!("{twice}{line}\n")).unwrap();
         assert!(refused(true, 1).contains("line 3: game 1 is there twice"));
+        fs::write(&log, twice.replace("\"number\":1,", "\"number\":0,")).unwrap();
+        assert!(refused(true, 1).contains("line 2: game 0"));
         fs::write(&log, format!("{}\nxx\n{line}\n", twice.lines().next().unwrap())).unwrap();
         assert!(refused(true, 1).contains("line 2"));
     }

@@ -42,9 +42,6 @@ pub(super) fn run_search_in_place(
     search.run_in_place(game, seed, context)
 }
 
-/// Playouts behind an ownership that is asked for outside a search.
-const OWNERSHIP_PLAYOUTS: u32 = 500;
-
 impl EngineEvaluator {
     pub(super) fn new(settings: &EngineSettings, network: Option<Arc<Network>>) -> EngineEvaluator {
         match network {
@@ -89,15 +86,7 @@ impl EngineEvaluator {
     /// answer.
     pub(super) fn ownership_of(&self, game: &Game) -> Ownership {
         match self {
-            EngineEvaluator::Playouts(playouts) => {
-                let mut playouts = playouts.forgetful();
-                let mut rng = Rng::new(game.board().key().0 as u64);
-                let line = Line::new(game);
-                for _ in 0..OWNERSHIP_PLAYOUTS {
-                    playouts.evaluate_by_playing(&line, &mut rng);
-                }
-                playouts.ownership().cloned().unwrap_or_default()
-            }
+            EngineEvaluator::Playouts(playouts) => playouts.ownership_of(game),
             EngineEvaluator::Network(evaluator) => evaluator.clone().ownership_of(game),
         }
     }

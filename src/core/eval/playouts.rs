@@ -3,7 +3,7 @@
 use super::prior::{LADDER_LIMIT, PriorWeights, moves_with_priors};
 use super::{Evaluation, Evaluator, FirstPlays, Ownership, Prior};
 use crate::board::{Board, Cell, Color, Move, Point};
-use crate::game::Line;
+use crate::game::{Game, Line};
 use crate::playout::{self, HeuristicPolicy, PlayoutObserver, PlayoutPolicy};
 use crate::rng::Rng;
 use crate::rules::Scoring;
@@ -18,11 +18,13 @@ pub struct PlayoutSettings {
     /// Share of the value, in `[0, 1]`, that depends on the score instead of on who wins: it keeps the engine
     /// from giving points away when the game is decided, and teaches it where points are.
     pub score_share: f32,
+    /// Playouts behind an ownership that is asked for outside a search.
+    pub ownership_playouts: u32,
 }
 
 impl Default for PlayoutSettings {
     fn default() -> PlayoutSettings {
-        PlayoutSettings { priors: PriorWeights::default(), score_share: 0.04 }
+        PlayoutSettings { priors: PriorWeights::default(), score_share: 0.04, ownership_playouts: 500 }
     }
 }
 
@@ -118,6 +120,21 @@ impl<P: PlayoutPolicy> Playouts<P> {
         P: Clone,
     {
         Playouts::new(self.policy.clone(), self.settings)
+    }
+
+    /// Expected owner of every point if play goes on, even after two passes. The same position always gets the same
+    /// answer.
+    pub fn ownership_of(&self, game: &Game) -> Ownership
+    where
+        P: Clone,
+    {
+        let mut playouts = self.forgetful();
+        let mut rng = Rng::new(game.board().key().0 as u64);
+        let line = Line::new(game);
+        for _ in 0..self.settings.ownership_playouts {
+            playouts.evaluate_by_playing(&line, &mut rng);
+        }
+        playouts.ownership
     }
 
     /// Plays the position to the end even if the game is over by two passes, and counts who owns what.
