@@ -17,6 +17,7 @@
 
 use kosumi::commands::Commands;
 use kosumi::engine::{Engine, EngineSettings};
+use kosumi::eval::PlayoutSettings;
 use std::fs;
 use std::path::Path;
 
@@ -172,8 +173,13 @@ fn every_command_survives_strange_arguments() {
             lines += 1;
         }
     }
-    let settings =
-        EngineSettings { threads: 1, memory_mebibytes: 1, playouts: Some(2), ..EngineSettings::default() };
+    let settings = EngineSettings {
+        threads: 1,
+        memory_mebibytes: 1,
+        playouts: Some(2),
+        playout: PlayoutSettings { ownership_playouts: 8, ..PlayoutSettings::default() },
+        ..EngineSettings::default()
+    };
     let mut engine = Engine::new(settings);
     engine.set_size(kosumi::board::BoardSize::square(5).unwrap());
     let mut output = Vec::new();

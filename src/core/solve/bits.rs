@@ -4,13 +4,14 @@
 //! neighbours of a whole set are four shifts.
 
 use std::fmt::Debug;
+use std::hash::{Hash, Hasher};
 use std::ops::{BitAnd, BitOr, BitXor, Not, Shl, Shr};
 
 /// A set of small numbers.
 pub(super) trait Bits:
     Copy
     + Ord
-    + std::hash::Hash
+    + Hash
     + Debug
     + Default
     + bytemuck::Zeroable
@@ -148,8 +149,26 @@ impl Bits for u128 {
 const WORDS: usize = 6;
 
 /// A set for boards up to 19×19.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, bytemuck::Zeroable)]
+#[derive(Clone, Copy, Eq, PartialOrd, Ord, Debug, Default, bytemuck::Zeroable)]
 pub(super) struct Wide([u64; WORDS]);
+
+// Arrays of this length are compared by a call, which takes longer than what it does.
+impl PartialEq for Wide {
+    #[inline]
+    fn eq(&self, other: &Wide) -> bool {
+        let mut differing = 0;
+        for index in 0..WORDS {
+            differing |= self.0[index] ^ other.0[index];
+        }
+        differing == 0
+    }
+}
+
+impl Hash for Wide {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
 
 macro_rules! word_by_word {
     ($operator:ident, $method:ident) => {
@@ -189,9 +208,9 @@ impl Shl<u32> for Wide {
         debug_assert!(by > 0 && by < 64);
         let mut out = Wide::default();
         let mut carry = 0;
-        for (to, word) in out.0.iter_mut().zip(self.0) {
-            *to = word << by | carry;
-            carry = word >> (64 - by);
+        for index in 0..WORDS {
+            out.0[index] = self.0[index] << by | carry;
+            carry = self.0[index] >> (64 - by);
         }
         out
     }
@@ -205,9 +224,9 @@ impl Shr<u32> for Wide {
         debug_assert!(by > 0 && by < 64);
         let mut out = Wide::default();
         let mut carry = 0;
-        for (to, word) in out.0.iter_mut().zip(self.0).rev() {
-            *to = word >> by | carry;
-            carry = word << (64 - by);
+        for index in (0..WORDS).rev() {
+            out.0[index] = self.0[index] >> by | carry;
+            carry = self.0[index] << (64 - by);
         }
         out
     }

@@ -282,10 +282,6 @@ struct Ahead {
 /// # Safety
 /// The rows from `first` on and the panel at `column` exist, in the factors and where `finish` writes.
 #[inline(always)]
-#[expect(
-    clippy::needless_range_loop,
-    reason = "where assertions are on, zipped iterators stay calls in the innermost loop"
-)]
 unsafe fn block<S, T, R, F, const ROWS: usize>(
     s: S,
     it: &Factors<'_, R>,
@@ -312,6 +308,7 @@ where
         for &piece in it.pieces {
             let a = it.a.as_ptr().add(piece);
             let rows: [*const u32; ROWS] = std::array::from_fn(|row| a.add(starts[row]));
+            // By index, because zipped iterators stay calls where assertions are on.
             // No more words in a turn than are multiplied at a time: the compiler would load factors ahead for which
             // there is no register.
             if T::BY_TWO {
