@@ -1,9 +1,6 @@
 // A browser without a network, and what every page is asked.
 
 import { chromium } from "playwright-core";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 const ARGUMENTS = [
@@ -28,17 +25,18 @@ export function equal(found, expected, message) {
   check(a === b, `${message}: found ${a}, expected ${b}`);
 }
 
-export function finish() {
+export async function finish() {
+  await browser?.close();
   console.log(failures ? `${failures} failed` : "all well");
   process.exitCode = failures ? 1 : 0;
 }
 
-// Opens a file in a browser of its own and calls `visit(page, context)`. Whatever the page asks the network for, and
+// Opens a file in a window of its own and calls `visit(page, context)`. Whatever the page asks the network for, and
 // whatever it complains of, is a failure.
 export async function open(executablePath, file, options, visit) {
   const url = pathToFileURL(file).href;
   await browse(executablePath, options, async context => {
-    const page = context.pages()[0] ?? await context.newPage();
+    const page = context.pages()[0];
     page.on("request", request => check(request.url().split("#")[0] === url, `request of ${request.url()}`));
     watch(page);
     await page.goto(url + (options.hash ?? ""));
@@ -53,18 +51,19 @@ export function watch(page, expected = () => false) {
   page.on("pageerror", error => check(false, `error in the page: ${error}`));
 }
 
-// A browser of its own, with nothing kept from before.
+// The browser, which is started once.
+let browser;
+
+// A window of its own, with nothing kept from before and one empty page.
 export async function browse(executablePath, options, visit) {
-  const folder = mkdtempSync(join(tmpdir(), "kosumi-pages-"));
-  const context = await chromium.launchPersistentContext(folder, {
-    executablePath, headless: true, args: ARGUMENTS, ...options,
-  });
+  browser ??= await chromium.launch({ executablePath, headless: true, args: ARGUMENTS });
+  const context = await browser.newContext(options);
   context.setDefaultTimeout(PATIENCE);
   try {
+    await context.newPage();
     await visit(context);
   } finally {
     await context.close();
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 

@@ -253,4 +253,4 @@ const live = await start(kosumi, ["review", join(folder, "game.sgf"), "--live", 
   check(live.isAlive(), "the server of the review is still there");
   await live.kill();
 }
-finish();
+await finish();

@@ -93,4 +93,4 @@ await browse(chromium, { viewport: { width: 800, height: 900 }, locale: "en-GB" 
   equal(found.chart, [2, 1, "4", [0, 5, 10]], "a chart");
   equal(found.within, true, "curves stay within the scale");
 });
-finish();
+await finish();

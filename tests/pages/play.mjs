@@ -382,4 +382,4 @@ for (const colorScheme of ["light", "dark"]) {
 await server.kill();
 writeFileSync(join(folder, "figures.json"), JSON.stringify(figures));
 console.log(JSON.stringify(figures));
-finish();
+await finish();

@@ -120,4 +120,4 @@ await open(chromium, file, { ...SCREENS.desktop, javaScriptEnabled: false }, asy
   check(!(await page.isVisible("#language")), "without scripts there is no choice of languages");
   check((await page.textContent("h1")).length > 3, "and the page is there");
 });
-finish();
+await finish();

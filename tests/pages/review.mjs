@@ -259,4 +259,4 @@ await open(chromium, file, { ...desktop, javaScriptEnabled: false }, async page 
   check(await page.isVisible("noscript"), "without scripts the page says so");
   equal(await count(page, ".worst a"), Math.min(20, expected.bad.length), "and has its lists");
 });
-finish();
+await finish();

@@ -135,4 +135,4 @@ await browse(chromium, { viewport: { width: 1280, height: 900 }, acceptDownloads
   check(server.isAlive(), "the server is still there");
 });
 await server.kill();
-finish();
+await finish();
