@@ -148,11 +148,11 @@ impl Bits for u128 {
 /// Words of a [`Wide`] set: enough for 19×19 with a column between rows.
 const WORDS: usize = 6;
 
-/// A set for boards up to 19×19.
+/// A set for boards up to 19×19. Loops go by index: where assertions are on, zipped iterators stay calls.
 #[derive(Clone, Copy, Eq, PartialOrd, Ord, Debug, Default, bytemuck::Zeroable)]
 pub(super) struct Wide([u64; WORDS]);
 
-// Arrays of this length are compared by a call, which takes longer than what it does.
+// Derived, this is a call of `memcmp`, which with assertions on took a quarter of a test of all commands.
 impl PartialEq for Wide {
     #[inline]
     fn eq(&self, other: &Wide) -> bool {

@@ -178,12 +178,9 @@ unsafe fn block_product<S: Simd, T: Sums<S>, const ROWS: usize>(
             }
         }
     }
-    let columns = match T::IS_SCALED {
-        true => [s.load(scales.1), s.load(&scales.1[S::LANES..])],
-        false => [s.splat(1.0); PANEL_VECTORS],
-    };
+    let columns = [0, S::LANES].map(|at| if T::IS_SCALED { s.load(&scales.1[at..]) } else { s.splat(1.0) });
     for (row, sums) in sums.into_iter().enumerate() {
-        let mut numbers = [T::number(s, sums[0]), T::number(s, sums[1])];
+        let mut numbers = sums.map(|sum| T::number(s, sum));
         if T::IS_SCALED {
             let factor = s.splat(scales.0[row]);
             numbers[0] = s.mul(numbers[0], s.mul(columns[0], factor));

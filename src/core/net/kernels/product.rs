@@ -308,9 +308,8 @@ where
         for &piece in it.pieces {
             let a = it.a.as_ptr().add(piece);
             let rows: [*const u32; ROWS] = std::array::from_fn(|row| a.add(starts[row]));
-            // By index, because zipped iterators stay calls where assertions are on.
             // No more words in a turn than are multiplied at a time: the compiler would load factors ahead for which
-            // there is no register.
+            // there is no register. Rows go by index: where assertions are on, zipped iterators stay calls.
             if T::BY_TWO {
                 for word in (0..it.inner).step_by(2) {
                     s.prefetch(next);
