@@ -9,7 +9,7 @@
 use super::text::move_text;
 use super::{Answer, Commands};
 use crate::board::{Board, Color, Move, Point, PointSet};
-use crate::engine::Judgement;
+use crate::engine::{Judgement, SurvivalQuestion};
 use crate::solve::{self, Aim, Question, QuestionError, Reading, Region, Status, Success};
 use kosumi_gtp::{Arguments, Failure, Session};
 
@@ -152,10 +152,9 @@ impl Commands {
         if is_proven || visits == 0 {
             return None;
         }
-        let Judgement { survives, best } =
-            self.engine.judge_survival(board, point, &region.playable, first, visits)?;
-        let success = if survives < 0.5 { Success::Yes } else { Success::No };
-        Some(Reading { success, best: Some(best), ..*reading })
+        let question = SurvivalQuestion { board, point, playable: &region.playable, first };
+        let Judgement { captured, best, .. } = self.engine.judge_survival(question, visits)?;
+        Some(Reading { success: captured, best: Some(best), ..*reading })
     }
 
     fn attack_on(&self, arguments: &mut Arguments<'_>, scope: Scope) -> Answer {

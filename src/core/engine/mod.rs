@@ -32,7 +32,7 @@ pub use request::{Decision, Observer, SearchRequest};
 pub use settings::{DEFAULT_MOVE_TIME, EngineSettings, HumanSettings, processors};
 pub use spread::{OnLoss, RankLink};
 pub use status::FinalStatus;
-pub use survival::Judgement;
+pub use survival::{Judgement, SurvivalQuestion};
 
 use crate::board::{BoardSize, ByColor, Color, Key, Move, Symmetry};
 use crate::eval::{NetworkEvaluator, NetworkSettings};

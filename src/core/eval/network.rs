@@ -125,8 +125,8 @@ impl NetworkEvaluator {
 
     /// The same, with the survival of a group as the value of positions. Answers about the game come from the same cache.
     #[must_use]
-    pub fn about(self, survival: Survival) -> NetworkEvaluator {
-        NetworkEvaluator { survival: Some(Arc::new(survival)), ..self }
+    pub fn about(self, survival: Arc<Survival>) -> NetworkEvaluator {
+        NetworkEvaluator { survival: Some(survival), ..self }
     }
 
     /// The same, but what is said of every position is written down.
@@ -393,7 +393,7 @@ impl Evaluator for NetworkEvaluator {
                 moves.extend(answer.priors(size));
                 self.confine(line, moves);
             }
-            return survival.evaluation(&answer.owners);
+            return survival.evaluation(line, &answer.owners);
         }
         if line.passes() >= 2 {
             if !game.rules().friendly_pass {
@@ -513,8 +513,8 @@ mod tests {
         let stone: PointSet = [Point::new(2, 1)].into_iter().collect();
         let region: PointSet = [Point::new(1, 1), Point::new(2, 1), Point::new(2, 0)].into_iter().collect();
         let about = Survival::new(game.size(), stone, region);
-        let mut evaluator =
-            evaluator(NetworkSettings { root_symmetries: 4, ..NetworkSettings::default() }).about(about);
+        let mut evaluator = evaluator(NetworkSettings { root_symmetries: 4, ..NetworkSettings::default() })
+            .about(Arc::new(about));
         let wanted = [Move::Play(Point::new(2, 0)), Move::Play(Point::new(1, 1)), Move::Pass];
         let mut all: [Vec<(Move, Prior)>; 5] = Default::default();
         let evaluation = evaluator.evaluate(&line, &mut Rng::new(0), &mut all[0]);

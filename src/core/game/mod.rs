@@ -145,6 +145,8 @@ pub struct Game {
     records: Vec<Record>,
     /// Who passed in which position, the button's pass left out.
     passed: Vec<(Color, Key)>,
+    /// Whom no simple ko holds back.
+    endless_threats: Option<Color>,
     sharing: Sharing,
     graph_key: Key,
     /// The key if it is the turn of the player who follows: a function of the moves alone, whoever was given the
@@ -172,6 +174,7 @@ impl Game {
             history: History::new(rules.ko, &board, to_move),
             records: Vec::new(),
             passed: Vec::new(),
+            endless_threats: None,
             sharing: Sharing::default(),
             graph_key: Key::default(),
             move_key: Key::default(),
@@ -209,6 +212,18 @@ impl Game {
     pub fn with_sharing(mut self, sharing: Sharing) -> Game {
         self.sharing = sharing;
         self.with_rules(self.rules, self.komi)
+    }
+
+    /// The position as a game of its own under simple ko, in which this player may always take a ko back at once, as if
+    /// after a threat that was answered.
+    #[must_use]
+    pub fn with_endless_threats(&self, color: Color) -> Game {
+        let mut board = self.board;
+        lift_ban(&mut board, Some(color));
+        let rules = Rules { ko: KoRule::Simple, ..self.rules };
+        let mut game = Game::from_board(board, self.turn.to_move, rules, self.komi);
+        game.endless_threats = Some(color);
+        game
     }
 
     /// The same game started with handicap stones, on an empty board without moves: White is to move.
@@ -437,6 +452,7 @@ impl Game {
         // Out of turn, the turn changed hands first, whether somebody said so or not.
         let previous = self.key_for(color);
         let lifted = advance(&mut self.board, &mut self.turn, color, mv);
+        lift_ban(&mut self.board, self.endless_threats);
         if self.turn.passes > 0 {
             self.passed.push((color, self.board.key()));
         }
@@ -513,6 +529,13 @@ fn advance(board: &mut Board, turn: &mut Turn, color: Color, mv: Move) -> SmallV
         }
     }
     lifted
+}
+
+/// Simple ko forbids nothing to a player with endless threats.
+fn lift_ban(board: &mut Board, endless_threats: Option<Color>) {
+    if board.ko().is_some_and(|(_, banned)| Some(banned) == endless_threats) {
+        board.set_ko(None);
+    }
 }
 
 /// The stones that `color`'s play on an empty point will lift: captures, or the own chain after a suicide.

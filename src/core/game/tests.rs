@@ -180,3 +180,34 @@ fn earlier_positions_are_those_that_were_on_the_board() {
         }
     }
 }
+
+#[test]
+fn with_endless_threats_a_ko_is_taken_back_at_once() {
+    let board = ". X O .\n X O . O\n . X O .".parse().expect("a drawing");
+    let (left, right) = (Point::new(1, 1), Point::new(2, 1));
+    let mut game = Game::from_board(board, Color::Black, Rules::default(), 0.0);
+    game.play(Color::Black, Move::Play(right)).expect("takes");
+    assert!(game.check(Color::White, Move::Play(left)).is_err());
+    // The ban that there was is lifted, and those that would come, in a game and in a line.
+    let mut game = game.with_endless_threats(Color::White);
+    assert_eq!(game.rules().ko, KoRule::Simple);
+    let key = game.graph_key();
+    let mut line = Line::new(&game);
+    for (mv, banned) in [(left, true), (right, false), (left, true)] {
+        line.play(Move::Play(mv));
+        assert_eq!(line.check(if mv == left { right } else { left }).is_err(), banned);
+        if banned {
+            line.play(Move::Pass);
+            line.play(Move::Pass);
+        }
+    }
+    game.play(Color::White, Move::Play(left)).expect("takes back");
+    assert_eq!(game.check(Color::Black, Move::Play(right)), Err(IllegalMove::Ko));
+    game.undo();
+    assert_eq!((game.graph_key(), game.board().ko()), (key, None));
+    // The other player is held back as ever.
+    let other = game.with_endless_threats(Color::Black);
+    let mut line = Line::new(&other);
+    line.play(Move::Play(left));
+    assert_eq!(line.check(right), Ok(()));
+}
