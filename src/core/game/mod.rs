@@ -194,6 +194,7 @@ impl Game {
     pub fn with_rules(&self, rules: Rules, komi: f32) -> Game {
         let mut game = Game::from_board(self.start, self.start_to_move, rules, komi);
         game.announced_handicap = self.announced_handicap;
+        game.endless_threats = self.endless_threats;
         game.sharing = self.sharing;
         game.set_first_key();
         for record in &self.records {

@@ -205,6 +205,14 @@ fn with_endless_threats_a_ko_is_taken_back_at_once() {
     assert_eq!(game.check(Color::Black, Move::Play(right)), Err(IllegalMove::Ko));
     game.undo();
     assert_eq!((game.graph_key(), game.board().ko()), (key, None));
+    game.play(Color::White, Move::Play(left)).expect("takes back");
+    let other_keys = game.clone().with_sharing(crate::graph_key::Sharing::Tree);
+    let mut line = Line::new(&other_keys);
+    line.play(Move::Pass);
+    line.play(Move::Pass);
+    line.play(Move::Play(right));
+    assert_eq!(line.check(left), Ok(()));
+    game.undo();
     // The other player is held back as ever.
     let other = game.with_endless_threats(Color::Black);
     let mut line = Line::new(&other);
