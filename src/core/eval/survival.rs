@@ -8,7 +8,7 @@ use super::{Evaluation, Prior};
 use crate::board::{BoardSize, ByColor, Color, Move, Point, PointSet};
 use crate::game::Line;
 use crate::safety::{self, PassAlive};
-use std::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::atomic::{AtomicBool, Ordering};
 
 /// What a search is about.
 #[derive(Debug)]
