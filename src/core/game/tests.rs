@@ -202,6 +202,7 @@ fn with_endless_threats_a_ko_is_taken_back_at_once() {
         }
     }
     game.play(Color::White, Move::Play(left)).expect("takes back");
+    // Black is held back as ever.
     assert_eq!(game.check(Color::Black, Move::Play(right)), Err(IllegalMove::Ko));
     game.undo();
     assert_eq!((game.graph_key(), game.board().ko()), (key, None));
@@ -213,7 +214,7 @@ fn with_endless_threats_a_ko_is_taken_back_at_once() {
     line.play(Move::Play(right));
     assert_eq!(line.check(left), Ok(()));
     game.undo();
-    // The other player is held back as ever.
+    // The same for the other player.
     let other = game.with_endless_threats(Color::Black);
     let mut line = Line::new(&other);
     line.play(Move::Play(left));
