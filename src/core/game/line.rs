@@ -1,7 +1,7 @@
 //! Moves on top of a game, for a search.
 
 use super::opening::OpeningMoves;
-use super::{Button, Game, IllegalMove, Turn, advance, check_play, lift_ban, lifted_color};
+use super::{Button, Game, IllegalMove, Turn, advance, check_play, lifted_color};
 use crate::board::{Board, Color, Key, Move, Point};
 use crate::graph_key;
 use crate::history::LineHistory;
@@ -128,7 +128,7 @@ impl<'g> Line<'g> {
                 let mut turn = self.game.turn;
                 let mut play = |board: &mut Board, mv: Move| {
                     let color = turn.to_move;
-                    advance(board, &mut turn, color, mv);
+                    advance(board, &mut turn, color, mv, self.game.endless_threats);
                 };
                 earlier.iter().for_each(|&mv| play(two, mv));
                 one.copy_from(two);
@@ -192,8 +192,7 @@ impl<'g> Line<'g> {
         if let Move::Play(point) = mv {
             debug_assert_eq!(self.check(point), Ok(()), "{color} {point}\n{}", self.board);
         }
-        let lifted = advance(&mut self.board, &mut self.turn, color, mv);
-        lift_ban(&mut self.board, self.game.endless_threats);
+        let lifted = advance(&mut self.board, &mut self.turn, color, mv, self.game.endless_threats);
         self.moves.push(mv);
         if self.turn.passes > 0 {
             self.passed.push((color, self.board.key()));

@@ -452,8 +452,7 @@ impl Game {
         let before = Before { turn, ko: self.board.ko(), graph_key, move_key, opening };
         // Out of turn, the turn changed hands first, whether somebody said so or not.
         let previous = self.key_for(color);
-        let lifted = advance(&mut self.board, &mut self.turn, color, mv);
-        lift_ban(&mut self.board, self.endless_threats);
+        let lifted = advance(&mut self.board, &mut self.turn, color, mv, self.endless_threats);
         if self.turn.passes > 0 {
             self.passed.push((color, self.board.key()));
         }
@@ -511,13 +510,20 @@ impl Turn {
 }
 
 /// Makes a move, legal or tolerated, on a position, and returns the stones that it lifts.
-fn advance(board: &mut Board, turn: &mut Turn, color: Color, mv: Move) -> SmallVec<[Point; 4]> {
+fn advance(
+    board: &mut Board,
+    turn: &mut Turn,
+    color: Color,
+    mv: Move,
+    endless_threats: Option<Color>,
+) -> SmallVec<[Point; 4]> {
     let mut lifted = SmallVec::new();
     turn.to_move = color.opponent();
     match mv {
         Move::Play(point) => {
             collect_lifted(board, point, color, &mut lifted);
             board.play_unchecked(point, color);
+            lift_ban(board, endless_threats);
             turn.passes = 0;
         }
         Move::Pass => {
