@@ -140,7 +140,7 @@ fn killed_at_a_hundred_moments_nothing_is_lost() {
     killed(100, 9);
 }
 
-/// `cargo test --profile checked --test autosave -- --ignored`
+/// `cargo test --profile checked --test program autosave:: -- --ignored`
 #[test]
 #[ignore = "takes minutes"]
 fn killed_at_a_thousand_moments_nothing_is_lost() {

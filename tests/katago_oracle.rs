@@ -250,7 +250,7 @@ fn raw_answers_are_written_as_katago_does() {
 }
 
 #[test]
-#[ignore = "minutes: cargo test --profile checked --test katago_oracle every_position -- --ignored --nocapture"]
+#[ignore = "minutes: cargo test --profile checked --test program katago_oracle::every_position -- --ignored --nocapture"]
 fn every_position_is_seen_and_judged_as_katago_does() {
     for oracle in ORACLES {
         let Some((rows, network)) = oracle.load() else { continue };
@@ -292,13 +292,13 @@ fn kernels_judge_positions_as_katago_does() {
 }
 
 #[test]
-#[ignore = "minutes: cargo test --profile checked --test katago_oracle kernels_judge_every -- --ignored --nocapture"]
+#[ignore = "minutes: cargo test --profile checked --test program katago_oracle::kernels_judge_every -- --ignored --nocapture"]
 fn kernels_judge_every_position_as_katago_does() {
     compare_kernels(false);
 }
 
 #[test]
-#[ignore = "a minute: cargo test --profile checked --test katago_oracle rounded -- --ignored --nocapture"]
+#[ignore = "a minute: cargo test --profile checked --test program katago_oracle::rounded -- --ignored --nocapture"]
 fn rounded_numbers_judge_every_position_nearly_as_katago_does() {
     let Some((rows, network)) = B6C96.load() else { return };
     compare(&rows.iter().collect::<Vec<_>>(), &network, Some(&Prepared::new(&network, EMULATED)));
@@ -406,7 +406,7 @@ fn compare(rows: &[&Row], network: &Network, prepared: Option<&Prepared>) {
 }
 
 #[test]
-#[ignore = "a measurement: cargo test --release --test katago_oracle speed -- --ignored --nocapture"]
+#[ignore = "a measurement: cargo test --release --test program katago_oracle::speed -- --ignored --nocapture"]
 fn speed() {
     let Some((rows, _)) = B6C96.load() else { return };
     eprintln!("microseconds for one extraction: nothing known, ladders of the two positions before known");

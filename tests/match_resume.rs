@@ -182,7 +182,7 @@ fn killed_at_any_moment_a_match_loses_nothing() {
     killed(10, 1);
 }
 
-/// `cargo test --profile checked --test match_resume -- --ignored --nocapture`
+/// `cargo test --profile checked --test program match_resume:: -- --ignored --nocapture`
 #[test]
 #[ignore = "takes minutes"]
 fn killed_at_a_thousand_moments_a_match_loses_nothing() {

@@ -560,7 +560,7 @@ fn broken_files_give_an_error_or_a_finite_answer() {
 }
 
 #[test]
-#[ignore = "a minute: cargo test --profile checked --test network many -- --ignored"]
+#[ignore = "a minute: cargo test --profile checked --test program network::many -- --ignored"]
 fn many_broken_files_give_an_error_or_a_finite_answer() {
     break_files(10_000, false);
     break_files(10_000, true);
@@ -568,7 +568,7 @@ fn many_broken_files_give_an_error_or_a_finite_answer() {
 
 /// A network of the shape of the largest ones that people use; takes a second and 300 MB.
 #[test]
-#[ignore = "300 MB: cargo test --profile checked --test network -- --ignored"]
+#[ignore = "300 MB: cargo test --profile checked --test program network:: -- --ignored"]
 fn large_networks_can_be_read() {
     let nested = [BlockKind::Nested, BlockKind::NestedPooling, BlockKind::Nested].repeat(6);
     let ordinary = [BlockKind::Ordinary, BlockKind::GlobalPooling].repeat(20);

@@ -4,7 +4,7 @@
 //! Times are of this thread's processor, the best of several. A reader whose cost grows with the square of its input takes
 //! 64 times as long; allowed is half way between, by factors.
 //!
-//! `cargo test --profile checked --test prices -- --nocapture` prints what a megabyte of each costs.
+//! `cargo test --profile checked --test program prices:: -- --nocapture` prints what a megabyte of each costs.
 
 #![cfg(unix)]
 

@@ -136,7 +136,7 @@ fn killed_at_any_moment_a_run_loses_nothing() {
     killed(10, 1);
 }
 
-/// `cargo test --profile checked --test selfplay -- --ignored --nocapture`
+/// `cargo test --profile checked --test program selfplay:: -- --ignored --nocapture`
 #[test]
 #[ignore = "takes minutes"]
 fn killed_at_a_thousand_moments_a_run_loses_nothing() {

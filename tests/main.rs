@@ -1,0 +1,49 @@
+//! The tests of `kosumi` from outside: as a program, and as a library.
+//!
+//! One program for all of them: each would link the whole engine again, and one that waits for a browser would keep the
+//! others waiting. `cargo test --profile checked --test program autosave::` runs those of `tests/autosave.rs`.
+
+mod analysis_engine;
+mod autosave;
+mod browser_play;
+mod browser_study;
+mod built_in_network;
+mod clients;
+mod failing_disk;
+mod final_status;
+mod full_disk;
+mod gtp_process;
+mod gtp_session;
+mod human_play;
+mod katago_oracle;
+mod katrain;
+mod match_resume;
+mod network;
+mod planted_faults;
+mod prices;
+mod ranks;
+mod regress_command;
+mod result_pages;
+mod review;
+mod review_page;
+mod selfplay;
+mod sgf_collections;
+mod solve;
+mod training;
+mod tune;
+mod under_fire;
+mod upgrades;
+
+/// A file that is not named above would never be run.
+#[test]
+fn every_file_is_run() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let this = include_str!("main.rs");
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let stem = path.file_stem().unwrap().to_str().unwrap();
+        if path.extension().is_some_and(|it| it == "rs") && stem != "main" {
+            assert!(this.contains(&format!("\nmod {stem};\n")), "{stem} is missing in tests/main.rs");
+        }
+    }
+}
