@@ -40,6 +40,17 @@ pub(super) trait Terms<S: Simd>: Copy {
     }
 }
 
+/// A word that may lie anywhere. As bytes: where assertions are on, `read_unaligned` looks at both places that it copies
+/// between, and that in the innermost loop.
+///
+/// # Safety
+/// A word at `from` can be read.
+#[inline(always)]
+unsafe fn word(from: *const u32) -> u32 {
+    // SAFETY: the caller's.
+    u32::from_ne_bytes(unsafe { *from.cast() })
+}
+
 /// Words of one `f32`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Floats;
@@ -52,7 +63,7 @@ impl<S: Simd> Terms<S> for Floats {
     #[inline(always)]
     unsafe fn broadcast(s: S, from: *const u32) -> S::V {
         // SAFETY: the caller's.
-        s.splat(f32::from_bits(unsafe { from.read_unaligned() }))
+        s.splat(f32::from_bits(unsafe { word(from) }))
     }
 
     #[inline(always)]
@@ -82,7 +93,7 @@ macro_rules! several {
             #[inline(always)]
             unsafe fn broadcast(s: S, from: *const u32) -> S::I {
                 // SAFETY: the caller's.
-                s.splat_int(unsafe { from.read_unaligned() } as i32)
+                s.splat_int(unsafe { word(from) } as i32)
             }
 
             #[inline(always)]

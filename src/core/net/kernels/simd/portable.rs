@@ -8,14 +8,10 @@ use super::{ByteSums, Simd, SimdBf16, dither_of_floats, powers_of_floats};
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Portable;
 
-impl Portable {
-    #[inline(always)]
-    fn lanes(mut a: [f32; 4], b: [f32; 4], f: impl Fn(&mut f32, f32)) -> [f32; 4] {
-        for (a, b) in a.iter_mut().zip(b) {
-            f(a, b);
-        }
-        a
-    }
+/// What `f` says of each lane. Written out: where assertions are on, `array::map`, `from_fn` and iterators stay calls.
+#[inline(always)]
+fn each<T>(f: impl Fn(usize) -> T) -> [T; 4] {
+    [f(0), f(1), f(2), f(3)]
 }
 
 impl Simd for Portable {
@@ -34,47 +30,47 @@ impl Simd for Portable {
 
     #[inline(always)]
     fn add(self, a: [f32; 4], b: [f32; 4]) -> [f32; 4] {
-        Portable::lanes(a, b, |a, b| *a += b)
+        each(|lane| a[lane] + b[lane])
     }
 
     #[inline(always)]
     fn sub(self, a: [f32; 4], b: [f32; 4]) -> [f32; 4] {
-        Portable::lanes(a, b, |a, b| *a -= b)
+        each(|lane| a[lane] - b[lane])
     }
 
     #[inline(always)]
     fn mul(self, a: [f32; 4], b: [f32; 4]) -> [f32; 4] {
-        Portable::lanes(a, b, |a, b| *a *= b)
+        each(|lane| a[lane] * b[lane])
     }
 
     #[inline(always)]
     fn div(self, a: [f32; 4], b: [f32; 4]) -> [f32; 4] {
-        Portable::lanes(a, b, |a, b| *a /= b)
+        each(|lane| a[lane] / b[lane])
     }
 
     #[inline(always)]
     fn max(self, a: [f32; 4], b: [f32; 4]) -> [f32; 4] {
-        Portable::lanes(a, b, |a, b| *a = if *a > b { *a } else { b })
+        each(|lane| if a[lane] > b[lane] { a[lane] } else { b[lane] })
     }
 
     #[inline(always)]
     fn min(self, a: [f32; 4], b: [f32; 4]) -> [f32; 4] {
-        Portable::lanes(a, b, |a, b| *a = if *a < b { *a } else { b })
+        each(|lane| if a[lane] < b[lane] { a[lane] } else { b[lane] })
     }
 
     #[inline(always)]
     fn abs(self, x: [f32; 4]) -> [f32; 4] {
-        x.map(f32::abs)
+        each(|lane| x[lane].abs())
     }
 
     #[inline(always)]
     fn join_bytes(self, x: [[i32; 4]; 4]) -> [i32; 4] {
-        std::array::from_fn(|lane| i32::from_ne_bytes(x.map(|x| x[lane] as u8)))
+        each(|lane| i32::from_ne_bytes(each(|part| x[part][lane] as u8)))
     }
 
     #[inline(always)]
     fn pack_bytes(self, x: [[i32; 4]; 4]) -> [i32; 4] {
-        x.map(|x| i32::from_ne_bytes(x.map(|x| x as u8)))
+        each(|part| i32::from_ne_bytes(each(|lane| x[part][lane] as u8)))
     }
 
     #[inline(always)]
@@ -89,8 +85,8 @@ impl Simd for Portable {
 
     #[inline(always)]
     fn join_halves(self, x: [[i32; 4]; 2]) -> [i32; 4] {
-        std::array::from_fn(|lane| {
-            let [first, second] = x.map(|x| (x[lane] as u16).to_ne_bytes());
+        each(|lane| {
+            let (first, second) = ((x[0][lane] as u16).to_ne_bytes(), (x[1][lane] as u16).to_ne_bytes());
             i32::from_ne_bytes([first[0], first[1], second[0], second[1]])
         })
     }
@@ -105,22 +101,22 @@ impl Simd for Portable {
     #[inline(always)]
     fn round(self, x: [f32; 4]) -> [f32; 4] {
         const LARGE: f32 = 12_582_912.0;
-        x.map(|x| (x + LARGE) - LARGE)
+        each(|lane| (x[lane] + LARGE) - LARGE)
     }
 
     #[inline(always)]
     fn scale(self, x: [f32; 4], power: [f32; 4]) -> [f32; 4] {
-        self.mul(x, power.map(|power| f32::from_bits(((power as i32 + 127) as u32) << 23)))
+        each(|lane| x[lane] * f32::from_bits(((power[lane] as i32 + 127) as u32) << 23))
     }
 
     #[inline(always)]
     fn add_exponent(self, x: [f32; 4], power: [f32; 4]) -> [f32; 4] {
-        Self::lanes(x, power, |x, power| *x = f32::from_bits(x.to_bits().wrapping_add(power.to_bits() << 23)))
+        each(|lane| f32::from_bits(x[lane].to_bits().wrapping_add(power[lane].to_bits() << 23)))
     }
 
     #[inline(always)]
     fn reciprocal(self, x: [f32; 4]) -> [f32; 4] {
-        x.map(|x| 1.0 / x)
+        each(|lane| 1.0 / x[lane])
     }
 
     #[inline(always)]
@@ -145,40 +141,42 @@ impl Simd for Portable {
 
     #[inline(always)]
     fn add_int(self, a: [i32; 4], b: [i32; 4]) -> [i32; 4] {
-        std::array::from_fn(|lane| a[lane].wrapping_add(b[lane]))
+        each(|lane| a[lane].wrapping_add(b[lane]))
     }
 
     #[inline(always)]
     fn sub_int(self, a: [i32; 4], b: [i32; 4]) -> [i32; 4] {
-        std::array::from_fn(|lane| a[lane].wrapping_sub(b[lane]))
+        each(|lane| a[lane].wrapping_sub(b[lane]))
     }
 
     #[inline(always)]
     fn to_float(self, x: [i32; 4]) -> [f32; 4] {
-        x.map(|x| x as f32)
+        each(|lane| x[lane] as f32)
     }
 
     #[inline(always)]
     fn to_int(self, x: [f32; 4]) -> [i32; 4] {
-        self.round(x).map(|x| x as i32)
+        let x = self.round(x);
+        each(|lane| x[lane] as i32)
     }
 
     #[inline(always)]
     fn reduce_add_int(self, x: [i32; 4]) -> i32 {
-        x.into_iter().sum()
+        x[0] + x[1] + x[2] + x[3]
     }
 
     #[inline(always)]
     fn dot8(self, sum: [i32; 4], a: [i32; 4], b: [i32; 4]) -> [i32; 4] {
-        std::array::from_fn(|lane| {
-            let products = a[lane].to_ne_bytes().into_iter().zip(b[lane].to_ne_bytes());
-            sum[lane] + products.map(|(a, b)| i32::from(a) * i32::from(b as i8)).sum::<i32>()
+        each(|lane| {
+            let (a, b) = (a[lane].to_ne_bytes(), b[lane].to_ne_bytes());
+            let product = |at: usize| i32::from(a[at]) * i32::from(b[at] as i8);
+            sum[lane] + product(0) + product(1) + product(2) + product(3)
         })
     }
 
     #[inline(always)]
     fn dot16(self, sum: [i32; 4], a: [i32; 4], b: [i32; 4]) -> [i32; 4] {
-        std::array::from_fn(|lane| {
+        each(|lane| {
             let (a, b) = (a[lane], b[lane]);
             sum[lane] + i32::from(a as i16) * i32::from(b as i16) + (a >> 16) * (b >> 16)
         })
@@ -211,19 +209,19 @@ impl Simd for Portable {
     #[inline(always)]
     unsafe fn store_bytes(self, x: [i32; 4], to: *mut u8) {
         // SAFETY: the caller's.
-        unsafe { to.cast::<[u8; 4]>().write(x.map(|x| x as u8)) }
+        unsafe { to.cast::<[u8; 4]>().write(each(|lane| x[lane] as u8)) }
     }
 
     #[inline(always)]
     unsafe fn store_low_bytes(self, x: [i32; 4], to: *mut i8) {
         // SAFETY: the caller's.
-        unsafe { to.cast::<[i8; 4]>().write(x.map(|x| x as i8)) }
+        unsafe { to.cast::<[i8; 4]>().write(each(|lane| x[lane] as i8)) }
     }
 
     #[inline(always)]
     unsafe fn store_halves(self, x: [i32; 4], to: *mut i16) {
         // SAFETY: the caller's.
-        unsafe { to.cast::<[i16; 4]>().write_unaligned(x.map(|x| x as i16)) }
+        unsafe { to.cast::<[i16; 4]>().write_unaligned(each(|lane| x[lane] as i16)) }
     }
 }
 
@@ -242,6 +240,6 @@ impl SimdBf16 for Portable {
     #[inline(always)]
     unsafe fn store_bf16(self, x: [f32; 4], to: *mut u16) {
         // SAFETY: the caller's.
-        unsafe { to.cast::<[u16; 4]>().write_unaligned(x.map(to_bf16)) }
+        unsafe { to.cast::<[u16; 4]>().write_unaligned(each(|lane| to_bf16(x[lane]))) }
     }
 }
