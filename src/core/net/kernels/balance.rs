@@ -65,8 +65,8 @@ fn behind_norm(norm: &mut RmsNorm, matrices: &mut [&mut MatMul], moments: Option
 const LEAST: f32 = 1e-3;
 
 /// The same block with values that are in balance with the weights behind them. How large they are follows from the weights that give
-/// them. (With hidden units, the same has made results less exact.) So are the moments of what all heads see then.
-pub(super) fn of_values(block: &AttentionBlock, mut moments: Option<&mut Moments>) -> AttentionBlock {
+/// them. (With hidden units, the same has made results less exact.)
+pub(super) fn of_values(block: &AttentionBlock) -> AttentionBlock {
     let mut balanced = block.clone();
     let &AttentionBlock { heads, key_heads, value_width, ref value, ref output, .. } = block;
     let columns = |weights: &mut [f32], column: usize, factor: f32| {
@@ -88,9 +88,6 @@ pub(super) fn of_values(block: &AttentionBlock, mut moments: Option<&mut Moments
         }
         columns(&mut balanced.value.weights, channel, factor);
         for start in rows {
-            if let Some(moments) = &mut moments {
-                moments.scale(start / output.outputs, factor);
-            }
             let row = &mut balanced.output.weights[start..][..output.outputs];
             row.iter_mut().for_each(|weight| *weight /= factor);
         }

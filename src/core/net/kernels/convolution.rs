@@ -4,11 +4,10 @@ use super::batch::{Batch, Joined};
 use super::buffer::Buffer;
 use super::kernel::Precision;
 use super::linear::{Ending, Linear, Multiplication, Taken};
-use super::moments::{Moments, Observed, Place, Which};
 use super::pointwise::{Extent, NormAct};
 use super::primitives::{Primitives, Strided};
 use super::product::ROW_ALIGN;
-use super::rows::{Grid, Range, Shape};
+use super::rows::{Grid, Range};
 use super::sparse::{SetInputs, Sparse};
 use super::tiles::{TileConvolution, TileWorkspace};
 use super::windows::{Windows, WindowsWorkspace};
@@ -20,14 +19,12 @@ pub(super) struct Convolution {
     inputs: usize,
     outputs: usize,
     kind: Kind,
-    /// If what it takes can be looked at.
-    place: Option<(Place, Which)>,
 }
 
 #[derive(Debug)]
 enum Kind {
-    /// 1 × 1: a product of matrices, in 8 bits of this range if the matrix takes bytes, or in 16.
-    Pointwise(Linear, Range),
+    /// 1 × 1: a product of matrices, in 32 bits or in 16.
+    Pointwise(Linear),
     /// A window in 8 bits: a product of matrices whose rows are the points under the window.
     Window { linear: Linear, range: Range, width: usize, height: usize },
     /// 3 × 3 in 32 bits, or in 16 where that is faster than 8.
@@ -57,8 +54,6 @@ pub(super) struct Workspace {
     tiles: TileWorkspace,
     set: SetInputs,
     zeros: Vec<f32>,
-    /// If it is to be known what products take.
-    pub(super) observed: Option<Observed>,
 }
 
 impl Convolution {
@@ -69,24 +64,19 @@ impl Convolution {
         primitives: &Primitives,
         precision: Precision,
         activation: Activation,
-        place: Option<(Place, Which)>,
-        moments: Option<&Moments>,
     ) -> Convolution {
         let &Primitives { align, panel, ref tiles, .. } = primitives;
         let joined = Joined::new(convs, align, align);
         let &Joined { width, height, inputs, outputs, .. } = &joined;
         let range = Range::behind(activation, primitives.byte_sums);
-        let bytes = |moments| {
-            Linear::bytes(&joined.weights, (inputs, outputs), panel, primitives.byte_sums, range, moments)
-        };
         let kind = match (width, height) {
             _ if tiles.is_some() => Kind::Tiles(TileConvolution::new(&joined)),
-            // What a block begins with, when it computes with fewer channels than there are. A few channels weigh ten times as much as the
-            // others, and all that the block says rests on it: with 8 bits, half of the error of win rates was from here.
-            (1, 1) if precision == Precision::Int8 && inputs > outputs => {
-                Kind::Pointwise(Linear::halves(&joined.weights, inputs, outputs, panel), range)
+            // What a block begins and ends with when it computes with fewer channels than there are. A few channels weigh ten times as
+            // much as the others, and all that the block says rests on them: with 8 bits, half of the error of win rates was from the
+            // beginning, and a third of the rest from the end.
+            (1, 1) if precision == Precision::Int8 => {
+                Kind::Pointwise(Linear::halves(&joined.weights, inputs, outputs, panel))
             }
-            (1, 1) if precision == Precision::Int8 => Kind::Pointwise(bytes(moments), range),
             // Without one instruction for four products of bytes, Winograd's transformation is faster, in any numbers.
             (3, 3)
                 if precision == Precision::Int8
@@ -94,12 +84,16 @@ impl Convolution {
             {
                 Kind::Winograd(Windows::new(joined.weights, (inputs, outputs), primitives, true))
             }
-            _ if precision == Precision::Int8 => Kind::Window { linear: bytes(None), range, width, height },
-            (1, 1) => Kind::Pointwise(Linear::floats(&joined.weights, inputs, outputs, panel), range),
+            _ if precision == Precision::Int8 => {
+                let (sums, each) = (primitives.byte_sums, (inputs, outputs));
+                let linear = Linear::bytes(&joined.weights, each, panel, sums, range, None);
+                Kind::Window { linear, range, width, height }
+            }
+            (1, 1) => Kind::Pointwise(Linear::floats(&joined.weights, inputs, outputs, panel)),
             (3, 3) => Kind::Winograd(Windows::new(joined.weights, (inputs, outputs), primitives, false)),
             _ => Kind::Sparse { weights: joined.weights, width, height },
         };
-        Convolution { inputs, outputs, kind, place }
+        Convolution { inputs, outputs, kind }
     }
 
     /// Channels that it gives.
@@ -118,19 +112,14 @@ impl Convolution {
         workspace: &mut Workspace,
     ) {
         let extent = Extent { points: batch.points(), channels: self.inputs };
-        if let Kind::Pointwise(linear, range) = &self.kind
-            && (norm.is_none() || linear.takes_integers())
+        if let Kind::Pointwise(linear) = &self.kind
+            && (norm.is_none() || linear.takes_halves())
         {
-            let Workspace { bytes, halves, scales, row, .. } = workspace;
+            let Workspace { halves, scales, row, .. } = workspace;
             let rows = extent.points.next_multiple_of(ROW_ALIGN);
-            let scales = scales.at_least(rows);
-            let row = row.at_least(self.inputs);
-            let taken = if linear.takes_bytes() {
-                let bytes = bytes.at_least(rows * self.inputs);
-                let shape = norm.map_or(Shape::Plain, Shape::NormAct);
-                (primitives.quantise)(extent, shape, *range, from, (bytes, scales), row);
-                Taken::Bytes(bytes, scales)
-            } else if linear.takes_halves() {
+            let taken = if linear.takes_halves() {
+                let scales = scales.at_least(rows);
+                let row = row.at_least(self.inputs);
                 let halves = halves.at_least(rows * self.inputs);
                 (primitives.quantise_to_halves)(extent, norm, from, (halves, scales), row);
                 Taken::Halves(halves, scales)
@@ -167,11 +156,7 @@ impl Convolution {
         workspace: &mut Workspace,
     ) {
         match &self.kind {
-            Kind::Pointwise(linear, _) => {
-                if let (Some(observed), Some((place, which))) = (&mut workspace.observed, self.place) {
-                    let rows = &from[..batch.points() * self.inputs];
-                    observed.record(place, which, rows, self.inputs, self.inputs);
-                }
+            Kind::Pointwise(linear) => {
                 let taken = Taken::Floats(from, self.inputs, None);
                 let (rows, stride) = (batch.points(), self.outputs);
                 (primitives.multiply)(Multiplication { rows, taken, linear, ending, to, stride });
@@ -325,8 +310,7 @@ mod tests {
                 let plane = numbers(&mut rng, batch.points() * inputs);
                 let convs_both = [&convs[0], &convs[1]];
                 let precision = arithmetic.precision;
-                let joined =
-                    Convolution::new(&convs_both, &primitives, precision, Activation::Identity, None, None);
+                let joined = Convolution::new(&convs_both, &primitives, precision, Activation::Identity);
                 let padded = inputs.next_multiple_of(primitives.align);
                 let mut from = vec![f32::NAN; batch.plane_len(padded)];
                 for (to, from) in from.chunks_mut(padded).zip(plane.chunks(inputs)) {

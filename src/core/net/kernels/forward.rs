@@ -41,15 +41,12 @@ pub struct Scratch {
 impl Scratch {
     /// From now on, evaluating takes down what products take that are not rounded.
     pub(super) fn observe(&mut self) {
-        self.workspace.observed = Some(Observed::default());
         self.transformer.observed = Some(Observed::default());
     }
 
     /// What was taken down.
     pub(super) fn observed(&mut self) -> Observed {
-        let mut observed = self.workspace.observed.take().unwrap_or_default();
-        observed.extend(self.transformer.observed.take().unwrap_or_default());
-        observed
+        self.transformer.observed.take().unwrap_or_default()
     }
 }
 

@@ -176,11 +176,6 @@ impl Linear {
         matches!(self.weights, Weights::Halves { .. })
     }
 
-    /// Does it take integers of one kind or the other?
-    pub(super) fn takes_integers(&self) -> bool {
-        self.takes_bytes() || self.takes_halves()
-    }
-
     /// Does it take bytes?
     pub(super) fn takes_bytes(&self) -> bool {
         matches!(self.weights, Weights::Bytes { .. })

@@ -21,7 +21,7 @@ impl Place {
     }
 }
 
-/// One of the two products of a block: the one that it begins with, or the one that it ends with.
+/// One of the two products of a block of a transformer: the one that it begins with, or the one that it ends with.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Which {
     First,
@@ -110,10 +110,5 @@ impl Observed {
             let inverse = 1.0 / (squares / rms.channels as f32 + rms.epsilon).sqrt();
             moments.add(row.iter().zip(rms.scale).map(|(x, scale)| x * scale * inverse));
         }
-    }
-
-    /// These were looked at, too.
-    pub(super) fn extend(&mut self, others: Observed) {
-        self.0.extend(others.0);
     }
 }

@@ -3,7 +3,7 @@
 use super::batch::Joined;
 use super::convolution::Convolution;
 use super::kernel::{Arithmetic, Kernel, Precision};
-use super::moments::{Observed, Place, Which};
+use super::moments::{Observed, Place};
 use super::pointwise::NormAct;
 use super::primitives::Primitives;
 use super::transformer::{PreparedAttention, PreparedFeedForward};
@@ -218,15 +218,13 @@ impl Maker<'_> {
     }
 
     /// A convolution of the trunk, behind this activation.
-    fn conv(&self, convs: &[&Conv], activation: &ActivationLayer, place: (Place, Which)) -> Convolution {
-        let moments = self.observed.of(place.0, place.1);
-        let activation = activation.activation;
-        Convolution::new(convs, &self.primitives, self.precision, activation, Some(place), moments)
+    fn conv(&self, convs: &[&Conv], activation: &ActivationLayer) -> Convolution {
+        Convolution::new(convs, &self.primitives, self.precision, activation.activation)
     }
 
     /// A convolution of the heads.
     fn exact_conv(&self, convs: &[&Conv]) -> Convolution {
-        Convolution::new(convs, &self.primitives, Precision::F32, Activation::Identity, None, None)
+        Convolution::new(convs, &self.primitives, Precision::F32, Activation::Identity)
     }
 
     fn pooling(&self, pooling: &GlobalPooling) -> PreparedPooling {
@@ -268,19 +266,18 @@ impl Maker<'_> {
     }
 
     fn block(&self, block: &Block, place: Place) -> PreparedBlock {
-        let (first_place, last_place) = ((place, Which::First), (place, Which::Last));
         let (first, inside, last) = match block {
             Block::Ordinary(block) => {
-                let conv = self.conv(&[&block.first.conv], &block.first.activation, first_place);
+                let conv = self.conv(&[&block.first.conv], &block.first.activation);
                 (&block.first, Inside::Ordinary(conv), &block.second)
             }
             Block::GlobalPooling(block) => {
                 let convs = [&block.first.conv, &block.pooling.conv];
-                let conv = self.conv(&convs, &block.first.activation, first_place);
+                let conv = self.conv(&convs, &block.first.activation);
                 (&block.first, Inside::Pooling(conv, self.pooling(&block.pooling)), &block.second)
             }
             Block::NestedBottleneck(block) => {
-                let conv = self.conv(&[&block.first.conv], &block.first.activation, first_place);
+                let conv = self.conv(&[&block.first.conv], &block.first.activation);
                 (&block.first, Inside::Nested(conv, self.blocks(&block.blocks, place, 0)), &block.second)
             }
             Block::Attention(block) => {
@@ -295,7 +292,7 @@ impl Maker<'_> {
                 return PreparedBlock::FeedForward(Box::new(block));
             }
         };
-        let last_conv = self.conv(&[&last.conv], &last.activation, last_place);
+        let last_conv = self.conv(&[&last.conv], &last.activation);
         let (first, last) = (self.norm_of(first), self.norm_of(last));
         PreparedBlock::Convolutions(Box::new(Convolutions { first, inside, last, last_conv }))
     }

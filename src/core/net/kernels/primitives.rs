@@ -9,7 +9,7 @@ use super::kernel::Kernel;
 use super::linear::{self, Multiplication};
 use super::pointwise::{self, Extent, NormAct};
 use super::product::WORD_ALIGN;
-use super::rows::{self, Grid, Range, Rms, Shape};
+use super::rows::{self, Grid, Range, Rms};
 use super::simd::{ByteSums, PANEL_VECTORS, Portable, Simd};
 use super::sparse::{self, Sparse};
 use super::tiles::{self, TileUnit};
@@ -54,7 +54,7 @@ pub(super) struct Primitives {
     pub(super) sparse: fn(&Sparse<'_>, &mut [f32]),
     pub(super) multiply: fn(Multiplication<'_>),
     pub(super) rms_scales: fn(Extent, Rms<'_>, Strided<'_>, &mut [f32]),
-    pub(super) quantise: fn(Extent, Shape<'_>, Range, Strided<'_>, BytesMut<'_>, &mut [f32]),
+    pub(super) quantise: fn(Extent, Option<Rms<'_>>, Range, Strided<'_>, BytesMut<'_>),
     pub(super) quantise_to_halves: fn(Extent, Option<NormAct<'_>>, Strided<'_>, HalvesMut<'_>, &mut [f32]),
     /// Gives the scale in the place of the last argument.
     pub(super) quantise_board: fn(Grid, Range, &[f32], &mut [u8], &mut f32),
@@ -87,7 +87,7 @@ macro_rules! table {
             sparse(it: &Sparse<'_>, to: &mut [f32]) = sparse::sparse;
             multiply(it: Multiplication<'_>) = linear::multiply;
             rms_scales(extent: Extent, rms: Rms<'_>, from: Strided<'_>, scales: &mut [f32]) = rows::rms_scales;
-            quantise(extent: Extent, shape: Shape<'_>, range: Range, from: Strided<'_>, to: BytesMut<'_>, row: &mut [f32])
+            quantise(extent: Extent, rms: Option<Rms<'_>>, range: Range, from: Strided<'_>, to: BytesMut<'_>)
                 = rows::quantise;
             quantise_to_halves(extent: Extent, norm: Option<NormAct<'_>>, from: Strided<'_>, to: HalvesMut<'_>, row: &mut [f32])
                 = rows::quantise_to_halves;

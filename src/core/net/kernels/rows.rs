@@ -8,17 +8,6 @@ use super::pointwise::{Extent, NormAct, with_activation};
 use super::simd::{ByteSums, Simd};
 use crate::net::layer::Activation;
 
-/// What numbers become before they are rounded.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Shape<'n> {
-    /// They stay what they are.
-    Plain,
-    /// `x / √(mean of x² over the channels + ε)`, times a factor for each channel.
-    Rms(Rms<'n>),
-    /// Normalised and activated.
-    NormAct(NormAct<'n>),
-}
-
 /// Normalisation by the root mean square of a point.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rms<'n> {
@@ -96,17 +85,16 @@ pub(super) const HALF_LEVELS: i32 = 4095;
 /// Rows that are looked at before they are rounded.
 const GROUP: usize = 4;
 
-/// Rounds rows to bytes. `to` is as wide as the extent, `scales` has a number for each row, and `row` has memory for
-/// one.
+/// Rounds rows, normalised if they are to be, to bytes: `x`, or `x / √(mean of x² over the channels + ε)` times a factor for each
+/// channel. `to` is as wide as the extent, and `scales` has a number for each row.
 #[inline(always)]
 pub(super) fn quantise<S: Simd>(
     s: S,
     extent: Extent,
-    shape: Shape<'_>,
+    rms: Option<Rms<'_>>,
     range: Range,
     (from, stride): (&[f32], usize),
     (to, scales): (&mut [u8], &mut [f32]),
-    row: &mut [f32],
 ) {
     let channels = extent.channels;
     let zero = s.splat(0.0);
@@ -117,8 +105,8 @@ pub(super) fn quantise<S: Simd>(
         .take(extent.points.div_ceil(GROUP))
         .enumerate()
         .map(|(index, ((from, to), scales))| (GROUP.min(extent.points - index * GROUP), from, to, scales));
-    match shape {
-        Shape::Plain => {
+    match rms {
+        None => {
             for (rows, from, to, scales) in groups {
                 let mut most = [0.0; GROUP];
                 for (from, most) in from.chunks(stride).zip(&mut most).take(rows) {
@@ -132,7 +120,7 @@ pub(super) fn quantise<S: Simd>(
                 }
             }
         }
-        Shape::Rms(rms) => {
+        Some(rms) => {
             let factors = &rms.scale[..channels];
             for (rows, from, to, scales) in groups {
                 let mut found = [(0.0, 0.0); GROUP];
@@ -151,13 +139,6 @@ pub(super) fn quantise<S: Simd>(
                 for (((from, to), scale), (most, inverse)) in rows {
                     *scale = round_row(s, range, most, to, (&from[..channels], factors)) * inverse;
                 }
-            }
-        }
-        Shape::NormAct(norm) => {
-            let rows = from.chunks(stride).zip(to.chunks_exact_mut(channels)).zip(scales.iter_mut());
-            for ((from, to), scale) in rows.take(extent.points) {
-                let most = activate(s, norm, &from[..channels], &mut row[..channels]);
-                *scale = round_row(s, range, most, to, &row[..channels]);
             }
         }
     }

@@ -133,21 +133,23 @@ mod tests {
     }
 
     #[test]
-    fn all_products_of_a_transformer_are_looked_at() {
+    fn all_products_in_8_bits_are_looked_at() {
         let network = transformer();
         let trial = Trial::of(Prepared::without_rounding(&network, Kernel::Portable));
-        let nested = Place::TRUNK.inside(0);
-        let inner = (0..4).map(|index| nested.inside(index));
-        let places: Vec<Place> =
-            inner.chain([nested, Place::TRUNK.inside(1), Place::TRUNK.inside(2)]).collect();
-        for place in places {
-            for which in [Which::First, Which::Last] {
-                let moments =
-                    trial.observed.of(place, which).unwrap_or_else(|| panic!("{place:?} {which:?}"));
-                assert!(moments.most.iter().any(|most| *most > 0.0), "{place:?} {which:?}");
-            }
+        let Block::NestedBottleneck(nested) = &network.trunk.blocks[0] else { panic!("a nested block") };
+        let place = Place::TRUNK.inside(0);
+        let inner = nested.blocks.iter().enumerate().map(|(index, block)| (place.inside(index), block));
+        let outer = network.trunk.blocks.iter().enumerate().skip(1);
+        let outer = outer.map(|(index, block)| (Place::TRUNK.inside(index), block));
+        let is_known = |place, which| {
+            trial.observed.of(place, which).is_some_and(|moments| moments.most.iter().any(|most| *most > 0.0))
+        };
+        for (place, block) in inner.chain(outer) {
+            assert!(is_known(place, Which::First), "{place:?}");
+            // What attention ends with is in 16 bits.
+            assert_eq!(is_known(place, Which::Last), matches!(block, Block::FeedForward(_)), "{place:?}");
         }
-        assert!(trial.observed.of(Place::TRUNK.inside(3), Which::First).is_none());
+        assert!(!is_known(Place::TRUNK.inside(3), Which::First));
     }
 
     /// A channel that is much larger behind norms than the others, with small weights, spoils what is rounded without a look.
