@@ -101,6 +101,13 @@ enum Kept<'m> {
     Bytes(Option<&'m Moments>),
 }
 
+impl<'m> Kept<'m> {
+    /// In 8 bits if that is the precision, or in 32.
+    fn rounded(precision: Precision, moments: Option<&'m Moments>, factors: Option<&'m [f32]>) -> Kept<'m> {
+        if precision == Precision::Int8 { Kept::Bytes(moments) } else { Kept::Floats(factors) }
+    }
+}
+
 /// Makes a [`Linear`] of some columns: `at` gives for each of them a matrix and a column of it, or nothing.
 fn linear<'m>(
     primitives: &Primitives,
@@ -167,7 +174,7 @@ impl PreparedAttention {
         let count = queries + keys + key_heads * value_width;
         let first = linear(
             primitives,
-            if is_rounded { Kept::Bytes(moments.as_ref()) } else { Kept::Floats(Some(&block.norm.scale)) },
+            Kept::rounded(precision, moments.as_ref(), Some(&block.norm.scale)),
             block.query.inputs,
             count.next_multiple_of(primitives.align),
             |column| match column {
@@ -182,7 +189,7 @@ impl PreparedAttention {
             norm: PreparedRms::new(&block.norm, primitives.align),
             first,
             heads: Heads { heads, key_heads, key_width, value_width, rotation },
-            // A fourteenth of a network's products, from which with 8 bits a quarter of the error of win rates was.
+            // A fourteenth of a network's multiply-adds, from which with 8 bits a quarter to a third of the squared error of win rates was.
             last: plain(
                 primitives,
                 if is_rounded { Kept::Halves } else { Kept::Floats(None) },
@@ -258,15 +265,14 @@ impl PreparedFeedForward {
         (place, observed): (Place, &Observed),
     ) -> PreparedFeedForward {
         let mut moments = observed.of(place, Which::First).cloned();
-        let is_rounded = precision == Precision::Int8;
-        let balanced = is_rounded.then(|| balance::feed_forward(block, moments.as_mut()));
+        let balanced = (precision == Precision::Int8).then(|| balance::feed_forward(block, moments.as_mut()));
         let block = balanced.as_ref().unwrap_or(block);
         let units = block.first.outputs;
         let (align, lanes) = (primitives.align, primitives.lanes);
         let hidden = units.next_multiple_of(align);
         let first = linear(
             primitives,
-            if is_rounded { Kept::Bytes(moments.as_ref()) } else { Kept::Floats(Some(&block.norm.scale)) },
+            Kept::rounded(precision, moments.as_ref(), Some(&block.norm.scale)),
             block.first.inputs,
             2 * hidden,
             |column| {
@@ -275,10 +281,8 @@ impl PreparedFeedForward {
                 (unit < units).then_some((matrix, unit))
             },
         );
-        let last = match is_rounded {
-            true => plain(primitives, Kept::Bytes(observed.of(place, Which::Last)), &block.last),
-            false => plain(primitives, Kept::Floats(None), &block.last),
-        };
+        let kept = Kept::rounded(precision, observed.of(place, Which::Last), None);
+        let last = plain(primitives, kept, &block.last);
         PreparedFeedForward { place, norm: PreparedRms::new(&block.norm, align), first, last }
     }
 
