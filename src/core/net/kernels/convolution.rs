@@ -73,7 +73,7 @@ impl Convolution {
             _ if tiles.is_some() => Kind::Tiles(TileConvolution::new(&joined)),
             // What a block begins and ends with when it computes with fewer channels than there are. A few channels weigh ten times as
             // much as the others, and all that the block says rests on them: with 8 bits, half of the error of win rates was from the
-            // beginning, and a third of the rest from the end.
+            // beginning, and a quarter to a half of the rest of its square from the end.
             (1, 1) if precision == Precision::Int8 => {
                 Kind::Pointwise(Linear::halves(&joined.weights, inputs, outputs, panel))
             }
