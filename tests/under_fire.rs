@@ -268,7 +268,7 @@ fn the_clock_on_the_wall_says_nothing_but_dates() {
     const NETWORKS: &str = "cli/model.rs";
     // The log, the date of a game, a seed of the page, names of files, the time of a file in a test.
     let known: [(&str, &[&str]); 8] = [
-        ("SystemTime::now", &["session/log.rs", "matches/referee.rs", "browser/play.rs", SAVED, NETWORKS]),
+        ("SystemTime::now", &["gtp/src/log.rs", "matches/referee.rs", "browser/play.rs", SAVED, NETWORKS]),
         // Saved games, whose times grow whatever the clock does; a network that is another one since.
         ("modified()", &[SAVED, NETWORKS]),
         // Of a process: how long it has used a processor.

@@ -7,7 +7,8 @@
 //! * [`command`]: a line of input, cleaned as the draft demands, and split into its parts;
 //! * [`response`]: what an answer may contain, how it is written, and how it is read;
 //! * [`server`]: the engine's side, a loop around a [`Handler`];
-//! * [`client`]: the controller's side, an engine as a child process.
+//! * [`client`]: the controller's side, an engine as a child process;
+//! * [`log`]: what was said, in a file that holds up nobody.
 //!
 //! The crate does not know any game: it has no board, no legality and no engine. The one rule of Go in it is
 //! that columns are lettered without the `I`.
@@ -24,6 +25,7 @@ pub mod client;
 pub mod command;
 mod error;
 mod lines;
+pub mod log;
 pub mod response;
 pub mod server;
 pub mod vertex;
@@ -31,6 +33,7 @@ pub mod vertex;
 pub use arguments::{ArgumentError, Arguments};
 pub use client::{Client, ClientError, CommandLineError, split_command_line};
 pub use command::{Command, CommandError, Line, MAX_LINE_BYTES};
+pub use log::Log;
 pub use response::{Failure, Response};
 pub use server::{Disconnected, Handler, InputWatch, Session, answer, serve, serve_until};
 pub use vertex::{Color, Vertex};

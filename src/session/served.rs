@@ -1,10 +1,10 @@
 //! A session: commands one after the other, each answer saved and logged.
 
 use super::autosave::Autosave;
-use super::log::{Log, search_line};
-use crate::board::BoardSize;
+use crate::board::{BoardSize, Move};
 use crate::commands::Commands;
-use kosumi_gtp::{Command, Failure, Handler, InputWatch, Response, Session};
+use crate::search::SearchReport;
+use kosumi_gtp::{Command, Failure, Handler, InputWatch, Log, Response, Session};
 use std::time::Instant;
 
 /// The commands, with what surrounds them in a session.
@@ -78,4 +78,20 @@ impl Handler for Served {
             log.add(&format!("  pondered for {:.3} s", start.elapsed().as_secs_f64()));
         }
     }
+}
+
+/// What a search found, in a line.
+fn search_line(report: &SearchReport) -> String {
+    let win_rate = 50.0 * (1.0 + report.to_move.sign() as f32 * report.value);
+    let variation: Vec<String> = report.principal_variation().iter().take(12).map(Move::to_string).collect();
+    format!(
+        "{} {win_rate:.1} %, score {:+.1}, {} visits ({} new), depth {}, memory {:.0} %: {}",
+        report.to_move,
+        report.score,
+        report.visits,
+        report.playouts,
+        report.depth,
+        100.0 * report.usage.fullness(),
+        variation.join(" "),
+    )
 }

@@ -1,10 +1,8 @@
-//! The log of a session: what was said, when, and what searches found.
+//! A log of a session: lines with the time at which they came.
 //!
 //! A line is handed to a thread that writes it. Whatever happens to that thread or its disk, the game neither waits
 //! for it nor ends: when too many lines wait, some are left out, and the log says how many.
 
-use crate::board::Move;
-use crate::search::SearchReport;
 use humantime::format_rfc3339_millis;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -69,11 +67,13 @@ impl Log {
     /// Adds a line under the present time.
     pub fn add(&mut self, text: &str) {
         let Some(lines) = &self.lines else { return };
-        let end = text.char_indices().nth(LONGEST).map_or(text.len(), |(at, _)| at);
-        let cut = if end < text.len() { " ..." } else { "" };
+        let (text, cut) = match text.char_indices().nth(LONGEST).and_then(|(end, _)| text.get(..end)) {
+            Some(start) => (start, " ..."),
+            None => (text, ""),
+        };
         let gap = if self.lost > 0 { format!("({} lines lost) ", self.lost) } else { String::new() };
         // A line of its own for each line of an answer would look like several answers.
-        let text = text[..end].trim_end().replace('\n', "\n    ");
+        let text = text.trim_end().replace('\n', "\n    ");
         let now = format_rfc3339_millis(SystemTime::now());
         match lines.try_send(format!("{now} {gap}{text}{cut}\n")) {
             Ok(()) => self.lost = 0,
@@ -99,22 +99,6 @@ fn write_lines(mut target: impl Write, lines: &Receiver<String>, warn: fn(&str))
             return;
         }
     }
-}
-
-/// What a search found, in a line.
-pub(super) fn search_line(report: &SearchReport) -> String {
-    let win_rate = 50.0 * (1.0 + report.to_move.sign() as f32 * report.value);
-    let variation: Vec<String> = report.principal_variation().iter().take(12).map(Move::to_string).collect();
-    format!(
-        "{} {win_rate:.1} %, score {:+.1}, {} visits ({} new), depth {}, memory {:.0} %: {}",
-        report.to_move,
-        report.score,
-        report.visits,
-        report.playouts,
-        report.depth,
-        100.0 * report.usage.fullness(),
-        variation.join(" "),
-    )
 }
 
 // Without the model checker's channel, which works in models alone.
