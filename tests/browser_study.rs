@@ -1,10 +1,9 @@
 //! The page of `kosumi review GAME.sgf --live` in a browser: `tests/pages/study.mjs` works there.
 //!
-//! Needs what `tests/browser_play.rs` needs. Pictures are left in `target/tmp/study-page`.
+//! Pictures are left in `target/tmp/study-page`.
 
+use crate::browser::{Browser, KOSUMI};
 use std::fs;
-use std::path::PathBuf;
-use std::process::Command;
 
 /// A small game with bad moves, and a variation of the record with a comment.
 const GAME: &str = "(;SZ[9]KM[5.5]PB[Black & Co.]PW[White <b>]\
@@ -13,22 +12,7 @@ const GAME: &str = "(;SZ[9]KM[5.5]PB[Black & Co.]PW[White <b>]\
 
 #[test]
 fn moves_are_tried_in_a_browser() {
-    let pages = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/pages");
-    let Some(chromium) =
-        kosumi_test_support::node(&pages, "playwright-core").and_then(|()| kosumi_test_support::chromium())
-    else {
-        return;
-    };
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("study-page");
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).unwrap();
-    fs::write(folder.join("game.sgf"), GAME).unwrap();
-    let went = Command::new("node")
-        .arg(pages.join("study.mjs"))
-        .args([&chromium, &PathBuf::from(env!("CARGO_BIN_EXE_kosumi")), &folder])
-        .env("KOSUMI_MODEL", kosumi_test_support::small_network())
-        .output()
-        .unwrap();
-    let (out, err) = (String::from_utf8_lossy(&went.stdout), String::from_utf8_lossy(&went.stderr));
-    assert!(went.status.success() && out.contains("all well"), "{out}{err}");
+    let Some(browser) = Browser::find("study-page") else { return };
+    fs::write(browser.folder.join("game.sgf"), GAME).unwrap();
+    browser.run("study.mjs", &[&KOSUMI]);
 }

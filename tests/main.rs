@@ -5,6 +5,7 @@
 
 mod analysis_engine;
 mod autosave;
+mod browser;
 mod browser_play;
 mod browser_study;
 mod built_in_network;

@@ -1,44 +1,29 @@
 //! The pages of results in a browser: those of `kosumi match`, `kosumi regress` and `kosumi sgf stats`, which
 //! `tests/pages/results.mjs` goes through.
 //!
-//! Needs what `tests/browser_play.rs` needs. Pictures are left in `target/tmp/NAME-page`.
+//! Pictures are left in `target/tmp/NAME-page`.
 
+use crate::browser::{Browser, KOSUMI};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 /// What must be text wherever it comes up.
 const HOSTILE: &str = "<b>x</script><script>window.broken=1</script>";
 
-/// Makes a page in an empty folder and goes through it; `None` where there is no browser.
+/// Makes a page in an empty folder and goes through it.
 fn visit(kind: &str, make: impl FnOnce(&Path) -> Vec<String>) {
-    let pages = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/pages");
-    let Some(chromium) =
-        kosumi_test_support::node(&pages, "playwright-core").and_then(|()| kosumi_test_support::chromium())
-    else {
-        return;
-    };
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{kind}-page"));
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).unwrap();
-    let arguments = make(&folder);
-    let made = Command::new(env!("CARGO_BIN_EXE_kosumi"))
+    let Some(browser) = Browser::find(&format!("{kind}-page")) else { return };
+    let arguments = make(&browser.folder);
+    let made = Command::new(KOSUMI)
         .args(&arguments)
-        .current_dir(&folder)
+        .current_dir(&browser.folder)
         .env("KOSUMI_MODEL", kosumi_test_support::small_network())
         .output()
         .unwrap();
-    let page = folder.join("page.html");
+    let page = browser.folder.join("page.html");
     assert!(page.exists(), "{}", String::from_utf8_lossy(&made.stderr));
-    let went = Command::new("node")
-        .arg(pages.join("results.mjs"))
-        .arg(chromium)
-        .arg(kind)
-        .args([&page, &folder])
-        .output();
-    let went = went.unwrap();
-    let (out, err) = (String::from_utf8_lossy(&went.stdout), String::from_utf8_lossy(&went.stderr));
-    assert!(went.status.success() && out.contains("all well"), "{out}{err}");
+    browser.run("results.mjs", &[&kind, &page]);
 }
 
 fn owned<const N: usize>(arguments: [&str; N]) -> Vec<String> {
@@ -49,9 +34,8 @@ fn owned<const N: usize>(arguments: [&str; N]) -> Vec<String> {
 fn the_games_of_a_match_can_be_gone_through() {
     visit("match", |folder| {
         fs::create_dir(folder.join("sgf")).unwrap();
-        let kosumi = env!("CARGO_BIN_EXE_kosumi");
         let named =
-            format!("\"{kosumi}\" gtp --threads 1 --playouts 2 --memory 16 --override-version \"{HOSTILE}\"");
+            format!("\"{KOSUMI}\" gtp --threads 1 --playouts 2 --memory 16 --override-version \"{HOSTILE}\"");
         let other = "builtin:playouts=1,threads=1,memory=16";
         owned(["match", &named, other, "--games", "4", "--seed", "1", "--sgf", "sgf", "--html", "page.html"])
     });

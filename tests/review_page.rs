@@ -1,15 +1,14 @@
 //! The page of `kosumi review` in a browser: `tests/pages/review.mjs` goes through it.
 //!
-//! Needs node, `npm ci` in `tests/pages`, and Chromium (where it usually is, or in `KOSUMI_CHROMIUM`); says so and
-//! does nothing where one of them is missing. Pictures are left in `target/tmp/review-page`.
+//! Pictures are left in `target/tmp/review-page`.
 
+use crate::browser::{Browser, KOSUMI};
 use kosumi::board::{Color, Point, PointMap};
 use kosumi::review::{Change, MainLine};
 use kosumi::rules::Rules;
 use kosumi::sgf::Record;
 use serde_json::{Value, json};
 use std::fs;
-use std::path::PathBuf;
 use std::process::Command;
 
 /// A small game with a capture, a set-up, passes, and moves that are bad beyond doubt.
@@ -44,22 +43,15 @@ fn boards(line: &MainLine) -> Value {
 
 #[test]
 fn the_page_works_in_a_browser() {
-    let pages = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/pages");
-    let Some(chromium) =
-        kosumi_test_support::node(&pages, "playwright-core").and_then(|()| kosumi_test_support::chromium())
-    else {
-        return;
-    };
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("review-page");
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).unwrap();
+    let Some(browser) = Browser::find("review-page") else { return };
+    let folder = &browser.folder;
     fs::write(folder.join("game.sgf"), GAME).unwrap();
     let arguments =
         ["--html", "--json", "--playouts", "400", "--threads", "1", "--memory", "16", "--no-model"];
-    let made = Command::new(env!("CARGO_BIN_EXE_kosumi"))
+    let made = Command::new(KOSUMI)
         .args(["review", "game.sgf"])
         .args(arguments)
-        .current_dir(&folder)
+        .current_dir(folder)
         .output()
         .unwrap();
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
@@ -75,11 +67,5 @@ fn the_page_works_in_a_browser() {
         "comment": [11, "</script><script>window.broken=1</script>\nsecond line"],
     });
     fs::write(folder.join("expected.json"), expected.to_string()).unwrap();
-    let went = Command::new("node")
-        .arg(pages.join("review.mjs"))
-        .args([&chromium, &folder.join("game.review.html"), &folder.join("expected.json"), &folder])
-        .output()
-        .unwrap();
-    let (out, err) = (String::from_utf8_lossy(&went.stdout), String::from_utf8_lossy(&went.stderr));
-    assert!(went.status.success() && out.contains("all well"), "{out}{err}");
+    browser.run("review.mjs", &[&folder.join("game.review.html"), &folder.join("expected.json")]);
 }
