@@ -10,7 +10,7 @@ use super::product::{
     Accumulate, Apart, ByVectors, ByteProduct, Dequantised, Destination, Factors, Floats, Gate, Halves,
     Overwrite, ROW_ALIGN, Rows, Scaled, Starts, Target, product,
 };
-use super::rows::{HALF_LEVELS, Range, inverse};
+use super::rows::{HALF_LEVELS, Range, inverse, nearest};
 use super::simd::{ByteSums, PANEL_VECTORS, Simd};
 
 /// A matrix; or several, one for each piece of the rows that it is multiplied with.
@@ -116,7 +116,7 @@ impl Linear {
         }
         let integers: Vec<i8> = weights
             .chunks_exact(outputs)
-            .flat_map(|row| row.iter().zip(&inverse).map(|(weight, inverse)| nearest(weight * inverse)))
+            .flat_map(|row| row.iter().zip(&inverse).map(|(weight, inverse)| nearest(weight * inverse) as i8))
             .collect();
         Linear::packed(&integers, (inputs, outputs), panel, range, scales)
     }
@@ -160,12 +160,19 @@ impl Linear {
         let levels = (i32::MAX / HALF_LEVELS) as usize / inputs.max(1);
         let levels = levels.min(HALF_LEVELS as usize) as f32;
         scales.iter_mut().for_each(|scale| *scale /= levels);
+        let inverse: Vec<f32> = scales.iter().copied().map(inverse).collect();
         let mut integers = Buffer::zeroed(weights.len());
         let packed: &mut [i16] = integers.as_mut_slice();
         for (row, numbers) in weights.chunks_exact(outputs).enumerate() {
-            for (column, (weight, scale)) in numbers.iter().zip(&scales).enumerate() {
-                let start = (column / panel * inputs + row / 2 * 2) * panel;
-                packed[start + column % panel * 2 + row % 2] = (weight * inverse(*scale)).round() as i16;
+            let panels = numbers.chunks_exact(panel).zip(inverse.chunks_exact(panel));
+            for (index, (numbers, inverse)) in panels.enumerate() {
+                let start = (index * inputs + row / 2 * 2) * panel + row % 2;
+                let places = packed[start..].iter_mut().step_by(2);
+                for (place, (weight, inverse)) in places.zip(numbers.iter().zip(inverse)) {
+                    let exact = weight * inverse;
+                    // The nearest, away from zero between two; `round` would be a call of a function.
+                    *place = (exact + 0.5f32.copysign(exact)) as i16;
+                }
             }
         }
         Linear { inputs, outputs, weights: Weights::Halves { integers, scales, offsets: vec![0; outputs] } }
@@ -215,7 +222,7 @@ fn with_feedback(weights: &[f32], inverse: &[f32], moments: &Moments) -> Vec<i8>
         for ((weight, inverse), (to, off)) in row.zip(to) {
             let exact = weight * inverse;
             let wanted = exact + (back * *off).clamp(-0.5, 0.5);
-            *to = nearest(wanted.clamp(-127.0, 127.0));
+            *to = nearest(wanted.clamp(-127.0, 127.0)) as i8;
             *off += (f32::from(*to) - exact) * it.0;
         }
     }
@@ -253,13 +260,6 @@ fn column_scales(weights: &[f32], outputs: usize, sums: ByteSums, most_rounding:
         }
     }
     scales
-}
-
-/// The nearest integer of a number up to 127 in magnitude.
-fn nearest(x: f32) -> i8 {
-    // Adding this number leaves the integer in the last bits.
-    const LARGE: f32 = 12_582_912.0;
-    (x + LARGE).to_bits() as i8
 }
 
 /// Computes a product.
@@ -559,7 +559,7 @@ mod tests {
         let plain: Vec<i8> = weights
             .iter()
             .enumerate()
-            .map(|(index, weight)| nearest(weight * inverse[index % OUTPUTS]))
+            .map(|(index, weight)| nearest(weight * inverse[index % OUTPUTS]) as i8)
             .collect();
         let fed_back = with_feedback(&weights, &inverse, moments);
         assert!(off(&fed_back) < off(&plain) / 5.0, "{} {}", off(&fed_back), off(&plain));

@@ -252,6 +252,13 @@ pub(super) fn inverse(scale: f32) -> f32 {
     if scale > 1e-32 { 1.0 / scale } else { 0.0 }
 }
 
+/// The nearest integer of a number that fits into 16 bits, and the even one of two. Unlike `round` this is no call of a function.
+pub(super) fn nearest(x: f32) -> i16 {
+    // Adding this number leaves the integer in the last bits.
+    const LARGE: f32 = 12_582_912.0;
+    (x + LARGE).to_bits() as i16
+}
+
 /// The largest magnitude among numbers, of which there are as many as vectors hold.
 #[inline(always)]
 pub(super) fn largest<S: Simd>(s: S, numbers: &[f32]) -> f32 {

@@ -11,7 +11,7 @@ use super::bf16::to_bf16;
 use super::buffer::Buffer;
 use super::gemm::{Gemm, pack_into};
 use super::primitives::{PlaceUnit, Primitives};
-use super::rows::inverse;
+use super::rows::{inverse, nearest};
 use super::winograd::{Boards, MOST, PlaceNumbers, TileSize};
 use std::sync::OnceLock;
 
@@ -78,9 +78,8 @@ impl Windows {
                 }
                 PlaceNumbers::Halves => {
                     let columns = column_scales(&rows, outputs);
-                    let integer = |column: usize, x: f32| {
-                        (x * inverse(columns[column])).round_ties_even() as i16 as u16
-                    };
+                    let inverse: Vec<f32> = columns.iter().copied().map(inverse).collect();
+                    let integer = |column: usize, x: f32| nearest(x * inverse[column]) as u16;
                     pack_into(&pairs(&rows, outputs, integer), outputs, panel, packed);
                     scales.extend(columns.iter().map(|scale| scale * size.bound(place)));
                 }
@@ -158,15 +157,15 @@ fn column_scales(rows: &[f32], outputs: usize) -> Vec<f32> {
 /// Two rows of a matrix at a time as products of pairs read them: a number of the first and one of the second by turns, in one
 /// word, of which the first is the first in memory. `number` makes 16 bits of a column's number.
 fn pairs(rows: &[f32], outputs: usize, number: impl Fn(usize, f32) -> u16) -> Vec<u32> {
-    let two = rows.chunks_exact(2 * outputs).map(|two| two.split_at(outputs));
-    two.flat_map(|(first, second)| {
-        let number = &number;
-        first.iter().zip(second).enumerate().map(move |(column, (&first, &second))| {
-            let [[a, b], [c, d]] = [first, second].map(|x| number(column, x).to_ne_bytes());
-            u32::from_ne_bytes([a, b, c, d])
-        })
-    })
-    .collect()
+    let mut words = vec![0; rows.len() / 2];
+    for (two, words) in rows.chunks_exact(2 * outputs).zip(words.chunks_exact_mut(outputs)) {
+        let (first, second) = two.split_at(outputs);
+        for (column, ((word, first), second)) in words.iter_mut().zip(first).zip(second).enumerate() {
+            let [[a, b], [c, d]] = [first, second].map(|x| number(column, *x).to_ne_bytes());
+            *word = u32::from_ne_bytes([a, b, c, d]);
+        }
+    }
+    words
 }
 
 #[cfg(test)]
@@ -186,6 +185,7 @@ mod tests {
                     let integers =
                         rows.iter().skip(column).step_by(3).map(|x| (x * inverse(scale)).round_ties_even());
                     let (largest, sum) = integers.fold((0.0f32, 0i64), |(largest, sum), x| {
+                        assert_eq!(f32::from(nearest(x)), x);
                         (largest.max(x.abs()), sum + x.abs() as i64)
                     });
                     assert!(largest <= MOST);
