@@ -182,10 +182,10 @@ mod tests {
                     (0..inputs * 3).map(|_| (rng.unit() as f32 - 0.5) * 10f32.powf(power)).collect();
                 let scales = column_scales(&rows, 3);
                 for (column, &scale) in scales.iter().enumerate() {
-                    let integers =
-                        rows.iter().skip(column).step_by(3).map(|x| (x * inverse(scale)).round_ties_even());
-                    let (largest, sum) = integers.fold((0.0f32, 0i64), |(largest, sum), x| {
-                        assert_eq!(f32::from(nearest(x)), x);
+                    let exact = rows.iter().skip(column).step_by(3).map(|x| x * inverse(scale));
+                    let (largest, sum) = exact.fold((0.0f32, 0i64), |(largest, sum), exact| {
+                        let x = exact.round_ties_even();
+                        assert_eq!(f32::from(nearest(exact)), x);
                         (largest.max(x.abs()), sum + x.abs() as i64)
                     });
                     assert!(largest <= MOST);
