@@ -29,7 +29,7 @@ const LONGEST: usize = 2000;
 /// So long the end of the process waits for the last lines.
 const CLOSING_TIME: Duration = Duration::from_secs(1);
 
-/// An open log.
+/// An open log. Dropping it waits for the last lines, a second at most.
 #[derive(Debug)]
 pub struct Log {
     lines: Option<SyncSender<String>>,
@@ -39,14 +39,15 @@ pub struct Log {
 }
 
 impl Log {
-    /// A log that goes on at the end of a file. One that cannot be written is warned of, and does nothing.
+    /// A log that goes on at the end of a file. One that cannot be written does nothing; `warn` hears of that, once, now or on
+    /// the log's own thread.
     pub fn open(path: &Path, warn: fn(&str)) -> Log {
         let file = OpenOptions::new().create(true).append(true).open(path);
         let about = |error: &io::Error| warn(&format!("no log: cannot write {}: {error}", path.display()));
         Log::start(file.inspect_err(about).ok(), warn)
     }
 
-    /// A log that goes somewhere else.
+    /// A log that goes somewhere else; the same holds for it.
     pub fn to(target: impl Write + Send + 'static, warn: fn(&str)) -> Log {
         Log::start(Some(target), warn)
     }
@@ -64,7 +65,8 @@ impl Log {
         Log { lines: writer.map(|_| lines), written, lost: 0 }
     }
 
-    /// Adds a line under the present time.
+    /// Adds a line under the present time, and never waits. Of a text the first 2,000 characters are kept; its further lines
+    /// are indented. When 4,096 lines wait to be written, this one is lost, and the next that is not says how many were.
     pub fn add(&mut self, text: &str) {
         let Some(lines) = &self.lines else { return };
         let (text, cut) = match text.char_indices().nth(LONGEST).and_then(|(end, _)| text.get(..end)) {
