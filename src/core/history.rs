@@ -3,9 +3,12 @@
 //! The one place where repetition is decided. [`History`] holds the game, [`LineHistory`] the line that a search
 //! has played on top of it; a question is always asked of both.
 //!
-//! What is stored for a position depends on the rule: PSK stores the stones; SSK the stones and who is to move;
-//! NSSK the stones and who created them, and only for plays. A move is forbidden if what it would store is
-//! there already.
+//! What is stored for a position depends on the rule: PSK stores the stones; SSK the stones and the side to move;
+//! NSSK the stones and the player that created them, and only for plays. A move is forbidden if what it would
+//! store is there already.
+//!
+//! Where the rules have a button, whether it has been taken is part of every position: after it has been taken, no
+//! earlier position can be repeated. (KataGo clears its history at that moment, which is equivalent.)
 //!
 //! **The common move pays nothing.** Two exact filters stand before the hash set:
 //!
@@ -41,9 +44,20 @@ impl Hasher for KeyHasher {
     }
 }
 
+/// Tells positions after the button was taken from those before. Like the Zobrist keys, it never changes.
+const BUTTON_TAKEN: Key = Key(0x9d3c_51f2_0b7e_a648_c15e_72d9_3fa4_0e8b);
+
 /// What the rule stores for the position that a move of `mover` leads to; `None` if it stores nothing.
 #[inline]
-fn entry(rule: KoRule, board: &Board, key: Key, mover: Color, is_pass: bool) -> Option<Key> {
+fn entry(
+    rule: KoRule,
+    board: &Board,
+    key: Key,
+    mover: Color,
+    is_pass: bool,
+    is_button_taken: bool,
+) -> Option<Key> {
+    let key = if is_button_taken { key ^ BUTTON_TAKEN } else { key };
     match rule {
         KoRule::Simple => None,
         KoRule::Positional => Some(key),
@@ -77,7 +91,7 @@ impl History {
             lifted_points: ByColor::default(),
         };
         // Nobody created the first position by a play, so NSSK does not store it.
-        history.add(entry(rule, board, board.key(), to_move.opponent(), true), board.stone_count());
+        history.add(entry(rule, board, board.key(), to_move.opponent(), true, false), board.stone_count());
         history
     }
 
@@ -108,9 +122,19 @@ impl History {
     }
 
     /// Records a move that has been played: `board` is the position after it, `lifted` the stones it removed
-    /// (captures or suicide), all of the same colour.
-    pub fn push(&mut self, board: &Board, mover: Color, mv: Move, lifted: &[Point], lifted_color: Color) {
-        self.add(entry(self.rule, board, board.key(), mover, mv == Move::Pass), board.stone_count());
+    /// (captures or suicide), all of the same colour; `is_button_taken` holds after the move.
+    pub fn push(
+        &mut self,
+        board: &Board,
+        mover: Color,
+        mv: Move,
+        lifted: &[Point],
+        lifted_color: Color,
+        is_button_taken: bool,
+    ) {
+        let is_pass = mv == Move::Pass;
+        let entry = entry(self.rule, board, board.key(), mover, is_pass, is_button_taken);
+        self.add(entry, board.stone_count());
         for &point in lifted {
             self.lifted[lifted_color][point] += 1;
             self.lifted_points[lifted_color].insert(point);
@@ -118,8 +142,17 @@ impl History {
     }
 
     /// Takes back the latest [`History::push`], given the same arguments.
-    pub fn pop(&mut self, board: &Board, mover: Color, mv: Move, lifted: &[Point], lifted_color: Color) {
-        if let Some(key) = entry(self.rule, board, board.key(), mover, mv == Move::Pass) {
+    pub fn pop(
+        &mut self,
+        board: &Board,
+        mover: Color,
+        mv: Move,
+        lifted: &[Point],
+        lifted_color: Color,
+        is_button_taken: bool,
+    ) {
+        let is_pass = mv == Move::Pass;
+        if let Some(key) = entry(self.rule, board, board.key(), mover, is_pass, is_button_taken) {
             if let Some(count) = self.positions.get_mut(&key.0) {
                 *count -= 1;
                 if *count == 0 {
@@ -146,13 +179,15 @@ impl History {
         board: &Board,
         point: Point,
         color: Color,
+        is_button_taken: bool,
     ) -> bool {
         if self.rule == KoRule::Simple {
             return false;
         }
         let lifted = self.lifted_points[color].contains(point)
             || line.is_some_and(|line| line.lifted[color].contains(point));
-        (lifted || board.is_suicide(point, color)) && self.would_repeat_slow(line, board, point, color)
+        (lifted || board.is_suicide(point, color))
+            && self.would_repeat_slow(line, board, point, color, is_button_taken)
     }
 
     fn would_repeat_slow(
@@ -161,9 +196,10 @@ impl History {
         board: &Board,
         point: Point,
         color: Color,
+        is_button_taken: bool,
     ) -> bool {
         let outcome = board.outcome(point, color);
-        entry(self.rule, board, outcome.key, color, false).is_some_and(|entry| {
+        entry(self.rule, board, outcome.key, color, false, is_button_taken).is_some_and(|entry| {
             self.contains(entry, outcome.stones)
                 || line.is_some_and(|line| line.contains(entry, outcome.stones))
         })
@@ -177,6 +213,7 @@ impl History {
         board: &Board,
         color: Color,
         suicide: bool,
+        is_button_taken: bool,
     ) -> impl Iterator<Item = Point> {
         let mut candidates = PointSet::EMPTY;
         if self.rule != KoRule::Simple {
@@ -195,7 +232,7 @@ impl History {
             board.cell(point) == Cell::Empty
                 && (!board.is_suicide(point, color)
                     || suicide && !board.is_single_stone_suicide(point, color))
-                && self.would_repeat_slow(line, board, point, color)
+                && self.would_repeat_slow(line, board, point, color, is_button_taken)
         };
         candidates.iter().filter(|&point| banned(point)).collect::<SmallVec<[Point; 4]>>().into_iter()
     }
@@ -243,8 +280,10 @@ impl LineHistory {
         mv: Move,
         lifted: &[Point],
         lifted_color: Color,
+        is_button_taken: bool,
     ) {
-        if let Some(key) = entry(rule, board, board.key(), mover, mv == Move::Pass) {
+        let is_pass = mv == Move::Pass;
+        if let Some(key) = entry(rule, board, board.key(), mover, is_pass, is_button_taken) {
             self.entries.push((key, board.stone_count() as u16));
             self.by_stones[board.stone_count()] += 1;
         }

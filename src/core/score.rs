@@ -354,7 +354,7 @@ pub struct FinalScore {
     /// Opponent's stones that each colour holds and counts: captured ones and dead ones. Zero under area
     /// scoring.
     pub captives: ByColor<u32>,
-    /// The half point for the first pass of the game.
+    /// The half point for the first pass of the game; an untaken button counts for the side to move.
     pub button: Button,
     /// Points for White: komi.
     pub komi: f32,
@@ -375,7 +375,7 @@ pub fn count(game: &Game, dead: &PointSet) -> FinalScore {
         territory: ByColor::default(),
         stones: ByColor::default(),
         captives: ByColor::default(),
-        button: game.button(),
+        button: game.button().credited_to(game.to_move()),
         komi: game.komi(),
         white_bonus: game.white_bonus(),
     };
@@ -695,7 +695,7 @@ mod tests {
         }
         let button = Rules { has_button: true, ..Rules::default() };
         let mut game = Game::new(size, button, 7.0);
-        assert_eq!(final_score(&game, &PointSet::EMPTY), -7.0);
+        assert_eq!(final_score(&game, &PointSet::EMPTY), 0.5 - 7.0, "untaken: Black's, who is to move");
         game.play(Color::Black, Move::Play(point("C3"))).unwrap();
         game.play(Color::White, Move::Pass).unwrap();
         assert_eq!(final_score(&game, &PointSet::EMPTY), 25.0 - 7.0 - 0.5);

@@ -161,7 +161,9 @@ impl<'g> Line<'g> {
     /// The points where only superko stops the player on turn.
     pub fn superko_banned(&self) -> impl Iterator<Item = Point> {
         let suicide = self.game.rules.suicide;
-        self.game.history.banned(Some(&self.history), &self.board, self.turn.to_move, suicide)
+        let Turn { to_move, .. } = self.turn;
+        let taken = self.turn.is_button_taken();
+        self.game.history.banned(Some(&self.history), &self.board, to_move, suicide, taken)
     }
 
     /// The key of the position's node in the search graph.
@@ -183,7 +185,8 @@ impl<'g> Line<'g> {
     #[inline]
     pub fn check(&self, point: Point) -> Result<(), IllegalMove> {
         let line = Some(&self.history);
-        check_play(&self.board, &self.game.history, line, self.game.rules, point, self.turn.to_move)
+        let Turn { to_move, .. } = self.turn;
+        check_play(&self.board, &self.game.history, line, self.game.rules, self.turn, point, to_move)
     }
 
     /// Plays a legal move for the player on turn. Debug builds assert that it is legal.
@@ -200,7 +203,8 @@ impl<'g> Line<'g> {
         self.set_opening(self.opening.after(color, mv));
         let rules = self.game.rules;
         let removed = lifted_color(color, mv, &lifted);
-        self.history.push(rules.ko, &self.board, color, mv, &lifted, removed);
+        let taken = self.turn.is_button_taken();
+        self.history.push(rules.ko, &self.board, color, mv, &lifted, removed, taken);
         let state = self.turn.state(self.salt, rules, &self.board).key(self.superko_banned());
         self.graph_key =
             graph_key::next_key(self.game.sharing, rules.ko, self.graph_key, mv, &self.board, state);

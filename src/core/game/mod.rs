@@ -119,7 +119,14 @@ impl Button {
         if rules.has_button && rules.scoring == Scoring::Area { Button::Free } else { Button::None }
     }
 
-    /// What it is worth to Black, in points.
+    /// The button if the game ended here: an untaken one is credited to the side to move, who could take it at
+    /// once. So does KataGo, and no total is named that no finished game can have.
+    #[must_use]
+    pub fn credited_to(self, to_move: Color) -> Button {
+        if self == Button::Free { Button::Taken(to_move) } else { self }
+    }
+
+    /// What it is worth to Black, in points: 0 as long as nobody has taken it.
     pub fn black_points(self) -> f32 {
         match self {
             Button::Taken(color) => 0.5 * color.sign() as f32,
@@ -411,7 +418,7 @@ impl Game {
         if !self.size().contains(point.column(), point.row()) {
             return Err(IllegalMove::OutOfBoard);
         }
-        check_play(&self.board, &self.history, None, self.rules, point, color)
+        check_play(&self.board, &self.history, None, self.rules, self.turn, point, color)
     }
 
     /// Plays a legal move.
@@ -457,7 +464,7 @@ impl Game {
             self.passed.push((color, self.board.key()));
         }
         let removed = lifted_color(color, mv, &lifted);
-        self.history.push(&self.board, color, mv, &lifted, removed);
+        self.history.push(&self.board, color, mv, &lifted, removed, self.turn.is_button_taken());
         self.records.push(Record { color, mv, lifted, before });
         self.opening = opening.after(color, mv);
         let state = self.state_key(self.turn.to_move);
@@ -467,8 +474,9 @@ impl Game {
 
     /// The key of the position if it is `color`'s turn.
     fn state_key(&self, color: Color) -> Key {
-        let banned = self.history.banned(None, &self.board, color, self.rules.suicide);
         let turn = Turn { to_move: color, ..self.turn };
+        let banned =
+            self.history.banned(None, &self.board, color, self.rules.suicide, turn.is_button_taken());
         turn.state(self.salt(), self.rules, &self.board).key(banned)
     }
 
@@ -479,7 +487,8 @@ impl Game {
             self.passed.pop();
         }
         let removed = record.lifted_color();
-        self.history.pop(&self.board, record.color, record.mv, &record.lifted, removed);
+        let taken = self.turn.is_button_taken();
+        self.history.pop(&self.board, record.color, record.mv, &record.lifted, removed, taken);
         self.board = record.board_before(&self.board);
         self.turn = record.before.turn;
         (self.graph_key, self.move_key) = (record.before.graph_key, record.before.move_key);
@@ -494,12 +503,18 @@ impl Game {
 
     /// The points where only superko stops `color`.
     pub fn superko_banned(&self, color: Color) -> Vec<Point> {
-        self.history.banned(None, &self.board, color, self.rules.suicide).collect()
+        let taken = self.turn.is_button_taken();
+        self.history.banned(None, &self.board, color, self.rules.suicide, taken).collect()
     }
 }
 
 impl Turn {
-    /// The same, with everything else that makes up the state of a game.
+    /// Has somebody taken the button?
+    fn is_button_taken(self) -> bool {
+        matches!(self.button, Button::Taken(_))
+    }
+
+    /// The turn, with everything else that makes up the state of a game.
     fn state(self, salt: Key, rules: Rules, board: &Board) -> State<'_> {
         let button = match self.button {
             Button::None | Button::Free => None,
@@ -571,6 +586,7 @@ fn check_play(
     history: &History,
     line: Option<&LineHistory>,
     rules: Rules,
+    turn: Turn,
     point: Point,
     color: Color,
 ) -> Result<(), IllegalMove> {
@@ -583,7 +599,7 @@ fn check_play(
     if rules.ko == KoRule::Simple && board.is_ko(point, color) {
         return Err(IllegalMove::Ko);
     }
-    if history.would_repeat(line, board, point, color) {
+    if history.would_repeat(line, board, point, color, turn.is_button_taken()) {
         return Err(IllegalMove::Superko);
     }
     Ok(())

@@ -124,6 +124,43 @@ fn a_long_row_of_moves_is_no_handicap_and_takes_no_time() {
 }
 
 #[test]
+fn taking_the_button_lifts_the_bans_of_superko() {
+    let drawing = "
+        . . . . .
+        . . X O .
+        . X O . O
+        . . X O .
+        . . . . .";
+    for ko in [KoRule::Positional, KoRule::Situational, KoRule::NaturalSituational] {
+        for has_button in [true, false] {
+            let rules = Rules { ko, has_button, ..rules("aga-button") };
+            let board: Board = drawing.parse().unwrap();
+            let mut game = Game::from_board(board, Color::Black, rules, 7.0);
+            // Black takes the ko; the passes of White and Black give White the turn again.
+            game.play(Color::Black, Move::Play(Point::new(3, 2))).unwrap();
+            game.play(Color::White, Move::Pass).unwrap();
+            game.play(Color::Black, Move::Pass).unwrap();
+            let back = Move::Play(Point::new(2, 2));
+            let expected = match (ko, has_button) {
+                // The first position was on the board, but nobody created it by a play.
+                (KoRule::NaturalSituational, _) | (_, true) => Ok(()),
+                // With Black to move it was on the board, and so it would be again.
+                _ => Err(IllegalMove::Superko),
+            };
+            assert_eq!(game.check(Color::White, back), expected, "{ko:?}, button: {has_button}");
+            let line = Line::new(&game);
+            assert_eq!(line.check(Point::new(2, 2)), expected, "{ko:?}, button: {has_button}");
+            assert_eq!(game.superko_banned(Color::White).is_empty(), expected.is_ok());
+            // Before anybody passed it was banned by both, and it is again after undo.
+            game.undo();
+            game.undo();
+            let banned = ko != KoRule::NaturalSituational;
+            assert_eq!(game.check(Color::White, back).is_err(), banned, "{ko:?}, button: {has_button}");
+        }
+    }
+}
+
+#[test]
 fn who_has_the_button_parts_nodes() {
     let size = BoardSize::square(3).expect("size");
     // Under simple ko nothing else of the past is part of a key.
