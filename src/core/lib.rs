@@ -26,6 +26,7 @@ pub mod rules;
 pub mod safety;
 pub mod score;
 pub mod search;
+pub mod settled;
 pub mod sgf;
 pub mod solve;
 mod sync;

@@ -21,8 +21,8 @@
 //! and the second are gone when all neutral points that do not belong to a seki have been filled.
 
 use crate::board::{Board, ByColor, Cell, Color, Point, PointMap, PointSet};
-use crate::game::{Button, Game};
-use crate::rules::{Scoring, Tax};
+use crate::game::{Button, Game, Line};
+use crate::rules::{Rules, Scoring, Tax};
 
 /// Who holds each point: the stone's colour, or the only colour around an empty region.
 pub type Owners = PointMap<Option<Color>>;
@@ -362,22 +362,67 @@ pub struct FinalScore {
     pub white_bonus: f32,
 }
 
+/// What a count needs to know besides the position and the dead stones.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Terms {
+    /// The rules.
+    pub rules: Rules,
+    /// The half point for the first pass; an untaken button counts for nobody here.
+    pub button: Button,
+    /// Points for White: komi.
+    pub komi: f32,
+    /// Points for White: compensation for handicap stones.
+    pub white_bonus: f32,
+}
+
+impl Terms {
+    /// The terms of a game as it stands: an untaken button is credited to the side to move.
+    pub fn of(game: &Game) -> Terms {
+        Terms {
+            rules: game.rules(),
+            button: game.button().credited_to(game.to_move()),
+            komi: game.komi(),
+            white_bonus: game.white_bonus(),
+        }
+    }
+
+    /// The terms at the end of a line.
+    pub fn of_line(line: &Line<'_>) -> Terms {
+        Terms {
+            rules: line.game().rules(),
+            button: line.button().credited_to(line.to_move()),
+            komi: line.game().komi(),
+            white_bonus: line.white_bonus(),
+        }
+    }
+
+    /// White's points that are not on the board, less Black's: komi, compensation for handicap stones and the button.
+    pub fn white_points(&self) -> f32 {
+        self.komi + self.white_bonus - self.button.black_points()
+    }
+}
+
 /// Counts a game's position under its rules after removing the `dead` chains (any stone names its chain).
 ///
-/// The rules' `friendly_pass` is not asked: who plays by rules under which all stones are alive passes an empty
-/// set.
+/// The rules' `friendly_pass` is not asked: a caller whose rules count all stones as alive passes an empty set.
 pub fn count(game: &Game, dead: &PointSet) -> FinalScore {
-    let rules = game.rules();
-    let (board, lost) = without_chains(game.board(), dead);
+    count_position(game.board(), Terms::of(game), dead)
+}
+
+/// Counts a position as [`count`] does.
+pub fn count_position(board: &Board, terms: Terms, dead: &PointSet) -> FinalScore {
+    let rules = terms.rules;
+    let prisoners = Color::BOTH.map(|color| board.prisoners(color));
+    let (board, lost) = without_chains(board, dead);
     let division = Division::new(&board);
     let mut score = FinalScore {
         black_minus_white: 0.0,
         territory: ByColor::default(),
         stones: ByColor::default(),
         captives: ByColor::default(),
-        button: game.button().credited_to(game.to_move()),
-        komi: game.komi(),
-        white_bonus: game.white_bonus(),
+        button: terms.button,
+        komi: terms.komi,
+        white_bonus: terms.white_bonus,
     };
     for color in Color::BOTH {
         score.territory[color] = division.territory(color, rules.tax);
@@ -386,7 +431,7 @@ pub fn count(game: &Game, dead: &PointSet) -> FinalScore {
                 score.stones[color] = board.stones().filter(|&(_, stone)| stone == color).count() as u32;
             }
             Scoring::Territory => {
-                score.captives[color] = board.prisoners(color.opponent()) + lost[color.opponent()];
+                score.captives[color] = prisoners[color.opponent() as usize] + lost[color.opponent()];
             }
         }
     }
@@ -428,7 +473,7 @@ mod tests {
     use super::*;
     use crate::board::text::parse_drawing;
     use crate::board::{BoardSize, Move};
-    use crate::rules::{HandicapBonus, Rules};
+    use crate::rules::HandicapBonus;
 
     fn board(drawing: &str) -> Board {
         drawing.parse().unwrap_or_else(|error| panic!("{error}\n{drawing}"))

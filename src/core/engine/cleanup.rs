@@ -1,8 +1,9 @@
 //! Taking the opponent's dead stones off the board before passing: what servers ask for after a dispute about them,
 //! and what strict rules want.
 
-use super::decide::PASS_LOSS_MAX;
-use super::{Decision, Engine, Purpose, SearchRequest, status};
+use super::decide::{PASS_LOSS_MAX, Turn};
+use super::status::{self, Moment};
+use super::{Decision, Engine, Purpose, SearchRequest};
 use crate::board::{Cell, Color, Move, PointSet};
 use crate::rules::Rules;
 use crate::search::{Limits, MoveReport, MoveRule, Restriction, SearchReport};
@@ -25,24 +26,22 @@ impl Engine {
         })
     }
 
-    /// What to do instead of passing: take dead stones, if there are any.
-    pub(super) fn instead_of_passing(
-        &mut self,
-        color: Color,
-        interrupted: &(dyn Fn() -> bool + Sync),
-    ) -> Move {
-        match self.dead_stones(color.opponent()) {
-            dead if dead.is_empty() => Move::Pass,
-            dead => self.taking_move(color, &dead, interrupted),
-        }
+    /// What to do instead of passing: take dead stones, if there are any, and time to find them.
+    pub(super) fn instead_of_passing(&mut self, turn: &Turn<'_>) -> Move {
+        let has_time = turn.time_left().is_none_or(|left| left > self.status_time());
+        let dead = if has_time { self.dead_stones(turn.color.opponent()) } else { PointSet::EMPTY };
+        if dead.is_empty() { Move::Pass } else { self.taking_move(turn.color, &dead, turn.interrupted) }
     }
 
     /// The dead stones of a player, whether the rules in force let them be or not.
     fn dead_stones(&mut self, color: Color) -> PointSet {
         let rules = Rules { friendly_pass: true, ..self.game.rules() };
-        let game = self.game.with_rules(rules, self.game.komi());
-        let status =
-            status::final_status(&mut self.memo, &game, || self.search.evaluator().ownership_of(&game));
+        let status = if rules == self.game.rules() {
+            self.status_if_over()
+        } else {
+            let game = self.game.with_rules(rules, self.game.komi());
+            status::final_status(&mut self.memo, &game, Moment::End, self.search.evaluator())
+        };
         let stones = self.game.board().stones().filter(|&(_, owner)| owner == color);
         let mut dead = PointSet::EMPTY;
         dead.extend_from(stones.map(|(point, _)| point).filter(|&point| status.dead.contains(point)));

@@ -1,8 +1,8 @@
 //! Which stones are dead: what is certain, what can be read, and what playouts or a network say of the rest.
 
+use super::expected::Expected;
 use super::reading;
 use crate::board::{Board, Cell, Color, Point, PointMap, PointSet};
-use crate::eval::Ownership;
 use crate::eyespace::{self, Fate};
 use crate::safety;
 use crate::score;
@@ -30,8 +30,20 @@ pub(super) struct Stones {
 ///
 /// - where a dead chain touches stones of the opponent, they are alive;
 /// - the opponent has living stones around what is left when all dead stones are taken off.
-pub(super) fn judge(memo: &mut Memo, board: &Board, ownership: &Ownership, suicide: bool) -> Stones {
-    let (lost, unsettled) = how_lost(memo, board, ownership, suicide);
+///
+/// `is_over`: nobody gets another move. Then a group that the opponent can capture is dead, whoever is to move, as the
+/// Japanese rules have it (article 7); before, an unsettled group is what is expected of it.
+pub(super) fn judge(
+    memo: &mut Memo,
+    board: &Board,
+    expected: &Expected,
+    suicide: bool,
+    is_over: bool,
+) -> Stones {
+    let (mut lost, unsettled) = how_lost(memo, board, expected, suicide);
+    if is_over {
+        give_up_unsettled(board, &unsettled, &mut lost);
+    }
     let mut dead = PointSet::EMPTY;
     for (point, _) in board.stones() {
         if lost[board.anchor(point)] > DEAD_MEAN {
@@ -44,14 +56,27 @@ pub(super) fn judge(memo: &mut Memo, board: &Board, ownership: &Ownership, suici
     Stones { dead, unsettled }
 }
 
+/// Counts unsettled chains as captured. Where unsettled chains of both colours touch, each could capture the other, and it
+/// is left to what is expected.
+fn give_up_unsettled(board: &Board, unsettled: &PointSet, lost: &mut PointMap<f32>) {
+    let mut is_mutual = PointSet::EMPTY;
+    for point in unsettled.iter() {
+        let opponent = board.cell(point).color().map(|color| Cell::from(color.opponent()));
+        let is_rival = |next: &Point| Some(board.cell(*next)) == opponent && unsettled.contains(*next);
+        if point.adjacent().iter().any(is_rival) {
+            is_mutual.insert(board.anchor(point));
+        }
+    }
+    for anchor in unsettled.iter().filter(|&point| board.anchor(point) == point) {
+        if !is_mutual.contains(anchor) && lost[anchor].abs() < READ {
+            lost[anchor] = READ;
+        }
+    }
+}
+
 /// For every chain, at its anchor, how clearly it ends as the opponent's: a mean owner in `[-1, 1]`, or more where
 /// more is known. And the stones of unsettled groups.
-fn how_lost(
-    memo: &mut Memo,
-    board: &Board,
-    ownership: &Ownership,
-    suicide: bool,
-) -> (PointMap<f32>, PointSet) {
+fn how_lost(memo: &mut Memo, board: &Board, expected: &Expected, suicide: bool) -> (PointMap<f32>, PointSet) {
     let sure = Color::BOTH.map(|color| safety::held(board, color, suicide));
     let mut lost = PointMap::filled(0.0);
     let anchors: Vec<(Point, Color)> =
@@ -63,7 +88,7 @@ fn how_lost(
         } else if sure[color.opponent() as usize].territory.contains(anchor) {
             CERTAIN
         } else {
-            let sum: f32 = board.chain(anchor).map(|stone| ownership.mean(stone)).sum();
+            let sum: f32 = board.chain(anchor).map(|stone| expected.if_attacked(color, stone)).sum();
             -sum / board.chain_len(anchor) as f32 * color.sign() as f32
         };
     }

@@ -2,32 +2,32 @@
 
 use super::record::SearchSummary;
 use super::uneven::Uneven;
-use super::{Decision, Engine, Purpose, SearchRequest, reading};
-use crate::board::{Color, Move};
-use crate::eval::Ownership;
+use super::{Decision, Engine, FinalStatus, Purpose, SearchRequest, reading};
+use crate::board::{Color, Move, PointSet};
 use crate::game::Record;
 use crate::rng::{Rng, mix};
 use crate::rules::Scoring;
-use crate::search::{Limits, Restriction, SearchContext, SearchReport};
+use crate::score;
+use crate::search::{Limits, MoveReport, Restriction, SearchContext, SearchReport};
 use std::time::{Duration, Instant};
 
 /// The search behind a pass may take as long as this.
 const PASS_CHECK_TIME_MAX: Duration = Duration::from_millis(500);
-/// A point is settled if one side owns it at least so clearly, as a mean owner.
-const SETTLED_MEAN: f32 = 0.8;
-/// So much of the expected result may be lost by passing; two searches of one position differ by less.
+/// A pass may cost this much of the expected result; two searches of one position differ by less.
 pub(super) const PASS_LOSS_MAX: f32 = 0.3;
+/// A pass must cost fewer points than these, by the search and by the count.
+const PASS_COST_MAX: f32 = 0.5;
 
 /// More than a handicap stone is worth, so that nobody resigns for being as far behind as he was at the beginning.
 const POINTS_FOR_A_STONE: f32 = 20.0;
 
 /// What a choice must keep to.
-struct Turn<'a> {
-    color: Color,
+pub(super) struct Turn<'a> {
+    pub(super) color: Color,
     restriction: Restriction,
-    /// When the clock's time for this move is over.
+    /// When the time for this move is over.
     deadline: Option<Instant>,
-    interrupted: &'a (dyn Fn() -> bool + Sync),
+    pub(super) interrupted: &'a (dyn Fn() -> bool + Sync),
 }
 
 impl Turn<'_> {
@@ -36,7 +36,7 @@ impl Turn<'_> {
     }
 
     /// Time until the deadline.
-    fn time_left(&self) -> Option<Duration> {
+    pub(super) fn time_left(&self) -> Option<Duration> {
         self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
     }
 }
@@ -84,9 +84,9 @@ impl Engine {
         self.set_to_move(color);
         let start = self.time_manager.began().unwrap_or_else(Instant::now);
         let budget = self.budget(color);
-        let deadline = budget.and_then(|budget| start.checked_add(budget.hard));
-        let (restriction, interrupted) = (request.restriction.clone(), request.interrupted);
-        let turn = Turn { color, restriction, deadline, interrupted };
+        let deadline = self.deadline(start, budget);
+        let restriction = request.restriction.clone();
+        let turn = Turn { color, restriction, deadline, interrupted: request.interrupted };
         let decision = if self.pass_ends_a_won_game(&turn) {
             Decision::Play(Move::Pass)
         } else {
@@ -99,7 +99,7 @@ impl Engine {
         };
         let takes_dead_stones = self.settings.capture_dead && self.game.rules().scoring == Scoring::Area;
         if decision == Decision::Play(Move::Pass) && takes_dead_stones && !turn.restriction.applies_at(0) {
-            return Decision::Play(self.instead_of_passing(color, interrupted));
+            return Decision::Play(self.instead_of_passing(&turn));
         }
         decision
     }
@@ -133,18 +133,23 @@ impl Engine {
         if self.should_pass(turn, report) {
             return Decision::Play(Move::Pass);
         }
+        let choice = self.choice(turn, report);
+        if choice != Move::Pass {
+            return Decision::Play(choice);
+        }
+        let better = self.vital_move(turn).or_else(|| self.instead_of_costly_pass(turn, report));
+        Decision::Play(better.unwrap_or(Move::Pass))
+    }
+
+    /// The move that a person would play, that the rank plays, or that is best, as the settings have it.
+    fn choice(&self, turn: &Turn<'_>, report: &SearchReport) -> Move {
         let may_be_played = |mv| turn.permits(mv) && self.game.check(turn.color, mv).is_ok();
         let unit = Rng::new(mix(self.settings.seed).wrapping_add(self.searches)).unit();
-        if let Some(mv) = self.human_choice(report, unit, may_be_played) {
-            return Decision::Play(mv);
-        }
-        if let Some(mv) = self.ranked_choice(report, unit, may_be_played) {
-            return Decision::Play(mv);
-        }
-        let best = report.moves.iter().find(|entry| may_be_played(entry.mv));
-        let best = best.map_or(Move::Pass, |entry| entry.mv);
-        let vital = if best == Move::Pass { self.vital_move(turn) } else { None };
-        Decision::Play(vital.unwrap_or(best))
+        let best = || report.moves.iter().find(|entry| may_be_played(entry.mv)).map(|entry| entry.mv);
+        self.human_choice(report, unit, may_be_played)
+            .or_else(|| self.ranked_choice(report, unit, may_be_played))
+            .or_else(best)
+            .unwrap_or(Move::Pass)
     }
 
     /// Instead of a pass: what saves an own enclosed group or kills one of the opponent's, if that hangs on who moves first.
@@ -154,7 +159,7 @@ impl Engine {
             return None;
         }
         let start = Instant::now();
-        let unsettled = self.final_status().unsettled;
+        let unsettled = self.status_if_over().unsettled;
         let (game, suicide) = (&self.game, self.game.rules().suicide);
         let may_be_played = |mv| turn.permits(mv) && game.check(turn.color, mv).is_ok();
         let vital =
@@ -189,43 +194,74 @@ impl Engine {
         POINTS_FOR_A_STONE * stones as f32 * (1.0 - self.game.board().stone_count() as f32 / area)
     }
 
-    /// After the opponent's pass: does passing too win the game as it stands?
+    /// After the opponent's pass: does passing too win the game for certain? It does if nothing is left to be decided,
+    /// whichever side moves, and the player wins both as the stones stand and after the dead ones are taken off, so that no
+    /// way of counting makes it a loss.
     fn pass_ends_a_won_game(&mut self, turn: &Turn<'_>) -> bool {
         let passed = |last: &Record| last.mv == Move::Pass && last.color == turn.color.opponent();
-        turn.permits(Move::Pass)
-            && self.game.records().last().is_some_and(passed)
-            && self.has_time_for_status(turn.time_left())
-            && self.score_as_it_stands(turn.color).is_some_and(|score| score > 0.0)
-    }
-
-    /// With dead stones removed at the end, a finished game is not played on: everything is settled, the score is good
-    /// enough, and the opponent gains nothing by moving first.
-    fn should_pass(&mut self, turn: &Turn<'_>, report: &SearchReport) -> bool {
-        let is_territory = self.game.rules().scoring == Scoring::Territory;
-        let is_enough = |score: f32| score > 0.0 || is_territory;
-        turn.permits(Move::Pass)
-            && self.game.rules().friendly_pass
-            && self.is_settled(&report.ownership)
-            && self.has_time_for_status(turn.time_left())
-            && self.score_as_it_stands(turn.color).is_some_and(is_enough)
-            && self.can_afford_to_pass(turn, report)
-    }
-
-    /// The player's score if the game ended now, by the rules in force; `None` if a group is still to be lived or
-    /// killed.
-    fn score_as_it_stands(&mut self, color: Color) -> Option<f32> {
-        let status = self.final_status();
-        status.unsettled.is_empty().then_some(status.score * color.sign() as f32)
-    }
-
-    /// Is the owner of every stone and of every point that matters clear? Single neutral points may be open.
-    fn is_settled(&self, ownership: &Ownership) -> bool {
-        if ownership.count() < self.search.evaluator().evaluations_for_ownership()
-            || self.game.board().stone_count() * 3 < self.game.size().area()
+        if !turn.permits(Move::Pass)
+            || !self.game.records().last().is_some_and(passed)
+            || !self.has_time_for_status(turn.time_left())
         {
             return false;
         }
-        self.game.size().points().all(|point| ownership.mean(point).abs() >= SETTLED_MEAN)
+        let as_it_stands = score::final_score(&self.game, &PointSet::EMPTY);
+        let wins = |score: f32| score * turn.color.sign() as f32 > 0.0;
+        wins(as_it_stands) && {
+            let status = self.status_if_over();
+            self.is_settled(&status) && wins(status.score)
+        }
+    }
+
+    /// With dead stones removed at the end, a finished game is not played on: everything is settled, the score is good
+    /// enough, and a pass costs nothing by the search and by the count.
+    fn should_pass(&mut self, turn: &Turn<'_>, report: &SearchReport) -> bool {
+        if !turn.permits(Move::Pass)
+            || !self.game.rules().friendly_pass
+            || !self.has_time_for_status(turn.time_left())
+        {
+            return false;
+        }
+        let status = self.status_if_over();
+        let score = status.score * turn.color.sign() as f32;
+        let is_enough = score > 0.0 || self.game.rules().scoring == Scoring::Territory;
+        self.is_settled(&status)
+            && is_enough
+            && best_score(turn, report) - score < PASS_COST_MAX
+            && self.can_afford_to_pass(turn, report)
+    }
+
+    /// Is nothing left to be gained? Under area scoring neutral points are.
+    fn is_settled(&self, status: &FinalStatus) -> bool {
+        let is_area = self.game.rules().scoring == Scoring::Area;
+        status.settled.as_ref().is_some_and(|settled| !is_area || settled.neutral == 0)
+    }
+
+    /// A move to play instead of a pass that the search has chosen, if the pass costs points. To the search a pass is a
+    /// move after which play goes on; if the opponent passes too, the position is counted as it is.
+    ///
+    /// On an empty board any move is better: there is nothing to count yet.
+    fn instead_of_costly_pass(&mut self, turn: &Turn<'_>, report: &SearchReport) -> Option<Move> {
+        let sign = turn.color.sign() as f32;
+        let may_be_played = |entry: &&MoveReport| {
+            entry.mv != Move::Pass && turn.permits(entry.mv) && self.game.check(turn.color, entry.mv).is_ok()
+        };
+        let mut others = report.moves.iter().filter(may_be_played);
+        if self.game.board().stone_count() == 0 {
+            return others.next().map(|entry| entry.mv);
+        }
+        let other = others.find(|entry| entry.visits > 0)?;
+        let (mv, score) = (other.mv, other.score * sign);
+        let pass = report.moves.iter().find(|entry| entry.mv == Move::Pass && entry.visits > 0);
+        // A move that the search takes to be worse than the pass, such as one into the own territory, is no better.
+        let is_worse = pass.is_some_and(|pass| {
+            pass.score * sign - score >= PASS_COST_MAX || (pass.value - other.value) * sign > PASS_LOSS_MAX
+        });
+        if is_worse || !self.has_time_for_status(turn.time_left()) {
+            return None;
+        }
+        let counted = self.status_if_over().score * sign;
+        (score - counted >= PASS_COST_MAX).then_some(mv)
     }
 
     /// Does the game still go as `report` expects if the player passes? A search in which the player always moves
@@ -247,8 +283,16 @@ impl Engine {
         let context = SearchContext::new(&limits, &elapsed, turn.interrupted);
         // Without room for the position, the engine plays on and makes room for its next move.
         let answers = self.search.run_in_place(&after, seed, &context);
+        let sign = turn.color.sign() as f32;
         answers.is_some_and(|answers| {
-            (answers.value - report.value) * turn.color.sign() as f32 >= -PASS_LOSS_MAX
+            (report.value - answers.value) * sign <= PASS_LOSS_MAX
+                && best_score(turn, report) - answers.score * sign < PASS_COST_MAX
         })
     }
+}
+
+/// The score for the player that the search expects after its best move that is permitted.
+fn best_score(turn: &Turn<'_>, report: &SearchReport) -> f32 {
+    let best = report.moves.iter().find(|entry| turn.permits(entry.mv));
+    best.map_or(report.score, |entry| entry.score) * turn.color.sign() as f32
 }

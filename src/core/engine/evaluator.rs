@@ -1,7 +1,8 @@
 //! The evaluator of an engine: a network if it has one, otherwise playouts.
 
 use super::EngineSettings;
-use crate::board::{BoardSize, Move, Symmetry};
+use super::status::Expects;
+use crate::board::{BoardSize, ByColor, Move, Symmetry};
 use crate::eval::{
     Evaluation, Evaluator, FirstPlays, NetworkEvaluator, NetworkSettings, Ownership, Playouts, Prior,
 };
@@ -82,15 +83,6 @@ impl EngineEvaluator {
         }
     }
 
-    /// Expected owner of every point if play goes on, even after two passes. The same position always gets the same
-    /// answer.
-    pub(super) fn ownership_of(&self, game: &Game) -> Ownership {
-        match self {
-            EngineEvaluator::Playouts(playouts) => playouts.ownership_of(game),
-            EngineEvaluator::Network(evaluator) => evaluator.clone().ownership_of(game),
-        }
-    }
-
     /// One evaluation of the game's position whose result nobody sees: to be called on any thread. What is made when
     /// it is first needed is made then (weights in the order for this size of board, tables of patterns), and
     /// code and weights come into memory.
@@ -116,11 +108,11 @@ impl EngineEvaluator {
         }
     }
 
-    /// Evaluations that say enough about whose the points are.
-    pub(super) fn evaluations_for_ownership(&self) -> u32 {
+    /// About as many evaluations as it takes to find the status of the stones, with some to spare for what is read.
+    pub(super) fn evaluations_for_status(&self) -> u32 {
         match self {
-            EngineEvaluator::Playouts(_) => 100,
-            EngineEvaluator::Network(_) => 8,
+            EngineEvaluator::Playouts(playouts) => playouts.settings().ownership_playouts,
+            EngineEvaluator::Network(_) => Symmetry::ALL.len() as u32 + 2,
         }
     }
 
@@ -137,6 +129,22 @@ impl EngineEvaluator {
         match self {
             EngineEvaluator::Playouts(_) => 300,
             EngineEvaluator::Network(_) => 20,
+        }
+    }
+}
+
+impl Expects for EngineEvaluator {
+    fn now(&self, game: &Game) -> Ownership {
+        match self {
+            EngineEvaluator::Playouts(playouts) => playouts.ownership_of(game),
+            EngineEvaluator::Network(evaluator) => evaluator.clone().ownership_of(game),
+        }
+    }
+
+    fn by_first(&self, game: &Game) -> ByColor<Ownership> {
+        match self {
+            EngineEvaluator::Playouts(playouts) => playouts.ownership_by_first(game),
+            EngineEvaluator::Network(evaluator) => evaluator.clone().ownership_by_first(game),
         }
     }
 }

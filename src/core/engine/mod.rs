@@ -8,6 +8,7 @@ mod cleanup;
 mod dead;
 mod decide;
 mod evaluator;
+mod expected;
 mod human;
 mod queries;
 mod rank;
@@ -48,6 +49,7 @@ use crate::solve::{Memo, MemoUsage};
 use crate::time::{Clock, TimeControl};
 use record::GameNotes;
 use spread::Spread;
+use status::Moment;
 use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -72,7 +74,7 @@ pub struct Engine {
     report: Option<SearchReport>,
     /// The position of the report.
     searched: Key,
-    status: Option<(Key, FinalStatus)>,
+    status: Option<((Key, Moment), FinalStatus)>,
     /// What was read about small regions.
     memo: Memo,
     /// What there is to say about the game besides its moves.
@@ -439,6 +441,7 @@ impl Engine {
         let Some(observer) = observer else {
             let report = spread::run(spread, search, game, seed, &context);
             self.search.set_params(usual);
+            self.time_manager.note_search(start.elapsed(), report.playouts, self.settings.threads);
             return report;
         };
         // Reports come from a worker; the observer stays on this thread.
@@ -457,6 +460,7 @@ impl Engine {
             searching.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         });
         self.search.set_params(usual);
+        self.time_manager.note_search(start.elapsed(), report.playouts, self.settings.threads);
         report
     }
 
@@ -521,17 +525,27 @@ impl Engine {
         self.memo.usage()
     }
 
-    /// Who owns what if the game ended now. The same position always gets the same answer.
+    /// Who owns what: counted if the game is over, otherwise as far as it can be foreseen. The same position always gets
+    /// the same answer.
     pub fn final_status(&mut self) -> FinalStatus {
-        let key = self.game.graph_key();
+        let moment = if self.game.is_over() { Moment::End } else { Moment::DuringPlay };
+        self.status_at(moment)
+    }
+
+    /// Who owns what if both players passed now.
+    pub(super) fn status_if_over(&mut self) -> FinalStatus {
+        self.status_at(Moment::End)
+    }
+
+    fn status_at(&mut self, moment: Moment) -> FinalStatus {
+        let key = (self.game.graph_key(), moment);
         if let Some((known, status)) = &self.status
             && *known == key
         {
             return status.clone();
         }
         let start = Instant::now();
-        let evaluator = self.search.evaluator();
-        let status = status::final_status(&mut self.memo, &self.game, || evaluator.ownership_of(&self.game));
+        let status = status::final_status(&mut self.memo, &self.game, moment, self.search.evaluator());
         self.time_manager.note_status(start.elapsed());
         self.status = Some((key, status.clone()));
         if self.game.is_over() {

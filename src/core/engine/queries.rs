@@ -1,6 +1,7 @@
 //! Questions about the position that are answered without choosing a move.
 
 use super::Engine;
+use super::status::Expects as _;
 use crate::board::Move;
 use crate::eval::{Evaluator, Ownership, Prior};
 use crate::game::Line;
@@ -17,7 +18,7 @@ impl Engine {
     pub fn ownership(&self) -> Ownership {
         match self.report_here() {
             Some(report) if report.ownership.count() > 0 => report.ownership.clone(),
-            _ => self.search.evaluator().ownership_of(&self.game),
+            _ => self.search.evaluator().now(&self.game),
         }
     }
 

@@ -1,10 +1,12 @@
 //! Who owns what at the end of the game.
 
 use super::dead;
-use crate::board::{Board, BoardSize, Cell, Color, Point, PointSet};
+use super::expected::Expected;
+use crate::board::{Board, BoardSize, ByColor, Cell, Color, Point, PointSet};
 use crate::eval::Ownership;
 use crate::game::Game;
 use crate::score::{self, Owners};
+use crate::settled::Settled;
 use crate::solve::Memo;
 
 /// Who owns what at the end of the game: one answer for passing, the score and the status of stones, so that they
@@ -23,22 +25,42 @@ pub struct FinalStatus {
     /// Owner of every point; `None` for neutral points, and for eyes that do not count by the rules. A dead
     /// stone's point is never its own colour's.
     pub owner: Owners,
-    /// Points of regions that neither side has made its own: they went to whom the playouts gave them. Zero at the
-    /// end of a game.
+    /// Points of regions that neither side has made its own: they went to the side that is expected to own them. Zero
+    /// once the game is over.
     pub open_points: usize,
     /// Stones of enclosed groups that live or die as their owner or the opponent plays first. If there are any, it is too
     /// early to pass, whatever the rest says.
     pub unsettled: PointSet,
+    /// Set if nothing is left to be decided, whichever side moves: see [`Settled`].
+    pub settled: Option<Settled>,
 }
 
-/// A region inside one colour is that colour's if the playouts agree so clearly, as a mean owner.
+/// What a status is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Moment {
+    /// Play goes on: points that neither side has made its own go to the side that is expected to own them.
+    DuringPlay,
+    /// The game ends with this position: it is counted. Which side passed first, or is to move, does not matter.
+    End,
+}
+
+/// Where expected owners come from.
+pub(super) trait Expects {
+    /// If the side to move goes on.
+    fn now(&self, game: &Game) -> Ownership;
+
+    /// By the colour that moves first; whose turn it is in `game` does not matter.
+    fn by_first(&self, game: &Game) -> ByColor<Ownership>;
+}
+
+/// A region inside one colour is that colour's if it is expected to be by this much, as a mean owner.
 const SURE_MEAN: f32 = 0.4;
-/// A point of an unfinished region goes to whom it belongs so clearly, as a mean owner.
+/// A point of an unfinished region goes to a side that is expected to own it by this much, as a mean owner.
 const LIKELY_MEAN: f32 = 0.3;
 /// A region between both colours with more points than this is not dame but unfinished.
 const DAME_MOST: usize = 4;
 
-/// In fewer free points than these nobody can live inside living stones of the opponent, whatever playouts do there: a
+/// In fewer free points than these nobody can live inside living stones of the opponent, whatever is expected there: a
 /// living group in the corner has six stones and two eyes. On two rows four stones are enough.
 fn room_to_live(size: BoardSize) -> usize {
     if size.rows().min(size.columns()) > 2 { 8 } else { 6 }
@@ -50,27 +72,31 @@ fn is_open(board: &Board, points: &[Point]) -> bool {
 }
 
 /// Computes the status of a game. The same position always gets the same answer.
-/// `ownership` is asked only if stones can be dead.
+///
+/// At the [end](Moment::End) only the life of groups is a matter of judgement. The rest is counted: a region around which
+/// living stones of one colour stand is that colour's, and all other points are neutral.
 pub(super) fn final_status(
     memo: &mut Memo,
     game: &Game,
-    ownership: impl FnOnce() -> Ownership,
+    moment: Moment,
+    evaluator: &impl Expects,
 ) -> FinalStatus {
     let (board, rules) = (game.board(), game.rules());
-    if !rules.friendly_pass {
-        // All stones on the board count as alive.
-        return FinalStatus {
-            score: score::final_score(game, &PointSet::EMPTY),
-            dead: PointSet::EMPTY,
-            seki: PointSet::EMPTY,
-            owner: score::counting_owner(board, rules.tax),
-            open_points: 0,
-            unsettled: PointSet::EMPTY,
-        };
+    if moment == Moment::DuringPlay && !rules.friendly_pass {
+        return all_alive(game, None);
     }
-    let ownership = ownership();
-    let dead::Stones { dead, unsettled } = dead::judge(memo, board, &ownership, rules.suicide);
+    let expected = match moment {
+        Moment::DuringPlay => Expected::Now(Box::new(evaluator.now(game))),
+        Moment::End => Expected::ByFirst(Box::new(evaluator.by_first(game))),
+    };
+    let settled = || Settled::read(board, rules.suicide, |point| expected.sure_mean(point));
+    if !rules.friendly_pass {
+        return all_alive(game, settled());
+    }
+    let is_over = moment == Moment::End;
+    let dead::Stones { dead, unsettled } = dead::judge(memo, board, &expected, rules.suicide, is_over);
     let (cleaned, _) = score::without_chains(board, &dead);
+    let settled = settled().filter(|settled| is_over && settled.dead == dead && unsettled.is_empty());
     let mut status = FinalStatus {
         score: score::final_score(game, &dead),
         dead,
@@ -78,9 +104,32 @@ pub(super) fn final_status(
         owner: score::counting_owner(&cleaned, rules.tax),
         open_points: 0,
         unsettled,
+        settled,
     };
-    for region in score::empty_regions(&cleaned) {
-        let sum: f32 = region.points.iter().map(|&point| ownership.mean(point)).sum();
+    if moment == Moment::DuringPlay {
+        divide_open_regions(board, &cleaned, &expected, &mut status);
+    }
+    status
+}
+
+/// Under rules by which every stone on the board counts.
+fn all_alive(game: &Game, settled: Option<Settled>) -> FinalStatus {
+    FinalStatus {
+        score: score::final_score(game, &PointSet::EMPTY),
+        dead: PointSet::EMPTY,
+        seki: PointSet::EMPTY,
+        owner: score::counting_owner(game.board(), game.rules().tax),
+        open_points: 0,
+        unsettled: PointSet::EMPTY,
+        settled,
+    }
+}
+
+/// Gives the points of regions that neither side has made its own to the side that is expected to own them, whatever stones
+/// happen to stand around them. `cleaned` is the board without the dead stones.
+fn divide_open_regions(board: &Board, cleaned: &Board, expected: &Expected, status: &mut FinalStatus) {
+    for region in score::empty_regions(cleaned) {
+        let sum: f32 = region.points.iter().map(|&point| expected.mean(point)).sum();
         let mean = sum / region.points.len() as f32;
         let free = region.points.iter().filter(|&&point| board.cell(point) == Cell::Empty).count();
         let is_settled = match region.owner() {
@@ -91,11 +140,9 @@ pub(super) fn final_status(
         if is_settled {
             continue;
         }
-        // Neither side has made this its own, whatever stones happen to stand around it: its points go to whom
-        // the playouts gave them.
         status.open_points += region.points.len();
         for &point in &region.points {
-            let mean = ownership.mean(point);
+            let mean = expected.mean(point);
             let likely = if mean > 0.0 { Color::Black } else { Color::White };
             // A stone that is dead holds nothing.
             let is_its_own = board.cell(point) == Cell::from(likely);
@@ -105,7 +152,6 @@ pub(super) fn final_status(
             status.owner[point] = owner;
         }
     }
-    status
 }
 
 #[cfg(test)]
@@ -115,6 +161,38 @@ mod tests {
     use crate::rng::Rng;
     use crate::rules::{Rules, Scoring, Tax};
     use proptest::prelude::*;
+
+    /// An ownership that does not depend on the side that moves first.
+    impl Expects for Ownership {
+        fn now(&self, _game: &Game) -> Ownership {
+            self.clone()
+        }
+
+        fn by_first(&self, _game: &Game) -> ByColor<Ownership> {
+            ByColor::new(self.clone(), self.clone())
+        }
+    }
+
+    /// What must hold at the end of a game: a point that counts for a player touches no living stone of the opponent, and
+    /// neither does the answer depend on whose turn it is.
+    fn check_end(game: &Game, status: &FinalStatus, expected: &Ownership) {
+        let board = game.board();
+        for point in board.size().points().filter(|&point| board.cell(point).color().is_none()) {
+            let Some(owner) = status.owner[point] else { continue };
+            for next in point.adjacent() {
+                let is_opponents = board.cell(next) == Cell::from(owner.opponent());
+                assert!(
+                    !is_opponents || status.dead.contains(next),
+                    "{point} of {owner} touches {next}\n{board}"
+                );
+            }
+        }
+        assert_eq!(status.open_points, 0);
+        let mut other = game.clone();
+        other.set_to_move(game.to_move().opponent());
+        let other = final_status(&mut Memo::new(100), &other, Moment::End, expected);
+        assert_eq!((other.score, other.dead), (status.score, status.dead));
+    }
 
     /// What must hold whatever the playouts or the network say.
     fn check(game: &Game, status: &FinalStatus) {
@@ -223,7 +301,8 @@ mod tests {
             let board: Board = drawing.parse().expect("a drawing");
             let rules = Rules::preset("chinese-kgs").expect("a preset").rules;
             let game = Game::from_board(board, Color::Black, rules, 0.5);
-            let status = final_status(&mut Memo::new(100), &game, || said_to_be_dead(&board, column, 2));
+            let expected = said_to_be_dead(&board, column, 2);
+            let status = final_status(&mut Memo::new(100), &game, Moment::End, &expected);
             check(&game, &status);
             assert_eq!(status.dead.contains(Point::new(column, 2)), is_dead, "{drawing}");
             assert_eq!(status.seki.is_empty(), is_dead, "{drawing}");
@@ -239,7 +318,13 @@ mod tests {
                 let rules = Rules::preset(name).expect("a preset").rules;
                 for rules in [rules, Rules { tax: Tax::Seki, ..rules }, Rules { tax: Tax::None, ..rules }] {
                     let game = Game::from_board(board, Color::Black, rules, 6.5);
-                    check(&game, &final_status(&mut Memo::new(100), &game, || ownership.clone()));
+                    for moment in [Moment::DuringPlay, Moment::End] {
+                        let status = final_status(&mut Memo::new(100), &game, moment, &ownership);
+                        check(&game, &status);
+                        if moment == Moment::End {
+                            check_end(&game, &status, &ownership);
+                        }
+                    }
                 }
             }
         }

@@ -14,6 +14,8 @@ pub(super) struct TimeManager {
     overrun: Duration,
     /// What it takes to find the status of all stones; zero if that is not known.
     status: Duration,
+    /// What an evaluation took in the latest search; zero if that is not known.
+    evaluation: Duration,
     /// For how many moves in a row the game has looked lost.
     lost: ByColor<u32>,
     /// When thinking about the present move began.
@@ -35,7 +37,7 @@ const STATUS_GUESS: Duration = Duration::from_millis(500);
 impl TimeManager {
     /// Another game begins: the machine stays the same.
     pub(super) fn begin_game(&mut self) {
-        *self = TimeManager { overrun: self.overrun, status: Duration::ZERO, ..TimeManager::default() };
+        *self = TimeManager { overrun: self.overrun, ..TimeManager::default() };
     }
 
     /// An answer took so much longer than planned. A large overrun is forgotten slowly.
@@ -45,6 +47,13 @@ impl TimeManager {
 
     pub(super) fn note_status(&mut self, time: Duration) {
         self.status = time.max(self.status.mul_f64(0.8));
+    }
+
+    /// A search of this many simulations took this long, on this many threads.
+    pub(super) fn note_search(&mut self, time: Duration, simulations: u32, threads: usize) {
+        if let Some(each) = (time * threads as u32).checked_div(simulations) {
+            self.evaluation = each;
+        }
     }
 
     /// Does the game look lost? Returns for how many moves it has.
@@ -89,13 +98,10 @@ impl Engine {
         let unlimited = visits.is_none() && settings.playouts.is_none() && budget.is_none();
         let move_time = settings.move_time.or(unlimited.then_some(DEFAULT_MOVE_TIME));
         let least = |a: Option<Duration>, b: Option<Duration>| a.into_iter().chain(b).min();
-        // Towards the end of a game there may be searches behind the search, see `Engine::decide`.
-        let board = self.game.board();
-        let may_be_settled = has_status_to_ask_for(self) && board.stone_count() * 2 > self.game.size().area();
-        let later = if may_be_settled { self.status_time().mul_f64(1.5) } else { Duration::ZERO };
+        let later = self.time_after_search();
         let rest = |time: Duration| time.saturating_sub(spent).saturating_sub(later.min(time / 2));
-        let soft = least(move_time, budget.map(|budget| rest(budget.soft.min(budget.hard))));
-        let hard = least(move_time, budget.map(|budget| rest(budget.hard)));
+        let soft = least(move_time.map(rest), budget.map(|budget| rest(budget.soft.min(budget.hard))));
+        let hard = least(move_time.map(rest), budget.map(|budget| rest(budget.hard)));
         let counts = Limits { visits, playouts: settings.playouts, ..Limits::default() };
         // Time that would be lost is spent when the choice is clear, too: the next search begins with what is learned now.
         // Who draws among moves must know them all.
@@ -103,13 +109,31 @@ impl Engine {
         Limits { soft, hard, settled_from, ..counts }
     }
 
-    /// What it will take to find out the status of all stones.
-    fn status_time(&self) -> Duration {
-        if self.time_manager.status.is_zero() {
-            STATUS_GUESS.mul_f64(self.game.size().area() as f64 / 361.0)
-        } else {
-            self.time_manager.status
+    /// When the time for a move that was begun at `start` is over: by the clock, and by the time for each move.
+    pub(super) fn deadline(&self, start: Instant, budget: Option<Budget>) -> Option<Instant> {
+        let most = [budget.map(|budget| budget.hard), self.settings.move_time].into_iter().flatten().min();
+        most.and_then(|most| start.checked_add(most))
+    }
+
+    /// What may have to be done behind the search for the present move: towards the end of a game the status of the
+    /// stones has to be known, and dead ones may have to be taken, see [`Engine::choose`].
+    fn time_after_search(&self) -> Duration {
+        let may_be_settled = self.game.board().stone_count() * 2 > self.game.size().area();
+        match self.time_manager.began {
+            Some(_) if may_be_settled && self.settings.capture_dead => Duration::MAX,
+            Some(_) if may_be_settled && has_status_to_ask_for(self) => self.status_time().mul_f64(1.5),
+            _ => Duration::ZERO,
         }
+    }
+
+    /// What it will take to find out the status of all stones: as measured in this game, or by what an evaluation takes.
+    pub(super) fn status_time(&self) -> Duration {
+        let TimeManager { status, evaluation, .. } = self.time_manager;
+        if !status.is_zero() {
+            return status;
+        }
+        let guess = STATUS_GUESS.mul_f64(self.game.size().area() as f64 / 361.0);
+        guess.max(evaluation.saturating_mul(self.search.evaluator().evaluations_for_status()))
     }
 
     /// Can the status of all stones be found in the time that is left? `None` is any time.

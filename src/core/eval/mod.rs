@@ -22,6 +22,7 @@ pub use survival::Survival;
 use crate::board::{BoardSize, Color, Move, Point, PointMap};
 use crate::game::Line;
 use crate::rng::Rng;
+use crate::settled;
 
 /// What a position is worth.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -51,6 +52,13 @@ impl Evaluation {
     /// An evaluation that knows value and score alone.
     pub const fn plain(value: f32, score: f32) -> Evaluation {
         Evaluation { value, score, score_mean: score, score_deviation: 0.0, errors: None }
+    }
+
+    /// An evaluation that cannot change any more: the result and the score of a finished game. Errors are stated where the
+    /// evaluator states them, so that evaluations of one search can be weighed against each other.
+    pub fn certain(score: f32, errors: Option<ShorttermErrors>) -> Evaluation {
+        let none = ShorttermErrors { value: 0.0, score: 0.0 };
+        Evaluation { errors: errors.map(|_| none), ..Evaluation::plain(settled::sign(score), score) }
     }
 }
 

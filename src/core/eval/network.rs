@@ -7,7 +7,7 @@
 use super::cache::{CachedEvaluation, EvaluationCache, NOT_LEGAL};
 use super::symmetric;
 use super::{Evaluation, Evaluator, Outlook, Outlooks, Ownership, Prior, ShorttermErrors, Survival};
-use crate::board::{BoardSize, Key, Move, Symmetry};
+use crate::board::{BoardSize, ByColor, Color, Key, Move, Point, PointSet, Symmetry};
 use crate::game::{Button, Game, Line};
 use crate::net::features::{self, Features, can_have_no_result, legal_points};
 use crate::net::input::index;
@@ -16,7 +16,9 @@ use crate::net::{
 };
 use crate::rng::Rng;
 use crate::rules::Rules;
-use crate::score;
+use crate::score::{self, Terms};
+use crate::settled::{self, Reachable, Settled};
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// How a network's answers become values.
@@ -262,6 +264,28 @@ impl NetworkEvaluator {
         ownership
     }
 
+    /// Expected owners as [`ownership_of`](Self::ownership_of) gives them, by the colour that moves first. Whose turn it is
+    /// in the game does not matter. Each colour's are of half of the symmetries, so that both together take as long.
+    pub fn ownership_by_first(&mut self, game: &Game) -> ByColor<Ownership> {
+        let mut by = |color| {
+            let mut ownership = Ownership::default();
+            let mut fresh = without_passes(&Line::new(game));
+            fresh.set_to_move(color);
+            let line = Line::new(&fresh);
+            // Relative to the canonical image, so that images of a position get images of the answer.
+            let (_, to_canonical) = symmetric::canonical_key(&line);
+            let all: SmallVec<[Symmetry; 8]> = Symmetry::of(game.size()).collect();
+            for &symmetry in all.iter().step_by(2) {
+                if let Ok(prediction) = self.predict(&line, to_canonical.then(symmetry), 0.0) {
+                    let owners = compact(&prediction.ownership);
+                    ownership.add_expected(game.size(), &points_order(game.size(), &owners));
+                }
+            }
+            ownership
+        };
+        ByColor::new(by(Color::Black), by(Color::White))
+    }
+
     /// The key under which the answer about a position is kept, and the symmetry that leads there.
     fn key(&self, line: &Line<'_>) -> (Key, Symmetry) {
         match self.shared.settings.share_symmetric {
@@ -314,20 +338,48 @@ impl NetworkEvaluator {
         let root_priors = root_policy.map(|policy| packed(&policy.points, policy.pass));
         let owners = points_order(size, &compact(&prediction.ownership));
         let errors = prediction.shortterm_value_error.zip(prediction.shortterm_score_error);
-        CachedEvaluation {
-            evaluation: Evaluation {
+        let (evaluation, outlook) = corrected(
+            line,
+            &owners,
+            Evaluation {
                 value: prediction.value(),
                 score: prediction.lead,
                 score_mean: prediction.score_mean,
                 score_deviation: prediction.score_stdev(),
                 errors: errors.map(|(value, score)| ShorttermErrors { value, score }),
             },
-            outlook: Outlook::new(&prediction),
-            priors,
-            root_priors,
-            owners: owners.into(),
-            to_canonical,
+            Outlook::new(&prediction),
+        );
+        CachedEvaluation { evaluation, outlook, priors, root_priors, owners: owners.into(), to_canonical }
+    }
+
+    /// What a game that two passes have ended is worth: the count, where every stone on the board counts, and where the
+    /// life of all stones is certain; otherwise what it would be worth if play went on.
+    fn evaluate_finished(&mut self, line: &Line<'_>) -> Evaluation {
+        let (board, terms) = (line.board(), Terms::of_line(line));
+        let size = board.size();
+        if !terms.rules.friendly_pass {
+            let score = score::count_position(board, terms, &PointSet::EMPTY).black_minus_white;
+            if let Some(outlooks) = &self.outlooks {
+                let owners = score::area_owner(board);
+                let owner = |point| owners[point].map_or(0, |color| i8::MAX * color.sign() as i8);
+                let owners = size.points().map(owner).collect();
+                outlooks.write(line.graph_key(), Outlook::finished(settled::sign(score), score), &owners);
+            }
+            return Evaluation::plain(settled::sign(score), score);
         }
+        let fresh = without_passes(line);
+        let answer = self.answer(&Line::new(&fresh));
+        if let Some(settled) = Settled::read(board, terms.rules.suicide, mean_of(size, &answer.owners)) {
+            let score = settled.final_score(board, terms);
+            if let Some(outlooks) = &self.outlooks {
+                let outlook = Outlook::finished(settled::sign(score), score);
+                outlooks.write(line.graph_key(), outlook, &answer.owners);
+            }
+            return Evaluation::certain(score, answer.evaluation.errors);
+        }
+        self.write_down(line, &answer);
+        answer.evaluation
     }
 
     fn write_down(&self, line: &Line<'_>, answer: &CachedEvaluation) {
@@ -344,7 +396,7 @@ impl NetworkEvaluator {
     }
 
     fn symmetry(&self, line: &Line<'_>, key: Key) -> Symmetry {
-        let all: smallvec::SmallVec<[Symmetry; 8]> = Symmetry::of(line.game().size()).collect();
+        let all: SmallVec<[Symmetry; 8]> = Symmetry::of(line.game().size()).collect();
         match self.shared.settings.view {
             View::Plain => all[0],
             // The low bits choose the place in the cache and in the node table; these do not.
@@ -368,6 +420,40 @@ fn without_passes(line: &Line<'_>) -> Game {
     Game::from_board(*line.board(), line.to_move(), rules, komi)
 }
 
+/// A network's answer about a position, less what it cannot know better than the rules: a position in which nothing is left
+/// to be decided is counted, and no result or score is expected that can no longer be reached.
+fn corrected(
+    line: &Line<'_>,
+    owners: &[i8],
+    evaluation: Evaluation,
+    outlook: Outlook,
+) -> (Evaluation, Outlook) {
+    let (board, terms) = (line.board(), Terms::of_line(line));
+    let settled = Settled::read(board, terms.rules.suicide, mean_of(board.size(), owners));
+    if let Some(score) = settled.and_then(|settled| settled.lasting_score(board, terms)) {
+        let outlook =
+            Outlook { uncertainty: outlook.uncertainty, ..Outlook::finished(settled::sign(score), score) };
+        return (Evaluation::certain(score, evaluation.errors), outlook);
+    }
+    match Reachable::of(board, terms) {
+        Some(reachable) => (
+            Evaluation {
+                value: reachable.result(evaluation.value),
+                score: reachable.score(evaluation.score),
+                score_mean: reachable.score(evaluation.score_mean),
+                ..evaluation
+            },
+            outlook.within(&reachable),
+        ),
+        None => (evaluation, outlook),
+    }
+}
+
+/// The mean owner of a point, from owners in the order of [`BoardSize::points`] in steps of 1/127.
+fn mean_of(size: BoardSize, owners: &[i8]) -> impl Fn(Point) -> f32 {
+    move |point| f32::from(owners[point.row() * size.columns() + point.column()]) / f32::from(i8::MAX)
+}
+
 /// Owners in steps of 1/127.
 fn compact(owners: &[f32]) -> Vec<i8> {
     owners.iter().map(|&owner| (owner * 127.0).round() as i8).collect()
@@ -380,8 +466,7 @@ fn points_order(size: BoardSize, rows: &[i8]) -> Vec<i8> {
 
 impl Evaluator for NetworkEvaluator {
     fn evaluate(&mut self, line: &Line<'_>, _rng: &mut Rng, moves: &mut Vec<(Move, Prior)>) -> Evaluation {
-        let game = line.game();
-        let size = game.size();
+        let size = line.game().size();
         if let Some(survival) = self.survival.clone() {
             let fresh = (line.passes() >= 2).then(|| without_passes(line));
             let answer = match &fresh {
@@ -396,23 +481,7 @@ impl Evaluator for NetworkEvaluator {
             return survival.evaluation(line, &answer.owners);
         }
         if line.passes() >= 2 {
-            if !game.rules().friendly_pass {
-                // The game is over and every stone on the board counts.
-                let komi = game.komi() + line.white_bonus() - line.button().black_points();
-                let score = score::area_score(line.board()) as f32 - komi;
-                let result = if score == 0.0 { 0.0 } else { score.signum() };
-                if let Some(outlooks) = &self.outlooks {
-                    let owners = score::area_owner(line.board());
-                    let owner = |point| owners[point].map_or(0, |color| i8::MAX * color.sign() as i8);
-                    let owners = size.points().map(owner).collect();
-                    outlooks.write(line.graph_key(), Outlook::finished(result, score), &owners);
-                }
-                return Evaluation::plain(result, score);
-            }
-            let fresh = without_passes(line);
-            let answer = self.answer(&Line::new(&fresh));
-            self.write_down(line, &answer);
-            return answer.evaluation;
+            return self.evaluate_finished(line);
         }
         let answer = self.answer(line);
         self.write_down(line, &answer);
@@ -475,7 +544,6 @@ impl Evaluator for NetworkEvaluator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::board::{Color, Point, PointSet};
     use crate::net::random;
     use crate::rules::Rules;
 

@@ -5,6 +5,7 @@
 
 use crate::board::Key;
 use crate::net::Prediction;
+use crate::settled::Reachable;
 use hashbrown::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -54,6 +55,19 @@ impl Outlook {
                     score_error,
                 },
             ),
+        }
+    }
+
+    /// The nearest outlook that can still come true.
+    pub fn within(self, reachable: &Reachable) -> Outlook {
+        let score_mean = reachable.score(self.score_mean);
+        let variance = (self.score_mean_square - self.score_mean * self.score_mean).max(0.0);
+        Outlook {
+            result: reachable.result(self.result),
+            score_mean,
+            score_mean_square: score_mean * score_mean + variance,
+            lead: reachable.score(self.lead),
+            ..self
         }
     }
 

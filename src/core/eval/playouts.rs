@@ -2,12 +2,12 @@
 
 use super::prior::{LADDER_LIMIT, PriorWeights, moves_with_priors};
 use super::{Evaluation, Evaluator, FirstPlays, Ownership, Prior};
-use crate::board::{Board, Cell, Color, Move, Point};
+use crate::board::{Board, ByColor, Cell, Color, Move, Point, PointSet};
 use crate::game::{Game, Line};
 use crate::playout::{self, HeuristicPolicy, PlayoutObserver, PlayoutPolicy};
 use crate::rng::Rng;
 use crate::rules::Scoring;
-use crate::score;
+use crate::score::{self, Terms};
 use crate::tactics::LadderReader;
 
 /// How playouts are turned into values.
@@ -90,11 +90,11 @@ impl Default for Playouts {
 impl<P: PlayoutPolicy + Clone + Send> Evaluator for Playouts<P> {
     fn evaluate(&mut self, line: &Line<'_>, rng: &mut Rng, _moves: &mut Vec<(Move, Prior)>) -> Evaluation {
         let game = line.game();
-        let komi = game.komi() + line.white_bonus();
         if line.passes() >= 2 && !game.rules().friendly_pass {
             // The game is over and every stone on the board counts.
             self.played.first_plays.clear();
-            let score = score::area_score(line.board()) as f32 - komi + line.button().black_points();
+            let terms = Terms::of_line(line);
+            let score = score::count_position(line.board(), terms, &PointSet::EMPTY).black_minus_white;
             return Evaluation::plain(self.value(score, game.size().area()), score);
         }
         self.evaluate_by_playing(line, rng)
@@ -114,6 +114,11 @@ impl<P: PlayoutPolicy + Clone + Send> Evaluator for Playouts<P> {
 }
 
 impl<P: PlayoutPolicy> Playouts<P> {
+    /// The settings.
+    pub fn settings(&self) -> &PlayoutSettings {
+        &self.settings
+    }
+
     /// A copy that has evaluated nothing yet.
     pub fn forgetful(&self) -> Playouts<P>
     where
@@ -128,10 +133,31 @@ impl<P: PlayoutPolicy> Playouts<P> {
     where
         P: Clone,
     {
+        self.ownership_by(game, self.settings.ownership_playouts)
+    }
+
+    /// Expected owners if play goes on, by the colour that moves first: half as many playouts for each. Whose turn it is
+    /// does not matter.
+    pub fn ownership_by_first(&self, game: &Game) -> ByColor<Ownership>
+    where
+        P: Clone,
+    {
+        let by = |color| {
+            let mut game = game.clone();
+            game.set_to_move(color);
+            self.ownership_by(&game, self.settings.ownership_playouts.div_ceil(2))
+        };
+        ByColor::new(by(Color::Black), by(Color::White))
+    }
+
+    fn ownership_by(&self, game: &Game, count: u32) -> Ownership
+    where
+        P: Clone,
+    {
         let mut playouts = self.forgetful();
         let mut rng = Rng::new(game.board().key().0 as u64);
         let line = Line::new(game);
-        for _ in 0..self.settings.ownership_playouts {
+        for _ in 0..count {
             playouts.evaluate_by_playing(&line, &mut rng);
         }
         playouts.ownership
@@ -141,7 +167,6 @@ impl<P: PlayoutPolicy> Playouts<P> {
     pub fn evaluate_by_playing(&mut self, line: &Line<'_>, rng: &mut Rng) -> Evaluation {
         let game = line.game();
         let size = game.size();
-        let komi = game.komi() + line.white_bonus();
         self.played.first_plays.clear();
         self.played.moves = 0;
         let board = self.board.get_or_insert_with(|| Box::new(*line.board()));
@@ -154,10 +179,13 @@ impl<P: PlayoutPolicy> Playouts<P> {
         playout::run(&mut self.policy, board, line.to_move(), last, rng, &mut self.played);
 
         let mut area = 0;
+        // The one point of the smallest board is enclosed by the edge, and nobody's.
+        let has_stones = board.stone_count() > 0;
         let owners = size.points().map(|point| {
             let owner = match board.cell(point) {
                 Cell::Black => 1,
                 Cell::White => -1,
+                Cell::Empty if !has_stones => 0,
                 Cell::Empty if board.is_enclosed(point, Color::Black) => 1,
                 Cell::Empty if board.is_enclosed(point, Color::White) => -1,
                 Cell::Empty | Cell::Border => 0,
@@ -166,7 +194,7 @@ impl<P: PlayoutPolicy> Playouts<P> {
             (point, owner)
         });
         self.ownership.add(owners);
-        let mut score = area as f32 - komi + line.button().black_points();
+        let mut score = area as f32 - Terms::of_line(line).white_points();
         if game.rules().scoring == Scoring::Territory {
             score -= score::surplus_moves(line.board()) as f32;
         }

@@ -35,6 +35,7 @@ const ORDER: &[(&str, &[&str])] = &[
             "eyespace",
             "tactics",
             "score",
+            "settled",
             "handicap",
             "sgf",
             "perft",
