@@ -471,8 +471,7 @@ impl Table {
             .collect();
         let (dead, area, count) = match &self.phase {
             Phase::Marking(dead) => {
-                let (cleaned, _) = score::without_chains(game.board(), dead);
-                let owner = score::counting_owner(&cleaned, game.rules().tax);
+                let owner = score::counting_owner(game.board(), dead, game.rules());
                 let mean = |point| owner[point].map_or(0.0, |owner: Color| owner.sign() as f32);
                 let means: Vec<f32> = size.points().map(mean).collect();
                 let dead: String = dead.iter().map(at).collect();

@@ -149,14 +149,14 @@ impl Reachable {
         if terms.rules.scoring != Scoring::Area {
             return None;
         }
-        let area = board.size().area();
+        let area = board.size().area() as i32;
         // Without a legal move nobody ever owns the one point of a board.
         let most = if area == 1 { 0 } else { area };
         let mut points = [most, most];
-        if terms.rules.tax == Tax::None && board.stone_count() * 2 > area {
+        if terms.rules.tax == Tax::None && board.stone_count() as i32 * 2 > area {
             for color in Color::BOTH {
                 let held = safety::pass_alive(board, color, terms.rules.suicide);
-                points[color.opponent() as usize] -= 2 * (held.chains.len() + held.territory.len());
+                points[color.opponent() as usize] -= 2 * (held.chains.len() + held.territory.len()) as i32;
             }
         }
         let komi = terms.white_points();
@@ -182,4 +182,161 @@ impl Reachable {
 /// Black's result at a score: 1, 0 or −1.
 pub fn sign(score: f32) -> f32 {
     if score == 0.0 { 0.0 } else { score.signum() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::BoardSize;
+    use crate::game::{Button, Game};
+    use crate::rng::Rng;
+    use crate::rules::Rules;
+
+    fn board(drawing: &str) -> Board {
+        drawing.parse().unwrap_or_else(|error| panic!("{error}\n{drawing}"))
+    }
+
+    /// An expectation that is sure of everything: stones live, and points belong to the only colour around them.
+    fn sure_of_stones(board: &Board) -> impl Fn(Point) -> f32 {
+        let owners = score::area_owner(board);
+        move |point| owners[point].map_or(0.0, |owner| 0.97 * owner.sign() as f32)
+    }
+
+    fn terms(name: &str, komi: f32) -> Terms {
+        let rules = Rules::preset(name).expect("a preset").rules;
+        Terms { rules, button: Button::None, komi, white_bonus: 0.0 }
+    }
+
+    const WALLS: &str = "
+        . . X O . .
+        . . X O . .
+        . . X O . O
+        . . X O . .";
+    const GAP: &str = "
+        . . X . O .
+        . . X . O .
+        . . X . O .
+        . . X . O .";
+    const OPEN: &str = "
+        . . . . . .
+        . X . . O .
+        . . . . . .
+        . . . . . .";
+
+    #[test]
+    fn a_position_is_settled_if_every_chain_and_every_region_is() {
+        for (drawing, neutral) in [(WALLS, Some(0)), (GAP, Some(4)), (OPEN, None)] {
+            let board = board(drawing);
+            let settled = Settled::read(&board, false, sure_of_stones(&board));
+            assert_eq!(settled.map(|settled| settled.neutral), neutral, "{drawing}");
+        }
+        let board = board(WALLS);
+        // Some doubt about one chain, or about one point of a region.
+        let lone = board.anchor(Point::new(5, 1));
+        let doubt = |at: Point| {
+            let sure = sure_of_stones(&board);
+            move |point| if point == at { 0.5 } else { sure(point) }
+        };
+        assert!(Settled::read(&board, false, doubt(lone)).is_none());
+        assert!(Settled::read(&board, false, doubt(Point::new(0, 0))).is_none());
+        assert!(Settled::read(&board, false, |_| 0.0).is_none());
+    }
+
+    #[test]
+    fn dead_stones_are_taken_off_where_the_rules_do_so() {
+        let drawing = "
+            . . X O . .
+            . O X O . .
+            . . X O . O
+            . . X O . .";
+        let board = board(drawing);
+        let mean = |point: Point| if point.column() <= 2 { 0.97 } else { -0.97 };
+        let settled = Settled::read(&board, false, mean).expect("settled");
+        assert_eq!(settled.dead.len(), 1);
+        // Twelve points each; under territory scoring 8 + 1 against 7.
+        let at = |name: &str| settled.final_score(&board, terms(name, 0.0));
+        assert_eq!((at("chinese-kgs"), at("japanese"), at("cgos")), (0.0, 2.0, 4.0 - 13.0));
+        let lasting = |name: &str| settled.lasting_score(&board, terms(name, 0.0));
+        assert_eq!(
+            (lasting("chinese-kgs"), lasting("japanese"), lasting("cgos")),
+            (Some(0.0), Some(2.0), None),
+            "under rules that count all stones as alive the dead one has to be taken first"
+        );
+    }
+
+    #[test]
+    fn neutral_points_may_still_be_worth_something() {
+        let board = board(GAP);
+        let settled = Settled::read(&board, false, sure_of_stones(&board)).expect("settled");
+        assert_eq!(settled.final_score(&board, terms("chinese-kgs", 0.5)), 12.0 - 8.0 - 0.5);
+        assert_eq!(settled.lasting_score(&board, terms("chinese-kgs", 0.5)), None);
+    }
+
+    #[test]
+    fn a_proof_needs_no_expectation() {
+        let drawing = "
+            . X . X O . O
+            X X X X O O O
+            X X X X O . O";
+        let board = board(drawing);
+        let settled = Settled::read(&board, false, |_| 0.76).expect("both live with two eyes");
+        assert_eq!(settled.final_score(&board, terms("chinese-kgs", 0.0)), 12.0 - 9.0);
+    }
+
+    #[test]
+    fn what_is_reachable_bounds_result_and_score() {
+        let small = Board::new(BoardSize::square(2).expect("a size"));
+        let reachable = Reachable::of(&small, terms("chinese-kgs", 7.5)).expect("area");
+        assert_eq!(reachable, Reachable { least: -11.5, most: -3.5 });
+        assert_eq!((reachable.result(0.3), reachable.score(-1.0)), (-1.0, -3.5));
+        let even = Reachable::of(&small, terms("chinese-kgs", 4.0)).expect("area");
+        assert_eq!((even.result(0.3), even.result(-0.3)), (0.0, -0.3), "a draw is the best");
+        let one = Board::new(BoardSize::square(1).expect("a size"));
+        let nothing = Reachable::of(&one, terms("cgos", 7.5)).expect("area");
+        assert_eq!(nothing, Reachable { least: -7.5, most: -7.5 });
+        assert_eq!(Reachable::of(&small, terms("japanese", 7.5)), None);
+        // Black holds the left six columns' worth of points, so White cannot have more than the rest.
+        let held = board(". X . X O . O\nX X X X O O O\nX X X X O . O");
+        let reachable = Reachable::of(&held, terms("cgos", 0.0)).expect("area");
+        assert_eq!(reachable, Reachable { least: 12.0 - 9.0, most: 12.0 - 9.0 });
+    }
+
+    /// Whatever random play leads to, the score is within what was said to be reachable before.
+    #[test]
+    fn random_games_end_within_reach() {
+        for seed in 0..300 {
+            let mut rng = Rng::new(seed);
+            let size = BoardSize::new(2 + rng.below(4) as usize, 2 + rng.below(4) as usize).expect("a size");
+            let rules =
+                Rules { suicide: rng.below(2) == 0, ..Rules::preset("cgos").expect("a preset").rules };
+            let mut game = Game::new(size, rules, 0.5);
+            let mut bounds = Reachable { least: f32::MIN, most: f32::MAX };
+            for _ in 0..3 * size.area() {
+                let points = game.legal_points(game.to_move());
+                // Stones that fill the last eyes of pass-alive groups are bad play, which the bounds exclude.
+                let held = Color::BOTH.map(|color| safety::pass_alive(game.board(), color, rules.suicide));
+                let sensible: Vec<Point> = points
+                    .into_iter()
+                    .filter(|&point| !held.iter().any(|held| held.territory.contains(point)))
+                    .collect();
+                if sensible.is_empty() {
+                    break;
+                }
+                let point = sensible[rng.below(sensible.len() as u32) as usize];
+                game.play(game.to_move(), crate::board::Move::Play(point)).expect("legal");
+                let reachable = Reachable::of(game.board(), Terms::of(&game)).expect("area");
+                bounds.least = bounds.least.max(reachable.least);
+                bounds.most = bounds.most.min(reachable.most);
+            }
+            let held = Color::BOTH.map(|color| safety::pass_alive(game.board(), color, rules.suicide));
+            let dead = game
+                .board()
+                .stones()
+                .filter(|&(point, color)| held[color.opponent() as usize].territory.contains(point))
+                .map(|(point, _)| point)
+                .collect();
+            let score = score::final_score(&game, &dead);
+            assert!((bounds.least..=bounds.most).contains(&score), "{score} {bounds:?}\n{}", game.board());
+        }
+    }
 }

@@ -20,7 +20,8 @@ pub struct FinalStatus {
     pub score: f32,
     /// Stones that would be captured if play went on: whole chains, which living stones of the opponent surround.
     pub dead: PointSet,
-    /// Stones that live in seki, see [`score::settled_seki_stones`]: none that can still make eyes or run away.
+    /// Stones that live in seki: at the end of a game [`score::seki_stones`], before [`score::settled_seki_stones`], none
+    /// that can still make eyes or run away.
     pub seki: PointSet,
     /// Owner of every point; `None` for neutral points, and for eyes that do not count by the rules. A dead
     /// stone's point is never its own colour's.
@@ -100,8 +101,11 @@ pub(super) fn final_status(
     let mut status = FinalStatus {
         score: score::final_score(game, &dead),
         dead,
-        seki: score::settled_seki_stones(&cleaned, |points| is_open(board, points)),
-        owner: score::counting_owner(&cleaned, rules.tax),
+        seki: match moment {
+            Moment::DuringPlay => score::settled_seki_stones(board, &dead, |points| is_open(board, points)),
+            Moment::End => score::seki_stones(board, &dead),
+        },
+        owner: score::counting_owner(board, &dead, rules),
         open_points: 0,
         unsettled,
         settled,
@@ -118,7 +122,7 @@ fn all_alive(game: &Game, settled: Option<Settled>) -> FinalStatus {
         score: score::final_score(game, &PointSet::EMPTY),
         dead: PointSet::EMPTY,
         seki: PointSet::EMPTY,
-        owner: score::counting_owner(game.board(), game.rules().tax),
+        owner: score::counting_owner(game.board(), &PointSet::EMPTY, game.rules()),
         open_points: 0,
         unsettled: PointSet::EMPTY,
         settled,

@@ -10,4 +10,5 @@ mod graph_keys;
 mod playouts;
 mod records;
 mod rules_ground_truth;
+mod territory;
 mod zobrist;
