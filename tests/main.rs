@@ -20,6 +20,7 @@ mod katago_oracle;
 mod katrain;
 mod match_resume;
 mod network;
+mod passing;
 mod planted_faults;
 mod prices;
 mod ranks;

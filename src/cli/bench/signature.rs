@@ -102,6 +102,6 @@ mod tests {
 
     #[test]
     fn signature_by_network() {
-        assert_eq!(by_network().unwrap(), 9_699_388_897_478_524_986);
+        assert_eq!(by_network().unwrap(), 18_225_605_000_898_371_665);
     }
 }

@@ -451,16 +451,17 @@ mod tests {
             O O O O O X X X X
             O O X X . O O X X
             O O X X . O O X X";
-        // The same, and each of the two has an eye: two points for Black, one for White.
+        // Two groups that share two liberties, each with an eye: two points for Black, one for White.
         let eyed_seki = "\
             . O . O O O X . X X .
             O O O O O O X X X X X
             O O O O O O X X X X X
-            O X X X X . O O O O X
-            O X . . X . O O . O X";
+            O X X X X X O O O O X
+            O X . . X . O O . O X
+            O X X X X . O O O O X";
         // One territory each is life if it is large enough, whatever is neutral between them.
         let open_border = ". . . X . O . .\n. . . X . O . .\n. . . X . O . .\n. . . X . O . .";
-        // One eye only, but its neighbour lives: that is no seki.
+        // A group that lives with one eye lives in seki, whatever its neighbour is.
         let alive_neighbour = ". X . O . O .\nX X . O O O O";
         let rows: &[(&str, Scoring, Tax, f32)] = &[
             (".", Area, None, 0.0),
@@ -475,17 +476,17 @@ mod tests {
             (bare_seki, Area, All, 18.0 - 21.0),
             (bare_seki, Territory, None, 2.0 - 2.0),
             (bare_seki, Territory, Seki, 2.0 - 2.0),
-            (eyed_seki, Area, None, 25.0 - 28.0),
-            (eyed_seki, Area, Seki, 23.0 - 27.0),
-            (eyed_seki, Area, All, 21.0 - 25.0),
+            (eyed_seki, Area, None, 31.0 - 33.0),
+            (eyed_seki, Area, Seki, 29.0 - 32.0),
+            (eyed_seki, Area, All, 27.0 - 30.0),
             (eyed_seki, Territory, None, 4.0 - 3.0),
             (eyed_seki, Territory, Seki, 2.0 - 2.0),
             (eyed_seki, Territory, All, 0.0),
             (open_border, Area, None, 16.0 - 12.0),
             (open_border, Territory, Seki, 12.0 - 8.0),
             (open_border, Territory, All, 10.0 - 6.0),
-            (alive_neighbour, Territory, Seki, 1.0 - 2.0),
-            (alive_neighbour, Area, Seki, 4.0 - 8.0),
+            (alive_neighbour, Territory, Seki, 0.0 - 2.0),
+            (alive_neighbour, Area, Seki, 3.0 - 8.0),
             // Every stone dead: nobody holds anything, the captives remain.
             ("d . e\n. d .", Area, None, 0.0),
             ("d . e\n. d .", Territory, Seki, 1.0 - 2.0),
@@ -505,7 +506,7 @@ mod tests {
     fn seki_is_found_and_life_is_not_seki() {
         let seki = |drawing: &str| seki_stones(&board(drawing), &PointSet::EMPTY).len();
         assert_eq!(seki(". X . O .\n. X . O ."), 4, "two-point eyes with a gap between them");
-        assert_eq!(seki(". X . O . O .\nX X . O O O O"), 0);
+        assert_eq!(seki(". X . O . O .\nX X . O O O O"), 3, "one eye beside a group with two");
         assert_eq!(seki("X . O"), 2);
         assert_eq!(seki(". . ."), 0);
         assert_eq!(seki(". X ."), 0);

@@ -6,8 +6,10 @@ use kosumi_core::score;
 
 const POSITIONS: &str = include_str!("territory.txt");
 
-const GAP: &str = "goscorer takes a gap beside a bamboo joint, or one stone wide, for closed; here it has to be closed";
-const WORTH: &str = "the worth of an eye with stones thrown in or with false points beside it is told otherwise";
+const GAP: &str =
+    "goscorer takes a gap beside a bamboo joint, or one stone wide, for closed; here it has to be closed";
+const WORTH: &str =
+    "the worth of an eye with stones thrown in or with false points beside it is told otherwise";
 
 /// Positions for which the answers differ, and why.
 const DIFFERENT: &[(&str, &str)] = &[
