@@ -8,7 +8,7 @@
 
 use super::text::move_text;
 use super::{Answer, Commands};
-use crate::board::{Board, Color, Move, Point, PointSet};
+use crate::board::{Board, Color, Move, Point};
 use crate::engine::{Judgement, SurvivalQuestion};
 use crate::solve::{self, Aim, Question, QuestionError, Reading, Region, Status, Success};
 use kosumi_gtp::{Arguments, Failure, Session};
@@ -17,11 +17,6 @@ use kosumi_gtp::{Arguments, Failure, Session};
 pub(super) const MOST_NODES: u64 = 50_000;
 /// Bytes for the table of one question.
 const MEMORY: usize = 32 << 20;
-
-/// The region of tactical reading is the whole board.
-fn everywhere() -> Region {
-    Region { playable: PointSet::EMPTY, group: PointSet::EMPTY, is_closed: false }
-}
 
 /// Where a group is read. A stone that reaches out of the region counts as saved, so what its edge leads to belongs to it:
 /// on the boards of whole games such a stone is often captured a move later.
@@ -113,7 +108,7 @@ impl Commands {
     ) -> Result<Reading, Failure> {
         match scope {
             Scope::Chain => {
-                let reading = self.read(board, &everywhere(), Aim::Chain(point), first)?;
+                let reading = self.read(board, &Region::NOWHERE, Aim::Chain(point), first)?;
                 if reading.success != Success::Unknown {
                     return Ok(reading);
                 }
@@ -193,7 +188,7 @@ impl Commands {
     }
 
     fn joins(&self, a: Point, b: Point, first: Color) -> Result<Reading, Failure> {
-        self.read(self.board(), &everywhere(), Aim::Link(a, b), first)
+        self.read(self.board(), &Region::NOWHERE, Aim::Link(a, b), first)
     }
 
     /// Two stones of the same player.
@@ -371,7 +366,7 @@ pub(super) fn analyze_semeai(
     let mut both = mine.playable;
     both.union_with(&theirs.playable);
     let capture = |group: &Region, point, first| {
-        let region = Region { playable: both, ..group.clone() };
+        let region = Region { playable: both, ..*group };
         commands.group_capture(GroupQuestion { board, region: &region, point, first })
     };
     let captured = capture(&theirs, b, color)?;

@@ -19,9 +19,10 @@ use std::time::Instant;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The position before the first move of each record is read, both with the group's owner and with the opponent to
-move first. Stones are played in a region only, which is shown: what the opponent's stones enclose, with the
-chains that can be captured from inside; if they enclose too much, what lies near the group, and then the group
-lives if it gets out. Empty points outside stay empty, so chains with liberties there are never captured.
+move first. They are read in a region, which is shown: what the opponent's stones enclose, with the chains that
+can be captured from inside; if they enclose too much, what lies near the group, and then the group lives if it
+gets out. An answer holds against moves outside, too: where it would not, the region grows, and if that does not
+help, it is not decided. With --quiet-outside nobody plays outside, so that chains with liberties there live.
 
 A ko is given with the threats that decide it: \"captured first\" by whoever needs none.
 
@@ -47,6 +48,9 @@ pub(super) struct Arguments {
     /// Two corners of the region, as A1-F4, instead of the one that is found
     #[arg(long, value_name = "VERTEX-VERTEX")]
     region: Option<String>,
+    /// Take for granted that nobody plays outside the region, as books do; with --region that is so
+    #[arg(long)]
+    quiet_outside: bool,
     /// Write the proof for the player on turn as variations of a record
     #[arg(short, long, value_name = "FILE.sgf")]
     output: Option<PathBuf>,
@@ -109,7 +113,8 @@ fn solve(arguments: &Arguments, file: &Path, interrupted: &AtomicBool) -> anyhow
         (GoalName::Connect, Some(other)) => Aim::Connect(point, other),
         (GoalName::Race | GoalName::Connect, None) => bail!("say with --other which stone is meant"),
     };
-    let region = region(arguments, board, point, aim)?;
+    let mut region = region(arguments, board, point, aim)?;
+    region.is_quiet |= arguments.quiet_outside;
     let question = Question {
         board,
         region: &region,
@@ -130,13 +135,15 @@ fn solve(arguments: &Arguments, file: &Path, interrupted: &AtomicBool) -> anyhow
     let verdict = if aim == Aim::Capture {
         solve::judge(&question, &stop)?
     } else {
-        let attack = solve::read(&question, owner.opponent(), &stop)?;
-        let defence = solve::read(&question, owner, &stop)?;
-        Verdict { status: Status::Unknown, attack, defence }
+        let (attack, wider) = solve::settle(&question, owner.opponent(), &stop)?;
+        let again = Question { region: &wider, ..question };
+        let (defence, largest) = solve::settle(&again, owner, &stop)?;
+        Verdict { status: Status::Unknown, attack, defence, region: largest }
     };
     bar.finish_and_clear();
     let seconds = start.elapsed().as_secs_f64();
-    let found = Found { file, board, region: &region, point, owner, aim, verdict, seconds };
+    let question = Question { region: &verdict.region, ..question };
+    let found = Found { file, board, region: question.region, point, owner, aim, verdict, seconds };
     let mut out = io::stdout().lock();
     if arguments.json {
         writeln!(out, "{}", found.json())?;

@@ -1,7 +1,7 @@
 //! Which stones are dead: what is certain, what can be read, and what playouts or a network say of the rest.
 
 use super::expected::Expected;
-use super::reading;
+use super::reading::{self, Allowance};
 use crate::board::{Board, Cell, Color, Point, PointMap, PointSet};
 use crate::eyespace::{self, Fate};
 use crate::safety;
@@ -10,6 +10,8 @@ use crate::solve::Memo;
 
 /// A chain is dead if its points belong to the opponent so clearly, as a mean owner.
 const DEAD_MEAN: f32 = 0.35;
+/// A chain that is expected to stay by less than this, as a mean owner, is read once the game is over.
+const DOUBTFUL_MEAN: f32 = 0.95;
 /// Stones that remain so clearly where the group inside them remains too, remain without it.
 const HELD_MEAN: f32 = 0.8;
 /// How lost a chain is if that has been read. Greater than every mean.
@@ -40,9 +42,11 @@ pub(super) fn judge(
     suicide: bool,
     is_over: bool,
 ) -> Stones {
-    let (mut lost, unsettled) = how_lost(memo, board, expected, suicide);
+    let allowance = if is_over { Allowance::END } else { Allowance::PLAY };
+    let (mut lost, unsettled) = how_lost(memo, board, expected, suicide, allowance);
     if is_over {
         give_up_unsettled(board, &unsettled, &mut lost);
+        give_up_capturable(memo, board, suicide, &mut lost);
     }
     let mut dead = PointSet::EMPTY;
     for (point, _) in board.stones() {
@@ -74,9 +78,25 @@ fn give_up_unsettled(board: &Board, unsettled: &PointSet, lost: &mut PointMap<f3
     }
 }
 
+/// Counts chains as captured that only seem to live: reading shows that the opponent takes them.
+fn give_up_capturable(memo: &mut Memo, board: &Board, suicide: bool, lost: &mut PointMap<f32>) {
+    let is_doubtful =
+        |&point: &Point| board.anchor(point) == point && (-DOUBTFUL_MEAN..=DEAD_MEAN).contains(&lost[point]);
+    let doubtful: Vec<Point> = board.stones().map(|(point, _)| point).filter(is_doubtful).collect();
+    for anchor in reading::capturable(memo, board, &doubtful, suicide, Allowance::END) {
+        lost[anchor] = READ;
+    }
+}
+
 /// For every chain, at its anchor, how clearly it ends as the opponent's: a mean owner in `[-1, 1]`, or more where
 /// more is known. And the stones of unsettled groups.
-fn how_lost(memo: &mut Memo, board: &Board, expected: &Expected, suicide: bool) -> (PointMap<f32>, PointSet) {
+fn how_lost(
+    memo: &mut Memo,
+    board: &Board,
+    expected: &Expected,
+    suicide: bool,
+    allowance: Allowance,
+) -> (PointMap<f32>, PointSet) {
     let sure = Color::BOTH.map(|color| safety::held(board, color, suicide));
     let mut lost = PointMap::filled(0.0);
     let anchors: Vec<(Point, Color)> =
@@ -123,7 +143,7 @@ fn how_lost(memo: &mut Memo, board: &Board, expected: &Expected, suicide: bool) 
         .map(|&(anchor, _)| anchor)
         .filter(|&anchor| lost[anchor] > DEAD_MEAN && lost[anchor] < READ)
         .collect();
-    for anchor in reading::unassailable(memo, board, &seems_dead, suicide) {
+    for anchor in reading::unassailable(memo, board, &seems_dead, suicide, allowance) {
         lost[anchor] = -READ;
     }
     (lost, unsettled)

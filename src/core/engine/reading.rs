@@ -1,4 +1,5 @@
-//! What the engine has the solver read: chains that only seem dead, and the point where a group lives or dies.
+//! What the engine has the solver read: chains that only seem dead, chains that are dead although the opponent needs many moves
+//! to capture them, and the point where a group lives or dies.
 //!
 //! Small budgets, counted in nodes, so that the same position always gets the same answer and nobody waits for it.
 
@@ -7,10 +8,8 @@ use crate::solve::{Aim, Memo, Question, Reading, Region, Success};
 
 /// Regions with more empty points are not read: a seki has few, and so has an eye that is still one or two.
 const EMPTY_POINTS: usize = 12;
-/// Nodes for one chain, and for all chains of a position: some tens of milliseconds in all.
-const NODES: Budget = Budget { each: 3_000, all: 30_000 };
-/// The same where it decides a group: an eye of six points takes some 10,000.
-const VITAL_NODES: Budget = Budget { each: 60_000, all: 100_000 };
+/// Where it decides a group: an eye of six points takes some 10,000.
+const VITAL_NODES: Allowance = Allowance { each: 60_000, all: 100_000 };
 /// Bytes of the table for one reading: as many positions as nodes.
 const MEMORY: usize = 1 << 20;
 /// Answers that are kept, some 300 kB.
@@ -18,14 +17,20 @@ pub(super) const ANSWERS: usize = 4096;
 /// Frames of a reading are large, and whoever asks may have a small stack.
 const STACK: usize = 16 << 20;
 
-/// Nodes that may be searched.
-#[derive(Clone, Copy)]
-struct Budget {
+/// Nodes that may be searched: for one chain, and for all chains of a position.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Allowance {
     each: u64,
     all: u64,
 }
 
-impl Budget {
+impl Allowance {
+    /// During a game: some tens of milliseconds in all.
+    pub(super) const PLAY: Allowance = Allowance { each: 3_000, all: 30_000 };
+    /// Where the game ends by it: about half a second in all. A dead eye space of six points beside six liberties takes some
+    /// 30,000.
+    pub(super) const END: Allowance = Allowance { each: 60_000, all: 120_000 };
+
     /// Is the region's group captured if `first` moves first? `None` without room to play.
     fn read(
         &mut self,
@@ -45,16 +50,45 @@ impl Budget {
 
 /// Chains out of `anchors` that the opponent cannot capture even with the first move, as in seki. Playouts fill the shared
 /// liberties of a seki, and networks have seen few.
-pub(super) fn unassailable(memo: &mut Memo, board: &Board, anchors: &[Point], suicide: bool) -> Vec<Point> {
+pub(super) fn unassailable(
+    memo: &mut Memo,
+    board: &Board,
+    anchors: &[Point],
+    suicide: bool,
+    allowance: Allowance,
+) -> Vec<Point> {
+    attacked(memo, board, anchors, suicide, allowance, Success::No)
+}
+
+/// Chains out of `anchors` that the opponent captures with the first move, however many moves that takes. A chain that hangs
+/// on a ko is not among them.
+pub(super) fn capturable(
+    memo: &mut Memo,
+    board: &Board,
+    anchors: &[Point],
+    suicide: bool,
+    allowance: Allowance,
+) -> Vec<Point> {
+    attacked(memo, board, anchors, suicide, allowance, Success::Yes)
+}
+
+/// Chains out of `anchors` for which an attack by the opponent, who moves first, is proven to succeed or to fail.
+fn attacked(
+    memo: &mut Memo,
+    board: &Board,
+    anchors: &[Point],
+    suicide: bool,
+    mut allowance: Allowance,
+    wanted: Success,
+) -> Vec<Point> {
     let regions = regions(board, anchors.iter().copied());
-    let mut budget = NODES;
-    let mut alive = Vec::new();
+    let mut found = Vec::new();
     on_large_stack(&regions, |(anchor, region)| {
         let owner = board.cell(*anchor).color()?;
-        let attack = budget.read(memo, board, region, owner.opponent(), suicide)?;
-        (attack.success == Success::No).then(|| alive.push(*anchor))
+        let reading = allowance.read(memo, board, region, owner.opponent(), suicide)?;
+        (reading.success == wanted).then(|| found.push(*anchor))
     });
-    alive
+    found
 }
 
 /// A move of `color` that saves an own group or kills one of the opponent's, among groups that live or die as one or the
@@ -116,7 +150,7 @@ fn on_large_stack<T: Sync>(regions: &[T], mut work: impl FnMut(&T) -> Option<()>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::board::Cell;
+    use crate::board::{Cell, Symmetry};
 
     /// All stones of a colour.
     fn stones(board: &Board, color: Color) -> PointSet {
@@ -149,6 +183,74 @@ mod tests {
                 None,
                 "{color}"
             );
+        }
+    }
+
+    /// White has one eye, filled by five or four stones of Black's but for two points, and five or four liberties outside: it
+    /// takes many moves to capture, and capturing the stones inside leaves a bulky five.
+    const BULKY_FIVE: &str = "
+        . . X X X X .
+        X X X O O O O
+        X . O O X X O
+        X . O . X X .
+        X . O O O X O
+        X X X X O O O
+        . . . X X X .";
+    const PYRAMID_FOUR: &str = "
+        . . . X X X .
+        X X X X O O O
+        X . O O . X O
+        X . O . X X O
+        X . O O O X O
+        X X X X O O O
+        . . . X X X .";
+    /// Two shared liberties: who plays there loses all.
+    const SHARED: &str = "
+        X . X X O . O
+        . X X X O O O
+        X X X X O . O
+        X X X X O O O
+        . . X O X X O
+        . . X O . X O
+        . . X O . X O";
+    /// Five stones inside that are no dead shape: White captures them and lives, so Black lets them be.
+    const STRAIGHT_FOUR: &str = "
+        X X X X X X .
+        O O O O O O X
+        . X X X . O X
+        O O O O O O X
+        X X X X X X .";
+
+    /// The board with each of its symmetries and both colours, and the image of a point.
+    fn images(drawing: &str, point: Point) -> Vec<(Board, Point)> {
+        let board: Board = drawing.parse().expect("a drawing");
+        let size = board.size();
+        let image = |symmetry: Symmetry, swap: bool| {
+            let color = |color: Color| if swap { color.opponent() } else { color };
+            let stones = board.stones().map(|(at, its)| (symmetry.apply(size, at), color(its)));
+            let image = Board::from_stones(size, stones).expect("an image");
+            let anchor = image.anchor(symmetry.apply(size, point));
+            (image, anchor)
+        };
+        Symmetry::of(size).flat_map(|symmetry| [false, true].map(|swap| image(symmetry, swap))).collect()
+    }
+
+    #[test]
+    fn a_filled_eye_is_dead_or_in_seki_by_its_shape() {
+        let cases = [
+            (BULKY_FIVE, (2, 3), true, "bulky five"),
+            (PYRAMID_FOUR, (2, 3), true, "pyramid four"),
+            (SHARED, (3, 2), false, "seki, the one"),
+            (SHARED, (4, 2), false, "seki, the other"),
+            (STRAIGHT_FOUR, (0, 3), false, "straight four"),
+        ];
+        for (drawing, (column, row), is_dead, name) in cases {
+            for (board, anchor) in images(drawing, Point::new(column, row)) {
+                let mut memo = Memo::new(ANSWERS);
+                let dead = capturable(&mut memo, &board, &[anchor], false, Allowance::END);
+                let alive = unassailable(&mut memo, &board, &[anchor], false, Allowance::END);
+                assert_eq!((!dead.is_empty(), !alive.is_empty()), (is_dead, !is_dead), "{name}\n{board}");
+            }
         }
     }
 

@@ -32,7 +32,7 @@ impl Double {
     /// # Errors
     /// If it was not found out.
     pub fn captured(&mut self, board: &Board, point: Point, first: Color) -> Result<Success, DoubleError> {
-        let region = Region { playable: PointSet::EMPTY, group: PointSet::EMPTY, is_closed: false };
+        let region = Region::NOWHERE;
         let Double { suicide, memory, nodes: most } = *self;
         let question =
             Question { board, region: &region, aim: Aim::Chain(point), suicide, memory, threads: 1 };

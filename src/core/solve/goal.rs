@@ -129,7 +129,45 @@ impl<B: Bits> Goal<B> {
         match self.kind {
             Kind::Chain(stone) => self.candidates_near(stone, ground, position, empty),
             Kind::Link(a, b) => Between { ground, position, color: self.prover, a, b }.points() & empty,
+            Kind::Take { target, own } if own.none() => {
+                let plain = self.plain_liberties(target, ground, position);
+                let owner_moves = position.to_move != self.prover;
+                match plain.count() {
+                    0 => empty,
+                    // The owner can pass as well.
+                    _ if owner_moves => empty & !plain,
+                    _ => empty & !plain | B::one(plain.lowest()),
+                }
+            }
             _ => empty,
+        }
+    }
+
+    /// Liberties of the target of which only the number matters: the target is one chain, and beside them stand only its stones
+    /// and stones of the prover's that are never captured. A stone of the prover's there is never captured either, and it does
+    /// not matter which of them is filled first. To its owner such a stone is no better than a pass.
+    fn plain_liberties(&self, target: B, ground: &Ground<B>, position: &Position<B>) -> B {
+        let stones = position.stones[self.prover.opponent() as usize];
+        let attackers = position.stones[self.prover as usize];
+        let left = stones & target;
+        if left.none() {
+            return B::default();
+        }
+        let chain = ground.fill(B::one(left.lowest()), stones);
+        let empty = ground.empties(position);
+        let beside = ground.around(chain) & empty & ground.playable;
+        if !left.within(chain) || beside.count() < 2 {
+            return B::default();
+        }
+        let lasting = ground.lasting(position, self.prover);
+        let mut plain = beside & ground.around(lasting);
+        let others = ground.points & !(chain | attackers & lasting);
+        loop {
+            let fewer = plain & !ground.around(others & !plain);
+            if fewer == plain {
+                return plain;
+            }
+            plain = fewer;
         }
     }
 
@@ -237,11 +275,15 @@ impl<B: Bits> Goal<B> {
                 if liberties >= enough { Settled::at_once(false) } else { None }
             }
             Kind::Secure(area) => {
-                if position.stones[prover].meets(area) {
-                    None
-                } else {
-                    Settled::at_once(false)
+                let stones = position.stones[prover] & area;
+                if stones.none() {
+                    return Settled::at_once(false);
                 }
+                // Who has played outside may have made eyes there.
+                let chains = ground.fill(stones, position.stones[prover]);
+                let has_moved = self.has_moved_outside(ground, position);
+                let may_live = has_moved && ground.reaches_outside(position, chains);
+                if may_live { Settled::at_once(true) } else { None }
             }
             Kind::Join(a, b) | Kind::Link(a, b) => {
                 let stones = position.stones[prover];
@@ -250,7 +292,11 @@ impl<B: Bits> Goal<B> {
                 }
                 let chain = ground.fill(B::one(a), stones);
                 if !chain.has(b) {
-                    return None;
+                    // Who has played outside, where both chains have liberties, may have joined them there.
+                    let other = ground.fill(B::one(b), stones);
+                    let joined = self.has_moved_outside(ground, position)
+                        && [chain, other].iter().all(|&chain| ground.reaches_outside(position, chain));
+                    return if joined { Settled::at_once(true) } else { None };
                 }
                 // Who joins stones and has them captured has not joined them.
                 let is_taken_next = matches!(self.kind, Kind::Link(..))
@@ -259,6 +305,11 @@ impl<B: Bits> Goal<B> {
                 if is_taken_next { None } else { Settled::at_once(true) }
             }
         }
+    }
+
+    /// Is the proof of the other player's success being checked, and has the prover played outside the region?
+    fn has_moved_outside(&self, ground: &Ground<B>, position: &Position<B>) -> bool {
+        ground.besieged == Some(self.prover.opponent()) && position.outside > 0
     }
 
     /// Is it decided by what a player holds for certain, or by how far chains are apart? `cycles`: who wins when a position

@@ -32,7 +32,13 @@ pub(super) struct Ground<B> {
     edge: B,
     /// May chains of two or more stones be removed by their owner's move?
     pub(super) suicide: bool,
+    /// Whose chains cannot rely on liberties outside `playable`: each pass of the opponent's is a stone on one of them.
+    /// Nobody, unless a proof is checked against moves outside its region.
+    pub(super) besieged: Option<Color>,
 }
+
+/// The most stones outside that are counted. A chain with more liberties outside cannot be captured from there in time.
+pub(super) const MOST_OUTSIDE: u8 = 7;
 
 /// Stones, and what else decides which moves are legal but the past.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,6 +53,8 @@ pub(super) struct Position<B> {
     /// Threats that each player can still make outside, one for each ko that has been taken back with them;
     /// [`ENDLESS`] are never used up.
     pub(super) threats: [u8; 2],
+    /// Stones that the opponent of the [besieged](Ground::besieged) player has played outside.
+    pub(super) outside: u8,
 }
 
 /// As many threats as anybody may want.
@@ -93,6 +101,7 @@ impl<B: Bits> Ground<B> {
             open: B::default(),
             edge: B::default(),
             suicide,
+            besieged: None,
         };
         for row in 0..rows {
             for column in 0..columns {
@@ -135,7 +144,7 @@ impl<B: Bits> Ground<B> {
         }
         let ko = board.ko().filter(|&(_, color)| color == to_move).and_then(|(point, _)| self.index(point));
         let ko = ko.map_or(NOWHERE, |index| index as u16);
-        Position { stones, to_move, ko, passes: 0, threats: [0; 2] }
+        Position { stones, to_move, ko, passes: 0, threats: [0; 2], outside: 0 }
     }
 
     /// The set of the points for which `wanted` is true.
@@ -200,16 +209,17 @@ impl<B: Bits> Ground<B> {
         while touched.any() {
             let chain = self.fill(B::one(touched.lowest()), enemy);
             touched = touched & !chain;
-            if !self.around(chain).meets(empty) && !chain.meets(self.safe) {
+            if !self.is_free(chain, empty, color.opponent(), position.outside) {
                 captured = captured | chain;
             }
         }
         let mut suicided = B::default();
         let mut ko = NOWHERE;
         if captured.none() {
-            if !self.around(stone).meets(empty) {
+            let liberties = self.around(stone) & empty;
+            if liberties.none() || self.besieged == Some(color) && !liberties.meets(self.playable) {
                 let chain = self.fill(stone, own);
-                if !self.around(chain).meets(empty) && !chain.meets(self.safe) {
+                if !self.is_free(chain, empty, color, position.outside) {
                     if chain == stone || !self.suicide {
                         return None;
                     }
@@ -227,14 +237,55 @@ impl<B: Bits> Ground<B> {
         Some(Placed { after, captured, suicided })
     }
 
-    /// Passing.
+    /// Does a chain stay on the board if these points are empty? `outside` as in [`Position::outside`].
+    #[inline]
+    fn is_free(&self, chain: B, empty: B, color: Color, outside: u8) -> bool {
+        let liberties = self.around(chain) & empty;
+        let has_liberty = match self.besieged == Some(color) {
+            true => liberties.meets(self.playable) || liberties.count() > u32::from(outside),
+            false => liberties.any(),
+        };
+        has_liberty || chain.meets(self.safe)
+    }
+
+    /// Stones that are never captured whatever is played: those that go on outside, and those with liberties where nobody plays.
+    pub(super) fn lasting(&self, position: &Position<B>, color: Color) -> B {
+        let stones = position.stones[color as usize];
+        let outside = match self.besieged == Some(color) {
+            true => B::default(),
+            false => self.empties(position) & !self.playable,
+        };
+        let seeds = stones & (self.around(outside) | self.safe);
+        if seeds.none() { seeds } else { self.fill(seeds, stones) }
+    }
+
+    /// Has one of these stones a liberty outside?
+    pub(super) fn reaches_outside(&self, position: &Position<B>, stones: B) -> bool {
+        self.around(stones).meets(self.empties(position) & !self.playable)
+    }
+
+    /// Passing. Against a [besieged](Ground::besieged) player that is a stone outside, which may capture.
     pub(super) fn pass(&self, position: &Position<B>) -> Position<B> {
-        Position {
+        let mut after = Position {
             to_move: position.to_move.opponent(),
             ko: NOWHERE,
             passes: position.passes + 1,
             ..*position
+        };
+        let Some(besieged) = self.besieged else { return after };
+        // No question about a region ends by passes.
+        after.passes = 0;
+        if position.to_move != besieged && position.outside < MOST_OUTSIDE {
+            after.outside += 1;
+            let stones = position.stones[besieged as usize];
+            let empty = self.empties(position);
+            let lost = self
+                .parts_at(self.around(empty & !self.playable) & stones, stones)
+                .filter(|&chain| !self.is_free(chain, empty, besieged, after.outside))
+                .fold(B::default(), |lost, chain| lost | chain);
+            after.stones[besieged as usize] = stones & !lost;
         }
+        after
     }
 
     /// Black's stones and surrounded points minus White's.

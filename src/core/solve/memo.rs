@@ -3,7 +3,7 @@
 //! The idea is that of the pawn tables of chess programs: what is played elsewhere changes nothing in a closed region, so its
 //! answer is good for many positions of a game. An entry needs no proof of being right: its key is all that a reading looks at.
 
-use super::problems::{Question, QuestionError, Reading, key, read};
+use super::problems::{Question, QuestionError, Reading, Success, key, read_here};
 use crate::board::Color;
 use std::collections::HashMap;
 
@@ -48,12 +48,34 @@ impl Memo {
         self.usage
     }
 
-    /// Answers a question as [`read`] does, with about so many nodes at most: the same answer, with the same number of nodes,
-    /// whether it was kept or not.
+    /// Answers a question as [`read`](super::read) does, with about so many nodes at most: the same answer, with the same number of
+    /// nodes, whether it was kept or not.
     ///
     /// # Errors
-    /// As [`read`].
+    /// As [`read`](super::read).
     pub fn read(
+        &mut self,
+        question: &Question<'_>,
+        first: Color,
+        most_nodes: u64,
+    ) -> Result<Reading, QuestionError> {
+        let mut region = *question.region;
+        let mut nodes = 0;
+        for round in 0.. {
+            let question = Question { region: &region, ..*question };
+            let reading = self.read_here(&question, first, most_nodes - nodes)?;
+            nodes += reading.nodes;
+            let is_open = reading.success == Success::Unknown && nodes < most_nodes;
+            match region.wider(question.board, round).filter(|_| is_open && !question.aim.is_tactical()) {
+                Some(wider) => region = wider,
+                None => return Ok(Reading { nodes, ..reading }),
+            }
+        }
+        unreachable!("a region grows only so often")
+    }
+
+    /// Answers a question in its region alone.
+    fn read_here(
         &mut self,
         question: &Question<'_>,
         first: Color,
@@ -73,7 +95,7 @@ impl Memo {
                 known
             }
             None => {
-                let reading = read(question, first, &|nodes| nodes >= most_nodes)?;
+                let reading = read_here(question, first, &|nodes| nodes >= most_nodes)?;
                 self.usage.nodes += reading.nodes;
                 reading
             }
@@ -88,7 +110,7 @@ impl Memo {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Aim, Region, Success};
+    use super::super::{Aim, Region, read};
     use super::*;
     use crate::board::{Board, Point};
 

@@ -36,6 +36,6 @@ pub use eyes::{Eyes, EyesError, eyes};
 pub use memo::{Memo, MemoUsage};
 pub use problems::{
     Aim, MOST_THREATS, ProofNode, Question, QuestionError, Reading, Status, StopAt, Success, Verdict, judge,
-    proof_tree, read,
+    proof_tree, read, settle,
 };
 pub use region::Region;

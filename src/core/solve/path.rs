@@ -115,6 +115,7 @@ impl<B: Bits> Path<B> {
             | u64::from(position.passes) << 17
             | u64::from(position.threats[0]) << 20
             | u64::from(position.threats[1]) << 28
+            | u64::from(position.outside) << 48
     }
 
     /// The latest step, if any, that forbids `mover` to create these stones.

@@ -6,7 +6,7 @@
 
 use super::bits::{Bits, Wide};
 use super::goal::{Goal, Kind};
-use super::ground::{ENDLESS, Ground, NOWHERE, Position};
+use super::ground::{ENDLESS, Ground, MOST_OUTSIDE, NOWHERE, Position};
 use super::path::Repetition;
 use super::region::Region;
 use super::search::Search;
@@ -38,7 +38,7 @@ pub enum Aim {
 
 impl Aim {
     /// Is it read on the whole board, with few moves?
-    fn is_tactical(self) -> bool {
+    pub(super) fn is_tactical(self) -> bool {
         matches!(self, Aim::Chain(_) | Aim::Link(..))
     }
 }
@@ -127,11 +127,54 @@ pub struct Reading {
 /// Gives up? Asked now and then with the number of nodes so far.
 pub type StopAt<'a> = &'a dyn Fn(u64) -> bool;
 
-/// Answers a question for `first` to move.
+/// Answers a question for `first` to move. An answer holds against moves outside the region, too; where it does not, the
+/// region grows a few times.
 ///
 /// # Errors
 /// If it has no answer.
 pub fn read(question: &Question<'_>, first: Color, stop: StopAt<'_>) -> Result<Reading, QuestionError> {
+    Ok(settle(question, first, stop)?.0)
+}
+
+/// Answers as [`read`] does, and says in which region the answer was found.
+///
+/// # Errors
+/// As [`read`].
+pub fn settle(
+    question: &Question<'_>,
+    first: Color,
+    stop: StopAt<'_>,
+) -> Result<(Reading, Region), QuestionError> {
+    let mut region = *question.region;
+    let mut nodes = 0;
+    for round in 0.. {
+        let question = Question { region: &region, ..*question };
+        let reading = read_here(&question, first, &|searched| stop(nodes + searched))?;
+        nodes += reading.nodes;
+        let reading = Reading { nodes, ..reading };
+        let wider = match reading.success {
+            Success::Unknown if !question.aim.is_tactical() && !stop(nodes) => {
+                region.wider(question.board, round)
+            }
+            _ => None,
+        };
+        match wider {
+            Some(wider) => region = wider,
+            None => return Ok((reading, region)),
+        }
+    }
+    unreachable!("a region grows only so often")
+}
+
+/// Answers a question in its region alone.
+///
+/// # Errors
+/// As [`read`].
+pub(super) fn read_here(
+    question: &Question<'_>,
+    first: Color,
+    stop: StopAt<'_>,
+) -> Result<Reading, QuestionError> {
     with_ground(question, &mut Read { first, stop })
 }
 
@@ -159,16 +202,23 @@ pub(super) fn key(question: &Question<'_>, first: Color, most_nodes: u64) -> Res
     let window = [corner.0, corner.1, sides.0, sides.1].map(|number| number as u64);
     let words = [kind, place(points[0]), place(points[1]), place(ko), first as u64, size, most_nodes];
     let settings = [u64::from(question.suicide), question.memory as u64, question.threads as u64];
+    let strong = Color::BOTH.map(|color| match question.aim.is_tactical() {
+        true => PointSet::EMPTY,
+        false => strong(board, question.region, color, question.suicide).unwrap_or(PointSet::EMPTY),
+    });
+    hash.mix(u64::from(question.region.is_closed) | u64::from(question.region.is_quiet) << 1);
     words.into_iter().chain(settings).chain(window).for_each(|word| hash.mix(word));
     for row in corner.1..corner.1 + sides.1 {
-        // Four bits for each of at most 25 points of a row.
+        // Five bits for each of at most 25 points of a row.
         let (mut low, mut high) = (0u64, 0u64);
         for column in corner.0..corner.0 + sides.0 {
             let point = Point::new(column, row);
             let stone = board.cell(point).color().map_or(0, |color| 1 + color as u64);
             let is_playable = u64::from(question.region.playable.contains(point));
             let is_group = u64::from(question.region.group.contains(point));
-            (low, high) = (low << 4 | stone | is_playable << 2 | is_group << 3, high << 4 | low >> 60);
+            let is_strong = u64::from(strong.iter().any(|strong| strong.contains(point)));
+            let state = stone | is_playable << 2 | is_group << 3 | is_strong << 4;
+            (low, high) = (low << 5 | state, high << 5 | low >> 59);
         }
         hash.mix(low);
         hash.mix(high);
@@ -202,6 +252,8 @@ pub struct Verdict {
     pub attack: Reading,
     /// Is it captured if the owner moves first?
     pub defence: Reading,
+    /// Where it was read: the question's region, or what that grew to.
+    pub region: Region,
 }
 
 /// Reads a group's fate. The question's aim is not looked at.
@@ -214,10 +266,12 @@ pub fn judge(question: &Question<'_>, stop: StopAt<'_>) -> Result<Verdict, Quest
     let group = &question.region.group;
     let owner = group.iter().next().and_then(|point| question.board.cell(point).color());
     let owner = owner.ok_or(QuestionError::NoStones)?;
-    let attack = read(&question, owner.opponent(), stop)?;
+    let (attack, region) = settle(&question, owner.opponent(), stop)?;
     let before = attack.nodes;
-    let defence = read(&question, owner, &|nodes| stop(before + nodes))?;
+    let (defence, region) =
+        settle(&Question { region: &region, ..question }, owner, &|nodes| stop(before + nodes))?;
     let before = before + defence.nodes;
+    let question = Question { region: &region, ..question };
     let status = match (attack.success, defence.success) {
         (Success::No, _) => {
             let secure = Question { aim: Aim::Secure, ..question };
@@ -232,7 +286,7 @@ pub fn judge(question: &Question<'_>, stop: StopAt<'_>) -> Result<Verdict, Quest
         (Success::Yes, Success::No) => Status::Unsettled,
         _ => Status::Ko,
     };
-    Ok(Verdict { status, attack, defence })
+    Ok(Verdict { status, attack, defence, region })
 }
 
 /// One move of a proof, and what follows.
@@ -371,7 +425,53 @@ fn window(question: &Question<'_>) -> ((usize, usize), (usize, usize)) {
     ((left, bottom), (right + 1 - left, top + 1 - bottom))
 }
 
+/// The stones of a player that are never captured even if all the region, and all moves in it, are the opponent's.
+/// `None` if the board is too large to tell.
+fn strong(board: &Board, region: &Region, owner: Color, suicide: bool) -> Option<PointSet> {
+    let mut ground = Ground::<Wide>::whole(board.size(), suicide)?;
+    ground.playable = ground.points & !ground.set(|point| region.playable.contains(point));
+    let held = ground.holding(&ground.position(board, owner), owner).stones;
+    Some(held.each().map(|index| ground.point(index)).collect())
+}
+
 impl<B: Bits> Setting<B> {
+    /// The same question, with all that the opponent of `winner` may do outside the region: see [`Ground::besieged`].
+    /// `None` if nothing outside matters, or is not asked about.
+    fn besieged(&self, question: &Question<'_>, winner: Color) -> Option<Setting<B>> {
+        let Question { board, region, .. } = *question;
+        if question.aim.is_tactical() || region.is_quiet {
+            return None;
+        }
+        let owner = region.group.iter().next().and_then(|point| board.cell(point).color());
+        // Such a group lives by getting out, as far as is asked.
+        let is_about_life = matches!(question.aim, Aim::Capture | Aim::Race(_) | Aim::Secure);
+        if is_about_life && !region.is_closed && owner == Some(winner) {
+            return None;
+        }
+        let mut ground = self.ground.clone();
+        let outside = ground.empties(&self.position) & !ground.playable;
+        let stones = self.position.stones[winner as usize];
+        let strong = strong(board, region, winner, question.suicide).unwrap_or(PointSet::EMPTY);
+        ground.besieged = Some(winner);
+        ground.safe = ground.safe & !stones | ground.set(|point| strong.contains(point));
+        // What the winner took outside would leave points where the other player may play.
+        ground.safe = ground.safe | self.position.stones[winner.opponent() as usize] & !ground.playable;
+        // Outside stand the winner's chains that may be taken from there, and the loser's that may be taken from inside; and new
+        // stones may have liberties there.
+        let near = ground.around(ground.playable);
+        let can_be_taken = |color: Color, most: u32| {
+            let stones = self.position.stones[color as usize];
+            ground.parts_at(near & stones & !ground.playable, stones).any(|chain| {
+                (ground.around(chain) & outside).count() <= most
+                    && (color != winner || !chain.meets(ground.safe))
+            })
+        };
+        let matters = near.meets(outside)
+            || can_be_taken(winner, u32::from(MOST_OUTSIDE))
+            || can_be_taken(winner.opponent(), 0);
+        matters.then(|| Setting { ground, ..*self })
+    }
+
     fn new(question: &Question<'_>, (corner, sides): ((usize, usize), (usize, usize))) -> Option<Setting<B>> {
         let board = question.board;
         let mut ground = Ground::<B>::window(board.size(), corner, sides, question.suicide)?;
@@ -430,6 +530,8 @@ impl Job for Read<'_> {
         let Setting { ground, goal, repetition, .. } = &setting;
         let asked =
             threads::Question { ground, goal: *goal, repetition: *repetition, images: None, table: &table };
+        let mut checks = [None, None];
+        let mut check_tables = [None, None];
         let mut nodes = 0;
         let prover = goal.prover;
         let mut ask = |prover_threats: u8, other_threats: u8| {
@@ -441,7 +543,18 @@ impl Job for Read<'_> {
             let stop = |searched| (self.stop)(before + searched);
             let found = asked.decide(&root, &[], question.threads, &stop);
             nodes += found.nodes;
-            (found.answer.won, found.answer.best)
+            let Some(won) = found.answer.won else { return (None, NO_MOVE) };
+            // A proof must hold against moves outside the region.
+            let winner = if won { prover } else { prover.opponent() };
+            let check = checks[winner as usize].get_or_insert_with(|| setting.besieged(question, winner));
+            let Some(check) = check else { return (Some(won), found.answer.best) };
+            let table = check_tables[winner as usize].get_or_insert_with(|| Table::new(question.memory));
+            let asked = threads::Question { ground: &check.ground, table, ..asked };
+            let before = nodes;
+            let stop = |searched| (self.stop)(before + searched);
+            let found = asked.decide(&root, &[], question.threads, &stop);
+            nodes += found.nodes;
+            (found.answer.won.filter(|&same| same == won), found.answer.best)
         };
         let (plain, best) = ask(0, 0);
         let success = match plain {

@@ -5,9 +5,11 @@ use super::bits::Bits;
 use super::ground::ENDLESS;
 use super::problems::{Job, Setting, with_ground};
 use super::{
-    Aim, ProofNode, Question, QuestionError, Reading, Region, Success, Verdict, judge, proof_tree, read,
+    Aim, ProofNode, Question, QuestionError, Reading, Region, Status, Success, Verdict, judge, proof_tree,
+    read, settle,
 };
-use crate::board::{Board, BoardSize, Cell, Color, Move, Point, PointSet};
+use crate::board::{Board, BoardSize, Cell, Color, Move, Point, PointSet, Symmetry};
+use crate::rng::Rng;
 
 /// One problem of the file.
 #[derive(Debug)]
@@ -40,13 +42,18 @@ fn text(verdict: &Verdict) -> String {
     format!("{:?} {:?} {:?}", verdict.status, verdict.attack.success, verdict.defence.success)
 }
 
+/// As in books, stones around a problem live.
+fn book_region(drawn: &Drawn) -> Region {
+    Region { is_quiet: true, ..Region::of_group(&drawn.board, drawn.point).unwrap() }
+}
+
 #[test]
 fn drawings_in_verdicts_out() {
     let problems = problems();
     assert!(problems.len() >= 225, "{}", problems.len());
     let mut wrong = Vec::new();
     for drawn in &problems {
-        let region = Region::of_group(&drawn.board, drawn.point).unwrap();
+        let region = book_region(drawn);
         let verdict = judge(&question(drawn, &region, Aim::Capture), &|nodes| nodes > 2_000_000).unwrap();
         if text(&verdict) != drawn.answer {
             wrong.push(format!(
@@ -59,6 +66,91 @@ fn drawings_in_verdicts_out() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Most answers hold whatever is played outside. Where the stones around do not live on their small boards, the region grows.
+#[test]
+fn answers_hold_against_moves_outside() {
+    let mut held = 0;
+    for drawn in &problems() {
+        let region = Region::of_group(&drawn.board, drawn.point).unwrap();
+        let verdict = judge(&question(drawn, &region, Aim::Capture), &|nodes| nodes > 250_000).unwrap();
+        if verdict.region == region && verdict.status != Status::Unknown {
+            assert_eq!(text(&verdict), drawn.answer, "{}\n{}", drawn.name, drawn.board);
+            held += 1;
+        }
+    }
+    assert!(held >= 200, "{held}");
+}
+
+/// Compares what is read of random chains in their regions with what is read on the whole board, with so many nodes for each.
+/// Returns how many answers were compared.
+fn compare_with_whole_boards(positions: u32, seed: u64, most_nodes: u64) -> u32 {
+    const SIZES: [(usize, usize); 5] = [(5, 5), (6, 4), (7, 4), (5, 4), (7, 3)];
+    let mut rng = Rng::new(seed);
+    let mut compared = 0;
+    for number in 0..positions {
+        let (columns, rows) = SIZES[rng.below(SIZES.len() as u32) as usize];
+        let size = BoardSize::new(columns, rows).unwrap();
+        let mut board = Board::new(size);
+        for _ in 0..size.area() as u32 * (50 + rng.below(40)) / 100 {
+            let point = Point::new(rng.below(columns as u32) as usize, rng.below(rows as u32) as usize);
+            // One half is more often Black's, so that something is enclosed.
+            let left = u32::from(2 * point.column() < columns);
+            let color = if rng.below(4) < 1 + 2 * left { Color::Black } else { Color::White };
+            if board.cell(point) == Cell::Empty && !board.is_suicide(point, color) {
+                board.play_unchecked(point, color);
+            }
+        }
+        board.pass();
+        let everything: PointSet = size.points().collect();
+        for (anchor, owner) in board.stones().filter(|&(point, _)| board.anchor(point) == point) {
+            let near = Region::of_group(&board, anchor).unwrap();
+            if !near.is_closed {
+                continue;
+            }
+            let mut near = if rng.below(2) == 0 { near } else { near.with_edge(&board, owner) };
+            near.group = board.chain(anchor).collect();
+            let whole = Region { playable: everything, ..near };
+            for first in Color::BOTH {
+                let ask = |region: &Region| {
+                    let aim = Aim::Capture;
+                    let question =
+                        Question { board: &board, region, aim, suicide: false, memory: 4 << 20, threads: 1 };
+                    settle(&question, first, &|nodes| nodes >= most_nodes)
+                };
+                let Ok((found, region)) = ask(&near) else { continue };
+                if found.success == Success::Unknown || region.playable == everything {
+                    continue;
+                }
+                let (expected, _) = ask(&whole).unwrap();
+                if expected.success == Success::Unknown {
+                    continue;
+                }
+                assert_eq!(
+                    found.success,
+                    expected.success,
+                    "{number} of {seed}: {anchor}, {first} first, in {:?}\n{board}",
+                    marked(&board, &region)
+                );
+                compared += 1;
+            }
+        }
+    }
+    compared
+}
+
+#[test]
+fn answers_in_regions_are_those_of_whole_boards() {
+    let compared = compare_with_whole_boards(150, 1, 4_000);
+    assert!(compared > 150, "{compared}");
+}
+
+#[test]
+#[ignore = "takes minutes: cargo test --profile checked -p kosumi-core solve::problems_tests -- --ignored"]
+fn many_answers_in_regions_are_those_of_whole_boards() {
+    let compared: u32 = (2..8).map(|seed| compare_with_whole_boards(400, seed, 20_000)).sum();
+    assert!(compared > 4_000, "{compared}");
 }
 
 /// Asks for all numbers of threats that matter.
@@ -102,7 +194,7 @@ impl Job for Compare {
 fn compare(most: usize) -> usize {
     let mut compared = 0;
     for drawn in &problems() {
-        let region = Region::of_group(&drawn.board, drawn.point).unwrap();
+        let region = book_region(drawn);
         let question = question(drawn, &region, Aim::Capture);
         let Ok(verdict) = judge(&question, &|nodes| nodes > 2_000_000) else { panic!("{}", drawn.name) };
         let owner = drawn.board.cell(drawn.point).color().unwrap();
@@ -240,7 +332,7 @@ fn links_are_read_tactically() {
 fn tactical_reading_sees_as_much_of_a_large_board_as_it_can_read() {
     let drawing = ". . . . .\n. X X X .\n. . . . .\n. X X X .\n. O . . .\nO X O . .\n. . . . .";
     let small: Board = drawing.parse().unwrap();
-    let region = Region { playable: PointSet::EMPTY, group: PointSet::EMPTY, is_closed: false };
+    let region = Region::NOWHERE;
     let ask = |board: &Board, aim| {
         let question = Question { board, region: &region, aim, suicide: false, memory: 8 << 20, threads: 1 };
         read(&question, Color::White, &|nodes| nodes > 100_000).map(|reading| reading.success)
@@ -383,4 +475,60 @@ fn shown_proofs_hold_when_they_are_played() {
         }
     }
     assert!(captures > 50, "{captures}");
+}
+
+/// Black's group at C9 is enclosed by White's stone at F9, among others, and that is lost: Black plays F8, G9 and H9.
+const LOST_WALL: &str = "
+    . . X X X O . . .
+    X X X O O . X . .
+    O O O . . O X . .
+    . . . O O . X X .
+    . . . . . . . X .
+    . . . . . . . X .
+    . . . . . . . X X
+    . . . . . . . . .
+    . . . . . . . . .";
+
+/// What is read about the stone with Black and then White to move first, within as many nodes as a command has.
+fn fates(board: &Board, point: Point) -> [Reading; 2] {
+    let owner = board.cell(point).color().unwrap();
+    let region = Region::of_group(board, point).unwrap().with_edge(board, owner);
+    let question =
+        Question { board, region: &region, aim: Aim::Capture, suicide: false, memory: 8 << 20, threads: 1 };
+    [owner, owner.opponent()].map(|first| read(&question, first, &|nodes| nodes >= 50_000).unwrap())
+}
+
+#[test]
+fn moves_outside_the_region_count() {
+    // White's wall runs further along the edge before it is lost.
+    let further =
+        LOST_WALL.replacen("X O . . .\n    X X X O O . X . .", "X O O . .\n    X X X O O . X X .", 1);
+    assert_ne!(further, LOST_WALL);
+    // The wall is in atari from outside.
+    let atari = LOST_WALL.replacen("X O . . .", "X O X . .", 1);
+    for (drawing, name) in [(LOST_WALL, "as it was"), (&further, "further away"), (&atari, "in atari")] {
+        let board: Board = drawing.parse().unwrap();
+        for swap in [false, true] {
+            for symmetry in Symmetry::of(board.size()) {
+                let stones = board.stones().map(|(point, color)| {
+                    let color = if swap { color.opponent() } else { color };
+                    (symmetry.apply(board.size(), point), color)
+                });
+                let turned = Board::from_stones(board.size(), stones).unwrap();
+                let point = symmetry.apply(board.size(), at(&board, "C9"));
+                let [defence, attack] = fates(&turned, point);
+                // Not decided would do; captured is wrong.
+                assert!(matches!(defence.success, Success::No | Success::Unknown), "{name}: {defence:?}");
+                assert_eq!(attack.success, Success::Yes, "{name}");
+                if name == "in atari" {
+                    assert_eq!(defence.success, Success::No, "the nearest of them is seen");
+                }
+            }
+        }
+    }
+    // Without help outside, Black is captured.
+    let alone = LOST_WALL.replace("X . .\n    O", "O . .\n    O");
+    assert_ne!(alone, LOST_WALL);
+    let board: Board = alone.parse().unwrap();
+    assert_eq!(fates(&board, at(&board, "C9")).map(|reading| reading.success), [Success::Yes; 2]);
 }

@@ -4,6 +4,7 @@
 //! captured: whoever gets out has saved these stones. A region that is closed by chains with liberties of their
 //! own, as in books, loses nothing by that.
 
+use super::ground::MOST_OUTSIDE;
 use crate::board::{Board, Cell, Color, Point, PointSet};
 
 /// A region with more empty points is cut off at a distance from the stones.
@@ -20,8 +21,19 @@ const FRIEND_REACH: usize = 2;
 /// So many empty points next to the region, if they are connected with no others, belong to it.
 const LARGEST_POCKET: usize = 8;
 
+/// What a region grows by.
+#[derive(Clone, Copy)]
+enum Stage {
+    /// The points beyond the liberties of chains that have at most so many: how they may get out, and be stopped.
+    Escapes(usize),
+    /// All points next to it.
+    Edge,
+    /// These, and the chains beside it that may be captured from outside with their liberties.
+    Walls,
+}
+
 /// The part of the board that a problem is about.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Region {
     /// Where stones may be played, now or after captures: empty points, and stones on them.
     pub playable: PointSet,
@@ -29,6 +41,8 @@ pub struct Region {
     pub group: PointSet,
     /// Is it the whole of what the opponent's stones enclose? If not, the group lives by getting out.
     pub is_closed: bool,
+    /// Is it given that nobody plays outside, as in books? Otherwise an answer holds against moves outside, too.
+    pub is_quiet: bool,
 }
 
 fn chain_set(board: &Board, point: Point) -> PointSet {
@@ -41,6 +55,10 @@ fn liberties(board: &Board, point: Point) -> PointSet {
 }
 
 impl Region {
+    /// No points: for tactical reading, which sees the whole board.
+    pub const NOWHERE: Region =
+        Region { playable: PointSet::EMPTY, group: PointSet::EMPTY, is_closed: false, is_quiet: false };
+
     /// Around the group of the stone at `point`: everything that can be reached from it without crossing stones
     /// of the opponent's, these stones themselves if they stand inside, and the liberties of chains around it
     /// that have few. `None` if there is no stone.
@@ -51,7 +69,7 @@ impl Region {
         let is_closed = empty(&reached) <= MOST_EMPTY;
         let reached = if is_closed { reached } else { reach(board, &[point], color, REACH) };
         let group: PointSet = reached.iter().filter(|&p| board.cell(p) == Cell::from(color)).collect();
-        let mut region = Region { playable: reached, group, is_closed };
+        let mut region = Region { playable: reached, group, is_closed, is_quiet: false };
         region.add_enemies(board, color);
         Some(region)
     }
@@ -66,7 +84,7 @@ impl Region {
 
     /// Around several stones: what lies near them, whoever's they are.
     pub fn near(board: &Board, points: &[Point], distance: usize) -> Region {
-        let mut region = Region { playable: PointSet::EMPTY, group: PointSet::EMPTY, is_closed: false };
+        let mut region = Region::NOWHERE;
         for &point in points {
             if let Some(color) = board.cell(point).color() {
                 region.group.union_with(&chain_set(board, point));
@@ -80,7 +98,7 @@ impl Region {
         region
     }
 
-    /// A region that somebody has drawn: with the group at `point`, or without if that is empty.
+    /// A region that somebody has drawn, and outside of which nobody plays: with the group at `point`, or without if that is empty.
     pub fn drawn(board: &Board, playable: PointSet, point: Point) -> Region {
         let group = match board.cell(point).color() {
             Some(color) => {
@@ -91,7 +109,7 @@ impl Region {
             }
             None => PointSet::EMPTY,
         };
-        Region { playable, group, is_closed: false }
+        Region { playable, group, is_closed: false, is_quiet: true }
     }
 
     /// The opponent's chains that stand inside, or that can be captured from inside.
@@ -152,6 +170,48 @@ impl Region {
                 self.playable.union_with(&pocket);
             }
         }
+    }
+
+    /// A larger region, the more so the later the round. `None` if there is no more, it is too much to be read, or nobody plays
+    /// outside.
+    pub(super) fn wider(&self, board: &Board, round: usize) -> Option<Region> {
+        let stages = [Stage::Escapes(2), Stage::Escapes(RACE_LIBERTIES), Stage::Edge, Stage::Walls];
+        let stages = stages.get(round..).filter(|_| !self.is_quiet)?;
+        let wider = stages.iter().map(|&stage| self.grown(board, stage));
+        let wider = wider.into_iter().find(|wider| wider.playable != self.playable)?;
+        (wider.empty_points(board) <= MOST_EMPTY).then_some(wider)
+    }
+
+    fn grown(&self, board: &Board, stage: Stage) -> Region {
+        let mut wider = *self;
+        let mut near = self.playable;
+        near.extend_from(self.playable.iter().flat_map(Point::adjacent));
+        for point in near.iter() {
+            let is_empty = board.cell(point) == Cell::Empty;
+            let is_stone = board.cell(point).color().is_some();
+            match stage {
+                Stage::Escapes(most) if is_stone => {
+                    let around = liberties(board, point);
+                    if around.len() <= most {
+                        let beyond = around.iter().flat_map(Point::adjacent);
+                        wider.playable.extend_from(beyond.filter(|&next| board.cell(next) == Cell::Empty));
+                    }
+                }
+                Stage::Edge | Stage::Walls if is_empty => {
+                    wider.playable.insert(point);
+                }
+                Stage::Walls if is_stone => {
+                    let around = liberties(board, point);
+                    let outside = around.without(&self.playable).len();
+                    if outside <= usize::from(MOST_OUTSIDE) {
+                        wider.playable.extend_from(board.chain(point));
+                        wider.playable.union_with(&around);
+                    }
+                }
+                _ => {}
+            }
+        }
+        wider
     }
 
     /// Points where a stone can be played now.

@@ -11,7 +11,7 @@ mod simulation;
 
 use super::bits::Bits;
 use super::goal::Goal;
-use super::ground::{ENDLESS, Ground, NOWHERE, Position};
+use super::ground::{ENDLESS, Ground, MOST_OUTSIDE, NOWHERE, Position};
 use super::images::Images;
 use super::path::{NEVER, Path, Repetition};
 use super::step::{NO_MOVE, PASS, Step, THREAT};
@@ -246,7 +246,11 @@ impl<'a, B: Bits> Search<'a, B> {
         let mover = position.to_move;
         let mut lifted = [B::default(); 2];
         let after = match step {
-            PASS => self.ground.pass(position),
+            PASS => {
+                let after = self.ground.pass(position);
+                lifted = [0, 1].map(|color| position.stones[color] & !after.stones[color]);
+                after
+            }
             THREAT => {
                 let mut after = Position { ko: NOWHERE, passes: 0, ..*position };
                 let left = &mut after.threats[mover as usize];
@@ -329,7 +333,10 @@ impl<'a, B: Bits> Search<'a, B> {
         let empties = self.goal.candidates(self.ground, position);
         let mut steps: smallvec::SmallVec<[Step; 64]> = smallvec::SmallVec::new();
         // The player who wants to keep things as they are may pass; to the other a pass is of no use.
-        if self.goal.ends_by_passes() || position.to_move != self.goal.prover {
+        // Unless it is a stone outside.
+        let plays_outside = self.ground.besieged == Some(position.to_move.opponent());
+        let outside = plays_outside && position.outside < MOST_OUTSIDE;
+        if self.goal.ends_by_passes() || position.to_move != self.goal.prover || outside {
             steps.push(PASS);
         }
         if position.ko != NOWHERE && position.threats[position.to_move as usize] > 0 {
