@@ -41,12 +41,12 @@ pub(super) fn judge(
     expected: &Expected,
     suicide: bool,
     is_over: bool,
+    allowance: Allowance,
 ) -> Stones {
-    let allowance = if is_over { Allowance::END } else { Allowance::PLAY };
     let (mut lost, unsettled) = how_lost(memo, board, expected, suicide, allowance);
     if is_over {
         give_up_unsettled(board, &unsettled, &mut lost);
-        give_up_capturable(memo, board, suicide, &mut lost);
+        give_up_capturable(memo, board, suicide, allowance, &mut lost);
     }
     let mut dead = PointSet::EMPTY;
     for (point, _) in board.stones() {
@@ -79,11 +79,17 @@ fn give_up_unsettled(board: &Board, unsettled: &PointSet, lost: &mut PointMap<f3
 }
 
 /// Counts chains as captured that only seem to live: reading shows that the opponent takes them.
-fn give_up_capturable(memo: &mut Memo, board: &Board, suicide: bool, lost: &mut PointMap<f32>) {
+fn give_up_capturable(
+    memo: &mut Memo,
+    board: &Board,
+    suicide: bool,
+    allowance: Allowance,
+    lost: &mut PointMap<f32>,
+) {
     let is_doubtful =
         |&point: &Point| board.anchor(point) == point && (-DOUBTFUL_MEAN..=DEAD_MEAN).contains(&lost[point]);
     let doubtful: Vec<Point> = board.stones().map(|(point, _)| point).filter(is_doubtful).collect();
-    for anchor in reading::capturable(memo, board, &doubtful, suicide, Allowance::END) {
+    for anchor in reading::capturable(memo, board, &doubtful, suicide, allowance) {
         lost[anchor] = READ;
     }
 }
