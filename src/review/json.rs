@@ -12,7 +12,7 @@ use super::main_line::{Change, Step};
 use super::reviewed::Reviewed;
 use super::summary::PlayerSummary;
 use crate::board::{BoardSize, Color, Move};
-use crate::words::color_name;
+use crate::words::{color_name, unsigned_zero};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -186,7 +186,7 @@ pub fn json(reviewed: &Reviewed) -> Result<String, serde_json::Error> {
 
 /// Four digits are more than the numbers are worth.
 fn rounded(number: f32) -> f64 {
-    (f64::from(number) * 1e4).round() / 1e4
+    (unsigned_zero(number, 4) * 1e4).round() / 1e4
 }
 
 fn number(estimate: Estimate) -> Number {
