@@ -215,6 +215,10 @@ fn summary(reviewed: &Reviewed) -> String {
     for color in Color::BOTH {
         let player = &reviewed.review.players[color];
         let [_, inaccuracies, mistakes, blunders] = player.classes;
+        if player.moves == 0 {
+            lines.push(format!("{color}: no move was judged."));
+            continue;
+        }
         lines.push(format!(
             "{color}: {} moves, {} of them the first choice; {inaccuracies} inaccuracies, {mistakes} mistakes, \
              {blunders} blunders; mean loss {:.1} % and {:.1} points; accuracy {:.0} %.",

@@ -29,6 +29,8 @@ struct Document<'a> {
     positions: Vec<Position>,
     /// Positions after the moves with a bad name, the greatest loss first.
     worst: &'a [usize],
+    /// Were all positions searched that were to be?
+    is_complete: bool,
     warnings: &'a [String],
 }
 
@@ -177,6 +179,7 @@ pub fn json(reviewed: &Reviewed) -> Result<String, serde_json::Error> {
             .collect(),
         positions: positions.collect(),
         worst: &review.worst,
+        is_complete: review.is_complete,
         warnings: &facts.warnings,
     };
     let mut text = serde_json::to_string(&document)?;

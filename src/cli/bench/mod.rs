@@ -29,9 +29,9 @@ special instructions. Both are the same on every machine; a change of the progra
 speed must not change them.
 
 Speeds are of this machine, from the empty board:
-  playouts       random games per second on one thread, and their mean length in moves
-  simulations    of the whole search per second, on one thread and on several
-  transpositions nodes that a second order of moves came to, in per cent of all nodes
+  playouts         random games per second on one thread, and their mean length in moves
+  simulations      of the whole search per second, on one thread and on several
+  transpositions   nodes that a second order of moves came to, in per cent of all nodes
 At last, games by the small built-in network: how many small regions were asked about to know which stones are dead, how many
 answers were known from earlier positions, and what that saved.
 
