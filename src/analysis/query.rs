@@ -7,7 +7,7 @@ use super::config::Config;
 use super::parameters::{self, MOST};
 use super::rules;
 use super::settings::Settings;
-use crate::board::{Board, BoardSize, Cell, Color, Move, PointSet};
+use crate::board::{Board, BoardSize, Color, Move, Point, PointSet};
 use crate::game::Game;
 use crate::rules::{HandicapBonus, Rules};
 use crate::search::{MoveRule, Restriction};
@@ -82,7 +82,9 @@ pub(super) struct Query {
 /// The position before the first move.
 #[derive(Clone, Debug)]
 struct Start {
-    board: Box<Board>,
+    size: BoardSize,
+    /// A position that is legal.
+    stones: Vec<(Point, Color)>,
     player: Color,
     rules: Rules,
     komi: f32,
@@ -103,7 +105,7 @@ impl Query {
     pub(super) fn bytes(&self) -> usize {
         size_of::<Query>()
             + self.id.len()
-            + size_of_val(&*self.start.board)
+            + size_of_val(&*self.start.stones)
             + size_of_val(&*self.moves)
             // A place in the queue.
             + self.turns.len() * 150
@@ -113,19 +115,20 @@ impl Query {
 
 impl Start {
     fn game(&self) -> Game {
-        let board = &self.board;
-        let mut game = Game::from_board(**board, self.player, self.rules, self.komi);
-        if board.stone_count() > 0 {
-            game.set_handicap(if has_handicap(board) { board.stone_count() as u32 } else { 0 });
+        // They were tried when the query came. A board would take more memory than all stones.
+        let board = Board::from_stones(self.size, self.stones.iter().copied())
+            .unwrap_or_else(|_| Board::new(self.size));
+        let mut game = Game::from_board(board, self.player, self.rules, self.komi);
+        if !self.stones.is_empty() {
+            game.set_handicap(if has_handicap(&self.stones) { self.stones.len() as u32 } else { 0 });
         }
         game
     }
 }
 
 /// At least two stones, all Black's.
-fn has_handicap(board: &Board) -> bool {
-    let is_black = |point| board.cell(point) != Cell::White;
-    board.stone_count() >= 2 && board.size().points().all(is_black)
+fn has_handicap(stones: &[(Point, Color)]) -> bool {
+    stones.len() >= 2 && stones.iter().all(|&(_, color)| color == Color::Black)
 }
 
 /// What is wrong with a field.
@@ -303,9 +306,9 @@ fn query(
             stones.push((point, color));
         }
     }
-    let Ok(board) = Board::from_stones(size, stones.iter().copied()) else {
+    if Board::from_stones(size, stones.iter().copied()).is_err() {
         return fault("initialStones", ILLEGAL_STONES);
-    };
+    }
     let moves: Vec<(Color, Move)> = match object.get("moves") {
         Some(value) => plays(size, "moves", value)?.into_iter().map(|(color, mv, _)| (color, mv)).collect(),
         None => return fault("moves", "Must specify an array of [player,location] pairs"),
@@ -317,7 +320,7 @@ fn query(
         },
         None => match moves.first() {
             Some(&(color, _)) => color,
-            None if has_handicap(&board) => Color::White,
+            None if has_handicap(&stones) => Color::White,
             None => Color::Black,
         },
     };
@@ -406,24 +409,12 @@ fn query(
             answers.push(warning(id, field, UNUSED));
         }
     }
-    let start = Start { board: Box::new(board), player, rules: wanted, komi };
+    let start = Start { size, stones, player, rules: wanted, komi };
     let mut game = start.game();
-    // A position without a move to look at. Illegal moves are told first, as KataGo tells them.
-    let mut without_moves = None;
-    for turn in 0..=moves.len() {
-        let is_analysed = turns.binary_search_by_key(&turn, |&(turn, _)| turn).is_ok();
-        if is_analysed && without_moves.is_none() && !restriction.leaves_a_move(&game, game.to_move()) {
-            without_moves = Some(turn);
+    for (number, &(color, mv)) in moves.iter().enumerate() {
+        if game.play_tolerant(color, mv).is_err() {
+            return fault("moves", format!("Illegal move {number}: {}", move_text(mv)));
         }
-        if let Some(&(color, mv)) = moves.get(turn)
-            && game.play_tolerant(color, mv).is_err()
-        {
-            return fault("moves", format!("Illegal move {turn}: {}", move_text(mv)));
-        }
-    }
-    if let Some(turn) = without_moves {
-        let field = if restriction.allow.is_empty() { "avoidMoves" } else { "allowMoves" };
-        return fault(field, format!("No legal move is left to analyze at turn {turn}"));
     }
     Ok(Query {
         id: id.to_owned(),
@@ -745,38 +736,6 @@ mod tests {
             accepted(&format!(r#"{{"id":"x",{NINE},"moves":[],{stones}}}"#)).game(0).board().stone_count(),
             3
         );
-    }
-
-    #[test]
-    fn something_must_be_left_to_analyse() {
-        let moves = r#""moves":[["B","E5"],["W","C3"]]"#;
-        let only =
-            |place: &str| format!(r#""allowMoves":[{{"player":"B","moves":["{place}"],"untilDepth":1}}]"#);
-        // Black is to move after two moves, and before the first.
-        let expected = |field: &str, turn: usize| {
-            (field.to_owned(), format!("No legal move is left to analyze at turn {turn}"))
-        };
-        assert_eq!(refused(&format!("{moves},{}", only("E5"))), expected("allowMoves", 2));
-        let both = format!(r#"{moves},"analyzeTurns":[0,2],{}"#, only("C3"));
-        assert_eq!(refused(&both), expected("allowMoves", 2));
-        for rest in [
-            format!("{moves},{}", only("D4")),
-            format!("{moves},{}", only("pass")),
-            format!(r#"{moves},"analyzeTurns":[0],{}"#, only("E5")),
-            format!(r#"{moves},"analyzeTurns":[1],{}"#, only("E5")),
-        ] {
-            accepted(&format!(r#"{{"id":"x",{NINE},{rest}}}"#));
-        }
-        let size = BoardSize::square(9).unwrap();
-        let all: Vec<String> = size.points().map(|point| format!(r#""{point}""#)).collect();
-        let avoid = |more: &str| {
-            format!(
-                r#"{moves},"avoidMoves":[{{"player":"B","moves":[{}{more}],"untilDepth":1}}]"#,
-                all.join(",")
-            )
-        };
-        assert_eq!(refused(&avoid(r#","pass","resign""#)), expected("avoidMoves", 2));
-        accepted(&format!(r#"{{"id":"x",{NINE},{}}}"#, avoid("")));
     }
 
     #[test]

@@ -70,7 +70,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     games: u32,
     /// Sizes of the board, as 9 or 9,13,19 or 9x7; games are spread evenly
-    #[arg(long, visible_alias = "size", value_name = "SIZES", default_value = "9", value_delimiter = ',',
+    #[arg(long, value_name = "SIZES", default_value = "9", value_delimiter = ',',
         value_parser = options::board_size)]
     sizes: Vec<BoardSize>,
     /// Points for White, for all sizes or each: 7.5 or 9:7,13:7.5 [default: what is usual with the rules]

@@ -132,7 +132,7 @@ fn stones(commands: &Commands, arguments: &mut Arguments<'_>) -> Result<Vec<(Poi
         let point = vertex_move(commands.size(), vertex).and_then(Move::point);
         let point = point.ok_or_else(|| Failure::new(format!("{vertex} is not a point of the board")))?;
         if stones.iter().any(|&(other, _)| other == point) {
-            return Err(Failure::new(format!("{point} is named more than once")));
+            return Err(Failure::new(format!("{point} is named twice")));
         }
         stones.push((point, color));
     }

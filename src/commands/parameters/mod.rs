@@ -200,6 +200,7 @@ pub(super) fn gogui_rules(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph_key::Sharing;
 
     #[test]
     fn every_value_reads_back() {
