@@ -38,8 +38,7 @@ answers were known from earlier positions, and what that saved.
 Examples:
   kosumi bench                   signatures and speeds, about 30 s
   kosumi bench --signature       the signatures alone, a few seconds
-  kosumi bench --model FILE      evaluations of a network per second, with all kernels that the processor can run,
-                                 about 20 s
+  kosumi bench --model FILE      evaluations of a network per second, with all kernels that the processor can run, about 20 s
   kosumi bench --model FILE --size 19 --kernel avx2 --batch 1,2,4,8
   kosumi bench --model FILE --sharing 1000
                                  what searches of 1000 simulations cost as a graph and as a tree
