@@ -339,7 +339,7 @@ mod tests {
         let boards: Vec<_> = conditions.boards.iter().map(|board| (board.size_text(), board.komi)).collect();
         assert_eq!(boards, [("9x9".into(), 7.0), ("13x13".into(), 5.5), ("5x7".into(), 7.0)]);
         assert_eq!(conditions.time, Some(TimeControl::PerMove { time: Duration::from_millis(500) }));
-        let usual = parse("--rules japanese --size 19").unwrap().unwrap();
+        let usual = parse("--rules japanese --sizes 19").unwrap().unwrap();
         assert_eq!((usual.boards[0].komi, usual.time), (6.5, None));
         let handicap = parse("--rules japanese --sizes 13,19 --handicap 4").unwrap().unwrap();
         assert_eq!((handicap.handicap, handicap.boards[1].komi, handicap.source), (4, 0.5, Source::None));
