@@ -61,9 +61,27 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
+/// The number, or zero without a sign if it is shown as zero with this many decimal places: nobody is to read `-0.0`.
+pub fn unsigned_zero(value: impl Into<f64>, decimals: i32) -> f64 {
+    let value = value.into();
+    if value.abs() <= 0.5 * 10f64.powi(-decimals) { 0.0 } else { value }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn zero_has_no_sign() {
+        let shown = |value: f64| {
+            [0, 1, 4].map(|decimals| format!("{:.*}", decimals as usize, unsigned_zero(value, decimals)))
+        };
+        assert_eq!(shown(-0.0), ["0", "0.0", "0.0000"]);
+        assert_eq!(shown(-0.04), ["0", "0.0", "-0.0400"]);
+        assert_eq!(shown(-0.5), ["0", "-0.5", "-0.5000"]);
+        assert_eq!(shown(0.06), ["0", "0.1", "0.0600"]);
+        assert_eq!(format!("{:+.1}", unsigned_zero(-0.01f32, 1)), "+0.0");
+    }
 
     #[test]
     fn thousands() {

@@ -92,6 +92,67 @@ fn is_picture_line(line: &str, side: usize) -> bool {
     }
 }
 
+/// Is there a zero with a minus sign?
+fn has_signed_zero(text: &str) -> bool {
+    let is_zero = |word: &str| {
+        word.strip_prefix('-').is_some_and(|rest| rest.parse::<f64>().is_ok_and(|number| number == 0.0))
+    };
+    text.split(|letter: char| letter.is_whitespace() || "(),:".contains(letter)).any(is_zero)
+}
+
+/// An empty board is even for the small view of playouts: numbers near zero come with either sign.
+#[test]
+fn no_number_is_a_zero_with_a_sign() {
+    assert!(has_signed_zero("score -0.0, 3") && has_signed_zero("a -0") && !has_signed_zero("0.0 -0.1 B-0x"));
+    let network = Arc::new(random::network(&random::Options::default()).unwrap());
+    for network in [None, Some(network)] {
+        let has_network = network.is_some();
+        let mut engine = Kosumi::new(3, 20, network);
+        engine.must("komi 0");
+        let mut commands = vec![
+            "estimate_score",
+            "kata-search_analyze b 100 rootInfo true ownership true",
+            "kata-search_analyze w 100 rootInfo true ownership true",
+            "kosumi-statistics",
+            "kosumi-root",
+            "kosumi-ownership",
+            "kgs-chat game somebody opinion",
+            "estimate_score",
+            "cgos-genmove_analyze b",
+            "undo",
+        ];
+        if has_network {
+            commands.extend(["kata-raw-nn all", "kosumi-network_ownership"]);
+        }
+        for command in commands {
+            let answer = engine.must(command);
+            assert!(!has_signed_zero(&answer), "{command}:\n{answer}");
+        }
+    }
+}
+
+/// The bounds of an open board leave room for the game; those of a finished one are its score.
+#[test]
+fn bounds_of_an_estimate_are_real() {
+    let network = Arc::new(random::network(&random::Options::default()).unwrap());
+    for network in [None, Some(network)] {
+        let mut engine = Kosumi::new(9, 50, network);
+        let mut estimate = |lines: &[&str]| {
+            lines.iter().for_each(|line| drop(engine.must(line)));
+            let text = engine.must("estimate_score");
+            let numbers = text.split(|letter: char| !(letter.is_ascii_digit() || "-.".contains(letter)));
+            let numbers: Vec<f64> = numbers.filter_map(|word| word.parse().ok()).collect();
+            let [margin, upper, lower] = numbers[..] else { panic!("{text}") };
+            let score = if text.starts_with('W') { margin } else { -margin };
+            assert!(lower <= score + 0.11 && score <= upper + 0.11, "{text}");
+            upper - lower
+        };
+        assert!(estimate(&[]) > 2.0);
+        assert!(estimate(&["play b e5", "genmove w"]) > 0.2);
+        assert_eq!(estimate(&["clear_board", "play b e5", "play w pass", "play b pass"]), 0.0);
+    }
+}
+
 /// Does GoGui understand an answer to a command of this type?
 fn gogui_reads(kind: &str, answer: &str, side: usize) -> Result<(), String> {
     let is_good = match kind {
@@ -137,6 +198,10 @@ fn gogui_understands_what_it_is_told_to_show() {
     let network = Arc::new(random::network(&random::Options::default()).unwrap());
     let mut engine = Kosumi::new(side, 60, Some(network));
     let listed = engine.must("gogui-analyze_commands");
+    let mut labels: Vec<&str> = listed.lines().map(|line| line.split('/').nth(1).unwrap()).collect();
+    labels.sort_unstable();
+    // GoGui drops the second command of a label.
+    assert!(labels.is_sorted_by(|a, b| a < b), "{labels:?}");
     let positions: [&[&str]; 3] = [
         &[],
         &["gogui-play_sequence b d4 w c3 b d3 w c4 b d5 w c5 b e2"],
@@ -161,6 +226,7 @@ fn gogui_understands_what_it_is_told_to_show() {
             for color in ["B", "w"] {
                 let sent = command.replace("%c", color).replace("%m", color).replace("%p", &searched);
                 let answer = engine.must(&sent);
+                assert!(!has_signed_zero(&answer), "{sent}:\n{answer}");
                 gogui_reads(kind, &answer, side)
                     .unwrap_or_else(|error| panic!("{sent} ({kind}): {error}:\n{answer}"));
             }
@@ -173,8 +239,17 @@ fn gogui_understands_what_it_is_told_to_show() {
 #[test]
 fn gogui_can_send_back_what_its_dialogs_show() {
     let mut engine = Kosumi::new(5, 10, None);
-    for command in ["kosumi-param", "kosumi-param_rules"] {
+    let listed = engine.must("gogui-analyze_commands");
+    let dialogs: Vec<&str> = listed
+        .lines()
+        .filter_map(|line| line.strip_prefix("param/"))
+        .map(|rest| rest.split_once('/').unwrap().1)
+        .collect();
+    assert!(dialogs.len() > 5 && dialogs.contains(&"kosumi-param_rules"), "{dialogs:?}");
+    for command in dialogs {
         let shown = engine.must(command);
+        // A dialog with a hundred lines is wider than any screen.
+        assert!(shown.lines().count() <= 20, "{command}");
         for line in shown.lines() {
             let (_, setting) = line.split_once("] ").unwrap();
             engine.must(&format!("{command} {setting}"));

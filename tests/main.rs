@@ -9,6 +9,7 @@ mod browser;
 mod browser_play;
 mod browser_study;
 mod built_in_network;
+mod client_configurations;
 mod clients;
 mod failing_disk;
 mod final_status;

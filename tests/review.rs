@@ -105,6 +105,60 @@ fn the_record_stays_and_is_annotated() {
     assert_eq!(written(&folder, "sgf"), first);
 }
 
+/// Nothing was played, so nothing can be judged: that is said, and no share of nothing is shown.
+#[test]
+fn a_record_without_moves_is_said_to_have_none() {
+    let folder = folder("no-moves");
+    for record in ["(;SZ[5])", "(;SZ[5]AB[bb][cc]AW[dd])"] {
+        let said = review(&folder, record, &["--sgf", "--html", "--json"]);
+        assert!(said.contains("the record has no moves"), "{said}");
+        assert!(!said.contains('%') && said.contains("1 position,"), "{said}");
+        let root = Tree::parse(written(&folder, "sgf").as_bytes()).unwrap();
+        let comment = root.node(root.root()).text("C").unwrap();
+        assert!(comment.contains("Black: no move was judged."), "{comment}");
+        let (json, html) = (written(&folder, "json"), written(&folder, "html"));
+        assert!(!json.contains("-0.0") && !html.contains(">-0"), "{json}");
+    }
+    // One player's moves only.
+    let said = review(&folder, "(;SZ[5];B[cc])", &["--sgf"]);
+    let white = said.lines().find(|line| line.starts_with("White")).unwrap();
+    assert!(white.contains("no move was judged") && !white.contains('%'), "{said}");
+}
+
+/// ^C ends a review, and what the first pass has found stays.
+#[cfg(unix)]
+#[test]
+fn what_is_known_is_written_when_a_review_is_stopped() {
+    use std::io::{BufRead, BufReader, Read};
+    let folder = folder("stopped");
+    let moves = ["cc", "gg", "gc", "cg", "ee", "ec", "eg", "ce", "ge"];
+    let moves = moves.iter().enumerate().map(|(index, at)| format!(";{}[{at}]", ["B", "W"][index % 2]));
+    fs::write(folder.join("game.sgf"), format!("(;SZ[9]KM[7]{})", moves.collect::<String>())).unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_kosumi"))
+        .args(["review", "game.sgf", "--threads", "1", "--memory", "8", "--network", "large", "--json"])
+        .env_remove("KOSUMI_MODEL")
+        .current_dir(&folder)
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut said = String::new();
+    while !said.contains("pass 1 of 3") {
+        assert!(out.read_line(&mut said).unwrap() > 0, "{said}");
+    }
+    let read = || serde_json::from_str::<Value>(&written(&folder, "json")).unwrap();
+    assert_eq!((&read()["is_complete"], &read()["search"]["playouts"]), (&true.into(), &16.into()));
+    rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::INT)
+        .unwrap();
+    out.read_to_string(&mut said).unwrap();
+    assert!(child.wait().unwrap().success());
+    assert!(said.contains("note: the review was stopped") && said.contains("stopped; these are"), "{said}");
+    let positions = read();
+    let positions = positions["positions"].as_array().unwrap();
+    assert!(positions.len() == 10 && positions.iter().all(|it| it["analysis"].is_object()));
+    assert!(positions[1..].iter().all(|it| it["judgement"].is_object()));
+}
+
 fn number(value: &Value, name: &str) -> f64 {
     value[name].as_f64().unwrap_or_else(|| panic!("{name} in {value}"))
 }

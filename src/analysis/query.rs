@@ -7,12 +7,16 @@ use super::config::Config;
 use super::parameters::{self, MOST};
 use super::rules;
 use super::settings::Settings;
-use crate::board::{Board, BoardSize, Color, Move, Point};
+use crate::board::{Board, BoardSize, Color, Move, Point, PointSet};
 use crate::game::Game;
 use crate::rules::{HandicapBonus, Rules};
 use crate::search::{MoveRule, Restriction};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
+
+/// KataGo's words for such stones in `set_position`. Its analysis engine accepts them, and analyses a position that nobody asked
+/// about.
+const ILLEGAL_STONES: &str = "Illegal stone placements - overlapping stones or stones with no liberties?";
 
 /// The largest board that there are networks for.
 const MOST_SIDE: usize = 19;
@@ -79,6 +83,7 @@ pub(super) struct Query {
 #[derive(Clone, Debug)]
 struct Start {
     size: BoardSize,
+    /// A position that is legal.
     stones: Vec<(Point, Color)>,
     player: Color,
     rules: Rules,
@@ -110,11 +115,12 @@ impl Query {
 
 impl Start {
     fn game(&self) -> Game {
-        let board = settled(self.size, &self.stones);
+        // They were tried when the query came. A board would take more memory than all stones.
+        let board = Board::from_stones(self.size, self.stones.iter().copied())
+            .unwrap_or_else(|_| Board::new(self.size));
         let mut game = Game::from_board(board, self.player, self.rules, self.komi);
         if !self.stones.is_empty() {
-            let is_handicap = has_handicap(&self.stones);
-            game.set_handicap(if is_handicap { self.stones.len() as u32 } else { 0 });
+            game.set_handicap(if has_handicap(&self.stones) { self.stones.len() as u32 } else { 0 });
         }
         game
     }
@@ -123,50 +129,6 @@ impl Start {
 /// At least two stones, all Black's.
 fn has_handicap(stones: &[(Point, Color)]) -> bool {
     stones.len() >= 2 && stones.iter().all(|&(_, color)| color == Color::Black)
-}
-
-/// The board with these stones; those without liberties are taken off.
-fn settled(size: BoardSize, stones: &[(Point, Color)]) -> Board {
-    let mut stones = stones.to_vec();
-    loop {
-        if let Ok(board) = Board::from_stones(size, stones.iter().copied()) {
-            return board;
-        }
-        let before = stones.len();
-        remove_dead(size, &mut stones);
-        if stones.len() == before {
-            return Board::new(size);
-        }
-    }
-}
-
-fn remove_dead(size: BoardSize, stones: &mut Vec<(Point, Color)>) {
-    let color =
-        |point: Point| stones.iter().rev().find(|(stone, _)| *stone == point).map(|&(_, color)| color);
-    let neighbours = |point: Point| {
-        let (column, row) = (point.column() as isize, point.row() as isize);
-        [(1, 0), (-1, 0), (0, 1), (0, -1)].into_iter().filter_map(move |(right, up)| {
-            let (column, row) = (usize::try_from(column + right).ok()?, usize::try_from(row + up).ok()?);
-            size.point(column, row)
-        })
-    };
-    let is_dead = |start: Point| {
-        let own = color(start);
-        let (mut chain, mut next) = (vec![start], 0);
-        while next < chain.len() {
-            for neighbour in neighbours(chain[next]) {
-                match color(neighbour) {
-                    None => return false,
-                    other if other == own && !chain.contains(&neighbour) => chain.push(neighbour),
-                    _ => {}
-                }
-            }
-            next += 1;
-        }
-        true
-    };
-    let dead: Vec<Point> = stones.iter().map(|&(point, _)| point).filter(|&point| is_dead(point)).collect();
-    stones.retain(|(point, _)| !dead.contains(point));
 }
 
 /// What is wrong with a field.
@@ -331,15 +293,21 @@ fn query(
         return fault("boardXSize", format!("Must provide an integer from 2 to {MOST_SIDE}"));
     };
 
-    let mut stones: Vec<(Point, Color)> = Vec::new();
+    let (mut stones, mut named) = (Vec::new(), PointSet::EMPTY);
     if let Some(value) = object.get("initialStones") {
         for (color, mv, text) in plays(size, "initialStones", value)? {
             let Move::Play(point) = mv else {
                 return fault("initialStones", format!("Could not parse board location: {text}"));
             };
-            stones.retain(|(known, _)| *known != point);
+            if named.contains(point) {
+                return fault("initialStones", ILLEGAL_STONES);
+            }
+            named.insert(point);
             stones.push((point, color));
         }
+    }
+    if Board::from_stones(size, stones.iter().copied()).is_err() {
+        return fault("initialStones", ILLEGAL_STONES);
     }
     let moves: Vec<(Color, Move)> = match object.get("moves") {
         Some(value) => plays(size, "moves", value)?.into_iter().map(|(color, mv, _)| (color, mv)).collect(),
@@ -428,7 +396,8 @@ fn query(
     if priority.is_some() && object.contains_key("priorities") {
         return fault("priority", "Cannot specify both priority and priorities");
     }
-    let turns = turns.into_iter().map(|(turn, own)| (turn, own.or(priority).unwrap_or(0))).collect();
+    let turns: Vec<(usize, i64)> =
+        turns.into_iter().map(|(turn, own)| (turn, own.or(priority).unwrap_or(0))).collect();
     let restriction = restriction(size, object)?;
 
     if let Some(text) = rules_warning {
@@ -665,7 +634,10 @@ fn move_rules(size: BoardSize, field: &str, value: &Value) -> Result<Vec<MoveRul
             return fault("player", "Must be \"b\" or \"w\"");
         };
         let Some(moves) = moves.as_array() else { return fault("moves", "Must be an array of strings") };
-        let moves = moves.iter().map(|place| match place {
+        let is_move =
+            |place: &&Value| !place.as_str().is_some_and(|text| text.trim().eq_ignore_ascii_case("resign"));
+        // Programs that speak Leela Zero's dialect name it; a search does not resign.
+        let moves = moves.iter().filter(is_move).map(|place| match place {
             Value::String(text) => match vertex(size, text) {
                 Some(mv) => Ok(mv),
                 None => fault("moves", format!("Could not parse board location: {text}")),
@@ -736,11 +708,42 @@ mod tests {
         );
     }
 
+    /// The field and the text of the only answer.
+    fn refused(rest: &str) -> (String, String) {
+        let line = format!(r#"{{"id":"x",{NINE},{rest}}}"#);
+        let Line::Query(answers, None) = parse(&line) else { panic!("{line}") };
+        let [answer] = &answers[..] else { panic!("{answers:?}") };
+        let text = |field: &str| answer[field].as_str().unwrap().to_owned();
+        (text("field"), text("error"))
+    }
+
     #[test]
-    fn stones_without_liberties_are_taken_off() {
-        let stones = r#""initialStones":[["W","A2"],["W","B1"],["B","A1"],["B","E5"],["W","E5"]]"#;
-        let game = accepted(&format!(r#"{{"id":"x",{NINE},"moves":[],{stones}}}"#)).game(0);
-        assert_eq!(game.board().stone_count(), 3);
+    fn contradictory_stones_are_refused() {
+        for stones in [
+            // One point for both, or twice for one.
+            r#"["B","C3"],["W","C3"]"#,
+            r#"["W","C3"],["B","D4"],["B","(2,6)"]"#,
+            r#"["B","C3"],["B","C3"]"#,
+            // Without a liberty: a single stone, two, and a board that is full.
+            r#"["W","A2"],["W","B1"],["B","A1"]"#,
+            r#"["B","A1"],["B","B1"],["W","A2"],["W","B2"],["W","C1"]"#,
+        ] {
+            let (field, text) = refused(&format!(r#""moves":[],"initialStones":[{stones}]"#));
+            assert_eq!((field.as_str(), text.as_str()), ("initialStones", ILLEGAL_STONES), "{stones}");
+        }
+        let stones = r#""initialStones":[["W","A2"],["W","B1"],["B","E5"]]"#;
+        assert_eq!(
+            accepted(&format!(r#"{{"id":"x",{NINE},"moves":[],{stones}}}"#)).game(0).board().stone_count(),
+            3
+        );
+    }
+
+    #[test]
+    fn resigning_is_no_move_to_avoid() {
+        let rule =
+            |place: &str| format!(r#""avoidMoves":[{{"player":"B","moves":[{place}],"untilDepth":1}}]"#);
+        let query = accepted(&format!(r#"{{"id":"x",{NINE},"moves":[],{}}}"#, rule(r#""pass","Resign""#)));
+        assert_eq!(query.restriction.avoid[0].moves, [Move::Pass]);
     }
 
     #[test]

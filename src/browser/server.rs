@@ -60,13 +60,31 @@ static OPEN: AtomicUsize = AtomicUsize::new(0);
 static WINDOWS_OPEN: AtomicUsize = AtomicUsize::new(0);
 static NUMBER: AtomicUsize = AtomicUsize::new(1);
 
+/// The error with the address that was asked for, and with what to do about it.
+fn cannot_listen(address: SocketAddr, error: &io::Error) -> io::Error {
+    let port = address.port();
+    let text = match error.kind() {
+        io::ErrorKind::AddrInUse => format!(
+            "port {port} is used by another program, perhaps by another Kosumi: end it, or choose another port with --port, 0 for \
+             any that is free"
+        ),
+        io::ErrorKind::PermissionDenied => {
+            format!(
+                "port {port} is not for ordinary users: choose another one with --port, from 1024 on or 0 for any that is free"
+            )
+        }
+        _ => format!("cannot listen on {address}: {error}"),
+    };
+    io::Error::new(error.kind(), text)
+}
+
 impl Server {
     /// Listens on an address; port 0 is any that is free.
     ///
     /// # Errors
     /// If the address cannot be listened on.
     pub(super) fn new(address: SocketAddr, token: Option<String>) -> io::Result<Server> {
-        let listener = TcpListener::bind(address)?;
+        let listener = TcpListener::bind(address).map_err(|error| cannot_listen(address, &error))?;
         let address = listener.local_addr()?;
         Ok(Server { listener, guard: Arc::new(Guard::new(address, token)?), address })
     }
@@ -147,4 +165,22 @@ fn window(mut stream: TcpStream, head: &Head, guard: &Guard, site: &impl Site) -
         .and_then(|()| socket::talk(stream, outgoing, |text| site.said(number, text)));
     site.left(number);
     talked
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_that_is_taken_is_named() {
+        let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = taken.local_addr().unwrap();
+        let error = Server::new(address, None).err().unwrap();
+        let text = error.to_string();
+        assert_eq!(error.kind(), io::ErrorKind::AddrInUse);
+        assert!(
+            text.contains(&format!("port {} is used", address.port())) && text.contains("--port"),
+            "{text}"
+        );
+    }
 }

@@ -39,8 +39,10 @@ const MESSAGE_CHARACTERS: usize = 200;
 
 /// Makes a review of a record without searches, or says why that is not possible.
 pub type Bare = dyn Fn(&[u8]) -> Result<Reviewed, String> + Send + Sync;
-/// Makes a whole review; tells how many positions are done and how many there are.
-pub type Whole = dyn Fn(&[u8], &mut dyn FnMut(usize, usize)) -> Result<Reviewed, String> + Send + Sync;
+/// Makes a whole review, perhaps in several passes, each longer than the one before. Tells how many positions of a pass are
+/// done and how many there are, and what the pass has found.
+pub type Whole =
+    dyn Fn(&[u8], &mut dyn FnMut(usize, usize), &mut dyn FnMut(Reviewed)) -> Result<(), String> + Send + Sync;
 
 /// What makes reviews: the first is wanted at once, the second takes its time.
 pub struct Reviewer {
@@ -62,9 +64,12 @@ enum Event {
     Said(usize, String),
     Left(usize),
     Found(u64, Finding),
-    /// A review: its number, and how far it is.
+    /// A review of the game of this number, and how far it is.
     Progress(u64, usize, usize),
-    Reviewed(u64, Box<Result<Reviewed, String>>),
+    /// What a pass of it has found.
+    Reviewed(u64, Box<Reviewed>),
+    /// It is done, or it failed.
+    Done(u64, Result<(), String>),
 }
 
 /// The side of the windows.
@@ -145,6 +150,7 @@ pub fn study(
         reviewer: Arc::new(reviewer),
         reviewed,
         run: 0,
+        game: 0,
         is_reviewing: false,
         waiting: None,
         windows: Windows::default(),
@@ -168,6 +174,8 @@ struct Room {
     reviewed: Reviewed,
     /// Counts what has been shown.
     run: u64,
+    /// Counts the games that have been loaded.
+    game: u64,
     is_reviewing: bool,
     /// The record to be reviewed next.
     waiting: Option<Vec<u8>>,
@@ -188,13 +196,16 @@ impl Room {
             self.waiting = Some(record);
             return;
         }
-        let (run, events, reviewer) = (self.run, self.events.clone(), Arc::clone(&self.reviewer));
+        let (game, events, reviewer) = (self.game, self.events.clone(), Arc::clone(&self.reviewer));
         let work = move || {
             let mut progress = |done, total| {
-                let _ = events.send(Event::Progress(run, done, total));
+                let _ = events.send(Event::Progress(game, done, total));
             };
-            let reviewed = (reviewer.whole)(&record, &mut progress);
-            let _ = events.send(Event::Reviewed(run, Box::new(reviewed)));
+            let mut show = |reviewed| {
+                let _ = events.send(Event::Reviewed(game, Box::new(reviewed)));
+            };
+            let done = (reviewer.whole)(&record, &mut progress, &mut show);
+            let _ = events.send(Event::Done(game, done));
         };
         // As large a stack as the main thread has.
         let thread = thread::Builder::new().name("review".to_owned()).stack_size(8 << 20).spawn(work);
@@ -225,21 +236,18 @@ impl Room {
                 }
             }
             Event::Found(number, finding) => self.found(number, finding),
-            Event::Progress(run, done, total) if run == self.run => {
+            Event::Progress(game, done, total) if game == self.game => {
                 self.windows.tell_all(&json!({ "is": "progress", "done": done, "total": total }));
             }
-            Event::Progress(..) => {}
-            Event::Reviewed(run, reviewed) => {
+            Event::Reviewed(game, reviewed) if game == self.game => self.show(*reviewed, true),
+            Event::Progress(..) | Event::Reviewed(..) => {}
+            Event::Done(game, done) => {
                 self.is_reviewing = false;
-                if run == self.run {
-                    match *reviewed {
-                        Ok(reviewed) => self.show(reviewed, true),
-                        Err(text) => {
-                            let text: String = text.chars().take(MESSAGE_CHARACTERS).collect();
-                            self.windows
-                                .tell_all(&json!({ "is": "trouble", "engine": "Kosumi", "text": text }));
-                        }
-                    }
+                if let Err(text) = done
+                    && game == self.game
+                {
+                    let text: String = text.chars().take(MESSAGE_CHARACTERS).collect();
+                    self.windows.tell_all(&json!({ "is": "trouble", "engine": "Kosumi", "text": text }));
                 }
                 if let Some(record) = self.waiting.take() {
                     self.review(record);
@@ -253,6 +261,7 @@ impl Room {
         self.reviewed = reviewed;
         self.run += 1;
         if !is_same_game {
+            self.game += 1;
             self.tried.clear();
         }
         self.wishes.clear();

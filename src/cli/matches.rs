@@ -70,7 +70,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     games: u32,
     /// Sizes of the board, as 9 or 9,13,19 or 9x7; games are spread evenly
-    #[arg(long, visible_alias = "size", value_name = "SIZES", default_value = "9", value_delimiter = ',',
+    #[arg(long, value_name = "SIZES", default_value = "9", value_delimiter = ',',
         value_parser = options::board_size)]
     sizes: Vec<BoardSize>,
     /// Points for White, for all sizes or each: 7.5 or 9:7,13:7.5 [default: what is usual with the rules]
@@ -339,7 +339,7 @@ mod tests {
         let boards: Vec<_> = conditions.boards.iter().map(|board| (board.size_text(), board.komi)).collect();
         assert_eq!(boards, [("9x9".into(), 7.0), ("13x13".into(), 5.5), ("5x7".into(), 7.0)]);
         assert_eq!(conditions.time, Some(TimeControl::PerMove { time: Duration::from_millis(500) }));
-        let usual = parse("--rules japanese --size 19").unwrap().unwrap();
+        let usual = parse("--rules japanese --sizes 19").unwrap().unwrap();
         assert_eq!((usual.boards[0].komi, usual.time), (6.5, None));
         let handicap = parse("--rules japanese --sizes 13,19 --handicap 4").unwrap().unwrap();
         assert_eq!((handicap.handicap, handicap.boards[1].komi, handicap.source), (4, 0.5, Source::None));

@@ -83,7 +83,25 @@ enum Subcommands {
 
 /// The command line, with texts that look well at every width.
 fn command() -> clap::Command {
-    help::tidied(Cli::command())
+    help::tidied(with_names_of_sizes(Cli::command()))
+}
+
+/// Names of the option for the size of a board. Commands have the one that fits them best; all of them know the others too.
+const NAMES_OF_SIZES: [&str; 3] = ["boardsize", "size", "sizes"];
+
+/// The command, and all commands below it, with every name of such an option.
+fn with_names_of_sizes(command: clap::Command) -> clap::Command {
+    let names: Vec<String> = command.get_subcommands().map(|it| it.get_name().to_owned()).collect();
+    let command =
+        names.into_iter().fold(command, |command, name| command.mut_subcommand(name, with_names_of_sizes));
+    command.mut_args(|argument| {
+        let own = argument.get_long().map(str::to_owned);
+        if own.as_deref().is_none_or(|own| !NAMES_OF_SIZES.contains(&own)) {
+            return argument;
+        }
+        let others = NAMES_OF_SIZES.into_iter().filter(|name| own.as_deref() != Some(name));
+        argument.visible_aliases(others.collect::<Vec<_>>())
+    })
 }
 
 /// What a command line stands for: a record alone is reviewed, KataGo's options have one dash.
@@ -170,6 +188,38 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         command().debug_assert();
+    }
+
+    /// Who has learned the name in one command is understood by the others.
+    #[test]
+    fn every_name_of_a_board_size_is_understood() {
+        fn check(command: &clap::Command, path: &str) -> usize {
+            let mut found = 0;
+            for argument in command.get_arguments() {
+                let own = argument.get_long().unwrap_or_default();
+                if NAMES_OF_SIZES.contains(&own) {
+                    let mut names = argument.get_all_aliases().unwrap_or_default();
+                    names.push(own);
+                    names.sort_unstable();
+                    assert_eq!(names, NAMES_OF_SIZES, "{path}");
+                    found += 1;
+                }
+            }
+            let below = command.get_subcommands();
+            found + below.map(|it| check(it, &format!("{path} {}", it.get_name()))).sum::<usize>()
+        }
+        assert!(check(&command(), "kosumi") >= 7);
+        for name in NAMES_OF_SIZES {
+            let name = format!("--{name}");
+            for words in [
+                &["kosumi", &name, "9"][..],
+                &["kosumi", "gtp", &name, "9"],
+                &["kosumi", "play", &name, "9x7"],
+            ] {
+                let matches = command().try_get_matches_from(words);
+                assert!(matches.is_ok_and(|matches| Cli::from_arg_matches(&matches).is_ok()), "{words:?}");
+            }
+        }
     }
 
     #[test]

@@ -81,13 +81,16 @@ impl ModelArguments {
         let arithmetic = options::arithmetic(self.kernel, self.precision)?;
         match self.file() {
             Some(path) => load(&path, arithmetic).map(Some),
-            None => {
-                let which = self.network.unwrap_or(unnamed);
-                // No file has such a name.
-                let name = PathBuf::from(format!("\0{}", which.name()));
-                shared(&name, || Network::built_in(which).context("the built-in network")).map(Some)
-            }
+            None => built_in(self.network.unwrap_or(unnamed)).map(Some),
         }
+    }
+
+    /// The small built-in network.
+    ///
+    /// # Errors
+    /// If it is broken.
+    pub(super) fn load_small(&self) -> anyhow::Result<Arc<Network>> {
+        built_in(BuiltIn::Small)
     }
 
     /// The network of human play in a file, computed as the other network is.
@@ -103,6 +106,12 @@ impl ModelArguments {
         );
         Ok(network)
     }
+}
+
+fn built_in(which: BuiltIn) -> anyhow::Result<Arc<Network>> {
+    // No file has such a name.
+    let name = PathBuf::from(format!("\0{}", which.name()));
+    shared(&name, || Network::built_in(which).context("the built-in network"))
 }
 
 fn of_the_environment() -> Option<PathBuf> {

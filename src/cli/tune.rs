@@ -8,6 +8,7 @@ use crate::engine::EngineSettings;
 use crate::net::ArithmeticChoice;
 use crate::statistics::mean_and_error;
 use crate::tune::{Conditions, Contestant, Judge, Trial, compare};
+use crate::words::unsigned_zero;
 use anyhow::ensure;
 use clap::Args;
 use std::io::{self, Write};
@@ -109,7 +110,8 @@ fn print(searches: &[Contestant], title: &str, out: &mut dyn Write) -> anyhow::R
         let plain = searches.first().map_or(&search.losses, |first| &first.losses);
         let gains = plain.iter().zip(&search.losses).map(|(plain, own)| plain - own);
         let (gain, gain_error) = mean_and_error(gains);
-        let [loss, error, gain, gain_error] = [loss, error, gain, gain_error].map(|share| 100.0 * share);
+        let [loss, error, gain, gain_error] =
+            [loss, error, gain, gain_error].map(|share| unsigned_zero(100.0 * share, 3));
         writeln!(out, "{loss:>7.3} ± {error:<6.3}   {gain:>+7.3} ± {gain_error:<6.3}   {}", search.name)?;
     }
     Ok(())

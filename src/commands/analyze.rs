@@ -1,8 +1,11 @@
 //! Analysis: reports of a search while it runs, in the formats that controllers parse.
 //!
-//! Two dialects: that of Leela Zero, in ten-thousandths, and that of KataGo, in fractions. Both speak from the view
-//! of the player on turn. Controllers tell them apart by the name of the command, and take every `info` up to its
+//! Two dialects: that of Leela Zero, in ten-thousandths, and that of KataGo, in fractions. Both give values from the
+//! view of the side to move. Controllers tell them apart by the name of the command, and take every `info` up to its
 //! `pv`, which ends with a move: hence the order of the fields, and `pass` in lower case.
+//!
+//! A search that may look at no legal move has nothing to report. Such a request is refused, because the controller
+//! would wait for ever otherwise.
 
 use super::text::{color, color_text, own_color, vertex_move};
 use super::{Answer, Commands};
@@ -11,9 +14,11 @@ use crate::engine::{Decision, Observer, SearchRequest};
 use crate::eval::Prior;
 use crate::game::Game;
 use crate::search::{Limits, MoveReport, MoveRule, Restriction, SearchReport};
-use kosumi_gtp::{Arguments, Failure, Response, Session, Vertex};
+use crate::words::unsigned_zero;
+use kosumi_gtp::{Arguments, Failure, InputWatch, Response, Session, Vertex};
 use serde_json::json;
 use std::fmt::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Whose format.
@@ -88,11 +93,13 @@ fn hundredths(interval: f64) -> Result<Duration, Failure> {
     time.map(|time| time.max(Duration::from_millis(10))).map_err(|_| Failure::new("interval is not a time"))
 }
 
-/// `color vertex,vertex,… until`; `a1:c3` stands for a rectangle.
+/// `color vertex,vertex,… until`; `a1:c3` stands for a rectangle. Sabaki and Lizzie name `resign` among the moves to
+/// avoid; it is left out, because a search does not resign.
 fn rule(size: BoardSize, arguments: &mut Arguments<'_>) -> Result<MoveRule, Failure> {
     let color = color(arguments)?;
     let mut moves = Vec::new();
-    for text in arguments.word()?.split(',').filter(|text| !text.is_empty()) {
+    let words = arguments.word()?.split(',').filter(|text| !text.is_empty());
+    for text in words.filter(|text| !text.eq_ignore_ascii_case("resign")) {
         let vertex = |text: &str| {
             let vertex = text.parse::<Vertex>().ok().and_then(|vertex| vertex_move(size, vertex));
             vertex.ok_or_else(|| Failure::new(format!("{text} is not a vertex of the board")))
@@ -133,9 +140,14 @@ impl View {
         ((1.0 + self.sign * value) / 2.0).clamp(0.0, 1.0)
     }
 
-    pub(super) fn signed(&self, number: f32) -> f32 {
-        // A negative zero would be shown as "-0".
-        self.sign * number + 0.0
+    /// The number for the player, to be shown with this many decimal places.
+    pub(super) fn signed(&self, number: f32, decimals: i32) -> f64 {
+        unsigned_zero(self.sign * number, decimals)
+    }
+
+    /// The number for the player, to four decimal places.
+    fn rounded(&self, number: f32) -> f64 {
+        rounded(self.sign * number)
     }
 
     /// The win rate that a move has at least, nearly for sure: two standard errors below.
@@ -195,15 +207,15 @@ fn info_line(dialect: Dialect, request: &Request, size: BoardSize, report: &Sear
                 1e4 * bound,
             ),
             Dialect::KataGo => {
-                let score = view.signed(entry.score);
+                let score = view.signed(entry.score, 4);
                 write!(
                     line,
                     "{separator}info move {mv} visits {visits} edgeVisits {visits} utility {:.6} winrate {rate:.6} \
                      scoreMean {score:.4} scoreStdev {score_deviation:.4} scoreLead {score:.4} \
                      scoreSelfplay {score:.4} prior {prior:.6} lcb {bound:.6} utilityLcb {:.6} weight {visits} \
                      order {order}",
-                    view.signed(entry.value),
-                    2.0 * bound - 1.0,
+                    view.signed(entry.value, 6),
+                    unsigned_zero(2.0 * bound - 1.0, 6),
                 )
             }
         };
@@ -214,13 +226,13 @@ fn info_line(dialect: Dialect, request: &Request, size: BoardSize, report: &Sear
         }
     }
     if request.root_info && !line.is_empty() {
-        let score = view.signed(report.score);
+        let score = view.signed(report.score, 4);
         let _ = write!(
             line,
             " rootInfo visits {} utility {:.6} winrate {:.6} scoreMean {score:.4} scoreStdev {score_deviation:.4} \
              scoreLead {score:.4} scoreSelfplay {score:.4} weight {0}",
             report.visits,
-            view.signed(report.value),
+            view.signed(report.value, 6),
             view.win_rate(report.value),
         );
     }
@@ -228,12 +240,25 @@ fn info_line(dialect: Dialect, request: &Request, size: BoardSize, report: &Sear
         line.push_str(" ownership");
         for row in (0..size.rows()).rev() {
             for column in 0..size.columns() {
-                let owner = view.signed(report.ownership.mean(Point::new(column, row)));
+                let owner = view.signed(report.ownership.mean(Point::new(column, row)), 4);
                 let _ = write!(line, " {owner:.4}");
             }
         }
     }
     line
+}
+
+impl Commands {
+    /// Reads what an analysis is asked for and whose move it is. Refuses a restriction that leaves no legal move.
+    fn analysis_request(&self, arguments: &mut Arguments<'_>) -> Result<(Request, Color), Failure> {
+        let request = Request::read(self.size(), arguments)?;
+        let game = self.engine.game();
+        let color = request.color.unwrap_or(game.to_move());
+        if !request.restriction.leaves_a_move(game, color) {
+            return Err(Failure::new(format!("avoid and allow leave {color} no legal move")));
+        }
+        Ok((request, color))
+    }
 }
 
 /// Streams reports until the controller sends anything more.
@@ -244,10 +269,9 @@ fn analyze(
     dialect: Dialect,
 ) -> Answer {
     let size = commands.size();
-    let request = Request::read(size, arguments)?;
+    let (request, color) = commands.analysis_request(arguments)?;
     session.begin_stream()?;
     let watch = session.watch();
-    let color = request.color.unwrap_or(commands.engine.game().to_move());
     let mut on_report = |_: &Game, report: &SearchReport| {
         // If the controller is gone, the watch says so.
         let _ = session.stream(&info_line(dialect, &request, size, report));
@@ -262,34 +286,80 @@ fn analyze(
     Ok(Response::empty())
 }
 
+/// What happens to the move that a search has chosen.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// It is played.
+    Play,
+    /// It is told, and the position stays.
+    Tell,
+    /// As `Tell`, but any input cancels the search.
+    TellUnlessCancelled,
+}
+
+/// Whether a search has to stop, and whether it was stopped by a controller that no longer wants its result.
+pub(super) struct Cancellation {
+    watch: InputWatch,
+    purpose: Purpose,
+    is_cancelled: AtomicBool,
+}
+
+impl Cancellation {
+    pub(super) fn new(session: &Session<'_>, purpose: Purpose) -> Cancellation {
+        Cancellation { watch: session.watch(), purpose, is_cancelled: AtomicBool::new(false) }
+    }
+
+    /// Must the search stop now? Input that comes after a search has ended cancels nothing.
+    pub(super) fn stops(&self) -> bool {
+        let is_cancelled = self.purpose == Purpose::TellUnlessCancelled && self.watch.input_pending();
+        if is_cancelled {
+            self.is_cancelled.store(true, Ordering::Relaxed);
+        }
+        is_cancelled || self.watch.interrupted()
+    }
+
+    /// Was the search cancelled?
+    pub(super) fn is_cancelled(&self) -> bool {
+        self.is_cancelled.load(Ordering::Relaxed)
+    }
+}
+
+/// What KataGo answers instead of a move when the search was cancelled.
+pub(super) const CANCELLED: &str = "cancelled";
+
 /// Streams reports on the way to a move, and the move at the end.
 fn genmove_analyze(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     session: &mut Session<'_>,
     dialect: Dialect,
-    plays: bool,
+    purpose: Purpose,
 ) -> Answer {
     let size = commands.size();
-    let request = Request::read(size, arguments)?;
+    let (request, color) = commands.analysis_request(arguments)?;
     session.begin_stream()?;
-    let watch = session.watch();
-    let color = request.color.unwrap_or(commands.engine.game().to_move());
+    let cancellation = Cancellation::new(session, purpose);
     let mut is_reported = false;
     let mut on_report = |_: &Game, report: &SearchReport| {
         is_reported = true;
         let _ = session.stream(&info_line(dialect, &request, size, report));
     };
-    let interrupted = || watch.interrupted();
+    let interrupted = || cancellation.stops();
     let search = SearchRequest {
         restriction: request.restriction.clone(),
         observer: Some(Observer { every: request.every, on_report: &mut on_report }),
         ..SearchRequest::new(&interrupted)
     };
-    let decision = match plays {
-        true => commands.engine.genmove(color, search),
-        false => commands.engine.choose(color, search),
+    if cancellation.stops() {
+        return Ok(format!("play {CANCELLED}").into());
+    }
+    let decision = match purpose {
+        Purpose::Play => commands.engine.genmove(color, search),
+        Purpose::Tell | Purpose::TellUnlessCancelled => commands.engine.choose(color, search),
     };
+    if cancellation.is_cancelled() {
+        return Ok(format!("play {CANCELLED}").into());
+    }
     // Controllers read the last report before the move: there must be one, however short the search was.
     if !is_reported && let Some(report) = commands.engine.last_report() {
         session.stream(&info_line(dialect, &request, size, report))?;
@@ -326,7 +396,7 @@ pub(super) fn lz_genmove_analyze(
     arguments: &mut Arguments<'_>,
     session: &mut Session<'_>,
 ) -> Answer {
-    genmove_analyze(commands, arguments, session, Dialect::LeelaZero, true)
+    genmove_analyze(commands, arguments, session, Dialect::LeelaZero, Purpose::Play)
 }
 
 pub(super) fn kata_genmove_analyze(
@@ -334,7 +404,7 @@ pub(super) fn kata_genmove_analyze(
     arguments: &mut Arguments<'_>,
     session: &mut Session<'_>,
 ) -> Answer {
-    genmove_analyze(commands, arguments, session, Dialect::KataGo, true)
+    genmove_analyze(commands, arguments, session, Dialect::KataGo, Purpose::Play)
 }
 
 pub(super) fn kata_search_analyze(
@@ -342,7 +412,15 @@ pub(super) fn kata_search_analyze(
     arguments: &mut Arguments<'_>,
     session: &mut Session<'_>,
 ) -> Answer {
-    genmove_analyze(commands, arguments, session, Dialect::KataGo, false)
+    genmove_analyze(commands, arguments, session, Dialect::KataGo, Purpose::Tell)
+}
+
+pub(super) fn kata_search_analyze_cancellable(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    session: &mut Session<'_>,
+) -> Answer {
+    genmove_analyze(commands, arguments, session, Dialect::KataGo, Purpose::TellUnlessCancelled)
 }
 
 /// One line of JSON for the spectators of CGOS, and the move.
@@ -385,7 +463,7 @@ fn spectators_json(size: BoardSize, report: &SearchReport) -> serde_json::Value 
             json!({
                 "move": entry.mv.to_string(),
                 "winrate": rounded(view.win_rate(entry.value)),
-                "score": rounded(view.signed(entry.score)),
+                "score": view.rounded(entry.score),
                 "prior": rounded(prior),
                 "visits": entry.visits,
                 // The answer to the move, which has been named already.
@@ -395,7 +473,7 @@ fn spectators_json(size: BoardSize, report: &SearchReport) -> serde_json::Value 
         .collect();
     json!({
         "winrate": rounded(view.win_rate(report.value)),
-        "score": rounded(view.signed(report.score)),
+        "score": view.rounded(report.score),
         "visits": report.visits,
         "moves": moves,
         "ownership": spectators_ownership(size, report),
@@ -409,7 +487,7 @@ fn spectators_ownership(size: BoardSize, report: &SearchReport) -> String {
     const LETTERS: &[u8; 63] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+";
     let view = View::of(report.to_move);
     let letter = |point| {
-        let share = (view.signed(report.ownership.mean(point)) + 1.0) / 2.0;
+        let share = (view.sign * report.ownership.mean(point) + 1.0) / 2.0;
         let last = LETTERS.len() - 1;
         char::from(LETTERS[((share * last as f32).round() as usize).min(last)])
     };
@@ -417,9 +495,9 @@ fn spectators_ownership(size: BoardSize, report: &SearchReport) -> String {
     rows.flat_map(|row| (0..size.columns()).map(move |column| letter(Point::new(column, row)))).collect()
 }
 
-/// To four places: what is more is noise.
+/// To four decimal places: further digits would be noise.
 fn rounded(number: f32) -> f64 {
-    (f64::from(number) * 1e4).round() / 1e4
+    (unsigned_zero(number, 4) * 1e4).round() / 1e4
 }
 
 /// Ends an analysis, which every command does.

@@ -1,13 +1,15 @@
 //! GoGui: moves and positions in one command, and the list of what it can show.
 
 use super::text::vertex_move;
-use super::{Answer, Commands};
+use super::{Answer, Commands, parameters};
 use crate::board::{Board, Color, Move, Point};
 use crate::game::Game;
 use kosumi_gtp::{Arguments, Failure, Response, Session};
+use std::borrow::Cow;
 
-/// What GoGui offers in its window for analysis: type, label and command of each. The types are those that GoGui
-/// reads (its manual, chapter "Analyze Commands"); `tests/clients.rs` reads every answer as GoGui does.
+/// What GoGui offers in its window for analysis: type, label and command of each; the dialogs for settings follow. The types
+/// are those that GoGui reads (its manual, chapter "Analyze Commands"); `tests/clients.rs` reads every answer as GoGui does.
+/// GoGui shows only the first of two commands with the same label.
 const ANALYZE_COMMANDS: &[&str] = &[
     "gfx/Search/kosumi-search %m",
     "gfx/Root Statistics/kosumi-root",
@@ -33,13 +35,13 @@ const ANALYZE_COMMANDS: &[&str] = &[
     "plist/Superko Banned/kosumi-superko_banned %c",
     "sboard/Liberties/kosumi-liberties",
     "hstring/Keys/kosumi-keys",
-    "hstring/Rules/kata-get-rules",
-    "param/Parameters/kosumi-param",
+    "hstring/Show Rules/kata-get-rules",
     "param/Rules/kosumi-param_rules",
 ];
 
 pub(super) fn analyze_commands(_: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
-    Ok(Response::lines(ANALYZE_COMMANDS))
+    let fixed = ANALYZE_COMMANDS.iter().copied().map(Cow::Borrowed);
+    Ok(Response::lines(fixed.chain(parameters::dialogs().map(Cow::Owned))))
 }
 
 /// That this command is known says that `# interrupt` is understood.

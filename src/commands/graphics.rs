@@ -9,6 +9,7 @@ use crate::board::{Color, Move, Point};
 use crate::eval::Ownership;
 use crate::game::Game;
 use crate::search::{MoveReport, SearchReport};
+use crate::words::unsigned_zero;
 use std::fmt;
 use std::fmt::Write;
 use std::time::Duration;
@@ -165,7 +166,7 @@ pub(super) fn colored(first: Color, moves: &[Move]) -> Vec<String> {
 
 /// `INFLUENCE`: who is expected to own what.
 pub(super) fn influence(game: &Game, ownership: &Ownership) -> String {
-    let point = |point: Point| format!("{point} {:.2}", ownership.mean(point) + 0.0);
+    let point = |point: Point| format!("{point} {:.2}", unsigned_zero(ownership.mean(point), 2));
     line("INFLUENCE", &game.size().points().map(point).collect::<Vec<_>>())
 }
 
@@ -188,7 +189,7 @@ pub(super) fn summary(report: &SearchReport) -> String {
         report.to_move,
         report.best_move(),
         100.0 * view.win_rate(report.value),
-        view.signed(report.score),
+        view.signed(report.score, 1),
         report.visits,
         report.depth,
     )

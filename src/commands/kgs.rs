@@ -98,7 +98,7 @@ fn opinion(commands: &Commands) -> String {
                 "When I last thought, {} had {:.0} % to win and a score of {:+.1}, after {} visits.",
                 report.to_move,
                 100.0 * view.win_rate(report.value),
-                view.signed(report.score),
+                view.signed(report.score, 1),
                 report.visits,
             )
         }

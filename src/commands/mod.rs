@@ -12,6 +12,7 @@
 mod admin;
 mod analyze;
 mod clock;
+mod gnugo;
 mod gogui;
 mod gomill;
 mod graphics;
@@ -37,6 +38,7 @@ pub use text::vertex_move;
 
 use crate::board::BoardSize;
 use crate::engine::Engine;
+use crate::net::Rank;
 use kosumi_gtp::{Arguments, Command, Failure, Handler, InputWatch, Response, Session};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -80,6 +82,7 @@ pub const TABLE: &[Row] = &[
     row("boardsize", setup::boardsize, "columns [rows]", "an empty board of this size"),
     row("rectangular_boardsize", setup::boardsize, "columns rows", "an empty board of this size"),
     row("clear_board", setup::clear_board, "", "an empty board; size, komi and rules stay"),
+    row("query_boardsize", gnugo::query_boardsize, "", "the size of the board"),
     row("komi", setup::komi, "points", "points for White"),
     row("gogui-setup", gogui::setup, "[color vertex...]", "stones to begin with, on an empty board"),
     row("gogui-setup_player", gogui::setup_player, "color", "who moves first in the position that was set up"),
@@ -106,6 +109,8 @@ pub const TABLE: &[Row] = &[
     row("white", play::play_white, "vertex", "plays a move of White, as in version 1 of the protocol"),
     row("trymove", play::play, "color vertex", "plays a move, under GNU Go's name for one that will be taken back"),
     row("popgo", play::undo, "", "takes a move back, under GNU Go's name"),
+    row("level", gnugo::level, "number",
+        "strength from 0 to 10: below 10 a rank from 20k up, at 10 the strength that the program was started with"),
     row("increase_depths", play::change_depths, "",
         "accepted and without effect: reading is limited by nodes, not by depth"),
     row("decrease_depths", play::change_depths, "",
@@ -120,8 +125,15 @@ pub const TABLE: &[Row] = &[
         "like genmove, with reports on the way in KataGo's format"),
     row("kata-search_analyze", analyze::kata_search_analyze, "[color] [interval] [key value...]",
         "like kata-genmove_analyze, but does not play the move"),
+    row("kata-search_analyze_cancellable", analyze::kata_search_analyze_cancellable,
+        "[color] [interval] [key value...]",
+        "like kata-search_analyze, but the next line cancels it; the move is then cancelled"),
+    row("kata-search", play::kata_search, "color", "like genmove, but does not play the move"),
+    row("kata-search_cancellable", play::kata_search_cancellable, "color",
+        "like kata-search, but the next line cancels it; the answer is then cancelled"),
     row("cgos-genmove_analyze", analyze::cgos_genmove_analyze, "color",
         "like genmove, with a line of JSON for the spectators at CGOS"),
+    row("kata-get-models", network::models, "", "the networks that are loaded, as JSON"),
     row("kata-raw-nn", network::raw, "[color] symmetry|all [optimism]",
         "the network's answer about the position, without a search"),
     row("kata-raw-human-nn", network::raw_human, "[color] symmetry|all",
@@ -161,6 +173,7 @@ pub const TABLE: &[Row] = &[
     row("all_legal", status::all_legal, "color", "all points where the rules allow a move"),
     row("last_move", status::last_move, "", "colour and vertex of the latest move"),
     row("move_history", status::move_history, "", "all moves, the latest first"),
+    row("captures", gnugo::captures, "color", "number of stones that a player has captured"),
     row("list_stones", status::list_stones, "color", "all stones of a player"),
     row("final_status", show::final_status, "vertex",
         "alive, dead, seki, black_territory, white_territory or dame"),
@@ -208,7 +221,7 @@ pub const TABLE: &[Row] = &[
         "the game as SGF, in the answer or to a file; remarks: none, brief (the usual) or variation"),
     row("savesgf", record::savesgf, "file [remarks]", "the game as SGF, to a file"),
     row("final_status_list", status::final_status_list, "status",
-        "chains that are alive, dead or seki, or points of black_territory or white_territory"),
+        "chains that are alive, dead or seki, or points of black_territory, white_territory or dame"),
 
     row("kosumi-ownership", show::ownership, "",
         "expected owner of every point, from 1 for Black to -1 for White"),
@@ -233,6 +246,9 @@ pub const TABLE: &[Row] = &[
         "points of the best moves of the latest search, with their rank"),
     row("top_moves", show::top_moves, "",
         "the best moves of the latest search, with their share of the visits"),
+    row("top_moves_black", gnugo::top_moves_black, "",
+        "searches for Black, plays nothing, and answers with the best moves and their share of the visits"),
+    row("top_moves_white", gnugo::top_moves_white, "", "like top_moves_black, for White"),
     row("kosumi-variation", show::variation, "[vertex]",
         "the principal variation of the latest search, or the one that begins with this move"),
     row("kosumi-statistics", show::statistics, "",
@@ -254,6 +270,24 @@ pub const TABLE: &[Row] = &[
     row("gogui-version", gogui::version, "[version]",
         "takes note of GoGui's version; nothing changes"),
     row("kosumi-param", parameters::gogui, "[key value]", "shows all settings, or changes one"),
+    row("kosumi-param_limits", parameters::dialog::<0>, "[key value]",
+        "shows settings about time and limits, or changes one"),
+    row("kosumi-param_playing", parameters::dialog::<1>, "[key value]",
+        "shows settings about strength and the choice of moves, or changes one"),
+    row("kosumi-param_human", parameters::dialog::<2>, "[key value]",
+        "shows settings about a network of human play, or changes one"),
+    row("kosumi-param_root", parameters::dialog::<3>, "[key value]",
+        "shows settings about the first move of a search, or changes one"),
+    row("kosumi-param_exploration", parameters::dialog::<4>, "[key value]",
+        "shows settings about the moves that a search follows, or changes one"),
+    row("kosumi-param_values", parameters::dialog::<5>, "[key value]",
+        "shows settings about the values of positions, or changes one"),
+    row("kosumi-param_network", parameters::dialog::<6>, "[key value]",
+        "shows settings about the network, or changes one"),
+    row("kosumi-param_playouts", parameters::dialog::<7>, "[key value]",
+        "shows settings about playouts, or changes one"),
+    row("kosumi-param_priors", parameters::dialog::<8>, "[key value]",
+        "shows settings about priors without a network, or changes one"),
     row("kosumi-param_rules", parameters::gogui_rules, "[key value]", "shows the rules, or changes one"),
     row("kata-list-params", parameters::list, "", "names of all settings"),
     row("kata-get-param", parameters::get, "key", "a setting"),
@@ -276,6 +310,8 @@ pub struct Commands {
     live_graphics: graphics::LiveGraphics,
     /// Receives notes that must not stand in an answer.
     note: fn(&str),
+    /// The rank with which the program was started.
+    usual_rank: Option<Rank>,
     /// What `name` and `version` answer.
     identity: (&'static str, Cow<'static, str>),
 }
@@ -284,6 +320,7 @@ impl Commands {
     /// Commands for this engine.
     pub fn new(engine: Engine) -> Commands {
         Commands {
+            usual_rank: engine.settings().rank,
             engine,
             folder: PathBuf::new(),
             live_graphics: graphics::LiveGraphics::default(),

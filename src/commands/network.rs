@@ -4,8 +4,10 @@ use super::text::{own_color, rows_text};
 use super::{Answer, Commands};
 use crate::board::{Color, Move, Symmetry};
 use crate::net::input::index;
-use crate::net::{Prediction, symmetry};
+use crate::net::{Network, Prediction, symmetry};
+use crate::words::unsigned_zero;
 use kosumi_gtp::{Arguments, Failure, Session};
+use serde_json::json;
 use std::fmt::Write;
 
 /// `kata-raw-nn [colour] symmetry|all [optimism]`: what the network says of the position, if this player is on turn, with
@@ -29,6 +31,29 @@ pub(super) fn raw(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mu
         write_raw(commands, color, number, &prediction, &mut text);
     }
     Ok(text.into())
+}
+
+/// `kata-get-models`: the networks that are loaded, as a JSON array. Programs ask whether there is one of human play.
+pub(super) fn models(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    let threads = commands.engine.settings().threads;
+    let own = commands.engine.search().evaluator().network();
+    // A network of human play that is the main network is one network.
+    let human = commands
+        .engine
+        .human_network()
+        .filter(|human| own.is_none_or(|own| !std::ptr::eq(own.network(), human.network())));
+    let describe = |network: &Network| {
+        json!({
+            "name": network.name(),
+            "internalName": network.name(),
+            "maxBatchSize": threads,
+            "usesHumanSLProfile": network.takes_metadata(),
+            "version": network.version(),
+            "usingFP16": "auto",
+        })
+    };
+    let networks = own.into_iter().chain(human).map(|evaluator| describe(evaluator.network()));
+    Ok(networks.collect::<serde_json::Value>().to_string().into())
 }
 
 /// `kata-raw-human-nn [colour] symmetry|all`: the same of the network of human play.
@@ -68,13 +93,14 @@ fn write_raw(commands: &Commands, to_move: Color, symmetry: u8, prediction: &Pre
     let size = game.size();
     // −1 stands for what networks of this version do not say.
     let or_none = |number: Option<f32>| number.unwrap_or(-1.0);
+    let for_white = |number: f32, decimals: i32| unsigned_zero(-number, decimals);
     // Writing to a string cannot fail.
     let _ = writeln!(text, "symmetry {symmetry}");
     let _ = writeln!(text, "whiteWin {:.6}", prediction.loss);
     let _ = writeln!(text, "whiteLoss {:.6}", prediction.win);
     let _ = writeln!(text, "noResult {:.6}", prediction.no_result);
-    let _ = writeln!(text, "whiteLead {:.3}", -prediction.lead);
-    let _ = writeln!(text, "whiteScoreSelfplay {:.3}", -prediction.score_mean);
+    let _ = writeln!(text, "whiteLead {:.3}", for_white(prediction.lead, 3));
+    let _ = writeln!(text, "whiteScoreSelfplay {:.3}", for_white(prediction.score_mean, 3));
     let _ = writeln!(text, "whiteScoreSelfplaySq {:.3}", prediction.score_mean_square);
     let _ = writeln!(text, "varTimeLeft {:.3}", or_none(prediction.variance_time));
     let _ = writeln!(text, "shorttermWinlossError {:.3}", or_none(prediction.shortterm_value_error));
@@ -85,6 +111,7 @@ fn write_raw(commands: &Commands, to_move: Color, symmetry: u8, prediction: &Pre
     });
     let _ = writeln!(text, "policy\n{policy}");
     let _ = writeln!(text, "policyPass {:8.6}", prediction.pass);
-    let ownership = rows_text(size, |point| format!("{:9.7}", -prediction.ownership[index(size, point)]));
+    let ownership =
+        rows_text(size, |point| format!("{:9.7}", for_white(prediction.ownership[index(size, point)], 7)));
     let _ = writeln!(text, "whiteOwnership\n{ownership}");
 }

@@ -1,5 +1,6 @@
 //! Moves.
 
+use super::analyze::{CANCELLED, Cancellation, Purpose};
 use super::text::{color, move_text, vertex_move};
 use super::{Answer, Commands};
 use crate::board::{Color, Move};
@@ -55,7 +56,32 @@ pub(super) fn genmove(
     decide(commands, arguments, session, Engine::genmove)
 }
 
-/// Answers with a move that the engine has chosen, in one way or another, and played.
+/// KataGo's `kata-search`: chooses a move as `genmove` does, and leaves the position as it is.
+pub(super) fn kata_search(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    session: &mut Session<'_>,
+) -> Answer {
+    decide(commands, arguments, session, Engine::choose)
+}
+
+/// The same, but whatever the controller sends cancels the search.
+pub(super) fn kata_search_cancellable(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    session: &mut Session<'_>,
+) -> Answer {
+    let color = color(arguments)?;
+    let cancellation = Cancellation::new(session, Purpose::TellUnlessCancelled);
+    if cancellation.stops() {
+        return Ok(CANCELLED.into());
+    }
+    let decision =
+        commands.with_drawn_search(&|| cancellation.stops(), |engine, request| engine.choose(color, request));
+    Ok(if cancellation.is_cancelled() { CANCELLED.into() } else { decision_text(decision) })
+}
+
+/// Answers with a move that the engine has chosen.
 pub(super) fn decide(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,

@@ -9,6 +9,7 @@ use crate::engine::{Observer, SearchRequest};
 use crate::net::input::index;
 use crate::safety::{self, PassAlive};
 use crate::search::{MoveReport, SearchReport};
+use crate::words::unsigned_zero;
 use kosumi_gtp::{Arguments, Failure, Response, Session};
 
 /// What GoGui shows where there is nothing to show.
@@ -24,7 +25,7 @@ impl Commands {
 /// Black's expected share of every point: by the search of this position, or by the evaluator.
 pub(super) fn ownership(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
     let ownership = commands.engine.ownership();
-    Ok(rows_text(commands.size(), |point| format!("{:.3}", ownership.mean(point) + 0.0)).into())
+    Ok(rows_text(commands.size(), |point| format!("{:.3}", unsigned_zero(ownership.mean(point), 3))).into())
 }
 
 /// The expected owner of every point by the network alone.
@@ -38,7 +39,8 @@ pub(super) fn network_ownership(
     let prediction = prediction.ok_or_else(|| Failure::new("no network"))?;
     let prediction = prediction.map_err(|error| Failure::new(error.to_string()))?;
     let size = commands.size();
-    Ok(rows_text(size, |point| format!("{:.3}", prediction.ownership[index(size, point)] + 0.0)).into())
+    Ok(rows_text(size, |point| format!("{:.3}", unsigned_zero(prediction.ownership[index(size, point)], 3)))
+        .into())
 }
 
 /// Who owns what if the game ended now, which stones are dead, and the score.
@@ -129,15 +131,16 @@ pub(super) fn final_status(
     Ok(answer.into())
 }
 
-/// GNU Go's `estimate_score`: what the search of this position expects, with two standard errors as bounds, which
-/// are White's; without a search, what [`final_status`] says.
+/// GNU Go's `estimate_score`: what the search of this position expects, or without a search, or after the end of the game,
+/// what [`final_status`] says. The bounds are White's scores, two standard deviations to either side; they are equal where
+/// the score is certain.
 pub(super) fn estimate_score(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
-    let (score, error) = match commands.engine.report_here() {
-        Some(report) => (report.score, report.score_error),
-        None => (commands.engine.final_status().score, 0.0),
-    };
+    let is_over = commands.engine.game().is_over();
+    let searched = commands.engine.report_here().filter(|_| !is_over).map(|report| report.score);
+    let score = searched.unwrap_or_else(|| commands.engine.final_status().score);
+    let deviation = commands.engine.score_deviation();
     let leader = if score > 0.0 { 'B' } else { 'W' };
-    let bound = |sign: f32| sign * 2.0 * error - score + 0.0;
+    let bound = |sign: f32| unsigned_zero(sign * 2.0 * deviation - score, 1);
     Ok(format!("{leader}+{:.1} (upper bound: {:.1}, lower: {:.1})", score.abs(), bound(1.0), bound(-1.0))
         .into())
 }
@@ -174,11 +177,15 @@ pub(super) fn best_moves(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut
 
 /// GNU Go's `top_moves`: the best moves, each with its share of the visits in per cent.
 pub(super) fn top_moves(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
-    let report = commands.report()?;
+    let shares = shares_of_visits(commands.report()?);
+    Ok(Response::list(shares.map(|(mv, share)| format!("{} {share:.1}", move_text(mv)))))
+}
+
+/// The ten best moves of a search, each with its share of the visits in per cent.
+pub(super) fn shares_of_visits(report: &SearchReport) -> impl Iterator<Item = (Move, f64)> + '_ {
     let all: u32 = report.moves.iter().map(|entry| entry.visits).sum();
     let tried = report.moves.iter().filter(|entry| entry.visits > 0).take(10);
-    let share = |entry: &MoveReport| 100.0 * f64::from(entry.visits) / f64::from(all.max(1));
-    Ok(Response::list(tried.map(|entry| format!("{} {:.1}", move_text(entry.mv), share(entry)))))
+    tried.map(move |entry| (entry.mv, 100.0 * f64::from(entry.visits) / f64::from(all.max(1))))
 }
 
 /// A number for every move of the latest search.
@@ -229,23 +236,26 @@ pub(super) fn search(
     })
 }
 
-/// The principal variation of the latest search, or the one that begins with a move.
+/// The principal variation of the latest search, or the one that begins with a move; nothing if that move was not searched.
 pub(super) fn variation(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
 ) -> Answer {
-    let size = commands.size();
-    let wanted = arguments.optional_vertex()?;
-    let report = commands.report()?;
-    let moves = match wanted {
-        None => report.principal_variation(),
-        Some(vertex) => {
-            let entry = vertex_move(size, vertex).and_then(|mv| report.find(mv));
-            &entry.ok_or_else(|| Failure::new(format!("{vertex} was not searched")))?.variation
-        }
+    let Some(vertex) = arguments.optional_vertex()? else {
+        let report = commands.report()?;
+        return Ok(Response::list(colored(report.to_move, report.principal_variation())));
     };
-    Ok(Response::list(colored(report.to_move, moves)))
+    let mv = vertex_move(commands.size(), vertex)
+        .ok_or_else(|| Failure::new(format!("{vertex} is not a point of the board")))?;
+    // The user points at any point of the board: where nothing was searched, there is nothing to show.
+    let report = commands.engine.last_report();
+    let searched =
+        report.and_then(|report| Some((report.to_move, report.find(mv).filter(|it| it.visits > 0)?)));
+    Ok(match searched {
+        Some((to_move, entry)) => Response::list(colored(to_move, &entry.variation)),
+        None => Response::empty(),
+    })
 }
 
 /// Statistics of the latest search.
@@ -260,7 +270,7 @@ pub(super) fn statistics(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut
             100.0 * view.win_rate(report.value),
             50.0 * report.value_error
         ),
-        format!("Score: {:+.1} (± {:.1})", view.signed(report.score), report.score_error),
+        format!("Score: {:+.1} (± {:.1})", view.signed(report.score, 1), report.score_error),
         format!("Depth: {}", report.depth),
         format!("Transpositions: {}, cycles: {}", report.transpositions, report.cycles),
         format!("Table: {:.1} % full", 100.0 * report.usage.fullness()),
@@ -272,7 +282,7 @@ pub(super) fn statistics(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut
             move_text(entry.mv),
             entry.visits,
             100.0 * view.win_rate(entry.value),
-            view.signed(entry.score),
+            view.signed(entry.score, 1),
             100.0 * prior,
             variation_text(entry.variation.get(1..).unwrap_or_default()),
         ));

@@ -79,6 +79,7 @@ pub(super) fn final_status_list(
         "seki" => (|status, _, point| status.seki.contains(point), true),
         "black_territory" => (|status, board, point| is_territory(status, board, point, Color::Black), false),
         "white_territory" => (|status, board, point| is_territory(status, board, point, Color::White), false),
+        "dame" => (|status, board, point| is_dame(status, board, point), false),
         _ => return Err(Failure::syntax_error()),
     };
     let status = commands.engine.final_status();
@@ -96,6 +97,11 @@ pub(super) fn final_status_list(
 /// Empty points and points under dead stones that belong to a player.
 fn is_territory(status: &FinalStatus, board: &Board, point: Point, color: Color) -> bool {
     (board.cell(point) == Cell::Empty || status.dead.contains(point)) && status.owner[point] == Some(color)
+}
+
+/// Empty points that belong to nobody.
+fn is_dame(status: &FinalStatus, board: &Board, point: Point) -> bool {
+    board.cell(point) == Cell::Empty && status.owner[point].is_none()
 }
 
 pub(super) fn showboard(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {

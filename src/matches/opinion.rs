@@ -1,5 +1,6 @@
 //! How an engine judges its own move: the report of its search, which it sends before the move.
 
+use crate::words::unsigned_zero;
 use std::fmt;
 
 /// All from the view of the player who made the move.
@@ -58,7 +59,7 @@ impl fmt::Display for Opinion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:.1} %", 100.0 * self.winrate)?;
         if let Some(score) = self.score {
-            write!(f, ", {score:+.1} points")?;
+            write!(f, ", {:+.1} points", unsigned_zero(score, 1))?;
         }
         if let Some(visits) = self.visits {
             write!(f, ", {visits} visits")?;

@@ -12,6 +12,7 @@ use crate::commands::vertex_move;
 use crate::game::Game;
 use crate::pages::{Diagram, Mark, Page, Table, TableCell, Tone, ViewedGame, Words, words};
 use crate::statistics::{Interval, Tally};
+use crate::words::unsigned_zero;
 use kosumi_gtp::Vertex;
 use maud::{Render, html};
 use std::fmt::Write as _;
@@ -110,7 +111,7 @@ fn elo(rate: Interval) -> String {
     let elo = rate.elo();
     let text = |elo: f64| {
         if elo.is_finite() {
-            format!("{elo:+.0}")
+            format!("{:+.0}", unsigned_zero(elo, 0))
         } else if elo > 0.0 {
             "∞".to_owned()
         } else {

@@ -5,6 +5,7 @@ use super::record::{Ending, GameRecord, Judgement};
 use super::repeats::Repeats;
 use super::side::Side;
 use crate::statistics::{Interval, Pairs, Sprt, Tally, Verdict};
+use crate::words::unsigned_zero;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -112,7 +113,11 @@ impl fmt::Display for Test {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Sprt { elo0, elo1, .. } = self.sprt;
         let (low, high) = self.sprt.bounds();
-        write!(f, "SPRT of Elo {elo0} against {elo1}: LLR {:+.2} ({low:.2} to {high:.2})", self.llr())?;
+        write!(
+            f,
+            "SPRT of Elo {elo0} against {elo1}: LLR {:+.2} ({low:.2} to {high:.2})",
+            unsigned_zero(self.llr(), 2)
+        )?;
         match self.verdict {
             Some((verdict, pairs)) => write!(f, ", {verdict} accepted after {pairs} pairs"),
             None => write!(f, ", open after {} pairs", self.looked_at),
@@ -251,7 +256,7 @@ impl Summary {
         let mut text = format!("{} {}  {}", self.labels()[0], self.all.all, elo_text(rate));
         if let Some(test) = &self.test {
             let (low, high) = test.sprt.bounds();
-            text.push_str(&format!("  LLR {:+.2} ({low:.2} to {high:.2})", test.llr()));
+            text.push_str(&format!("  LLR {:+.2} ({low:.2} to {high:.2})", unsigned_zero(test.llr(), 2)));
         }
         text
     }
@@ -268,11 +273,12 @@ pub(super) fn best_rate(sums: &Sums) -> Option<Interval> {
 
 pub(super) fn elo_text(rate: Interval) -> String {
     let elo = rate.elo();
+    let text = |elo: f64| format!("{:+.0}", unsigned_zero(elo, 0));
     match (elo.value.is_finite(), elo.low.is_finite(), elo.high.is_finite()) {
-        (true, true, true) => format!("Elo {:+.0} ({:+.0} to {:+.0})", elo.value, elo.low, elo.high),
+        (true, true, true) => format!("Elo {} ({} to {})", text(elo.value), text(elo.low), text(elo.high)),
         // All games were won, or all were lost.
-        (_, true, false) => format!("Elo above {:+.0}", elo.low),
-        (_, false, true) => format!("Elo below {:+.0}", elo.high),
+        (_, true, false) => format!("Elo above {}", text(elo.low)),
+        (_, false, true) => format!("Elo below {}", text(elo.high)),
         _ => "Elo unknown".to_owned(),
     }
 }
@@ -343,8 +349,8 @@ impl fmt::Display for Summary {
         )?;
         if let Some(test) = &self.test {
             writeln!(f, "{test}")?;
-            let trinomial = test.sprt.llr(&self.all.all.counts());
-            let everything = test.sprt.llr(&self.all.pairs.0);
+            let trinomial = unsigned_zero(test.sprt.llr(&self.all.all.counts()), 2);
+            let everything = unsigned_zero(test.sprt.llr(&self.all.pairs.0), 2);
             writeln!(f, "LLR of all games one by one {trinomial:+.2}, of all pairs {everything:+.2}")?;
         }
         writeln!(f)?;

@@ -12,10 +12,14 @@ pub trait Analyst {
 
     /// Does so once more, with other random numbers and without what earlier searches have learned.
     fn analyze_afresh(&mut self, game: &Game) -> Analysis;
+
+    /// Should the review end here, with what is known? What was being searched when this became true does not count.
+    fn is_interrupted(&self) -> bool {
+        false
+    }
 }
 
 /// The engine as analyst.
-#[derive(Debug)]
 pub struct EngineAnalyst<'a> {
     /// The engine.
     pub engine: &'a mut Engine,
@@ -23,6 +27,14 @@ pub struct EngineAnalyst<'a> {
     pub limits: Limits,
     /// How many candidates are kept.
     pub candidates: usize,
+    /// Asked now and then; true ends the search and the review.
+    pub interrupted: &'a (dyn Fn() -> bool + Sync),
+}
+
+impl std::fmt::Debug for EngineAnalyst<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("EngineAnalyst").field("limits", &self.limits).finish_non_exhaustive()
+    }
 }
 
 impl Analyst for EngineAnalyst<'_> {
@@ -32,7 +44,7 @@ impl Analyst for EngineAnalyst<'_> {
         }
         self.engine.set_game(game.clone());
         let to_move = self.engine.game().to_move();
-        let report = self.engine.analyze(to_move, &self.limits, SearchRequest::new(&|| false));
+        let report = self.engine.analyze(to_move, &self.limits, SearchRequest::new(self.interrupted));
         Analysis::of_report(game, report, self.candidates)
     }
 
@@ -40,5 +52,9 @@ impl Analyst for EngineAnalyst<'_> {
         self.engine.forget();
         self.engine.set_seed(self.engine.seed().wrapping_add(1));
         self.analyze(game)
+    }
+
+    fn is_interrupted(&self) -> bool {
+        (self.interrupted)()
     }
 }

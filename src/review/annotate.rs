@@ -10,7 +10,7 @@ use super::main_line::Change;
 use super::reviewed::Reviewed;
 use crate::board::{Color, Move};
 use crate::sgf::{Judgement as Verdict, Mark, NodeId, Tree};
-use crate::words::grouped;
+use crate::words::{grouped, unsigned_zero};
 
 /// Separates a comment of the file from ours.
 const HEADING: &str = "— Kosumi —";
@@ -142,7 +142,7 @@ fn clean(tree: &mut Tree, line: &[NodeId]) {
 }
 
 fn put_values(tree: &mut Tree, id: NodeId, analysis: &Analysis) {
-    let rounded = |number: f32, unit: f64| (f64::from(number) * unit).round() / unit;
+    let rounded = |number: f32, unit: f64| unsigned_zero((f64::from(number) * unit).round(), 0) / unit;
     let score = rounded(analysis.score.mean, 10.0);
     // SBKV and SBKS are what Sabaki draws its curves from: Black's win rate in per cent, and Black's lead.
     tree.at(id)
@@ -215,6 +215,10 @@ fn summary(reviewed: &Reviewed) -> String {
     for color in Color::BOTH {
         let player = &reviewed.review.players[color];
         let [_, inaccuracies, mistakes, blunders] = player.classes;
+        if player.moves == 0 {
+            lines.push(format!("{color}: no move was judged."));
+            continue;
+        }
         lines.push(format!(
             "{color}: {} moves, {} of them the first choice; {inaccuracies} inaccuracies, {mistakes} mistakes, \
              {blunders} blunders; mean loss {:.1} % and {:.1} points; accuracy {:.0} %.",

@@ -89,7 +89,8 @@ impl Facts {
         }
         let seconds = given.limits.hard.map(|time| time.as_secs_f64());
         let count = given.limits.playouts.map(|count| format!("{} simulations", grouped(count.into())));
-        let time = seconds.map(|seconds| format!("{seconds} s"));
+        // Shares of a time for the whole game are no round numbers.
+        let time = seconds.map(|seconds| format!("{} s", (seconds * 100.0).round() / 100.0));
         let spent: Vec<String> = count.into_iter().chain(time).collect();
         Facts {
             players: ByColor::new(

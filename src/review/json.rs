@@ -12,7 +12,7 @@ use super::main_line::{Change, Step};
 use super::reviewed::Reviewed;
 use super::summary::PlayerSummary;
 use crate::board::{BoardSize, Color, Move};
-use crate::words::color_name;
+use crate::words::{color_name, unsigned_zero};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -29,6 +29,8 @@ struct Document<'a> {
     positions: Vec<Position>,
     /// Positions after the moves with a bad name, the greatest loss first.
     worst: &'a [usize],
+    /// Were all positions searched that were to be?
+    is_complete: bool,
     warnings: &'a [String],
 }
 
@@ -177,6 +179,7 @@ pub fn json(reviewed: &Reviewed) -> Result<String, serde_json::Error> {
             .collect(),
         positions: positions.collect(),
         worst: &review.worst,
+        is_complete: review.is_complete,
         warnings: &facts.warnings,
     };
     let mut text = serde_json::to_string(&document)?;
@@ -186,7 +189,7 @@ pub fn json(reviewed: &Reviewed) -> Result<String, serde_json::Error> {
 
 /// Four digits are more than the numbers are worth.
 fn rounded(number: f32) -> f64 {
-    (f64::from(number) * 1e4).round() / 1e4
+    (unsigned_zero(number, 4) * 1e4).round() / 1e4
 }
 
 fn number(estimate: Estimate) -> Number {

@@ -306,7 +306,8 @@ fn stages(reviewed: &Reviewed) -> Markup {
         from = last.saturating_add(1);
     }
     let mean = |judged: &[&Judgement], of: fn(&Judgement) -> f32| {
-        judged.iter().map(|judgement| of(judgement)).sum::<f32>() / judged.len().max(1) as f32
+        // The sum of no numbers is −0.
+        (0.0 + judged.iter().map(|judgement| of(judgement)).sum::<f32>()) / judged.len().max(1) as f32
     };
     html! {
         @if !rows.is_empty() {

@@ -27,7 +27,7 @@ impl Default for Scope {
 
 impl Scope {
     /// Is the position after this many moves one that has to be searched?
-    fn holds(&self, moves: usize) -> bool {
+    pub fn holds(&self, moves: usize) -> bool {
         moves + 1 >= self.from && moves <= self.to
     }
 }
@@ -45,9 +45,51 @@ pub struct Review {
     pub worst: Vec<usize>,
     /// How far searches of the same position differ.
     pub scatter: Scatter,
+    /// Was everything in scope searched? If not, the first positions are missing.
+    pub is_complete: bool,
 }
 
-/// Reviews a game. `progress` is told after each position how many are done and how many there are.
+impl Review {
+    /// The first move that was judged, counted from 1.
+    pub fn first_judged(&self, line: &MainLine) -> Option<usize> {
+        let index = self.judgements.iter().position(Option::is_some)?;
+        Some(line.steps()[index].moves)
+    }
+
+    /// This review, with what a shorter one found where this one was stopped. A move is judged by two positions of the same
+    /// review, because values of different searches cannot be compared.
+    #[must_use]
+    pub fn completed_by(self, shorter: &Review, line: &MainLine) -> Review {
+        if self.is_complete {
+            return self;
+        }
+        fn filled<T: Clone>(own: Vec<Option<T>>, others: &[Option<T>]) -> Vec<Option<T>> {
+            own.into_iter().zip(others).map(|(own, other)| own.or_else(|| other.clone())).collect()
+        }
+        let analyses = filled(self.analyses, &shorter.analyses);
+        let judgements = filled(self.judgements, &shorter.judgements);
+        let scatter = if self.scatter.repeats > 0 { self.scatter } else { shorter.scatter };
+        Review { is_complete: shorter.is_complete, ..Review::new(line, analyses, judgements, scatter) }
+    }
+
+    /// A complete review.
+    fn new(
+        line: &MainLine,
+        analyses: Vec<Option<Analysis>>,
+        judgements: Vec<Option<Judgement>>,
+        scatter: Scatter,
+    ) -> Review {
+        let players = ByColor::new(
+            PlayerSummary::of(Color::Black, line, &judgements),
+            PlayerSummary::of(Color::White, line, &judgements),
+        );
+        let worst = worst(&judgements);
+        Review { analyses, judgements, players, worst, scatter, is_complete: true }
+    }
+}
+
+/// Reviews a game. `progress` is told after each position how many are done and how many there are. If the analyst is
+/// interrupted, what is known by then is the review.
 pub fn review(
     line: &MainLine,
     scope: &Scope,
@@ -67,15 +109,19 @@ pub fn review(
     let mut analyses: Vec<Option<Analysis>> = vec![None; steps.len()];
     let mut comparisons: Vec<Option<Comparison>> = vec![None; steps.len()];
     line.backwards(|index, game| {
-        if !scope.holds(steps[index].moves) {
+        if !scope.holds(steps[index].moves) || analyst.is_interrupted() {
             return;
         }
         let analysis = analyst.analyze(game);
+        if analyst.is_interrupted() {
+            return;
+        }
         if let Some(Step { change: Change::Move { color, mv, .. }, .. }) = steps.get(index + 1)
             && let Some(after) = &analyses[index + 1]
         {
             let check = |best: Move| main_line::after(game, *color, best, |changed| analyst.analyze(changed));
-            comparisons[index + 1] = Comparison::new(*color, *mv, &analysis, after, &scope.thresholds, check);
+            let comparison = Comparison::new(*color, *mv, &analysis, after, &scope.thresholds, check);
+            comparisons[index + 1] = comparison.filter(|_| !analyst.is_interrupted());
         }
         analyses[index] = Some(analysis);
         advance();
@@ -83,8 +129,11 @@ pub fn review(
     let mut pairs = Vec::new();
     line.backwards(|index, game| {
         if let Some(first) = analyses[index].as_ref().filter(|_| repeats.contains(&index)) {
-            if first.visits > 0 {
-                pairs.push((first, analyst.analyze_afresh(game)));
+            if first.visits > 0 && !analyst.is_interrupted() {
+                let second = analyst.analyze_afresh(game);
+                if !analyst.is_interrupted() {
+                    pairs.push((first, second));
+                }
             }
             advance();
         }
@@ -96,10 +145,6 @@ pub fn review(
         .zip(&analyses)
         .map(|(comparison, after)| Some(comparison?.judge(after.as_ref()?, &scatter, &scope.thresholds)))
         .collect();
-    let players = ByColor::new(
-        PlayerSummary::of(Color::Black, line, &judgements),
-        PlayerSummary::of(Color::White, line, &judgements),
-    );
-    let worst = worst(&judgements);
-    Review { analyses, judgements, players, worst, scatter }
+    let is_complete = in_scope.iter().all(|&index| analyses[index].is_some());
+    Review { is_complete, ..Review::new(line, analyses, judgements, scatter) }
 }

@@ -49,7 +49,8 @@ impl PlayerSummary {
         let own: Vec<(usize, &Judgement)> = own.collect();
         let count = own.len().max(1) as f32;
         let mean = |part: fn(&Judgement) -> f32| {
-            own.iter().map(|&(_, judgement)| part(judgement)).sum::<f32>() / count
+            // The sum of no numbers is −0.
+            (0.0 + own.iter().map(|&(_, judgement)| part(judgement)).sum::<f32>()) / count
         };
         let accuracies: Vec<f32> = own.iter().map(|&(_, judgement)| accuracy(judgement)).collect();
         let curve = own.iter().enumerate().map(|(number, &(index, _))| {

@@ -189,6 +189,60 @@ fn judged(mut table: Table) -> (Review, Table) {
     (review, table)
 }
 
+/// An analyst that is interrupted in the search of this number, counted from 1.
+struct Stopped {
+    table: Table,
+    in_search: usize,
+}
+
+impl Analyst for Stopped {
+    fn analyze(&mut self, game: &Game) -> Analysis {
+        self.table.analyze(game)
+    }
+
+    fn analyze_afresh(&mut self, game: &Game) -> Analysis {
+        self.table.analyze_afresh(game)
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.table.asked.len() >= self.in_search
+    }
+}
+
+/// A search that is interrupted does not count, nor is anything judged by two reviews.
+#[test]
+fn a_review_that_is_stopped_is_completed_by_a_shorter_one() {
+    let line = main_line("(;SZ[3:1];B[aa];W[ca])");
+    let (shorter, _) = judged(table(0.6, 0.5, 0.05));
+    let stopped = |in_search| {
+        let mut analyst = Stopped { table: table(0.65, 0.40, 0.03), in_search };
+        review(&line, &Scope::default(), &mut analyst, &mut |_, _| {})
+    };
+    let known = |review: &Review| {
+        [review.analyses.iter().flatten().count(), review.judgements.iter().flatten().count()]
+    };
+    // The last position; then the one before it, and the move between them; then the first one, but not the first choice there.
+    let expected = [(1, [0, 0], None), (2, [1, 0], None), (3, [2, 1], Some(2)), (4, [3, 1], Some(2))];
+    for (in_search, found, first) in expected {
+        let review = stopped(in_search);
+        assert_eq!((known(&review), review.first_judged(&line)), (found, first), "{in_search}");
+        assert_eq!(review.is_complete, found[0] == 3);
+        let loss = |review: &Review| review.judgements[1].as_ref().unwrap().loss.mean;
+        let whole = review.clone().completed_by(&shorter, &line);
+        if found[0] < 3 {
+            assert!(whole.is_complete);
+            assert_eq!(known(&whole), [3, 2], "{in_search}");
+            // Black's move was judged by the shorter review, and the last position is the longer one's.
+            assert!((loss(&whole) - loss(&shorter)).abs() < 1e-6);
+            let wanted = if found[0] > 0 { &review } else { &shorter };
+            assert_eq!(whole.analyses[2], wanted.analyses[2]);
+            assert_eq!(whole.players[Color::Black].moves, 1);
+        }
+    }
+    let (whole, _) = judged(table(0.65, 0.40, 0.03));
+    assert_eq!(whole.clone().completed_by(&shorter, &line), whole);
+}
+
 #[test]
 fn losses_compare_two_searches_of_the_same_kind() {
     let (review, table) = judged(table(0.65, 0.40, 0.03));
@@ -319,7 +373,7 @@ fn the_end_under_rules_that_count_every_stone_is_exact() {
     let settings = crate::engine::EngineSettings { threads: 1, memory_mebibytes: 4, ..Default::default() };
     let mut engine = Engine::new(settings);
     let limits = Limits::playouts(50);
-    let mut analyst = EngineAnalyst { engine: &mut engine, limits, candidates: 3 };
+    let mut analyst = EngineAnalyst { engine: &mut engine, limits, candidates: 3, interrupted: &|| false };
     let review = review(&line, &Scope::default(), &mut analyst, &mut |_, _| {});
     let last = review.analyses[2].as_ref().unwrap();
     assert_eq!((last.visits, last.win_rate, last.score.mean), (0, Estimate { mean: 1.0, error: 0.0 }, 8.5));

@@ -4,6 +4,7 @@ use super::autosave::Autosave;
 use crate::board::{BoardSize, Move};
 use crate::commands::Commands;
 use crate::search::SearchReport;
+use crate::words::unsigned_zero;
 use kosumi_gtp::{Command, Failure, Handler, InputWatch, Log, Response, Session};
 use std::time::Instant;
 
@@ -87,7 +88,7 @@ fn search_line(report: &SearchReport) -> String {
     format!(
         "{} {win_rate:.1} %, score {:+.1}, {} visits ({} new), depth {}, memory {:.0} %: {}",
         report.to_move,
-        report.score,
+        unsigned_zero(report.score, 1),
         report.visits,
         report.playouts,
         report.depth,

@@ -31,6 +31,8 @@ pub enum Need {
     Node,
     /// A Python with KaTrain.
     KaTrain,
+    /// gtp2ogs 9, which connects programs with OGS.
+    Gtp2ogs,
     /// The browser Chromium.
     Chromium,
     /// The program `zstd`.
@@ -47,12 +49,13 @@ pub enum Need {
 
 impl Need {
     /// All needs.
-    pub const ALL: [Need; 11] = [
+    pub const ALL: [Need; 12] = [
         Need::GnuGo,
         Need::Shared,
         Need::PyTorch,
         Need::Node,
         Need::KaTrain,
+        Need::Gtp2ogs,
         Need::Chromium,
         Need::Zstd,
         Need::Amx,
@@ -70,6 +73,7 @@ impl Need {
             Need::PyTorch => "pytorch",
             Need::Node => "node",
             Need::KaTrain => "katrain",
+            Need::Gtp2ogs => "gtp2ogs",
             Need::Chromium => "chromium",
             Need::Zstd => "zstd",
             Need::Amx => "amx",
@@ -183,6 +187,15 @@ pub fn katrain() -> Option<String> {
     let missing = || format!("{python} has no KaTrain (KOSUMI_KATRAIN_PYTHON names another Python)");
     let found = has_all.is_ok_and(|output| output.status.success());
     require(Need::KaTrain, if found { Ok(python.clone()) } else { Err(missing()) })
+}
+
+/// gtp2ogs: the program that `KOSUMI_GTP2OGS` names, or `gtp2ogs` where programs are.
+pub fn gtp2ogs() -> Option<PathBuf> {
+    let named = env::var_os("KOSUMI_GTP2OGS").map(PathBuf::from);
+    let path = env::var_os("PATH").unwrap_or_default();
+    let usual = env::split_paths(&path).map(|folder| folder.join("gtp2ogs"));
+    let found = named.into_iter().chain(usual).find(|file| file.is_file());
+    require(Need::Gtp2ogs, found.ok_or_else(|| "there is no gtp2ogs in KOSUMI_GTP2OGS or PATH".to_owned()))
 }
 
 /// Chromium: the program that `KOSUMI_CHROMIUM` names, or where it usually is.

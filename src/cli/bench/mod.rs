@@ -29,17 +29,16 @@ special instructions. Both are the same on every machine; a change of the progra
 speed must not change them.
 
 Speeds are of this machine, from the empty board:
-  playouts       random games per second on one thread, and their mean length in moves
-  simulations    of the whole search per second, on one thread and on several
-  transpositions nodes that a second order of moves came to, in per cent of all nodes
+  playouts         random games per second on one thread, and their mean length in moves
+  simulations      of the whole search per second, on one thread and on several
+  transpositions   nodes that a second order of moves came to, in per cent of all nodes
 At last, games by the small built-in network: how many small regions were asked about to know which stones are dead, how many
 answers were known from earlier positions, and what that saved.
 
 Examples:
   kosumi bench                   signatures and speeds, about 30 s
   kosumi bench --signature       the signatures alone, a few seconds
-  kosumi bench --model FILE      evaluations of a network per second, with all kernels that the processor can run,
-                                 about 20 s
+  kosumi bench --model FILE      evaluations of a network per second, with all kernels that the processor can run, about 20 s
   kosumi bench --model FILE --size 19 --kernel avx2 --batch 1,2,4,8
   kosumi bench --model FILE --sharing 1000
                                  what searches of 1000 simulations cost as a graph and as a tree

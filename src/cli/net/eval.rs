@@ -8,6 +8,7 @@ use crate::net::input::index;
 use crate::net::{Network, Prediction, Profile, symmetry};
 use crate::rules::Rules;
 use crate::sgf::{Record, Strictness};
+use crate::words::unsigned_zero;
 use anyhow::{Context as _, ensure};
 use clap::Args;
 use serde::Serialize;
@@ -149,8 +150,8 @@ fn report(game: &Game, prediction: &Prediction) -> String {
         percent(prediction.win),
         percent(prediction.loss),
         percent(prediction.no_result),
-        prediction.lead,
-        prediction.score_mean,
+        unsigned_zero(prediction.lead, 2),
+        unsigned_zero(prediction.score_mean, 2),
         prediction.score_stdev(),
     );
     for (mv, share) in best_moves(size, prediction) {

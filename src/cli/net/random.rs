@@ -14,8 +14,7 @@ Examples:
   kosumi net random --version 14 --blocks nested:2,nested-gpool --channels 32 --seed 7 -o nested.bin.gz
   kosumi net random --blocks ordinary:2,gpool,ordinary,gpool,ordinary --channels 96 -o like-b6c96.bin.gz
   kosumi net random --architecture b10c384h6nbttflrs-fson-silu-rsnh -o transformer.bin.gz
-  kosumi net random --blocks nested-mixed,attention,ffn --heads 4 --key-heads 2 --rotary fixed \\
-    --trunk-norm rms --activation silu --metadata --channels 32 -o all-kinds.txt")]
+  kosumi net random --blocks nested-mixed,attention,ffn --heads 4 --key-heads 2 --rotary fixed --trunk-norm rms --activation silu --metadata --channels 32 -o all-kinds.txt")]
 pub(super) struct Arguments {
     /// Version of the network, from 8 to 17 [default: the oldest that can hold it]
     #[arg(long, value_name = "V")]

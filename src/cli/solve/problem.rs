@@ -1,7 +1,7 @@
 //! `kosumi solve problem`.
 
 use super::Limits;
-use crate::board::{Board, Cell, Color, Move, Point, PointSet};
+use crate::board::{Board, BoardSize, Cell, Color, Move, Point, PointSet};
 use crate::cli::{interrupt, options, progress};
 use crate::collections::nth_game;
 use crate::files::write_at_once;
@@ -231,6 +231,18 @@ fn threats(count: u8) -> String {
     }
 }
 
+/// A board with coordinates around it, as the moves behind it are written.
+fn drawing(out: &mut impl Write, size: BoardSize, cell: impl Fn(Point) -> char) -> io::Result<()> {
+    let letter = |column| Point::new(column, 0).to_string().chars().next().unwrap_or_default().to_string();
+    let letters = (0..size.columns()).map(letter).collect::<Vec<_>>().join(" ");
+    writeln!(out, "   {letters}")?;
+    for row in (0..size.rows()).rev() {
+        let cells = (0..size.columns()).map(|column| cell(Point::new(column, row)).to_string());
+        writeln!(out, "{0:>2} {1} {0}", row + 1, cells.collect::<Vec<_>>().join(" "))?;
+    }
+    writeln!(out, "   {letters}")
+}
+
 impl Found<'_> {
     fn sentence(&self, first: Color, reading: &Reading) -> String {
         let best = reading.best.map_or(String::new(), |mv| format!(", {mv}"));
@@ -262,19 +274,13 @@ impl Found<'_> {
             self.file.display(),
             self.point
         )?;
-        let size = board.size();
-        for row in (0..size.rows()).rev() {
-            let cell = |column| {
-                let point = Point::new(column, row);
-                match board.cell(point) {
-                    Cell::Black => "X",
-                    Cell::White => "O",
-                    _ if region.playable.contains(point) => "+",
-                    _ => ".",
-                }
-            };
-            writeln!(out, "  {}", (0..size.columns()).map(cell).collect::<Vec<_>>().join(" "))?;
-        }
+        let cell = |point| match board.cell(point) {
+            Cell::Black => 'X',
+            Cell::White => 'O',
+            _ if region.playable.contains(point) => '+',
+            _ => '.',
+        };
+        drawing(out, board.size(), cell)?;
         if self.aim == Aim::Capture {
             writeln!(out, "{}", status_text(verdict.status))?;
         }
@@ -363,5 +369,24 @@ fn add_proof(tree: &mut Tree, parent: NodeId, first: Color, prover: Color, nodes
             tree.at(id).comment(if good { "right" } else { "wrong" });
         }
         add_proof(tree, id, first, prover, &node.replies);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drawing_has_coordinates_on_all_sides() {
+        let mut out = Vec::new();
+        let size = BoardSize::new(9, 10).unwrap();
+        drawing(&mut out, size, |point| if point.column() == 8 && point.row() == 0 { 'X' } else { '.' })
+            .unwrap();
+        let text = String::from_utf8(out).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[0], "   A B C D E F G H J");
+        assert_eq!(lines[1], "10 . . . . . . . . . 10");
+        assert_eq!(lines[10], " 1 . . . . . . . . X 1");
+        assert_eq!((lines.len(), lines[11]), (12, lines[0]));
     }
 }

@@ -330,9 +330,9 @@ impl Engine {
     }
 
     /// Sets what is left on a player's clock, as GTP's `time_left` tells it: `stones_or_periods` is 0 during the
-    /// main time.
+    /// main time. See [`Clock::hear_time_left`].
     pub fn set_time_left(&mut self, color: Color, time: Duration, stones_or_periods: u32) {
-        self.clocks[color].set_time_left(time, stones_or_periods);
+        self.clocks[color].hear_time_left(time, stones_or_periods);
         // If nobody announced how the game is timed, this says it of both.
         let (control, opponent) = (self.clocks[color].control(), color.opponent());
         if self.clocks[opponent].control() == TimeControl::None {

@@ -1,6 +1,7 @@
 //! Moves that a search is told to leave out.
 
 use crate::board::{Color, Move};
+use crate::game::Game;
 
 /// Moves of one player that are to be left out, or the only ones to be looked at, in the first moves of a line.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -38,6 +39,12 @@ impl Restriction {
         let holds = |rule: &&MoveRule| rule.color == color && depth < rule.until;
         self.avoid.iter().filter(holds).all(|rule| !rule.moves.contains(&mv))
             && self.allow.iter().filter(holds).all(|rule| rule.moves.contains(&mv))
+    }
+
+    /// Is there a legal move of this player, a pass included, that may be searched at the root?
+    pub fn leaves_a_move(&self, game: &Game, color: Color) -> bool {
+        let may_be_searched = |mv| self.permits(color, mv, 0) && game.check(color, mv).is_ok();
+        may_be_searched(Move::Pass) || game.size().points().map(Move::Play).any(may_be_searched)
     }
 }
 

@@ -151,6 +151,35 @@ impl Clock {
         self.left = time;
     }
 
+    /// As [`Clock::set_time_left`], from a controller, which may mean the start of a period by no time at all.
+    ///
+    /// It does in byo-yomi as long as there are periods; in Canadian overtime if no stone of the period has been played; and
+    /// where there is no main time that could be used up. Later in a Canadian period no time is what it says: less than a
+    /// second for the stones that are left.
+    pub fn hear_time_left(&mut self, time: Duration, stones_or_periods: u32) {
+        if !time.is_zero() || !self.starts_a_period(stones_or_periods) {
+            self.set_time_left(time, stones_or_periods);
+        }
+    }
+
+    /// Starts a period if a clock without time stands for that. Returns whether it does.
+    fn starts_a_period(&mut self, stones_or_periods: u32) -> bool {
+        let (length, count) = match (self.control, stones_or_periods) {
+            (TimeControl::PerMove { time }, _) => (time, 0),
+            (TimeControl::Canadian { main, period, stones }, 0) if main.is_zero() => (period, stones),
+            (TimeControl::Canadian { period, stones, .. }, left) if left > 0 && left >= stones => {
+                (period, left)
+            }
+            (TimeControl::ByoYomi { main, period, periods }, 0) if main.is_zero() => (period, periods),
+            (TimeControl::ByoYomi { period, .. }, left) if left > 0 => (period, left),
+            _ => return false,
+        };
+        // A time per move is no overtime; it has nothing to count.
+        self.overtime = !matches!(self.control, TimeControl::PerMove { .. });
+        (self.left, self.count) = (length, count);
+        true
+    }
+
     /// A move was made after thinking for `elapsed`. Returns whether that was in time; after a loss on time the
     /// clock stays at zero.
     pub fn spend(&mut self, elapsed: Duration) -> bool {

@@ -51,6 +51,41 @@ fn settings_of_kgs_and_others() {
     }
 }
 
+/// What a controller means that tells of no seconds: a whole period, or really nothing.
+#[test]
+fn no_seconds_may_be_a_whole_period() {
+    let canadian = |main| TimeControl::Canadian { main: s(main), period: s(300), stones: 25 };
+    let byo_yomi = |main| TimeControl::ByoYomi { main: s(main), period: s(30), periods: 5 };
+    // What was told, and then what is left, and of how many stones or periods.
+    for (control, told, left, count) in [
+        (byo_yomi(600), 5, s(30), 5),
+        (byo_yomi(600), 1, s(30), 1),
+        (byo_yomi(0), 3, s(30), 3),
+        (byo_yomi(0), 0, s(30), 5),
+        (canadian(600), 25, s(300), 25),
+        (canadian(0), 0, s(300), 25),
+        // Stones of the period have been played: the seconds that are left were rounded to none.
+        (canadian(600), 5, ZERO, 5),
+        (canadian(0), 24, ZERO, 24),
+        // The main time is over.
+        (byo_yomi(600), 0, ZERO, 0),
+        (canadian(600), 0, ZERO, 0),
+        (TimeControl::PerMove { time: s(10) }, 1, s(10), 0),
+        (TimeControl::Absolute { main: s(600) }, 5, ZERO, 0),
+    ] {
+        let mut clock = Clock::new(control);
+        clock.hear_time_left(ZERO, told);
+        assert_eq!((clock.left(), clock.stones_or_periods()), (left, count), "{control:?} {told}");
+        // Some seconds are what they say.
+        clock.hear_time_left(s(7), told);
+        assert_eq!(clock.left(), s(7));
+    }
+    let mut clock = Clock::new(byo_yomi(600));
+    clock.hear_time_left(ZERO, 5);
+    let budget = clock.budget(START, DEFAULT_RESERVE).unwrap();
+    assert!(budget.soft > s(29), "{budget:?}");
+}
+
 #[test]
 fn overtime_is_counted() {
     let mut clock = Clock::new(TimeControl::Canadian { main: s(10), period: s(20), stones: 2 });
