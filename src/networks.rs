@@ -6,6 +6,7 @@
 //! The search is bounded: folders are entered to a fixed depth, links to folders are not followed, and every place has a
 //! most number of entries.
 
+use crate::files::read_text;
 use crate::net::{Header, ReadError};
 use serde_json::Value;
 use std::collections::HashSet;
@@ -263,7 +264,8 @@ fn named_in(settings: &Path) -> Vec<PathBuf> {
     if fs::metadata(settings).map_or(true, |it| it.len() > LARGEST_SETTINGS) {
         return Vec::new();
     }
-    let Some(value) = fs::read(settings).ok().and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok())
+    let Some(value) =
+        read_text(settings, LARGEST_SETTINGS).ok().and_then(|text| serde_json::from_str::<Value>(&text).ok())
     else {
         return Vec::new();
     };

@@ -298,6 +298,23 @@ fn engine() -> Engine {
 }
 
 #[test]
+fn a_byte_order_mark_is_passed_over() {
+    let scratch = tempfile::TempDir::new().unwrap();
+    let config = scratch.path().join("marked.cfg");
+    fs::write(&config, "\u{feff}maxVisits = 2\r\n").unwrap();
+    let words = ["analysis", "--threads", "1", "--config"].map(std::ffi::OsStr::new);
+    let mut engine = Engine::start(words.into_iter().chain([config.as_os_str()]));
+    let query = nine("a", &json!([]), &json!({}));
+    engine.send(&format!("\u{feff}{query}"));
+    let answer = engine.next();
+    assert_eq!((&answer["id"], &answer["rootInfo"]["visits"]), (&json!("a"), &json!(2)), "{answer}");
+    // In front of the first line only.
+    engine.send(&format!("\u{feff}{query}"));
+    assert!(engine.next()["error"].is_string());
+    engine.end();
+}
+
+#[test]
 fn sides_bounds_and_sums() {
     let mut engine = engine();
     let moves = json!([["B", "E5"], ["W", "C3"], ["B", "D3"]]);

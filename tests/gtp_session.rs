@@ -121,6 +121,86 @@ fn sessions() {
     paths.iter().filter(|path| path.extension().is_some_and(|end| end == "txt")).for_each(|path| check(path));
 }
 
+thread_local! {
+    /// What was noted in this test.
+    static NOTES: std::cell::RefCell<Vec<String>> = const { std::cell::RefCell::new(Vec::new()) };
+}
+
+/// Answers to commands with files in a folder, records having a date.
+fn answers_in(folder: &Path, input: &str) -> Vec<String> {
+    let settings =
+        EngineSettings { threads: 1, memory_mebibytes: 1, playouts: Some(2), ..EngineSettings::default() };
+    let mut commands = Commands::new(Engine::new(settings))
+        .in_folder(folder)
+        .with_date(|| Some("2026-01-31".to_owned()))
+        .with_notes(|note| NOTES.with_borrow_mut(|notes| notes.push(note.to_owned())));
+    let mut output = Vec::new();
+    kosumi_gtp::serve(std::io::Cursor::new(input.to_owned()), &mut output, &mut commands).unwrap();
+    let output = String::from_utf8(output).unwrap();
+    output.split_terminator("\n\n").map(|answer| answer.trim().to_owned()).collect()
+}
+
+#[test]
+fn records_are_saved_under_names_with_blanks_and_read_back() {
+    let scratch = tempfile::TempDir::new().unwrap();
+    fs::create_dir(scratch.path().join("two  blanks")).unwrap();
+    for (save, load, file) in [
+        ("savesgf two  blanks/out.sgf", "loadsgf two  blanks/out.sgf", "two  blanks/out.sgf"),
+        ("savesgf two  blanks/b.sgf none", "loadsgf \"two  blanks/b.sgf\" 1", "two  blanks/b.sgf"),
+        ("printsgf \"a \\\"c\\\".sgf\" variation", "loadsgf a \"c\".sgf 1", "a \"c\".sgf"),
+    ] {
+        let input = format!("boardsize 5\ngenmove b\n{save}\nboardsize 9\n{load}\nshowboard\n");
+        let answers = answers_in(scratch.path(), &input);
+        assert_eq!((answers[2].as_str(), &answers[4][..1]), ("=", "="), "{save}: {answers:?}");
+        assert!(answers[5].contains("5 ") && !answers[5].contains("6 "), "{answers:?}");
+        let text = fs::read_to_string(scratch.path().join(file)).unwrap();
+        assert!(text.contains("DT[2026-01-31]") && text.contains("PB[Kosumi "), "{text}");
+    }
+}
+
+#[test]
+fn what_is_assumed_of_a_record_is_noted() {
+    let scratch = tempfile::TempDir::new().unwrap();
+    let rows: [(&str, &[u8], &str, &[&str]); 5] = [
+        ("plain.sgf", b"(;SZ[9]KM[6.5]RU[Japanese];B[ee])", "", &[]),
+        (
+            "unknown.sgf",
+            b"(;SZ[9]KM[much]RU[mahjong];B[ee])",
+            "",
+            &[
+                "the rules “mahjong” are not known: chinese-kgs rules are assumed",
+                "the komi “much” cannot be read: 7.5 is assumed",
+            ],
+        ),
+        (
+            "gbk.sgf",
+            b"(;SZ[9]KM[6\xc4\xbf\xb0\xeb]PB[\xd5\xc5\xc8\xfd]PW[\xc0\xee\xcb\xc4];B[ee])",
+            "",
+            &["the record names no character set: read as GBK"],
+        ),
+        (
+            "broken.sgf",
+            b"(;SZ[9];B[ee];W[ee];B[aa])",
+            " --partial",
+            &["loaded up to move 1 only", "move 2, White E5: occupied (at byte 16)"],
+        ),
+        ("broken.sgf", b"(;SZ[9];B[ee];W[ee];B[aa])", " 2", &[]),
+    ];
+    for (name, bytes, more, expected) in rows {
+        let path = scratch.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        let answers = answers_in(scratch.path(), &format!("loadsgf {name}{more}\nget_komi\n"));
+        assert!(answers[0].starts_with('='), "{answers:?}");
+        let notes = NOTES.take();
+        let expected: Vec<String> =
+            expected.iter().map(|note| format!("{}: {note}", path.display())).collect();
+        assert_eq!(notes, expected, "{name}");
+        if name == "gbk.sgf" {
+            assert_eq!(answers[1], "= 6.5");
+        }
+    }
+}
+
 #[test]
 fn wildcards() {
     let lines = |text: &str| text.split('/').map(str::to_owned).collect::<Vec<_>>();

@@ -120,6 +120,38 @@ fn without_places(mut stats: Value) -> Value {
 }
 
 #[test]
+fn character_sets_are_found_out_and_faults_are_told() {
+    let folder = folder("sets");
+    let file = folder.join("mixed.sgf");
+    // Shift_JIS and GBK without a name, UTF-8 with a wrong one, ASCII; the first name ends with a backslash in one set.
+    let records: [&[u8]; 5] = [
+        b"(;GM[1]SZ[9]EV[\x96{\x88\xf6\x96V\x90\xed\x81E\x83\x5c]PB[\x8f\xac\x97\xd1\x8c\xf5\x88\xea];B[ee];W[cc];B[gg])",
+        b"(;GM[1]SZ[9]PB[\xd5\xc5\xc8\xfd]PW[\xc0\xee\xcb\xc4];B[ee];W[cc];B[gg])",
+        "(;GM[1]CA[Shift_JIS]SZ[9]PB[\u{5f20}\u{4e09}\u{674e}];B[ee];W[cc];B[gg])".as_bytes(),
+        b"(;GM[1]SZ[9]PB[Lee];B[ee];W[cc];B[gg])",
+        b"(;GM[1]SZ[9]PB[Lee];B[ee];W[cc];B[gg]",
+    ];
+    fs::write(&file, records.join(&b"\n"[..])).unwrap();
+    let found = stats(&[name(&file)]);
+    assert_eq!(found["encodings"], serde_json::json!({ "ASCII": 2, "GBK": 1, "Shift_JIS": 1, "UTF-8": 1 }));
+    assert_eq!(found["tally"]["moves"], 15);
+    let replayed = kosumi(&["replay", "--quiet", name(&file)], None);
+    let (out, log) = (String::from_utf8_lossy(&replayed.stdout), String::from_utf8_lossy(&replayed.stderr));
+    assert_eq!(replayed.status.code(), Some(1), "{out}{log}");
+    for note in [
+        "game 1: the record names no character set: read as Shift_JIS",
+        "game 2: the record names no character set: read as GBK",
+        "game 3: the text is not in the character set that the record names, “Shift_JIS”: read as UTF-8",
+    ] {
+        assert!(log.contains(note), "{note} is missing:\n{log}");
+    }
+    assert!(out.contains("the record is cut short: its closing parenthesis is missing"), "{out}");
+    let shown = text(&["replay", "--quiet", "--print", "1", name(&file)]);
+    assert!(shown.contains("Event: \u{672c}\u{56e0}\u{574a}\u{6226}\u{30fb}\u{30bd}"), "{shown}");
+    assert!(shown.contains("after move 3 of 3"), "{shown}");
+}
+
+#[test]
 fn the_same_games_in_every_kind_of_file() {
     let folder = folder("kinds");
     let games = games();
@@ -313,7 +345,7 @@ fn conditions_on_the_replay() {
         (3, "chinese", Some("game 1, byte 49, move 2: White B4: ko")),
         (4, "chinese", None),
         (4, "cgos", Some("game 1, byte 57, move 4: White B4: superko")),
-        (5, "chinese", Some("game 1, byte 23, move 3: \"zz\" is no point of the board")),
+        (5, "chinese", Some("game 1, byte 23, move 3: Black \"zz\": not on the board, the replay ends here")),
     ] {
         let output = kosumi(&["replay", name(&one(number)), "--rules", rules], None);
         let printed = String::from_utf8(output.stdout).unwrap();

@@ -1,5 +1,6 @@
 //! Typed reading of the arguments of a command, one after the other.
 
+use std::borrow::Cow;
 use std::slice;
 use std::str::FromStr;
 
@@ -29,13 +30,22 @@ use crate::vertex::{Color, Vertex};
 #[derive(Clone, Debug)]
 pub struct Arguments<'a> {
     words: slice::Iter<'a, String>,
+    /// The number of all words.
+    count: usize,
+    /// The words as they came, with the blanks between them; nothing if that is not known.
+    line: &'a str,
 }
 
 impl<'a> Arguments<'a> {
     /// A cursor before the first of these words.
     #[must_use]
     pub fn new(words: &'a [String]) -> Self {
-        Self { words: words.iter() }
+        Self::of_line(words, "")
+    }
+
+    /// A cursor before the first of these words, which came in this line.
+    pub(crate) fn of_line(words: &'a [String], line: &'a str) -> Self {
+        Self { words: words.iter(), count: words.len(), line }
     }
 
     /// How many arguments have not been read yet.
@@ -184,8 +194,21 @@ impl<'a> Arguments<'a> {
         self.words.by_ref().map(|word| word.parse()).collect()
     }
 
-    /// All further arguments with single spaces between them, for text meant for people and for the names of
-    /// files.
+    /// All further arguments as they came, with all blanks between them, for the names of files.
+    pub fn tail(&mut self) -> Cow<'a, str> {
+        let mut tail = self.line;
+        if tail.is_empty() {
+            return Cow::Owned(self.rest());
+        }
+        for _ in 0..self.count - self.remaining() {
+            let behind = tail.find(|character: char| character.is_ascii_whitespace()).unwrap_or(tail.len());
+            tail = tail.get(behind..).unwrap_or_default().trim_ascii_start();
+        }
+        self.ignore_rest();
+        Cow::Borrowed(tail)
+    }
+
+    /// All further arguments with single spaces between them, for text meant for people.
     pub fn rest(&mut self) -> String {
         let rest = self.words.as_slice().join(" ");
         self.ignore_rest();
@@ -249,6 +272,18 @@ mod tests {
 
     fn words(text: &str) -> Vec<String> {
         text.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn the_rest_of_a_line_keeps_its_blanks() {
+        let command: crate::Command = "7 load  a  b   c ".parse().unwrap();
+        let mut arguments = command.arguments();
+        assert_eq!(arguments.clone().tail(), "a  b   c");
+        assert_eq!(arguments.word(), Ok("a"));
+        assert_eq!(arguments.clone().rest(), "b c");
+        assert_eq!(arguments.tail(), "b   c");
+        assert_eq!((arguments.remaining(), arguments.tail().as_ref()), (0, ""));
+        assert_eq!(Arguments::new(&words("a  b")).tail(), "a b", "without the line");
     }
 
     #[test]

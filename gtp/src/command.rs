@@ -84,6 +84,8 @@ pub struct Command {
     pub name: String,
     /// The words after the name. None is empty, and none has blanks.
     pub arguments: Vec<String>,
+    /// The same as they came, with the blanks between them: names of files may have several in a row.
+    pub line: String,
 }
 
 /// Why a line is not a command.
@@ -119,15 +121,21 @@ impl Command {
     /// If the line has no name, or an id that is too large; the answer to both is `syntax error`.
     pub fn parse(text: &str) -> Result<Self, CommandError> {
         let (id, rest) = split_id(text)?;
-        let mut words = rest.split_ascii_whitespace().map(str::to_owned);
-        let name = words.next().ok_or(CommandError::NoName { id })?;
-        Ok(Self { id, name, arguments: words.collect() })
+        let rest = rest.trim_ascii();
+        let (name, line) =
+            rest.split_once(|character: char| character.is_ascii_whitespace()).unwrap_or((rest, ""));
+        if name.is_empty() {
+            return Err(CommandError::NoName { id });
+        }
+        let (name, line) = (name.to_owned(), line.trim_ascii().to_owned());
+        let arguments = line.split_ascii_whitespace().map(str::to_owned).collect();
+        Ok(Self { id, name, arguments, line })
     }
 
     /// A cursor over the arguments, to read them as values.
     #[must_use]
     pub fn arguments(&self) -> Arguments<'_> {
-        Arguments::new(&self.arguments)
+        Arguments::of_line(&self.arguments, &self.line)
     }
 }
 
@@ -146,7 +154,7 @@ impl fmt::Display for Command {
             write!(f, "{id} ")?;
         }
         f.write_str(&self.name)?;
-        self.arguments.iter().try_for_each(|argument| write!(f, " {argument}"))
+        if self.line.is_empty() { Ok(()) } else { write!(f, " {}", self.line) }
     }
 }
 

@@ -19,16 +19,32 @@ pub(crate) struct RawLine {
 pub(crate) struct LineReader<R> {
     input: BufReader<R>,
     limit: usize,
+    /// Has no line been read yet?
+    is_first: bool,
 }
+
+/// What some editors and shells write in front of UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 impl<R: Read> LineReader<R> {
     /// A reader that keeps at most `limit` bytes of each line.
     pub(crate) fn new(input: R, limit: usize) -> Self {
-        Self { input: BufReader::new(input), limit }
+        Self { input: BufReader::new(input), limit, is_first: true }
     }
 
-    /// The next line, or `None` at the end of the stream. A last line without a newline counts as a line.
+    /// The next line, or `None` at the end of the stream. A last line without a newline counts as a line. A byte order
+    /// mark in front of the first line is passed over.
     pub(crate) fn next_line(&mut self) -> io::Result<Option<RawLine>> {
+        let mut line = self.next_raw()?;
+        if let Some(line) = line.as_mut().filter(|_| std::mem::take(&mut self.is_first))
+            && let Some(behind) = line.bytes.strip_prefix(BYTE_ORDER_MARK)
+        {
+            line.bytes = behind.to_vec();
+        }
+        Ok(line)
+    }
+
+    fn next_raw(&mut self) -> io::Result<Option<RawLine>> {
         let mut bytes = Vec::new();
         let mut truncated = false;
         let mut started = false;
@@ -78,5 +94,11 @@ mod tests {
         check("a\n\nb", &[("a", false), ("", false), ("b", false)]);
         check("abcd\nabcde\nf\n", &[("abcd", false), ("abcd", true), ("f", false)]);
         check("abcdefghijkl", &[("abcd", true)]);
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_passed_over_once() {
+        check("\u{feff}a\n\u{feff}\n", &[("a", false), ("\u{feff}", false)]);
+        check("\u{feff}", &[("", false)]);
     }
 }

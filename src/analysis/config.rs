@@ -163,6 +163,12 @@ mod tests {
         config.override_with("maxVisits=7,homeDataDir=/x,analysisPVLen=3,maxTime=").unwrap();
         assert_eq!((config.settings.analyst.limits.visits, config.variation), (Some(7), 3));
         assert!(config.has("homeDataDir") && !config.has("logDir"));
+        let marked = read(&[
+            ("main.cfg", "\u{feff}maxVisits = 3\r\n@include b.cfg\r\n"),
+            ("b.cfg", "\u{feff}analysisPVLen=4"),
+        ]);
+        let marked = marked.unwrap();
+        assert_eq!((marked.settings.analyst.limits.visits, marked.variation), (Some(3), 4));
     }
 
     #[test]

@@ -1,8 +1,11 @@
 //! The text of KataGo's configurations: files of `key = value` lines, and what the command line overrides.
 
-use std::fs;
+use crate::files::read_text;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
+
+/// A larger file is no configuration.
+const FILE_BYTES_MOST: u64 = 16 << 20;
 
 /// What is wrong with a configuration's text.
 #[derive(Debug, Error)]
@@ -57,7 +60,7 @@ impl Entries {
         if open.contains(&real) {
             return Err(EntriesError::Circle(path.to_owned()));
         }
-        let text = fs::read_to_string(path).map_err(unreadable)?;
+        let text = read_text(path, FILE_BYTES_MOST).map_err(unreadable)?;
         open.push(real);
         for (index, line) in text.lines().enumerate() {
             let line = line.split('#').next().unwrap_or_default().trim();

@@ -7,6 +7,7 @@ use super::config::Config;
 use super::query::{Action, HumanModels, Line, Object, Query, read};
 use super::report;
 use crate::engine::{Analyst, Question, Reports, Wishes};
+use crate::files::without_mark;
 use serde_json::{Value, json};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -215,10 +216,13 @@ impl<W: Write + Send> Shared<'_, W> {
                 || self.server.analyst.network().takes_metadata(),
             names: self.server.models.names.join(", "),
         };
+        let mut is_first = true;
         while let Some(line) = read_line(input)? {
             if self.is_over() {
                 return Ok(());
             }
+            // Some editors and shells write a byte order mark in front of everything.
+            let line = if std::mem::take(&mut is_first) { without_mark(&line).to_vec() } else { line };
             let Ok(line) = String::from_utf8(line) else {
                 self.say(
                     &json!({ "error": "the line is not UTF-8 - could not parse input line as json request" }),

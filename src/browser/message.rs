@@ -90,9 +90,16 @@ pub(super) enum Ask {
         black: Seat,
         white: Seat,
     },
-    /// Goes on with a record.
+    /// Goes on with a record; only as far as it can be followed, if it is to be partial.
     Load {
+        /// The file where it is UTF-8.
+        #[serde(default)]
         text: String,
+        /// Its bytes in Base64 where it is not.
+        #[serde(default)]
+        bytes: String,
+        #[serde(default)]
+        partial: bool,
     },
     /// Goes on with a record that this page had before the server was started anew, if nothing has begun since.
     Restore {
@@ -109,6 +116,14 @@ pub(super) enum Ask {
     Rest {},
     /// In a review: sends the record with everything that was found.
     Save {},
+}
+
+/// The bytes of a file that came as text or in Base64; `None` if it is neither.
+pub(super) fn file_bytes(text: String, bytes: &str) -> Option<Vec<u8>> {
+    match bytes {
+        "" => Some(text.into_bytes()),
+        _ => data_encoding::BASE64.decode(bytes.as_bytes()).ok(),
+    }
 }
 
 /// Longest time that can be chosen, in seconds.
@@ -181,6 +196,12 @@ mod tests {
         let read = |text: &str| serde_json::from_str::<Ask>(text);
         assert!(read(r#"{"do":"play","at":3,"place":"dd"}"#).is_ok());
         assert!(read(r#"{"do":"settle"}"#).is_ok());
+        assert!(
+            read(r#"{"do":"load","bytes":"KDsp"}"#).is_ok() && read(r#"{"do":"load","text":"(;)"}"#).is_ok()
+        );
+        assert_eq!(file_bytes(String::new(), "KDsp").as_deref(), Some(&b"(;)"[..]));
+        assert_eq!(file_bytes("(;)".to_owned(), "").as_deref(), Some(&b"(;)"[..]));
+        assert_eq!(file_bytes(String::new(), "no Base64"), None);
         for text in [
             "",
             "{}",

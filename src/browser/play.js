@@ -25,7 +25,7 @@
     if (message.is === "choices") { choices = message; fillChoices(); }
     else if (message.is === "state") take(message);
     else if (message.is === "thought") hearThought(message);
-    else if (message.is === "refused") refused(message.why);
+    else if (message.is === "refused") refused(message.why, message);
     else if (message.is === "trouble") warn(text("trouble", message));
   }, isOpen => warn(isOpen ? "" : text("lost")));
   const ask = (what, more = {}) => link.say({ do: what, ...more });
@@ -36,8 +36,12 @@
     get("connection").hidden = !words;
   }
 
-  function refused(why) {
-    const words = text(`refused-${why}`, { hint: text("hint-handicap") });
+  function refused(why, { text: reason = "", partial = false } = {}) {
+    const words = [text(`refused-${why}`, { hint: text("hint-handicap") }), reason].filter(Boolean).join(" ");
+    if (partial && opened && confirm(`${words}\n\n${text("open-partly")}`)) {
+      ask("load", { ...opened, partial: true });
+      return;
+    }
     if (get("new-game").open) { get("new-trouble").textContent = words; get("new-trouble").hidden = false; }
     isWaiting = false;
     notice = words;
@@ -45,6 +49,8 @@
     say(words);
   }
   let notice = "";
+  // The file that was opened last.
+  let opened = null;
 
   // A state of the table: everything there is to draw.
   function take(next) {
@@ -63,6 +69,10 @@
       if (thought && thought.at !== next.moves.length) thought = null;
       line = null;
       isPinned = false;
+    }
+    if (next.notes.length && JSON.stringify(next.notes) !== JSON.stringify(before?.notes)) {
+      notice = next.notes.join("; ");
+      say(notice);
     }
     const isOther = !before || before.columns !== next.columns || before.rows !== next.rows;
     if (next.moves.length < rates.length) rates.length = next.moves.length + 1;
@@ -443,7 +453,10 @@
   // ---- Records ----
 
   async function load(file) {
-    try { ask("load", { text: await readRecord(file) }); } catch { refused("too-long"); }
+    try {
+      opened = await readRecord(file);
+      ask("load", opened);
+    } catch { refused("too-long"); }
   }
   takeFiles(get("file"), load);
   onClick("load", () => get("file").click());

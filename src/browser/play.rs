@@ -1,7 +1,7 @@
 //! `kosumi play`: one table, the windows around it, and the engines that play or explain.
 
 use super::http::Resource;
-use super::message::{Ask, Seat, parse_place};
+use super::message::{Ask, Seat, file_bytes, parse_place};
 use super::opponent::Opponent;
 use super::page;
 use super::server::{Server, Site};
@@ -42,6 +42,8 @@ pub struct Setup {
     pub token: Option<String>,
     /// Makes the engine.
     pub make: MakeEngine,
+    /// Says the date, for records.
+    pub today: fn() -> String,
 }
 
 impl std::fmt::Debug for Setup {
@@ -61,6 +63,8 @@ pub struct FirstGame {
     pub komi: f32,
     /// A record to go on with instead.
     pub record: Option<Vec<u8>>,
+    /// Is as much of it wanted as can be followed?
+    pub is_partial: bool,
     /// Command lines of other engines.
     pub engines: Vec<String>,
 }
@@ -126,8 +130,12 @@ pub fn play(setup: Setup, first: &FirstGame, ready: &mut dyn FnMut(&str, &str)) 
     let server = Server::new(setup.address, setup.token)?;
     let (events, happened) = mpsc::channel();
     let mut table = Table::new(first.size, first.rules, first.komi, first.engines.len());
+    let mut notes = Vec::new();
     if let Some(bytes) = &first.record {
-        table.load(bytes).map_err(|_| io::Error::other("no record of a game that can be gone on with"))?;
+        notes = table.load(bytes, first.is_partial).map_err(|bad| {
+            let why = if bad.text.is_empty() { "it is too long".to_owned() } else { bad.text };
+            io::Error::other(format!("the record cannot be gone on with: {why}"))
+        })?;
     }
     let tell = events.clone();
     let thinker = Thinker::start(setup.make, move |number, finding| {
@@ -155,6 +163,8 @@ pub fn play(setup: Setup, first: &FirstGame, ready: &mut dyn FnMut(&str, &str)) 
         question: None,
         opponent_number: 0,
         is_analysed: false,
+        notes,
+        today: setup.today,
         session,
         begin: Instant::now(),
     };
@@ -180,6 +190,9 @@ struct Room {
     /// The number of the last question to another engine; an answer to an older one is of no interest.
     opponent_number: u64,
     is_analysed: bool,
+    /// What there is to say of the record that the game comes from.
+    notes: Vec<String>,
+    today: fn() -> String,
     session: String,
     begin: Instant,
 }
@@ -245,11 +258,12 @@ impl Room {
     }
 
     fn state(&self) -> Value {
-        let mut state = self.table.state(&self.engines, self.now());
+        let mut state = self.table.state(&self.engines, self.now(), Some((self.today)()));
         if let Value::Object(state) = &mut state {
             let is_thinking = self.engine_on_turn() && !self.table.is_paused();
             state.insert("thinking".to_owned(), is_thinking.into());
             state.insert("analysed".to_owned(), self.is_analysed.into());
+            state.insert("notes".to_owned(), self.notes.clone().into());
             state.insert("session".to_owned(), self.session.clone().into());
         }
         state
@@ -318,7 +332,10 @@ impl Room {
         // Another window was faster.
         let is_late = |at: usize| at != moves;
         match ask {
-            Ask::New { game } => self.table.begin(&game)?,
+            Ask::New { game } => {
+                self.table.begin(&game)?;
+                self.notes.clear();
+            }
             Ask::Play { at, place } => {
                 if is_late(at) || self.engine_on_turn() {
                     return Err(Refusal::NotNow);
@@ -355,14 +372,32 @@ impl Room {
             Ask::Resume {} => self.table.resume(now)?,
             Ask::Pause { on } => self.table.pause(on, now),
             Ask::Seats { black, white } => self.table.seat(black, white)?,
-            Ask::Load { text } => self.table.load(text.as_bytes())?,
+            Ask::Load { text, bytes, partial } => {
+                let bytes = file_bytes(text, &bytes).ok_or(Refusal::BadMessage)?;
+                match self.table.load(&bytes, partial) {
+                    Ok(notes) => self.notes = notes,
+                    Err(bad) => {
+                        self.windows.tell(
+                            window,
+                            &json!({
+                                "is": "refused",
+                                "why": bad.refusal,
+                                "text": bad.text,
+                                "partial": bad.can_be_partial,
+                            }),
+                        );
+                        return Ok(());
+                    }
+                }
+            }
             Ask::Restore { text, black, white } => {
                 if !self.table.is_fresh() {
                     let state = self.state();
                     self.windows.tell(window, &state);
                     return Ok(());
                 }
-                self.table.load(text.as_bytes())?;
+                // The page had it from here: what cannot be followed was not there either.
+                self.table.load(text.as_bytes(), true)?;
                 self.table.seat(black, white)?;
             }
             Ask::Look { .. } | Ask::Rest {} | Ask::Save {} => return Err(Refusal::BadMessage),

@@ -4,7 +4,7 @@
 //! afterwards another engine looks at what is looked at: each window says which position, and they take turns.
 
 use super::http::Resource;
-use super::message::{Ask, parse_place};
+use super::message::{Ask, file_bytes, parse_place};
 use super::play::Setup;
 use super::server::{Server, Site};
 use super::table::Refusal;
@@ -288,10 +288,19 @@ impl Room {
                 self.windows.tell(window, &json!({ "is": "record", "name": "reviewed.sgf", "text": text }));
                 Ok(())
             }
-            Ask::Load { text } => {
-                let bare = (self.reviewer.bare)(text.as_bytes()).map_err(|_| Refusal::BadRecord)?;
-                self.show(bare, false);
-                self.review(text.into_bytes());
+            // The page says of a record what of it cannot be followed.
+            Ask::Load { text, bytes, partial: _ } => {
+                let bytes = file_bytes(text, &bytes).ok_or(Refusal::BadMessage)?;
+                match (self.reviewer.bare)(&bytes) {
+                    Ok(bare) => {
+                        self.show(bare, false);
+                        self.review(bytes);
+                    }
+                    Err(text) => {
+                        let message = json!({ "is": "refused", "why": Refusal::BadRecord, "text": text });
+                        self.windows.tell(window, &message);
+                    }
+                }
                 Ok(())
             }
             _ => Err(Refusal::BadMessage),

@@ -9,7 +9,7 @@ use crate::handicap::{fixed_handicap, star_points};
 use crate::review::{owners, place};
 use crate::rules::{PRESETS, Rules};
 use crate::score::{self, format_score};
-use crate::sgf::{Meta, Record, Strictness, Tree};
+use crate::sgf::{Follow, Meta, Record, SgfError, Strictness, Tree};
 use crate::time::{Clock, TimeControl};
 use crate::words::color_letter;
 use serde::Serialize;
@@ -62,6 +62,22 @@ impl From<IllegalMove> for Refusal {
     }
 }
 
+/// Why a record is not loaded.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct BadRecord {
+    pub(super) refusal: Refusal,
+    /// What is wrong with it, and where.
+    pub(super) text: String,
+    /// Can a part of it be loaded?
+    pub(super) can_be_partial: bool,
+}
+
+impl From<BadRecord> for Refusal {
+    fn from(bad: BadRecord) -> Refusal {
+        bad.refusal
+    }
+}
+
 /// A game on a board.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
@@ -69,6 +85,8 @@ pub(super) struct Table {
     seats: ByColor<Seat>,
     /// Players of a record that was loaded.
     names: ByColor<Option<String>>,
+    /// Its date.
+    date: Option<String>,
     phase: Phase,
     clocks: ByColor<Clock>,
     /// When the player on turn began to think, while a clock runs.
@@ -107,6 +125,7 @@ impl Table {
             game: Game::new(size, rules, komi),
             seats: ByColor::new(Seat::Person, Seat::Kosumi { level: USUAL.to_owned() }),
             names: ByColor::default(),
+            date: None,
             phase: Phase::Playing,
             clocks: ByColor::new(clock, clock),
             turn_began: None,
@@ -171,30 +190,43 @@ impl Table {
         Ok(())
     }
 
-    /// Goes on with a record, its main line, two people at the board.
-    pub(super) fn load(&mut self, bytes: &[u8]) -> Result<(), Refusal> {
-        let record = Record::parse(bytes).map_err(|_| Refusal::BadRecord)?;
-        let rules = record.rules().unwrap_or(self.game.rules());
-        let komi = rules.usual_komi();
-        let replayed =
-            record.replay(rules, komi, None, Strictness::Tolerant).map_err(|_| Refusal::BadRecord)?;
-        if replayed.game.records().len() > MOVES_MOST {
-            return Err(Refusal::TooLong);
+    /// Goes on with a record, its main line, two people at the board. One that cannot be followed to its end is refused,
+    /// unless it is to be partial. Returns what there is to say of it, a line each.
+    pub(super) fn load(&mut self, bytes: &[u8], is_partial: bool) -> Result<Vec<String>, BadRecord> {
+        let bad = |error: SgfError, can_be_partial| BadRecord {
+            refusal: Refusal::BadRecord,
+            text: error.located(bytes).to_string(),
+            can_be_partial,
+        };
+        let record = Record::parse(bytes).map_err(|error| bad(error, false))?;
+        let follow = Follow { rules: self.game.rules(), up_to: None, strictness: Strictness::Tolerant };
+        let followed = record.follow(&follow).map_err(|error| bad(error, false))?;
+        if let Some(fault) = followed.fault.as_ref().filter(|_| !is_partial) {
+            return Err(bad(fault.clone(), true));
         }
-        let game = replayed.game;
+        let followed = followed.located(bytes);
+        let said = followed.lines().collect();
+        if followed.game.records().len() > MOVES_MOST {
+            return Err(BadRecord { refusal: Refusal::TooLong, text: String::new(), can_be_partial: false });
+        }
+        let is_whole = followed.fault.is_none();
+        let game = followed.game;
         let phase = match (&record.result, game.is_over()) {
             (_, true) => Phase::Marking(PointSet::EMPTY),
-            (Some(result), false) if !result.is_empty() && result != "?" => Phase::Over(result.clone()),
+            (Some(result), false) if is_whole && !result.is_empty() && result != "?" => {
+                Phase::Over(result.clone())
+            }
             _ => Phase::Playing,
         };
         *self = Table {
             phase,
             seats: ByColor::new(Seat::Person, Seat::Person),
             names: ByColor::new(record.black.clone(), record.white.clone()),
+            date: record.date.clone(),
             ..Table::new(game.size(), game.rules(), game.komi(), self.engines)
         };
         self.game = game;
-        Ok(())
+        Ok(said)
     }
 
     /// Other players.
@@ -427,13 +459,14 @@ impl Table {
         of_seat.or_else(|| self.names[color].clone())
     }
 
-    /// The game as a record.
+    /// The game as a record. The date is that of a game which began here.
     pub(super) fn record(&self, engines: &[String], date: Option<String>) -> Tree {
         let result = match &self.phase {
             Phase::Over(result) => Some(result.clone()),
             _ => None,
         };
         let name = |color| self.name(color, engines);
+        let date = self.date.clone().or(date);
         let meta = Meta { black: name(Color::Black), white: name(Color::White), result, date, comment: None };
         let mut tree = Tree::of_game(&self.game, &meta);
         let line = tree.main_line();
@@ -454,8 +487,8 @@ impl Table {
         tree
     }
 
-    /// Everything that a page draws.
-    pub(super) fn state(&self, engines: &[String], now: Duration) -> Value {
+    /// Everything that a page draws. The date goes into the record.
+    pub(super) fn state(&self, engines: &[String], now: Duration, date: Option<String>) -> Value {
         let (game, size) = (&self.game, self.game.size());
         let at = |point| place(size, Move::Play(point));
         let stones = |color: Color| -> String {
@@ -509,7 +542,7 @@ impl Table {
             "outlooks": self.outlooks.iter().map(|(number, outlook)| {
                 json!([number, (outlook.win_rate * 1000.0).round(), (outlook.score * 10.0).round(), outlook.visits])
             }).collect::<Vec<Value>>(),
-            "record": self.record(engines, None).to_string(),
+            "record": self.record(engines, date).to_string(),
         })
     }
 
@@ -617,14 +650,14 @@ mod tests {
         play(&mut table, &["cc", "aa", "bb", "--", "--"], NOW);
         assert!(matches!(table.phase, Phase::Marking(_)));
         table.mark(parse_place(table.game.size(), "aa").unwrap()).unwrap();
-        assert_eq!(table.state(&[], NOW)["count"]["score"], "B+24.5");
-        assert_eq!(table.state(&[], NOW)["dead"], "aa");
+        assert_eq!(table.state(&[], NOW, None)["count"]["score"], "B+24.5");
+        assert_eq!(table.state(&[], NOW, None)["dead"], "aa");
         table.settle().unwrap();
         assert_eq!(table.phase, Phase::Over("B+24.5".to_owned()));
         let text = table.record(&[], None).to_string();
         assert!(text.contains("RE[B+24.5]"), "{text}");
         let mut loaded = Table::new(BoardSize::square(19).unwrap(), Rules::default(), 7.5, 0);
-        loaded.load(text.as_bytes()).unwrap();
+        loaded.load(text.as_bytes(), false).unwrap();
         assert_eq!(loaded.game.records().len(), 5);
         assert_eq!(table.play(Move::Pass, NOW), Err(Refusal::NotNow));
     }
@@ -650,8 +683,33 @@ mod tests {
         ] {
             assert_eq!(table.begin(&change), Err(Refusal::BadSettings), "{name}");
         }
-        assert_eq!(table.load(b"no record"), Err(Refusal::BadRecord));
-        assert_eq!(table.game.records().len(), 1);
+        assert_eq!(table.load(b"no record", true).unwrap_err().refusal, Refusal::BadRecord);
+        let broken = b"(;SZ[9];B[ee];W[ee];B[dd])";
+        let bad = table.load(broken, false).unwrap_err();
+        assert_eq!(
+            (bad.text.as_str(), bad.can_be_partial),
+            ("move 2, White E5: occupied (at byte 16)", true)
+        );
+        assert_eq!((table.game.records().len(), table.game.size()), (1, BoardSize::square(5).unwrap()));
+        assert_eq!(table.load(broken, true).unwrap(), ["move 2, White E5: occupied (at byte 16)"]);
+        assert_eq!((table.game.records().len(), &table.phase), (1, &Phase::Playing));
+        let notes = table.load("(;SZ[9]RU[mahjong]PB[\u{e9}]CA[GBK];B[ee])".as_bytes(), false).unwrap();
+        assert_eq!(notes.len(), 2, "{notes:?}");
+    }
+
+    #[test]
+    fn saved_records_have_a_date_and_names() {
+        let mut table = table(9);
+        let today = || Some("2026-01-31".to_owned());
+        table.begin(&NewGame { white: Seat::Kosumi { level: USUAL.to_owned() }, ..wanted(9) }).unwrap();
+        let text = table.record(&[], today()).to_string();
+        assert!(
+            text.contains("DT[2026-01-31]") && text.contains("PW[Kosumi ") && !text.contains("PB["),
+            "{text}"
+        );
+        table.load(b"(;SZ[9]PB[Ann]PW[Bob]DT[1999];B[ee])", false).unwrap();
+        let text = table.record(&[], today()).to_string();
+        assert!(text.contains("DT[1999]") && text.contains("PB[Ann]PW[Bob]"), "{text}");
     }
 
     #[test]
@@ -693,8 +751,8 @@ mod tests {
     #[test]
     fn names_of_a_record_are_text() {
         let mut table = table(9);
-        table.load(b"(;SZ[9]PB[<script>alert(1)</script>]PW[\"]RE[<b>];B[cc])").unwrap();
-        let state = table.state(&[], NOW);
+        table.load(b"(;SZ[9]PB[<script>alert(1)</script>]PW[\"]RE[<b>];B[cc])", false).unwrap();
+        let state = table.state(&[], NOW, None);
         assert_eq!(state["names"]["B"], "<script>alert(1)</script>");
         assert_eq!(state["phase"], "over");
     }

@@ -14,7 +14,7 @@ use crate::graph_key::Sharing;
 use crate::net::{BuiltIn, Network, Profile, Rank};
 use crate::ranks::World;
 use crate::rules::Rules;
-use crate::session::{Autosave, Served, newest};
+use crate::session::{Autosave, Served, newest, today};
 use anyhow::{Context, bail};
 use clap::Args;
 use kosumi_gtp::Log;
@@ -297,7 +297,8 @@ fn serve(arguments: &Arguments, mut engine: Engine) -> anyhow::Result<()> {
     let commands = Commands::new(engine)
         .called(name, version)
         .with_live_graphics(arguments.live_graphics, Box::new(draw))
-        .with_notes(note);
+        .with_notes(note)
+        .with_date(|| Some(today()));
     super::shell::greet();
     let mut served = Served::new(commands, autosave, log);
     #[cfg(unix)]

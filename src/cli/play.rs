@@ -7,6 +7,7 @@ use crate::browser::{self, FirstGame, MakeEngine, Purpose, Setup};
 use crate::engine::{Engine, EngineSettings};
 use crate::net::BuiltIn;
 use crate::rules::Rules;
+use crate::session::today;
 use anyhow::{Context, ensure};
 use clap::Args;
 use std::fs;
@@ -66,6 +67,9 @@ pub(super) struct Arguments {
     /// A record to go on with
     #[arg(value_name = "GAME.sgf")]
     file: Option<PathBuf>,
+    /// Go on with as much of the record as can be followed
+    #[arg(long, requires = "file")]
+    partial: bool,
     /// Size of the board at the start: 9, or WIDTHxHEIGHT
     #[arg(long, value_name = "SIZE", default_value = "9", value_parser = options::board_size)]
     boardsize: BoardSize,
@@ -94,7 +98,7 @@ fn token(text: &str) -> Result<String, String> {
 impl ServerArguments {
     /// What the server is started with.
     pub(super) fn setup(&self, make: MakeEngine) -> Setup {
-        Setup { address: SocketAddr::new(self.listen, self.port), token: self.token.clone(), make }
+        Setup { address: SocketAddr::new(self.listen, self.port), token: self.token.clone(), make, today }
     }
 
     /// Says where the page is, and opens it.
@@ -153,6 +157,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         rules: arguments.rules,
         komi: arguments.komi.unwrap_or(arguments.rules.usual_komi()),
         record,
+        is_partial: arguments.partial,
         engines: arguments.engines.clone(),
     };
     let make = arguments.behind.engine(arguments.rules)?;

@@ -4,7 +4,7 @@ use super::gtp::EngineArguments;
 use super::{options, progress, ranks};
 use crate::commands::Commands;
 use crate::engine::{Engine, EngineSettings};
-use crate::files::{check_target, write_at_once};
+use crate::files::{check_target, read_text, write_at_once};
 use crate::net::Network;
 use crate::players::{Children, Engines, Threads};
 use crate::ranks::Part;
@@ -15,7 +15,6 @@ use crate::regress::{
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
-use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -180,7 +179,7 @@ fn exit_code(tally: &Tally, fail_on_pass: bool, ignore_unsupported: bool) -> u8 
 }
 
 fn read_run(path: &Path) -> anyhow::Result<RunResult> {
-    let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let text = read_text(path, u64::MAX - 1).with_context(|| format!("cannot read {}", path.display()))?;
     RunResult::from_json(&text).with_context(|| path.display().to_string())
 }
 

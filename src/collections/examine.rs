@@ -137,11 +137,8 @@ impl Examined {
 
     /// The move that nobody can play, which ended the replay.
     pub fn refused(&self) -> Option<&SgfError> {
-        let ends = |error: &&SgfError| match error.kind {
-            SgfErrorKind::IllegalMove { .. } => true,
-            // The text of a move, not of a point that was to be set up.
-            SgfErrorKind::BadPoint(_) => !self.record.warnings.contains(error),
-            _ => false,
+        let ends = |error: &&SgfError| {
+            matches!(error.kind, SgfErrorKind::IllegalMove { .. } | SgfErrorKind::BadMove { .. })
         };
         self.warnings.last().filter(ends)
     }

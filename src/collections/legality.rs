@@ -5,7 +5,7 @@ use super::pipeline::Work;
 use super::reading::{Batch, Entry};
 use crate::game::Game;
 use crate::rules::Rules;
-use crate::sgf::{Record, SgfErrorKind, Step, Strictness, source_offset};
+use crate::sgf::{Record, Step, Strictness, source_offset};
 use serde::{Deserialize, Serialize};
 
 /// What the games of a batch came to.
@@ -23,6 +23,10 @@ pub struct Replayed {
     pub wrong_keys: u64,
     /// The first violations, in words.
     pub lines: Vec<String>,
+    /// Records of which there is something to say that is no violation.
+    pub noted: u64,
+    /// What there is to say of the first of them.
+    pub notes: Vec<String>,
 }
 
 impl Replayed {
@@ -47,11 +51,13 @@ impl Replayed {
         self.bad_games += other.bad_games;
         self.violations += other.violations;
         self.wrong_keys += other.wrong_keys;
+        self.noted += other.noted;
     }
 
     fn add(&mut self, batch: &Batch, entry: &Entry, record: &Record, rules: Rules, list: usize) {
         let before = self.violations;
-        let mut found: Vec<(usize, usize, String)> = Vec::new();
+        // The number of the move, if it is one, the place in the text, and what is wrong.
+        let mut found: Vec<(Option<usize>, usize, String)> = Vec::new();
         let mut moves = 0;
         let observe = |step: Step<'_>, game: &Game| {
             let board = game.board();
@@ -61,18 +67,27 @@ impl Replayed {
             if let Step::Move { number, recorded, objection, .. } = step {
                 moves = number;
                 if let (Some(reason), Ok(mv)) = (objection, &recorded.mv) {
-                    found.push((number, recorded.offset, format!("{} {mv}: {}", recorded.color, reason)));
+                    let what = format!("{} {mv}: {}", recorded.color, reason);
+                    found.push((Some(number), recorded.offset, what));
                 }
             }
         };
-        match record.replay_observed(rules, rules.usual_komi(), None, Strictness::Tolerant, observe) {
-            Ok(replayed) => found.extend(replayed.warnings.into_iter().map(|warning| match warning.kind {
-                SgfErrorKind::IllegalMove { number, color, mv, reason } => {
-                    (number, warning.offset, format!("{color} {mv}: {}, the replay ends here", reason))
-                }
-                kind => (moves + 1, warning.offset, kind.to_string()),
+        let komi = record.komi_under(rules);
+        match record.replay_observed(rules, komi, None, Strictness::Tolerant, observe) {
+            Ok(replayed) => found.extend(replayed.warnings.into_iter().map(|warning| {
+                let end = if warning.kind.number().is_some() { ", the replay ends here" } else { "" };
+                let what = warning.kind.without_number() + end;
+                (warning.kind.number(), warning.offset, what)
             })),
-            Err(error) => found.push((moves + 1, error.offset, error.kind.to_string())),
+            Err(error) => found.push((None, error.offset, error.kind.to_string())),
+        }
+        found.sort_by_key(|(_, offset, _)| *offset);
+        let notes = record.notes(rules, komi, false);
+        if !notes.is_empty() {
+            self.noted += 1;
+            let room = list.saturating_sub(self.notes.len());
+            let place = format!("{}: game {}", entry.place.source, entry.place.game);
+            self.notes.extend(notes.into_iter().take(room).map(|note| format!("{place}: {note}")));
         }
         self.games += 1;
         self.moves += moves as u64;
@@ -81,7 +96,8 @@ impl Replayed {
         let room = list.saturating_sub(self.lines.len());
         self.lines.extend(found.into_iter().take(room).map(|(number, offset, what)| {
             let byte = entry.place.offset + source_offset(batch.bytes(entry), offset) as u64;
-            format!("{}: game {}, byte {byte}, move {number}: {what}", entry.place.source, entry.place.game)
+            let number = number.map(|number| format!(", move {number}")).unwrap_or_default();
+            format!("{}: game {}, byte {byte}{number}: {what}", entry.place.source, entry.place.game)
         }));
     }
 }

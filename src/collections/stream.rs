@@ -68,11 +68,12 @@ impl<R: Read> RecordStream<R> {
 }
 
 impl Recoding {
-    /// What a text needs that begins like this. A first piece of one byte is a chance that is taken.
+    /// What a text needs that begins like this, with a byte order mark or a game. A first piece of few bytes is a chance that
+    /// is taken.
     fn of(chunk: &[u8]) -> Recoding {
         match chunk {
-            [0xff, 0xfe, ..] => Recoding::Utf16(UTF_16LE.new_decoder()),
-            [0xfe, 0xff, ..] => Recoding::Utf16(UTF_16BE.new_decoder()),
+            [0xff, 0xfe, ..] | [b'(', 0, b';', 0, ..] => Recoding::Utf16(UTF_16LE.new_decoder()),
+            [0xfe, 0xff, ..] | [0, b'(', 0, b';', ..] => Recoding::Utf16(UTF_16BE.new_decoder()),
             _ => Recoding::None,
         }
     }

@@ -20,6 +20,7 @@ mod handicap;
 mod kgs;
 mod network;
 mod parameters;
+mod paths;
 mod play;
 mod reading;
 mod record;
@@ -215,8 +216,9 @@ pub const TABLE: &[Row] = &[
     row("estimate_score", show::estimate_score, "",
         "the expected score, with an upper and a lower bound from White's side"),
     row("final_score", status::final_score, "", "the result if the game ended here"),
-    row("loadsgf", record::loadsgf, "file [move|vertex]",
-        "the position of a record before this move or the first one there, or its last one"),
+    row("loadsgf", record::loadsgf, "file [move|vertex] [--partial]",
+        "the position of a record before this move or the first one there, or its last one; with --partial as far \
+         as it can be followed"),
     row("printsgf", record::printsgf, "[file] [remarks]",
         "the game as SGF, in the answer or to a file; remarks: none, brief (the usual) or variation"),
     row("savesgf", record::savesgf, "file [remarks]", "the game as SGF, to a file"),
@@ -312,6 +314,8 @@ pub struct Commands {
     note: fn(&str),
     /// The rank with which the program was started.
     usual_rank: Option<Rank>,
+    /// The date for records of games that begin here, if somebody knows it.
+    today: fn() -> Option<String>,
     /// What `name` and `version` answer.
     identity: (&'static str, Cow<'static, str>),
 }
@@ -325,6 +329,7 @@ impl Commands {
             folder: PathBuf::new(),
             live_graphics: graphics::LiveGraphics::default(),
             note: |_| {},
+            today: || None,
             identity: ("Kosumi", Cow::Borrowed(env!("CARGO_PKG_VERSION"))),
         }
     }
@@ -333,6 +338,12 @@ impl Commands {
     #[must_use]
     pub fn with_notes(self, note: fn(&str)) -> Commands {
         Commands { note, ..self }
+    }
+
+    /// The same, but records have a date. Without one they are the same on every day.
+    #[must_use]
+    pub fn with_date(self, today: fn() -> Option<String>) -> Commands {
+        Commands { today, ..self }
     }
 
     /// The same, but with another name and version: some programs show all that an engine says only if it has a name

@@ -1,40 +1,65 @@
 //! Records of games: reading and writing SGF.
 
+use super::paths::FileAndMore;
 use super::text::{color_text, vertex_move};
 use super::{Answer, Commands};
 use crate::engine::Remarks;
-use crate::sgf::{Meta, Record, Strictness};
+use crate::sgf::{Meta, Record, SgfError};
 use kosumi_gtp::{Arguments, Failure, Response, Session, Vertex};
+use std::fmt;
 use std::fs::File;
 use std::io::Read;
+use std::path::Path;
 
 /// A larger file is no game record, or a collection that `loadsgf` is not made for.
 const FILE_BYTES_MAX: u64 = 64 << 20;
 
-/// `loadsgf file [move]`: the position before that move, or the last one. The move is a number, counted from 1, or,
-/// as GNU Go has it, a vertex: the first move there. Answers with the player on turn, as GNU Go does. Size, komi
-/// and moves come from the file; the rules stay unless the file names known ones.
+/// The word that asks for as much of a record as can be followed.
+const PARTIAL: &str = "--partial";
+
+/// `loadsgf file [move] [--partial]`: the position before that move, or the last one. The move is a number, counted
+/// from 1, or, as GNU Go has it, a vertex: the first move there. Answers with the player on turn, as GNU Go does. Size,
+/// komi and moves come from the file; the rules, too, if the file names known ones.
+///
+/// A record that cannot be followed up to there is refused, and the game stays as it was; with `--partial` as much of it
+/// is loaded as can be followed, and notes say what is wrong. What is wrong behind the position is a note.
 pub(super) fn loadsgf(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
-    let path = commands.folder.join(arguments.word()?);
-    let until = arguments.optional_word().map(Until::read).transpose()?;
-    let mut bytes = Vec::new();
-    let file = File::open(path).map_err(|_| Failure::cannot_load_file())?;
-    let read = file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes);
-    if read.is_err() || bytes.len() as u64 > FILE_BYTES_MAX {
-        return Err(Failure::cannot_load_file());
-    }
-    let game = commands.engine.game();
-    let record = Record::parse(&bytes).map_err(|_| Failure::cannot_load_file())?;
+    let line = arguments.tail();
+    let line = line.trim_ascii();
+    let without = line.strip_suffix(PARTIAL).filter(|rest| rest.ends_with(' ') || rest.ends_with('"'));
+    let is_partial = without.is_some();
+    let line = without.unwrap_or(line).trim_ascii_end();
+    let FileAndMore { path, more } = commands.file_to_read(line, |word| Until::read(word).is_ok())?;
+    let is_partial = is_partial || more.iter().any(|word| word == PARTIAL);
+    let until = more.iter().find(|word| *word != PARTIAL).map(|word| Until::read(word)).transpose()?;
+    let bytes = contents(&path).map_err(|error| cannot_load(&error))?;
+    let located = |error: SgfError| cannot_load(&error.located(&bytes));
+    let record = Record::parse(&bytes).map_err(located)?;
     let up_to = until.map(|until| until.number(&record)).transpose()?;
-    let rules = record.rules().unwrap_or(game.rules());
-    let strictness =
-        if commands.engine.settings().strict { Strictness::Strict } else { Strictness::Tolerant };
-    let replayed =
-        record.replay(rules, game.komi(), up_to, strictness).map_err(|_| Failure::cannot_load_file())?;
-    let to_move = replayed.game.to_move();
-    commands.engine.set_game(replayed.game);
-    commands.engine.forget();
-    Ok(color_text(to_move).into())
+    let followed = commands.engine.load(&record, up_to, is_partial).map_err(located)?.located(&bytes);
+    let name = path.display();
+    if followed.fault.is_some() {
+        let moves = followed.game.records().len();
+        (commands.note)(&format!("{name}: loaded up to move {moves} only"));
+    }
+    followed.lines().for_each(|line| (commands.note)(&format!("{name}: {line}")));
+    Ok(color_text(followed.game.to_move()).into())
+}
+
+/// The answer that names why.
+fn cannot_load(why: &impl fmt::Display) -> Failure {
+    Failure::new(format!("cannot load file: {why}"))
+}
+
+/// The bytes of a file that is not too large.
+fn contents(path: &Path) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(|error| error.to_string())?;
+    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    if bytes.len() as u64 > FILE_BYTES_MAX {
+        return Err("it is too large for a record".to_owned());
+    }
+    Ok(bytes)
 }
 
 /// The move before which a replay ends.
@@ -71,35 +96,44 @@ pub(super) fn printsgf(
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
 ) -> Answer {
-    let path = arguments.optional_word().filter(|&path| path != "-");
-    let text = text(commands, arguments)?;
-    match path {
-        None => Ok(text.into()),
-        Some(path) => save(commands, path, &text),
+    match arguments.peek() {
+        None => Ok(text(commands, None)?.into()),
+        Some("-") => {
+            arguments.optional_word();
+            Ok(text(commands, arguments.optional_word())?.into())
+        }
+        Some(_) => save(commands, arguments),
     }
 }
 
 /// `savesgf file [remarks]`: the game as SGF, to a file.
 pub(super) fn savesgf(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
-    let path = arguments.word()?;
-    let text = text(commands, arguments)?;
-    save(commands, path, &text)
+    save(commands, arguments)
 }
 
-/// The game as SGF, with the remarks that the next argument names.
-fn text(commands: &Commands, arguments: &mut Arguments<'_>) -> Result<String, Failure> {
-    let remarks = match arguments.optional_word() {
-        None => Remarks::default(),
-        Some("none") => Remarks::None,
-        Some("brief") => Remarks::Brief,
-        Some("variation") => Remarks::Variation,
-        Some(_) => return Err(Failure::syntax_error()),
-    };
-    Ok(commands.engine.record(remarks, &Meta::default()).to_string())
-}
-
-fn save(commands: &Commands, path: &str, text: &str) -> Answer {
-    std::fs::write(commands.folder.join(path), text)
-        .map_err(|error| Failure::new(format!("cannot write: {error}")))?;
+fn save(commands: &Commands, arguments: &mut Arguments<'_>) -> Answer {
+    let line = arguments.tail();
+    let FileAndMore { path, more } = commands.file_to_write(&line, |word| remarks(word).is_some())?;
+    let text = text(commands, more.first().map(String::as_str))?;
+    std::fs::write(path, text).map_err(|error| Failure::new(format!("cannot write: {error}")))?;
     Ok(Response::empty())
+}
+
+/// The game as SGF, with the remarks that a word names.
+fn text(commands: &Commands, word: Option<&str>) -> Result<String, Failure> {
+    let remarks = match word {
+        None => Remarks::default(),
+        Some(word) => remarks(word).ok_or_else(Failure::syntax_error)?,
+    };
+    let meta = Meta { date: (commands.today)(), ..Meta::default() };
+    Ok(commands.engine.record(remarks, &meta).to_string())
+}
+
+fn remarks(word: &str) -> Option<Remarks> {
+    match word {
+        "none" => Some(Remarks::None),
+        "brief" => Some(Remarks::Brief),
+        "variation" => Some(Remarks::Variation),
+        _ => None,
+    }
 }

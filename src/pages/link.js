@@ -31,15 +31,17 @@ class Link {
   }
 }
 
-// The text of a record, whatever character set it was written in; what is read says UTF-8.
+// A file with a record as the program takes it: as text if it is UTF-8, otherwise as bytes. The program finds out the
+// character set.
 async function readRecord(file) {
   if (file.size > 2_000_000) throw new RangeError("too long");
-  const bytes = await file.arrayBuffer();
-  const head = new TextDecoder("latin1").decode(bytes.slice(0, 4000));
-  const named = head.match(/CA\s*\[([^\]]{1,40})\]/)?.[1].trim() || "utf-8";
-  let decoder;
-  try { decoder = new TextDecoder(named); } catch { decoder = new TextDecoder("utf-8"); }
-  return decoder.decode(bytes).replace(/CA\s*\[[^\]]*\]/, "CA[UTF-8]");
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  try { return { text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) }; } catch { /* It is not UTF-8. */ }
+  // Base64 is longer by a third.
+  if (bytes.length > 1_500_000) throw new RangeError("too long");
+  let binary = "";
+  for (let at = 0; at < bytes.length; at += 0x8000) binary += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
+  return { bytes: btoa(binary) };
 }
 
 // Files that are dropped anywhere on the page, or chosen with an input.

@@ -13,6 +13,7 @@
 //! command: both tools lose it if it does not follow at once, here it only leads to a [warning](Suite::warnings).
 
 use super::expect::{Expectation, Matching, PatternError};
+use crate::files::lossy_text;
 use kosumi_gtp::{Line, MAX_LINE_BYTES};
 use std::collections::HashMap;
 use std::fs::File;
@@ -126,8 +127,7 @@ pub(super) fn read_text(path: &Path) -> io::Result<String> {
     if bytes.len() as u64 > FILE_BYTES_MAX {
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, "too large for a suite"));
     }
-    let text = String::from_utf8_lossy(&bytes);
-    Ok(text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned())
+    Ok(lossy_text(&bytes))
 }
 
 impl Suite {

@@ -82,11 +82,7 @@ impl Facts {
                 "the review ends after move {followed} of {all}: the next one cannot be played"
             ));
         }
-        if let Some(name) =
-            record.rules.as_ref().filter(|_| record.known_rules().is_none() && !given.are_rules_given)
-        {
-            warnings.push(format!("the rules “{name}” are not known here; reviewed under {}", start.rules()));
-        }
+        warnings.extend(record.notes(start.rules(), start.komi(), given.are_rules_given));
         let seconds = given.limits.hard.map(|time| time.as_secs_f64());
         let count = given.limits.playouts.map(|count| format!("{} simulations", grouped(count.into())));
         // Shares of a time for the whole game are no round numbers.
@@ -100,7 +96,7 @@ impl Facts {
             result: record.result.clone(),
             details: details.collect(),
             rules: start.rules(),
-            are_rules_known: given.are_rules_given || record.known_rules().is_some(),
+            are_rules_known: given.are_rules_given || record.rules().is_some(),
             komi: start.komi(),
             is_komi_known: record.komi.is_some(),
             handicap: start.handicap(),

@@ -390,7 +390,7 @@
       answer(index, message.numbers.a[4]);
     } else if (message.is === "refused") {
       const name = `refused-${message.why}`;
-      notice(text(TEXTS.en[name] ? name : "refused"));
+      notice([text(TEXTS.en[name] ? name : "refused"), message.text].filter(Boolean).join(" "));
     } else if (message.is === "progress") {
       notice(text("progress", message));
     } else if (message.is === "reviewed") {
@@ -451,7 +451,7 @@
       if (isOpen) look();
     });
     takeFiles(get("file"), async file => {
-      try { link.say({ do: "load", text: await readRecord(file) }); } catch { notice(text("file-too-long")); }
+      try { link.say({ do: "load", ...await readRecord(file) }); } catch { notice(text("file-too-long")); }
     });
     get("open").addEventListener("click", () => get("file").click());
     get("toggle-answers").addEventListener("click", () => {

@@ -182,7 +182,8 @@ impl Drop for Autosave {
     }
 }
 
-fn today() -> String {
+/// The day in Greenwich: `2026-01-31`.
+pub fn today() -> String {
     now().split('T').next().unwrap_or_default().to_owned()
 }
 

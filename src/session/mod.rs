@@ -6,7 +6,7 @@
 mod autosave;
 mod served;
 
-pub use autosave::{Autosave, newest};
+pub use autosave::{Autosave, newest, today};
 pub use served::Served;
 
 /// Tells the person at the terminal.

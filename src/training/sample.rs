@@ -82,10 +82,9 @@ pub fn examples(
     encode: &mut impl FnMut(&Game) -> Input,
 ) -> Result<Vec<Example>, Refusal> {
     let (winner, score) = result(record).ok_or(Refusal::NoResult)?;
-    let played_under = record.known_rules().map_or(sampling.recorded, |preset| preset.rules);
-    let usual_komi = played_under.usual_komi();
+    let played_under = record.rules().unwrap_or(sampling.recorded);
     let played = record
-        .replay(played_under, usual_komi, None, Strictness::Tolerant)
+        .replay(played_under, record.komi_under(played_under), None, Strictness::Tolerant)
         .ok()
         .filter(|replayed| replayed.warnings.is_empty())
         .ok_or(Refusal::Unplayable)?

@@ -111,14 +111,14 @@ fn predict(
 /// The position that is asked about.
 fn game(arguments: &Arguments) -> anyhow::Result<Game> {
     let record = Record::parse(&fs::read(&arguments.sgf)?)?;
-    let named = arguments.rules.or_else(|| record.known_rules().map(|preset| preset.rules));
+    let named = arguments.rules.or_else(|| record.rules());
     let rules = named.unwrap_or_default();
     let count = record.move_count();
     let moves = arguments.moves.unwrap_or(count);
     ensure!(moves <= count, "there are {count} moves, not {moves}");
     // The move that is not played any more.
     let up_to = Some(moves + 1);
-    let replayed = record.replay(rules, rules.usual_komi(), up_to, Strictness::Tolerant)?;
+    let replayed = record.replay(rules, record.komi_under(rules), up_to, Strictness::Tolerant)?;
     for warning in &replayed.warnings {
         writeln!(io::stderr(), "kosumi: {}: {warning}", arguments.sgf.display())?;
     }

@@ -399,12 +399,14 @@ impl Prepared {
         };
         let mut record = Record::parse(bytes).with_context(|| name.clone())?;
         let tree = Tree::parse(bytes).with_context(|| name.clone())?;
-        let rules =
-            arguments.rules.or_else(|| record.known_rules().map(|preset| preset.rules)).unwrap_or_default();
+        let rules = arguments.rules.or_else(|| record.rules()).unwrap_or_default();
         if let Some(komi) = arguments.komi {
             record.komi = Some(komi);
+            record.unknown_komi = None;
         }
-        let line = MainLine::of_record(&record, rules, rules.usual_komi()).with_context(|| name.clone())?;
+        let line =
+            MainLine::of_record(&record, rules, record.komi_under(rules)).with_context(|| name.clone())?;
+        let line = line.located(bytes);
         let scope = Scope {
             from: arguments.from as usize,
             to: arguments.to.map_or(usize::MAX, |to| to as usize),

@@ -45,8 +45,7 @@ pub(super) struct Arguments {
 
 impl Arguments {
     fn rules_for(&self, record: &Record) -> Rules {
-        let named = || record.known_rules().map(|preset| preset.rules).unwrap_or_default();
-        let mut rules = self.rules.unwrap_or_else(named);
+        let mut rules = self.rules.or_else(|| record.rules()).unwrap_or_default();
         rules.ko = self.ko.unwrap_or(rules.ko);
         rules
     }
@@ -62,11 +61,15 @@ pub(super) fn run(arguments: &Arguments, part: Part) -> anyhow::Result<()> {
     let start = Instant::now();
     let mut out = io::stdout().lock();
     let work = |batch: &Batch| Replayed::of(batch, |record| arguments.rules_for(record), list);
-    let mut shown = 0;
+    let (mut shown, mut noted) = (0, 0);
     let seen = run_shown(&arguments.input, part, None, work, |_, result: Replayed, _| {
         for line in result.lines.iter().take(list.saturating_sub(shown)) {
             writeln!(out, "{line}")?;
             shown += 1;
+        }
+        for note in result.notes.iter().take(list.saturating_sub(noted)) {
+            writeln!(io::stderr(), "kosumi: {note}")?;
+            noted += 1;
         }
         total.merge(&result);
         Ok(ControlFlow::Continue(()))
@@ -93,6 +96,9 @@ pub(super) fn run(arguments: &Arguments, part: Part) -> anyhow::Result<()> {
             "{} had a key that is not that of its stones: this is a fault of the program",
             counted(total.wrong_keys, "position")
         );
+    }
+    if total.noted > noted as u64 {
+        writeln!(io::stderr(), "kosumi: there is something to say of {}", counted(total.noted, "record"))?;
     }
     if total.violations > 0 {
         bail!("{} in {}", counted(total.violations, "violation"), counted(total.bad_games, "game"));
@@ -128,12 +134,14 @@ fn print(arguments: &Arguments, number: u64, part: Part) -> anyhow::Result<()> {
     let record = Record::parse(&bytes)?;
     let up_to = arguments.moves.map(|moves| moves + 1);
     let rules = arguments.rules_for(&record);
-    let replayed = record.replay(rules, rules.usual_komi(), up_to, Strictness::Tolerant)?;
+    let komi = record.komi_under(rules);
+    let replayed = record.replay(rules, komi, up_to, Strictness::Tolerant)?;
     let mut out = io::stdout().lock();
     writeln!(out, "{}: game {}, byte {}", place.source, place.game, place.offset)?;
     for (name, value) in [
         ("Black", &record.black),
         ("White", &record.white),
+        ("Event", &record.event),
         ("Date", &record.date),
         ("Result", &record.result),
     ] {
@@ -143,8 +151,11 @@ fn print(arguments: &Arguments, number: u64, part: Part) -> anyhow::Result<()> {
     }
     writeln!(out, "after move {} of {}", replayed.game.records().len(), record.move_count())?;
     write!(out, "{}", commands::diagram(&replayed.game))?;
-    for warning in &replayed.warnings {
-        writeln!(out, "{warning}")?;
+    for warning in replayed.warnings {
+        writeln!(out, "{}", warning.located(&bytes))?;
+    }
+    for note in record.notes(rules, komi, arguments.rules.is_some()) {
+        writeln!(out, "{note}")?;
     }
     Ok(())
 }

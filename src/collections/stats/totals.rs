@@ -133,7 +133,7 @@ impl Stats {
     pub(super) fn add(&mut self, batch: &Batch, entry: &Entry, examined: &Examined) {
         self.games += 1;
         self.tally += examined.tally;
-        self.add_facts(batch.bytes(entry), examined);
+        self.add_facts(examined);
         let record = &examined.record;
         let has_setup = |from: usize, to: usize| {
             record.nodes.iter().take(to).skip(from).any(|node| !node.setup.is_empty())
@@ -149,7 +149,7 @@ impl Stats {
         self.repetitions.add(batch, entry, examined, &mut self.lists.repetitions);
     }
 
-    fn add_facts(&mut self, bytes: &[u8], examined: &Examined) {
+    fn add_facts(&mut self, examined: &Examined) {
         let record = &examined.record;
         self.sizes.add(&record.size.to_string());
         self.komi.add_fact(record.komi.map(|komi| komi.to_string()).as_deref());
@@ -157,11 +157,7 @@ impl Stats {
         self.rules.add_fact(record.rules.as_deref());
         self.formats.add_fact(record.format.as_deref());
         self.charsets.add_fact(record.charset.as_deref());
-        self.encodings.add(match std::str::from_utf8(bytes) {
-            Ok(text) if text.is_ascii() => "ASCII",
-            Ok(_) => "UTF-8",
-            Err(_) => "other",
-        });
+        self.encodings.add(record.text.name());
         *self.lengths.entry(record.move_count() as u64).or_default() += 1;
         let year = record.date.as_deref().and_then(Date::parse).map(|date| date.year.to_string());
         self.years.add_fact(year.as_deref());
@@ -217,7 +213,7 @@ impl Stats {
                     };
                     (name.clone(), format!("{color} {mv}: {name}"))
                 }
-                other => ("no point of the board".to_owned(), other.to_string()),
+                other => ("no point of the board".to_owned(), other.without_number()),
             };
             reasons.push((name, true, what, examined.tally.moves as usize + 1, refused.offset));
         }

@@ -20,7 +20,8 @@ pub(crate) fn from_text(text: &str, is_tree: bool, key: Key) -> Result<Game, Clu
     let other = |_| ClusterError::OtherPosition;
     let record = Record::parse(text.as_bytes()).map_err(other)?;
     let rules = record.rules().unwrap_or(Rules::default());
-    let replayed = record.replay(rules, rules.usual_komi(), None, Strictness::Tolerant).map_err(other)?;
+    let replayed =
+        record.replay(rules, record.komi_under(rules), None, Strictness::Tolerant).map_err(other)?;
     let sharing = if is_tree { Sharing::Tree } else { Sharing::Graph };
     let game = replayed.game.with_sharing(sharing);
     if game.graph_key() == key { Ok(game) } else { Err(ClusterError::OtherPosition) }

@@ -306,8 +306,9 @@ impl Engine {
         self.notes.note_change();
     }
 
-    /// Sets the rules; the moves stay.
+    /// Sets the rules; the moves stay. Records that name no rules have these from now on.
     pub fn set_rules(&mut self, rules: Rules) {
+        self.settings.rules = rules;
         self.game = self.game.with_rules(rules, self.game.komi());
         self.notes.note_change();
     }

@@ -9,7 +9,7 @@ use super::status::Moment;
 use crate::board::{ByColor, Color, Move};
 use crate::score::format_score;
 use crate::search::SearchReport;
-use crate::sgf::{Meta, Node, Record, SgfError, Strictness, Tree};
+use crate::sgf::{Follow, Followed, Meta, Node, Record, SgfError, Strictness, Tree};
 use crate::time::{Clock, TimeControl, seconds};
 
 /// The name under which the engine stands in records.
@@ -87,6 +87,10 @@ pub(super) struct GameNotes {
     remarks: Vec<Remark>,
     /// For whom the engine has made moves.
     is_own: ByColor<bool>,
+    /// The players' names in the record that the game comes from.
+    names: ByColor<Option<String>>,
+    /// Its date.
+    date: Option<String>,
     /// How the game ended, if it did not end by two passes.
     result: Option<String>,
 }
@@ -136,6 +140,13 @@ impl GameNotes {
         self.note_result(if color == Color::Black { "W+R" } else { "B+R" });
     }
 
+    /// The game is that of a record.
+    fn note_source(&mut self, record: &Record) {
+        self.names = ByColor::new(record.black.clone(), record.white.clone());
+        self.is_own = self.names.clone().map(|name| name.as_deref() == Some(OWN_NAME));
+        self.date.clone_from(&record.date);
+    }
+
     fn note_result(&mut self, result: &str) {
         self.note_change();
         self.result = Some(result.to_owned());
@@ -168,13 +179,18 @@ impl Engine {
     }
 
     /// The game as a record, with everything that [`Engine::restore`] needs. Names and result are added to `meta`
-    /// where it has none.
+    /// where it has none: the engine's name for whom it has made moves, and those of the record that the game comes
+    /// from. The date of that record goes before the one of `meta`, which is that of a game that began here.
     pub fn record(&self, remarks: Remarks, meta: &Meta) -> Tree {
-        let name = |color| self.notes.is_own[color].then(|| OWN_NAME.to_owned());
+        let name = |color| match self.notes.is_own[color] {
+            true => Some(OWN_NAME.to_owned()),
+            false => self.notes.names[color].clone(),
+        };
         let meta = Meta {
             black: meta.black.clone().or_else(|| name(Color::Black)),
             white: meta.white.clone().or_else(|| name(Color::White)),
             result: meta.result.clone().or_else(|| self.result()),
+            date: self.notes.date.clone().or_else(|| meta.date.clone()),
             ..meta.clone()
         };
         let mut tree = Tree::of_game(&self.game, &meta);
@@ -211,18 +227,42 @@ impl Engine {
         }
     }
 
-    /// Goes on with the game of a record, up to its last move: with its rules if they are known, otherwise those
-    /// in force. Returns what could not be followed.
+    /// Puts the game of a record on the board, up to the position before a move. Size, komi and moves come from the
+    /// record, and the rules, too, if it names known ones; otherwise they are those that the engine was told, whatever
+    /// the record before had.
     ///
     /// # Errors
-    /// As [`Record::replay`]; nothing has changed then.
-    pub fn restore(&mut self, record: &Record) -> Result<Vec<SgfError>, SgfError> {
-        let rules = record.rules().unwrap_or(self.game.rules());
-        let replayed = record.replay(rules, self.game.komi(), None, Strictness::Tolerant)?;
-        self.set_game(replayed.game);
+    /// If the record cannot be followed up to there, unless `is_partial`, or is no record by strict rules where the
+    /// settings are strict; nothing has changed then.
+    pub fn load(
+        &mut self,
+        record: &Record,
+        up_to: Option<usize>,
+        is_partial: bool,
+    ) -> Result<Followed, SgfError> {
+        let strictness = if self.settings.strict { Strictness::Strict } else { Strictness::Tolerant };
+        let followed = record.follow(&Follow { rules: self.settings.rules, up_to, strictness })?;
+        if let Some(fault) = followed.fault.as_ref().filter(|_| !is_partial) {
+            return Err(fault.clone());
+        }
+        self.set_game(followed.game.clone());
         self.forget();
-        self.notes.is_own = ByColor::new(&record.black, &record.white)
-            .map(|name| name.as_ref().is_some_and(|name| name == OWN_NAME));
+        self.notes.note_source(record);
+        Ok(followed)
+    }
+
+    /// Goes on with the game of a record, as far as it can be followed, with its clocks and what the engine thought of
+    /// its moves. Returns what there is to say of it, a line each.
+    ///
+    /// # Errors
+    /// If it cannot be followed at all; nothing has changed then.
+    pub fn restore(&mut self, record: &Record) -> Result<Vec<String>, SgfError> {
+        let follow = Follow { rules: self.settings.rules, up_to: None, strictness: Strictness::Tolerant };
+        let followed = record.follow(&follow)?;
+        let said = followed.lines().collect();
+        self.set_game(followed.game);
+        self.forget();
+        self.notes.note_source(record);
         for node in record.nodes.iter().filter(|node| !node.setup.is_empty() || !node.moves.is_empty()) {
             if !node.setup.is_empty() {
                 // The game begins here.
@@ -248,6 +288,6 @@ impl Engine {
                 self.clocks[color].set_time_left(seconds(left), count);
             }
         }
-        Ok(replayed.warnings)
+        Ok(said)
     }
 }

@@ -306,7 +306,7 @@ proptest::proptest! {
             let text = engine.record(Remarks::Variation, &Meta::default()).to_string();
             let record = Record::parse(text.as_bytes()).unwrap();
             let warnings = other.restore(&record).unwrap();
-            proptest::prop_assert_eq!(warnings, []);
+            proptest::prop_assert!(warnings.iter().all(|it| it.ends_with("played all the same")), "{warnings:?}");
             proptest::prop_assert_eq!(state(&other), state(&engine), "{}", text);
             // And the record of the record is the same.
             let again = other.record(Remarks::Variation, &Meta::default()).to_string();

@@ -10,21 +10,21 @@
 //! inside of a value: so a file that was cut off in the middle of a comment costs one game, not all that follow.
 //! Inside of a comment such a line would need an unescaped `]`, which would have ended the comment.
 //!
-//! **Character sets** in which half a character may be a bracket or a backslash are followed once `CA` names
-//! them.
+//! **Character sets** in which half a character may be a bracket or a backslash: a record is followed in one way
+//! until it holds something that is neither ASCII nor UTF-8. From there on it is followed in every layout that there is
+//! (see [`charset`](super::charset)). Where it ends in all of them at the same byte, it ends there. Where it ends in some
+//! only, its text up to there decides whether it is in one of these.
 //!
 //! [`Splitter`] does no reading itself: whoever reads pushes the bytes in, in pieces of any length.
 
+use super::charset::{self, Layout};
 use super::lexer::MAX_OPENING;
-use encoding_rs::{BIG5, Encoding, GB18030, GBK, SHIFT_JIS};
 
 /// A record longer than this is no game: 16 MiB. The largest annotated games have a few hundred kilobytes.
 pub const RECORD_LIMIT: usize = 16 << 20;
 
 /// The longest beginning of a line that is compared with that of a game.
 const MAX_RESTART: usize = 256;
-/// The longest name of a character set.
-const MAX_LABEL: usize = 40;
 
 /// What a collection holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -70,33 +70,6 @@ impl Missing {
     pub fn text(self) -> String {
         let (byte, bracket) = (if self.byte { " " } else { "" }, if self.bracket { "]" } else { "" });
         format!("{byte}{bracket}{}", ")".repeat(self.parentheses))
-    }
-}
-
-/// Which bytes begin a character of two.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum DoubleByte {
-    ShiftJis,
-    /// Big5, GBK, GB 18030: everything from 0x81 on.
-    Chinese,
-}
-
-impl DoubleByte {
-    /// `None` for the sets in which brackets and backslashes are always themselves.
-    fn of_label(label: &[u8]) -> Option<DoubleByte> {
-        let encoding = Encoding::for_label(label)?;
-        if encoding == SHIFT_JIS {
-            Some(DoubleByte::ShiftJis)
-        } else {
-            [BIG5, GBK, GB18030].contains(&encoding).then_some(DoubleByte::Chinese)
-        }
-    }
-
-    fn is_lead(self, byte: u8) -> bool {
-        match self {
-            DoubleByte::ShiftJis => matches!(byte, 0x81..=0x9f | 0xe0..=0xfc),
-            DoubleByte::Chinese => matches!(byte, 0x81..=0xfe),
-        }
     }
 }
 
@@ -160,24 +133,43 @@ enum Signal {
     Closed,
 }
 
-/// Follows the structure of a stream, byte by byte.
-#[derive(Clone, Debug, Default)]
+/// Where the text of ISO-2022-JP stands: its escape sequences change what bytes mean.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum Shift {
+    /// Bytes are ASCII.
+    #[default]
+    Ascii,
+    /// Behind the escape character.
+    Escape,
+    /// Behind it and a `(` or `$`.
+    Sequence(u8),
+    /// Bytes are halves of characters.
+    Double,
+}
+
+/// Follows the structure of a stream in one layout, byte by byte.
+#[derive(Clone, Copy, Debug)]
 struct Scan {
+    layout: Layout,
     mode: Mode,
+    shift: Shift,
     /// Bytes behind the `(` of an opening.
     opening: usize,
     /// Open parentheses.
     depth: usize,
-    /// Is the first node of the game still going on?
-    in_root: bool,
-    name: Name,
-    in_name: bool,
-    /// The value of `CA` so far.
-    label: Vec<u8>,
-    double_byte: Option<DoubleByte>,
+}
+
+impl Default for Scan {
+    fn default() -> Scan {
+        Scan::new(Layout::Plain)
+    }
 }
 
 impl Scan {
+    fn new(layout: Layout) -> Scan {
+        Scan { layout, mode: Mode::Between, shift: Shift::Ascii, opening: 0, depth: 0 }
+    }
+
     fn is_in_game(&self) -> bool {
         matches!(self.mode, Mode::Tree | Mode::Value | Mode::Escaped | Mode::Trail)
     }
@@ -192,14 +184,22 @@ impl Scan {
     }
 
     fn step(&mut self, byte: u8) -> Signal {
+        if self.layout == Layout::Iso2022Jp && self.shifts(byte) {
+            return Signal::Nothing;
+        }
         match self.mode {
             Mode::Tree => return self.in_tree(byte),
             Mode::Value => self.in_value(byte),
             Mode::Escaped => {
-                let is_lead = self.double_byte.is_some_and(|set| set.is_lead(byte));
-                self.mode = if is_lead { Mode::Trail } else { Mode::Value };
+                self.mode = if self.layout.is_lead(byte) { Mode::Trail } else { Mode::Value };
             }
-            Mode::Trail => self.mode = Mode::Value,
+            Mode::Trail => {
+                self.mode = Mode::Value;
+                // No second half: that of a character which was cut off.
+                if byte < b'0' {
+                    self.in_value(byte);
+                }
+            }
             Mode::Between if byte == b'(' => {
                 *self = Scan { mode: Mode::Opening, ..Scan::default() };
                 return Signal::Opened;
@@ -208,6 +208,22 @@ impl Scan {
             Mode::Opening | Mode::OpeningName | Mode::OpeningNameBlank => return self.in_opening(byte),
         }
         Signal::Nothing
+    }
+
+    /// Does the byte belong to an escape sequence, or to a character of two bytes? Escape sequences stand in values.
+    fn shifts(&mut self, byte: u8) -> bool {
+        let (shift, belongs) = match (self.shift, byte) {
+            (_, 0x1b) => (Shift::Escape, true),
+            (Shift::Escape, b'(' | b'$') => (Shift::Sequence(byte), true),
+            (Shift::Sequence(b'$'), b'B' | b'@') => (Shift::Double, true),
+            (Shift::Sequence(b'('), b'B' | b'J' | b'I') => (Shift::Ascii, true),
+            // A line ends every shift.
+            (Shift::Double, b'\n' | b'\r') => (Shift::Ascii, false),
+            (Shift::Double, _) => (Shift::Double, true),
+            _ => (Shift::Ascii, false),
+        };
+        self.shift = shift;
+        belongs
     }
 
     /// The same decision as that of [`opens_game`](super::lexer::opens_game).
@@ -231,13 +247,9 @@ impl Scan {
                 }
                 (Mode::Opening, b'A'..=b'Z') => {
                     self.mode = Mode::OpeningName;
-                    self.name.push(byte);
                     return Signal::Nothing;
                 }
-                (Mode::OpeningName, _) if byte.is_ascii_alphanumeric() => {
-                    self.name.push(byte);
-                    return Signal::Nothing;
-                }
+                (Mode::OpeningName, _) if byte.is_ascii_alphanumeric() => return Signal::Nothing,
                 _ => {}
             }
         }
@@ -248,56 +260,119 @@ impl Scan {
     fn begin(&mut self, mode: Mode) {
         self.mode = mode;
         self.depth = 1;
-        self.in_root = true;
     }
 
     fn in_tree(&mut self, byte: u8) -> Signal {
         match byte {
             b'[' => self.mode = Mode::Value,
-            b'(' => {
-                self.depth += 1;
-                self.in_root = false;
-            }
+            b'(' => self.depth += 1,
             b')' => {
                 self.depth -= 1;
-                self.in_root = false;
                 if self.depth == 0 {
                     self.mode = Mode::Between;
                     return Signal::Closed;
                 }
             }
-            b';' => self.in_root = false,
-            _ if self.in_root => self.in_root_names(byte),
             _ => {}
         }
         Signal::Nothing
     }
 
-    fn in_root_names(&mut self, byte: u8) {
-        if byte.is_ascii_alphabetic() && !self.in_name {
-            self.in_name = true;
-            self.name = Name::default();
-        }
-        self.in_name &= byte.is_ascii_alphanumeric();
-        if self.in_name {
-            self.name.push(byte);
-        }
-    }
-
     fn in_value(&mut self, byte: u8) {
         match byte {
-            b']' => {
-                self.mode = Mode::Tree;
-                self.in_name = false;
-                if self.in_root && self.name.is(b"CA") {
-                    self.double_byte = DoubleByte::of_label(&self.label);
-                    self.label.clear();
-                }
-            }
+            b']' => self.mode = Mode::Tree,
             b'\\' => self.mode = Mode::Escaped,
-            _ if self.double_byte.is_some_and(|set| set.is_lead(byte)) => self.mode = Mode::Trail,
-            _ if self.in_root && self.name.is(b"CA") && self.label.len() < MAX_LABEL => self.label.push(byte),
+            _ if self.layout.is_lead(byte) => self.mode = Mode::Trail,
             _ => {}
+        }
+    }
+}
+
+/// Sees whether a stream is UTF-8, byte by byte.
+#[derive(Clone, Copy, Debug, Default)]
+struct Utf8Watch {
+    /// Bytes that are to follow in this character.
+    open: u8,
+    /// What the next of them may be, if that is not every one.
+    next: Option<(u8, u8)>,
+}
+
+impl Utf8Watch {
+    /// Takes a byte; false if it cannot stand here.
+    fn step(&mut self, byte: u8) -> bool {
+        if self.open > 0 {
+            let (least, most) = self.next.take().unwrap_or((0x80, 0xbf));
+            self.open -= 1;
+            return (least..=most).contains(&byte);
+        }
+        (self.open, self.next) = match byte {
+            0..=0x7f => (0, None),
+            0xc2..=0xdf => (1, None),
+            0xe0 => (2, Some((0xa0, 0xbf))),
+            0xed => (2, Some((0x80, 0x9f))),
+            0xe1..=0xef => (2, None),
+            0xf0 => (3, Some((0x90, 0xbf))),
+            0xf1..=0xf3 => (3, None),
+            0xf4 => (3, Some((0x80, 0x8f))),
+            _ => return false,
+        };
+        true
+    }
+}
+
+/// How the open record is followed.
+#[derive(Clone, Debug, Default)]
+struct Scans {
+    /// In the layout that is taken for the right one.
+    main: Scan,
+    /// In other layouts, once it matters.
+    others: Vec<Scan>,
+    watch: Utf8Watch,
+    /// The character that has begun, and the scan in front of it.
+    character: ([u8; 4], usize),
+    before: Scan,
+    /// Is there something in the record that is neither ASCII nor UTF-8?
+    is_mixed: bool,
+}
+
+impl Scans {
+    /// The scans of a new record.
+    fn begin(&mut self) {
+        *self = Scans { main: self.main, ..Scans::default() };
+    }
+
+    /// Sees a byte of a game before the scans do. Once it is the first that fits neither ASCII nor UTF-8, all layouts are
+    /// followed from the character on that it belongs to.
+    fn look(&mut self, byte: u8) {
+        if self.watch.open == 0 {
+            if byte.is_ascii() {
+                if byte == 0x1b && !self.is_mixed && self.others.is_empty() {
+                    self.others.push(Scan { layout: Layout::Iso2022Jp, ..self.main });
+                }
+                return;
+            }
+            (self.before, self.character) = (self.main, ([0; 4], 0));
+        }
+        if self.is_mixed {
+            return;
+        }
+        if self.watch.step(byte) {
+            let (bytes, count) = &mut self.character;
+            if let Some(slot) = bytes.get_mut(*count) {
+                *slot = byte;
+                *count += 1;
+            }
+            return;
+        }
+        self.is_mixed = true;
+        self.watch = Utf8Watch::default();
+        let (bytes, count) = self.character;
+        for layout in [Layout::ShiftJis, Layout::Chinese] {
+            let mut scan = Scan { layout, ..self.before };
+            for &byte in bytes.iter().take(count) {
+                scan.step(byte);
+            }
+            self.others.push(scan);
         }
     }
 }
@@ -354,7 +429,7 @@ impl Restart {
 #[derive(Debug)]
 pub struct Splitter {
     limit: usize,
-    scan: Scan,
+    scans: Scans,
     /// Number of bytes pushed.
     offset: u64,
     /// Where the open record begins.
@@ -374,7 +449,7 @@ impl Splitter {
     pub fn new(limit: usize) -> Splitter {
         Splitter {
             limit,
-            scan: Scan::default(),
+            scans: Scans::default(),
             offset: 0,
             start: 0,
             record: Vec::new(),
@@ -395,10 +470,18 @@ impl Splitter {
         // Where those bytes of the open record begin that are not in `self.record`.
         let mut fresh = 0;
         for (at, &byte) in bytes.iter().enumerate() {
-            if self.scan.is_in_game() {
+            if self.scans.main.is_in_game() {
                 self.follow_restart(byte);
+                if !byte.is_ascii() || byte == 0x1b || self.scans.watch.open > 0 {
+                    self.scans.look(byte);
+                }
             }
-            match self.scan.step(byte) {
+            let mut signal = self.scans.main.step(byte);
+            if !self.scans.others.is_empty() {
+                let behind = bytes.get(fresh..=at).unwrap_or_default();
+                signal = self.agree(signal, byte, behind);
+            }
+            match signal {
                 Signal::Nothing => {}
                 Signal::Opened => {
                     fresh = at;
@@ -417,17 +500,53 @@ impl Splitter {
                 fresh = at + 1;
             }
         }
-        if self.scan.mode != Mode::Between {
+        if self.scans.main.mode != Mode::Between {
             self.keep(bytes.get(fresh..).unwrap_or_default());
         }
     }
 
+    /// What a byte means to the record where several layouts are followed. `behind` are the bytes of the record behind
+    /// those in `self.record`.
+    fn agree(&mut self, signal: Signal, byte: u8, behind: &[u8]) -> Signal {
+        let is_main_closed = signal == Signal::Closed;
+        let others = &mut self.scans.others;
+        let mut closed = 0;
+        for other in others.iter_mut() {
+            closed += usize::from(other.step(byte) == Signal::Closed);
+        }
+        if !is_main_closed && closed == 0 {
+            return signal;
+        }
+        if is_main_closed && closed == others.len() {
+            return Signal::Closed;
+        }
+        let text = [&self.record, behind].concat();
+        // Of a record that is too long there is nothing left to tell its character set.
+        let layout = if self.too_long { Layout::Plain } else { charset::find(&text, false).layout() };
+        let is_closed = |scan: &Scan| scan.mode == Mode::Between;
+        let all = [self.scans.main].into_iter().chain(self.scans.others.iter().copied());
+        let scans: Vec<Scan> = all.collect();
+        if scans.iter().any(|scan| scan.layout == layout && is_closed(scan)) {
+            self.scans.main.mode = Mode::Between;
+            return Signal::Closed;
+        }
+        // Those in which it has ended were wrong.
+        let mut open = scans.into_iter().filter(|scan| !is_closed(scan));
+        if let Some(main) = open.next() {
+            self.scans.main = main;
+            self.scans.others = open.collect();
+            return Signal::Nothing;
+        }
+        Signal::Closed
+    }
+
     /// The stream has ended: a game that is still open ends too.
     pub fn finish(&mut self, out: &mut dyn FnMut(Piece<'_>)) {
-        if self.scan.is_in_game() {
-            self.emit(self.scan.missing(), out);
+        if self.scans.main.is_in_game() {
+            let missing = self.scans.main.missing();
+            self.emit(missing, out);
         }
-        self.scan = Scan::default();
+        self.scans = Scans::default();
         self.record = Vec::new();
     }
 
@@ -436,6 +555,7 @@ impl Splitter {
         self.record.clear();
         self.too_long = false;
         self.restart = Restart::No;
+        self.scans.begin();
     }
 
     fn follow_restart(&mut self, byte: u8) {
@@ -448,7 +568,7 @@ impl Splitter {
             Restart::No | Restart::Line => return,
             Restart::Parenthesis if before == Restart::Line => {
                 self.restart_bytes.clear();
-                self.restart_missing = self.scan.missing();
+                self.restart_missing = self.scans.main.missing();
             }
             _ => {}
         }
@@ -473,11 +593,11 @@ impl Splitter {
         let next = std::mem::take(&mut self.restart_bytes);
         self.record.truncate(self.record.len().saturating_sub(next.len()));
         self.emit(self.restart_missing, out);
+        self.scans = Scans::default();
         self.begin(self.offset - next.len() as u64);
-        self.scan = Scan::default();
         for &byte in &next {
             // Nothing closes in a `(`, a `;`, a name and a value.
-            self.scan.step(byte);
+            self.scans.main.step(byte);
         }
         self.record.extend_from_slice(&next);
         self.restart_bytes = next;
@@ -488,10 +608,20 @@ impl Splitter {
         if self.too_long || self.record.len() > self.limit {
             out(Piece::TooLong { offset });
         } else {
+            let mut missing = missing;
+            if !missing.is_none() && !self.scans.others.is_empty() {
+                // In the layout that the whole record turns out to have.
+                let mut scan = Scan::new(charset::find(&self.record, true).layout());
+                self.record.iter().for_each(|&byte| {
+                    scan.step(byte);
+                });
+                missing = scan.missing();
+            }
             let bytes = if missing.bracket { &self.record } else { self.record.trim_ascii_end() };
             out(Piece::Record(RawRecord { offset, bytes, missing }));
         }
         self.record.clear();
+        self.scans.others.clear();
     }
 }
 

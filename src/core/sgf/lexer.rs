@@ -1,6 +1,6 @@
-//! Bytes to tokens: where the game begins, names, values, character sets.
+//! Text to tokens: where the game begins, names, values. The text is UTF-8: see [`charset`](super::charset).
 
-use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
+use encoding_rs::WINDOWS_1252;
 use std::borrow::Cow;
 
 /// A property's value: the bytes between its brackets, escapes included.
@@ -8,6 +8,21 @@ use std::borrow::Cow;
 pub(super) struct Value<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) offset: usize,
+    /// Does the text end before its bracket?
+    pub(super) is_open: bool,
+}
+
+impl Value<'_> {
+    /// The move that the value ends with, as `B` and its letters, if it does. Then the value's own bracket is missing, and
+    /// it reaches to that of the move: a bracket of a move in a comment would have ended the comment.
+    pub(super) fn swallowed_move(&self) -> Option<(u8, &[u8])> {
+        let at = self.bytes.iter().rposition(|&byte| byte == b'[')?;
+        let (before, behind) = self.bytes.split_at(at);
+        let letters = behind.get(1..)?;
+        let [rest @ .., color @ (b'B' | b'W')] = before.trim_ascii_end() else { return None };
+        let is_move = letters.len() <= 2 && letters.iter().all(u8::is_ascii_alphabetic);
+        (is_move && rest.trim_ascii_end().ends_with(b";")).then_some((*color, letters))
+    }
 }
 
 /// What stands in a file.
@@ -22,11 +37,18 @@ pub(super) enum Token<'a> {
 
 /// Splits a file into tokens, passing over whatever is none.
 pub(super) struct Scanner<'a> {
-    pub(super) bytes: &'a [u8],
+    bytes: &'a [u8],
     pub(super) at: usize,
+    /// Where something stands outside of values that means nothing: the first place.
+    pub(super) junk: Option<usize>,
 }
 
 impl<'a> Scanner<'a> {
+    /// A scanner of the game whose `(` stands there.
+    pub(super) fn new(bytes: &'a [u8], start: usize) -> Scanner<'a> {
+        Scanner { bytes, at: start + 1, junk: None }
+    }
+
     pub(super) fn next(&mut self) -> Option<Token<'a>> {
         loop {
             let start = self.at;
@@ -38,7 +60,10 @@ impl<'a> Scanner<'a> {
                 b';' => return Some(Token::Semicolon),
                 b'[' => return Some(Token::Value(self.value())),
                 _ if byte.is_ascii_alphabetic() => return Some(self.name(start)),
-                _ => {}
+                // Closing brackets that are not escaped in the text before are frequent.
+                b']' | 0 => {}
+                _ if byte.is_ascii_whitespace() || byte == 0x0b => {}
+                _ => self.junk = self.junk.or(Some(start)),
             }
         }
     }
@@ -52,6 +77,10 @@ impl<'a> Scanner<'a> {
         if letters.next().is_some() {
             // Three capitals: no property that is read here.
             name = [0, 0];
+        }
+        if let Some(small @ (b"b" | b"w")) = rest.get(..length) {
+            // It cannot mean anything else.
+            name = [small[0].to_ascii_uppercase(), 0];
         }
         Token::Name(name, start)
     }
@@ -67,9 +96,10 @@ impl<'a> Scanner<'a> {
                 _ => end += 1,
             }
         }
+        let is_open = end >= self.bytes.len();
         let end = end.min(self.bytes.len());
         self.at = end + 1;
-        Value { bytes: self.bytes.get(offset..end).unwrap_or_default(), offset }
+        Value { bytes: self.bytes.get(offset..end).unwrap_or_default(), offset, is_open }
     }
 }
 
@@ -86,6 +116,7 @@ pub(super) fn text(bytes: &[u8], lines: bool) -> String {
                 Some(end @ ('\n' | '\r')) => {
                     characters.next_if_eq(&other(end));
                 }
+                Some(escaped) if escaped.is_whitespace() => out.push(' '),
                 Some(escaped) => out.push(escaped),
                 None => {}
             },
@@ -108,62 +139,6 @@ pub(super) fn decode(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// The file in a form in which bytes below 128 are always characters of their own.
-pub(super) fn normalised(bytes: &[u8]) -> Cow<'_, [u8]> {
-    match conversion(bytes) {
-        Some((encoding, start)) => converted(encoding, bytes.get(start..).unwrap_or_default()),
-        None => Cow::Borrowed(bytes),
-    }
-}
-
-/// The byte of a file that an offset into its text stands for. The two differ where the file has to be converted
-/// to UTF-8 before it can be read, see the [module documentation](super).
-pub fn source_offset(bytes: &[u8], offset: usize) -> usize {
-    let Some((encoding, start)) = conversion(bytes) else { return offset };
-    let mut decoder = encoding.new_decoder_without_bom_handling();
-    let mut converted = 0;
-    let mut character = [0; 16];
-    for (at, byte) in bytes.iter().enumerate().skip(start) {
-        // One byte leads to no more than a few characters, so the output has room.
-        let (_, _, written, _) = decoder.decode_to_utf8(std::slice::from_ref(byte), &mut character, false);
-        converted += written;
-        if converted > offset {
-            return at;
-        }
-    }
-    bytes.len()
-}
-
-/// The character set that the file has to be converted from, and where its text begins.
-fn conversion(bytes: &[u8]) -> Option<(&'static Encoding, usize)> {
-    match Encoding::for_bom(bytes) {
-        // The mark is passed over like everything else in front of a game.
-        Some((encoding, _)) if encoding == UTF_8 => return None,
-        Some(found) => return Some(found),
-        None => {}
-    }
-    let mut scanner = Scanner { bytes, at: 0 };
-    let mut named = false;
-    while let Some(token) = scanner.next() {
-        match token {
-            Token::Name(name, _) => named = name == *b"CA",
-            Token::Value(value) if named => {
-                let encoding = Encoding::for_label(value.bytes).unwrap_or(UTF_8);
-                return (encoding != UTF_8 && encoding != WINDOWS_1252).then_some((encoding, 0));
-            }
-            // The character set stands in the root, and that is short but for a comment.
-            _ if scanner.at > 1 << 16 => break,
-            _ => {}
-        }
-    }
-    None
-}
-
-pub(super) fn converted(encoding: &'static Encoding, bytes: &[u8]) -> Cow<'static, [u8]> {
-    let (text, _) = encoding.decode_without_bom_handling(bytes);
-    Cow::Owned(text.into_owned().into_bytes())
-}
-
 /// So many bytes behind a `(` decide whether a game begins there.
 pub(super) const MAX_OPENING: usize = 1024;
 
@@ -183,4 +158,44 @@ pub(super) fn first_tree(bytes: &[u8]) -> Option<usize> {
     let opens =
         |&at: &usize| bytes.get(at) == Some(&b'(') && opens_game(bytes.get(at + 1..).unwrap_or_default());
     (0..bytes.len()).find(opens)
+}
+
+/// Counts what cannot be right in the first game: brackets that are missing, names without values, values without
+/// names, moves that are no points. Of a text that goes on, `is_whole` is false.
+pub(super) fn count_faults(bytes: &[u8], is_whole: bool) -> usize {
+    let Some(start) = first_tree(bytes) else { return 1 };
+    let mut scanner = Scanner::new(bytes, start);
+    let (mut faults, mut depth) = (0, 1_usize);
+    let mut name: Option<[u8; 2]> = None;
+    // Has the name a value?
+    let mut is_used = true;
+    while let Some(token) = scanner.next() {
+        match token {
+            Token::Value(value) => {
+                let is_move = matches!(name, Some([b'B' | b'W', 0]));
+                let is_long = value.bytes.trim_ascii().len() > 2;
+                faults += usize::from(name.is_none());
+                faults += usize::from(value.is_open && is_whole);
+                faults += usize::from(is_move && is_long || value.swallowed_move().is_some());
+                is_used = true;
+            }
+            Token::Name(found, _) => {
+                faults += usize::from(!is_used);
+                (name, is_used) = (Some(found), false);
+            }
+            Token::Open | Token::Close | Token::Semicolon => {
+                faults += usize::from(!is_used);
+                (name, is_used) = (None, true);
+                match token {
+                    Token::Open => depth += 1,
+                    Token::Close => depth = depth.saturating_sub(1),
+                    _ => {}
+                }
+                if depth == 0 {
+                    break;
+                }
+            }
+        }
+    }
+    faults + usize::from(scanner.junk.is_some()) + usize::from(depth > 0 && is_whole)
 }

@@ -4,26 +4,32 @@
 //! long FF\[3\] names, unescaped brackets in comments, moves and set-up in one node. Of a file only the main line
 //! of its first game is read, which needs no tree: from the first `(` every `(` opens the first variation, and
 //! the first `)` after a node ends the line. So there is nothing to recurse into, and no depth that could be too
-//! large. What makes no sense is passed over; an error is only what leaves no game at all.
+//! large. An error is only what leaves no game at all; everything else that cannot be right is kept in
+//! [`Record::warnings`], and [`SgfErrorKind::loses_something`] tells whether the game may be another one without it.
 //!
 //! The crate `sgf-parse` 4.2.8 was tried first. It reads 291 of the 292 records of the GNU Go suites used here,
 //! and refuses one for a property that occurs twice; it keeps a node's children in the node, so that dropping a
 //! line of 100,000 moves (600 kB) overflows the stack and ends the process; its errors have no place in the
 //! file; and `tt`, `KM[]`, `HA[0]` and the character set would have to be dealt with here anyway.
 //!
-//! **Places** in errors are byte offsets into the file, or, where the file names another character set than UTF-8
-//! and Latin-1, into its text after conversion to UTF-8 (in some sets `]` and `\` can be half a character);
-//! [`source_offset`] goes back from there to the file.
+//! **Places** in errors are byte offsets into the text. That is the file where it is in UTF-8, and otherwise the file
+//! after conversion to UTF-8 (see [`charset`]); [`source_offset`] goes back from there to the file.
 //!
 //! CITE: "SGF FF\[4\] specification", red-bean.com/sgf.
 
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used))]
 
+pub mod charset;
 pub mod collection;
+mod error;
 pub mod facts;
+mod follow;
+mod komi;
+mod letters;
 mod lexer;
 pub mod repetition;
 mod replay;
+mod rule_names;
 pub mod sequence_key;
 #[cfg(test)]
 mod tests;
@@ -31,80 +37,24 @@ mod tree;
 mod values;
 mod write;
 
-pub use lexer::source_offset;
+pub use charset::source_offset;
+pub use error::{SgfError, SgfErrorKind};
+pub use follow::{Follow, Followed};
 pub use replay::{Replayed, Step, Strictness};
 pub use tree::{Judgement, Mark, NodeId, NodeMut, Outlook, Property, Tree, TreeNode};
 pub use write::{Meta, write};
 
 use crate::board::{BoardSize, ByColor, Color, Move, Point};
-use crate::game::IllegalMove;
 use crate::rules::{Preset, Rules};
-use lexer::{Scanner, Token, Value, decode, first_tree, normalised, text};
-use std::fmt;
-use values::{parse_color, parse_komi, parse_move, parse_number, parse_points, parse_prisoners, parse_size};
+use charset::Charset;
+use komi::parse_komi;
+use lexer::{Scanner, Token, Value, decode, first_tree, text};
+use values::{parse_color, parse_count, parse_move, parse_number, parse_points, parse_prisoners, parse_size};
 
 /// Longer lines than this are refused: no game has so many nodes.
 const MAX_NODES: usize = 20_000;
 /// Files that set up more points than this are refused.
 const MAX_SETUP: usize = 100_000;
-
-/// What is wrong with a record.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum SgfErrorKind {
-    /// There is no `(` with a node or a property behind it.
-    #[error("no game record")]
-    NoGame,
-    /// The record is of another game.
-    #[error("not a game of Go")]
-    NotGo,
-    /// `SZ` is no size at all.
-    #[error("the board size cannot be read")]
-    BadSize,
-    /// The board is larger than 25 × 25.
-    #[error("a board of {0}×{1} is not supported")]
-    UnsupportedSize(u32, u32),
-    /// More nodes or set-up stones than any game has.
-    #[error("the record is too long")]
-    TooLong,
-    /// A value is neither a point nor a pass.
-    #[error("{0:?} is no point of the board")]
-    BadPoint(String),
-    /// A move cannot be played.
-    #[error("move {number}, {color} {mv}: {reason}")]
-    IllegalMove {
-        /// Counted from 1.
-        number: usize,
-        /// Who moves.
-        color: Color,
-        /// The move.
-        mv: Move,
-        /// What forbids it.
-        reason: IllegalMove,
-    },
-    /// Stones without a liberty were set up; one of them. A tolerant replay leaves them out.
-    #[error("the stones at {0} are set up without a liberty")]
-    NoLiberty(Point),
-    /// A handicap without stones that this size of board has no fixed points for.
-    #[error("no fixed points for a handicap of {0}")]
-    NoHandicapPoints(u32),
-}
-
-/// What is wrong with a record, and where.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct SgfError {
-    /// Byte of the file, from 0; see the [module documentation](self).
-    pub offset: usize,
-    /// What is wrong.
-    pub kind: SgfErrorKind,
-}
-
-impl fmt::Display for SgfError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} (at byte {})", self.kind, self.offset)
-    }
-}
-
-impl std::error::Error for SgfError {}
 
 /// A move as the record has it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -143,8 +93,12 @@ pub struct Record {
     pub size: BoardSize,
     /// Points for White.
     pub komi: Option<f32>,
+    /// A komi that cannot be read, as the file has it.
+    pub unknown_komi: Option<String>,
     /// Handicap stones; 0 if the file does not say.
     pub handicap: u32,
+    /// Does the file say that there is no handicap?
+    pub is_even: bool,
     /// The rules' name as the file has it.
     pub rules: Option<String>,
     /// Black's name.
@@ -155,6 +109,8 @@ pub struct Record {
     pub black_rank: Option<String>,
     /// White's grade.
     pub white_rank: Option<String>,
+    /// The event.
+    pub event: Option<String>,
     /// The result as the file has it.
     pub result: Option<String>,
     /// The date as the file has it.
@@ -169,6 +125,10 @@ pub struct Record {
     pub prisoners: ByColor<u32>,
     /// The character set that the file names.
     pub charset: Option<String>,
+    /// The one that it is in.
+    pub text: Charset,
+    /// Does the size stand behind the first node?
+    pub is_size_late: bool,
     /// The version of the format, as the file has it.
     pub format: Option<String>,
     /// The main line; the first node is the root.
@@ -183,18 +143,22 @@ impl Record {
     /// # Errors
     /// If there is no game of Go on a supported board in it.
     pub fn parse(bytes: &[u8]) -> Result<Record, SgfError> {
-        let bytes = &*normalised(bytes);
+        let decoded = charset::read(bytes);
+        let bytes = &*decoded.bytes;
         let start = first_tree(bytes).ok_or(SgfError { offset: 0, kind: SgfErrorKind::NoGame })?;
-        let size = Record::find_size(bytes, start)?;
+        let (size, is_size_late) = find_size(bytes, start)?;
         let mut record = Record {
             size,
             komi: None,
+            unknown_komi: None,
             handicap: 0,
+            is_even: false,
             rules: None,
             black: None,
             white: None,
             black_rank: None,
             white_rank: None,
+            event: None,
             result: None,
             date: None,
             program: None,
@@ -202,72 +166,111 @@ impl Record {
             overtime: None,
             prisoners: ByColor::default(),
             charset: None,
+            text: decoded.charset,
+            is_size_late,
             format: None,
             nodes: Vec::new(),
             warnings: Vec::new(),
         };
-        let mut scanner = Scanner { bytes, at: start + 1 };
-        let mut name = [0, 0];
+        let mut scanner = Scanner::new(bytes, start);
+        // The property, and whether it has a value yet.
+        let mut name: Option<[u8; 2]> = None;
+        let mut is_used = true;
+        let mut name_at = 0;
+        // Where something stands that means nothing: the first place.
+        let mut junk = None;
         let mut setup_points = 0;
         // Has the current variation a node yet? One without any is passed over. And those around it?
         let mut has_node = false;
         let mut around = Vec::new();
+        let mut depth = 1_usize;
+        let mut is_closed = false;
         while let Some(token) = scanner.next() {
             let here = scanner.at;
+            if !is_used && !matches!(token, Token::Value(_)) && !record.move_without_value(name, here) {
+                junk = junk.or(Some(name_at));
+            }
+            depth = depth_behind(depth, &token);
             match token {
                 Token::Open => around.push(std::mem::take(&mut has_node)),
                 Token::Close => match around.pop().filter(|_| !has_node) {
                     Some(before) => has_node = before,
-                    None => break,
+                    None => {
+                        is_closed = true;
+                        break;
+                    }
                 },
                 Token::Semicolon => {
                     has_node = true;
                     record.push_node(here.saturating_sub(1))?;
                 }
                 Token::Name(found, at) => {
-                    name = found;
                     if record.nodes.is_empty() {
                         // A file that forgot the first `;`.
                         has_node = true;
                         record.push_node(at)?;
                     }
+                    (name, is_used, name_at) = (Some(found), false, at);
+                    continue;
                 }
                 Token::Value(value) => {
+                    is_used = true;
                     let at = |kind| SgfError { offset: value.offset, kind };
+                    let Some(name) = name else {
+                        record.warnings.push(at(SgfErrorKind::NoName(shown(value.bytes))));
+                        continue;
+                    };
                     setup_points += record.property(name, value).map_err(at)?;
                     if setup_points > MAX_SETUP {
                         return Err(at(SgfErrorKind::TooLong));
                     }
+                    is_closed |= value.is_open;
+                    continue;
                 }
             }
+            (name, is_used) = (None, true);
         }
         if record.nodes.is_empty() {
             return Err(SgfError { offset: start, kind: SgfErrorKind::NoGame });
         }
+        if !is_used && !record.move_without_value(name, scanner.at) {
+            junk = junk.or(Some(name_at));
+        }
+        let junk = junk.into_iter().chain(scanner.junk).min();
+        while is_closed && depth > 0 {
+            let Some(token) = scanner.next() else { break };
+            depth = depth_behind(depth, &token);
+        }
+        let end = |kind| SgfError { offset: bytes.len(), kind };
+        match (is_closed, depth) {
+            (true, 0) => {}
+            // The open value has been noted.
+            (true, _) if record.warnings.iter().any(|it| matches!(it.kind, SgfErrorKind::OpenValue(_))) => {}
+            (true, _) => record.warnings.push(end(SgfErrorKind::OpenVariation)),
+            (false, _) => record.warnings.push(end(SgfErrorKind::NotClosed)),
+        }
+        if let Some(offset) = junk {
+            let junk = bytes.get(offset..).unwrap_or_default();
+            let is_end = |byte: &u8| b"()[];".contains(byte) || byte.is_ascii_whitespace();
+            let end = junk.iter().position(is_end).unwrap_or(junk.len());
+            let kind = SgfErrorKind::Junk(shown(junk.get(..end).unwrap_or_default()));
+            record.warnings.push(SgfError { offset, kind });
+        }
+        record.warnings.sort_by_key(|warning| warning.offset);
         Ok(record)
     }
 
-    /// The size that the root node names. It has to be known before any point is read.
-    fn find_size(bytes: &[u8], start: usize) -> Result<BoardSize, SgfError> {
-        let mut scanner = Scanner { bytes, at: start + 1 };
-        let mut name = [0, 0];
-        let mut nodes = 0;
-        while let Some(token) = scanner.next() {
-            match token {
-                Token::Semicolon if nodes == 0 => nodes += 1,
-                Token::Open if nodes == 0 => {}
-                Token::Open | Token::Close | Token::Semicolon => break,
-                Token::Name(found, _) => {
-                    name = found;
-                    nodes = 1;
-                }
-                Token::Value(value) if name == *b"SZ" && !value.bytes.trim_ascii().is_empty() => {
-                    return parse_size(value).map_err(|kind| SgfError { offset: value.offset, kind });
-                }
-                Token::Value(_) => {}
-            }
+    /// Takes a name that no value follows, if it is that of a move: the move is missing then.
+    fn move_without_value(&mut self, name: Option<[u8; 2]>, offset: usize) -> bool {
+        let color = match &name {
+            Some([b'B', 0]) => Color::Black,
+            Some([b'W', 0]) => Color::White,
+            _ => return false,
+        };
+        if let Some(node) = self.nodes.last_mut() {
+            node.moves.push(RecordedMove { color, mv: Err(String::new()), offset });
         }
-        BoardSize::square(19).ok_or(SgfError { offset: start, kind: SgfErrorKind::BadSize })
+        true
     }
 
     fn push_node(&mut self, offset: usize) -> Result<(), SgfError> {
@@ -280,10 +283,20 @@ impl Record {
 
     /// Takes a property of the current node; returns the number of points that it sets up.
     fn property(&mut self, name: [u8; 2], value: Value<'_>) -> Result<usize, SgfErrorKind> {
-        let Value { bytes, offset } = value;
+        let Value { bytes, offset, is_open } = value;
+        if is_open {
+            self.warnings.push(SgfError { offset, kind: SgfErrorKind::OpenValue(name_text(name)) });
+        }
         let is_root = self.nodes.len() == 1;
         let size = self.size;
         let Some(node) = self.nodes.last_mut() else { return Ok(0) };
+        let is_move = matches!(&name, b"B\0" | b"W\0");
+        if let Some((color, letters)) = value.swallowed_move().filter(|_| !is_open && !is_move) {
+            // The game cannot be followed behind this.
+            let mv = Err(format!("{}[…;{}[{}", name_text(name), char::from(color), shown(letters)));
+            let color = if color == b'B' { Color::Black } else { Color::White };
+            node.moves.push(RecordedMove { color, mv, offset });
+        }
         let fact = |slot: &mut Option<String>| {
             if slot.is_none() {
                 *slot = Some(text(bytes, false)).filter(|text| !text.is_empty());
@@ -317,16 +330,23 @@ impl Record {
                 return Err(SgfErrorKind::NotGo);
             }
             b"KM" if self.komi.is_none() => {
-                self.komi = if self.is_own() { parse_number(bytes) } else { parse_komi(bytes) };
+                let written = text(bytes, false);
+                let own = if self.is_own() { parse_number(bytes) } else { None };
+                self.komi = own.or_else(|| parse_komi(&written));
+                self.unknown_komi =
+                    Some(written).filter(|written| self.komi.is_none() && !written.is_empty());
             }
             b"HA" if self.handicap == 0 => {
-                self.handicap = decode(bytes).trim().parse().ok().filter(|&n| n <= 625).unwrap_or(0);
+                let count = parse_count(bytes);
+                self.is_even = count == Some(0);
+                self.handicap = count.filter(|&count| count <= 625).unwrap_or(0);
             }
             b"RU" => fact(&mut self.rules),
             b"PB" => fact(&mut self.black),
             b"PW" => fact(&mut self.white),
             b"BR" => fact(&mut self.black_rank),
             b"WR" => fact(&mut self.white_rank),
+            b"EV" => fact(&mut self.event),
             b"RE" => fact(&mut self.result),
             b"DT" => fact(&mut self.date),
             b"AP" => fact(&mut self.program),
@@ -344,9 +364,9 @@ impl Record {
         Ok(0)
     }
 
-    /// The rules that the file names, if they are known here.
+    /// The named rule set that the file names, however it writes the name.
     pub fn known_rules(&self) -> Option<&'static Preset> {
-        Rules::preset(self.rules.as_deref()?)
+        rule_names::preset(self.rules.as_deref()?)
     }
 
     /// Was it written here? Then it means what it says.
@@ -356,7 +376,32 @@ impl Record {
 
     /// The rules that the file names or describes, if they can be had here.
     pub fn rules(&self) -> Option<Rules> {
-        Rules::parse(self.rules.as_deref()?)
+        rule_names::rules(self.rules.as_deref()?)
+    }
+
+    /// The komi under these rules. Where the file does not say, it is half a point with a handicap, and otherwise what
+    /// is usual with the rules.
+    pub fn komi_under(&self, rules: Rules) -> f32 {
+        let usual = || if self.handicap > 0 { 0.5 } else { rules.usual_komi() };
+        self.komi.unwrap_or_else(usual)
+    }
+
+    /// What a reader should know of the record although nothing of the game is missing: how its text was read, and
+    /// what was assumed where a fact cannot be read. `rules` and `komi` are those in force; of rules
+    /// that were given, whatever the record has, nothing is said.
+    pub fn notes(&self, rules: Rules, komi: f32, are_rules_given: bool) -> Vec<String> {
+        let mut notes = Vec::new();
+        notes.extend(self.text.note(self.charset.as_deref()));
+        if let Some(name) = self.rules.as_ref().filter(|_| !are_rules_given && self.rules().is_none()) {
+            notes.push(format!("the rules “{name}” are not known: {rules} rules are assumed"));
+        }
+        if let Some(text) = &self.unknown_komi {
+            notes.push(format!("the komi “{text}” cannot be read: {komi} is assumed"));
+        }
+        if self.is_size_late {
+            notes.push(format!("the size of the board stands behind the first node: {}", self.size));
+        }
+        notes
     }
 
     /// Number of moves in the main line, passes included.
@@ -369,4 +414,65 @@ fn fact_lines(slot: &mut Option<String>, bytes: &[u8]) {
     if slot.is_none() {
         *slot = Some(text(bytes, true)).filter(|text| !text.is_empty());
     }
+}
+
+/// The name of a property; `a property` for one that nobody reads here.
+fn name_text(name: [u8; 2]) -> String {
+    let letters: String = name.iter().filter(|&&byte| byte != 0).map(|&byte| char::from(byte)).collect();
+    if letters.is_empty() { "a property".to_owned() } else { letters }
+}
+
+/// The number of open parentheses behind a token.
+fn depth_behind(depth: usize, token: &Token<'_>) -> usize {
+    match token {
+        Token::Open => depth + 1,
+        Token::Close => depth.saturating_sub(1),
+        _ => depth,
+    }
+}
+
+/// A piece of text for a message.
+fn shown(bytes: &[u8]) -> String {
+    const CHARACTERS: usize = 20;
+    let text = text(bytes, false);
+    match text.char_indices().nth(CHARACTERS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+/// The size of the board, and whether it stands behind the first node: the first `SZ` of the main line, 19×19 if there
+/// is none. It has to be known before any point is read.
+fn find_size(bytes: &[u8], start: usize) -> Result<(BoardSize, bool), SgfError> {
+    let usual = BoardSize::square(19).ok_or(SgfError { offset: start, kind: SgfErrorKind::BadSize })?;
+    let mut scanner = Scanner::new(bytes, start);
+    let mut name = [0, 0];
+    let mut nodes = 0;
+    while let Some(token) = scanner.next() {
+        match token {
+            Token::Close if nodes > 0 => break,
+            Token::Open | Token::Close => {}
+            Token::Semicolon => {
+                nodes += 1;
+                let is_worth_it = || {
+                    let rest = bytes.get(scanner.at..).unwrap_or_default();
+                    rest.windows(2).any(|two| two == b"SZ")
+                };
+                // Most records without a size have none anywhere.
+                if nodes == 2 && !is_worth_it() {
+                    break;
+                }
+            }
+            Token::Name(found, _) => {
+                name = found;
+                nodes = nodes.max(1);
+            }
+            Token::Value(value) if name == *b"SZ" && !value.bytes.trim_ascii().is_empty() => {
+                let size = parse_size(value).map_err(|kind| SgfError { offset: value.offset, kind })?;
+                return Ok((size, nodes > 1));
+            }
+            Token::Value(_) => {}
+        }
+    }
+    Ok((usual, false))
 }

@@ -23,6 +23,9 @@ pub struct Replayed {
     pub game: Game,
     /// What went wrong; the game ends early if the last one is an unplayable move.
     pub warnings: Vec<SgfError>,
+    /// Where in the text the replay ended: what stands behind it was not looked at. The length of the longest file if it
+    /// went to the end.
+    pub end: usize,
 }
 
 /// What a replay does at a step, with the number of the node.
@@ -71,6 +74,10 @@ impl Record {
     ///
     /// Set-up starts the game anew from the changed position, with prisoners kept. A handicap without stones
     /// gets the fixed ones if White makes the first move.
+    ///
+    /// Where the root sets up two or more stones, all Black's, and neither `HA` nor `PL` says otherwise, they are a
+    /// handicap, and White moves first. That is how the analysis engine takes `initialStones`. `PL` and the colour of the
+    /// first move win over it.
     ///
     /// # Errors
     /// With [`Strictness::Strict`] the first thing that is wrong.
@@ -145,13 +152,15 @@ impl Record {
         let has_handicap = with_handicap.is_some();
         game = with_handicap.unwrap_or(game);
         let mut number = 0;
+        let mut end = usize::MAX;
         'nodes: for (index, node) in self.nodes.iter().enumerate() {
             let is_done = index == 0 && has_handicap;
             if !node.setup.is_empty() && !is_done {
                 game = set_up(&game, node, &mut warn)?;
                 // Without any stone it is none, whatever the record says.
-                if index == 0 && self.handicap >= 2 && game.board().stone_count() > 0 {
-                    game.set_handicap(self.handicap);
+                let stones = self.implied_handicap(game.board());
+                if index == 0 && stones >= 2 {
+                    game.set_handicap(stones);
                     game.set_to_move(Color::White);
                 }
             }
@@ -165,16 +174,18 @@ impl Record {
                 let RecordedMove { color, mv, offset } = recorded;
                 if up_to.is_some_and(|last| number + 1 >= last) {
                     game.set_to_move(*color);
+                    end = *offset;
                     break 'nodes;
                 }
+                number += 1;
                 let mv = match mv {
                     Ok(mv) => *mv,
                     Err(text) => {
-                        warn(*offset, SgfErrorKind::BadPoint(text.clone()))?;
+                        let (color, text) = (*color, text.clone());
+                        warn(*offset, SgfErrorKind::BadMove { number, color, text })?;
                         break 'nodes;
                     }
                 };
-                number += 1;
                 let played = match strictness {
                     Strictness::Strict => game.play(*color, mv).map(|()| None),
                     Strictness::Tolerant => game.play_tolerant(*color, mv),
@@ -188,7 +199,22 @@ impl Record {
                 }
             }
         }
-        Ok(Replayed { game, warnings })
+        Ok(Replayed { game, warnings, end })
+    }
+
+    /// The handicap of a position that the root sets up, 0 if it has none.
+    fn implied_handicap(&self, board: &Board) -> u32 {
+        let stones = board.stone_count() as u32;
+        match self.handicap {
+            _ if stones == 0 => 0,
+            0 => {
+                let is_handicap = !self.is_even
+                    && self.prisoners == ByColor::default()
+                    && board.stones().all(|(_, color)| color == Color::Black);
+                if is_handicap { stones } else { 0 }
+            }
+            said => said,
+        }
     }
 
     /// The game after the handicap stones, if the record has any: those set up in the root, if their number is

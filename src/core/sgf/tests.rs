@@ -50,6 +50,9 @@ fn oddities_of_real_files() {
         ("an occupied point ends it", "(;SZ[9];B[aa];W[aa];B[bb])", "B A9"),
         ("a point off the board ends it", "(;SZ[9];B[aa];W[ss];B[bb])", "B A9"),
         ("no text of a point", "(;SZ[9];B[aa];W[rp.pmon];B[bb])", "B A9"),
+        ("a move without a value ends it", "(;SZ[9];B[aa];Wbb];B[cc])", "B A9"),
+        ("a comment that holds a move ends it", "(;SZ[9];B[aa]C[x;W[bb];B[cc])", "B A9"),
+        ("small letters", "(;SZ[9];b[aa];w[bb])", "B A9, W B8"),
         ("private properties", "(;SZ[9];B[aa]IL[cc]BL[30]KGSDE[x];WL[2]W[ba])", "B A9, W B9"),
     ];
     for (name, text, expected) in rows {
@@ -79,6 +82,19 @@ fn facts() {
     assert_eq!(game.black.as_deref(), Some("a]b"));
     assert_eq!(game.white.as_deref(), Some("two lines"));
     assert_eq!(game.result.as_deref(), Some("W+R"));
+    // White space but for line ends is a space, behind a backslash, too; escaped line ends are nothing.
+    for (text, name, comment) in [
+        ("a\\\tb", "a b", "a b"),
+        ("a\tb\u{b}c\u{c}d", "a b c d", "a b c d"),
+        ("a\\\u{b}b\\\u{c}c\\ d", "a b c d", "a b c d"),
+        ("a\\\nb\\\r\nc\\\n\rd\\\re", "abcde", "abcde"),
+        ("a\nb\r\nc\n\rd\re", "a b c d e", "a\nb\nc\nd\ne"),
+        ("a\\:b:c\\]d\\\\e\\f", "a:b:c]d\\ef", "a:b:c]d\\ef"),
+    ] {
+        let game = of(&format!("(;PB[{text}]C[{text}])"));
+        assert_eq!(game.black.as_deref(), Some(name), "{text:?}");
+        assert_eq!(game.nodes[0].comment.as_deref(), Some(comment), "{text:?}");
+    }
     let comment = of("(;C[one\r\ntwo\\\nstill two\n\rthree])").nodes[0].comment.clone();
     assert_eq!(comment.as_deref(), Some("one\ntwostill two\nthree"));
 }
@@ -137,7 +153,7 @@ fn errors_have_a_place() {
     };
     let illegal = strict("(;SZ[9];B[aa];W[aa])");
     assert_eq!(illegal.to_string(), "move 2, White A9: occupied (at byte 16)");
-    assert_eq!(strict("(;SZ[9];B[zz])").kind, SgfErrorKind::BadPoint("zz".into()));
+    assert_eq!(strict("(;SZ[9];B[zz])").to_string(), "move 1, Black \"zz\": not on the board (at byte 10)");
     assert_eq!(strict("(;SZ[9]AB[zz])").offset, 10);
     let tolerant = record("(;SZ[9];B[aa];W[aa];B[bb])");
     let replay = tolerant.replay(Rules::default(), 7.5, None, Strictness::Tolerant).unwrap();

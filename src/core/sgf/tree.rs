@@ -7,9 +7,9 @@
 //! A value is kept as it stands between its brackets, escapes included: what is not understood here goes out as
 //! it came in. Methods that take or give text add and remove the escapes.
 
-use super::lexer::{Scanner, Token, decode, first_tree, normalised, text};
-use super::values::{parse_move, parse_size, vertex};
-use super::{SgfError, SgfErrorKind};
+use super::lexer::{Scanner, Token, decode, first_tree, text};
+use super::values::{parse_move, vertex};
+use super::{SgfError, SgfErrorKind, charset, find_size};
 use crate::board::{BoardSize, Color, Move, Point};
 use std::borrow::Cow;
 
@@ -159,16 +159,16 @@ impl Tree {
     /// # Errors
     /// If there is no game, no sensible size, or more than a record can need.
     pub fn parse(bytes: &[u8]) -> Result<Tree, SgfError> {
-        let bytes = &*normalised(bytes);
+        let decoded = charset::read(bytes);
+        let bytes = &*decoded.bytes;
         let start = first_tree(bytes).ok_or(SgfError { offset: 0, kind: SgfErrorKind::NoGame })?;
-        let size = BoardSize::square(19).ok_or(SgfError { offset: start, kind: SgfErrorKind::BadSize })?;
+        let (size, _) = find_size(bytes, start)?;
         let mut tree = Tree { size, nodes: Vec::new() };
-        let mut scanner = Scanner { bytes, at: start + 1 };
+        let mut scanner = Scanner::new(bytes, start);
         // The node in front of the next one, and those to return to at a `)`.
         let mut current: Option<NodeId> = None;
         let mut branches = Vec::new();
         let mut name: Option<Cow<'static, str>> = None;
-        let mut size_is_read = false;
         let mut items = 0;
         while let Some(token) = scanner.next() {
             items += 1;
@@ -176,12 +176,19 @@ impl Tree {
                 return Err(SgfError { offset: scanner.at, kind: SgfErrorKind::TooLong });
             }
             match token {
-                Token::Open => branches.push(current),
+                Token::Open => {
+                    name = None;
+                    branches.push(current);
+                }
                 Token::Close => match branches.pop() {
-                    Some(before) => current = before,
+                    Some(before) => {
+                        name = None;
+                        current = before;
+                    }
                     None => break,
                 },
                 Token::Semicolon => {
+                    name = None;
                     current = Some(tree.push(current));
                 }
                 Token::Name(_, at) => {
@@ -191,7 +198,12 @@ impl Tree {
                     }
                     let letters = bytes.get(at..scanner.at).unwrap_or_default();
                     let capitals = letters.iter().filter(|byte| byte.is_ascii_uppercase());
-                    let found: String = capitals.map(|&byte| char::from(byte)).collect();
+                    let found: String = match letters {
+                        b"b" | b"w" => {
+                            letters.to_ascii_uppercase().iter().map(|&byte| char::from(byte)).collect()
+                        }
+                        _ => capitals.map(|&byte| char::from(byte)).collect(),
+                    };
                     name = (!found.is_empty()).then_some(Cow::Owned(found));
                 }
                 Token::Value(value) => {
@@ -199,11 +211,6 @@ impl Tree {
                     if !tree.node(id).children.is_empty() {
                         // Behind a variation there are no properties.
                         continue;
-                    }
-                    if name == "SZ" && id.0 == 0 && !size_is_read && !value.bytes.trim_ascii().is_empty() {
-                        let at = |kind| SgfError { offset: value.offset, kind };
-                        tree.size = parse_size(value).map_err(at)?;
-                        size_is_read = true;
                     }
                     let mut raw = decode(value.bytes).into_owned();
                     if raw.bytes().rev().take_while(|&byte| byte == b'\\').count() % 2 == 1 {

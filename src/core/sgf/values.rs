@@ -1,4 +1,4 @@
-//! Values to types: points, moves, colours, sizes, komi.
+//! Values to types: points, moves, colours, sizes, numbers.
 
 use super::SgfErrorKind;
 use super::lexer::{Value, decode};
@@ -68,8 +68,9 @@ pub(super) fn parse_color(bytes: &[u8]) -> Option<Color> {
 }
 
 pub(super) fn parse_size(value: Value<'_>) -> Result<BoardSize, SgfErrorKind> {
-    let text = decode(value.bytes);
-    let mut sides = text.splitn(2, ':').map(|side| side.trim().parse::<u32>());
+    let text: String = decode(value.bytes).chars().map(half_width).collect();
+    // Some write `19x19`.
+    let mut sides = text.splitn(2, [':', 'x', 'X', '×', '*']).map(|side| side.trim().parse::<u32>());
     let columns = sides.next().and_then(Result::ok).ok_or(SgfErrorKind::BadSize)?;
     let rows = match sides.next() {
         Some(side) => side.map_err(|_| SgfErrorKind::BadSize)?,
@@ -97,13 +98,16 @@ pub(super) fn parse_prisoners(bytes: &[u8]) -> Option<ByColor<u32>> {
     Some(ByColor::new(count(black)?, count(white)?))
 }
 
-/// Komi in points. Some servers write it in hundredths, of points or of stones.
-pub(super) fn parse_komi(bytes: &[u8]) -> Option<f32> {
-    let komi: f32 = decode(bytes).trim().replace(',', ".").parse().ok()?;
-    const HUNDREDTHS: [(f32, f32); 5] =
-        [(375.0, 7.5), (325.0, 6.5), (550.0, 5.5), (650.0, 6.5), (750.0, 7.5)];
-    match HUNDREDTHS.iter().find(|&&(written, _)| written == komi) {
-        Some(&(_, points)) => Some(points),
-        None => Some(komi).filter(|komi| komi.abs() <= 1000.0),
+/// Letters, digits and signs of ASCII that East Asian texts have in another width, as ASCII.
+pub(super) fn half_width(character: char) -> char {
+    match character {
+        '\u{ff01}'..='\u{ff5e}' => char::from_u32(character as u32 - 0xfee0).unwrap_or(character),
+        '\u{3000}' => ' ',
+        _ => character,
     }
+}
+
+/// A whole number, in digits of any width.
+pub(super) fn parse_count(bytes: &[u8]) -> Option<u32> {
+    decode(bytes).chars().map(half_width).collect::<String>().trim().parse().ok()
 }

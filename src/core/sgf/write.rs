@@ -55,6 +55,8 @@ impl Tree {
         let has_handicap = game.handicap() > 0 && has_stones;
         if has_handicap || is_handicap_of_moves(game) {
             node = node.number("HA", game.handicap());
+        } else if is_like_handicap(game) {
+            node = node.number("HA", 0);
         }
         let lost = |color| game.start().prisoners(color);
         if lost(Color::Black) + lost(Color::White) > 0 {
@@ -86,6 +88,12 @@ impl Tree {
         }
         tree
     }
+}
+
+/// Would the stones of the first position be taken for a handicap if nothing is said?
+fn is_like_handicap(game: &Game) -> bool {
+    let start = game.start();
+    start.stone_count() >= 2 && start.stones().all(|(_, color)| color == Color::Black)
 }
 
 /// Are the first moves the handicap stones, and no more of them than those?
