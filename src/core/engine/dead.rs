@@ -79,6 +79,9 @@ fn give_up_unsettled(board: &Board, unsettled: &PointSet, lost: &mut PointMap<f3
 }
 
 /// Counts chains as captured that only seem to live: reading shows that the opponent takes them.
+///
+/// Stones inside an eye may be captured and their captors die all the same, because what remains is a dead shape. So a chain
+/// is given up only if stones of the opponent touch it that are not captured themselves.
 fn give_up_capturable(
     memo: &mut Memo,
     board: &Board,
@@ -89,8 +92,19 @@ fn give_up_capturable(
     let is_doubtful =
         |&point: &Point| board.anchor(point) == point && (-DOUBTFUL_MEAN..=DEAD_MEAN).contains(&lost[point]);
     let doubtful: Vec<Point> = board.stones().map(|(point, _)| point).filter(is_doubtful).collect();
-    for anchor in reading::capturable(memo, board, &doubtful, suicide, allowance) {
-        lost[anchor] = READ;
+    let found: PointSet =
+        reading::capturable(memo, board, &doubtful, suicide, allowance).into_iter().collect();
+    for anchor in found.iter() {
+        let opponent = board.cell(anchor).color().map(|color| Cell::from(color.opponent()));
+        let is_held = |next: Point| {
+            Some(board.cell(next)) == opponent
+                && !found.contains(board.anchor(next))
+                && lost[board.anchor(next)] <= DEAD_MEAN
+        };
+        let mut beside = board.chain(anchor).flat_map(|stone| stone.adjacent());
+        if beside.any(is_held) {
+            lost[anchor] = READ;
+        }
     }
 }
 

@@ -469,7 +469,7 @@ impl<B: Bits> Setting<B> {
         let matters = near.meets(outside)
             || can_be_taken(winner, u32::from(MOST_OUTSIDE))
             || can_be_taken(winner.opponent(), 0);
-        matters.then(|| Setting { ground, ..*self })
+        matters.then_some(Setting { ground, ..*self })
     }
 
     fn new(question: &Question<'_>, (corner, sides): ((usize, usize), (usize, usize))) -> Option<Setting<B>> {
