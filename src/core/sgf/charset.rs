@@ -338,7 +338,7 @@ const DETECTED: i32 = 15;
 /// The set in which the bytes make most sense.
 fn guess(bytes: &[u8], named: Option<&'static Encoding>, is_whole: bool) -> &'static Encoding {
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
-    detector.feed(bytes, true);
+    detector.feed(&excerpt(bytes), true);
     let detected = detector.guess(None, Utf8Detection::Deny);
     let is_double_byte = DOUBLE_BYTE.contains(&detected) || detected == GB18030;
     let single_byte = if is_double_byte { WINDOWS_1252 } else { cyrillic_or(detected, bytes) };
@@ -360,6 +360,25 @@ fn guess(bytes: &[u8], named: Option<&'static Encoding>, is_whole: bool) -> &'st
         }
     }
     best.1
+}
+
+/// The bytes that are not ASCII, with a few on both sides: the detector looks at letters side by side, and takes as long
+/// for a move as for a name.
+fn excerpt(bytes: &[u8]) -> Vec<u8> {
+    const AROUND: usize = 8;
+    const MOST: usize = 1 << 16;
+    let mut excerpt = Vec::new();
+    // Up to where bytes have been taken.
+    let mut end = 0;
+    for (at, _) in bytes.iter().enumerate().filter(|(_, byte)| !byte.is_ascii()) {
+        let start = at.saturating_sub(AROUND).max(end);
+        end = end.max(bytes.len().min(at + 1 + AROUND));
+        excerpt.extend_from_slice(bytes.get(start..end).unwrap_or_default());
+        if excerpt.len() > MOST {
+            break;
+        }
+    }
+    excerpt
 }
 
 /// Cyrillic where a word has no letter of ASCII, and none of Latin could be so: names of few letters are taken for

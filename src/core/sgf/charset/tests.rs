@@ -133,6 +133,14 @@ fn marks_and_damage() {
 }
 
 #[test]
+fn the_detector_is_shown_letters_and_what_stands_beside_them() {
+    assert_eq!(excerpt(b"0123456789\xe9abcdefghij"), b"23456789\xe9abcdefgh");
+    assert_eq!(excerpt(b"0123456789\xe9abc\xe9defghij"), b"23456789\xe9abc\xe9defghij");
+    assert_eq!(excerpt(b"\xe9 a long way without any \xe9"), b"\xe9 a long out any \xe9");
+    assert_eq!((excerpt(b"ASCII"), excerpt(b"\xe9")), (Vec::new(), b"\xe9".to_vec()));
+}
+
+#[test]
 fn names_of_sets() {
     for (label, encoding) in [
         ("GB2312", Some(GBK)),
