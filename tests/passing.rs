@@ -4,6 +4,7 @@
 use kosumi::commands::Commands;
 use kosumi::engine::{Engine, EngineSettings};
 use kosumi::net::{BuiltIn, Network};
+use kosumi::rng::Rng;
 use kosumi_gtp::{InputWatch, answer};
 use std::sync::Arc;
 
@@ -263,4 +264,115 @@ fn a_button_that_nobody_has_taken_is_credited_to_the_side_to_move() {
     let before = controller.ask("final_score");
     assert_eq!(controller.send(&["play b pass", "final_score"]), before);
     assert_eq!(controller.send(&["play w pass", "play b pass", "final_score"]), before);
+}
+
+/// White's group on the right has one eye, filled but for two points, and outside liberties. Capturing what is inside leaves a
+/// bulky five or a pyramid four, so it is dead, although Black needs many moves.
+const DEAD_SHAPES: [(&str, &str); 2] = [
+    (
+        ". . X X X X .
+         X X X O O O O
+         X . O O X X O
+         X . O . X X .
+         X . O O O X O
+         X X X X O O O
+         . . . X X X .",
+        "B+42.0",
+    ),
+    (
+        ". . . X X X .
+         X X X X O O O
+         X . O O . X O
+         X . O . X X O
+         X . O O O X O
+         X X X X O O O
+         . . . X X X .",
+        "B+43.0",
+    ),
+];
+
+/// Black's four stones and White's three share two liberties, and what is around them lives.
+const SEKI: &str = "
+    X . X X O . O
+    . X X X O O O
+    X X X X O . O
+    X X X X O O O
+    . . X O X X O
+    . . X O . X O
+    . . X O . X O";
+
+#[test]
+fn dead_shapes_are_dead_and_a_seki_is_one() {
+    for mut controller in [Controller::small(), Controller::new(None)] {
+        for first in ["b", "w"] {
+            let other = if first == "b" { "w" } else { "b" };
+            let passes = [format!("play {first} pass"), format!("play {other} pass")];
+            for (drawing, score) in DEAD_SHAPES {
+                controller.begin("7", "japanese", "0");
+                controller.set_up(drawing, first);
+                controller.send(&[&passes[0], &passes[1]]);
+                assert_eq!(controller.ask("final_status C4"), "dead", "{first} first\n{drawing}");
+                assert_eq!(controller.ask("final_score"), score, "{first} first\n{drawing}");
+            }
+            controller.begin("7", "japanese", "0");
+            controller.set_up(SEKI, first);
+            controller.send(&[&passes[0], &passes[1]]);
+            for stone in ["D3", "E3", "F1"] {
+                assert_eq!(
+                    controller.ask(&format!("final_status {stone}")),
+                    "seki",
+                    "{first} first, {stone}"
+                );
+            }
+            assert_eq!(controller.ask("final_status A7"), "alive");
+        }
+    }
+}
+
+/// Against an opponent that plays at random and passes once in the middle of the game, a pass in answer must win.
+#[test]
+fn an_opponent_that_passes_at_a_random_move_wins_nothing_by_it() {
+    let mut controller = Controller::small();
+    let mut answered = 0;
+    for seed in 0..40 {
+        let mut rng = Rng::new(seed);
+        let mut one_of = |choices: &[&str]| choices[rng.below(choices.len() as u32) as usize].to_owned();
+        let rules = one_of(&ALL_RULES);
+        let size = one_of(&["5", "6", "7"]);
+        let own = one_of(&["b", "w"]);
+        controller.begin(&size, &rules, "0.5");
+        let pass_at = rng.below(30);
+        let mut log = Vec::new();
+        for number in 0..60 {
+            let color = ["b", "w"][number as usize % 2];
+            let is_own = color == own;
+            let mv = if is_own {
+                controller.ask(&format!("genmove {color}"))
+            } else {
+                let legal = controller.ask(&format!("all_legal {color}"));
+                let legal: Vec<&str> = legal.split_whitespace().collect();
+                let must_pass = number >= pass_at && number < pass_at + 2 || legal.is_empty();
+                let mv = match must_pass {
+                    true => "PASS",
+                    false => legal[rng.below(legal.len() as u32) as usize],
+                };
+                controller.ask(&format!("play {color} {mv}"));
+                mv.to_owned()
+            };
+            log.push(format!("{color} {mv}"));
+            // The button's pass ends nothing.
+            let passes = log.iter().rev().take_while(|mv| mv.ends_with("PASS")).count();
+            let is_first = log.iter().filter(|mv| mv.ends_with("PASS")).count() == passes;
+            if passes >= if rules == "aga-button" && is_first { 3 } else { 2 } {
+                if is_own {
+                    answered += 1;
+                    let score = controller.ask("final_score");
+                    let wins = score.starts_with(if own == "b" { "B+" } else { "W+" });
+                    assert!(wins, "{size}, {rules}, {own}: {score} after {log:?}");
+                }
+                break;
+            }
+        }
+    }
+    assert!(answered >= 5, "{answered} games ended by an answer");
 }

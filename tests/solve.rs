@@ -167,7 +167,7 @@ fn races_say_pass_where_no_move_is_needed() {
     for (drawing, questions) in [
         ("OOOOXXXX OXXXOOOX O..XO..X", [("B2 E2", "= 1 1 G1"), ("E2 B2", "= 1 1 B1")]),
         ("OOOOXXX OXXXOOX O..XO.X", [("B2 E2", "= 1 1 PASS"), ("E2 B2", "= 0 0 PASS")]),
-        ("OOOXX OXXOX OX.OX OX.OX", [("B2 D2", "= 1 0 PASS"), ("D2 B2", "= 1 0 PASS")]),
+        ("OOOO O O O...X O...X OOOXX OXXOX OX.OX OX.OX", [("B2 D2", "= 1 0 PASS"), ("D2 B2", "= 1 0 PASS")]),
     ] {
         fs::write(folder.path().join("race.sgf"), drawn(drawing)).unwrap();
         let [first, second] = questions.map(|(chains, answer)| (format!("analyze_semeai {chains}"), answer));
@@ -182,7 +182,7 @@ fn races_say_pass_where_no_move_is_needed() {
 #[test]
 fn who_joins_stones_in_danger_is_not_saved() {
     let folder = tempfile::tempdir().unwrap();
-    let drawing = "OOOO XXXO .XO .XO OXO XOO ... OOO ...";
+    let drawing = "OOOO XXXO .XOO .XO OXO XOO ... OOOO ...";
     fs::write(folder.path().join("out.sgf"), drawn(drawing)).unwrap();
     let rows = [
         ("loadsgf out.sgf", "= black"),

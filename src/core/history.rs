@@ -67,6 +67,28 @@ fn entry(
     }
 }
 
+/// A move that has been played, as a history records it.
+#[derive(Clone, Copy, Debug)]
+pub struct Played<'m> {
+    /// The player.
+    pub mover: Color,
+    /// The move.
+    pub mv: Move,
+    /// The stones that it removed: captures, or the own chain after a suicide.
+    pub lifted: &'m [Point],
+    /// Their colour.
+    pub lifted_color: Color,
+    /// Has the button been taken, by this move or before it?
+    pub is_button_taken: bool,
+}
+
+impl Played<'_> {
+    /// What the rule stores for the position after the move.
+    fn entry(&self, rule: KoRule, board: &Board) -> Option<Key> {
+        entry(rule, board, board.key(), self.mover, self.mv == Move::Pass, self.is_button_taken)
+    }
+}
+
 /// The positions of a game.
 #[derive(Clone, Debug)]
 pub struct History {
@@ -121,20 +143,10 @@ impl History {
         self.by_stones[stones] > 0 && self.positions.contains_key(&entry.0)
     }
 
-    /// Records a move that has been played: `board` is the position after it, `lifted` the stones it removed
-    /// (captures or suicide), all of the same colour; `is_button_taken` holds after the move.
-    pub fn push(
-        &mut self,
-        board: &Board,
-        mover: Color,
-        mv: Move,
-        lifted: &[Point],
-        lifted_color: Color,
-        is_button_taken: bool,
-    ) {
-        let is_pass = mv == Move::Pass;
-        let entry = entry(self.rule, board, board.key(), mover, is_pass, is_button_taken);
-        self.add(entry, board.stone_count());
+    /// Records a move that has been played: `board` is the position after it.
+    pub fn push(&mut self, board: &Board, played: Played<'_>) {
+        let Played { lifted, lifted_color, .. } = played;
+        self.add(played.entry(self.rule, board), board.stone_count());
         for &point in lifted {
             self.lifted[lifted_color][point] += 1;
             self.lifted_points[lifted_color].insert(point);
@@ -142,17 +154,9 @@ impl History {
     }
 
     /// Takes back the latest [`History::push`], given the same arguments.
-    pub fn pop(
-        &mut self,
-        board: &Board,
-        mover: Color,
-        mv: Move,
-        lifted: &[Point],
-        lifted_color: Color,
-        is_button_taken: bool,
-    ) {
-        let is_pass = mv == Move::Pass;
-        if let Some(key) = entry(self.rule, board, board.key(), mover, is_pass, is_button_taken) {
+    pub fn pop(&mut self, board: &Board, played: Played<'_>) {
+        let Played { lifted, lifted_color, .. } = played;
+        if let Some(key) = played.entry(self.rule, board) {
             if let Some(count) = self.positions.get_mut(&key.0) {
                 *count -= 1;
                 if *count == 0 {
@@ -272,18 +276,9 @@ impl LineHistory {
     }
 
     /// Records a move that has been played under `rule`; see [`History::push`].
-    pub fn push(
-        &mut self,
-        rule: KoRule,
-        board: &Board,
-        mover: Color,
-        mv: Move,
-        lifted: &[Point],
-        lifted_color: Color,
-        is_button_taken: bool,
-    ) {
-        let is_pass = mv == Move::Pass;
-        if let Some(key) = entry(rule, board, board.key(), mover, is_pass, is_button_taken) {
+    pub fn push(&mut self, rule: KoRule, board: &Board, played: Played<'_>) {
+        let Played { lifted, lifted_color, .. } = played;
+        if let Some(key) = played.entry(rule, board) {
             self.entries.push((key, board.stone_count() as u16));
             self.by_stones[board.stone_count()] += 1;
         }

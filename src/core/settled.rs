@@ -10,12 +10,15 @@ use crate::rules::{Scoring, Tax};
 use crate::safety::{self, PassAlive};
 use crate::score::{self, Terms};
 
-/// A chain lives or is dead for certain if its points belong to one side so clearly, as a mean owner in `[-1, 1]`.
-const CHAIN_MEAN: f32 = 0.9;
+// At the end of games of the small built-in network with itself, on 9×9 and 13×13, its mean owner of the least certain point was
+// 0.94 to 1 in 37 of 40 positions.
+
+/// A chain lives or is dead for certain if its points belong to one side by this much, as a mean owner in `[-1, 1]`.
+const CHAIN_MEAN: f32 = 0.96;
 /// An enclosed region is certain if its points do, on average ...
-const REGION_MEAN: f32 = 0.9;
+const REGION_MEAN: f32 = 0.96;
 /// ... and each of them by this much.
-const POINT_MEAN: f32 = 0.75;
+const POINT_MEAN: f32 = 0.9;
 
 /// A position in which the life of every chain is certain, and no region can be divided otherwise.
 #[derive(Clone, Debug)]
@@ -279,7 +282,7 @@ mod tests {
             X X X X O O O
             X X X X O . O";
         let board = board(drawing);
-        let settled = Settled::read(&board, false, |_| 0.76).expect("both live with two eyes");
+        let settled = Settled::read(&board, false, |_| 0.95).expect("both live with two eyes");
         assert_eq!(settled.final_score(&board, terms("chinese-kgs", 0.0)), 12.0 - 9.0);
     }
 

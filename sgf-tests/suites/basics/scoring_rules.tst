@@ -95,7 +95,7 @@ play b pass
 90 final_score
 #? [W\+0\.5]
 
-# The button. Nobody has passed.
+# The button. Nobody has passed: it is credited to the side to move.
 #
 #      A B C D E F
 #    4 . . X O . .
@@ -107,7 +107,7 @@ play b pass
 loadsgf sgf/scoring_rules-03.sgf
 kata-set-rules {"ko":"POSITIONAL","scoring":"AREA","suicide":false,"friendlyPassOk":false,"hasButton":true}
 100 final_score
-#? [0]
+#? [B\+0\.5]
 
 # The button. Black passes first and again later.
 #

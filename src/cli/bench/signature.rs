@@ -102,6 +102,6 @@ mod tests {
 
     #[test]
     fn signature_by_network() {
-        assert_eq!(by_network().unwrap(), 18_225_605_000_898_371_665);
+        assert_eq!(by_network().unwrap(), 463_912_263_980_416_396);
     }
 }

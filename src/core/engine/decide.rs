@@ -231,23 +231,28 @@ impl Engine {
             && self.can_afford_to_pass(turn, report)
     }
 
-    /// Is nothing left to be gained? Under area scoring neutral points are.
+    /// Is nothing left to be gained? Under area scoring neutral points are worth something, and where every stone counts as
+    /// alive, so are dead stones.
     fn is_settled(&self, status: &FinalStatus) -> bool {
-        let is_area = self.game.rules().scoring == Scoring::Area;
-        status.settled.as_ref().is_some_and(|settled| !is_area || settled.neutral == 0)
+        let rules = self.game.rules();
+        status.settled.as_ref().is_some_and(|settled| {
+            (rules.scoring == Scoring::Territory || settled.neutral == 0)
+                && (rules.friendly_pass || settled.dead.is_empty())
+        })
     }
 
     /// A move to play instead of a pass that the search has chosen, if the pass costs points. To the search a pass is a
     /// move after which play goes on; if the opponent passes too, the position is counted as it is.
     ///
-    /// On an empty board any move is better: there is nothing to count yet.
+    /// On an empty board any move is better, because there is nothing to count yet, unless the board is too narrow to live on.
     fn instead_of_costly_pass(&mut self, turn: &Turn<'_>, report: &SearchReport) -> Option<Move> {
         let sign = turn.color.sign() as f32;
         let may_be_played = |entry: &&MoveReport| {
             entry.mv != Move::Pass && turn.permits(entry.mv) && self.game.check(turn.color, entry.mv).is_ok()
         };
         let mut others = report.moves.iter().filter(may_be_played);
-        if self.game.board().stone_count() == 0 {
+        let is_narrow = self.game.size().columns().min(self.game.size().rows()) < 3;
+        if self.game.board().stone_count() == 0 && !is_narrow {
             return others.next().map(|entry| entry.mv);
         }
         let other = others.find(|entry| entry.visits > 0)?;

@@ -1,7 +1,7 @@
 //! Moves on top of a game, for a search.
 
 use super::opening::OpeningMoves;
-use super::{Button, Game, IllegalMove, Turn, advance, check_play, lifted_color};
+use super::{Button, Game, IllegalMove, Turn, advance, check_play, played};
 use crate::board::{Board, Color, Key, Move, Point};
 use crate::graph_key;
 use crate::history::LineHistory;
@@ -202,9 +202,7 @@ impl<'g> Line<'g> {
         }
         self.set_opening(self.opening.after(color, mv));
         let rules = self.game.rules;
-        let removed = lifted_color(color, mv, &lifted);
-        let taken = self.turn.is_button_taken();
-        self.history.push(rules.ko, &self.board, color, mv, &lifted, removed, taken);
+        self.history.push(rules.ko, &self.board, played(color, mv, &lifted, self.turn));
         let state = self.turn.state(self.salt, rules, &self.board).key(self.superko_banned());
         self.graph_key =
             graph_key::next_key(self.game.sharing, rules.ko, self.graph_key, mv, &self.board, state);

@@ -12,7 +12,7 @@ pub use line::Line;
 
 use crate::board::{Board, BoardSize, ByColor, Cell, Color, Key, Move, Point};
 use crate::graph_key::{self, Sharing, State};
-use crate::history::{History, LineHistory};
+use crate::history::{History, LineHistory, Played};
 use crate::rules::{KoRule, Rules, Scoring};
 use opening::OpeningMoves;
 use smallvec::SmallVec;
@@ -99,6 +99,12 @@ impl Record {
 fn lifted_color(mover: Color, mv: Move, lifted: &[Point]) -> Color {
     let suicide = mv.point().is_some_and(|point| lifted.contains(&point));
     if suicide { mover } else { mover.opponent() }
+}
+
+/// A move as the history records it; `turn` is the state after it.
+fn played(mover: Color, mv: Move, lifted: &[Point], turn: Turn) -> Played<'_> {
+    let lifted_color = lifted_color(mover, mv, lifted);
+    Played { mover, mv, lifted, lifted_color, is_button_taken: turn.is_button_taken() }
 }
 
 /// Half a point for the first pass of a game, as some area rules give it. Who takes it has made a move that does
@@ -463,8 +469,7 @@ impl Game {
         if self.turn.passes > 0 {
             self.passed.push((color, self.board.key()));
         }
-        let removed = lifted_color(color, mv, &lifted);
-        self.history.push(&self.board, color, mv, &lifted, removed, self.turn.is_button_taken());
+        self.history.push(&self.board, played(color, mv, &lifted, self.turn));
         self.records.push(Record { color, mv, lifted, before });
         self.opening = opening.after(color, mv);
         let state = self.state_key(self.turn.to_move);
@@ -486,9 +491,7 @@ impl Game {
         if self.turn.passes > 0 {
             self.passed.pop();
         }
-        let removed = record.lifted_color();
-        let taken = self.turn.is_button_taken();
-        self.history.pop(&self.board, record.color, record.mv, &record.lifted, removed, taken);
+        self.history.pop(&self.board, played(record.color, record.mv, &record.lifted, self.turn));
         self.board = record.board_before(&self.board);
         self.turn = record.before.turn;
         (self.graph_key, self.move_key) = (record.before.graph_key, record.before.move_key);

@@ -69,7 +69,7 @@ impl Position {
                 }
             }
         }
-        let board = Board::from_stones(size, stones.into_iter()).expect("liberties");
+        let board = Board::from_stones(size, stones).expect("liberties");
         let rules = Rules::preset("japanese").expect("a preset").rules;
         let owners = score::counting_owner(&board, &dead, rules);
         let drawn = |row: usize| {
