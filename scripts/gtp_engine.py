@@ -19,13 +19,6 @@ class Engine:
             shlex.split(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
         )
 
-    def __enter__(self) -> Engine:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.process.kill()
-        self.process.communicate()
-
     def ask(self, line: str) -> str:
         """The answer without its sign. Raises `Refused`; ends the program if the engine has ended."""
         try:
