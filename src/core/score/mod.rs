@@ -3,7 +3,7 @@
 //! Nothing here decides what is dead: the caller says which chains are, and an empty set leaves every stone
 //! alive. Scores are Black's points minus White's.
 //!
-//! Which points are territory depends on the groups around them, see [`groups`]: surrounded points in seki do not count where
+//! Which points are territory depends on the groups around them, see `groups.rs`: surrounded points in seki do not count where
 //! the rules tax them ([`Tax::Seki`], [`Tax::All`]), and under territory scoring false eyes do not count either, because they
 //! have to be filled at last.
 

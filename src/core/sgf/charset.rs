@@ -9,7 +9,7 @@
 //! 3. text that is UTF-8 but for a few bytes, which are replaced;
 //! 4. the set that `CA` names, if the bytes are text in it and the record has no fault in it;
 //! 5. a guess. `chardetng` tells sets apart by what is frequent on the web. Two names of two characters each are not
-//!    enough for it, so the five double-byte sets are also compared by [`letters`](super::letters), and every set by
+//!    enough for it, so the five double-byte sets are also compared by `letters.rs`, and every set by
 //!    the structure of the record: what makes a bracket or a move disappear is the wrong one.
 //!
 //! All of it takes time proportional to the length of the file. Records in ASCII or UTF-8 are not copied.

@@ -12,7 +12,7 @@
 //!
 //! **Character sets** in which half a character may be a bracket or a backslash: a record is followed in one way
 //! until it holds something that is neither ASCII nor UTF-8. From there on it is followed in every layout that there is
-//! (see [`charset`](super::charset)). Where it ends in all of them at the same byte, it ends there. Where it ends in some
+//! (see `charset.rs`). Where it ends in all of them at the same byte, it ends there. Where it ends in some
 //! only, its text up to there decides whether it is in one of these.
 //!
 //! [`Splitter`] does no reading itself: whoever reads pushes the bytes in, in pieces of any length.

@@ -92,7 +92,7 @@ impl SgfErrorKind {
 /// What is wrong with a record, and where.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SgfError {
-    /// Byte of the file, from 0; see the [module documentation](self).
+    /// Byte of the file, from 0.
     pub offset: usize,
     /// What is wrong.
     pub kind: SgfErrorKind,
