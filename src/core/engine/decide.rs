@@ -3,7 +3,8 @@
 use super::record::SearchSummary;
 use super::uneven::Uneven;
 use super::{Decision, Engine, FinalStatus, Purpose, SearchRequest, reading};
-use crate::board::{Color, Move, PointSet};
+use crate::board::{Color, Move, Point, PointSet};
+use crate::eval::Ownership;
 use crate::game::Record;
 use crate::rng::{Rng, mix};
 use crate::rules::Scoring;
@@ -15,6 +16,10 @@ use std::time::{Duration, Instant};
 const PASS_CHECK_TIME_MAX: Duration = Duration::from_millis(500);
 /// A pass may cost this much of the expected result; two searches of one position differ by less.
 pub(super) const PASS_LOSS_MAX: f32 = 0.3;
+/// A point looks settled if one side owns it by this much, as a mean owner ...
+const LOOKS_SETTLED_MEAN: f32 = 0.8;
+/// ... and a position does if no more points than these do not: neutral ones, and those of a seki.
+const LOOKS_OPEN_MOST: usize = 6;
 /// A pass must cost fewer points than these, by the search and by the count.
 const PASS_COST_MAX: f32 = 0.5;
 
@@ -218,6 +223,7 @@ impl Engine {
     fn should_pass(&mut self, turn: &Turn<'_>, report: &SearchReport) -> bool {
         if !turn.permits(Move::Pass)
             || !self.game.rules().friendly_pass
+            || !self.looks_settled(&report.ownership)
             || !self.has_time_for_status(turn.time_left())
         {
             return false;
@@ -229,6 +235,15 @@ impl Engine {
             && is_enough
             && best_score(turn, report) - score < PASS_COST_MAX
             && self.can_afford_to_pass(turn, report)
+    }
+
+    /// Does the search take almost every point for one side's? Nearly always it does not, and then the status of all stones,
+    /// which takes much longer, need not be found.
+    fn looks_settled(&self, ownership: &Ownership) -> bool {
+        let is_open = |point: &Point| ownership.mean(*point).abs() < LOOKS_SETTLED_MEAN;
+        ownership.count() >= self.search.evaluator().evaluations_for_ownership()
+            && self.game.board().stone_count() * 3 >= self.game.size().area()
+            && self.game.size().points().filter(is_open).count() <= LOOKS_OPEN_MOST
     }
 
     /// Is nothing left to be gained? Under area scoring neutral points are worth something, and where every stone counts as

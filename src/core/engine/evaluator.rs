@@ -108,6 +108,14 @@ impl EngineEvaluator {
         }
     }
 
+    /// Evaluations that say enough about whose the points are.
+    pub(super) fn evaluations_for_ownership(&self) -> u32 {
+        match self {
+            EngineEvaluator::Playouts(_) => 100,
+            EngineEvaluator::Network(_) => 8,
+        }
+    }
+
     /// About as many evaluations as it takes to find the status of the stones, with some to spare for what is read.
     pub(super) fn evaluations_for_status(&self) -> u32 {
         match self {
