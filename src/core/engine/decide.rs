@@ -239,7 +239,7 @@ impl Engine {
 
     /// Does the search take almost every point for one side's? Nearly always it does not, and then the status of all stones,
     /// which takes much longer, need not be found.
-    fn looks_settled(&self, ownership: &Ownership) -> bool {
+    pub(super) fn looks_settled(&self, ownership: &Ownership) -> bool {
         let is_open = |point: &Point| ownership.mean(*point).abs() < LOOKS_SETTLED_MEAN;
         ownership.count() >= self.search.evaluator().evaluations_for_ownership()
             && self.game.board().stone_count() * 3 >= self.game.size().area()

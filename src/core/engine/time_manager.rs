@@ -1,7 +1,7 @@
 //! Time management: what the clocks allow for a move, how much longer than planned moves took, and pondering.
 
 use super::{DEFAULT_MOVE_TIME, Engine, Purpose, Revision, SearchRequest};
-use crate::board::{ByColor, Color};
+use crate::board::{ByColor, Color, Move};
 use crate::search::Limits;
 use crate::time::{Budget, Progress};
 use std::time::{Duration, Instant};
@@ -115,10 +115,13 @@ impl Engine {
         most.and_then(|most| start.checked_add(most))
     }
 
-    /// What may have to be done behind the search for the present move: towards the end of a game the status of the
-    /// stones has to be known, and dead ones may have to be taken, see [`Engine::choose`].
+    /// What may have to be done behind the search for the present move: where the game may be about to end, the status of
+    /// the stones has to be known, and dead ones may have to be taken, see [`Engine::choose`].
     fn time_after_search(&self) -> Duration {
-        let may_be_settled = self.game.board().stone_count() * 2 > self.game.size().area();
+        let looked_settled = || self.report.as_ref().is_some_and(|it| self.looks_settled(&it.ownership));
+        let was_passed = || self.game.records().last().is_some_and(|last| last.mv == Move::Pass);
+        let may_be_settled = self.game.board().stone_count() * 2 > self.game.size().area()
+            && (looked_settled() || was_passed());
         match self.time_manager.began {
             Some(_) if may_be_settled && self.settings.capture_dead => Duration::MAX,
             Some(_) if may_be_settled && has_status_to_ask_for(self) => self.status_time().mul_f64(1.5),
