@@ -28,7 +28,7 @@ impl Engine {
 
     /// What to do instead of passing: take dead stones, if there are any, and time to find them.
     pub(super) fn instead_of_passing(&mut self, turn: &Turn<'_>) -> Move {
-        let has_time = turn.time_left().is_none_or(|left| left > self.status_time());
+        let has_time = self.has_time_for_status(turn.time_left());
         let dead = if has_time { self.dead_stones(turn.color.opponent()) } else { PointSet::EMPTY };
         if dead.is_empty() { Move::Pass } else { self.taking_move(turn.color, &dead, turn.interrupted) }
     }

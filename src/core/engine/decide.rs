@@ -160,7 +160,8 @@ impl Engine {
     /// Instead of a pass: what saves an own enclosed group or kills one of the opponent's, if that hangs on who moves first.
     /// A short search may not see it.
     fn vital_move(&mut self, turn: &Turn<'_>) -> Option<Move> {
-        if !self.has_time_for_status(turn.time_left()) {
+        // Where every stone counts as alive, no group is left to be lived or killed.
+        if !self.game.rules().friendly_pass || !self.has_time_for_status(turn.time_left()) {
             return None;
         }
         let start = Instant::now();
@@ -277,11 +278,17 @@ impl Engine {
         let is_worse = pass.is_some_and(|pass| {
             pass.score * sign - score >= PASS_COST_MAX || (pass.value - other.value) * sign > PASS_LOSS_MAX
         });
-        if is_worse || !self.has_time_for_status(turn.time_left()) {
+        if is_worse {
             return None;
         }
-        let counted = self.status_if_over().score * sign;
-        (score - counted >= PASS_COST_MAX).then_some(mv)
+        let counted = if !self.game.rules().friendly_pass {
+            score::final_score(&self.game, &PointSet::EMPTY)
+        } else if self.has_time_for_status(turn.time_left()) {
+            self.status_if_over().score
+        } else {
+            return None;
+        };
+        (score - counted * sign >= PASS_COST_MAX).then_some(mv)
     }
 
     /// Does the game still go as `report` expects if the player passes? A search in which the player always moves

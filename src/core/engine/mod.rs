@@ -526,14 +526,19 @@ impl Engine {
         self.memo.usage()
     }
 
-    /// Who owns what: counted if the game is over, otherwise as far as it can be foreseen. The same position always gets
+    /// The owner of every point: counted if the game is over, otherwise as far as it can be foreseen. The same position always gets
     /// the same answer.
     pub fn final_status(&mut self) -> FinalStatus {
-        let moment = if self.game.is_over() { Moment::End } else { Moment::DuringPlay };
-        self.status_at(moment)
+        self.status_at(self.moment())
     }
 
-    /// Who owns what if both players passed now.
+    /// What [`final_status`](Engine::final_status) is about. Where every stone counts as alive, there is nothing to judge at
+    /// the end either.
+    fn moment(&self) -> Moment {
+        if self.game.is_over() && self.game.rules().friendly_pass { Moment::End } else { Moment::DuringPlay }
+    }
+
+    /// The owner of every point if both players passed now.
     pub(super) fn status_if_over(&mut self) -> FinalStatus {
         self.status_at(Moment::End)
     }

@@ -5,7 +5,6 @@
 //! are legal, and the same nodes of the search graph are found.
 
 use super::Engine;
-use super::status::Moment;
 use crate::board::{ByColor, Color, Move};
 use crate::score::format_score;
 use crate::search::SearchReport;
@@ -165,7 +164,7 @@ impl Engine {
         if let Some(result) = &self.notes.result {
             return Some(result.clone());
         }
-        let here = (self.game.graph_key(), Moment::End);
+        let here = (self.game.graph_key(), self.moment());
         let counted = self.status.as_ref().filter(|(key, _)| *key == here);
         let result = || counted.map_or_else(|| "?".to_owned(), |(_, status)| format_score(status.score));
         self.game.is_over().then(result)

@@ -130,7 +130,7 @@ impl Engine {
     }
 
     /// What it will take to find out the status of all stones: as measured in this game, or by what an evaluation takes.
-    pub(super) fn status_time(&self) -> Duration {
+    fn status_time(&self) -> Duration {
         let TimeManager { status, evaluation, .. } = self.time_manager;
         if !status.is_zero() {
             return status;
@@ -141,7 +141,7 @@ impl Engine {
 
     /// Can the status of all stones be found in the time that is left? `None` is any time.
     pub(super) fn has_time_for_status(&self, left: Option<Duration>) -> bool {
-        !has_status_to_ask_for(self) || left.is_none_or(|left| left > self.status_time())
+        left.is_none_or(|left| left > self.status_time())
     }
 
     /// Says that answering takes so much longer than thinking, because something is done before the answer goes out.
