@@ -84,7 +84,7 @@ pub struct Command {
     pub name: String,
     /// The words after the name. None is empty, and none has blanks.
     pub arguments: Vec<String>,
-    /// The same as they came, with the blanks between them: names of files may have several in a row.
+    /// The arguments as the controller sent them, with the blanks between them: file names may have several in a row.
     pub line: String,
 }
 

@@ -190,7 +190,7 @@ mod tests {
         command().debug_assert();
     }
 
-    /// Who has learned the name in one command is understood by the others.
+    /// A name that one command takes for the size of a board, all commands take.
     #[test]
     fn every_name_of_a_board_size_is_understood() {
         fn check(command: &clap::Command, path: &str) -> usize {

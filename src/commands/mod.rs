@@ -340,7 +340,7 @@ impl Commands {
         Commands { note, ..self }
     }
 
-    /// The same, but records have a date. Without one they are the same on every day.
+    /// These commands, with a date in the records that they write. Without a date records do not depend on the day.
     #[must_use]
     pub fn with_date(self, today: fn() -> Option<String>) -> Commands {
         Commands { today, ..self }

@@ -65,7 +65,7 @@ pub(super) fn kata_search(
     decide(commands, arguments, session, Engine::choose)
 }
 
-/// The same, but whatever the controller sends cancels the search.
+/// KataGo's `kata-search_cancellable`: as `kata-search`, but any line from the controller cancels the search.
 pub(super) fn kata_search_cancellable(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,

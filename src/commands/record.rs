@@ -18,7 +18,7 @@ const FILE_BYTES_MAX: u64 = 64 << 20;
 const PARTIAL: &str = "--partial";
 
 /// `loadsgf file [move] [--partial]`: the position before that move, or the last one. The move is a number, counted
-/// from 1, or, as GNU Go has it, a vertex: the first move there. Answers with the player on turn, as GNU Go does. Size,
+/// from 1, or, as GNU Go has it, a vertex: the first move there. Answers with the side to move, as GNU Go does. Size,
 /// komi and moves come from the file; the rules, too, if the file names known ones.
 ///
 /// A record that cannot be followed up to there is refused, and the game stays as it was; with `--partial` as much of it

@@ -38,7 +38,7 @@ pub fn text(bytes: &[u8]) -> io::Result<String> {
     }
 }
 
-/// The same of any bytes: what is no text is replaced.
+/// The text of any bytes; what is not text in them is replaced.
 pub fn lossy_text(bytes: &[u8]) -> String {
     // It looks at byte order marks, and takes them away.
     UTF_8.decode(bytes).0.into_owned()

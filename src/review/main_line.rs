@@ -137,7 +137,7 @@ impl MainLine {
         self.steps.last().map_or(0, |step| step.moves)
     }
 
-    /// The same, with places in the file that the record was read from instead of places in its text.
+    /// This main line, with places in the file of the record instead of places in its text.
     #[must_use]
     pub fn located(mut self, bytes: &[u8]) -> MainLine {
         self.warnings = self.warnings.into_iter().map(|warning| warning.located(bytes)).collect();

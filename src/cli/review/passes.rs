@@ -29,7 +29,7 @@ impl Pass {
         Pass { network: Some(small), limits }
     }
 
-    /// The same with fewer simulations.
+    /// This pass with fewer simulations.
     pub(super) fn shorter(&self) -> Pass {
         let playouts = self.limits.playouts.map(|playouts| (playouts / SHORTER).max(1));
         Pass { network: self.network.clone(), limits: Limits { playouts, ..self.limits } }

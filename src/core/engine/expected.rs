@@ -1,4 +1,4 @@
-//! Who is expected to own what, with either side to move.
+//! The expected owner of every point, with either side moving first.
 
 use crate::board::{ByColor, Color, Point};
 use crate::eval::Ownership;

@@ -204,7 +204,7 @@ mod tests {
         X . O O O X O
         X X X X O O O
         . . . X X X .";
-    /// Two shared liberties: who plays there loses all.
+    /// Two shared liberties: the side that plays there first loses its stones.
     const SHARED: &str = "
         X . X X O . O
         . X X X O O O

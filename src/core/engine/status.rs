@@ -1,4 +1,4 @@
-//! Who owns what at the end of the game.
+//! The owner of every point at the end of the game.
 
 use super::dead;
 use super::expected::Expected;

@@ -1,4 +1,4 @@
-//! Groups of living stones, their eyes, and which of them live in seki.
+//! Groups of living stones, their eyes, and which groups live in seki.
 //!
 //! A *group* is everything that a colour can reach without crossing a living stone of the opponent: chains, the empty points
 //! around them, and points under dead stones of the opponent. Neutral points join groups, because at the end of a game
@@ -239,7 +239,7 @@ impl Space {
         let size = self.real.len();
         let open = self.real.iter().filter(|&point| !is_closed(point)).count();
         let in_the_way = dead.iter().filter(|&point| neighbours_in(&self.real, point) >= 2).count();
-        // So much space that the opponent's stones cannot take it.
+        // Too much space for the opponent's stones to take it.
         let is_large = size >= open + in_the_way + 6 || dead.len() >= 8 || dead.is_empty() && size >= 7;
         let is_safe_shape =
             dead.is_empty() && !is_reducible(&self.real) && (open == 0 || open == 1 && size >= 6);

@@ -87,7 +87,7 @@ pub fn area_owner(board: &Board) -> Owners {
     owners
 }
 
-/// Who holds each point that counts when the `dead` chains have been taken off: as [`area_owner`] of what remains, less the
+/// The owner of each point that counts when the `dead` chains have been taken off: as [`area_owner`] of what remains, less the
 /// eyes in seki where these are taxed, and less false eyes under territory scoring. What [`Tax::All`] takes from groups that
 /// live cannot be said of points.
 pub fn counting_owner(board: &Board, dead: &PointSet, rules: Rules) -> Owners {

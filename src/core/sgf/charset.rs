@@ -30,7 +30,7 @@ use std::sync::LazyLock;
 const NAMED_WITHIN: usize = 1 << 16;
 /// No name of a character set is longer.
 const LABEL_BYTES: usize = 40;
-/// So many characters beyond ASCII tell the set, and so many words.
+/// The number of characters beyond ASCII, and of words, that are looked at.
 const SAMPLE: usize = 2000;
 
 /// How it was found out in which character set a record is.
@@ -40,7 +40,7 @@ pub enum Source {
     Ascii,
     /// It is valid UTF-8.
     Utf8,
-    /// It is UTF-8 but for so many places, which were replaced.
+    /// It is UTF-8 but for this number of places, which were replaced.
     DamagedUtf8(usize),
     /// It begins with a mark of UTF-16, or has a zero in every other byte.
     Utf16,

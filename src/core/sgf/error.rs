@@ -31,7 +31,7 @@ pub enum SgfErrorKind {
     BadMove {
         /// Counted from 1.
         number: usize,
-        /// Who moves.
+        /// The player.
         color: Color,
         /// What stands there instead.
         text: String,
@@ -41,7 +41,7 @@ pub enum SgfErrorKind {
     IllegalMove {
         /// Counted from 1.
         number: usize,
-        /// Who moves.
+        /// The player.
         color: Color,
         /// The move.
         mv: Move,
@@ -116,7 +116,7 @@ impl SgfErrorKind {
 }
 
 impl SgfError {
-    /// The same, with its place in the file that the text was read from.
+    /// This error, with its place in the file that the text was read from.
     #[must_use]
     pub fn located(self, bytes: &[u8]) -> SgfError {
         SgfError { offset: source_offset(bytes, self.offset), ..self }

@@ -34,7 +34,7 @@ pub struct Followed {
 }
 
 impl Followed {
-    /// The same, with places in the file that the record was read from instead of places in its text.
+    /// This result, with places in the file of the record instead of places in its text.
     #[must_use]
     pub fn located(self, bytes: &[u8]) -> Followed {
         let locate = |error: SgfError| error.located(bytes);

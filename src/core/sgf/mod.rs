@@ -59,7 +59,7 @@ const MAX_SETUP: usize = 100_000;
 /// A move as the record has it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RecordedMove {
-    /// Who moves.
+    /// The player.
     pub color: Color,
     /// The move, or the text that is none.
     pub mv: Result<Move, String>,

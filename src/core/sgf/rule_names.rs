@@ -36,7 +36,7 @@ const FILLERS: &[&str] = &[
     "го",
 ];
 
-/// The same in texts that have no blanks between words.
+/// Words that say nothing about the rules, in languages without blanks between words.
 const FILLERS_INSIDE: &[&str] = &[
     "ルール",
     "规则集",

@@ -279,7 +279,7 @@ impl<B: Bits> Goal<B> {
                 if stones.none() {
                     return Settled::at_once(false);
                 }
-                // Who has played outside may have made eyes there.
+                // A player that has moved outside may have made eyes there.
                 let chains = ground.fill(stones, position.stones[prover]);
                 let has_moved = self.has_moved_outside(ground, position);
                 let may_live = has_moved && ground.reaches_outside(position, chains);
@@ -292,7 +292,7 @@ impl<B: Bits> Goal<B> {
                 }
                 let chain = ground.fill(B::one(a), stones);
                 if !chain.has(b) {
-                    // Who has played outside, where both chains have liberties, may have joined them there.
+                    // A player that has moved outside, where both chains have liberties, may have joined them there.
                     let other = ground.fill(B::one(b), stones);
                     let joined = self.has_moved_outside(ground, position)
                         && [chain, other].iter().all(|&chain| ground.reaches_outside(position, chain));

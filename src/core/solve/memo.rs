@@ -48,8 +48,8 @@ impl Memo {
         self.usage
     }
 
-    /// Answers a question as [`read`](super::read) does, with about so many nodes at most: the same answer, with the same number of
-    /// nodes, whether it was kept or not.
+    /// Answers a question as [`read`](super::read) does, with at most about `most_nodes` nodes. Answer and number of nodes do
+    /// not depend on whether the answer was kept.
     ///
     /// # Errors
     /// As [`read`](super::read).

@@ -435,7 +435,7 @@ fn strong(board: &Board, region: &Region, owner: Color, suicide: bool) -> Option
 }
 
 impl<B: Bits> Setting<B> {
-    /// The same question, with all that the opponent of `winner` may do outside the region: see [`Ground::besieged`].
+    /// This question, with everything that the opponent of `winner` may do outside the region: see [`Ground::besieged`].
     /// `None` if nothing outside matters, or is not asked about.
     fn besieged(&self, question: &Question<'_>, winner: Color) -> Option<Setting<B>> {
         let Question { board, region, .. } = *question;

@@ -83,7 +83,7 @@ fn answers_hold_against_moves_outside() {
     assert!(held >= 190, "{held}");
 }
 
-/// Compares what is read of random chains in their regions with what is read on the whole board, with so many nodes for each.
+/// Compares what is read of random chains in their regions with what is read on the whole board, with `most_nodes` nodes for each.
 /// Returns how many answers were compared.
 fn compare_with_whole_boards(positions: u32, seed: u64, most_nodes: u64) -> u32 {
     const SIZES: [(usize, usize); 5] = [(5, 5), (6, 4), (7, 4), (5, 4), (7, 3)];

@@ -24,7 +24,7 @@ const LARGEST_POCKET: usize = 8;
 /// What a region grows by.
 #[derive(Clone, Copy)]
 enum Stage {
-    /// The points beyond the liberties of chains that have at most so many: how they may get out, and be stopped.
+    /// The points beyond the liberties of chains with at most this many liberties: how they may get out, and be stopped.
     Escapes(usize),
     /// All points next to it.
     Edge,
