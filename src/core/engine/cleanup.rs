@@ -1,7 +1,8 @@
 //! Taking the opponent's dead stones off the board before passing: what servers ask for after a dispute about them,
 //! and what strict rules want.
 
-use super::decide::{PASS_LOSS_MAX, Turn};
+use super::decide::Turn;
+use super::passing::PASS_LOSS_MAX;
 use super::status::{self, Moment};
 use super::{Decision, Engine, Purpose, SearchRequest};
 use crate::board::{Cell, Color, Move, PointSet};

@@ -1,12 +1,11 @@
 //! Which stones are dead: what is certain, what can be read, and what playouts or a network say of the rest.
 
 use super::expected::Expected;
-use super::reading::{self, Allowance};
+use super::reading::Attacks;
 use crate::board::{Board, Cell, Color, Point, PointMap, PointSet};
 use crate::eyespace::{self, Fate};
 use crate::safety;
 use crate::score;
-use crate::solve::Memo;
 
 /// A chain is dead if its points belong to the opponent so clearly, as a mean owner.
 const DEAD_MEAN: f32 = 0.35;
@@ -35,18 +34,12 @@ pub(super) struct Stones {
 ///
 /// `is_over`: nobody gets another move. Then a group that the opponent can capture is dead, whoever is to move, as the
 /// Japanese rules have it (article 7); before, an unsettled group is what is expected of it.
-pub(super) fn judge(
-    memo: &mut Memo,
-    board: &Board,
-    expected: &Expected,
-    suicide: bool,
-    is_over: bool,
-    allowance: Allowance,
-) -> Stones {
-    let (mut lost, unsettled) = how_lost(memo, board, expected, suicide, allowance);
+pub(super) fn judge(mut attacks: Attacks<'_>, expected: &Expected, is_over: bool) -> Stones {
+    let board = attacks.board;
+    let (mut lost, unsettled) = how_lost(&mut attacks, expected);
     if is_over {
         give_up_unsettled(board, &unsettled, &mut lost);
-        give_up_capturable(memo, board, suicide, allowance, &mut lost);
+        give_up_capturable(&mut attacks, &mut lost);
     }
     let mut dead = PointSet::EMPTY;
     for (point, _) in board.stones() {
@@ -82,18 +75,12 @@ fn give_up_unsettled(board: &Board, unsettled: &PointSet, lost: &mut PointMap<f3
 ///
 /// Stones inside an eye may be captured and their captors die all the same, because what remains is a dead shape. So a chain
 /// is given up only if stones of the opponent touch it that are not captured themselves.
-fn give_up_capturable(
-    memo: &mut Memo,
-    board: &Board,
-    suicide: bool,
-    allowance: Allowance,
-    lost: &mut PointMap<f32>,
-) {
+fn give_up_capturable(attacks: &mut Attacks<'_>, lost: &mut PointMap<f32>) {
+    let board = attacks.board;
     let is_doubtful =
         |&point: &Point| board.anchor(point) == point && (-DOUBTFUL_MEAN..=DEAD_MEAN).contains(&lost[point]);
     let doubtful: Vec<Point> = board.stones().map(|(point, _)| point).filter(is_doubtful).collect();
-    let found: PointSet =
-        reading::capturable(memo, board, &doubtful, suicide, allowance).into_iter().collect();
+    let found: PointSet = attacks.that_succeed(&doubtful).into_iter().collect();
     for anchor in found.iter() {
         let opponent = board.cell(anchor).color().map(|color| Cell::from(color.opponent()));
         let is_held = |next: Point| {
@@ -110,13 +97,8 @@ fn give_up_capturable(
 
 /// For every chain, at its anchor, how clearly it ends as the opponent's: a mean owner in `[-1, 1]`, or more where
 /// more is known. And the stones of unsettled groups.
-fn how_lost(
-    memo: &mut Memo,
-    board: &Board,
-    expected: &Expected,
-    suicide: bool,
-    allowance: Allowance,
-) -> (PointMap<f32>, PointSet) {
+fn how_lost(attacks: &mut Attacks<'_>, expected: &Expected) -> (PointMap<f32>, PointSet) {
+    let Attacks { board, suicide, .. } = *attacks;
     let sure = Color::BOTH.map(|color| safety::held(board, color, suicide));
     let mut lost = PointMap::filled(0.0);
     let anchors: Vec<(Point, Color)> =
@@ -163,7 +145,7 @@ fn how_lost(
         .map(|&(anchor, _)| anchor)
         .filter(|&anchor| lost[anchor] > DEAD_MEAN && lost[anchor] < READ)
         .collect();
-    for anchor in reading::unassailable(memo, board, &seems_dead, suicide, allowance) {
+    for anchor in attacks.that_fail(&seems_dead) {
         lost[anchor] = -READ;
     }
     (lost, unsettled)

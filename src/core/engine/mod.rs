@@ -10,6 +10,7 @@ mod decide;
 mod evaluator;
 mod expected;
 mod human;
+mod passing;
 mod queries;
 mod rank;
 mod reading;

@@ -48,47 +48,40 @@ impl Allowance {
     }
 }
 
-/// Chains out of `anchors` that the opponent cannot capture even with the first move, as in seki. Playouts fill the shared
-/// liberties of a seki, and networks have seen few.
-pub(super) fn unassailable(
-    memo: &mut Memo,
-    board: &Board,
-    anchors: &[Point],
-    suicide: bool,
-    allowance: Allowance,
-) -> Vec<Point> {
-    attacked(memo, board, anchors, suicide, allowance, Success::No)
+/// Reads attacks on chains of a position.
+pub(super) struct Attacks<'m> {
+    pub(super) memo: &'m mut Memo,
+    pub(super) board: &'m Board,
+    /// May a player remove own chains of two or more stones?
+    pub(super) suicide: bool,
+    /// Of each question.
+    pub(super) allowance: Allowance,
 }
 
-/// Chains out of `anchors` that the opponent captures with the first move, however many moves that takes. A chain that hangs
-/// on a ko is not among them.
-pub(super) fn capturable(
-    memo: &mut Memo,
-    board: &Board,
-    anchors: &[Point],
-    suicide: bool,
-    allowance: Allowance,
-) -> Vec<Point> {
-    attacked(memo, board, anchors, suicide, allowance, Success::Yes)
-}
+impl Attacks<'_> {
+    /// Chains out of `anchors` that the opponent cannot capture even with the first move, as in seki. Playouts fill the shared
+    /// liberties of a seki, and networks have seen few.
+    pub(super) fn that_fail(&mut self, anchors: &[Point]) -> Vec<Point> {
+        self.with_success(anchors, Success::No)
+    }
 
-/// Chains out of `anchors` for which an attack by the opponent, who moves first, is proven to succeed or to fail.
-fn attacked(
-    memo: &mut Memo,
-    board: &Board,
-    anchors: &[Point],
-    suicide: bool,
-    mut allowance: Allowance,
-    wanted: Success,
-) -> Vec<Point> {
-    let regions = regions(board, anchors.iter().copied());
-    let mut found = Vec::new();
-    on_large_stack(&regions, |(anchor, region)| {
-        let owner = board.cell(*anchor).color()?;
-        let reading = allowance.read(memo, board, region, owner.opponent(), suicide)?;
-        (reading.success == wanted).then(|| found.push(*anchor))
-    });
-    found
+    /// Chains out of `anchors` that the opponent captures with the first move, however many moves that takes. A chain that
+    /// hangs on a ko is not among them.
+    pub(super) fn that_succeed(&mut self, anchors: &[Point]) -> Vec<Point> {
+        self.with_success(anchors, Success::Yes)
+    }
+
+    fn with_success(&mut self, anchors: &[Point], wanted: Success) -> Vec<Point> {
+        let Attacks { ref mut memo, board, suicide, mut allowance } = *self;
+        let regions = regions(board, anchors.iter().copied());
+        let mut found = Vec::new();
+        on_large_stack(&regions, |(anchor, region)| {
+            let owner = board.cell(*anchor).color()?;
+            let reading = allowance.read(memo, board, region, owner.opponent(), suicide)?;
+            (reading.success == wanted).then(|| found.push(*anchor))
+        });
+        found
+    }
 }
 
 /// A move of `color` that saves an own group or kills one of the opponent's, among groups that live or die as one or the
@@ -247,8 +240,9 @@ mod tests {
         for (drawing, (column, row), is_dead, name) in cases {
             for (board, anchor) in images(drawing, Point::new(column, row)) {
                 let mut memo = Memo::new(ANSWERS);
-                let dead = capturable(&mut memo, &board, &[anchor], false, Allowance::END);
-                let alive = unassailable(&mut memo, &board, &[anchor], false, Allowance::END);
+                let allowance = Allowance::END;
+                let mut attacks = Attacks { memo: &mut memo, board: &board, suicide: false, allowance };
+                let (dead, alive) = (attacks.that_succeed(&[anchor]), attacks.that_fail(&[anchor]));
                 assert_eq!((!dead.is_empty(), !alive.is_empty()), (is_dead, !is_dead), "{name}\n{board}");
             }
         }

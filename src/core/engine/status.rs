@@ -2,7 +2,7 @@
 
 use super::dead;
 use super::expected::Expected;
-use super::reading::Allowance;
+use super::reading::{Allowance, Attacks};
 use crate::board::{Board, BoardSize, ByColor, Cell, Color, Point, PointSet};
 use crate::eval::Ownership;
 use crate::game::Game;
@@ -98,8 +98,8 @@ pub(super) fn final_status(
     let is_over = moment == Moment::End;
     // A decision to pass must not wait for what the final score may take.
     let allowance = if game.is_over() { Allowance::END } else { Allowance::PLAY };
-    let dead::Stones { dead, unsettled } =
-        dead::judge(memo, board, &expected, rules.suicide, is_over, allowance);
+    let attacks = Attacks { memo, board, suicide: rules.suicide, allowance };
+    let dead::Stones { dead, unsettled } = dead::judge(attacks, &expected, is_over);
     let (cleaned, _) = score::without_chains(board, &dead);
     let settled = settled().filter(|settled| is_over && settled.dead == dead && unsettled.is_empty());
     let mut status = FinalStatus {
