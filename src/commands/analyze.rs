@@ -340,6 +340,7 @@ fn genmove_analyze(
     session.begin_stream()?;
     let cancellation = Cancellation::new(session, purpose);
     let mut is_reported = false;
+    let searches = commands.engine.searches();
     let mut on_report = |_: &Game, report: &SearchReport| {
         is_reported = true;
         let _ = session.stream(&info_line(dialect, &request, size, report));
@@ -360,8 +361,13 @@ fn genmove_analyze(
     if cancellation.is_cancelled() {
         return Ok(format!("play {CANCELLED}").into());
     }
-    // Controllers read the last report before the move: there must be one, however short the search was.
-    if !is_reported && let Some(report) = commands.engine.last_report() {
+    // Controllers read the last report before the move: there must be one, however short the search was. A pass that ends the
+    // game may be decided without a search; then the last report is of another position.
+    let is_searched = commands.engine.searches() > searches;
+    if !is_reported
+        && is_searched
+        && let Some(report) = commands.engine.last_report()
+    {
         session.stream(&info_line(dialect, &request, size, report))?;
     }
     Ok(format!("play {}", decision_text(decision)).into())
