@@ -1,10 +1,10 @@
 //! The saved game of the real program: killed at any moment, it goes on where it was.
 
-use kosumi::board::BoardSize;
-use kosumi::commands::Commands;
-use kosumi::engine::{Engine, EngineSettings};
-use kosumi::rng::Rng;
+use kosumi_engine::{Engine, EngineSettings};
+use kosumi_go::board::BoardSize;
+use kosumi_go::rng::Rng;
 use kosumi_gtp::InputWatch;
+use kosumi_tools::commands::Commands;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;

@@ -1,10 +1,10 @@
 //! The networks that Kosumi plays with if it is given none.
 
-use kosumi::board::{BoardSize, Color, Move, Point, Symmetry};
-use kosumi::eval::{NetworkEvaluator, NetworkSettings};
-use kosumi::game::{Game, Line};
-use kosumi::net::{BuiltIn, Network, Prediction};
-use kosumi::rules::Rules;
+use kosumi_eval::{NetworkEvaluator, NetworkSettings};
+use kosumi_go::board::{BoardSize, Color, Move, Point, Symmetry};
+use kosumi_go::game::{Game, Line};
+use kosumi_go::rules::Rules;
+use kosumi_net::{BuiltIn, Network, Prediction};
 use std::io::Write;
 use std::process::{Command, Stdio};
 use std::sync::Arc;

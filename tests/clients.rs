@@ -1,10 +1,10 @@
 //! What clients make of the answers: each is read as the client's own parser reads it.
 
-use kosumi::board::BoardSize;
-use kosumi::commands::Commands;
-use kosumi::engine::{Engine, EngineSettings};
-use kosumi::net::{Network, random};
+use kosumi_engine::{Engine, EngineSettings};
+use kosumi_go::board::BoardSize;
 use kosumi_gtp::{Client, InputWatch};
+use kosumi_net::{Network, random};
+use kosumi_tools::commands::Commands;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;

@@ -1,11 +1,11 @@
 //! `final_score` and `final_status_list` as a controller hears them: whatever position, rules and evaluator, the
 //! answers fit together.
 
-use kosumi::commands::Commands;
-use kosumi::engine::{Engine, EngineSettings};
-use kosumi::net::{Network, random};
-use kosumi::rng::Rng;
+use kosumi_engine::{Engine, EngineSettings};
+use kosumi_go::rng::Rng;
 use kosumi_gtp::{InputWatch, answer};
+use kosumi_net::{Network, random};
+use kosumi_tools::commands::Commands;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

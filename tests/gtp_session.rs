@@ -15,9 +15,9 @@
 //! not compared: how answers are framed is tested in the protocol's crate. A line without an expected answer must
 //! get none.
 
-use kosumi::commands::Commands;
-use kosumi::engine::{Engine, EngineSettings};
-use kosumi::eval::PlayoutSettings;
+use kosumi_engine::{Engine, EngineSettings};
+use kosumi_eval::PlayoutSettings;
+use kosumi_tools::commands::Commands;
 use std::fs;
 use std::path::Path;
 
@@ -245,8 +245,9 @@ fn every_command_survives_strange_arguments() {
     ];
     let mut input = String::new();
     let mut lines = 0;
-    for row in
-        kosumi::commands::TABLE.iter().filter(|row| !["quit", "printsgf", "savesgf"].contains(&row.name))
+    for row in kosumi_tools::commands::TABLE
+        .iter()
+        .filter(|row| !["quit", "printsgf", "savesgf"].contains(&row.name))
     {
         for arguments in strange {
             input.push_str(&format!("{} {arguments}\n", row.name));
@@ -261,7 +262,7 @@ fn every_command_survives_strange_arguments() {
         ..EngineSettings::default()
     };
     let mut engine = Engine::new(settings);
-    engine.set_size(kosumi::board::BoardSize::square(5).unwrap());
+    engine.set_size(kosumi_go::board::BoardSize::square(5).unwrap());
     let mut output = Vec::new();
     kosumi_gtp::serve(std::io::Cursor::new(input.into_bytes()), &mut output, &mut Commands::new(engine))
         .unwrap();

@@ -1,10 +1,10 @@
 //! Playing like people, through the protocol: a second network, the profile, and the parameters around them. The networks
 //! are small random ones; none that was trained on games of people is part of this project.
 
-use kosumi::commands::Commands;
-use kosumi::engine::{Engine, EngineSettings};
-use kosumi::net::random::{self, Options};
-use kosumi::net::{Encoding, Network};
+use kosumi_engine::{Engine, EngineSettings};
+use kosumi_net::random::{self, Options};
+use kosumi_net::{Encoding, Network};
+use kosumi_tools::commands::Commands;
 use std::fs::File;
 use std::io::Cursor;
 use std::path::Path;

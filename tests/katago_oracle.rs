@@ -4,16 +4,16 @@
 //! Networks and answers are not part of this project: the tests look for them in `../shared` and say when they do
 //! nothing.
 
-use kosumi::board::{BoardSize, Color, Move, Point};
-use kosumi::commands::Commands;
-use kosumi::engine::{Engine, EngineSettings};
-use kosumi::game::{Game, Line};
-use kosumi::net::{
+use kosumi_engine::{Engine, EngineSettings};
+use kosumi_go::board::{BoardSize, Color, Move, Point};
+use kosumi_go::game::{Game, Line};
+use kosumi_go::rules::Rules;
+use kosumi_net::{
     Arithmetic, Context, Features, Input, Kernel, Network, Output, Precision, Prediction, Prepared, Scratch,
     features, scalar,
 };
-use kosumi::rules::Rules;
 use kosumi_test_support::shared;
+use kosumi_tools::commands::Commands;
 use rayon::prelude::*;
 use serde::Deserialize;
 use std::fs;

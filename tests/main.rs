@@ -2,6 +2,7 @@
 //!
 //! One program for all of them: each would link the whole engine again, and one that waits for a browser would keep the
 //! others waiting. `cargo test --profile checked --test program autosave::` runs those of `tests/autosave.rs`.
+#![allow(clippy::disallowed_methods, reason = "this crate reads clocks")]
 
 mod analysis_engine;
 mod autosave;

@@ -2,7 +2,7 @@
 
 #![cfg(unix)]
 
-use kosumi::rng::Rng;
+use kosumi_go::rng::Rng;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
@@ -111,7 +111,7 @@ fn a_killed_match_goes_on_and_loses_nothing() {
     for game in &games {
         let name = format!("game-{:04}.sgf", game["number"].as_u64().unwrap());
         let record = fs::read(scratch.0.path().join("games").join(&name)).unwrap();
-        let record = kosumi::sgf::Record::parse(&record).unwrap();
+        let record = kosumi_go::sgf::Record::parse(&record).unwrap();
         assert_eq!(record.result.as_deref(), game["result"].as_str(), "{name}");
         assert_eq!(record.move_count(), game["moves"].as_array().unwrap().len(), "{name}");
         assert!(files.contains(&name));

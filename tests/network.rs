@@ -7,12 +7,12 @@
 use flate2::Compression;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
-use kosumi::net::random::{self, AttentionShape, BlockKind, Options, RotaryKind, TrunkNormKind};
-use kosumi::net::{
+use kosumi_go::rng::Rng;
+use kosumi_net::random::{self, AttentionShape, BlockKind, Options, RotaryKind, TrunkNormKind};
+use kosumi_net::{
     Activation, Arithmetic, Context, Cost, Encoding, ErrorKind, Input, Kernel, NEWEST_VERSION, Network,
     OLDEST_VERSION, Output, Precision, Prediction, Prepared, ReadError, Scratch, scalar,
 };
-use kosumi::rng::Rng;
 use kosumi_test_support::shared;
 use proptest::prelude::*;
 use std::fs::{self, File};

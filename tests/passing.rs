@@ -1,11 +1,11 @@
 //! Passing and counting as a controller sees them: what a pass is answered with, and that searches, scores and lists of a
 //! finished game agree.
 
-use kosumi::commands::Commands;
-use kosumi::engine::{Engine, EngineSettings};
-use kosumi::net::{BuiltIn, Network};
-use kosumi::rng::Rng;
+use kosumi_engine::{Engine, EngineSettings};
+use kosumi_go::rng::Rng;
 use kosumi_gtp::{InputWatch, answer};
+use kosumi_net::{BuiltIn, Network};
+use kosumi_tools::commands::Commands;
 use std::sync::Arc;
 
 struct Controller {

@@ -9,14 +9,14 @@
 #![cfg(unix)]
 
 use flate2::{Compression, write::GzEncoder};
-use kosumi::commands::Commands;
-use kosumi::engine::{Engine, EngineSettings};
-use kosumi::net::Network;
-use kosumi::regress::{Matching, Suite};
-use kosumi::rules::Rules;
-use kosumi::sgf::collection::{RECORD_LIMIT, Splitter};
-use kosumi::sgf::{Record, Strictness, Tree};
+use kosumi_engine::{Engine, EngineSettings};
+use kosumi_go::rules::Rules;
+use kosumi_go::sgf::collection::{RECORD_LIMIT, Splitter};
+use kosumi_go::sgf::{Record, Strictness, Tree};
 use kosumi_gtp::{Command as GtpCommand, Failure, Handler, Response, Session, answer, serve};
+use kosumi_net::Network;
+use kosumi_tools::commands::Commands;
+use kosumi_tools::regress::{Matching, Suite};
 use rustix::time::{ClockId, clock_gettime};
 use std::io::{Cursor, Write};
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! `kosumi regress` as a program: files in, files and exit codes out.
 
-use kosumi::regress::{Outcome, RunResult};
+use kosumi_tools::regress::{Outcome, RunResult};
 use std::fs;
 use std::process::{Command, Output};
 use tempfile::TempDir;
@@ -178,7 +178,7 @@ fn finished_runs_are_compared_and_shown_again() {
 fn gnu_gos_suites_are_read() {
     let Some(suites) = kosumi_test_support::shared("gnugo-suites") else { return };
     let entries = suites.read_dir().unwrap();
-    use kosumi::regress::{Matching, Suite};
+    use kosumi_tools::regress::{Matching, Suite};
     let (mut tests, mut warnings) = (0, 0);
     for path in entries.map(|entry| entry.unwrap().path()) {
         if path.extension().is_some_and(|end| end == "tst") {

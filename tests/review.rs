@@ -1,6 +1,6 @@
 //! `kosumi review` from outside: what it writes, and what it does with records that are no good.
 
-use kosumi::sgf::{NodeId, Record, SgfErrorKind, Tree};
+use kosumi_go::sgf::{NodeId, Record, SgfErrorKind, Tree};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};

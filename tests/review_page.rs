@@ -3,10 +3,10 @@
 //! Pictures are left in `target/tmp/review-page`.
 
 use crate::browser::{Browser, KOSUMI};
-use kosumi::board::{Color, Point, PointMap};
-use kosumi::review::{Change, MainLine};
-use kosumi::rules::Rules;
-use kosumi::sgf::Record;
+use kosumi_go::board::{Color, Point, PointMap};
+use kosumi_go::rules::Rules;
+use kosumi_go::sgf::Record;
+use kosumi_tools::review::{Change, MainLine};
 use serde_json::{Value, json};
 use std::fs;
 use std::process::Command;

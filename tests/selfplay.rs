@@ -1,6 +1,6 @@
 //! `kosumi selfplay` as a program: killed, gone on with, and the same whatever happened in between.
 
-use kosumi::rng::Rng;
+use kosumi_go::rng::Rng;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -2,11 +2,11 @@
 //! byte for byte what was there; exit codes.
 
 use flate2::write::{DeflateEncoder, GzEncoder};
-use kosumi::board::{BoardSize, Move, Point};
-use kosumi::game::Game;
-use kosumi::rng::Rng;
-use kosumi::rules::Rules;
-use kosumi::sgf::{self, Meta};
+use kosumi_go::board::{BoardSize, Move, Point};
+use kosumi_go::game::Game;
+use kosumi_go::rng::Rng;
+use kosumi_go::rules::Rules;
+use kosumi_go::sgf::{self, Meta};
 use rawzip::{CompressionMethod, ZipArchiveWriter};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use serde_json::Value;

@@ -86,7 +86,7 @@ fn a_problem_is_solved() {
     assert_eq!((&json["status"], &json["owner"]), (&"dead".into(), &"Black".into()), "{json}");
     assert_eq!(json["region"].as_array().unwrap().len(), 9);
     let written = fs::read_to_string(proof).unwrap();
-    assert!(kosumi::sgf::Tree::parse(written.as_bytes()).unwrap().node_count() > 5, "{written}");
+    assert!(kosumi_go::sgf::Tree::parse(written.as_bytes()).unwrap().node_count() > 5, "{written}");
     // Several, one after the other.
     let out = kosumi(&["solve", "problem", file, file, "--json"]);
     assert!(out.status.success() && text(&out.stdout).lines().count() == 2, "{}", text(&out.stderr));

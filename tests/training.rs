@@ -2,16 +2,16 @@
 //!
 //! Needs Python with PyTorch and numpy (`KOSUMI_PYTHON`, or `python3`); without, the tests say so and pass.
 
-use kosumi::board::{BoardSize, Color, Move};
-use kosumi::game::{Game, Line};
-use kosumi::net::{Features, Input, Network, scalar};
-use kosumi::playout::{PlayoutPolicy, UniformPolicy};
-use kosumi::rng::Rng;
-use kosumi::rules::Rules;
-use kosumi::score::area_score;
-use kosumi::sgf::{self, Record};
-use kosumi::training::{Example, Sampling, Shard, examples};
+use kosumi_go::board::{BoardSize, Color, Move};
+use kosumi_go::game::{Game, Line};
+use kosumi_go::playout::{PlayoutPolicy, UniformPolicy};
+use kosumi_go::rng::Rng;
+use kosumi_go::rules::Rules;
+use kosumi_go::score::area_score;
+use kosumi_go::sgf::{self, Record};
+use kosumi_net::{Features, Input, Network, scalar};
 use kosumi_test_support::pytorch;
+use kosumi_tools::training::{Example, Sampling, Shard, examples};
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;

@@ -6,10 +6,10 @@
 //! ```
 #![no_main]
 
-use kosumi::analysis::{Config, Models, Server};
-use kosumi::engine::Analyst;
-use kosumi::eval::NetworkSettings;
-use kosumi::net::{Network, random};
+use kosumi_engine::Analyst;
+use kosumi_eval::NetworkSettings;
+use kosumi_net::{Network, random};
+use kosumi_tools::analysis::{Config, Models, Server};
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 use std::io::Cursor;

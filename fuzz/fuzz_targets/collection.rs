@@ -9,7 +9,7 @@
 #![no_main]
 
 use flate2::{Compression, Crc};
-use kosumi::collections::{self, Found, Limits, Records, Seen, Work, Workers, nth_game};
+use kosumi_tools::collections::{self, Found, Limits, Records, Seen, Work, Workers, nth_game};
 use libfuzzer_sys::fuzz_target;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use std::fs;

@@ -6,7 +6,6 @@
 //! ```
 #![no_main]
 
-use kosumi::cli;
 use libfuzzer_sys::fuzz_target;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -17,7 +16,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
     let words = bytes.split(|&byte| byte == b'\n').map(|word| OsStr::from_bytes(word).to_owned());
     let words = std::iter::once("kosumi".into()).chain(words).collect();
-    if let Err(message) = cli::check(words) {
+    if let Err(message) = kosumi::check(words) {
         assert!(!message.trim().is_empty());
     }
 });

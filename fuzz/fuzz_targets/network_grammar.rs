@@ -6,8 +6,8 @@
 //! ```
 #![no_main]
 
-use kosumi::net::random::{self, AttentionShape, BlockKind, Options, RotaryKind, TrunkNormKind};
-use kosumi::net::{Activation, Encoding, NEWEST_VERSION, OLDEST_VERSION};
+use kosumi_net::random::{self, AttentionShape, BlockKind, Options, RotaryKind, TrunkNormKind};
+use kosumi_net::{Activation, Encoding, NEWEST_VERSION, OLDEST_VERSION};
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 

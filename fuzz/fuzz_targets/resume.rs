@@ -7,16 +7,16 @@
 //! ```
 #![no_main]
 
-use kosumi::board::BoardSize;
-use kosumi::commands::Commands;
-use kosumi::engine::{Engine, EngineSettings};
-use kosumi::matches::{
+use kosumi_engine::{Engine, EngineSettings};
+use kosumi_go::board::BoardSize;
+use kosumi_go::rules::Rules;
+use kosumi_gtp::{InputWatch, answer};
+use kosumi_tools::commands::Commands;
+use kosumi_tools::matches::{
     Conditions, Contender, Control, DeadStones, GameBoard, Match, Openings, Opinions, Source, Storage,
 };
-use kosumi::rules::Rules;
-use kosumi::selfplay;
-use kosumi::session::newest;
-use kosumi_gtp::{InputWatch, answer};
+use kosumi_tools::selfplay;
+use kosumi_tools::session::newest;
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Map, Value, json};
@@ -136,8 +136,8 @@ fn the_match(folder: &Path, bytes: &[u8]) {
         }
         Ok(first) => {
             let games = first.summary().games.clone();
-            let _ = kosumi::matches::json(first.summary(), first.conditions());
-            let _ = kosumi::matches::html(first.summary(), first.conditions(), None);
+            let _ = kosumi_tools::matches::json(first.summary(), first.conditions());
+            let _ = kosumi_tools::matches::html(first.summary(), first.conditions(), None);
             let _ = first.summary().to_string();
             drop(first);
             let again = open().expect("what was gone on with can be gone on with");

@@ -7,9 +7,9 @@
 //! ```
 #![no_main]
 
-use kosumi::rules::Rules;
-use kosumi::sgf::collection::{Piece, RECORD_LIMIT, Splitter};
-use kosumi::sgf::{Meta, Record, Strictness, Tree, write};
+use kosumi_go::rules::Rules;
+use kosumi_go::sgf::collection::{Piece, RECORD_LIMIT, Splitter};
+use kosumi_go::sgf::{Meta, Record, Strictness, Tree, write};
 use libfuzzer_sys::fuzz_target;
 
 /// The records of a stream that comes in pieces of so many bytes.

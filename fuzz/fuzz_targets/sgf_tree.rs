@@ -6,8 +6,8 @@
 //! ```
 #![no_main]
 
-use kosumi::rules::Rules;
-use kosumi::sgf::{Meta, Record, Strictness, Tree, write};
+use kosumi_go::rules::Rules;
+use kosumi_go::sgf::{Meta, Record, Strictness, Tree, write};
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use std::fmt::Write;

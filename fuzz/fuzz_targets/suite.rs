@@ -7,7 +7,7 @@
 //! ```
 #![no_main]
 
-use kosumi::regress::{Matching, Reply, Suite};
+use kosumi_tools::regress::{Matching, Reply, Suite};
 use libfuzzer_sys::fuzz_target;
 use std::path::Path;
 

@@ -1,6 +1,6 @@
 //! What holds for every network that was read: what the targets of networks have in common.
 
-use kosumi::net::{Context, Encoding, Input, METADATA_FEATURES, Network, Prediction, scalar};
+use kosumi_net::{Context, Encoding, Input, METADATA_FEATURES, Network, Prediction, scalar};
 
 /// Reads a file; a network gives finite answers and survives being written and read again.
 pub fn read(bytes: &[u8]) {

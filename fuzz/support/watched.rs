@@ -1,9 +1,9 @@
 //! The whole engine behind GTP, watched: what the targets of sessions have in common.
 
-use kosumi::commands::Commands;
-use kosumi::engine::{Engine, EngineSettings};
-use kosumi::eval::PlayoutSettings;
+use kosumi_engine::{Engine, EngineSettings};
+use kosumi_eval::PlayoutSettings;
 use kosumi_gtp::{Command, Failure, Handler, Response, Session, serve};
+use kosumi_tools::commands::Commands;
 use std::io::Cursor;
 
 /// The engine's commands, watched.

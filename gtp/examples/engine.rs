@@ -6,6 +6,7 @@
 //! - Arguments are read with their types; a refused command changes nothing.
 //! - `genmove` looks at [`Session::interrupted`]: GoGui's `# interrupt` ends its (pretended) thinking.
 //! - `count` streams lines until the next line of input comes, as the analysis of Leela Zero and KataGo does.
+#![allow(clippy::disallowed_methods, reason = "reads clocks")]
 
 use std::collections::HashMap;
 use std::io;

@@ -1,4 +1,5 @@
 #![doc = include_str!("../README.md")]
+#![allow(clippy::disallowed_methods, reason = "this crate reads clocks")]
 //!
 //! # Modules, in the order of their dependence
 //!

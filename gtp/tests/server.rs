@@ -1,4 +1,5 @@
 //! Whole sessions against a small engine.
+#![allow(clippy::disallowed_methods, reason = "reads clocks")]
 
 use std::io::{self, Cursor, Read, Write};
 use std::sync::{Arc, Mutex};

@@ -1,6 +1,6 @@
 """Shards of positions as `kosumi features` writes them: read, shuffled, turned, and made into batches.
 
-The format is described in `src/training/shard.rs`. A file next to a shard whose name ends in `.labels.npz` (written by
+The format is described in `src/tools/training/shard.rs`. A file next to a shard whose name ends in `.labels.npz` (written by
 `label.py`) adds what a stronger network says of the same positions.
 """
 

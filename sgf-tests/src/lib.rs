@@ -1,14 +1,14 @@
-//! Kosumi's regression suites, in `suites/`; the tests of this package play them with [`kosumi::regress`].
+//! Kosumi's regression suites, in `suites/`; the tests of this package play them with [`kosumi_tools::regress`].
 //!
 //! `suites/basics` must pass as a whole. The same suites can be given to any engine:
 //! `kosumi regress --engine "gnugo --mode gtp" sgf-tests/suites/basics/*.tst`.
 
-use kosumi::commands::Commands;
-use kosumi::engine::{Engine, EngineSettings};
-use kosumi::eval::NetworkSettings;
-use kosumi::net::{ArithmeticChoice, BuiltIn, Kernel, Network, Precision};
-use kosumi::ranks::Part;
-use kosumi::regress::{Matching, Options, Outcome, Suite, SuiteResult, Threads, play};
+use kosumi_engine::{Engine, EngineSettings};
+use kosumi_eval::NetworkSettings;
+use kosumi_net::{ArithmeticChoice, BuiltIn, Kernel, Network, Precision};
+use kosumi_tools::commands::Commands;
+use kosumi_tools::ranks::Part;
+use kosumi_tools::regress::{Matching, Options, Outcome, Suite, SuiteResult, Threads, play};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

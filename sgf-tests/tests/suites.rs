@@ -1,6 +1,6 @@
 //! The suites that must pass.
 
-use kosumi::regress::SuiteResult;
+use kosumi_tools::regress::SuiteResult;
 use sgf_tests::{Evaluation, NETWORK_FAILURES, files, play_kosumi, surprises};
 
 fn check(results: &[SuiteResult], known_failures: &[(&str, &[u32])]) {

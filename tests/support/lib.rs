@@ -155,7 +155,7 @@ pub fn gnugo() -> Option<PathBuf> {
 /// The small built-in network, for the variable `KOSUMI_MODEL`: with the large one, pages and whole games are slow on processors
 /// without 8-bit instructions.
 pub fn small_network() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../src/core/net/built_in/small.bin.gz")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../src/net/built_in/small.bin.gz")
 }
 
 /// A file or folder of the shared folder: the one that `KOSUMI_SHARED` names, or `shared` beside the project.

@@ -1,0 +1,129 @@
+//! Whether a search over ranks has lost or invented a visit: every rank counts, rank 0 compares. Only builds with assertions
+//! look, after every search.
+
+use kosumi_go::board::Key;
+use kosumi_go::rng::mix;
+use kosumi_search::NodeTable;
+use kosumi_search::node::Edge;
+
+/// What a rank has counted in its table, or what all have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Audit {
+    /// Visits that are still in progress somewhere.
+    pub(crate) in_flight: u64,
+    /// Nodes whose visits are not those of their evaluations and edges, and stand-ins with anything of their own.
+    pub(crate) uneven: u64,
+    /// Visits of all nodes, where they live.
+    pub(crate) kept: u64,
+    /// Visits that have gone by edges to nodes.
+    pub(crate) sent: u64,
+    /// The same two sums, each node's visits times a number that its key says: they only agree if every node does.
+    pub(crate) kept_by_key: u64,
+    pub(crate) sent_by_key: u64,
+}
+
+/// So many visits of the node of a key, as they count in sums by key.
+fn by_key(key: Key, visits: u64) -> u64 {
+    mix(key.0 as u64).wrapping_mul(visits)
+}
+
+impl Audit {
+    /// Counts a table; `is_home` says whether a node lives there.
+    pub(crate) fn of(table: &NodeTable, is_home: impl Fn(Key) -> bool) -> Audit {
+        let mut audit = Audit::default();
+        for id in 0..table.node_count() as u32 {
+            let node = table.node(id);
+            let edges = table.all_edges(node);
+            audit.in_flight += u64::from(node.in_flight());
+            let visits = u64::from(node.visits());
+            if is_home(node.key()) {
+                let through: u64 = edges.iter().map(|edge| u64::from(edge.visits())).sum();
+                audit.uneven += u64::from(visits != u64::from(node.own_visits()) + through);
+                audit.kept += visits;
+                audit.kept_by_key = audit.kept_by_key.wrapping_add(by_key(node.key(), visits));
+            } else {
+                audit.uneven += u64::from(!edges.is_empty() || node.own_visits() > 0);
+            }
+            for (child, visits) in edges.iter().filter_map(|edge: &Edge| Some((edge.child()?, edge.visits())))
+            {
+                audit.sent += u64::from(visits);
+                let sent = by_key(table.node(child).key(), visits.into());
+                audit.sent_by_key = audit.sent_by_key.wrapping_add(sent);
+            }
+        }
+        audit
+    }
+
+    pub(crate) fn add(&mut self, other: &Audit) {
+        self.in_flight += other.in_flight;
+        self.uneven += other.uneven;
+        self.kept += other.kept;
+        self.sent += other.sent;
+        self.kept_by_key = self.kept_by_key.wrapping_add(other.kept_by_key);
+        self.sent_by_key = self.sent_by_key.wrapping_add(other.sent_by_key);
+    }
+}
+
+/// What was done to all tables since they were empty, as rank 0 knows it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Books {
+    /// Visits of roots, which came by no edge.
+    begun: u64,
+    begun_by_key: u64,
+    /// Visits that came back to a node of their own path: they count at the edge and not at the node.
+    cycles: u64,
+}
+
+impl Books {
+    /// Notes a search: its root, its visits, and those that came back to a node of their own path.
+    pub(crate) fn note(&mut self, root: Key, visits: u32, cycles: u32) {
+        self.begun += u64::from(visits);
+        self.begun_by_key = self.begun_by_key.wrapping_add(by_key(root, visits.into()));
+        self.cycles += u64::from(cycles);
+    }
+
+    /// Says what is wrong with what all ranks have counted.
+    ///
+    /// # Errors
+    /// If a visit is lost, in progress, or counted twice.
+    pub(crate) fn check(&self, all: &Audit) -> Result<(), String> {
+        let is_even = all.in_flight == 0 && all.uneven == 0;
+        let is_complete = all.kept + self.cycles == all.sent + self.begun;
+        // Nobody knows of which nodes the paths came back to one.
+        let is_each = self.cycles > 0 || all.kept_by_key == all.sent_by_key.wrapping_add(self.begun_by_key);
+        if is_even && is_complete && is_each { Ok(()) } else { Err(format!("{all:?} and {self:?}")) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_lost_visit_is_found() {
+        let (root, child) = (Key(1 << 70 | 5), Key(77));
+        let mut books = Books::default();
+        books.note(root, 10, 0);
+        let good = Audit {
+            kept: 16,
+            sent: 6,
+            kept_by_key: by_key(root, 10).wrapping_add(by_key(child, 6)),
+            sent_by_key: by_key(child, 6),
+            ..Audit::default()
+        };
+        assert_eq!(books.check(&good), Ok(()));
+        for bad in [
+            Audit { in_flight: 1, ..good },
+            Audit { uneven: 1, ..good },
+            Audit { kept: 17, ..good },
+            Audit { sent: 5, ..good },
+            // One node has a visit too many, another one too few.
+            Audit { kept_by_key: by_key(root, 11).wrapping_add(by_key(child, 5)), ..good },
+        ] {
+            assert!(books.check(&bad).is_err(), "{bad:?}");
+        }
+        books.note(root, 0, 1);
+        assert_eq!(books.check(&Audit { sent: 7, ..good }), Ok(()));
+        assert!(books.check(&good).is_err());
+    }
+}

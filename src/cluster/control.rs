@@ -1,0 +1,419 @@
+//! What rank 0 does besides: it sends visits to the root, says when a search is over, and puts the report together.
+
+use super::audit::Audit;
+use super::link::ClusterError;
+use super::message::{Begin, CONTROL, Caller, EdgeView, Ended, Message, Path, RootDone, Visit};
+use super::rank::Rank;
+use kosumi_eval::{Evaluator, Ownership, Prior};
+use kosumi_go::board::{Key, Move};
+use kosumi_go::game::Game;
+use kosumi_search::counters::Counters;
+use kosumi_search::node::{Face, NodeId};
+use kosumi_search::params::View;
+use kosumi_search::table::Storing;
+use kosumi_search::{NodeTable, SearchContext, SearchReport, SearchStats, TableUse};
+use std::time::Duration;
+
+/// A search that is over is waited for so long; who has not answered then is gone.
+const END_PATIENCE: Duration = Duration::from_secs(5);
+/// The same while it runs and nothing comes back.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How often ranks are asked whether they are there, and how long they have to say so. A rank's thread for messages never
+/// waits, so only a machine that does not run is so slow.
+const PING_EVERY: Duration = Duration::from_secs(1);
+const PONG_PATIENCE: Duration = Duration::from_secs(8);
+
+/// Visits in progress, at most.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Window {
+    /// From the beginning.
+    pub least: u32,
+    /// In the end.
+    pub most: u32,
+}
+
+impl Window {
+    /// What keeps so many evaluators busy. Where one rank keeps all nodes, each evaluator is given a visit as soon as it has none,
+    /// so that as many visits as evaluators are enough; where nodes are spread, chance does not give each the same. More visits
+    /// in progress are worth less: they do not know of each other.
+    pub fn for_evaluators(evaluators: usize, is_central: bool) -> Window {
+        let evaluators = u32::try_from(evaluators).unwrap_or(u32::MAX);
+        if is_central {
+            // A few evaluators may wait at the beginning, when a wrong way costs most.
+            let least = (evaluators / 8 * 5 + evaluators % 8 * 5 / 8).clamp(1, 64);
+            return Window { least, most: evaluators.max(least) };
+        }
+        Window { least: evaluators.min(64), most: evaluators.saturating_mul(2).max(1) }
+    }
+
+    /// Visits that may be in progress after so many: few while little is known, so that not all go the same wrong way.
+    fn at(&self, visits: u32) -> u32 {
+        (visits / 4).max(self.least).min(self.most)
+    }
+}
+
+/// Where a search is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Debug)]
+enum Phase {
+    Running,
+    /// Waits until all visits have come back.
+    Draining,
+    /// Waits for the root and the variations.
+    Looking,
+    /// Waits for what the ranks have counted.
+    Ending,
+    Over,
+}
+
+/// The root and the variations from it, as far as they have been shown.
+#[derive(Debug, Default)]
+struct Looked {
+    root: Option<(Face, Vec<EdgeView>)>,
+    /// Moves that were left out, and what the probabilities of the others were multiplied by.
+    pruned: Vec<Move>,
+    scale: f32,
+    variations: Vec<Vec<EdgeView>>,
+    missing: usize,
+}
+
+/// What came of a search.
+pub(crate) struct Found {
+    pub(crate) report: SearchReport,
+    /// How much of the stores is used, in the fullest rank.
+    pub(crate) fullest: f32,
+    /// What all ranks have counted, in builds with assertions.
+    pub(crate) audit: Audit,
+}
+
+/// See the [module documentation](self).
+pub(crate) struct Control<'c> {
+    context: &'c SearchContext<'c>,
+    game: &'c Game,
+    begin: &'c Begin,
+    window: Window,
+    phase: Phase,
+    launched: u32,
+    done: u32,
+    cancelled: u32,
+    root: RootDone,
+    /// When something has come back last.
+    heard: Duration,
+    /// Since when each rank has not said that it is there, and when it is asked next.
+    unanswered: Vec<Option<Duration>>,
+    next_ping: Duration,
+    next_report: Option<Duration>,
+    looked: Option<Looked>,
+    ended: Vec<Option<Ended>>,
+}
+
+impl<'c> Control<'c> {
+    pub(crate) fn new(
+        context: &'c SearchContext<'c>,
+        game: &'c Game,
+        begin: &'c Begin,
+        window: Window,
+        ranks: usize,
+    ) -> Control<'c> {
+        Control {
+            context,
+            game,
+            begin,
+            window,
+            phase: Phase::Running,
+            launched: 0,
+            done: 0,
+            cancelled: 0,
+            root: RootDone::default(),
+            heard: Duration::ZERO,
+            unanswered: vec![None; ranks],
+            next_ping: Duration::ZERO,
+            next_report: context.reporting.map(|reporting| reporting.first),
+            looked: None,
+            ended: (0..ranks).map(|_| None).collect(),
+        }
+    }
+
+    fn in_flight(&self) -> u32 {
+        self.launched - self.done - self.cancelled
+    }
+
+    /// Simulations that have come to their end.
+    pub(crate) fn done(&self) -> u32 {
+        self.done
+    }
+
+    /// Takes what rank 0 was told for the control; what is not for it comes back.
+    pub(crate) fn receive<E: Evaluator>(
+        &mut self,
+        rank: &mut Rank<'_, E>,
+        from: usize,
+        message: Message,
+    ) -> Option<Message> {
+        if let Message::Pong = message {
+            self.unanswered[from] = None;
+            return None;
+        }
+        self.heard = (self.context.elapsed)();
+        match message {
+            Message::RootDone(it) => {
+                self.done += it.done;
+                self.cancelled += it.cancelled;
+                self.root = it;
+            }
+            Message::Shown { face, edges, pruned, scale } => {
+                if let Some(looked) = &mut self.looked {
+                    (looked.pruned, looked.scale) = (pruned, scale);
+                }
+                self.shown(rank, face, edges);
+            }
+            Message::Followed { slot, steps } => {
+                if let Some(looked) = &mut self.looked
+                    && let Some(place) = looked.variations.get_mut(usize::from(slot))
+                {
+                    *place = steps;
+                    looked.missing = looked.missing.saturating_sub(1);
+                }
+            }
+            Message::Ended(ended) => self.ended[from] = Some(*ended),
+            other => return Some(other),
+        }
+        None
+    }
+
+    /// Does what is to be done now. Returns true when the search is over.
+    ///
+    /// # Errors
+    /// If nothing has come back for too long, or a rank does not say that it is there.
+    pub(crate) fn step<E: Evaluator>(&mut self, rank: &mut Rank<'_, E>) -> Result<bool, ClusterError> {
+        let patience = if self.phase == Phase::Running { PATIENCE } else { END_PATIENCE };
+        if (self.context.elapsed)().saturating_sub(self.heard) > patience {
+            return Err(ClusterError::Silent);
+        }
+        self.ping(rank)?;
+        loop {
+            let before = self.phase;
+            self.take_step(rank);
+            rank.settle();
+            if self.phase == before {
+                return Ok(self.phase == Phase::Over);
+            }
+        }
+    }
+
+    /// Asks all ranks whether they are there, now and then.
+    fn ping<E: Evaluator>(&mut self, rank: &mut Rank<'_, E>) -> Result<(), ClusterError> {
+        let now = (self.context.elapsed)();
+        if now < self.next_ping {
+            return Ok(());
+        }
+        self.next_ping = now + PING_EVERY;
+        for (to, unanswered) in self.unanswered.iter_mut().enumerate().skip(1) {
+            match *unanswered {
+                Some(since) if now.saturating_sub(since) > PONG_PATIENCE => {
+                    return Err(ClusterError::Lost(to));
+                }
+                // Who is told the end listens no more.
+                None if self.phase < Phase::Ending => {
+                    *unanswered = Some(now);
+                    rank.post(to, Message::Ping);
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn take_step<E: Evaluator>(&mut self, rank: &mut Rank<'_, E>) {
+        match self.phase {
+            Phase::Running => self.run(rank),
+            Phase::Draining if self.in_flight() == 0 && self.looked.is_none() => {
+                self.look(rank);
+                self.phase = Phase::Looking;
+            }
+            Phase::Looking if self.has_looked() => {
+                self.phase = Phase::Ending;
+                self.broadcast(rank, || Message::End);
+            }
+            Phase::Ending if self.ended.iter().all(Option::is_some) => self.phase = Phase::Over,
+            _ => {}
+        }
+        if self.phase < Phase::Looking && self.has_looked() {
+            self.report_progress();
+        }
+    }
+
+    fn has_looked(&self) -> bool {
+        self.looked.as_ref().is_some_and(|looked| looked.root.is_some() && looked.missing == 0)
+    }
+
+    fn broadcast<E: Evaluator>(&self, rank: &mut Rank<'_, E>, message: impl Fn() -> Message) {
+        (0..self.ended.len()).for_each(|to| rank.post(to, message()));
+    }
+
+    fn run<E: Evaluator>(&mut self, rank: &mut Rank<'_, E>) {
+        let stats = SearchStats {
+            visits: self.root.visits,
+            playouts: self.done,
+            elapsed: (self.context.elapsed)(),
+            best_two: self.root.best_two,
+        };
+        let is_enough = self.context.stop.should_stop(&stats) || (self.context.interrupted)();
+        // The first simulation is always played: even a search that is interrupted at once knows a move.
+        if is_enough && self.done > 0 {
+            // This rank first: it must know that what others give up was not asked for any more.
+            rank.post(0, Message::Stop);
+            rank.settle();
+            (1..self.ended.len()).for_each(|to| rank.post(to, Message::Stop));
+            self.phase = Phase::Draining;
+            return;
+        }
+        // The first visit alone: it tells how many there have been.
+        let window = if self.done == 0 { 1 } else { self.window.at(self.root.visits) };
+        let free = window.saturating_sub(self.in_flight());
+        // Not one by one, where many are in progress.
+        if free > 0 && (free >= window / 16 || self.in_flight() == 0) {
+            let count = self.permitted(free);
+            if count > 0 {
+                self.launched += count;
+                let caller = Caller { rank: 0, task: CONTROL, edge: 0 };
+                let (key, path) = (self.begin.key, Path::default());
+                let visit = Visit { caller, count, key, kind: None, is_new: false, path };
+                rank.post(rank.home_of_root(), Message::Visit(visit));
+            } else if self.in_flight() == 0 {
+                self.phase = Phase::Draining;
+            }
+        }
+        if let (Some(_), Some(next)) = (self.context.reporting, self.next_report)
+            && self.looked.is_none()
+            && self.done > 0
+            && stats.elapsed >= next
+        {
+            self.look(rank);
+        }
+    }
+
+    /// How many of so many visits may begin before a limit is reached that is a plain count.
+    fn permitted(&self, most: u32) -> u32 {
+        let begun = self.in_flight();
+        let may_begin = |count: u32| {
+            let (visits, playouts) = (self.root.visits + begun + count, self.done + begun + count);
+            !self.context.stop.count_reached(visits, playouts)
+        };
+        if self.launched == 0 && !may_begin(0) {
+            return 1;
+        }
+        (0..most).take_while(|&count| may_begin(count)).count() as u32
+    }
+
+    /// Asks for the root.
+    fn look<E: Evaluator>(&mut self, rank: &mut Rank<'_, E>) {
+        self.looked = Some(Looked::default());
+        rank.post(rank.home_of_root(), Message::Show);
+    }
+
+    /// Asks for the variations from the root.
+    fn shown<E: Evaluator>(&mut self, rank: &mut Rank<'_, E>, face: Face, edges: Vec<EdgeView>) {
+        let Some(looked) = &mut self.looked else { return };
+        looked.variations = vec![Vec::new(); edges.len()];
+        for (slot, edge) in edges.iter().enumerate() {
+            if let (1.., Some((key, _))) = (edge.visits, edge.child) {
+                looked.missing += 1;
+                let message = Message::Follow { slot: slot as u16, key, steps: vec![edge.clone()] };
+                rank.post(rank.home_of(key), message);
+            }
+        }
+        looked.root = Some((face, edges));
+    }
+
+    /// Tells who wants to know what has been found so far.
+    fn report_progress(&mut self) {
+        let Some(looked) = self.looked.take() else { return };
+        let Some(reporting) = self.context.reporting else { return };
+        let counters = Counters { playouts: self.done, ..Counters::default() };
+        if let Some(report) = self.build(&looked, &counters, Ownership::default(), None) {
+            (reporting.on_report)(report);
+        }
+        self.next_report = Some((self.context.elapsed)() + reporting.every);
+    }
+
+    /// What came of a search that is over.
+    pub(crate) fn report(mut self) -> Option<Found> {
+        let looked = self.looked.take()?;
+        let (mut counters, mut ownership, mut usage) = (Counters::default(), Ownership::default(), [0; 5]);
+        let (mut fullest, mut audit) = (0f32, Audit::default());
+        for ended in self.ended.iter().flatten() {
+            counters.add(&ended.counters);
+            ownership.merge(self.game.size(), &ended.ownership(self.game.size())?);
+            usage.iter_mut().zip(&ended.usage).for_each(|(sum, own)| *sum += own);
+            fullest = fullest.max(table_use(&ended.usage).fullness());
+            audit.add(&ended.audit);
+        }
+        let report = self.build(&looked, &counters, ownership, Some(table_use(&usage)))?;
+        Some(Found { report, fullest, audit })
+    }
+
+    /// The report, made as that of any search, from a table that has nothing but what was shown.
+    fn build(
+        &self,
+        looked: &Looked,
+        counters: &Counters,
+        ownership: Ownership,
+        usage: Option<TableUse>,
+    ) -> Option<SearchReport> {
+        let (face, edges) = looked.root.as_ref()?;
+        let table = NodeTable::new(VIEW_MEBIBYTES, Storing::All);
+        let root = table.find_or_insert(self.begin.key)?;
+        table.node(root).set_face(face);
+        put_edges(&table, root, edges);
+        for steps in &looked.variations {
+            let mut node = None;
+            for step in steps {
+                if let Some(node) = node.filter(|&node| table.edges(table.node(node)).is_empty()) {
+                    put_edges(&table, node, std::slice::from_ref(step));
+                }
+                node = step.child.and_then(|(key, _)| table.find(key));
+            }
+        }
+        let report = SearchReport::new(
+            &table,
+            root,
+            self.game,
+            counters,
+            ownership,
+            View { params: &self.begin.params, root_scale: looked.scale },
+        );
+        let mut report = SearchReport { usage: usage.unwrap_or(report.usage), ..report };
+        // Earlier searches may have preferred the image that was left out now.
+        report.moves.sort_by_key(|entry| looked.pruned.contains(&entry.mv));
+        Some(report)
+    }
+}
+
+/// Memory of the table from which a report is made: enough for the variations of all moves of the largest board.
+const VIEW_MEBIBYTES: usize = 16;
+
+fn table_use(numbers: &[u64; 5]) -> TableUse {
+    let [nodes, node_capacity, edges, edge_capacity, bytes] = numbers.map(|number| number as usize);
+    TableUse { nodes, node_capacity, edges, edge_capacity, bytes }
+}
+
+/// Gives a node the edges that were shown.
+fn put_edges(table: &NodeTable, node: NodeId, edges: &[EdgeView]) {
+    let moves: Vec<(Move, Prior)> = edges.iter().map(|edge| (edge.mv, edge.prior)).collect();
+    table.expand(node, true, || &moves);
+    for (edge, view) in table.edges(table.node(node)).zip(edges) {
+        edge.set_visits(view.visits);
+        let child = view.child.and_then(|(key, face)| put_node(table, key, &face));
+        edge.set_child(child);
+    }
+}
+
+fn put_node(table: &NodeTable, key: Key, face: &Face) -> Option<NodeId> {
+    let is_new = table.find(key).is_none();
+    let id = table.find_or_insert(key)?;
+    if is_new {
+        table.node(id).set_face(face);
+    }
+    Some(id)
+}

@@ -1,0 +1,344 @@
+//! Ranks from search to search: what they keep, how a search begins, and how they end.
+
+use super::audit::Books;
+use super::control::{Control, Found, Window};
+use super::link::{ClusterError, Link};
+use super::message::{Begin, Message};
+use super::position;
+use super::rank::{Common, Rank, home};
+use super::session::{Session, take_part};
+use super::wire::{Malformed, Reader, Wire};
+use kosumi_eval::{Evaluator, NetworkSettings};
+use kosumi_go::board::Key;
+use kosumi_go::game::{Game, Line};
+use kosumi_go::graph_key::Sharing;
+use kosumi_go::rng::Rng;
+use kosumi_search::bias::BiasTable;
+use kosumi_search::node::NodeId;
+use kosumi_search::table::Storing;
+use kosumi_search::utility::Scale;
+use kosumi_search::valuation::Valuation;
+use kosumi_search::{Formula, NodeTable, SearchContext, SearchParams, SearchReport, give_root_priors};
+use kosumi_sync::atomic::AtomicU32;
+use std::collections::VecDeque;
+use std::fmt;
+use std::time::Duration;
+
+/// Where the nodes of a search live.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Placement {
+    /// As is better for so many ranks.
+    #[default]
+    Auto,
+    /// Each on the rank that its key says; the memory of all ranks is one table.
+    Hashed,
+    /// All on the first rank, which sends positions to the others to be evaluated.
+    Central,
+}
+
+/// Up to so many evaluators one rank keeps all nodes: it sees all descents in progress, fewer are needed, and each position
+/// is evaluated by who has time. Rank 0 is busy for about 6 µs for each evaluation, see `docs/cluster.md`, so with a small
+/// network it could not keep more busy.
+const CENTRAL_MOST: usize = 128;
+
+impl Placement {
+    /// Does the first rank keep all nodes, with so many evaluations at a time?
+    pub fn is_central(self, evaluators: usize) -> bool {
+        match self {
+            Placement::Auto => evaluators <= CENTRAL_MOST,
+            Placement::Hashed => false,
+            Placement::Central => true,
+        }
+    }
+}
+
+/// How long a rank that has no search waits at a time for one.
+const WAIT: Duration = Duration::from_secs(1);
+
+/// What a rank keeps from search to search.
+#[derive(Debug)]
+struct Store<E> {
+    table: NodeTable,
+    bias: BiasTable,
+    evaluator: E,
+    scale: Option<Scale>,
+    /// The root whose moves have the priors of a root, at a temperature, and from how many sides it was seen for them.
+    seen: (Option<(Key, f32)>, AtomicU32),
+}
+
+/// One rank of a search that is spread over several: rank 0 [runs](Cluster::run) searches, the others [serve](Cluster::serve).
+///
+/// All ranks must have evaluators that give the same answers, and as many threads.
+pub struct Cluster<E, L: Link> {
+    link: L,
+    store: Store<E>,
+    threads: usize,
+    placement: Placement,
+    window: Option<Window>,
+    /// Is what was learned to be forgotten before the next search?
+    is_stale: bool,
+    /// Packets that have come too early.
+    early: VecDeque<(usize, Vec<u8>)>,
+    /// What the tables of all ranks must add up to; on rank 0.
+    books: Books,
+    is_lost: bool,
+}
+
+impl<E, L: Link> fmt::Debug for Cluster<E, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Cluster(rank {} of {})", self.link.rank(), self.link.ranks())
+    }
+}
+
+impl<E: Evaluator + Sync> Store<E> {
+    /// Makes ready for a search.
+    fn begin(&mut self, game: &Game, begin: &Begin, is_home: bool) {
+        let Formula::Puct(params) = begin.params.formula else { return };
+        let scale = Scale::new(&params, game.size().area(), begin.score);
+        if let Some(settings) = &begin.network {
+            self.evaluator = self.evaluator.asking_with(settings);
+        }
+        if begin.clear {
+            self.table.clear();
+            self.bias.clear();
+            self.seen = (None, AtomicU32::new(1));
+        } else if let Some(old) = self.scale.filter(|&old| old != scale) {
+            move_utilities(&self.table, &old, &scale);
+        }
+        self.scale = Some(scale);
+        let temperature = begin.params.root_temperature(game);
+        if is_home && self.seen.0 != Some((begin.key, temperature)) {
+            // As `Search` does.
+            let had_other = self.seen.0.is_some_and(|(key, other)| key == begin.key && other != temperature);
+            self.seen = (Some((begin.key, temperature)), AtomicU32::new(1));
+            let are_others = self.evaluator.has_root_priors() || temperature != 1.0 || had_other;
+            if let (true, Some(root)) = (are_others, self.table.find_or_insert(begin.key)) {
+                give_root_priors(&self.table, &self.evaluator, root, game, temperature);
+            }
+        }
+    }
+}
+
+/// Measures what was learned in another scale: what positions are worth by themselves exactly, their means by how far the
+/// scales differ at their mean score. The next visits bring the means up to date.
+fn move_utilities(table: &NodeTable, old: &Scale, new: &Scale) {
+    for id in 0..table.node_count() {
+        let node = table.node(id as NodeId);
+        let own = node.own();
+        if own.weight > 0.0 {
+            let utility = new.utility(own.result.into(), own.score.into(), own.deviation.into());
+            node.set_own_utility(utility as f32);
+        }
+        let mut means = node.means();
+        let at = |scale: &Scale| scale.utility(0.0, means.score.into(), 0.0);
+        let change = (at(new) - at(old)) as f32;
+        means.utility_square += change * (2.0 * means.utility + change);
+        means.utility += change;
+        node.set_means(&means);
+    }
+}
+
+impl<E: Evaluator + Sync, L: Link> Cluster<E, L> {
+    /// This rank, with a node table of `mebibytes` and so many evaluations at a time (at least 1).
+    pub fn new(link: L, evaluator: E, mebibytes: usize, threads: usize) -> Cluster<E, L> {
+        let store = Store {
+            table: NodeTable::new(mebibytes, Storing::Likely),
+            bias: BiasTable::new(),
+            evaluator,
+            scale: None,
+            seen: (None, AtomicU32::new(1)),
+        };
+        Cluster {
+            link,
+            store,
+            threads: threads.max(1),
+            placement: Placement::default(),
+            window: None,
+            is_stale: true,
+            early: VecDeque::new(),
+            books: Books::default(),
+            is_lost: false,
+        }
+    }
+
+    /// The same with nodes where this says. Only rank 0 is asked.
+    #[must_use]
+    pub fn placed(mut self, placement: Placement) -> Cluster<E, L> {
+        self.placement = placement;
+        self
+    }
+
+    /// The same with so many visits in progress. Only rank 0 is asked.
+    #[must_use]
+    pub fn with_window(mut self, window: Window) -> Cluster<E, L> {
+        self.window = Some(window);
+        self
+    }
+
+    /// How many ranks there are.
+    pub fn ranks(&self) -> usize {
+        self.link.ranks()
+    }
+
+    /// The nodes that this rank keeps, and those that stand for nodes of others.
+    pub fn table(&self) -> &NodeTable {
+        &self.store.table
+    }
+
+    /// Forgets what was learned, on all ranks, before the next search.
+    pub fn clear(&mut self) {
+        self.is_stale = true;
+    }
+
+    /// Has networks asked in another way from here on, on all ranks. If it is another way, everything that was learned is
+    /// forgotten. For rank 0.
+    pub fn ask_with(&mut self, settings: &NetworkSettings) {
+        let Some(own) = self.store.evaluator.network_settings() else { return };
+        if own != (NetworkSettings { arithmetic: own.arithmetic, ..*settings }) {
+            self.store.evaluator = self.store.evaluator.asking_with(settings);
+            self.is_stale = true;
+        }
+    }
+
+    /// Searches the game's position over all ranks. For rank 0. Neither explorations nor `noise` of the context are heeded.
+    ///
+    /// # Errors
+    /// If a rank is lost, or does not answer in time. Then there can be no more searches over ranks.
+    pub fn run(
+        &mut self,
+        params: &SearchParams,
+        game: &Game,
+        seed: u64,
+        context: &SearchContext<'_>,
+    ) -> Result<SearchReport, ClusterError> {
+        // A search that does not come to its end leaves nobody behind who knows where the others are.
+        if std::mem::replace(&mut self.is_lost, true) {
+            return Err(ClusterError::Silent);
+        }
+        let ranks = self.link.ranks();
+        let is_central = self.placement.is_central(ranks * self.threads);
+        let mut evaluator = self.store.evaluator.clone();
+        let score = evaluator.evaluate(&Line::new(game), &mut Rng::new(0), &mut Vec::new()).score_mean;
+        let begin = Begin {
+            game: position::to_text(game),
+            is_tree: game.sharing() == Sharing::Tree,
+            key: game.graph_key(),
+            params: *params,
+            network: evaluator.network_settings(),
+            for_play: context.for_play,
+            score,
+            seed,
+            restriction: context.restriction.clone(),
+            clear: self.is_stale,
+            is_central,
+        };
+        let packet = Message::Begin(Box::new(begin.clone())).to_packet();
+        for to in 1..ranks {
+            self.link.send(to, packet.clone())?;
+        }
+        self.is_stale = false;
+        let window = self.window.unwrap_or(Window::for_evaluators(ranks * self.threads, is_central));
+        let control = Control::new(context, game, &begin, window, ranks);
+        let found = self.search(game, &begin, Some(control))?.ok_or(ClusterError::Silent)?;
+        let Found { report, fullest, audit } = found;
+        if begin.clear {
+            self.books = Books::default();
+        }
+        self.books.note(begin.key, report.playouts, report.cycles);
+        debug_assert_eq!(self.books.check(&audit), Ok(()));
+        // Nobody knows what can be reached from the next root without asking all.
+        self.is_stale = fullest > FULL;
+        self.is_lost = false;
+        Ok(report)
+    }
+
+    /// Takes part in searches until rank 0 has no more. For all other ranks.
+    ///
+    /// # Errors
+    /// If rank 0 or the network is gone, or rank 0 is of another version.
+    pub fn serve(&mut self) -> Result<(), ClusterError> {
+        let result = self.try_serve();
+        if let Err(why) = &result {
+            // If nobody is there to be told, there is nobody to be told.
+            let _ = self.link.send(0, Message::Failed(why.to_string()).to_packet());
+        }
+        result
+    }
+
+    fn try_serve(&mut self) -> Result<(), ClusterError> {
+        let mut idle = 0;
+        loop {
+            let Some((from, packet)) = self.link.poll()? else {
+                self.link.wait(idle, WAIT);
+                idle += 1;
+                continue;
+            };
+            idle = 0;
+            if from != 0 {
+                // Of the search that begins: rank 0 has told others sooner.
+                self.early.push_back((from, packet));
+                continue;
+            }
+            let mut reader = Reader::new(&packet);
+            match Message::read(&mut reader)? {
+                Message::Begin(begin) => {
+                    let game = position::from_text(&begin.game, begin.is_tree, begin.key)?;
+                    let rest = packet.len() - reader.left();
+                    if rest < packet.len() {
+                        self.early.push_front((0, packet[rest..].to_vec()));
+                    }
+                    match self.search(&game, &begin, None) {
+                        Err(ClusterError::GivenUp) => return Ok(()),
+                        other => other?,
+                    };
+                }
+                Message::Quit => return Ok(()),
+                _ => return Err(Malformed.into()),
+            }
+        }
+    }
+
+    /// Takes part in a search. The control gets what came of it.
+    fn search(
+        &mut self,
+        game: &Game,
+        begin: &Begin,
+        control: Option<Control<'_>>,
+    ) -> Result<Option<Found>, ClusterError> {
+        let Cluster { link, store, threads, early, .. } = self;
+        let threads = *threads;
+        let Formula::Puct(params) = begin.params.formula else { return Err(Malformed.into()) };
+        let is_home = home(begin.key, link.ranks(), begin.is_central) == link.rank();
+        store.begin(game, begin, is_home);
+        let scale = store.scale.ok_or(Malformed)?;
+        let common = Common {
+            table: &store.table,
+            valuation: Valuation { table: &store.table, bias: &store.bias, params, scale },
+            begin,
+            seen: &store.seen.1,
+            rank: link.rank(),
+            ranks: link.ranks(),
+            threads,
+        };
+        let rank = Rank::new(common, game, store.evaluator.clone());
+        take_part(
+            Session { link, early, rank, control, threads, game, begin },
+            &store.evaluator,
+            &store.table,
+        )
+    }
+}
+
+/// Of a table that is fuller, everything is forgotten before the next search.
+const FULL: f32 = 0.5;
+
+impl<E, L: Link> Drop for Cluster<E, L> {
+    fn drop(&mut self) {
+        if self.link.rank() == 0 {
+            for to in 1..self.link.ranks() {
+                // Who is gone need not be told.
+                let _ = self.link.send(to, Message::Quit.to_packet());
+            }
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Evaluations: what is asked for, by whom, and what becomes of the visits that wait for it.
+
+use super::Rank;
+use super::task::{Ends, TaskId};
+use crate::message::{Assessment, Caller, Done, Message};
+use kosumi_eval::Evaluator;
+use kosumi_go::board::Move;
+use kosumi_go::game::Line;
+use kosumi_go::rng::Rng;
+use kosumi_search::node::NodeId;
+use kosumi_search::worker::EARLY_EXPANSION_FULLNESS;
+use std::collections::hash_map::Entry;
+
+/// What an evaluation is for.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Purpose {
+    /// The node of a task. It counts for so many visits. Others may wait for it.
+    Node { task: TaskId, count: u32, others_wait: bool },
+    /// The position after an edge of a task, which has no node since the table is full.
+    Below { task: TaskId, count: u32 },
+    /// The same, of another rank's task.
+    Beyond { caller: Caller, count: u32 },
+    /// Another rank keeps the node.
+    Foreign { rank: usize, job: u32 },
+}
+
+/// A position that is to be evaluated.
+#[derive(Debug)]
+pub(crate) struct Job {
+    pub(super) purpose: Purpose,
+    /// The way from the root.
+    pub(crate) moves: Vec<Move>,
+}
+
+/// What came of a job: nothing if it was given up, or if a move is illegal.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(super) job: Job,
+    pub(super) assessment: Option<Assessment>,
+}
+
+/// Computes what a job asks for.
+pub(crate) fn answer<E: Evaluator>(
+    job: Job,
+    line: &mut Line<'_>,
+    evaluator: &mut E,
+    rng: &mut Rng,
+) -> Answer {
+    let assessment = walk(line, &job.moves).then(|| {
+        let mut moves = Vec::new();
+        let evaluation = evaluator.evaluate(line, rng, &mut moves);
+        Assessment { evaluation, moves }
+    });
+    Answer { job, assessment }
+}
+
+/// Plays these moves from the root on; false if one is illegal. The set of banned points is part of a node's key, so it
+/// never is, unless two keys collide.
+pub(super) fn walk(line: &mut Line<'_>, moves: &[Move]) -> bool {
+    line.reset();
+    moves.iter().all(|&mv| {
+        let is_legal = mv.point().is_none_or(|point| line.check(point).is_ok());
+        if is_legal {
+            line.play(mv);
+        }
+        is_legal
+    })
+}
+
+impl<E: Evaluator> Rank<'_, E> {
+    /// Has the node of a task evaluated, for `used` of the visits. Those who come meanwhile wait, since they would not know
+    /// where to go.
+    pub(super) fn evaluate_node(&mut self, id: TaskId, used: u32, count: u32) {
+        let Some(task) = self.tasks.get(id as usize).and_then(Option::as_ref) else { return };
+        // Where all visits are used, there is nothing to wait for.
+        let others_wait =
+            used < count || (used == 1 && self.table.all_edges(self.table.node(task.node)).is_empty());
+        let moves = task.path.moves.clone();
+        if others_wait {
+            let waiting = self.waiting.entry(task.node);
+            let is_first = matches!(waiting, Entry::Vacant(_));
+            let waiting = waiting.or_default();
+            if !is_first {
+                waiting.push((id, count));
+                return;
+            }
+            if count > used {
+                waiting.push((id, count - used));
+            }
+        }
+        self.request(Job { purpose: Purpose::Node { task: id, count: used, others_wait }, moves });
+    }
+
+    pub(super) fn request(&mut self, job: Job) {
+        if self.is_stopping { self.give_up(job) } else { self.jobs.push_back(job) }
+    }
+
+    pub(super) fn give_up(&mut self, job: Job) {
+        match job.purpose {
+            Purpose::Node { task, count, others_wait } => {
+                let node = self.task(task).map(|task| task.node);
+                self.finish(task, Ends::cancelled(count));
+                if let Some(node) = node.filter(|_| others_wait) {
+                    self.let_go(node);
+                }
+            }
+            Purpose::Below { task, count } => self.finish(task, Ends::cancelled(count)),
+            Purpose::Beyond { caller, count } => self.tell_cancelled(caller, count),
+            Purpose::Foreign { rank, job } => {
+                self.post(rank, Message::Evaluated { job, assessment: None });
+            }
+        }
+    }
+
+    /// A visit to a position without node is given up.
+    fn tell_cancelled(&mut self, caller: Caller, count: u32) {
+        let Caller { rank, task, edge } = caller;
+        let (results, face) = Default::default();
+        self.post(
+            rank as usize,
+            Message::Done(Done { task, edge, done: 0, cancelled: count, results, face }),
+        );
+    }
+
+    /// The visits that waited for the node of a task go on. If the search is stopping, they are given up.
+    fn let_go(&mut self, node: NodeId) {
+        for (task, count) in self.waiting.remove(&node).unwrap_or_default() {
+            self.advance(task, count);
+        }
+    }
+
+    pub(super) fn answered(&mut self, answer: Answer) {
+        let Answer { job, assessment } = answer;
+        if let Purpose::Foreign { rank, job } = job.purpose {
+            return self.post(rank, Message::Evaluated { job, assessment });
+        }
+        let Some(Assessment { evaluation, moves }) = assessment else {
+            return self.give_up_for_good(job);
+        };
+        match job.purpose {
+            Purpose::Node { task, count, others_wait } => {
+                let Some(node) = self.task(task).map(|task| task.node) else { return };
+                let ends = self.note_evaluation(task, count, &evaluation);
+                if !moves.is_empty() && self.table.usage().fullness() < EARLY_EXPANSION_FULLNESS {
+                    self.table.expand(node, true, || &moves);
+                }
+                self.finish(task, ends);
+                if others_wait {
+                    self.let_go(node);
+                }
+            }
+            Purpose::Below { task, count } => self.count_evaluation(task, count, &evaluation),
+            Purpose::Beyond { caller, count } => {
+                let Caller { rank, task, edge } = caller;
+                self.post(rank as usize, Message::Beyond { task, edge, count, evaluation });
+            }
+            Purpose::Foreign { .. } => {}
+        }
+    }
+
+    /// There is no answer to a job: the search is being stopped, or a move is illegal, which takes a collision of keys.
+    fn give_up_for_good(&mut self, job: Job) {
+        if self.is_stopping {
+            return self.give_up(job);
+        }
+        match job.purpose {
+            Purpose::Node { task, count, others_wait } => {
+                let node = self.task(task).map(|task| task.node);
+                self.end_without_evaluation(task, count);
+                let waiting =
+                    if others_wait { node.and_then(|node| self.waiting.remove(&node)) } else { None };
+                for (task, count) in waiting.unwrap_or_default() {
+                    self.end_without_evaluation(task, count);
+                }
+            }
+            Purpose::Below { task, count } => self.end_without_evaluation(task, count),
+            Purpose::Beyond { caller, count } => self.tell_cancelled(caller, count),
+            Purpose::Foreign { .. } => {}
+        }
+    }
+
+    /// Gives up all evaluations that have not begun, and with them the visits that wait for them.
+    pub(super) fn stop(&mut self) {
+        self.is_stopping = true;
+        for job in std::mem::take(&mut self.jobs) {
+            self.give_up(job);
+        }
+    }
+
+    /// Where one rank keeps all nodes, gives jobs to the others: each to the rank that has the fewest, this one included.
+    pub(super) fn lend(&mut self) {
+        if !self.begin.is_central || self.rank != 0 || self.ranks == 1 {
+            return;
+        }
+        // One for each processor, and one more that waits there, so that none waits for a message.
+        let most = 2 * self.threads as u32;
+        loop {
+            let here = self.begun + self.jobs.len() as u32;
+            let free = (1..self.ranks).min_by_key(|&rank| self.busy[rank]);
+            // A job that is at hand here is not sent away for nothing.
+            let Some(rank) = free.filter(|&rank| self.busy[rank] < most.min(here.saturating_sub(1))) else {
+                return;
+            };
+            let Some(job) = self.jobs.pop_front() else { return };
+            let number = self.next_lent;
+            self.next_lent = self.next_lent.wrapping_add(1);
+            self.busy[rank] += 1;
+            self.post(rank, Message::Evaluate { job: number, moves: job.moves.clone() });
+            self.lent.insert(number, job);
+        }
+    }
+}

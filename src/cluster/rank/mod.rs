@@ -1,0 +1,298 @@
+//! What one rank does in a search: it keeps nodes, sends visits on, and passes on what has become of them.
+//!
+//! ```text
+//!   Visit ─▶ arrive ─▶ advance ─┬─▶ choose ─▶ send_on ─▶ Visit, to where the next node lives
+//!                               └─▶ Job ─▶ (evaluated) ─▶ finish ─▶ Done, to where the visit came from
+//!   Done ─▶ returned ─▶ finish ─▶ Done ─▶ …
+//! ```
+//!
+//! The first line is `visits.rs` and, for the choice, `choice.rs`; the second is `jobs.rs`; `task.rs` is what is kept of visits
+//! meanwhile, and `root.rs` what the control is told.
+//!
+//! Nothing here waits, reads a clock or computes an evaluation: messages and answers come in, messages and jobs go out. So
+//! the same code runs over any network, and over a simulated one.
+
+mod choice;
+mod here;
+mod jobs;
+mod root;
+mod task;
+mod visits;
+
+pub(crate) use jobs::{Answer, Job, answer};
+
+use super::message::{Begin, Message};
+use super::wire::{Wire, Writer};
+use jobs::Purpose;
+use kosumi_eval::{Evaluator, Prior};
+use kosumi_go::board::{Color, Key, Move};
+use kosumi_go::game::{Game, Line};
+use kosumi_go::rng::mix;
+use kosumi_search::counters::Counters;
+use kosumi_search::means::Child;
+use kosumi_search::node::{Edge, NodeId};
+use kosumi_search::root_moves::without;
+use kosumi_search::select::MoveStats;
+use kosumi_search::valuation::Valuation;
+use kosumi_search::worker::depth_limit;
+use kosumi_search::{NodeTable, Restriction, SearchParams, pruned_moves, scale_without};
+use kosumi_sync::atomic::AtomicU32;
+use std::collections::{HashMap, VecDeque};
+use task::{Task, TaskId};
+
+/// Which rank keeps the node of a key.
+pub(crate) fn home(key: Key, ranks: usize, is_central: bool) -> usize {
+    if is_central {
+        return 0;
+    }
+    // Not the bits by which a table finds its slots.
+    let spread = mix(key.0 as u64) >> 32;
+    ((spread * ranks as u64) >> 32) as usize
+}
+
+/// Packets to other ranks that are being filled.
+#[derive(Debug, Default)]
+struct Outbox {
+    packets: HashMap<usize, Writer>,
+    /// The ranks in the order in which they were first written to.
+    order: Vec<usize>,
+    messages: u64,
+}
+
+/// What a rank is told of a search, and keeps for the next one.
+pub(crate) struct Common<'s> {
+    pub(crate) table: &'s NodeTable,
+    pub(crate) valuation: Valuation<'s>,
+    pub(crate) begin: &'s Begin,
+    /// From how many sides the root has been seen.
+    pub(crate) seen: &'s AtomicU32,
+    pub(crate) rank: usize,
+    pub(crate) ranks: usize,
+    /// Evaluations at a time.
+    pub(crate) threads: usize,
+}
+
+/// See the [module documentation](self).
+pub(crate) struct Rank<'s, E> {
+    table: &'s NodeTable,
+    valuation: Valuation<'s>,
+    begin: &'s Begin,
+    params: SearchParams,
+    rank: usize,
+    ranks: usize,
+    threads: usize,
+    to_move: Color,
+    depth_limit: usize,
+    line: Line<'s>,
+    evaluator: E,
+    /// Moves that are not to be searched: on the rank that keeps the root, also those that are left out there.
+    restriction: Restriction,
+    pruned: Vec<Move>,
+    /// What the probabilities of the root's moves are multiplied by, and the temperature they have.
+    root_scale: f32,
+    temperature: f32,
+    /// From how many sides the root has been seen, and can be.
+    views: (&'s AtomicU32, u32),
+    forbidden_visits: u32,
+    tasks: Vec<Option<Task>>,
+    free: Vec<TaskId>,
+    /// Nodes that are being evaluated, and the visits that wait for it.
+    waiting: HashMap<NodeId, Vec<(TaskId, u32)>>,
+    jobs: VecDeque<Job>,
+    /// Jobs that other ranks do, and how many each of them has.
+    lent: HashMap<u32, Job>,
+    next_lent: u32,
+    busy: Vec<u32>,
+    /// Jobs that this rank's evaluators have, or that lie before them.
+    begun: u32,
+    local: VecDeque<Message>,
+    outbox: Outbox,
+    /// What the control is told.
+    told: VecDeque<(usize, Message)>,
+    is_stopping: bool,
+    pub(crate) counters: Counters,
+    children: Vec<Child>,
+    visited: Vec<(usize, MoveStats)>,
+    moves: Vec<(Move, Prior)>,
+}
+
+impl<'s, E: Evaluator> Rank<'s, E> {
+    pub(crate) fn new(common: Common<'s>, game: &'s Game, evaluator: E) -> Rank<'s, E> {
+        let Common { table, valuation, begin, seen, rank, ranks, threads } = common;
+        let views = (seen, evaluator.root_views(game.size()));
+        let mut this = Rank {
+            table,
+            valuation,
+            begin,
+            params: begin.params,
+            rank,
+            ranks,
+            threads,
+            to_move: game.to_move(),
+            depth_limit: depth_limit(game),
+            line: Line::new(game),
+            evaluator,
+            restriction: begin.restriction.clone(),
+            pruned: Vec::new(),
+            root_scale: 1.0,
+            temperature: begin.params.root_temperature(game),
+            views,
+            forbidden_visits: 0,
+            tasks: Vec::new(),
+            free: Vec::new(),
+            waiting: HashMap::new(),
+            jobs: VecDeque::new(),
+            lent: HashMap::new(),
+            next_lent: 0,
+            busy: vec![0; ranks],
+            begun: 0,
+            local: VecDeque::new(),
+            outbox: Outbox::default(),
+            told: VecDeque::new(),
+            is_stopping: false,
+            counters: Counters::default(),
+            children: Vec::new(),
+            visited: Vec::new(),
+            moves: Vec::new(),
+        };
+        if this.home_of_root() == rank
+            && let Some(root) = table.find_or_insert(begin.key)
+        {
+            if begin.for_play {
+                let (params, restriction) = (&begin.params.root, &begin.restriction);
+                this.pruned = pruned_moves(table, &this.evaluator, root, game, params, restriction);
+                this.root_scale = scale_without(table, root, &this.pruned);
+                this.restriction = without(restriction, this.to_move, this.pruned.clone());
+            }
+            let root = table.node(root);
+            root.leave_order();
+            // As `Search` does for all that can be reached: a root counts even where it has not been evaluated.
+            this.valuation.measure(root);
+            let edges = table.all_edges(root).iter();
+            let forbidden = edges.filter(|edge| !this.restriction.permits(this.to_move, edge.mv(), 0));
+            this.forbidden_visits = forbidden.map(Edge::visits).sum();
+        }
+        this
+    }
+
+    pub(crate) fn home_of(&self, key: Key) -> usize {
+        home(key, self.ranks, self.begin.is_central)
+    }
+
+    /// This rank.
+    pub(crate) fn number(&self) -> usize {
+        self.rank
+    }
+
+    /// The rank that keeps the root.
+    pub(crate) fn home_of_root(&self) -> usize {
+        self.home_of(self.begin.key)
+    }
+
+    /// Sends a message, if need be to this rank itself.
+    pub(crate) fn post(&mut self, to: usize, message: Message) {
+        if to == self.rank {
+            self.local.push_back(message);
+            return;
+        }
+        let Outbox { packets, order, messages } = &mut self.outbox;
+        let packet = packets.entry(to).or_insert_with(|| {
+            order.push(to);
+            Writer::default()
+        });
+        message.write(packet);
+        *messages += 1;
+    }
+
+    /// Takes the packets that are to be sent, and says how many messages are in them.
+    pub(crate) fn take_packets(&mut self) -> (Vec<(usize, Vec<u8>)>, u64) {
+        let Outbox { mut packets, order, messages } = std::mem::take(&mut self.outbox);
+        let filled = order.into_iter().filter_map(|to| Some((to, packets.remove(&to)?.into_bytes())));
+        (filled.collect(), messages)
+    }
+
+    /// Takes what the control is told, and by whom.
+    pub(crate) fn next_told(&mut self) -> Option<(usize, Message)> {
+        self.told.pop_front()
+    }
+
+    /// Is there something to tell the control?
+    pub(crate) fn is_told(&self) -> bool {
+        !self.told.is_empty()
+    }
+
+    /// Is the search being given up?
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.is_stopping
+    }
+
+    /// Has this rank been told that the search is over?
+    pub(crate) fn is_told_the_end(&self) -> bool {
+        self.told.iter().any(|(_, message)| matches!(message, Message::End))
+    }
+
+    /// Takes a job back that nobody has begun, because the search is being given up.
+    pub(crate) fn take_back(&mut self, job: Job) {
+        self.begun -= 1;
+        self.give_up(job);
+        self.settle();
+    }
+
+    /// Takes a job; its answer goes to [`Rank::evaluated`], or it is taken back.
+    pub(crate) fn next_job(&mut self) -> Option<Job> {
+        let job = self.jobs.pop_front()?;
+        self.begun += 1;
+        Some(job)
+    }
+
+    /// Takes a message that has come from another rank, and does all that follows from it here.
+    pub(crate) fn receive(&mut self, from: usize, message: Message) {
+        self.take(from, message);
+        self.settle();
+    }
+
+    /// Does what this rank has told itself to do.
+    pub(crate) fn settle(&mut self) {
+        while let Some(message) = self.local.pop_front() {
+            self.take(self.rank, message);
+        }
+        self.lend();
+    }
+
+    fn take(&mut self, from: usize, message: Message) {
+        match message {
+            Message::Visit(visit) => self.arrive(visit),
+            Message::Done(done) => self.returned(from, &done),
+            Message::Beyond { task, edge, count, evaluation } => {
+                self.finish_edge(from, task, edge, count);
+                self.count_evaluation(task, count, &evaluation);
+            }
+            Message::Evaluate { job, moves } => {
+                self.request(Job { purpose: Purpose::Foreign { rank: from, job }, moves });
+            }
+            Message::Evaluated { job, assessment } => {
+                self.busy[from] = self.busy[from].saturating_sub(1);
+                if let Some(job) = self.lent.remove(&job) {
+                    self.answered(Answer { job, assessment });
+                }
+            }
+            Message::Stop => self.stop(),
+            Message::Ping => self.post(from, Message::Pong),
+            Message::Show => self.show(),
+            Message::Follow { slot, key, steps } => self.follow(slot, key, steps),
+            other => self.told.push_back((from, other)),
+        }
+    }
+
+    /// Takes the answer to a job of this rank, and does all that follows from it here.
+    pub(crate) fn evaluated(&mut self, answer: Answer) {
+        self.begun -= 1;
+        self.answered(answer);
+        self.settle();
+    }
+
+    /// Whose turn it is after so many moves.
+    fn turn(&self, depth: usize) -> Color {
+        if depth.is_multiple_of(2) { self.to_move } else { self.to_move.opponent() }
+    }
+}

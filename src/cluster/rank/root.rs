@@ -1,0 +1,77 @@
+//! The root, and what the control is told of it.
+
+use super::Rank;
+use crate::message::{EdgeView, Message, RootDone};
+use kosumi_eval::Evaluator;
+use kosumi_go::board::Key;
+use kosumi_search::node::{Edge, Node};
+use kosumi_search::stop::best_two;
+use kosumi_search::worker::{may_be_seen_again, see_root_again};
+
+/// Longest variation of a report, so that a cycle does no harm.
+const LONGEST_VARIATION: usize = 40;
+
+impl<E: Evaluator> Rank<'_, E> {
+    pub(super) fn root_done(&self, root: &Node, done: u32, cancelled: u32) -> RootDone {
+        let edges = self.table.all_edges(root).iter();
+        let permitted = edges.filter(|edge| self.restriction.permits(self.to_move, edge.mv(), 0));
+        let best_two = best_two(permitted.map(|edge| edge.visits()));
+        let visits = root.visits().saturating_sub(self.forbidden_visits);
+        RootDone { done, cancelled, visits, best_two }
+    }
+
+    pub(super) fn see_root_again(&mut self) {
+        let (seen, most) = self.views;
+        let Some(root) = self.table.find(self.begin.key) else { return };
+        if may_be_seen_again(self.table.node(root), seen, most) {
+            self.line.reset();
+            see_root_again(
+                self.table,
+                root,
+                &self.line,
+                &mut self.evaluator,
+                (seen, most),
+                self.temperature,
+                &mut self.moves,
+            );
+        }
+    }
+
+    /// Shows the root to the control.
+    pub(super) fn show(&mut self) {
+        let Some(root) = self.table.find(self.begin.key) else {
+            let (face, edges, pruned) = Default::default();
+            return self.post(0, Message::Shown { face, edges, pruned, scale: 1.0 });
+        };
+        let root = self.table.node(root);
+        let edges = self.table.all_edges(root).iter().map(|edge| self.view(edge)).collect();
+        let (pruned, scale) = (self.pruned.clone(), self.root_scale);
+        self.post(0, Message::Shown { face: root.face(), edges, pruned, scale });
+    }
+
+    fn view(&self, edge: &Edge) -> EdgeView {
+        let child = edge.child().map(|child| self.table.node(child));
+        EdgeView {
+            mv: edge.mv(),
+            prior: edge.prior(),
+            visits: edge.visits(),
+            child: child.map(|child| (child.key(), child.face())),
+        }
+    }
+
+    /// Adds the most visited move of a node, and has the rank of the next node go on.
+    pub(super) fn follow(&mut self, slot: u16, key: Key, mut steps: Vec<EdgeView>) {
+        let node = self.table.find(key).map(|node| self.table.node(node));
+        let edges = node.map_or(&[][..], |node| self.table.all_edges(node));
+        let best =
+            edges.iter().max_by_key(|edge| (edge.visits(), edge.order())).filter(|edge| edge.visits() > 0);
+        let step = best.map(|edge| self.view(edge));
+        match step {
+            Some(EdgeView { child: Some((key, _)), .. }) if steps.len() < LONGEST_VARIATION => {
+                steps.extend(step);
+                self.post(self.home_of(key), Message::Follow { slot, key, steps });
+            }
+            _ => self.post(0, Message::Followed { slot, steps }),
+        }
+    }
+}

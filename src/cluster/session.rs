@@ -1,0 +1,238 @@
+//! A rank of one search at work: messages in and out, evaluators on threads of their own.
+//!
+//! A rank has one thread for messages and choices, and one for each evaluation at a time. So a message is answered at once,
+//! however long evaluations take.
+
+use super::audit::Audit;
+use super::control::{Control, Found};
+use super::link::{ClusterError, Link};
+use super::message::{Begin, Ended, Message};
+use super::rank::{Answer, Job, Rank, answer};
+use super::wire::{Malformed, Reader, Wire};
+use kosumi_eval::{Evaluator, Ownership};
+use kosumi_go::board::Move;
+use kosumi_go::game::{Game, Line};
+use kosumi_go::rng::Rng;
+use kosumi_search::NodeTable;
+use std::collections::VecDeque;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, Thread};
+use std::time::Duration;
+
+/// How often the control looks at its limits while nothing happens.
+const LOOK_EVERY: Duration = Duration::from_millis(1);
+/// How long others wait at a time for a message.
+const WAIT: Duration = Duration::from_secs(1);
+
+/// What a rank needs for a search.
+pub(crate) struct Session<'s, E, L> {
+    pub(crate) link: &'s mut L,
+    /// Packets that have come before the search began here.
+    pub(crate) early: &'s mut VecDeque<(usize, Vec<u8>)>,
+    pub(crate) rank: Rank<'s, E>,
+    /// On rank 0.
+    pub(crate) control: Option<Control<'s>>,
+    /// Evaluations at a time.
+    pub(crate) threads: usize,
+    pub(crate) game: &'s Game,
+    pub(crate) begin: &'s Begin,
+}
+
+/// Jobs that wait for an evaluator.
+#[derive(Default)]
+struct Desk {
+    jobs: Mutex<(VecDeque<Job>, bool)>,
+    is_there: Condvar,
+}
+
+impl Desk {
+    fn lock(&self) -> MutexGuard<'_, (VecDeque<Job>, bool)> {
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for a job; `None` when there will be no more.
+    fn next(&self) -> Option<Job> {
+        let mut jobs = self.lock();
+        loop {
+            if let Some(job) = jobs.0.pop_front() {
+                return Some(job);
+            }
+            if jobs.1 {
+                return None;
+            }
+            jobs = self.is_there.wait(jobs).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn close(&self) {
+        self.lock().1 = true;
+        self.is_there.notify_all();
+    }
+}
+
+/// Sends evaluators home, however a search ends.
+struct Closing<'d>(&'d Desk);
+
+impl Drop for Closing<'_> {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+/// One evaluator: takes jobs until there are no more. Returns whose the points were found to be.
+fn evaluate_jobs<E: Evaluator>(
+    desk: &Desk,
+    game: &Game,
+    mut evaluator: E,
+    mut rng: Rng,
+    answers: &Sender<Answer>,
+    rank: &Thread,
+) -> Option<Ownership> {
+    let mut line = Line::new(game);
+    while let Some(job) = desk.next() {
+        debug_assert!(is_legal_game(game, &job.moves), "an illegal move in the search: {:?}", job.moves);
+        if answers.send(answer(job, &mut line, &mut evaluator, &mut rng)).is_err() {
+            break;
+        }
+        rank.unpark();
+    }
+    evaluator.ownership().cloned()
+}
+
+/// Can these moves be played on the board, from the root on? What builds with assertions ask about every descent.
+fn is_legal_game(game: &Game, moves: &[Move]) -> bool {
+    let mut game = game.clone();
+    moves.iter().all(|&mv| game.play(game.to_move(), mv).is_ok())
+}
+
+/// Takes part in a search to its end. The control gets what came of it.
+pub(crate) fn take_part<E: Evaluator + Sync, L: Link>(
+    mut session: Session<'_, E, L>,
+    evaluator: &E,
+    table: &NodeTable,
+) -> Result<Option<Found>, ClusterError> {
+    let desk = Desk::default();
+    let (sender, answers) = mpsc::channel();
+    thread::scope(|scope| {
+        let closing = Closing(&desk);
+        let (this, game) = (thread::current(), session.game);
+        let workers = (0..session.threads).map(|index| {
+            let (evaluator, sender, this, desk) = (evaluator.clone(), sender.clone(), this.clone(), &desk);
+            let number = session.link.rank() * session.threads + index;
+            let rng = Rng::for_worker(session.begin.seed, number);
+            scope.spawn(move || evaluate_jobs(desk, game, evaluator, rng, &sender, &this))
+        });
+        let mut workers: Vec<_> = workers.collect();
+        let (mut idle, mut is_over) = (0, false);
+        while !is_over {
+            let has_packets = session.take_packets()?;
+            let has_answers = session.take_answers(&answers);
+            let (is_told, is_end) = session.take_told()?;
+            if is_end {
+                session.drop_jobs(&desk);
+                desk.close();
+                let mut ownership = Ownership::default();
+                for worker in workers.drain(..) {
+                    let own = worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                    own.iter().for_each(|own| ownership.merge(game.size(), own));
+                }
+                let rank = &session.rank;
+                let audit = match cfg!(debug_assertions) {
+                    true => Audit::of(table, |key| rank.home_of(key) == rank.number()),
+                    false => Audit::default(),
+                };
+                let ended = Ended::new(session.rank.counters, game.size(), &ownership, table.usage(), audit);
+                session.rank.post(0, Message::Ended(Box::new(ended)));
+                session.rank.settle();
+                is_over = session.control.is_none();
+            }
+            if session.rank.is_stopping() {
+                session.drop_jobs(&desk);
+            }
+            session.give_jobs(&desk);
+            if let Some(control) = &mut session.control {
+                is_over = control.step(&mut session.rank)?;
+            }
+            session.send()?;
+            idle = if has_packets || has_answers || is_told { 0 } else { idle + 1 };
+            if idle > 0 && !is_over {
+                session.link.wait(idle, if session.control.is_some() { LOOK_EVERY } else { WAIT });
+            }
+        }
+        drop(closing);
+        Ok(session.control.and_then(Control::report))
+    })
+}
+
+impl<E: Evaluator, L: Link> Session<'_, E, L> {
+    /// Takes all packets that have arrived; true if there were any.
+    fn take_packets(&mut self) -> Result<bool, ClusterError> {
+        let mut is_any = false;
+        // What comes after the end is of the next search.
+        while !self.rank.is_told_the_end() {
+            let next = match self.early.pop_front() {
+                Some(packet) => Some(packet),
+                None => self.link.poll()?,
+            };
+            let Some((from, packet)) = next else { break };
+            is_any = true;
+            let mut reader = Reader::new(&packet);
+            while !reader.is_empty() {
+                self.rank.receive(from, Message::read(&mut reader)?);
+            }
+        }
+        Ok(is_any)
+    }
+
+    /// Takes all that the evaluators have answered; true if that is anything.
+    fn take_answers(&mut self, answers: &Receiver<Answer>) -> bool {
+        let mut is_any = false;
+        while let Ok(answer) = answers.try_recv() {
+            is_any = true;
+            self.rank.evaluated(answer);
+        }
+        is_any
+    }
+
+    /// Takes what is not for the rank but for the control, or for this loop. Was there anything, and is the search over?
+    fn take_told(&mut self) -> Result<(bool, bool), ClusterError> {
+        let (mut is_any, mut is_end) = (false, false);
+        while let Some((from, message)) = self.rank.next_told() {
+            is_any = true;
+            let rest = match &mut self.control {
+                Some(control) => control.receive(&mut self.rank, from, message),
+                None => Some(message),
+            };
+            match rest {
+                None => {}
+                Some(Message::End) => is_end = true,
+                Some(Message::Failed(why)) => return Err(ClusterError::Failed(from, why)),
+                Some(Message::Quit) => return Err(ClusterError::GivenUp),
+                Some(_) => return Err(Malformed.into()),
+            }
+        }
+        Ok((is_any, is_end))
+    }
+
+    /// Puts jobs on the desk: as many as there are evaluators wait there, so that none of them waits.
+    fn give_jobs(&mut self, desk: &Desk) {
+        let mut jobs = desk.lock();
+        while jobs.0.len() < self.threads {
+            let Some(job) = self.rank.next_job() else { break };
+            jobs.0.push_back(job);
+            desk.is_there.notify_one();
+        }
+    }
+
+    /// Gives up the jobs that no evaluator has taken.
+    fn drop_jobs(&mut self, desk: &Desk) {
+        let jobs = std::mem::take(&mut desk.lock().0);
+        jobs.into_iter().for_each(|job| self.rank.take_back(job));
+    }
+
+    fn send(&mut self) -> Result<(), ClusterError> {
+        let (packets, _) = self.rank.take_packets();
+        packets.into_iter().try_for_each(|(to, packet)| self.link.send(to, packet))
+    }
+}

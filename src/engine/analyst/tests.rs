@@ -1,0 +1,215 @@
+use super::telling::hashes;
+use super::*;
+use kosumi_go::board::Point;
+use kosumi_go::rules::Rules;
+use kosumi_net::random::{self, Options};
+use kosumi_search::Limits;
+
+fn network(has_metadata_encoder: bool) -> Arc<Network> {
+    let options = Options { version: 15, has_metadata_encoder, seed: 3, ..Options::default() };
+    Arc::new(random::network(&options).unwrap())
+}
+
+fn game() -> Game {
+    let mut game = Game::new(BoardSize::new(5, 4).unwrap(), Rules::default(), 6.5);
+    for (color, column, row) in [(Color::Black, 2, 1), (Color::White, 1, 2), (Color::Black, 3, 3)] {
+        game.play(color, Move::Play(Point::new(column, row))).unwrap();
+    }
+    game
+}
+
+fn with(change: impl FnOnce(&mut AnalystSettings)) -> AnalystSettings {
+    let mut settings =
+        AnalystSettings { limits: Limits { visits: Some(50), ..Limits::default() }, ..Default::default() };
+    change(&mut settings);
+    settings
+}
+
+fn analyze(analyst: &mut Analyst, game: &Game, settings: &AnalystSettings) -> Analysis {
+    let question = Question {
+        game,
+        settings,
+        restriction: &Restriction::NONE,
+        wishes: Wishes { ownership: true, moves_ownership: true },
+        interrupted: &|| false,
+        reports: None,
+    };
+    analyst.analyze(&question).expect("not interrupted")
+}
+
+fn analyst() -> Analyst {
+    Analyst::new(network(false), None, with(|_| {}).network, 2, 4)
+}
+
+/// A tree, so that visits of nodes are those of edges.
+#[test]
+fn the_root_is_the_mean_of_itself_and_its_moves() {
+    let settings = with(|it| it.sharing = Sharing::Tree);
+    let analysis = analyze(&mut analyst(), &game(), &settings);
+    assert_eq!(analysis.visits, 50);
+    let visits = |entry: &MoveAnalysis| f64::from(entry.report.visits);
+    assert_eq!(1.0 + analysis.moves.iter().map(visits).sum::<f64>(), 50.0);
+    let mean = |own: f32, of: &dyn Fn(&Expectation) -> f32| {
+        let sum: f64 = analysis.moves.iter().map(|it| visits(it) * f64::from(of(&it.expectation))).sum();
+        ((sum + f64::from(own)) / 50.0) as f32
+    };
+    let near = |found: f32, wanted: f32| assert!((found - wanted).abs() < 1e-4, "{found} {wanted}");
+    near(analysis.root.lead, mean(analysis.raw.lead, &|it| it.lead));
+    near(analysis.root.score_mean, mean(analysis.raw.score_mean, &|it| it.score_mean));
+    // Without weights, corrections and points, the value is the same mean.
+    let plain = with(|it| {
+        it.sharing = Sharing::Tree;
+        it.search.value_weight_exponent = Some(0.0);
+        it.search.use_noise_pruning = Some(false);
+        it.search.use_uncertainty = Some(false);
+        it.search.subtree_value_bias_factor = Some(0.0);
+        it.search.static_score_utility_factor = Some(0.0);
+        it.search.dynamic_score_utility_factor = Some(0.0);
+    });
+    let analysis = analyze(&mut analyst(), &game(), &plain);
+    near(analysis.root.utility, analysis.root.result);
+    let sum: f64 = analysis.moves.iter().map(|it| visits(it) * f64::from(it.expectation.result)).sum();
+    near(analysis.root.result, ((sum + f64::from(analysis.raw.result)) / 50.0) as f32);
+    let sum: f32 = analysis.policy.iter().map(|&(_, prior)| prior).sum();
+    near(sum, 1.0);
+}
+
+#[test]
+fn one_visit_is_what_the_network_says_and_the_same_question_gets_the_same_answer() {
+    let mut analyst = analyst();
+    let one = with(|it| it.limits.visits = Some(1));
+    let analysis = analyze(&mut analyst, &game(), &one);
+    assert_eq!((analysis.visits, analysis.moves.len()), (1, 0));
+    assert!((analysis.root.result - analysis.raw.result).abs() < 1e-6);
+    assert!(analysis.root.owners_stdev.iter().all(|&it| it < 1e-2));
+    let [first, _, again] = [50, 20, 50]
+        .map(|visits| analyze(&mut analyst, &game(), &with(|it| it.limits.visits = Some(visits))));
+    assert_eq!(first.moves, again.moves);
+    assert_eq!(first.root, again.root);
+}
+
+#[test]
+fn a_finished_game_is_analysed_as_if_play_went_on() {
+    let mut over = game();
+    for color in [Color::White, Color::Black] {
+        over.play(color, Move::Pass).unwrap();
+    }
+    let analysis = analyze(&mut analyst(), &over, &with(|_| {}));
+    assert!(analysis.moves.len() > 1 && analysis.visits == 50);
+}
+
+#[test]
+fn settings_of_the_network_have_evaluators_of_their_own_but_not_without_end() {
+    let mut analyst = analyst();
+    let usual = analyze(&mut analyst, &game(), &with(|_| {}));
+    for number in 1..=10 {
+        let advantage = with(|it| it.network.black_doubling_advantage = number as f32 / 4.0);
+        let told = analyze(&mut analyst, &game(), &advantage);
+        assert_ne!(told.raw, usual.raw);
+    }
+    assert!(lock(&analyst.shared.evaluators).len() <= 1 + OTHERS_MOST);
+    assert_eq!(analyze(&mut analyst, &game(), &with(|_| {})).raw, usual.raw);
+}
+
+#[test]
+fn temperature_and_width_change_what_is_looked_at_and_not_the_policy() {
+    let mut analyst = analyst();
+    let usual = analyze(&mut analyst, &game(), &with(|it| it.wide_root_noise = 0.0));
+    let hot = analyze(&mut analyst, &game(), &with(|it| it.root_policy_temperature = 100.0));
+    let wide = analyze(&mut analyst, &game(), &with(|it| it.wide_root_noise = 5.0));
+    assert!(usual.policy == hot.policy && usual.policy == wide.policy);
+    let spread = |it: &Analysis| it.moves.iter().map(|it| it.prior).fold(0.0, f32::max);
+    assert!(spread(&hot) < spread(&usual));
+    // Chance decides what is looked at, and the same question gets the same answer.
+    let again = analyze(&mut analyst, &game(), &with(|it| it.wide_root_noise = 5.0));
+    let visits =
+        |it: &Analysis| it.moves.iter().map(|it| (it.report.mv, it.report.visits)).collect::<Vec<_>>();
+    assert_ne!(visits(&wide), visits(&usual));
+    assert_eq!(visits(&wide), visits(&again));
+}
+
+#[test]
+fn a_mirrored_game_is_broken_at_the_centre() {
+    let size = BoardSize::square(9).unwrap();
+    let mut mirror = Game::new(size, Rules::default(), 7.0);
+    for index in 0..14 {
+        mirror.play(Color::Black, Move::Play(Point::new(index % 9, index / 9))).unwrap();
+        mirror.play(Color::White, Move::Play(Point::new(8 - index % 9, 8 - index / 9))).unwrap();
+    }
+    let mut analyst = analyst();
+    let center = Move::Play(Point::new(4, 4));
+    let mut visits = |wanted: bool| {
+        let analysis = analyze(&mut analyst, &mirror, &with(|it| it.anti_mirror = wanted));
+        let found = analysis.moves.iter().find(|it| it.report.mv == center);
+        (found.map_or(0, |it| it.report.visits), analysis.visits)
+    };
+    let ((without, _), (with, all)) = (visits(false), visits(true));
+    assert!(10 * with >= 3 * all - 10 && with > 2 * without, "{with} and {without} of {all}");
+}
+
+#[test]
+fn people_are_told_if_there_is_a_profile_and_looked_at_if_that_is_wanted() {
+    let profile = "rank_5k".parse().ok();
+    for (own, human) in [(network(false), Some(network(true))), (network(true), None)] {
+        let mut analyst = Analyst::new(own, human, with(|_| {}).network, 2, 4);
+        let unknown = analyze(&mut analyst, &game(), &with(|_| {}));
+        assert!(unknown.people.is_none() && unknown.moves.iter().all(|it| it.human_prior.is_none()));
+        let known = analyze(&mut analyst, &game(), &with(|it| it.network.profile = profile));
+        let people = known.people.expect("a prediction");
+        let sum: f32 = people.priors(known.size).map(|(_, prior)| prior).sum();
+        assert!((sum - 1.0).abs() < 1e-4, "{sum}");
+        assert!(known.moves.iter().all(|it| it.human_prior.is_some()));
+        let likeliest = people.priors(known.size).max_by(|a, b| a.1.total_cmp(&b.1)).map(|(mv, _)| mv);
+        let explored = analyze(
+            &mut analyst,
+            &game(),
+            &with(|it| {
+                it.network.profile = profile;
+                it.human.root_weightful = 0.9;
+                it.human.cpuct_permanent = 2.0;
+            }),
+        );
+        assert!(explored.moves.iter().any(|it| Some(it.report.mv) == likeliest));
+        // What people do further on changes what is expected, and of whom it is said matters.
+        let expecting = |analyst: &mut Analyst, own: f32, opponent: f32| {
+            let settings = with(|it| {
+                it.network.profile = profile;
+                it.human.own.weightful = own;
+                it.human.opponent.weightful = opponent;
+                it.human.cpuct_permanent = 2.0;
+            });
+            format!("{:?}", analyze(analyst, &game(), &settings).root)
+        };
+        let found = [(0.0, 0.0), (0.9, 0.0), (0.0, 0.9)]
+            .map(|(own, opponent)| expecting(&mut analyst, own, opponent));
+        assert_eq!(found[0], format!("{:?}", known.root));
+        assert!(found[0] != found[1] && found[1] != found[2] && found[0] != found[2], "{found:?}");
+        assert_eq!(found[2], expecting(&mut analyst.clone(), 0.0, 0.9), "no chance is in it");
+    }
+}
+
+#[test]
+fn images_of_a_symmetric_position_are_copies() {
+    let size = BoardSize::square(5).unwrap();
+    let empty = Game::new(size, Rules::default(), 6.5);
+    let analysis = analyze(&mut analyst(), &empty, &with(|_| {}));
+    let copies = analysis.moves.iter().filter(|it| it.symmetry_of.is_some());
+    assert!(copies.clone().count() > 0);
+    for copy in copies {
+        let original = analysis.moves.iter().find(|it| Some(it.report.mv) == copy.symmetry_of).unwrap();
+        assert_eq!(original.report.visits, copy.report.visits);
+        // What it owns at its own point is what the original owns at its.
+        let at = |it: &MoveAnalysis| {
+            let point = it.report.mv.point().unwrap();
+            it.expectation.owners[point.row() * size.columns() + point.column()]
+        };
+        assert_eq!(at(original), at(copy));
+    }
+    let hashes = |symmetry: Symmetry| {
+        let mut game = empty.clone();
+        game.play(Color::Black, Move::Play(symmetry.apply(size, Point::new(1, 3)))).unwrap();
+        hashes(&game)
+    };
+    let [first, other] = [Symmetry::ALL[0], Symmetry::ALL[5]].map(hashes);
+    assert!(first[1] == other[1] && first[0] != other[0]);
+}

@@ -1,0 +1,190 @@
+//! Which stones are dead: what is certain, what can be read, and what playouts or a network say of the rest.
+
+use super::expected::Expected;
+use super::reading::Attacks;
+use kosumi_go::board::{Board, Cell, Color, Point, PointMap, PointSet};
+use kosumi_go::eyespace::{self, Fate};
+use kosumi_go::safety;
+use kosumi_go::score;
+
+/// A chain is dead if its points belong to the opponent so clearly, as a mean owner.
+const DEAD_MEAN: f32 = 0.35;
+/// A chain that is expected to stay by less than this, as a mean owner, is read once the game is over.
+const DOUBTFUL_MEAN: f32 = 0.95;
+/// Stones that remain so clearly where the group inside them remains too, remain without it.
+const HELD_MEAN: f32 = 0.8;
+/// How lost a chain is if that has been read. Greater than every mean.
+const READ: f32 = 2.0;
+/// How lost a chain is if that is so whatever happens.
+const CERTAIN: f32 = 3.0;
+
+/// What is known of the stones of a position.
+#[derive(Debug)]
+pub(super) struct Stones {
+    /// The dead ones, whole chains.
+    pub(super) dead: PointSet,
+    /// See [`FinalStatus::unsettled`](super::FinalStatus::unsettled).
+    pub(super) unsettled: PointSet,
+}
+
+/// Judges the stones of a position. What is said of neighbours fits together:
+///
+/// - where a dead chain touches stones of the opponent, they are alive;
+/// - the opponent has living stones around what is left when all dead stones are taken off.
+///
+/// `is_over`: nobody gets another move. Then a group that the opponent can capture is dead, whoever is to move, as the
+/// Japanese rules have it (article 7); before, an unsettled group is what is expected of it.
+pub(super) fn judge(mut attacks: Attacks<'_>, expected: &Expected, is_over: bool) -> Stones {
+    let board = attacks.board;
+    let (mut lost, unsettled) = how_lost(&mut attacks, expected);
+    if is_over {
+        give_up_unsettled(board, &unsettled, &mut lost);
+        give_up_capturable(&mut attacks, &mut lost);
+    }
+    let mut dead = PointSet::EMPTY;
+    for (point, _) in board.stones() {
+        if lost[board.anchor(point)] > DEAD_MEAN {
+            dead.insert(point);
+        }
+    }
+    revive_captors(board, &lost, &mut dead);
+    // Each round revives a chain.
+    while revive_unheld(board, &mut dead) {}
+    Stones { dead, unsettled }
+}
+
+/// Counts unsettled chains as captured. Where unsettled chains of both colours touch, each could capture the other, and it
+/// is left to what is expected.
+fn give_up_unsettled(board: &Board, unsettled: &PointSet, lost: &mut PointMap<f32>) {
+    let mut is_mutual = PointSet::EMPTY;
+    for point in unsettled.iter() {
+        let opponent = board.cell(point).color().map(|color| Cell::from(color.opponent()));
+        let is_rival = |next: &Point| Some(board.cell(*next)) == opponent && unsettled.contains(*next);
+        if point.adjacent().iter().any(is_rival) {
+            is_mutual.insert(board.anchor(point));
+        }
+    }
+    for anchor in unsettled.iter().filter(|&point| board.anchor(point) == point) {
+        if !is_mutual.contains(anchor) && lost[anchor].abs() < READ {
+            lost[anchor] = READ;
+        }
+    }
+}
+
+/// Counts chains as captured that only seem to live: reading shows that the opponent takes them.
+///
+/// Stones inside an eye may be captured and their captors die all the same, because what remains is a dead shape. So a chain
+/// is given up only if stones of the opponent touch it that are not captured themselves.
+fn give_up_capturable(attacks: &mut Attacks<'_>, lost: &mut PointMap<f32>) {
+    let board = attacks.board;
+    let is_doubtful =
+        |&point: &Point| board.anchor(point) == point && (-DOUBTFUL_MEAN..=DEAD_MEAN).contains(&lost[point]);
+    let doubtful: Vec<Point> = board.stones().map(|(point, _)| point).filter(is_doubtful).collect();
+    let found: PointSet = attacks.that_succeed(&doubtful).into_iter().collect();
+    for anchor in found.iter() {
+        let opponent = board.cell(anchor).color().map(|color| Cell::from(color.opponent()));
+        let is_held = |next: Point| {
+            Some(board.cell(next)) == opponent
+                && !found.contains(board.anchor(next))
+                && lost[board.anchor(next)] <= DEAD_MEAN
+        };
+        let mut beside = board.chain(anchor).flat_map(|stone| stone.adjacent());
+        if beside.any(is_held) {
+            lost[anchor] = READ;
+        }
+    }
+}
+
+/// For every chain, at its anchor, how clearly it ends as the opponent's: a mean owner in `[-1, 1]`, or more where
+/// more is known. And the stones of unsettled groups.
+fn how_lost(attacks: &mut Attacks<'_>, expected: &Expected) -> (PointMap<f32>, PointSet) {
+    let Attacks { board, suicide, .. } = *attacks;
+    let sure = Color::BOTH.map(|color| safety::held(board, color, suicide));
+    let mut lost = PointMap::filled(0.0);
+    let anchors: Vec<(Point, Color)> =
+        board.stones().filter(|&(point, _)| board.anchor(point) == point).collect();
+    for &(anchor, color) in &anchors {
+        let own = &sure[color as usize];
+        lost[anchor] = if own.chains.contains(anchor) || own.territory.contains(anchor) {
+            -CERTAIN
+        } else if sure[color.opponent() as usize].territory.contains(anchor) {
+            CERTAIN
+        } else {
+            let sum: f32 = board.chain(anchor).map(|stone| expected.if_attacked(color, stone)).sum();
+            -sum / board.chain_len(anchor) as f32 * color.sign() as f32
+        };
+    }
+    let means = lost.clone();
+    let is_held = |stone: Point| means[board.anchor(stone)] <= -HELD_MEAN;
+    let mut seen = PointSet::EMPTY;
+    let mut unsettled = PointSet::EMPTY;
+    for &(anchor, _) in &anchors {
+        // Where a group is certain to live, its intruders can still be in seki.
+        if seen.contains(anchor) {
+            continue;
+        }
+        let Some(group) = eyespace::read(board, anchor, suicide, is_held) else { continue };
+        for (anchor, fate) in group.chains.iter().chain(&group.intruders) {
+            seen.insert(*anchor);
+            let read = match fate {
+                Fate::Alive => -READ,
+                Fate::Dead => READ,
+                Fate::Unsettled => {
+                    unsettled.extend_from(board.chain(*anchor));
+                    continue;
+                }
+                Fate::Unknown => continue,
+            };
+            if lost[*anchor].abs() < READ {
+                lost[*anchor] = read;
+            }
+        }
+    }
+    let seems_dead: Vec<Point> = anchors
+        .iter()
+        .map(|&(anchor, _)| anchor)
+        .filter(|&anchor| lost[anchor] > DEAD_MEAN && lost[anchor] < READ)
+        .collect();
+    for anchor in attacks.that_fail(&seems_dead) {
+        lost[anchor] = -READ;
+    }
+    (lost, unsettled)
+}
+
+/// Two chains that touch cannot both be dead: the one that is more clearly so stays it, and if none is, none.
+fn revive_captors(board: &Board, lost: &PointMap<f32>, dead: &mut PointSet) {
+    let all = *dead;
+    for point in all.iter() {
+        let opponent = board.cell(point).color().map(|color| Cell::from(color.opponent()));
+        let is_captor = |next: &Point| {
+            Some(board.cell(*next)) == opponent
+                && all.contains(*next)
+                && lost[board.anchor(point)] <= lost[board.anchor(*next)]
+        };
+        if dead.contains(point) && point.adjacent().iter().any(is_captor) {
+            for stone in board.chain(point) {
+                dead.remove(stone);
+            }
+        }
+    }
+}
+
+/// Revives dead stones that no living stones of the opponent surround; false if there are none.
+fn revive_unheld(board: &Board, dead: &mut PointSet) -> bool {
+    let (cleaned, _) = score::without_chains(board, dead);
+    let mut revived = false;
+    for region in score::empty_regions(&cleaned) {
+        for &point in &region.points {
+            if let Some(color) = board.cell(point).color()
+                && dead.contains(point)
+                && !region.touches(color.opponent())
+            {
+                revived = true;
+                for stone in board.chain(point) {
+                    dead.remove(stone);
+                }
+            }
+        }
+    }
+    revived
+}

@@ -1,0 +1,170 @@
+//! Choosing a move: one search, and what its report says about resigning, passing and playing on.
+
+use super::record::SearchSummary;
+use super::uneven::Uneven;
+use super::{Decision, Engine, Purpose, SearchRequest};
+use kosumi_go::board::{Color, Move};
+use kosumi_go::rng::{Rng, mix};
+use kosumi_go::rules::Scoring;
+use kosumi_search::{Restriction, SearchReport};
+use std::time::{Duration, Instant};
+
+/// More than a handicap stone is worth, so that nobody resigns for being as far behind as he was at the beginning.
+const POINTS_FOR_A_STONE: f32 = 20.0;
+
+/// What a choice must keep to.
+pub(super) struct Turn<'a> {
+    pub(super) color: Color,
+    restriction: Restriction,
+    /// When the time for this move is over.
+    deadline: Option<Instant>,
+    pub(super) interrupted: &'a (dyn Fn() -> bool + Sync),
+}
+
+impl Turn<'_> {
+    pub(super) fn permits(&self, mv: Move) -> bool {
+        self.restriction.permits(self.color, mv, 0)
+    }
+
+    /// Time until the deadline.
+    pub(super) fn time_left(&self) -> Option<Duration> {
+        self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
+    }
+}
+
+impl Engine {
+    /// [Chooses](Engine::choose) a move for `color` and plays it. The time it took goes off the player's clock.
+    pub fn genmove(&mut self, color: Color, request: SearchRequest<'_>) -> Decision {
+        self.take_turn(color, |engine| engine.choose(color, request))
+    }
+
+    /// Plays what `choose` decides. The time it takes goes off the player's clock.
+    pub(super) fn take_turn(
+        &mut self,
+        color: Color,
+        choose: impl FnOnce(&mut Engine) -> Decision,
+    ) -> Decision {
+        let start = self.time_manager.begin_move();
+        let searches = self.searches;
+        let hard = self.budget(color).map(|budget| budget.hard);
+        let decision = choose(self);
+        if let Some(hard) = hard {
+            self.time_manager.note_overrun(start.elapsed().saturating_sub(hard));
+        }
+        match decision {
+            Decision::Play(mv) => {
+                // Strict always: only legal moves are decided on.
+                let played = self.game.play(color, mv);
+                debug_assert_eq!(played, Ok(()), "{color} {mv}");
+                // A pass may be decided without a search; the report is an old one then.
+                let report = self.report.as_ref().filter(|_| self.searches > searches);
+                let summary = report.map(|report| SearchSummary::new(report, mv));
+                self.notes.note_own_move(self.game.records().len(), color, summary);
+                self.time_manager.made_move(self.notes.revision());
+            }
+            Decision::Resign => self.notes.note_resignation(color),
+        }
+        self.clocks[color].spend(start.elapsed());
+        self.time_manager.end_move();
+        decision
+    }
+
+    /// Chooses a move for `color` by one search, unless a pass ends a won game at once. The moves of the game stay as
+    /// they are, and the turn is `color`'s.
+    pub fn choose(&mut self, color: Color, request: SearchRequest<'_>) -> Decision {
+        self.set_to_move(color);
+        let start = self.time_manager.began().unwrap_or_else(Instant::now);
+        let budget = self.budget(color);
+        let deadline = self.deadline(start, budget);
+        let restriction = request.restriction.clone();
+        let turn = Turn { color, restriction, deadline, interrupted: request.interrupted };
+        let decision = if self.pass_ends_a_won_game(&turn) {
+            Decision::Play(Move::Pass)
+        } else {
+            self.uneven.decide(&self.game, self.settings.doubling_advantage_per_point);
+            let report = self.run_search(&self.limits(budget), request, Purpose::Play);
+            self.uneven.note(report.value);
+            let decision = self.decide(&turn, &report);
+            self.report = Some(report);
+            decision
+        };
+        let takes_dead_stones = self.settings.capture_dead && self.game.rules().scoring == Scoring::Area;
+        if decision == Decision::Play(Move::Pass) && takes_dead_stones && !turn.restriction.applies_at(0) {
+            return Decision::Play(self.instead_of_passing(&turn));
+        }
+        decision
+    }
+
+    /// A move for a regression test: the game stays, chance does not depend on what was asked before, and the
+    /// engine does not resign.
+    pub fn regression_move(&mut self, color: Color, request: SearchRequest<'_>) -> Move {
+        let (game, notes) = (self.game.clone(), self.notes.clone());
+        self.time_manager.begin_game();
+        self.uneven = Uneven::default();
+        let (resign, searches) = (self.settings.resign.take(), self.searches);
+        self.clear_search();
+        self.clear_evaluations();
+        self.searches = 0;
+        let decision = self.choose(color, request);
+        self.settings.resign = resign;
+        self.searches = searches;
+        (self.game, self.notes) = (game, notes);
+        match decision {
+            Decision::Play(mv) => mv,
+            Decision::Resign => Move::Pass,
+        }
+    }
+
+    /// What a search's report means: give the game up, pass because nothing is left to be gained, or play the best
+    /// move that is permitted.
+    fn decide(&mut self, turn: &Turn<'_>, report: &SearchReport) -> Decision {
+        if self.should_resign(turn.color, report) {
+            return Decision::Resign;
+        }
+        if self.should_pass(turn, report) {
+            return Decision::Play(Move::Pass);
+        }
+        let choice = self.choice(turn, report);
+        if choice != Move::Pass {
+            return Decision::Play(choice);
+        }
+        let better = self.vital_move(turn).or_else(|| self.instead_of_costly_pass(turn, report));
+        Decision::Play(better.unwrap_or(Move::Pass))
+    }
+
+    /// The move that a person would play, that the rank plays, or that is best, as the settings have it.
+    fn choice(&self, turn: &Turn<'_>, report: &SearchReport) -> Move {
+        let may_be_played = |mv| turn.permits(mv) && self.game.check(turn.color, mv).is_ok();
+        let unit = Rng::new(mix(self.settings.seed).wrapping_add(self.searches)).unit();
+        let best = || report.moves.iter().find(|entry| may_be_played(entry.mv)).map(|entry| entry.mv);
+        self.human_choice(report, unit, may_be_played)
+            .or_else(|| self.ranked_choice(report, unit, may_be_played))
+            .or_else(best)
+            .unwrap_or(Move::Pass)
+    }
+
+    /// Is the game lost, and was it at the last few moves too? One search may be wrong. In the opening it is always
+    /// played on; and who has given a handicap goes on for longer, because the search takes both for equally strong.
+    fn should_resign(&mut self, color: Color, report: &SearchReport) -> bool {
+        let Some(threshold) = self.settings.resign else { return false };
+        let sign = color.sign() as f32;
+        let usual = (self.search.evaluator().visits_for_resigning(), 0.0);
+        let (visits, behind) = self.style().map_or(usual, |style| style.to_resign(usual.0));
+        let is_lost = report.value * sign < threshold
+            && report.visits >= visits
+            && -report.score * sign >= behind + self.to_win_back(color)
+            && self.game.records().len() * 4 > self.game.size().area();
+        self.time_manager.note_prospect(color, is_lost) >= self.settings.resign_after.max(1)
+    }
+
+    /// Points that may still be won back from a player who needed handicap stones: so many for each of them, and the fewer,
+    /// the less of the board is empty.
+    pub(super) fn to_win_back(&self, color: Color) -> f32 {
+        let stones = if color == Color::White { self.game.handicap() } else { 0 };
+        if stones < 2 {
+            return 0.0;
+        }
+        let area = self.game.size().area() as f32;
+        POINTS_FOR_A_STONE * stones as f32 * (1.0 - self.game.board().stone_count() as f32 / area)
+    }
+}

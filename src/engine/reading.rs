@@ -1,0 +1,266 @@
+//! What the engine has the solver read: chains that only seem dead, chains that are dead although the opponent needs many moves
+//! to capture them, and the point where a group lives or dies.
+//!
+//! Small budgets, counted in nodes, so that the same position always gets the same answer and nobody waits for it.
+
+use kosumi_go::board::{Board, Color, Move, Point, PointSet};
+use kosumi_solve::{Aim, Memo, Question, Reading, Region, Success};
+
+/// Regions with more empty points are not read: a seki has few, and so has an eye that is still one or two.
+const EMPTY_POINTS: usize = 12;
+/// Where it decides a group: an eye of six points takes some 10,000.
+const VITAL_NODES: Allowance = Allowance { each: 60_000, all: 100_000 };
+/// Bytes of the table for one reading: as many positions as nodes.
+const MEMORY: usize = 1 << 20;
+/// Answers that are kept, some 300 kB.
+pub(super) const ANSWERS: usize = 4096;
+/// Frames of a reading are large, and whoever asks may have a small stack.
+const STACK: usize = 16 << 20;
+
+/// Nodes that may be searched: for one chain, and for all chains of a position.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Allowance {
+    each: u64,
+    all: u64,
+}
+
+impl Allowance {
+    /// During a game: some tens of milliseconds in all.
+    pub(super) const PLAY: Allowance = Allowance { each: 3_000, all: 30_000 };
+    /// Where the game ends by it: about half a second in all. A dead eye space of six points beside six liberties takes some
+    /// 30,000.
+    pub(super) const END: Allowance = Allowance { each: 60_000, all: 120_000 };
+
+    /// Is the region's group captured if `first` moves first? `None` without room to play.
+    fn read(
+        &mut self,
+        memo: &mut Memo,
+        board: &Board,
+        region: &Region,
+        first: Color,
+        suicide: bool,
+    ) -> Option<Reading> {
+        let most = self.each.min(self.all);
+        let question = Question { board, region, aim: Aim::Capture, suicide, memory: MEMORY, threads: 1 };
+        let reading = memo.read(&question, first, most).ok()?;
+        self.all = self.all.saturating_sub(reading.nodes);
+        Some(reading)
+    }
+}
+
+/// Reads attacks on chains of a position.
+pub(super) struct Attacks<'m> {
+    pub(super) memo: &'m mut Memo,
+    pub(super) board: &'m Board,
+    /// May a player remove own chains of two or more stones?
+    pub(super) suicide: bool,
+    /// Of each question.
+    pub(super) allowance: Allowance,
+}
+
+impl Attacks<'_> {
+    /// Chains out of `anchors` that the opponent cannot capture even with the first move, as in seki. Playouts fill the shared
+    /// liberties of a seki, and networks have seen few.
+    pub(super) fn that_fail(&mut self, anchors: &[Point]) -> Vec<Point> {
+        self.with_success(anchors, Success::No)
+    }
+
+    /// Chains out of `anchors` that the opponent captures with the first move, however many moves that takes. A chain that
+    /// hangs on a ko is not among them.
+    pub(super) fn that_succeed(&mut self, anchors: &[Point]) -> Vec<Point> {
+        self.with_success(anchors, Success::Yes)
+    }
+
+    fn with_success(&mut self, anchors: &[Point], wanted: Success) -> Vec<Point> {
+        let Attacks { ref mut memo, board, suicide, mut allowance } = *self;
+        let regions = regions(board, anchors.iter().copied());
+        let mut found = Vec::new();
+        on_large_stack(&regions, |(anchor, region)| {
+            let owner = board.cell(*anchor).color()?;
+            let reading = allowance.read(memo, board, region, owner.opponent(), suicide)?;
+            (reading.success == wanted).then(|| found.push(*anchor))
+        });
+        found
+    }
+}
+
+/// A move of `color` that saves an own group or kills one of the opponent's, among groups that live or die as one or the
+/// other plays first, which is not asked again. `permits` says which moves may be played.
+pub(super) fn vital_move(
+    memo: &mut Memo,
+    board: &Board,
+    unsettled: &PointSet,
+    color: Color,
+    suicide: bool,
+    permits: impl Fn(Move) -> bool + Sync,
+) -> Option<Move> {
+    let regions = regions(board, unsettled.iter().filter(|&point| board.anchor(point) == point));
+    let mut budget = VITAL_NODES;
+    let mut found: Option<(usize, Move)> = None;
+    on_large_stack(&regions, |(anchor, region)| {
+        let reading = budget.read(memo, board, region, color, suicide)?;
+        let is_own = board.cell(*anchor).color() == Some(color);
+        let wanted = if is_own { Success::No } else { Success::Yes };
+        let best = reading.best.filter(|&mv| reading.success == wanted && mv != Move::Pass && permits(mv))?;
+        // The largest group first.
+        let size = board.chain_len(*anchor);
+        if found.is_none_or(|(before, _)| size > before) {
+            found = Some((size, best));
+        }
+        Some(())
+    });
+    found.map(|(_, mv)| mv)
+}
+
+/// Where each chain can be read, with the chain as what it is about; without those that are not enclosed in a small region.
+fn regions(board: &Board, anchors: impl Iterator<Item = Point>) -> Vec<(Point, Region)> {
+    let region = |anchor| {
+        let mut region = Region::of_group(board, anchor)?;
+        if !region.is_closed || region.empty_points(board) > EMPTY_POINTS {
+            return None;
+        }
+        region.group = board.chain(anchor).collect();
+        Some((anchor, region))
+    };
+    anchors.filter_map(region).collect()
+}
+
+/// Does something for each region, in a thread of its own; nothing if the system gives none.
+fn on_large_stack<T: Sync>(regions: &[T], mut work: impl FnMut(&T) -> Option<()> + Send) {
+    if regions.is_empty() {
+        return;
+    }
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(STACK);
+        let _ = thread.spawn_scoped(scope, || {
+            for region in regions {
+                work(region);
+            }
+        });
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kosumi_go::board::{Cell, Symmetry};
+
+    /// All stones of a colour.
+    fn stones(board: &Board, color: Color) -> PointSet {
+        board
+            .stones()
+            .filter(|&(point, _)| board.cell(point) == Cell::from(color))
+            .map(|(point, _)| point)
+            .collect()
+    }
+
+    #[test]
+    fn the_point_where_a_group_lives_or_dies_is_the_same_for_both() {
+        let rabbity_six = "
+            X X X X X O O
+            X X . . X O O
+            X . . . X O O
+            X X . X X O O
+            X X X X O O .
+            O O O O O O O
+            O O O O O O .";
+        let board: Board = rabbity_six.parse().expect("a drawing");
+        let black = stones(&board, Color::Black);
+        let mut memo = Memo::new(ANSWERS);
+        let vital = Move::Play(Point::new(2, 4));
+        for color in Color::BOTH {
+            assert_eq!(vital_move(&mut memo, &board, &black, color, false, |_| true), Some(vital), "{color}");
+            // Nothing else does.
+            assert_eq!(
+                vital_move(&mut memo, &board, &black, color, false, |mv| mv != vital),
+                None,
+                "{color}"
+            );
+        }
+    }
+
+    /// White has one eye, filled by five or four stones of Black's but for two points, and five or four liberties outside: it
+    /// takes many moves to capture, and capturing the stones inside leaves a bulky five.
+    const BULKY_FIVE: &str = "
+        . . X X X X .
+        X X X O O O O
+        X . O O X X O
+        X . O . X X .
+        X . O O O X O
+        X X X X O O O
+        . . . X X X .";
+    const PYRAMID_FOUR: &str = "
+        . . . X X X .
+        X X X X O O O
+        X . O O . X O
+        X . O . X X O
+        X . O O O X O
+        X X X X O O O
+        . . . X X X .";
+    /// Two shared liberties: the side that plays there first loses its stones.
+    const SHARED: &str = "
+        X . X X O . O
+        . X X X O O O
+        X X X X O . O
+        X X X X O O O
+        . . X O X X O
+        . . X O . X O
+        . . X O . X O";
+    /// Five stones inside that are no dead shape: White captures them and lives, so Black lets them be.
+    const STRAIGHT_FOUR: &str = "
+        X X X X X X .
+        O O O O O O X
+        . X X X . O X
+        O O O O O O X
+        X X X X X X .";
+
+    /// The board with each of its symmetries and both colours, and the image of a point.
+    fn images(drawing: &str, point: Point) -> Vec<(Board, Point)> {
+        let board: Board = drawing.parse().expect("a drawing");
+        let size = board.size();
+        let image = |symmetry: Symmetry, swap: bool| {
+            let color = |color: Color| if swap { color.opponent() } else { color };
+            let stones = board.stones().map(|(at, its)| (symmetry.apply(size, at), color(its)));
+            let image = Board::from_stones(size, stones).expect("an image");
+            let anchor = image.anchor(symmetry.apply(size, point));
+            (image, anchor)
+        };
+        Symmetry::of(size).flat_map(|symmetry| [false, true].map(|swap| image(symmetry, swap))).collect()
+    }
+
+    #[test]
+    fn a_filled_eye_is_dead_or_in_seki_by_its_shape() {
+        let cases = [
+            (BULKY_FIVE, (2, 3), true, "bulky five"),
+            (PYRAMID_FOUR, (2, 3), true, "pyramid four"),
+            (SHARED, (3, 2), false, "seki, the one"),
+            (SHARED, (4, 2), false, "seki, the other"),
+            (STRAIGHT_FOUR, (0, 3), false, "straight four"),
+        ];
+        for (drawing, (column, row), is_dead, name) in cases {
+            for (board, anchor) in images(drawing, Point::new(column, row)) {
+                let mut memo = Memo::new(ANSWERS);
+                let allowance = Allowance::END;
+                let mut attacks = Attacks { memo: &mut memo, board: &board, suicide: false, allowance };
+                let (dead, alive) = (attacks.that_succeed(&[anchor]), attacks.that_fail(&[anchor]));
+                assert_eq!((!dead.is_empty(), !alive.is_empty()), (is_dead, !is_dead), "{name}\n{board}");
+            }
+        }
+    }
+
+    #[test]
+    fn who_cannot_change_a_group_s_fate_has_no_such_point() {
+        let alive = "X . . . . X O\nX X X X X X O\nO O O O O O O\n. O . O O O O";
+        let dead = "X . . X O\nX X X X O\nO O O O O\n. O . O O";
+        for (drawing, color) in [(alive, Color::White), (dead, Color::Black)] {
+            let board: Board = drawing.parse().expect("a drawing");
+            let black = stones(&board, Color::Black);
+            let mut memo = Memo::new(ANSWERS);
+            assert_eq!(
+                vital_move(&mut memo, &board, &black, color, false, |_| true),
+                None,
+                "{color} in\n{drawing}"
+            );
+        }
+    }
+}

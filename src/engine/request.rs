@@ -1,0 +1,55 @@
+//! What is asked of an engine, and what it answers.
+
+use kosumi_go::board::Move;
+use kosumi_go::game::Game;
+use kosumi_search::{Restriction, RootNoise, SearchReport};
+use std::fmt;
+use std::time::Duration;
+
+/// A search that is asked for, apart from its limits.
+pub struct SearchRequest<'a> {
+    /// Asked now and then; true ends the search at once.
+    pub interrupted: &'a (dyn Fn() -> bool + Sync),
+    /// Moves that are not to be searched.
+    pub restriction: Restriction,
+    /// Noise on the root's probabilities, for games that are to be learnt from.
+    pub noise: Option<RootNoise>,
+    /// Who wants reports while the search runs.
+    pub observer: Option<Observer<'a>>,
+}
+
+/// Receives reports of a search while it runs.
+pub struct Observer<'a> {
+    /// Time between two reports.
+    pub every: Duration,
+    /// Called with the game and what has been found so far, on the thread that asked for the search.
+    pub on_report: &'a mut dyn FnMut(&Game, &SearchReport),
+}
+
+impl<'a> SearchRequest<'a> {
+    /// A search without observer in which every move may be searched.
+    pub fn new(interrupted: &'a (dyn Fn() -> bool + Sync)) -> SearchRequest<'a> {
+        SearchRequest { interrupted, restriction: Restriction::NONE, noise: None, observer: None }
+    }
+}
+
+impl fmt::Debug for SearchRequest<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SearchRequest").field("restriction", &self.restriction).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Observer<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Observer").field("every", &self.every).finish_non_exhaustive()
+    }
+}
+
+/// What the engine wants to do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Decision {
+    /// Make this move.
+    Play(Move),
+    /// Give the game up.
+    Resign,
+}

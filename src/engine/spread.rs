@@ -1,0 +1,268 @@
+//! Searches of an engine, spread over ranks: see [`cluster`](kosumi_cluster).
+
+use super::Engine;
+use super::evaluator::{EngineEvaluator, table_mebibytes};
+use kosumi_cluster::{Cluster, ClusterError, Link, Placement};
+use kosumi_go::game::Game;
+use kosumi_search::{Formula, Search, SearchContext, SearchReport};
+use std::fmt;
+
+/// The way to other ranks, whatever the network.
+pub type RankLink = Box<dyn Link + Send>;
+/// Told why there are no more searches over ranks.
+pub type OnLoss = Box<dyn Fn(&ClusterError) + Send>;
+
+/// The ranks that searches are spread over.
+pub(super) struct Spread {
+    cluster: Cluster<EngineEvaluator, RankLink>,
+    on_loss: OnLoss,
+}
+
+impl fmt::Debug for Spread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Spread({:?})", self.cluster)
+    }
+}
+
+impl Spread {
+    /// Forgets what was learned, on all ranks.
+    pub(super) fn clear(&mut self) {
+        self.cluster.clear();
+    }
+}
+
+/// A search over the ranks if there are any and it is one that can be spread; otherwise, or if a rank is lost, here. So a
+/// rank that is lost costs time and speed, but no game.
+pub(super) fn run(
+    spread: &mut Option<Spread>,
+    search: &mut Search<EngineEvaluator>,
+    game: &Game,
+    seed: u64,
+    context: &SearchContext<'_>,
+) -> SearchReport {
+    let is_usual = context.exploration.is_none()
+        && context.tree_exploration.is_none()
+        && context.noise.is_none()
+        && context.anti_mirror.is_none();
+    let is_spread = is_usual && matches!(search.params().formula, Formula::Puct(_));
+    if let Some(there) = spread.as_mut().filter(|_| is_spread) {
+        if let Some(network) = search.evaluator().network() {
+            there.cluster.ask_with(&network.settings());
+        }
+        match there.cluster.run(&search.params(), game, seed, context) {
+            Ok(report) => return report,
+            Err(why) => (there.on_loss)(&why),
+        }
+        *spread = None;
+        // Time may be up: then the search has a part of it once more.
+        let lost = (context.elapsed)();
+        let elapsed = || {
+            let now = (context.elapsed)();
+            now.min(now.saturating_sub(lost) * AGAIN)
+        };
+        return search.run(game, seed, &SearchContext { elapsed: &elapsed, ..*context });
+    }
+    search.run(game, seed, context)
+}
+
+/// When a rank is lost, the search that takes its place has at least this part of the time.
+const AGAIN: u32 = 4;
+
+impl Engine {
+    /// Spreads searches over the ranks of a link, of which this process is rank 0 and whose others
+    /// [serve](Engine::serve_ranks), and has their nodes live where `placement` says. Searches that explore on behalf of
+    /// people stay here. When a rank is lost `on_loss` is told, and all searches from then on are made in this process.
+    ///
+    /// Returns false, and nothing changes, for an engine without a network: playouts are not spread.
+    pub fn spread_over(&mut self, link: RankLink, placement: Placement, on_loss: OnLoss) -> bool {
+        let evaluator = self.search.evaluator();
+        if evaluator.network().is_none() {
+            return false;
+        }
+        let memory = table_mebibytes(&self.settings, evaluator);
+        let cluster = Cluster::new(link, evaluator.clone(), memory, self.settings.threads).placed(placement);
+        self.spread = Some(Spread { cluster, on_loss });
+        true
+    }
+
+    /// Are searches spread over ranks?
+    pub fn is_spread(&self) -> bool {
+        self.spread.is_some()
+    }
+
+    /// Takes part in the searches of rank 0 until it has no more, with the memory and the threads of these settings. For
+    /// all other ranks.
+    ///
+    /// # Errors
+    /// If rank 0 or the network is gone, or rank 0 is of another version.
+    pub fn serve_ranks(self, link: RankLink) -> Result<(), ClusterError> {
+        let Engine { settings, search, .. } = self;
+        let evaluator = search.evaluator().clone();
+        drop(search);
+        let memory = table_mebibytes(&settings, &evaluator);
+        Cluster::new(link, evaluator, memory, settings.threads).serve()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Decision, EngineSettings, Observer, SearchRequest};
+    use kosumi_cluster::{ThreadLink, thread_links};
+    use kosumi_eval::NetworkSettings;
+    use kosumi_go::board::{BoardSize, Color};
+    use kosumi_net::{BuiltIn, Network};
+    use kosumi_search::Limits;
+    use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+    use std::sync::{Arc, Mutex};
+    use std::thread::{self, JoinHandle};
+    use std::time::{Duration, Instant};
+
+    /// A network that says nothing any more after so many packets, or fails.
+    struct Dying {
+        link: ThreadLink,
+        packets: u32,
+        speaks: bool,
+    }
+
+    impl Link for Dying {
+        fn rank(&self) -> usize {
+            self.link.rank()
+        }
+
+        fn ranks(&self) -> usize {
+            self.link.ranks()
+        }
+
+        fn send(&mut self, to: usize, packet: Vec<u8>) -> Result<(), ClusterError> {
+            if self.packets == 0 && !self.speaks { Ok(()) } else { self.link.send(to, packet) }
+        }
+
+        fn poll(&mut self) -> Result<Option<(usize, Vec<u8>)>, ClusterError> {
+            if self.packets == 0 {
+                return Err(ClusterError::Network("it broke".to_owned()));
+            }
+            let packet = self.link.poll()?;
+            self.packets -= u32::from(packet.is_some());
+            Ok(packet)
+        }
+
+        fn wait(&mut self, idle: u32, most: Duration) {
+            self.link.wait(idle, most);
+        }
+    }
+
+    fn settings(seed: u64) -> EngineSettings {
+        EngineSettings {
+            threads: 1,
+            memory_mebibytes: 16,
+            playouts: Some(60),
+            seed,
+            ..EngineSettings::default()
+        }
+    }
+
+    fn engine(network: &Arc<Network>) -> Engine {
+        let mut engine = Engine::with_network(settings(1), Some(Arc::clone(network)));
+        engine.set_size(BoardSize::square(7).expect("7 is a size"));
+        engine
+    }
+
+    /// An engine on rank 0, the other ranks, and what was lost.
+    struct Cast {
+        engine: Engine,
+        others: Vec<JoinHandle<Result<(), ClusterError>>>,
+        lost: Arc<Mutex<Vec<ClusterError>>>,
+    }
+
+    fn start(ranks: usize, mut link_of: impl FnMut(ThreadLink) -> RankLink) -> Cast {
+        let network = Arc::new(Network::built_in(BuiltIn::Small).expect("a built-in network"));
+        let mut links = thread_links(ranks).into_iter();
+        let mut first = engine(&network);
+        let lost = Arc::new(Mutex::new(Vec::new()));
+        let losses = Arc::clone(&lost);
+        let on_loss = move |why: &ClusterError| losses.lock().expect("a lock").push(why.clone());
+        assert!(first.spread_over(
+            Box::new(links.next().expect("a rank")),
+            Placement::Auto,
+            Box::new(on_loss)
+        ));
+        let others = links
+            .map(|link| {
+                let (engine, link) = (engine(&network), link_of(link));
+                thread::spawn(move || engine.serve_ranks(link))
+            })
+            .collect();
+        Cast { engine: first, others, lost }
+    }
+
+    fn genmove(engine: &mut Engine, color: Color) -> Decision {
+        engine.genmove(color, SearchRequest::new(&|| false))
+    }
+
+    #[test]
+    fn an_engine_plays_over_ranks() {
+        let Cast { mut engine, others, lost } = start(3, |link| Box::new(link));
+        for turn in 0..4 {
+            let color = if turn % 2 == 0 { Color::Black } else { Color::White };
+            assert!(matches!(genmove(&mut engine, color), Decision::Play(_)));
+            let report = engine.last_report().expect("a report");
+            assert_eq!(report.playouts, 60);
+            if turn == 0 {
+                // One of eight images is looked at.
+                assert!(report.moves.iter().filter(|entry| entry.visits > 0).count() <= 11, "{report:?}");
+            }
+            // Other settings are those of all ranks from here on.
+            let temperature = 1.0 + 0.1 * turn as f32;
+            let network = NetworkSettings { policy_temperature: temperature, ..engine.settings().network };
+            engine.change_settings(EngineSettings { network, ..*engine.settings() });
+        }
+        // Reports come, and an input ends the search at once.
+        let (seen, start) = (AtomicU32::new(0), Instant::now());
+        let stop = AtomicBool::new(false);
+        let interrupted = || stop.load(Ordering::Relaxed);
+        let mut on_report = |_: &Game, report: &SearchReport| {
+            assert!(report.visits > 0);
+            if seen.fetch_add(1, Ordering::Relaxed) == 2 {
+                stop.store(true, Ordering::Relaxed);
+            }
+        };
+        let every = Duration::from_millis(20);
+        let observer = Some(Observer { every, on_report: &mut on_report });
+        let request = SearchRequest { observer, ..SearchRequest::new(&interrupted) };
+        engine.analyze(Color::Black, &Limits::time(Duration::from_secs(60)), request);
+        assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+        assert!(engine.is_spread() && lost.lock().expect("a lock").is_empty());
+        drop(engine);
+        for other in others {
+            assert_eq!(other.join().expect("no panic"), Ok(()));
+        }
+    }
+
+    #[test]
+    fn a_lost_rank_costs_no_move() {
+        for speaks in [true, false] {
+            let dying = |link| Box::new(Dying { link, packets: 12, speaks }) as RankLink;
+            let Cast { mut engine, others, lost } = start(3, dying);
+            for turn in 0..3 {
+                let color = if turn % 2 == 0 { Color::Black } else { Color::White };
+                assert!(matches!(genmove(&mut engine, color), Decision::Play(_)));
+            }
+            assert!(!engine.is_spread(), "twelve packets are not enough for three searches");
+            assert_eq!(engine.game().records().len(), 3);
+            assert_eq!(engine.last_report().map(|report| report.playouts), Some(60));
+            assert_eq!(lost.lock().expect("a lock").len(), 1);
+            drop(engine);
+            // Some were told that it is over before they died.
+            others.into_iter().for_each(|other| drop(other.join().expect("no panic")));
+        }
+    }
+
+    #[test]
+    fn playouts_are_not_spread() {
+        let mut engine = Engine::new(settings(1));
+        let link = thread_links(1).remove(0);
+        assert!(!engine.spread_over(Box::new(link), Placement::Auto, Box::new(|_| ())));
+        assert!(!engine.is_spread());
+    }
+}

@@ -1,0 +1,340 @@
+//! The owner of every point at the end of the game.
+
+use super::dead;
+use super::expected::Expected;
+use super::reading::{Allowance, Attacks};
+use kosumi_eval::Ownership;
+use kosumi_go::board::{Board, BoardSize, ByColor, Cell, Color, Point, PointSet};
+use kosumi_go::game::Game;
+use kosumi_go::score::{self, Owners};
+use kosumi_go::settled::Settled;
+use kosumi_solve::Memo;
+
+/// Who owns what at the end of the game: one answer for passing, the score and the status of stones, so that they
+/// cannot contradict each other. Under rules without friendly passes every stone counts as alive.
+///
+/// The score follows from the rest: with area scoring, living stones and points owned; with territory scoring,
+/// points owned, dead stones and prisoners; and what the rules add. Only a tax on every group cannot be seen in it.
+#[derive(Clone, Debug)]
+pub struct FinalStatus {
+    /// Black's points minus White's, komi included.
+    pub score: f32,
+    /// Stones that would be captured if play went on: whole chains, which living stones of the opponent surround.
+    pub dead: PointSet,
+    /// Stones that live in seki: at the end of a game [`score::seki_stones`], before [`score::settled_seki_stones`], none
+    /// that can still make eyes or run away.
+    pub seki: PointSet,
+    /// Owner of every point; `None` for neutral points, and for eyes that do not count by the rules. A dead
+    /// stone's point is never its own colour's.
+    pub owner: Owners,
+    /// Points of regions that neither side has made its own: they went to the side that is expected to own them. Zero
+    /// once the game is over.
+    pub open_points: usize,
+    /// Stones of enclosed groups that live or die as their owner or the opponent plays first. If there are any, it is too
+    /// early to pass, whatever the rest says.
+    pub unsettled: PointSet,
+    /// Set if nothing is left to be decided, whichever side moves: see [`Settled`].
+    pub settled: Option<Settled>,
+}
+
+/// What a status is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Moment {
+    /// Play goes on: points that neither side has made its own go to the side that is expected to own them.
+    DuringPlay,
+    /// The game ends with this position: it is counted. Which side passed first, or is to move, does not matter.
+    End,
+}
+
+/// Where expected owners come from.
+pub(super) trait Expects {
+    /// If the side to move goes on.
+    fn now(&self, game: &Game) -> Ownership;
+
+    /// By the colour that moves first; whose turn it is in `game` does not matter.
+    fn by_first(&self, game: &Game) -> ByColor<Ownership>;
+}
+
+/// A region inside one colour is that colour's if it is expected to be by this much, as a mean owner.
+const SURE_MEAN: f32 = 0.4;
+/// A point of an unfinished region goes to a side that is expected to own it by this much, as a mean owner.
+const LIKELY_MEAN: f32 = 0.3;
+/// A region between both colours with more points than this is not dame but unfinished.
+const DAME_MOST: usize = 4;
+
+/// In fewer free points than these nobody can live inside living stones of the opponent, whatever is expected there: a
+/// living group in the corner has six stones and two eyes. On two rows four stones are enough.
+fn room_to_live(size: BoardSize) -> usize {
+    if size.rows().min(size.columns()) > 2 { 8 } else { 6 }
+}
+
+/// Is a region between both colours unfinished? It is if it is large, or if there are dead stones in it.
+fn is_open(board: &Board, points: &[Point]) -> bool {
+    points.len() > DAME_MOST || points.iter().any(|&point| board.cell(point) != Cell::Empty)
+}
+
+/// Computes the status of a game. The same position always gets the same answer.
+///
+/// At the [end](Moment::End) only the life of groups is a matter of judgement. The rest is counted: a region around which
+/// living stones of one colour stand is that colour's, and all other points are neutral.
+pub(super) fn final_status(
+    memo: &mut Memo,
+    game: &Game,
+    moment: Moment,
+    evaluator: &impl Expects,
+) -> FinalStatus {
+    let (board, rules) = (game.board(), game.rules());
+    if moment == Moment::DuringPlay && !rules.friendly_pass {
+        return all_alive(game, None);
+    }
+    let expected = match moment {
+        Moment::DuringPlay => Expected::Now(Box::new(evaluator.now(game))),
+        Moment::End => Expected::ByFirst(Box::new(evaluator.by_first(game))),
+    };
+    let settled = || Settled::read(board, rules.suicide, |point| expected.sure_mean(point));
+    if !rules.friendly_pass {
+        return all_alive(game, settled());
+    }
+    let is_over = moment == Moment::End;
+    // A decision to pass must not wait for what the final score may take.
+    let allowance = if game.is_over() { Allowance::END } else { Allowance::PLAY };
+    let attacks = Attacks { memo, board, suicide: rules.suicide, allowance };
+    let dead::Stones { dead, unsettled } = dead::judge(attacks, &expected, is_over);
+    let (cleaned, _) = score::without_chains(board, &dead);
+    let settled = settled().filter(|settled| is_over && settled.dead == dead && unsettled.is_empty());
+    let mut status = FinalStatus {
+        score: score::final_score(game, &dead),
+        dead,
+        seki: match moment {
+            Moment::DuringPlay => score::settled_seki_stones(board, &dead, |points| is_open(board, points)),
+            Moment::End => score::seki_stones(board, &dead),
+        },
+        owner: score::counting_owner(board, &dead, rules),
+        open_points: 0,
+        unsettled,
+        settled,
+    };
+    if moment == Moment::DuringPlay {
+        divide_open_regions(board, &cleaned, &expected, &mut status);
+    }
+    status
+}
+
+/// Under rules by which every stone on the board counts.
+fn all_alive(game: &Game, settled: Option<Settled>) -> FinalStatus {
+    FinalStatus {
+        score: score::final_score(game, &PointSet::EMPTY),
+        dead: PointSet::EMPTY,
+        seki: PointSet::EMPTY,
+        owner: score::counting_owner(game.board(), &PointSet::EMPTY, game.rules()),
+        open_points: 0,
+        unsettled: PointSet::EMPTY,
+        settled,
+    }
+}
+
+/// Gives the points of regions that neither side has made its own to the side that is expected to own them, whatever stones
+/// happen to stand around them. `cleaned` is the board without the dead stones.
+fn divide_open_regions(board: &Board, cleaned: &Board, expected: &Expected, status: &mut FinalStatus) {
+    for region in score::empty_regions(cleaned) {
+        let sum: f32 = region.points.iter().map(|&point| expected.mean(point)).sum();
+        let mean = sum / region.points.len() as f32;
+        let free = region.points.iter().filter(|&&point| board.cell(point) == Cell::Empty).count();
+        let is_settled = match region.owner() {
+            // Where a group was read to be dead, playouts may have let it live.
+            Some(owner) => free < room_to_live(board.size()) || mean * owner.sign() as f32 >= SURE_MEAN,
+            None => !is_open(board, &region.points),
+        };
+        if is_settled {
+            continue;
+        }
+        status.open_points += region.points.len();
+        for &point in &region.points {
+            let mean = expected.mean(point);
+            let likely = if mean > 0.0 { Color::Black } else { Color::White };
+            // A stone that is dead holds nothing.
+            let is_its_own = board.cell(point) == Cell::from(likely);
+            let owner = (mean.abs() > LIKELY_MEAN && !is_its_own).then_some(likely);
+            let points = |owner: Option<Color>| owner.map_or(0, Color::sign);
+            status.score += (points(owner) - points(status.owner[point])) as f32;
+            status.owner[point] = owner;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kosumi_go::board::ByColor;
+    use kosumi_go::rng::Rng;
+    use kosumi_go::rules::{Rules, Scoring, Tax};
+    use proptest::prelude::*;
+
+    /// An ownership that does not depend on the side that moves first.
+    impl Expects for Ownership {
+        fn now(&self, _game: &Game) -> Ownership {
+            self.clone()
+        }
+
+        fn by_first(&self, _game: &Game) -> ByColor<Ownership> {
+            ByColor::new(self.clone(), self.clone())
+        }
+    }
+
+    /// What must hold at the end of a game: a point that counts for a player touches no living stone of the opponent, and
+    /// neither does the answer depend on whose turn it is.
+    fn check_end(game: &Game, status: &FinalStatus, expected: &Ownership) {
+        let board = game.board();
+        for point in board.size().points().filter(|&point| board.cell(point).color().is_none()) {
+            let Some(owner) = status.owner[point] else { continue };
+            for next in point.adjacent() {
+                let is_opponents = board.cell(next) == Cell::from(owner.opponent());
+                assert!(
+                    !is_opponents || status.dead.contains(next),
+                    "{point} of {owner} touches {next}\n{board}"
+                );
+            }
+        }
+        assert_eq!(status.open_points, 0);
+        let mut other = game.clone();
+        other.set_to_move(game.to_move().opponent());
+        let other = final_status(&mut Memo::new(100), &other, Moment::End, expected);
+        assert_eq!((other.score, other.dead), (status.score, status.dead));
+    }
+
+    /// What must hold whatever the playouts or the network say.
+    fn check(game: &Game, status: &FinalStatus) {
+        let board = game.board();
+        let rules = game.rules();
+        let mut points = ByColor::<i32>::default();
+        let (cleaned, lost) = score::without_chains(board, &status.dead);
+        for point in board.size().points() {
+            let is_dead = status.dead.contains(point);
+            assert!(!is_dead || !status.seki.contains(point), "{point}");
+            let owner = status.owner[point];
+            if let Some(color) = board.cell(point).color() {
+                assert_eq!(is_dead, status.dead.contains(board.anchor(point)), "{point}: whole chains");
+                assert_eq!(owner == Some(color), !is_dead, "{point}");
+                for next in point.adjacent().into_iter().filter(|_| is_dead) {
+                    let is_captor = board.cell(next) == Cell::from(color.opponent());
+                    assert!(!is_captor || !status.dead.contains(next), "{point} and {next}");
+                }
+            }
+            let counts = rules.scoring == Scoring::Area || cleaned.cell(point) == Cell::Empty;
+            if let Some(owner) = owner.filter(|_| counts) {
+                points[owner] += 1;
+            }
+        }
+        for region in score::empty_regions(&cleaned) {
+            for &point in &region.points {
+                let dead = board.cell(point).color();
+                assert!(dead.is_none_or(|color| region.touches(color.opponent())), "{point}: no captor");
+            }
+        }
+        if rules.scoring == Scoring::Territory {
+            for color in Color::BOTH {
+                points[color] += (lost[color.opponent()] + board.prisoners(color.opponent())) as i32;
+            }
+        }
+        if rules.tax != Tax::All {
+            let sum = (points[Color::Black] - points[Color::White]) as f32;
+            assert_eq!(sum - game.komi() - game.white_bonus(), status.score, "{:?}", rules.scoring);
+        }
+    }
+
+    /// A position, and an ownership that may have nothing to do with it.
+    fn anything() -> impl Strategy<Value = (Board, Ownership)> {
+        ((1usize..=7, 1usize..=7), any::<u64>(), 0u32..=100).prop_map(|((columns, rows), seed, filling)| {
+            let size = BoardSize::new(columns, rows).expect("a size");
+            let mut rng = Rng::new(seed);
+            let mut board = Board::new(size);
+            let wanted = size.area() as u32 * filling / 100;
+            for number in 0..wanted {
+                let point = Point::new(rng.below(columns as u32) as usize, rng.below(rows as u32) as usize);
+                let color = Color::BOTH[number as usize % 2];
+                if board.cell(point) == Cell::Empty && !board.is_suicide(point, color) {
+                    board.play_unchecked(point, color);
+                }
+            }
+            let mut ownership = Ownership::default();
+            // Regions have one owner for the most part, as they do in playouts.
+            let sides = [rng.below(255) as i32 - 127, rng.below(255) as i32 - 127];
+            let owners: Vec<i8> = size
+                .points()
+                .map(|point| {
+                    let base = sides[usize::from(point.column() > columns / 2)];
+                    (base + rng.below(101) as i32 - 50).clamp(-127, 127) as i8
+                })
+                .collect();
+            ownership.add_expected(size, &owners);
+            (board, ownership)
+        })
+    }
+
+    /// Who is said to own the chain at (column, row) is its opponent; everything else belongs to who stands there.
+    fn said_to_be_dead(board: &Board, column: usize, row: usize) -> Ownership {
+        let anchor = board.anchor(Point::new(column, row));
+        let says = |point: Point| {
+            let owner = board.cell(point).color().map_or(0, Color::sign) as i8 * 120;
+            let is_in_it = owner != 0 && board.anchor(point) == anchor;
+            if is_in_it { -owner } else { owner }
+        };
+        let owners: Vec<i8> = board.size().points().map(says).collect();
+        let mut ownership = Ownership::default();
+        ownership.add_expected(board.size(), &owners);
+        ownership
+    }
+
+    #[test]
+    fn what_seems_dead_but_cannot_be_captured_is_alive() {
+        // Two shared liberties: who plays there loses all.
+        let seki = "
+            X . X X O . O
+            . X X X O O O
+            X X X X O . O
+            X X X X O O O
+            . . X O X X O
+            . . X O . X O
+            . . X O . X O";
+        // White's three stones have a third liberty here: Black's chain is captured.
+        let race = "
+            X . X X O . O
+            . X X X O O O
+            X X X X O . O
+            X X X X O O O
+            . X X O X X O
+            . X . O . X O
+            . X X O . X O";
+        for (drawing, column, is_dead) in [(seki, 4, false), (seki, 3, false), (race, 4, true)] {
+            let board: Board = drawing.parse().expect("a drawing");
+            let rules = Rules::preset("chinese-kgs").expect("a preset").rules;
+            let game = Game::from_board(board, Color::Black, rules, 0.5);
+            let expected = said_to_be_dead(&board, column, 2);
+            let status = final_status(&mut Memo::new(100), &game, Moment::End, &expected);
+            check(&game, &status);
+            assert_eq!(status.dead.contains(Point::new(column, 2)), is_dead, "{drawing}");
+            assert_eq!(status.seki.is_empty(), is_dead, "{drawing}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn nothing_contradicts_itself((board, ownership) in anything()) {
+            for name in ["chinese-kgs", "japanese", "cgos", "aga", "new-zealand", "stone-scoring"] {
+                let rules = Rules::preset(name).expect("a preset").rules;
+                for rules in [rules, Rules { tax: Tax::Seki, ..rules }, Rules { tax: Tax::None, ..rules }] {
+                    let game = Game::from_board(board, Color::Black, rules, 6.5);
+                    for moment in [Moment::DuringPlay, Moment::End] {
+                        let status = final_status(&mut Memo::new(100), &game, moment, &ownership);
+                        check(&game, &status);
+                        if moment == Moment::End {
+                            check_end(&game, &status, &ownership);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

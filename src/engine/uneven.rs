@@ -1,0 +1,191 @@
+//! Uneven games: what the network is told of the players' strength when one of them has a head start.
+//!
+//! Who gives a handicap is the stronger player, and has to play as one: safe play loses. A network that knows of it is told
+//! that he has more simulations than the opponent. How many, depends on the head start and on how the game goes.
+//!
+//! CITE: KataGo's `dynamicPlayoutDoublingAdvantageCapPerOppLead`, as its configuration and its program for GTP have it: the
+//! points for a handicap stone, the steps, and the bounds.
+
+use kosumi_go::board::{BoardSize, Color};
+use kosumi_go::game::Game;
+use kosumi_go::rules::Scoring;
+
+/// Points for a handicap stone where area counts, and where territory does.
+const STONE: [f32; 2] = [15.0, 14.0];
+/// The komi of an even game.
+const EVEN_KOMI: f32 = 7.0;
+/// Boards with a side of so many points or fewer are too small for it.
+const SIDE_TOO_SMALL: usize = 7;
+/// The most that is ever told: networks have seen little beyond.
+const MOST: f32 = 2.75;
+/// Told values are multiples of this: what was learned is forgotten at every change.
+const STEP: f32 = 0.125;
+/// Between these expected results the player with less is left to believe in what he believes.
+const HOPED: std::ops::RangeInclusive<f32> = -0.9..=-0.5;
+
+/// Points by which Black is ahead before the first move after the handicap.
+pub(super) fn head_start(game: &Game) -> f32 {
+    let even = EVEN_KOMI - game.komi();
+    match game.handicap() {
+        0 | 1 => even,
+        // White moves first then, which takes one of the stones back.
+        stones => {
+            let worth = STONE[usize::from(game.rules().scoring == Scoring::Territory)];
+            worth * (stones - 1) as f32 + even - game.white_bonus()
+        }
+    }
+}
+
+/// How much more a point is worth than on 19×19.
+fn scale(size: BoardSize) -> f32 {
+    // Of `libm`, so that it is the same on every machine.
+    libm::powf(361.0 / size.area() as f32, 0.75)
+}
+
+/// The most that the player with less is told, with `per_point` for every point of the opponent's head start.
+fn most(size: BoardSize, points: f32, per_point: f32) -> f32 {
+    let scale = scale(size);
+    let free = (4.0 / scale).max(2.0);
+    if size.columns().min(size.rows()) <= SIDE_TOO_SMALL || points < free {
+        return 0.0;
+    }
+    let most = MOST.min(per_point * (points - free) * scale);
+    (most / STEP).round() * STEP
+}
+
+/// What the network is told in the game at hand.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(super) struct Uneven {
+    /// Doublings of White's simulations.
+    white: f32,
+    /// Black's expected result in the latest search for a move.
+    expected: Option<f32>,
+}
+
+impl Uneven {
+    /// Black's advantage as a power of two; negative if White has it.
+    pub(super) fn black_advantage(&self) -> f32 {
+        // Not the zero with a sign.
+        0.0 - self.white
+    }
+
+    /// A search for a move has found this expected result of Black's.
+    pub(super) fn note(&mut self, value: f32) {
+        self.expected = Some(value);
+    }
+
+    /// Decides what is told in the next search for a move.
+    ///
+    /// In the beginning the player with less is told the most that his handicap asks for. Later it is a step more or less
+    /// if he expects nearly nothing, or more than somebody who has given a handicap needs for playing on.
+    pub(super) fn decide(&mut self, game: &Game, per_point: f32) {
+        let lead = head_start(game);
+        let player = if lead >= 0.0 { Color::White } else { Color::Black };
+        let most = most(game.size(), lead.abs(), per_point);
+        let sign = if player == Color::White { 1.0 } else { -1.0 };
+        let has_white =
+            game.size().points().any(|point| game.board().cell(point).color() == Some(Color::White));
+        let told = match self.expected.filter(|_| has_white) {
+            None => most,
+            Some(value) => {
+                let value = value * player.sign() as f32;
+                let step = if value < *HOPED.start() {
+                    STEP
+                } else if value > *HOPED.end() {
+                    -STEP
+                } else {
+                    0.0
+                };
+                (sign * self.white + step).max(0.0).min(most)
+            }
+        };
+        self.white = sign * told;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kosumi_go::board::{Move, Point};
+    use kosumi_go::rules::{HandicapBonus, Rules};
+
+    fn no_bonus() -> Rules {
+        Rules { handicap_bonus: HandicapBonus::None, ..Rules::default() }
+    }
+
+    fn game(side: usize, komi: f32, stones: &[(usize, usize)]) -> Game {
+        let game = Game::new(BoardSize::square(side).unwrap(), no_bonus(), komi);
+        if stones.is_empty() {
+            return game;
+        }
+        let points: Vec<Point> = stones.iter().map(|&(column, row)| Point::new(column, row)).collect();
+        game.with_handicap(&points).unwrap()
+    }
+
+    const TWO: [(usize, usize); 2] = [(3, 3), (15, 15)];
+    const FOUR: [(usize, usize); 4] = [(3, 3), (15, 15), (3, 15), (15, 3)];
+
+    fn told(game: &Game, per_point: f32) -> f32 {
+        let mut uneven = Uneven::default();
+        uneven.decide(game, per_point);
+        uneven.black_advantage()
+    }
+
+    #[test]
+    fn a_head_start_is_stones_and_komi() {
+        assert_eq!(head_start(&game(19, 7.0, &[])), 0.0);
+        assert_eq!(head_start(&game(19, -3.0, &[])), 10.0);
+        assert_eq!(head_start(&game(19, 0.5, &TWO)), 21.5);
+        assert_eq!(head_start(&game(19, 0.5, &FOUR)), 51.5);
+        let bonus = Rules { handicap_bonus: HandicapBonus::Full, ..no_bonus() };
+        assert_eq!(head_start(&game(19, 0.5, &FOUR).with_rules(bonus, 0.5)), 47.5);
+        let japanese = Rules { scoring: Scoring::Territory, ..no_bonus() };
+        assert_eq!(head_start(&game(19, 0.5, &FOUR).with_rules(japanese, 0.5)), 48.5);
+    }
+
+    #[test]
+    fn the_most_by_hand() {
+        // 0.045 · (21.5 − 4) = 0.79 → 0.75; 0.045 · (51.5 − 4) = 2.14 → 2.125; 2.75 at last.
+        assert_eq!(told(&game(19, 0.5, &TWO), 0.045), -0.75);
+        assert_eq!(told(&game(19, 0.5, &FOUR), 0.045), -2.125);
+        assert_eq!(told(&game(19, 0.5, &FOUR), 0.5), -2.75);
+        // Black is behind by komi alone: 0.045 · (20 − 4) = 0.72.
+        assert_eq!(told(&game(19, 27.0, &[]), 0.045), 0.75);
+        // Smaller boards: a point counts (361 / 81)^0.75 = 3.07 times as much, and two points are free.
+        assert_eq!(told(&game(9, -3.0, &[]), 0.045), -1.125, "0.045 · (10 − 2) · 3.07 = 1.10");
+        for even in [game(19, 7.5, &[]), game(19, 3.5, &[]), game(9, 8.5, &[]), game(7, -30.0, &[])] {
+            assert_eq!(told(&even, 0.045).to_bits(), 0f32.to_bits(), "{even:?}");
+        }
+        assert_eq!(told(&game(19, 0.5, &FOUR), 0.0), 0.0);
+    }
+
+    #[test]
+    fn it_follows_the_game_in_steps() {
+        let mut four = game(19, 0.5, &FOUR);
+        let mut uneven = Uneven::default();
+        uneven.decide(&four, 0.045);
+        // Before White's first stone, the whole, whatever was expected.
+        uneven.note(0.0);
+        uneven.decide(&four, 0.045);
+        assert_eq!(uneven.black_advantage(), -2.125);
+        four.play(Color::White, Move::Play(Point::new(9, 9))).unwrap();
+        let mut expecting = |value: f32| {
+            uneven.note(value);
+            uneven.decide(&four, 0.045);
+            uneven.black_advantage()
+        };
+        // Black's results: nearly sure of it, a good chance, less than that.
+        assert_eq!(
+            [0.95, 0.7, 0.4, 0.4, 0.7, 0.95, 0.95].map(&mut expecting),
+            [-2.125, -2.125, -2.0, -1.875, -1.875, -2.0, -2.125]
+        );
+        // It never turns round.
+        assert_eq!([-0.9; 40].map(&mut expecting).last(), Some(&0.0));
+        // The same with colours exchanged.
+        let mut behind = game(19, 27.0, &[]);
+        behind.play(Color::White, Move::Play(Point::new(9, 9))).unwrap();
+        let mut uneven = Uneven { white: -0.5, expected: Some(-0.95) };
+        uneven.decide(&behind, 0.045);
+        assert_eq!(uneven.black_advantage(), 0.625);
+    }
+}

@@ -1,0 +1,833 @@
+//! The evaluator that asks a network.
+//!
+//! A network answers for value and moves at once, and so does the evaluator. Answers are kept in a cache that all
+//! workers share: for positions that differ by a symmetry of the board, and for those that a search has forgotten and
+//! reaches again.
+
+use super::cache::{CachedEvaluation, EvaluationCache, NOT_LEGAL};
+use super::symmetric;
+use super::{Evaluation, Evaluator, Outlook, Outlooks, Ownership, Prior, ShorttermErrors, Survival};
+use kosumi_go::board::{BoardSize, ByColor, Color, Key, Move, Point, PointSet, Symmetry};
+use kosumi_go::game::{Button, Game, Line};
+use kosumi_go::rng::Rng;
+use kosumi_go::rules::Rules;
+use kosumi_go::score::{self, Terms};
+use kosumi_go::settled::{self, Reachable, Settled};
+use kosumi_net::features::{self, Features, can_have_no_result, legal_points};
+use kosumi_net::input::index;
+use kosumi_net::{
+    ArithmeticChoice, Context, Forward, Input, Network, NotFinite, Output, Policy, Prediction, Profile,
+};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// How a network's answers become values.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct NetworkSettings {
+    /// Which of the symmetries of the board the network is shown.
+    pub view: View,
+    /// Do symmetric positions share one evaluation?
+    pub share_symmetric: bool,
+    /// The instructions that compute it, and how exactly.
+    pub arithmetic: ArithmeticChoice,
+    /// How much of the optimistic policy is mixed in below the root of a search, in `[0, 1]`, where the network has
+    /// one. It gives moves a chance that are good only if something unexpected is true.
+    pub policy_optimism: f32,
+    /// The same at the root.
+    pub root_policy_optimism: f32,
+    /// What the logits of policies are divided by in a search, above 0. Below 1 likely moves become likelier.
+    pub policy_temperature: f32,
+    /// Views of the root of a search whose policies are averaged as the search goes on, at most as many as the board has
+    /// symmetries; from 1.
+    pub root_symmetries: u8,
+    /// Whose moves a network of human play predicts; `None`: nothing is known of the players. Other networks are not
+    /// told.
+    pub profile: Option<Profile>,
+    /// Is the network shown no moves that were made before the root of a search? What the players did then says
+    /// something about what is urgent, but also something about how well they play.
+    pub ignore_pre_root_history: bool,
+    /// So many times the opponent's simulations Black is told to have, as a power of two; negative for fewer. Networks
+    /// that know of it then expect a player of that strength. KataGo's `playoutDoublingAdvantage`, from −3 to 3.
+    pub black_doubling_advantage: f32,
+    /// Is life for certain shown as if the suicide of several stones were legal, whatever the rules? `None`: as the network
+    /// was taught it.
+    pub pass_alive_with_suicide: Option<bool>,
+}
+
+/// The view of a position that a network is shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum View {
+    /// As it is.
+    Plain,
+    /// One of the symmetries, which the position itself decides: over many positions what the network has
+    /// learned one-sidedly evens out, and the same position always gets the same answer.
+    #[default]
+    Varied,
+}
+
+impl Default for NetworkSettings {
+    fn default() -> NetworkSettings {
+        NetworkSettings {
+            view: View::Varied,
+            share_symmetric: true,
+            arithmetic: ArithmeticChoice::default(),
+            policy_optimism: 1.0,
+            root_policy_optimism: 0.2,
+            policy_temperature: 1.0,
+            root_symmetries: 1,
+            profile: None,
+            ignore_pre_root_history: false,
+            black_doubling_advantage: 0.0,
+            pass_alive_with_suicide: None,
+        }
+    }
+}
+
+/// What all workers share.
+#[derive(Debug)]
+struct Shared {
+    network: Arc<Network>,
+    settings: NetworkSettings,
+    cache: EvaluationCache,
+}
+
+/// A network as an evaluator. Copies share the network and the cache.
+#[derive(Clone, Debug)]
+pub struct NetworkEvaluator {
+    shared: Arc<Shared>,
+    forward: Forward,
+    features: Features,
+    input: Input,
+    legal: Vec<bool>,
+    ownership: Ownership,
+    /// Where answers are written down, if anybody wants to know them.
+    outlooks: Option<Arc<Outlooks>>,
+    /// The group that a search is about, if it is not about the game.
+    survival: Option<Arc<Survival>>,
+}
+
+impl NetworkEvaluator {
+    /// An evaluator with a cache of `mebibytes` at most.
+    ///
+    /// # Panics
+    /// If this processor has nothing that the settings allow.
+    pub fn new(network: Arc<Network>, settings: NetworkSettings, mebibytes: usize) -> NetworkEvaluator {
+        let forward = Forward::shared(&network, settings.arithmetic);
+        NetworkEvaluator {
+            forward,
+            features: features(&network, settings),
+            shared: Arc::new(Shared { network, settings, cache: EvaluationCache::new(mebibytes) }),
+            input: Input::zero(1, 1),
+            legal: Vec::new(),
+            ownership: Ownership::default(),
+            outlooks: None,
+            survival: None,
+        }
+    }
+
+    /// The same, with the survival of a group as the value of positions. Answers about the game come from the same cache.
+    #[must_use]
+    pub fn about(self, survival: Arc<Survival>) -> NetworkEvaluator {
+        NetworkEvaluator { survival: Some(survival), ..self }
+    }
+
+    /// The same, but what is said of every position is written down.
+    #[must_use]
+    pub fn writing_to(self, outlooks: Arc<Outlooks>) -> NetworkEvaluator {
+        NetworkEvaluator { outlooks: Some(outlooks), ..self }
+    }
+
+    /// The network.
+    pub fn network(&self) -> &Network {
+        &self.shared.network
+    }
+
+    /// The network, to be shared.
+    pub fn shared_network(&self) -> Arc<Network> {
+        Arc::clone(&self.shared.network)
+    }
+
+    /// The cache.
+    pub fn cache(&self) -> &EvaluationCache {
+        &self.shared.cache
+    }
+
+    /// How it is asked.
+    pub fn settings(&self) -> NetworkSettings {
+        self.shared.settings
+    }
+
+    /// The same network with other settings, and with an empty cache of the same size if one of them differs. The
+    /// arithmetic stays.
+    #[must_use]
+    pub fn with_settings(&self, wanted: NetworkSettings) -> NetworkEvaluator {
+        let settings = NetworkSettings { arithmetic: self.shared.settings.arithmetic, ..wanted };
+        if settings == self.shared.settings {
+            return self.clone();
+        }
+        self.with_settings_and_cache(settings, self.shared.cache.most_bytes())
+    }
+
+    /// The same network with these settings, and with a cache of so many bytes. The arithmetic must be the same.
+    pub fn with_settings_and_cache(&self, settings: NetworkSettings, bytes: usize) -> NetworkEvaluator {
+        let cache = EvaluationCache::of_bytes(bytes);
+        let shared = Arc::new(Shared { network: Arc::clone(&self.shared.network), settings, cache });
+        NetworkEvaluator { features: features(self.network(), settings), shared, ..self.clone() }
+    }
+
+    /// How much of the optimistic policy counts: below the root of a search, and at the root.
+    fn optimism(&self) -> [f32; 2] {
+        let NetworkSettings { policy_optimism, root_policy_optimism, .. } = self.shared.settings;
+        [policy_optimism, root_policy_optimism].map(|wanted| self.possible_optimism(wanted))
+    }
+
+    /// Networks of human play have been taught to predict, and are always believed as they are.
+    fn possible_optimism(&self, wanted: f32) -> f32 {
+        let network = self.network();
+        if network.policy_channels() > 1 && !network.takes_metadata() { wanted } else { 0.0 }
+    }
+
+    /// What the network computes for the position at the end of a line; `legal` is about the same position then.
+    fn output(&mut self, line: &Line<'_>, symmetry: Symmetry) -> Result<Output, NotFinite> {
+        let settings = &self.shared.settings;
+        self.features.hide_game(settings.ignore_pre_root_history);
+        self.features.fill(line, &mut self.input);
+        if settings.black_doubling_advantage != 0.0 {
+            let own = settings.black_doubling_advantage * line.to_move().sign() as f32;
+            features::tell_advantage(own, &mut self.input);
+        }
+        legal_points(line, &mut self.legal);
+        if let Some(profile) = self.shared.settings.profile.filter(|_| self.shared.network.takes_metadata()) {
+            let area = line.board().size().area();
+            self.input.metadata = Some(Box::new(profile.features(line.to_move(), area)));
+        }
+        self.forward.evaluate_seen(&self.input, symmetry)
+    }
+
+    /// What the latest [`output`](Self::output) has to be read with.
+    fn context(&self, line: &Line<'_>, optimism: f32) -> Context<'_> {
+        let no_result = can_have_no_result(line.game().rules());
+        Context { legal: &self.legal, no_result, optimism, temperature: 1.0 }
+    }
+
+    /// The same for a search.
+    fn search_context(&self, line: &Line<'_>, optimism: f32) -> Context<'_> {
+        Context { temperature: self.shared.settings.policy_temperature, ..self.context(line, optimism) }
+    }
+
+    /// What the network says of the position at the end of a line, seen through a symmetry of the board; rows from
+    /// the top as they are on the board, not as they were seen. Black's view. So much of the optimistic policy is mixed
+    /// in as `optimism` says, if there is one: 0 to 1.
+    ///
+    /// # Errors
+    /// If the network answers with numbers that are not finite.
+    pub fn predict(
+        &mut self,
+        line: &Line<'_>,
+        symmetry: Symmetry,
+        optimism: f32,
+    ) -> Result<Prediction, NotFinite> {
+        let output = self.output(line, symmetry)?;
+        let context = self.context(line, self.possible_optimism(optimism));
+        Ok(Prediction::new(&self.shared.network, &output, context)?.for_black(line.to_move()))
+    }
+
+    /// The same, below the root of a search, with the policy that counts at the root.
+    fn predict_both(
+        &mut self,
+        line: &Line<'_>,
+        symmetry: Symmetry,
+    ) -> Result<(Prediction, Option<Policy>), NotFinite> {
+        let output = self.output(line, symmetry)?;
+        let [below, root] = self.optimism();
+        let prediction = Prediction::new(&self.shared.network, &output, self.search_context(line, below))?;
+        let root_policy = (root != below).then(|| Policy::new(&output, self.search_context(line, root)));
+        Ok((prediction.for_black(line.to_move()), root_policy))
+    }
+
+    /// The mean of what the network says of all symmetries of the position, after two passes too: owner of every
+    /// point in `[-1, 1]`, as an [`Ownership`] of so many evaluations.
+    pub fn ownership_of(&mut self, game: &Game) -> Ownership {
+        let mut ownership = Ownership::default();
+        let fresh = without_passes(&Line::new(game));
+        let line = Line::new(&fresh);
+        for symmetry in Symmetry::of(game.size()) {
+            if let Ok(prediction) = self.predict(&line, symmetry, 0.0) {
+                let owners = compact(&prediction.ownership);
+                ownership.add_expected(game.size(), &points_order(game.size(), &owners));
+            }
+        }
+        ownership
+    }
+
+    /// Expected owners as [`ownership_of`](Self::ownership_of) gives them, by the colour that moves first. Whose turn it is
+    /// in the game does not matter. Each colour's are of half of the symmetries, so that both together take as long.
+    pub fn ownership_by_first(&mut self, game: &Game) -> ByColor<Ownership> {
+        let mut by = |color| {
+            let mut ownership = Ownership::default();
+            let mut fresh = without_passes(&Line::new(game));
+            fresh.set_to_move(color);
+            let line = Line::new(&fresh);
+            // Relative to the canonical image, so that images of a position get images of the answer.
+            let (_, to_canonical) = symmetric::canonical_key(&line);
+            let all: SmallVec<[Symmetry; 8]> = Symmetry::of(game.size()).collect();
+            for &symmetry in all.iter().step_by(2) {
+                if let Ok(prediction) = self.predict(&line, to_canonical.then(symmetry), 0.0) {
+                    let owners = compact(&prediction.ownership);
+                    ownership.add_expected(game.size(), &points_order(game.size(), &owners));
+                }
+            }
+            ownership
+        };
+        ByColor::new(by(Color::Black), by(Color::White))
+    }
+
+    /// The key under which the answer about a position is kept, and the symmetry that leads there.
+    fn key(&self, line: &Line<'_>) -> (Key, Symmetry) {
+        match self.shared.settings.share_symmetric {
+            true => symmetric::canonical_key(line),
+            false => (line.graph_key(), Symmetry::ALL[0]),
+        }
+    }
+
+    /// The answer about a position, from the cache if it is there.
+    fn answer(&mut self, line: &Line<'_>) -> Arc<CachedEvaluation> {
+        let (key, to_canonical) = self.key(line);
+        match self.shared.cache.get(key) {
+            Some(known) if known.to_canonical == to_canonical => known,
+            Some(known) => {
+                let symmetry = known.to_canonical.then(to_canonical.inverse());
+                Arc::new(symmetric::image(&known, line.game().size(), symmetry))
+            }
+            None => {
+                let answer = Arc::new(self.ask(line, key, to_canonical));
+                self.shared.cache.insert(key, answer.clone());
+                answer
+            }
+        }
+    }
+
+    fn ask(&mut self, line: &Line<'_>, key: Key, to_canonical: Symmetry) -> CachedEvaluation {
+        let game = line.game();
+        let size = game.size();
+        // The network is shown the same view of all positions that share the evaluation.
+        let symmetry = to_canonical.then(self.symmetry(line, key));
+        let Ok((prediction, root_policy)) = self.predict_both(line, symmetry) else {
+            // Broken weights: an even game and no preference, so that the engine still plays by the rules.
+            let even = Prior::Probability(1.0 / (size.area() + 1) as f32).pack();
+            let legal = |point| if line.check(point).is_ok() { even } else { NOT_LEGAL };
+            return CachedEvaluation {
+                evaluation: Evaluation::plain(0.0, 0.0),
+                priors: size.points().map(legal).chain([even]).collect(),
+                root_priors: None,
+                outlook: Outlook::default(),
+                owners: vec![0; size.area()].into(),
+                to_canonical,
+            };
+        };
+        let packed = |points: &[f32], pass: f32| -> Box<[u16]> {
+            let pack = |probability: f32| Prior::Probability(probability).pack();
+            let of = |at: usize| if self.legal[at] { pack(points[at]) } else { NOT_LEGAL };
+            size.points().map(|point| of(index(size, point))).chain([pack(pass)]).collect()
+        };
+        let priors = packed(&prediction.policy, prediction.pass);
+        let root_priors = root_policy.map(|policy| packed(&policy.points, policy.pass));
+        let owners = points_order(size, &compact(&prediction.ownership));
+        let errors = prediction.shortterm_value_error.zip(prediction.shortterm_score_error);
+        let (evaluation, outlook) = corrected(
+            line,
+            &owners,
+            Evaluation {
+                value: prediction.value(),
+                score: prediction.lead,
+                score_mean: prediction.score_mean,
+                score_deviation: prediction.score_stdev(),
+                errors: errors.map(|(value, score)| ShorttermErrors { value, score }),
+            },
+            Outlook::new(&prediction),
+        );
+        CachedEvaluation { evaluation, outlook, priors, root_priors, owners: owners.into(), to_canonical }
+    }
+
+    /// What a game that two passes have ended is worth: the count, where every stone on the board counts, and where the
+    /// life of all stones is certain; otherwise what it would be worth if play went on.
+    fn evaluate_finished(&mut self, line: &Line<'_>) -> Evaluation {
+        let (board, terms) = (line.board(), Terms::of_line(line));
+        let size = board.size();
+        if !terms.rules.friendly_pass {
+            let score = score::count_position(board, terms, &PointSet::EMPTY).black_minus_white;
+            if let Some(outlooks) = &self.outlooks {
+                let owners = score::area_owner(board);
+                let owner = |point| owners[point].map_or(0, |color| i8::MAX * color.sign() as i8);
+                let owners = size.points().map(owner).collect();
+                outlooks.write(line.graph_key(), Outlook::finished(settled::sign(score), score), &owners);
+            }
+            return Evaluation::plain(settled::sign(score), score);
+        }
+        let fresh = without_passes(line);
+        let answer = self.answer(&Line::new(&fresh));
+        if let Some(settled) = Settled::read(board, terms.rules.suicide, mean_of(size, &answer.owners)) {
+            let score = settled.final_score(board, terms);
+            if let Some(outlooks) = &self.outlooks {
+                let outlook = Outlook::finished(settled::sign(score), score);
+                outlooks.write(line.graph_key(), outlook, &answer.owners);
+            }
+            return Evaluation::certain(score, answer.evaluation.errors);
+        }
+        self.write_down(line, &answer);
+        answer.evaluation
+    }
+
+    fn write_down(&self, line: &Line<'_>, answer: &CachedEvaluation) {
+        if let Some(outlooks) = &self.outlooks {
+            outlooks.write(line.graph_key(), answer.outlook, &answer.owners);
+        }
+    }
+
+    /// Leaves the moves that a search about a group looks at, if it is about one.
+    fn confine(&self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
+        if let Some(survival) = &self.survival {
+            survival.confine(line, moves);
+        }
+    }
+
+    fn symmetry(&self, line: &Line<'_>, key: Key) -> Symmetry {
+        let all: SmallVec<[Symmetry; 8]> = Symmetry::of(line.game().size()).collect();
+        match self.shared.settings.view {
+            View::Plain => all[0],
+            // The low bits choose the place in the cache and in the node table; these do not.
+            View::Varied => all[(key.0 >> 100) as usize % all.len()],
+        }
+    }
+}
+
+fn features(network: &Network, settings: NetworkSettings) -> Features {
+    Features::with_life_for_certain(
+        settings.pass_alive_with_suicide.unwrap_or_else(|| network.pass_alive_with_suicide()),
+    )
+}
+
+/// The position at the end of a line as the start of a game. Where dead stones are removed by agreement, a position
+/// after two passes is worth what it would be worth if play went on.
+fn without_passes(line: &Line<'_>) -> Game {
+    let game = line.game();
+    let rules = Rules { has_button: line.button() == Button::Free, ..game.rules() };
+    let komi = game.komi() + line.white_bonus() - line.button().black_points();
+    Game::from_board(*line.board(), line.to_move(), rules, komi)
+}
+
+/// A network's answer about a position, less what it cannot know better than the rules: a position in which nothing is left
+/// to be decided is counted, and no result or score is expected that can no longer be reached.
+fn corrected(
+    line: &Line<'_>,
+    owners: &[i8],
+    evaluation: Evaluation,
+    outlook: Outlook,
+) -> (Evaluation, Outlook) {
+    let (board, terms) = (line.board(), Terms::of_line(line));
+    let settled = Settled::read(board, terms.rules.suicide, mean_of(board.size(), owners));
+    if let Some(score) = settled.and_then(|settled| settled.lasting_score(board, terms)) {
+        let outlook =
+            Outlook { uncertainty: outlook.uncertainty, ..Outlook::finished(settled::sign(score), score) };
+        return (Evaluation::certain(score, evaluation.errors), outlook);
+    }
+    match Reachable::of(board, terms) {
+        Some(reachable) => (
+            Evaluation {
+                value: reachable.result(evaluation.value),
+                score: reachable.score(evaluation.score),
+                score_mean: reachable.score(evaluation.score_mean),
+                ..evaluation
+            },
+            outlook.within(&reachable),
+        ),
+        None => (evaluation, outlook),
+    }
+}
+
+/// The mean owner of a point, from owners in the order of [`BoardSize::points`] in steps of 1/127.
+fn mean_of(size: BoardSize, owners: &[i8]) -> impl Fn(Point) -> f32 {
+    move |point| f32::from(owners[point.row() * size.columns() + point.column()]) / f32::from(i8::MAX)
+}
+
+/// Owners in steps of 1/127.
+fn compact(owners: &[f32]) -> Vec<i8> {
+    owners.iter().map(|&owner| (owner * 127.0).round() as i8).collect()
+}
+
+/// From rows that run from the top to the order of [`BoardSize::points`].
+fn points_order(size: BoardSize, rows: &[i8]) -> Vec<i8> {
+    size.points().map(|point| rows[index(size, point)]).collect()
+}
+
+impl Evaluator for NetworkEvaluator {
+    fn evaluate(&mut self, line: &Line<'_>, _rng: &mut Rng, moves: &mut Vec<(Move, Prior)>) -> Evaluation {
+        let size = line.game().size();
+        if let Some(survival) = self.survival.clone() {
+            let fresh = (line.passes() >= 2).then(|| without_passes(line));
+            let answer = match &fresh {
+                Some(game) => self.answer(&Line::new(game)),
+                None => self.answer(line),
+            };
+            // No moves are looked for where a line ends.
+            if fresh.is_none() {
+                moves.extend(answer.priors(size));
+                self.confine(line, moves);
+            }
+            return survival.evaluation(line, &answer.owners);
+        }
+        if line.passes() >= 2 {
+            return self.evaluate_finished(line);
+        }
+        let answer = self.answer(line);
+        self.write_down(line, &answer);
+        self.ownership.add_expected(size, &answer.owners);
+        moves.extend(answer.priors(size));
+        answer.evaluation
+    }
+
+    fn expand(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
+        moves.extend(self.answer(line).priors(line.game().size()));
+        self.confine(line, moves);
+    }
+
+    fn expand_root(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
+        moves.extend(self.answer(line).root_priors(line.game().size()));
+        self.confine(line, moves);
+    }
+
+    fn has_root_priors(&self) -> bool {
+        let [below, root] = self.optimism();
+        below != root
+    }
+
+    fn root_views(&self, size: BoardSize) -> u32 {
+        u32::from(self.shared.settings.root_symmetries).min(Symmetry::of(size).count() as u32)
+    }
+
+    fn expand_root_seen(&mut self, line: &Line<'_>, view: u32, moves: &mut Vec<(Move, Prior)>) {
+        let size = line.game().size();
+        let (key, to_canonical) = self.key(line);
+        let first = to_canonical.then(self.symmetry(line, key));
+        let other = Symmetry::of(size).filter(|&symmetry| symmetry != first).nth(view.max(1) as usize - 1);
+        let output = other.filter(|_| view > 0).and_then(|symmetry| self.output(line, symmetry).ok());
+        let Some(output) = output else { return self.expand_root(line, moves) };
+        let policy = Policy::new(&output, self.search_context(line, self.optimism()[1]));
+        let legal = size.points().map(|point| (point, index(size, point))).filter(|&(_, at)| self.legal[at]);
+        let points = legal.map(|(point, at)| (Move::Play(point), policy.points[at]));
+        let all = points.chain([(Move::Pass, policy.pass)]);
+        moves.extend(all.map(|(mv, probability)| (mv, Prior::Probability(probability))));
+        self.confine(line, moves);
+    }
+
+    fn ownership(&self) -> Option<&Ownership> {
+        Some(&self.ownership)
+    }
+
+    fn is_slow(&self) -> bool {
+        true
+    }
+
+    fn network_settings(&self) -> Option<NetworkSettings> {
+        Some(self.settings())
+    }
+
+    fn asking_with(&self, settings: &NetworkSettings) -> NetworkEvaluator {
+        self.with_settings(*settings)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kosumi_go::rules::Rules;
+    use kosumi_net::random;
+
+    fn evaluator(settings: NetworkSettings) -> NetworkEvaluator {
+        let network = random::network(&random::Options::default()).expect("a network");
+        NetworkEvaluator::new(Arc::new(network), settings, 1)
+    }
+
+    fn game() -> Game {
+        let rules = Rules { friendly_pass: false, ..Rules::default() };
+        let mut game = Game::new(BoardSize::new(5, 4).expect("a size"), rules, 6.5);
+        for (color, column, row) in [(Color::Black, 2, 1), (Color::White, 1, 2), (Color::Black, 3, 3)] {
+            game.play(color, Move::Play(Point::new(column, row))).expect("legal");
+        }
+        game
+    }
+
+    #[test]
+    fn moves_are_all_the_legal_ones_and_their_probabilities_sum_to_one() {
+        let mut evaluator = evaluator(NetworkSettings::default());
+        let game = game();
+        let line = Line::new(&game);
+        let mut moves = Vec::new();
+        evaluator.expand(&line, &mut moves);
+        assert_eq!(moves.len(), 5 * 4 - 3 + 1);
+        assert!(moves.iter().all(|&(mv, _)| game.check(game.to_move(), mv).is_ok()));
+        let sum: f32 = moves.iter().map(|(_, prior)| prior.probability()).sum();
+        assert!((sum - 1.0).abs() < 0.01, "{sum}");
+    }
+
+    #[test]
+    fn about_a_group_no_moves_are_named_but_those_of_its_region() {
+        let game = game();
+        let line = Line::new(&game);
+        let stone: PointSet = [Point::new(2, 1)].into_iter().collect();
+        let region: PointSet = [Point::new(1, 1), Point::new(2, 1), Point::new(2, 0)].into_iter().collect();
+        let about = Survival::new(game.size(), stone, region);
+        let mut evaluator = evaluator(NetworkSettings { root_symmetries: 4, ..NetworkSettings::default() })
+            .about(Arc::new(about));
+        let wanted = [Move::Play(Point::new(2, 0)), Move::Play(Point::new(1, 1)), Move::Pass];
+        let mut all: [Vec<(Move, Prior)>; 5] = Default::default();
+        let evaluation = evaluator.evaluate(&line, &mut Rng::new(0), &mut all[0]);
+        assert!(evaluation.value.abs() <= 1.0 && evaluation.score == 0.0, "{evaluation:?}");
+        evaluator.expand(&line, &mut all[1]);
+        evaluator.expand_root(&line, &mut all[2]);
+        evaluator.expand_root_seen(&line, 0, &mut all[3]);
+        evaluator.expand_root_seen(&line, 1, &mut all[4]);
+        for moves in all {
+            assert_eq!(moves.iter().map(|&(mv, _)| mv).collect::<Vec<_>>(), wanted);
+            let sum: f32 = moves.iter().map(|(_, prior)| prior.probability()).sum();
+            assert!((sum - 1.0).abs() < 0.01, "{sum}");
+        }
+    }
+
+    #[test]
+    fn a_position_is_asked_about_once() {
+        let mut evaluator = evaluator(NetworkSettings::default());
+        let game = game();
+        let line = Line::new(&game);
+        let mut moves = [Vec::new(), Vec::new()];
+        let first = evaluator.evaluate(&line, &mut Rng::new(1), &mut moves[0]);
+        assert_eq!(evaluator.cache().hits_and_misses(), (0, 1), "value and moves with one question");
+        evaluator.expand(&line, &mut moves[1]);
+        assert_eq!(moves[0], moves[1]);
+        // Another worker has the same cache.
+        assert_eq!(evaluator.clone().evaluate(&line, &mut Rng::new(2), &mut Vec::new()), first);
+        assert_eq!(evaluator.cache().hits_and_misses(), (2, 1));
+        assert_eq!(evaluator.ownership().map(Ownership::count), Some(1));
+    }
+
+    #[test]
+    fn the_network_is_asked_in_its_own_view_and_answers_in_blacks() {
+        let settings = NetworkSettings { view: View::Plain, ..NetworkSettings::default() };
+        let mut evaluator = evaluator(settings);
+        let game = game();
+        assert_eq!(game.to_move(), Color::White);
+        let line = Line::new(&game);
+        let plain = Symmetry::of(game.size()).next().expect("the identity");
+        let prediction = evaluator.predict(&line, plain, 0.0).expect("finite");
+        let evaluation = evaluator.evaluate(&line, &mut Rng::new(1), &mut Vec::new());
+        assert_eq!(evaluation.value, prediction.win - prediction.loss);
+        // Without the turn of view it would be the opposite.
+        let raw = Prediction { win: prediction.loss, loss: prediction.win, ..prediction };
+        assert_eq!(raw.for_black(Color::White).value(), evaluation.value);
+    }
+
+    #[test]
+    fn a_finished_game_is_counted_exactly() {
+        let settings = NetworkSettings::default();
+        let mut evaluator = evaluator(settings);
+        let mut game = game();
+        for _ in 0..2 {
+            let color = game.to_move();
+            game.play(color, Move::Pass).expect("legal");
+        }
+        // Two black stones, one white one, and nothing enclosed.
+        let evaluation = evaluator.evaluate(&Line::new(&game), &mut Rng::new(1), &mut Vec::new());
+        assert_eq!(evaluation, Evaluation::plain(-1.0, 1.0 - 6.5));
+        assert_eq!(evaluator.cache().hits_and_misses(), (0, 0));
+    }
+
+    #[test]
+    fn symmetric_positions_share_one_evaluation() {
+        let size = BoardSize::square(5).expect("a size");
+        // What recent moves and ladders were differs in no image.
+        let seen = |symmetry: Symmetry| {
+            let mut game = Game::new(size, Rules::default(), 6.5);
+            for (column, row) in [(2, 1), (1, 2), (3, 3)] {
+                let point = symmetry.apply(size, Point::new(column, row));
+                game.play(game.to_move(), Move::Play(point)).expect("legal");
+            }
+            game
+        };
+        let settings = NetworkSettings { share_symmetric: true, ..NetworkSettings::default() };
+        let mut shared = evaluator(settings);
+        for symmetry in Symmetry::ALL {
+            let game = seen(symmetry);
+            let line = Line::new(&game);
+            let mut moves = [Vec::new(), Vec::new()];
+            // An evaluator that has seen no other image asks its network.
+            let mut fresh = evaluator(settings);
+            let evaluations =
+                [&mut shared, &mut fresh].map(|it| it.evaluate(&line, &mut Rng::new(1), &mut Vec::new()));
+            shared.expand(&line, &mut moves[0]);
+            fresh.expand(&line, &mut moves[1]);
+            assert_eq!(evaluations[0], evaluations[1]);
+            for (shared, fresh) in moves[0].iter().zip(&moves[1]) {
+                // Probabilities of an image are summed up in another order.
+                assert!((shared.1.probability() - fresh.1.probability()).abs() < 1e-4);
+                assert_eq!(shared.0, fresh.0);
+            }
+            assert_eq!(moves[0].len(), moves[1].len());
+            let owners = shared.answer(&line).owners.clone();
+            assert_eq!(owners, fresh.answer(&line).owners);
+        }
+        assert_eq!(shared.cache().hits_and_misses().1, 1);
+
+        let mut apart = evaluator(NetworkSettings { share_symmetric: false, ..settings });
+        for symmetry in Symmetry::ALL {
+            apart.evaluate(&Line::new(&seen(symmetry)), &mut Rng::new(1), &mut Vec::new());
+        }
+        assert_eq!(apart.cache().hits_and_misses(), (0, 8));
+    }
+
+    /// A network with an optimistic policy, and one that must be told who plays.
+    fn new_evaluator(has_metadata_encoder: bool, settings: NetworkSettings) -> NetworkEvaluator {
+        let options = random::Options { version: 15, has_metadata_encoder, ..random::Options::default() };
+        NetworkEvaluator::new(Arc::new(random::network(&options).expect("a network")), settings, 1)
+    }
+
+    fn probabilities(moves: &[(Move, Prior)]) -> Vec<f32> {
+        moves.iter().map(|(_, prior)| prior.probability()).collect()
+    }
+
+    #[test]
+    fn root_and_tree_have_policies_of_their_own() {
+        let settings = NetworkSettings { view: View::Plain, ..NetworkSettings::default() };
+        let mut evaluator = new_evaluator(false, settings);
+        let game = game();
+        let line = Line::new(&game);
+        let (mut below, mut root) = (Vec::new(), Vec::new());
+        evaluator.expand(&line, &mut below);
+        evaluator.expand_root(&line, &mut root);
+        assert!(evaluator.has_root_priors());
+        assert_eq!(evaluator.cache().hits_and_misses(), (1, 1), "one evaluation for both");
+        for (moves, optimism) in [(&below, 1.0), (&root, 0.2)] {
+            let wanted = evaluator.predict(&line, Symmetry::ALL[0], optimism).expect("finite");
+            let found = probabilities(moves);
+            let points = game.size().points().map(|point| wanted.policy[index(game.size(), point)]);
+            let wanted = points.filter(|&probability| probability > 0.0).chain([wanted.pass]);
+            for (found, wanted) in found.into_iter().zip(wanted) {
+                assert!((found - wanted).abs() < 0.005 * wanted, "{optimism}: {found} {wanted}");
+            }
+        }
+        assert_ne!(probabilities(&below), probabilities(&root));
+    }
+
+    #[test]
+    fn the_root_can_be_seen_from_all_sides() {
+        let settings =
+            NetworkSettings { root_policy_optimism: 0.5, root_symmetries: 8, ..NetworkSettings::default() };
+        let mut evaluator = new_evaluator(false, settings);
+        // 5×4 has four symmetries, so that not all of the eight are possible.
+        let game = game();
+        let line = Line::new(&game);
+        assert_eq!(evaluator.root_views(game.size()), 4);
+        let mut seen = Vec::new();
+        for view in 0..4 {
+            let mut moves = Vec::new();
+            evaluator.expand_root_seen(&line, view, &mut moves);
+            seen.push(probabilities(&moves));
+        }
+        let mut first = Vec::new();
+        evaluator.expand_root(&line, &mut first);
+        assert_eq!(seen[0], probabilities(&first), "the first view is that of the search");
+        let mut wanted: Vec<Vec<f32>> = Vec::new();
+        for symmetry in Symmetry::of(game.size()) {
+            let prediction = evaluator.predict(&line, symmetry, 0.5).expect("finite");
+            let points = game.size().points().map(|point| prediction.policy[index(game.size(), point)]);
+            wanted.push(points.filter(|&probability| probability > 0.0).chain([prediction.pass]).collect());
+        }
+        for found in &seen {
+            // Packed in the cache, a probability is exact to a part in 256.
+            let near = |other: &Vec<f32>| found.iter().zip(other).all(|(a, b)| (a - b).abs() < 0.005 * b);
+            let place = wanted.iter().position(near).expect("one of the views");
+            wanted.remove(place);
+        }
+        let one = NetworkSettings { root_symmetries: 1, ..settings };
+        assert_eq!(evaluator.with_settings(one).root_views(game.size()), 1);
+    }
+
+    #[test]
+    fn optimism_can_be_changed_and_forgets_what_was_cached() {
+        let evaluator = new_evaluator(false, NetworkSettings::default());
+        let game = game();
+        let line = Line::new(&game);
+        evaluator.clone().expand(&line, &mut Vec::new());
+        let same = evaluator.with_settings(NetworkSettings::default());
+        assert!(same.cache().bytes() > 0);
+        let plain =
+            NetworkSettings { policy_optimism: 0.0, root_policy_optimism: 0.0, ..evaluator.settings() };
+        let mut changed = evaluator.with_settings(plain);
+        assert_eq!((changed.cache().bytes(), changed.has_root_priors()), (0, false));
+        let (mut below, mut root) = (Vec::new(), Vec::new());
+        changed.expand(&line, &mut below);
+        changed.expand_root(&line, &mut root);
+        assert_eq!(below, root);
+    }
+
+    #[test]
+    fn life_for_certain_is_shown_as_taught_or_as_wanted() {
+        let network = |pass_alive_with_suicide| {
+            let options =
+                random::Options { version: 15, pass_alive_with_suicide, ..random::Options::default() };
+            Arc::new(random::network(&options).expect("a network"))
+        };
+        // Where White may take own stones back, less of this is Black's for certain.
+        let size = BoardSize::new(7, 4).expect("a size");
+        let mut game = Game::new(size, Rules { suicide: false, ..Rules::default() }, 6.5);
+        for (row, text) in ["XX.XX.X", "X.O.XXX", "XX.XXXX", "XXXXXXX"].into_iter().rev().enumerate() {
+            for (column, letter) in text.chars().enumerate().filter(|(_, letter)| *letter != '.') {
+                let color = if letter == 'X' { Color::Black } else { Color::White };
+                game.play(color, Move::Play(Point::new(column, row))).expect("legal");
+            }
+        }
+        game.set_to_move(Color::Black);
+        let taught = [false, true].map(network);
+        let seen = |network: &Arc<Network>, pass_alive_with_suicide| {
+            let settings = NetworkSettings { pass_alive_with_suicide, ..NetworkSettings::default() };
+            // With other settings first, which must not stay.
+            let other = NetworkSettings { pass_alive_with_suicide: Some(true), ..settings };
+            let mut evaluator = NetworkEvaluator::new(network.clone(), other, 0).with_settings(settings);
+            evaluator.predict(&Line::new(&game), Symmetry::ALL[0], 0.0).expect("finite");
+            evaluator.input.spatial.clone()
+        };
+        let [plain, with_suicide] = [&taught[0], &taught[1]].map(|network| seen(network, None));
+        assert_ne!(plain, with_suicide);
+        for network in &taught {
+            assert_eq!(seen(network, Some(false)), plain);
+            assert_eq!(seen(network, Some(true)), with_suicide);
+        }
+    }
+
+    #[test]
+    fn networks_of_human_play_are_told_who_plays_and_are_not_optimistic() {
+        let with = |profile: Option<&str>| {
+            let profile = profile.map(|text| text.parse().expect("a profile"));
+            let mut evaluator =
+                new_evaluator(true, NetworkSettings { profile, ..NetworkSettings::default() });
+            assert!(!evaluator.has_root_priors());
+            let game = game();
+            let line = Line::new(&game);
+            let all = [0.0, 1.0].map(|it| evaluator.predict(&line, Symmetry::ALL[0], it).expect("finite"));
+            assert_eq!(all[0], all[1]);
+            all[0].clone()
+        };
+        let (unknown, weak, strong) = (with(None), with(Some("rank_20k")), with(Some("rank_9d")));
+        assert!(unknown != weak && weak != strong && unknown != strong);
+        // White is to move: what is asked about is White's rank.
+        assert_ne!(with(Some("rank_9d_20k")), with(Some("rank_20k_9d")));
+        let mut other = new_evaluator(false, NetworkSettings::default());
+        let mut told = other.with_settings(NetworkSettings {
+            profile: Some("rank_9d".parse().expect("a profile")),
+            ..NetworkSettings::default()
+        });
+        let game = game();
+        let line = Line::new(&game);
+        let [plain, told] = [&mut other, &mut told].map(|it| it.predict(&line, Symmetry::ALL[0], 0.0));
+        assert_eq!(plain, told, "other networks do not look at it");
+    }
+}

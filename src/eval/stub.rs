@@ -1,0 +1,66 @@
+//! Evaluators for tests of the search: their answers are known without playing.
+
+use super::{Evaluation, Evaluator, Prior};
+use kosumi_go::board::{Cell, Move};
+use kosumi_go::game::Line;
+use kosumi_go::rng::{Rng, mix};
+
+/// The value is a hash of the position, the priors are even: every number of a search can be followed by hand.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct HashEvaluator;
+
+impl Evaluator for HashEvaluator {
+    fn evaluate(&mut self, line: &Line<'_>, _rng: &mut Rng, _moves: &mut Vec<(Move, Prior)>) -> Evaluation {
+        let hash = mix(line.board().key().0 as u64 ^ line.to_move() as u64);
+        let value = (hash % 2001) as f32 / 1000.0 - 1.0;
+        Evaluation::plain(value, 10.0 * value)
+    }
+
+    fn expand(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
+        let board = line.board();
+        let legal = board
+            .size()
+            .points()
+            .filter(|&point| board.cell(point) == Cell::Empty && line.check(point).is_ok());
+        moves.extend(legal.map(|point| (Move::Play(point), Prior::EVEN)));
+        moves.push((Move::Pass, Prior::EVEN));
+    }
+}
+
+/// The values of [`HashEvaluator`], and probabilities as priors: a hash too, and their sum is one.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct HashPolicy;
+
+impl Evaluator for HashPolicy {
+    fn evaluate(&mut self, line: &Line<'_>, rng: &mut Rng, moves: &mut Vec<(Move, Prior)>) -> Evaluation {
+        // Value and moves together, as networks have them.
+        self.expand(line, moves);
+        HashEvaluator.evaluate(line, rng, &mut Vec::new())
+    }
+
+    fn expand(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
+        HashEvaluator.expand(line, moves);
+        let position = line.board().key().0 as u64;
+        let share = |mv: Move| 1 + mix(position ^ mv.point().map_or(0, |point| point.index() as u64)) % 100;
+        let sum: u64 = moves.iter().map(|&(mv, _)| share(mv)).sum();
+        for (mv, prior) in moves {
+            *prior = Prior::Probability(share(*mv) as f32 / sum as f32);
+        }
+    }
+}
+
+/// Exact Tromp-Taylor area of the position as it stands, as if both players passed now; even priors.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AreaEvaluator;
+
+impl Evaluator for AreaEvaluator {
+    fn evaluate(&mut self, line: &Line<'_>, _rng: &mut Rng, _moves: &mut Vec<(Move, Prior)>) -> Evaluation {
+        let game = line.game();
+        let score = kosumi_go::score::area_score(line.board()) as f32 - game.komi() - line.white_bonus();
+        Evaluation::plain(score.clamp(-1.0, 1.0), score)
+    }
+
+    fn expand(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
+        HashEvaluator.expand(line, moves);
+    }
+}

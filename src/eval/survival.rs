@@ -1,0 +1,155 @@
+//! A search about one group instead of the game: what counts is whether its stones stay on the board.
+//!
+//! A network says of every point whose it will be. Of the points on which stones of the group stand that is whether they
+//! live, so a search that takes it for the value of a position reads life and death with the network's knowledge of
+//! shapes. It is a judgement, no proof.
+
+use super::{Evaluation, Prior};
+use kosumi_go::board::{BoardSize, ByColor, Color, Move, Point, PointSet};
+use kosumi_go::game::Line;
+use kosumi_go::safety::{self, PassAlive};
+use kosumi_sync::atomic::{AtomicBool, Ordering};
+
+/// What a search is about.
+#[derive(Debug)]
+pub struct Survival {
+    /// Where the group's stones are, with their places in the order of [`BoardSize::points`].
+    stones: Vec<(usize, Point)>,
+    /// Where both players may move; they may also play elsewhere, which is a pass.
+    playable: PointSet,
+    /// Whom a ko held back somewhere.
+    held_back: ByColor<AtomicBool>,
+}
+
+impl Survival {
+    /// About these stones, with moves at these points.
+    pub fn new(size: BoardSize, stones: PointSet, playable: PointSet) -> Survival {
+        let places = size.points().enumerate().filter(|&(_, point)| stones.contains(point));
+        let held_back = ByColor::new(AtomicBool::new(false), AtomicBool::new(false));
+        Survival { stones: places.collect(), playable, held_back }
+    }
+
+    /// In any of the positions that the search looked beyond, did simple ko forbid this player to take back?
+    pub fn was_held_back(&self, color: Color) -> bool {
+        self.held_back[color].load(Ordering::Relaxed)
+    }
+
+    /// What the position at the end of a line is worth to Black if the network expects these owners: 1 if the points will
+    /// be Black's, −1 if they will be White's. Of what lives or is enclosed for certain the network need not be believed.
+    pub(super) fn evaluation(&self, line: &Line<'_>, owners: &[i8]) -> Evaluation {
+        let certain = Color::BOTH.map(|color| {
+            let PassAlive { mut chains, territory } =
+                safety::pass_alive(line.board(), color, line.game().rules().suicide);
+            chains.union_with(&territory);
+            (chains, color)
+        });
+        let owner = |&(index, point): &(usize, Point)| {
+            let known = certain.iter().find(|(points, _)| points.contains(point));
+            known.map_or(i32::from(owners[index]), |(_, color)| color.sign() * i32::from(i8::MAX))
+        };
+        let sum: i32 = self.stones.iter().map(owner).sum();
+        let most = i32::from(i8::MAX) * self.stones.len().max(1) as i32;
+        Evaluation::plain(sum as f32 / most as f32, 0.0)
+    }
+
+    /// Leaves only moves of the region, and a pass where the opponent has not just passed: their probabilities sum to 1.
+    pub(super) fn confine(&self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
+        if let Some((_, color)) = line.board().ko() {
+            self.held_back[color].store(true, Ordering::Relaxed);
+        }
+        let passed = line.passes() > 0;
+        let permits = |mv: Move| match mv {
+            Move::Play(point) => self.playable.contains(point),
+            Move::Pass => !passed,
+        };
+        let is_any = moves.iter().any(|&(mv, _)| permits(mv));
+        // Without any move there a pass has to do.
+        moves.retain(|&(mv, _)| if is_any { permits(mv) } else { mv == Move::Pass });
+        let sum: f32 = moves.iter().map(|(_, prior)| prior.probability()).sum();
+        let even = 1.0 / moves.len().max(1) as f32;
+        for (_, prior) in moves {
+            let probability = if sum > 0.0 { prior.probability() / sum } else { even };
+            *prior = Prior::Probability(probability.min(1.0));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kosumi_go::game::Game;
+    use kosumi_go::rules::Rules;
+
+    fn size() -> BoardSize {
+        BoardSize::new(3, 2).expect("a size")
+    }
+
+    fn set(points: &[(usize, usize)]) -> PointSet {
+        points.iter().map(|&(column, row)| Point::new(column, row)).collect()
+    }
+
+    #[test]
+    fn the_value_is_that_of_the_stones_alone() {
+        let survival = Survival::new(size(), set(&[(0, 0), (2, 0)]), PointSet::EMPTY);
+        let owners: Vec<i8> = size()
+            .points()
+            .map(|point| if point == Point::new(0, 0) { 127 } else { -127 * (point.row() as i8) })
+            .collect();
+        let game = Game::new(size(), Rules::default(), 0.0);
+        // One is Black's, the other nobody's.
+        assert_eq!(survival.evaluation(&Line::new(&game), &owners), Evaluation::plain(0.5, 0.0));
+    }
+
+    #[test]
+    fn what_is_certain_is_not_asked() {
+        let board = "
+            . O X . .
+            O O X X .
+            . O . X X
+            O O X . X
+            . O X X .
+        ";
+        let game = Game::from_board(board.parse().expect("a drawing"), Color::Black, Rules::default(), 0.0);
+        let value = |column, row, owner: i8| {
+            let survival = Survival::new(game.size(), set(&[(column, row)]), PointSet::EMPTY);
+            survival.evaluation(&Line::new(&game), &[owner; 25]).value
+        };
+        // Chains with two eyes, and one of these; between them, who knows.
+        assert_eq!([value(1, 1, 127), value(2, 1, -127), value(0, 0, 127)], [-1.0, 1.0, -1.0]);
+        assert_eq!([value(2, 2, 127), value(2, 2, -127)], [1.0, -1.0]);
+    }
+
+    #[test]
+    fn who_may_not_take_back_is_noticed() {
+        let board = ". X O .\n X O . O\n . X O .".parse().expect("a drawing");
+        let game = Game::from_board(board, Color::Black, Rules::default(), 0.0);
+        let survival = Survival::new(game.size(), PointSet::EMPTY, PointSet::EMPTY);
+        let mut line = Line::new(&game);
+        survival.confine(&line, &mut Vec::new());
+        let seen = || [Color::Black, Color::White].map(|color| survival.was_held_back(color));
+        assert_eq!(seen(), [false, false]);
+        line.play(Move::Play(Point::new(2, 1)));
+        survival.confine(&line, &mut Vec::new());
+        assert_eq!(seen(), [false, true]);
+    }
+
+    #[test]
+    fn moves_stay_in_the_region() {
+        let confined = |playable: &[(usize, usize)], passed: bool| {
+            let game = Game::new(size(), Rules::default(), 0.0);
+            let mut line = Line::new(&game);
+            if passed {
+                line.play(Move::Pass);
+            }
+            let moves = size().points().map(Move::Play).chain([Move::Pass]);
+            let mut moves: Vec<_> = moves.map(|mv| (mv, Prior::Probability(0.125))).collect();
+            Survival::new(size(), PointSet::EMPTY, set(playable)).confine(&line, &mut moves);
+            moves.into_iter().map(|(mv, prior)| (mv, prior.probability())).collect::<Vec<_>>()
+        };
+        let corner = Move::Play(Point::new(0, 0));
+        assert_eq!(confined(&[(0, 0)], false), [(corner, 0.5), (Move::Pass, 0.5)]);
+        // Two passes would end the game.
+        assert_eq!(confined(&[(0, 0)], true), [(corner, 1.0)]);
+        assert_eq!(confined(&[], true), [(Move::Pass, 1.0)]);
+    }
+}

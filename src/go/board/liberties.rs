@@ -1,0 +1,95 @@
+//! The liberties of a chain in one word.
+
+use super::point::Point;
+
+/// A chain's pseudo-liberties: count in the upper 12 bits, Σ index in the next 21, Σ index² in the lower 31.
+///
+/// The largest board has 625 points, each in at most 4 pairs and with an index below 703:
+/// 2500 < 2^12, 2500 · 702 < 2^21, 2500 · 702² < 2^31, so no field can run into the next one.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct PseudoLiberties(u64);
+
+/// Some of the steps to adjacent points: their number, Σ step and Σ step².
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Steps {
+    pub(crate) count: u8,
+    pub(crate) sum: i8,
+    pub(crate) squares: u16,
+}
+
+impl PseudoLiberties {
+    /// No liberty.
+    pub const NONE: PseudoLiberties = PseudoLiberties(0);
+
+    const COUNT_SHIFT: u32 = 52;
+    const SUM_SHIFT: u32 = 31;
+    const SUM_MASK: u64 = (1 << 21) - 1;
+    const SQUARES_MASK: u64 = (1 << 31) - 1;
+
+    #[inline]
+    fn one(point: Point) -> u64 {
+        let index = point.index() as u64;
+        (1 << Self::COUNT_SHIFT) | (index << Self::SUM_SHIFT) | (index * index)
+    }
+
+    /// A stone's own liberties, where the empty points beside it are `empty`:
+    /// Σ (p + s) = n p + Σ s, and Σ (p + s)² = n p² + 2 p Σ s + Σ s².
+    #[inline]
+    pub(crate) fn around(point: Point, empty: Steps) -> PseudoLiberties {
+        let per_step = (1 << Self::SUM_SHIFT) + 2 * point.index() as u64;
+        // A negative sum of steps is less than what it is added to: no field runs into the next one at the end.
+        let steps = per_step.wrapping_mul(i64::from(empty.sum) as u64);
+        let squares = u64::from(empty.squares);
+        PseudoLiberties((Self::one(point) * u64::from(empty.count)).wrapping_add(steps).wrapping_add(squares))
+    }
+
+    // Wrapping, because a chain that is being removed passes through values that mean nothing.
+    /// Adds one pseudo-liberty at `point`.
+    #[inline]
+    pub fn add(&mut self, point: Point) {
+        self.0 = self.0.wrapping_add(Self::one(point));
+    }
+
+    /// Removes one pseudo-liberty at `point`.
+    #[inline]
+    pub fn remove(&mut self, point: Point) {
+        self.0 = self.0.wrapping_sub(Self::one(point));
+    }
+
+    /// Number of pseudo-liberties: pairs of a stone of the chain and an empty point beside it.
+    #[inline]
+    pub fn count(self) -> u64 {
+        self.0 >> Self::COUNT_SHIFT
+    }
+
+    /// Sum of the indices of the pseudo-liberties.
+    #[inline]
+    pub fn sum(self) -> u64 {
+        (self.0 >> Self::SUM_SHIFT) & Self::SUM_MASK
+    }
+
+    /// Whether all pseudo-liberties are one point, that is, the chain is in atari.
+    #[inline]
+    pub fn is_single(self) -> bool {
+        self.count() * (self.0 & Self::SQUARES_MASK) == self.sum() * self.sum()
+    }
+
+    /// Is this point, one of the liberties, the only one?
+    #[inline]
+    pub fn is_only(self, point: Point) -> bool {
+        self.0 == self.count().wrapping_mul(Self::one(point))
+    }
+
+    /// The one liberty, if there is exactly one.
+    #[inline]
+    pub fn single(self) -> Option<Point> {
+        (self.is_single() && self.count() > 0)
+            .then(|| Point::from_index((self.sum() as u32 / self.count() as u32) as u16))
+    }
+
+    /// Takes over the liberties of a chain that is merged into this one.
+    #[inline]
+    pub fn join(&mut self, other: PseudoLiberties) {
+        self.0 = self.0.wrapping_add(other.0);
+    }
+}

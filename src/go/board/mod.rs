@@ -1,0 +1,708 @@
+//! The board: stones, chains, liberties, captures, simple ko, and the Zobrist key of it all.
+//!
+//! It knows nothing of turns, passes, komi, superko or text protocols. It is flat, owns no heap memory and is
+//! copied with one `memcpy` of the part that its size uses; hence there is no undo: who wants to go back keeps
+//! a copy.
+//!
+//! **Pseudo-liberties.** A chain keeps, in one 64-bit word, the number of (stone, empty neighbour) pairs, the
+//! sum of the indices of these neighbours, and the sum of their squares. The word changes by one addition per
+//! neighbour of a placed or removed stone, and still answers the questions that matter at once: the chain is
+//! captured when the number is 0, and in atari when all pairs name the same point, that is when
+//! `count · Σi² = (Σi)²` (equality in Cauchy and Schwarz).
+//! CITE: Łukasz Lew's libego (2006–2010) for pseudo-liberties in playouts and for the test of atari.
+//!
+//! **Neighbourhood.** Each point keeps what its eight neighbours hold, two bits each: eyes, empty neighbours and
+//! 3×3 patterns are table look-ups.
+//!
+//! Invariant: one function, `Board::set_cell`, changes a cell, and with it the key, the neighbourhoods and the
+//! list of empty points. The key therefore cannot go stale.
+
+pub mod color;
+mod liberties;
+mod neighbourhood;
+pub mod point;
+pub mod reference;
+pub mod text;
+pub mod zobrist;
+
+pub use color::{ByColor, Cell, Color};
+pub use point::{BoardSize, MAX_AREA, MAX_SIDE, Move, Point, PointMap, PointSet, Symmetry};
+pub use zobrist::{Key, Zobrist};
+
+pub use liberties::PseudoLiberties;
+use neighbourhood::{ADJACENT, AROUND, DIAGONAL_HOLDS, REACH, directions};
+pub use point::GRID;
+use point::border_code;
+use std::fmt;
+
+/// What the board knows of one point. `liberties` and `stones` describe a chain and are only valid at its anchor.
+#[derive(Clone, Copy)]
+struct Intersection {
+    /// Pseudo-liberties of the chain.
+    liberties: PseudoLiberties,
+    /// Number of stones in the chain.
+    stones: u16,
+    /// The point whose entry holds the facts about this stone's chain. For points without a stone it is a point without
+    /// one, too, so that liberties of "the chain here" can be counted where nobody will look at them.
+    anchor: u16,
+    /// The next stone of the chain, in a ring.
+    next: u16,
+    /// The eight neighbours' [`Cell`]s, two bits each, in the order of [`point::STEPS`].
+    neighbours: u16,
+    /// Where an empty point stands in the list of empty points.
+    slot: u16,
+    cell: Cell,
+}
+
+/// The anchor of border points, and of stones that are in no chain yet: an entry of the border.
+const NOWHERE: u16 = 0;
+
+const BORDER: Intersection = Intersection {
+    liberties: PseudoLiberties::NONE,
+    stones: 0,
+    anchor: NOWHERE,
+    next: 0,
+    neighbours: 0,
+    slot: 0,
+    cell: Cell::Border,
+};
+
+/// What a move would do, found without playing it: see [`Board::outcome`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Outcome {
+    /// The key of the position after the move.
+    pub key: Key,
+    /// Stones on the board after the move.
+    pub stones: usize,
+}
+
+/// What a played move did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Played {
+    /// Opponent's stones taken.
+    pub captured: u16,
+    /// Own stones removed by suicide, the placed one included.
+    pub suicided: u16,
+}
+
+/// Why stones cannot be set up as a position.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum SetupError {
+    /// A chain would have no liberty; one of its points.
+    #[error("the chain at {0} has no liberty")]
+    NoLiberty(Point),
+}
+
+/// A position of stones. See the [module documentation](self).
+#[derive(Clone, Copy)]
+pub struct Board {
+    points: [Intersection; GRID],
+    /// The empty points, in no particular order.
+    empties: [Point; MAX_AREA],
+    empty_count: u16,
+    size: BoardSize,
+    key: Key,
+    /// Stones lost by each player.
+    prisoners: ByColor<u32>,
+    /// The point that simple ko forbids, and to whom.
+    ko: Option<(Point, Color)>,
+    zobrist: &'static Zobrist,
+}
+
+impl Board {
+    /// An empty board.
+    pub fn new(size: BoardSize) -> Board {
+        let zobrist = Zobrist::table();
+        let mut board = Board {
+            points: [BORDER; GRID],
+            empties: [Point::from_index(0); MAX_AREA],
+            empty_count: size.area() as u16,
+            size,
+            key: zobrist.size(size),
+            prisoners: ByColor::default(),
+            ko: None,
+            zobrist,
+        };
+        for (slot, point) in size.points().enumerate() {
+            board.empties[slot] = point;
+            let neighbours = border_code(size, point);
+            board.points[point.index()] = Intersection {
+                cell: Cell::Empty,
+                slot: slot as u16,
+                neighbours,
+                anchor: point.index() as u16,
+                ..BORDER
+            };
+        }
+        board
+    }
+
+    /// A board with the given stones and no prisoners; a later stone on the same point replaces an earlier one.
+    ///
+    /// # Errors
+    /// If a chain would have no liberty.
+    pub fn from_stones(
+        size: BoardSize,
+        stones: impl IntoIterator<Item = (Point, Color)>,
+    ) -> Result<Board, SetupError> {
+        let mut board = Board::new(size);
+        for (point, color) in stones {
+            if board.cell(point) != Cell::Empty {
+                board.set_cell(point, Cell::Empty);
+            }
+            board.set_cell(point, color.into());
+        }
+        for point in size.points() {
+            board.points[point.index()].anchor = NOWHERE;
+        }
+        for point in size.points() {
+            if let Some(color) = board.cell(point).color()
+                && board.points[point.index()].anchor == NOWHERE
+            {
+                board.make_chain(point, color);
+                if board.points[point.index()].liberties.count() == 0 {
+                    return Err(SetupError::NoLiberty(point));
+                }
+            }
+        }
+        Ok(board)
+    }
+
+    /// Joins all connected stones of `color` around `anchor` into one chain; no point of it has an anchor yet.
+    fn make_chain(&mut self, anchor: Point, color: Color) {
+        let own = Cell::from(color);
+        self.points[anchor.index()].anchor = anchor.index() as u16;
+        self.points[anchor.index()].next = anchor.index() as u16;
+        let mut liberties = PseudoLiberties::default();
+        let mut stones = 0;
+        let mut todo = vec![anchor];
+        while let Some(point) = todo.pop() {
+            stones += 1;
+            for neighbour in point.adjacent() {
+                let entry = self.points[neighbour.index()];
+                if entry.cell == Cell::Empty {
+                    liberties.add(neighbour);
+                } else if entry.cell == own && entry.anchor == NOWHERE {
+                    let after = self.points[anchor.index()].next;
+                    self.points[neighbour.index()].anchor = anchor.index() as u16;
+                    self.points[neighbour.index()].next = after;
+                    self.points[anchor.index()].next = neighbour.index() as u16;
+                    todo.push(neighbour);
+                }
+            }
+        }
+        self.points[anchor.index()].liberties = liberties;
+        self.points[anchor.index()].stones = stones;
+    }
+
+    /// The same position with its inner order (list of empty points, chain rings) rebuilt from the stones alone,
+    /// so that what follows does not depend on the moves that led here.
+    #[must_use]
+    pub fn rebuilt(&self) -> Board {
+        let stones = self.stones().collect::<Vec<_>>();
+        // A board in play has no chain without liberties, so the error cannot occur.
+        let mut board = Board::from_stones(self.size, stones).unwrap_or(*self);
+        board.prisoners = self.prisoners;
+        board.ko = self.ko;
+        board
+    }
+
+    /// Makes this board equal to `other`, copying only what a board of that size uses.
+    #[inline]
+    pub fn copy_from(&mut self, other: &Board) {
+        if self.size != other.size {
+            *self = *other;
+            return;
+        }
+        let end = other.size.grid_end();
+        self.points[..end].copy_from_slice(&other.points[..end]);
+        let count = other.size.area();
+        self.empties[..count].copy_from_slice(&other.empties[..count]);
+        self.empty_count = other.empty_count;
+        self.key = other.key;
+        self.prisoners = other.prisoners;
+        self.ko = other.ko;
+    }
+
+    /// Columns and rows.
+    #[inline]
+    pub fn size(&self) -> BoardSize {
+        self.size
+    }
+
+    /// The key of the stones and the size; not of the side to move, ko or prisoners.
+    #[inline]
+    pub fn key(&self) -> Key {
+        self.key
+    }
+
+    /// What a point holds; border points may be asked.
+    #[inline]
+    pub fn cell(&self, point: Point) -> Cell {
+        self.points[point.index()].cell
+    }
+
+    /// All stones, row by row.
+    pub fn stones(&self) -> impl Iterator<Item = (Point, Color)> + '_ {
+        self.size.points().filter_map(|point| Some((point, self.cell(point).color()?)))
+    }
+
+    /// Number of stones of both colours.
+    #[inline]
+    pub fn stone_count(&self) -> usize {
+        self.size.area() - usize::from(self.empty_count)
+    }
+
+    /// The empty points, in no particular order.
+    #[inline]
+    pub fn empties(&self) -> &[Point] {
+        &self.empties[..usize::from(self.empty_count)]
+    }
+
+    /// Stones that `color` has lost.
+    #[inline]
+    pub fn prisoners(&self, color: Color) -> u32 {
+        self.prisoners[color]
+    }
+
+    pub(crate) fn set_prisoners(&mut self, prisoners: ByColor<u32>) {
+        self.prisoners = prisoners;
+    }
+
+    /// The point that simple ko forbids, with the player it is forbidden to.
+    #[inline]
+    pub fn ko(&self) -> Option<(Point, Color)> {
+        self.ko
+    }
+
+    /// Sets the point that a simple ko bans, with the colour to which it is banned; `None` lifts the ban.
+    pub fn set_ko(&mut self, ko: Option<(Point, Color)>) {
+        self.ko = ko;
+    }
+
+    /// The keys in use.
+    #[inline]
+    pub fn zobrist(&self) -> &'static Zobrist {
+        self.zobrist
+    }
+
+    /// The keys of the board's images, in the order of [`Symmetry::of`].
+    pub fn symmetric_keys(&self) -> impl Iterator<Item = Key> + '_ {
+        Symmetry::of(self.size).map(|symmetry| {
+            self.stones().fold(self.zobrist.size(self.size), |key, (point, color)| {
+                key ^ self.zobrist.stone(symmetry.apply(self.size, point), color)
+            })
+        })
+    }
+
+    /// The smallest key among the board's symmetric images: equal for all of them.
+    pub fn canonical_key(&self) -> Key {
+        self.symmetric_keys().min().unwrap_or(self.key)
+    }
+
+    /// The key computed from the stones, without the one kept up to date: they are always equal.
+    pub fn recomputed_key(&self) -> Key {
+        let start = self.zobrist.size(self.size);
+        self.stones().fold(start, |key, (point, color)| key ^ self.zobrist.stone(point, color))
+    }
+
+    // ------------------------------------------------------------------------------------------ questions
+
+    /// The eight neighbours' cells, two bits each: the adjacent ones in the low byte, the diagonal ones in the
+    /// high byte, in the order of [`point::STEPS`].
+    #[inline]
+    pub fn neighbourhood(&self, point: Point) -> u16 {
+        self.points[point.index()].neighbours
+    }
+
+    /// What lies in one of the eight directions, as the code of a [`Cell`].
+    #[inline]
+    fn neighbour_code(neighbourhood: u16, direction: usize) -> u16 {
+        (neighbourhood >> (2 * direction)) & 3
+    }
+
+    /// The anchor of the chain at an occupied point.
+    #[inline]
+    pub fn anchor(&self, point: Point) -> Point {
+        debug_assert!(self.cell(point).color().is_some());
+        Point::from_index(self.points[point.index()].anchor)
+    }
+
+    /// Number of stones in the chain at an occupied point.
+    #[inline]
+    pub fn chain_len(&self, point: Point) -> usize {
+        usize::from(self.points[self.anchor(point).index()].stones)
+    }
+
+    /// The stones of the chain at an occupied point.
+    #[inline]
+    pub fn chain(&self, point: Point) -> impl Iterator<Item = Point> + '_ {
+        let start = self.anchor(point);
+        let mut next = Some(start);
+        std::iter::from_fn(move || {
+            let here = next?;
+            let after = Point::from_index(self.points[here.index()].next);
+            next = (after != start).then_some(after);
+            Some(here)
+        })
+    }
+
+    /// Has the chain at an occupied point exactly one liberty?
+    #[inline]
+    pub fn in_atari(&self, point: Point) -> bool {
+        self.points[self.anchor(point).index()].liberties.is_single()
+    }
+
+    /// The one liberty of a chain in atari.
+    #[inline]
+    pub fn atari_liberty(&self, point: Point) -> Option<Point> {
+        self.points[self.anchor(point).index()].liberties.single()
+    }
+
+    /// Up to `N` different liberties of the chain at an occupied point: how many were found, and which.
+    /// Fewer than `N` means that these are all.
+    #[inline]
+    pub fn liberties<const N: usize>(&self, point: Point) -> (usize, [Point; N]) {
+        let mut found = [Point::from_index(0); N];
+        let mut count = 0;
+        for stone in self.chain(point) {
+            let code = self.neighbourhood(stone);
+            if !ADJACENT[usize::from(code & 0xff)].has_empty {
+                continue;
+            }
+            for direction in 0..4 {
+                let liberty = stone.step(direction);
+                if Self::neighbour_code(code, direction) == 0 && !found[..count].contains(&liberty) {
+                    found[count] = liberty;
+                    count += 1;
+                    if count == N {
+                        return (count, found);
+                    }
+                }
+            }
+        }
+        (count, found)
+    }
+
+    /// The exact number of liberties of the chain at an occupied point.
+    pub fn liberty_count(&self, point: Point) -> usize {
+        let mut seen = PointSet::EMPTY;
+        for stone in self.chain(point) {
+            for neighbour in stone.adjacent() {
+                if self.cell(neighbour) == Cell::Empty {
+                    seen.insert(neighbour);
+                }
+            }
+        }
+        seen.len()
+    }
+
+    /// Has the point an empty neighbour?
+    #[inline]
+    pub fn has_empty_neighbour(&self, point: Point) -> bool {
+        ADJACENT[usize::from(self.neighbourhood(point) & 0xff)].has_empty
+    }
+
+    /// Are all adjacent points of an empty point stones of `color` or border?
+    #[inline]
+    pub fn is_enclosed(&self, point: Point, color: Color) -> bool {
+        ADJACENT[usize::from(self.neighbourhood(point) & 0xff)].closed[color]
+    }
+
+    /// Has an empty point the shape of a real one-point eye of `color`: enclosed, and with at most one
+    /// diagonal point held by the opponent (none at the edge)?
+    #[inline]
+    pub fn is_eyelike(&self, point: Point, color: Color) -> bool {
+        let code = self.neighbourhood(point);
+        ADJACENT[usize::from(code & 0xff)].closed[color] && DIAGONAL_HOLDS[usize::from(code >> 8)][color]
+    }
+
+    /// Would `color`'s stone on this empty point be without liberties, its whole chain included, even after the
+    /// stones it captures have left the board?
+    ///
+    /// ```
+    /// use kosumi_go::board::{Board, Color, Point};
+    /// let board: Board = "
+    ///     . X .
+    ///     X . X
+    ///     . X ."
+    ///     .parse()?;
+    /// let middle = Point::new(1, 1);
+    /// assert!(board.is_suicide(middle, Color::White) && !board.is_suicide(middle, Color::Black));
+    /// # Ok::<(), kosumi_go::board::text::DrawingError>(())
+    /// ```
+    #[inline]
+    pub fn is_suicide(&self, point: Point, color: Color) -> bool {
+        let adjacent = &ADJACENT[usize::from(self.neighbourhood(point) & 0xff)];
+        // An own chain with a second liberty lives on; an enemy chain in atari is captured.
+        let in_atari = self.only_liberty_of(point);
+        let alive = adjacent.holds[color] & !in_atari | adjacent.holds[color.opponent()] & in_atari;
+        !adjacent.has_empty && alive == 0
+    }
+
+    /// The directions in which an adjacent chain has no liberty but this empty point; for others than stones a bit says nothing.
+    #[inline]
+    fn only_liberty_of(&self, point: Point) -> u8 {
+        let mut found = 0;
+        for direction in 0..4 {
+            let anchor = self.points[point.step(direction).index()].anchor;
+            let liberties = self.points[usize::from(anchor)].liberties;
+            found |= u8::from(liberties.is_only(point)) << direction;
+        }
+        found
+    }
+
+    /// Would `color`'s stone on this empty point be a suicide of just this stone? It would change nothing, and
+    /// no rule set lets it be played here.
+    pub fn is_single_stone_suicide(&self, point: Point, color: Color) -> bool {
+        self.is_suicide(point, color) && self.is_enclosed(point, color.opponent())
+    }
+
+    /// Is the point forbidden to `color` by simple ko?
+    #[inline]
+    pub fn is_ko(&self, point: Point, color: Color) -> bool {
+        self.ko == Some((point, color))
+    }
+
+    /// Would a stone of `color` on this empty point take anything?
+    #[inline]
+    pub fn captures_any(&self, point: Point, color: Color) -> bool {
+        let adjacent = &ADJACENT[usize::from(self.neighbourhood(point) & 0xff)];
+        adjacent.holds[color.opponent()] & self.only_liberty_of(point) != 0
+    }
+
+    /// What playing `color` on this empty point would lead to: captures and suicide taken into account, ko not.
+    pub fn outcome(&self, point: Point, color: Color) -> Outcome {
+        let mut key = self.key ^ self.zobrist.stone(point, color);
+        let mut stones = self.stone_count() + 1;
+        let mut taken: smallvec::SmallVec<[Point; 4]> = smallvec::SmallVec::new();
+        let enemy = color.opponent();
+        for neighbour in point.adjacent() {
+            if self.cell(neighbour) == Cell::from(enemy) && self.in_atari(neighbour) {
+                let anchor = self.anchor(neighbour);
+                if !taken.contains(&anchor) {
+                    taken.push(anchor);
+                    for stone in self.chain(anchor) {
+                        key ^= self.zobrist.stone(stone, enemy);
+                        stones -= 1;
+                    }
+                }
+            }
+        }
+        if taken.is_empty() && self.is_suicide(point, color) {
+            key ^= self.zobrist.stone(point, color);
+            stones -= 1;
+            for neighbour in point.adjacent() {
+                if self.cell(neighbour) == Cell::from(color) {
+                    let anchor = self.anchor(neighbour);
+                    if !taken.contains(&anchor) {
+                        taken.push(anchor);
+                        for stone in self.chain(anchor) {
+                            key ^= self.zobrist.stone(stone, color);
+                            stones -= 1;
+                        }
+                    }
+                }
+            }
+        }
+        Outcome { key, stones }
+    }
+
+    // ------------------------------------------------------------------------------------------ changes
+
+    /// The grid from the lower left to the upper right neighbour of a point of the board: one check of bounds
+    /// for all eight neighbours, which lie at the places [`AROUND`].
+    #[inline]
+    fn around_mut(&mut self, point: Point) -> &mut [Intersection; 2 * REACH + 1] {
+        let first = point.index() - REACH;
+        self.points[first..]
+            .first_chunk_mut()
+            .unwrap_or_else(|| unreachable!("{point} and its neighbours lie inside the grid"))
+    }
+
+    /// The one function that changes what a point holds.
+    // Both callers know whether a stone is placed or lifted: inlined, it is half as long.
+    #[inline(always)]
+    fn set_cell(&mut self, point: Point, cell: Cell) {
+        let old = std::mem::replace(&mut self.points[point.index()].cell, cell);
+        debug_assert!(old != Cell::Border && cell != Cell::Border);
+        debug_assert!((old == Cell::Empty) != (cell == Cell::Empty));
+        // One of the two is Empty, whose code is 0: what changes is the stone's code.
+        let change = old as u16 ^ cell as u16;
+        let around = self.around_mut(point);
+        for direction in 0..8 {
+            around[AROUND[direction]].neighbours ^= change << (2 * (direction ^ 1));
+        }
+        if let Some(color) = cell.color() {
+            self.key ^= self.zobrist.stone(point, color);
+            self.empty_count -= 1;
+            let last = self.empties[usize::from(self.empty_count)];
+            let slot = self.points[point.index()].slot;
+            self.empties[usize::from(slot)] = last;
+            self.points[last.index()].slot = slot;
+        } else if let Some(color) = old.color() {
+            self.key ^= self.zobrist.stone(point, color);
+            self.points[point.index()].slot = self.empty_count;
+            self.empties[usize::from(self.empty_count)] = point;
+            self.empty_count += 1;
+        }
+    }
+
+    /// Places a stone on an empty point, removes enemy chains left without liberties, then the own chain if it
+    /// has none (suicide). Ko is not asked. Debug builds assert that the point is empty.
+    ///
+    /// What lies around a point in a playout is chance, and a branch on it is mispredicted as often as not. So the
+    /// liberties of all four neighbours are counted down, be they stones or not, and only what is rarer is branched on:
+    /// own chains to join, and enemy ones to take.
+    #[inline]
+    pub fn play_unchecked(&mut self, point: Point, color: Color) -> Played {
+        debug_assert!(self.cell(point) == Cell::Empty, "{point} is not empty");
+        let adjacent = &ADJACENT[usize::from(self.neighbourhood(point) & 0xff)];
+        self.ko = None;
+        self.set_cell(point, color.into());
+        let index = point.index() as u16;
+        let entry = &mut self.points[point.index()];
+        entry.liberties = PseudoLiberties::around(point, adjacent.empty);
+        (entry.stones, entry.anchor, entry.next) = (1, index, index);
+
+        let around = self.around_mut(point);
+        let anchors: [usize; 4] =
+            std::array::from_fn(|direction| usize::from(around[AROUND[direction]].anchor));
+        let mut without = 0;
+        for (direction, &anchor) in anchors.iter().enumerate() {
+            let liberties = &mut self.points[anchor].liberties;
+            liberties.remove(point);
+            without |= u8::from(liberties.count() == 0) << direction;
+        }
+        // Every stone beside the point had a liberty there, so a chain on several sides is marked on the last one alone.
+        let taken = without & adjacent.holds[color.opponent()];
+        let mut played = Played::default();
+        let mut last_captured = point;
+        if taken != 0 {
+            for direction in directions(taken) {
+                last_captured = point.step(direction);
+                played.captured += self.points[anchors[direction]].stones;
+                self.remove_chain(last_captured, color.opponent());
+            }
+        }
+        for direction in directions(adjacent.holds[color]) {
+            // Not `anchors`: the chain may have got another anchor with the one before it.
+            let chain = self.points[point.step(direction).index()].anchor;
+            self.merge(usize::from(self.points[point.index()].anchor), usize::from(chain));
+        }
+        let chain = &self.points[usize::from(self.points[point.index()].anchor)];
+        if chain.liberties.count() == 0 {
+            played.suicided = chain.stones;
+            self.remove_chain(point, color);
+        } else if played.captured == 1 && chain.stones == 1 && chain.liberties.count() == 1 {
+            self.ko = Some((last_captured, color.opponent()));
+        }
+        played
+    }
+
+    /// A pass: lifts the simple-ko ban.
+    #[inline]
+    pub fn pass(&mut self) {
+        self.ko = None;
+    }
+
+    /// Joins two chains given by their anchors; the smaller one is renamed.
+    #[inline]
+    fn merge(&mut self, a: usize, b: usize) {
+        if a == b {
+            return;
+        }
+        let (keep, lose) = if self.points[a].stones >= self.points[b].stones { (a, b) } else { (b, a) };
+        let lost = self.points[lose];
+        self.points[keep].liberties.join(lost.liberties);
+        self.points[keep].stones += lost.stones;
+        let mut stone = lose;
+        loop {
+            self.points[stone].anchor = keep as u16;
+            stone = usize::from(self.points[stone].next);
+            if stone == lose {
+                break;
+            }
+        }
+        let after = self.points[keep].next;
+        self.points[keep].next = lost.next;
+        self.points[lose].next = after;
+    }
+
+    /// Takes a whole chain of `color` off the board.
+    #[inline]
+    fn remove_chain(&mut self, start: Point, color: Color) {
+        let mut count = 0;
+        let mut stone = start;
+        loop {
+            self.set_cell(stone, Cell::Empty);
+            self.points[stone.index()].anchor = stone.index() as u16;
+            // Own stones still to be removed get liberties too; their chain's entry is of no more use.
+            for neighbour in stone.adjacent() {
+                let anchor = usize::from(self.points[neighbour.index()].anchor);
+                self.points[anchor].liberties.add(stone);
+            }
+            count += 1;
+            stone = Point::from_index(self.points[stone.index()].next);
+            if stone == start {
+                break;
+            }
+        }
+        self.prisoners[color] += count;
+    }
+
+    /// Panics if anything the board keeps disagrees with its stones. For tests.
+    pub fn check_consistency(&self) {
+        assert_eq!(self.key, self.recomputed_key(), "key");
+        let empty = self.size.points().filter(|&point| self.cell(point) == Cell::Empty).collect::<PointSet>();
+        assert_eq!(empty.len(), self.empties().len(), "number of empty points");
+        for (slot, &point) in self.empties().iter().enumerate() {
+            assert_eq!(usize::from(self.points[point.index()].slot), slot, "slot of {point}");
+            assert!(empty.contains(point));
+        }
+        for point in self.size.points() {
+            for direction in 0..8 {
+                let neighbour = self.cell(point.step(direction)) as u16;
+                assert_eq!(Self::neighbour_code(self.neighbourhood(point), direction), neighbour, "{point}");
+            }
+            if self.cell(point).color().is_none() {
+                continue;
+            }
+            assert!(self.chain(point).any(|stone| stone == point), "chain of {point}");
+            assert_eq!(self.chain(point).count(), self.chain_len(point), "stones of {point}");
+            let mut pairs = PseudoLiberties::default();
+            for stone in self.chain(point) {
+                assert_eq!(self.cell(stone), self.cell(point));
+                assert_eq!(self.anchor(stone), self.anchor(point));
+                for neighbour in stone.adjacent() {
+                    match self.cell(neighbour) {
+                        Cell::Empty => pairs.add(neighbour),
+                        cell if cell == self.cell(point) => {
+                            assert_eq!(self.anchor(neighbour), self.anchor(point), "{stone} and {neighbour}");
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            let kept = self.points[self.anchor(point).index()].liberties;
+            assert!(kept == pairs, "pseudo-liberties of {point}");
+            assert!(kept.count() > 0, "{point} has no liberty");
+            assert_eq!(self.in_atari(point), self.liberty_count(point) == 1, "atari of {point}");
+        }
+    }
+}
+
+impl PartialEq for Board {
+    /// Same size, same stones, same ko; prisoners and inner order do not count.
+    fn eq(&self, other: &Board) -> bool {
+        self.size == other.size && self.ko == other.ko && self.stones().eq(other.stones())
+    }
+}
+
+impl Eq for Board {}
+
+impl fmt::Debug for Board {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}\n{self}", self.size, self.key)
+    }
+}

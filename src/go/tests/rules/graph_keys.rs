@@ -1,0 +1,155 @@
+//! Which histories share a node of the search, and which must not.
+
+use kosumi_go::board::{Board, BoardSize, Color, Key, Move, Point};
+use kosumi_go::game::Game;
+use kosumi_go::graph_key::Sharing;
+use kosumi_go::rules::{KoRule, Rules, Scoring};
+use proptest::prelude::*;
+use std::collections::HashMap;
+
+fn at(column: usize, row: usize) -> Move {
+    Move::Play(Point::new(column, row))
+}
+
+fn empty(side: usize) -> Game {
+    Game::new(BoardSize::square(side).unwrap(), Rules::default(), 7.5)
+}
+
+fn after(mut game: Game, moves: &[Move]) -> Game {
+    for &mv in moves {
+        let color = game.to_move();
+        game.play(color, mv).unwrap();
+    }
+    game
+}
+
+fn key(game: Game, moves: &[Move]) -> Key {
+    after(game, moves).graph_key()
+}
+
+#[test]
+fn orders_of_the_same_moves_meet() {
+    let (a, b, c) = (at(2, 2), at(6, 6), at(2, 6));
+    assert_eq!(key(empty(9), &[a, b, c]), key(empty(9), &[c, b, a]));
+    let tree = || empty(9).with_sharing(Sharing::Tree);
+    assert_ne!(key(tree(), &[a, b, c]), key(tree(), &[c, b, a]), "not on a tree");
+    assert_eq!(key(tree(), &[a, b, c]), key(tree(), &[a, b, c]));
+}
+
+#[test]
+fn whoever_is_to_move_matters() {
+    let mut game = after(empty(9), &[at(4, 4)]);
+    let white = game.graph_key();
+    game.set_to_move(Color::Black);
+    assert_ne!(game.graph_key(), white);
+    game.set_to_move(Color::White);
+    assert_eq!(game.graph_key(), white);
+}
+
+#[test]
+fn passes_matter() {
+    let stones = [at(2, 2), at(6, 6)];
+    let start = key(empty(9), &stones);
+    let one = key(empty(9), &[stones[0], stones[1], Move::Pass]);
+    let two = key(empty(9), &[stones[0], stones[1], Move::Pass, Move::Pass]);
+    assert!(start != one && one != two && start != two);
+}
+
+#[test]
+fn rules_and_komi_matter() {
+    let base = empty(9);
+    let rules = base.rules();
+    let others = [
+        base.with_rules(rules, 6.5),
+        base.with_rules(Rules { ko: KoRule::Situational, ..rules }, 7.5),
+        base.with_rules(Rules { suicide: true, ..rules }, 7.5),
+        base.with_rules(Rules { scoring: Scoring::Territory, ..rules }, 7.5),
+        base.with_rules(Rules { friendly_pass: false, ..rules }, 7.5),
+    ];
+    let mut keys: Vec<Key> = others.iter().map(Game::graph_key).collect();
+    keys.push(base.graph_key());
+    keys.sort();
+    keys.dedup();
+    assert_eq!(keys.len(), 6);
+}
+
+/// The same stones and the same player on turn, but here White may take and there it may not.
+#[test]
+fn what_superko_forbids_matters() {
+    let drawing = ". X O . . . .\nX . X O . . .\n. X O . . . .\n. . . . . . .";
+    let board: Board = drawing.parse().unwrap();
+    for ko in [KoRule::Simple, KoRule::Positional, KoRule::Situational] {
+        let rules = Rules { ko, ..Rules::default() };
+        // White takes the ko and Black plays away; or the same stones stand there from the start.
+        let start = Game::from_board(board, Color::White, rules, 7.5);
+        let mut taken = after(start, &[at(1, 2)]);
+        assert!(taken.check(Color::Black, at(2, 2)).is_err());
+        let mut plain = *taken.board();
+        plain.pass();
+        let fresh = Game::from_board(plain, Color::Black, rules, 7.5);
+        assert!(fresh.check(Color::Black, at(2, 2)).is_ok());
+        assert_ne!(taken.graph_key(), fresh.graph_key(), "{ko:?}");
+        taken.undo();
+        assert_eq!(taken.graph_key(), Game::from_board(board, Color::White, rules, 7.5).graph_key());
+    }
+}
+
+/// The same stones, reached with and without a capture: under territory scoring the prisoner is a point.
+#[test]
+fn prisoners_matter_where_they_count() {
+    let board: Board = ". . . .\n. X O .\n. . X .\n. . . .".parse().unwrap();
+    let game = |scoring| {
+        Game::from_board(board, Color::Black, Rules { scoring, ko: KoRule::Simple, ..Rules::default() }, 6.5)
+    };
+    // Black takes the stone at C3; or the same stones stand there from the start, and nothing was taken.
+    let both = |scoring| {
+        let mut taken = game(scoring);
+        for (color, mv) in [(Color::Black, at(2, 3)), (Color::Black, at(3, 2)), (Color::White, at(0, 0))] {
+            taken.play(color, mv).unwrap();
+        }
+        let stones: Vec<_> = taken.board().stones().collect();
+        let fresh = Board::from_stones(taken.size(), stones).unwrap();
+        let fresh = Game::from_board(fresh, Color::Black, taken.rules(), 6.5);
+        assert_eq!(taken.board().prisoners(Color::White), 1);
+        (taken.graph_key(), fresh.graph_key())
+    };
+    let (taken, fresh) = both(Scoring::Area);
+    assert_eq!(taken, fresh);
+    let (taken, fresh) = both(Scoring::Territory);
+    assert_ne!(taken, fresh);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..Default::default() })]
+
+    /// Random games on small boards, where superko bites: whenever two of them come to the same node, they have
+    /// the same stones, player, passes, and the same legal moves.
+    #[test]
+    fn one_key_has_one_set_of_legal_moves(
+        choices in prop::collection::vec(any::<u16>(), 2000),
+        columns in 1usize..5,
+        rows in 2usize..5,
+        suicide in any::<bool>(),
+        ko in prop::sample::select(vec![KoRule::Simple, KoRule::Positional, KoRule::Situational]),
+    ) {
+        let size = BoardSize::new(columns, rows).unwrap();
+        let rules = Rules { ko, suicide, ..Rules::default() };
+        let mut seen: HashMap<Key, (Key, Color, u8, Vec<Point>)> = HashMap::new();
+        let mut game = Game::new(size, rules, 7.5);
+        for choice in choices {
+            let color = game.to_move();
+            let legal = game.legal_points(color);
+            let facts = (game.board().key(), color, game.passes().min(2), legal.clone());
+            let first = seen.entry(game.graph_key()).or_insert_with(|| facts.clone());
+            prop_assert_eq!(&*first, &facts);
+            let mv = match legal.get(usize::from(choice) % (legal.len() + 1)) {
+                Some(&point) => Move::Play(point),
+                None => Move::Pass,
+            };
+            game.play(color, mv).unwrap();
+            if game.passes() >= 2 || game.records().len() > 60 {
+                game = Game::new(size, rules, 7.5);
+            }
+        }
+    }
+}

@@ -1,7 +1,0 @@
-//! The `kosumi` binary; see [`kosumi::cli`].
-
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
-    kosumi::cli::main()
-}

@@ -1,0 +1,539 @@
+//! Which chains are caught in ladders, in the sense in which networks were taught it.
+//!
+//! A chain with one liberty is *caught* if its owner, on turn, cannot get out of atari for good; one with two
+//! liberties, if an opponent on turn has a move, a *ladder move*, after which it is caught. The reading alternates
+//! strictly: the attacker takes one of two liberties, the defender extends or takes a chain in atari that touches
+//! the chased one, until the chain has three liberties (it is free) or the attacker could take it (it is caught).
+//!
+//! Kos are the fine print, and follow from one idea: a ladder that needs a ko is none.
+//! * The defender may take any ko at once when the question begins.
+//! * An attacker who has just taken a ko has failed: the defender would look for threats.
+//! * The attacker may not take back a ko that the defender has just taken, and never plays the forbidden point
+//!   of the position that is asked about, whoever it is forbidden to.
+//! * A chain between two kos that the attacker can both take is caught: only one of them can be won.
+//!
+//! What is not decided after many moves counts as free.
+//!
+//! CITE: David Wu, KataGo (`iterLadders` in `nninputs.cpp`, `searchIsLadderCaptured` in `board.cpp`, 2019): the
+//! definition is theirs, and all networks in KataGo's format have seen ladders through it.
+//!
+//! Unlike [`LadderReader`](kosumi_go::tactics::LadderReader), which copies boards and answers one question about a
+//! playout's or search's position, this asks about every chain of a board, hundreds of times a second: it takes
+//! moves back instead, from a log of what they changed.
+
+use kosumi_go::board::point::GRID;
+use kosumi_go::board::{Board, ByColor, Cell, Color, Key, Point, PointMap, PointSet, PseudoLiberties};
+
+/// Moves that one question may try.
+const MOST_MOVES: u32 = 25_000;
+
+/// Positions whose ladders are kept. A search asks about a position when it evaluates it, and again as the
+/// position one and two moves before others.
+const KEPT: usize = 1024;
+
+/// What is caught on a board.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Caught {
+    /// The stones of chains that are caught.
+    pub stones: PointSet,
+    /// The ladder moves that catch chains with two liberties, by the colour of the chain.
+    pub moves: ByColor<PointSet>,
+}
+
+/// The ladders of positions, kept for as long as there is room.
+#[derive(Clone, Debug)]
+pub struct Ladders {
+    reader: Reader,
+    kept: Vec<(Key, Caught)>,
+}
+
+impl Default for Ladders {
+    fn default() -> Ladders {
+        Ladders { reader: Reader::default(), kept: vec![(Key::default(), Caught::default()); KEPT] }
+    }
+}
+
+impl Ladders {
+    /// What is caught on this board.
+    pub fn on(&mut self, board: &Board) -> &Caught {
+        let key = board.ko().map_or(board.key(), |(point, _)| board.key() ^ board.zobrist().ko(point));
+        let (kept_key, caught) = &mut self.kept[key.0 as usize % KEPT];
+        if *kept_key != key {
+            *caught = self.reader.read(board);
+            *kept_key = key;
+        }
+        caught
+    }
+}
+
+/// What the reader knows of one point. `liberties` and `stones` describe a chain and are only valid at its anchor.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Spot {
+    /// Pseudo-liberties of the chain.
+    liberties: PseudoLiberties,
+    /// The next stone of the chain, in a ring.
+    next: Point,
+    /// Number of stones in the chain.
+    stones: u16,
+    /// The point whose entry holds the facts about this stone's chain.
+    anchor: Point,
+    cell: Cell,
+}
+
+/// Where a move began, to take it back.
+#[derive(Clone, Copy)]
+struct Mark {
+    log: usize,
+    ko: Option<Point>,
+}
+
+/// A position in which moves are tried and taken back.
+///
+/// Invariant: every change of a spot goes through [`Reader::edit`], which writes the old spot to the log.
+#[derive(Clone, Debug)]
+struct Reader {
+    spots: PointMap<Spot>,
+    /// The point that the latest move's ko forbids.
+    ko: Option<Point>,
+    /// What changed since [`Reader::load`], oldest first.
+    log: Vec<(Point, Spot)>,
+    /// The moves that are to be tried, of all depths, the deepest last.
+    moves: Vec<Point>,
+    /// Moves tried for the present question.
+    tried: u32,
+    /// Positions deeper than this count as caught; no real ladder comes near it.
+    most_depth: usize,
+}
+
+impl Default for Reader {
+    fn default() -> Reader {
+        let point = Point::from_index(0);
+        let border = Spot {
+            liberties: PseudoLiberties::NONE,
+            next: point,
+            stones: 0,
+            anchor: point,
+            cell: Cell::Border,
+        };
+        Reader {
+            spots: PointMap::filled(border),
+            ko: None,
+            log: Vec::with_capacity(4096),
+            moves: Vec::with_capacity(256),
+            tried: 0,
+            most_depth: 0,
+        }
+    }
+}
+
+impl Reader {
+    /// Everything about one board.
+    fn read(&mut self, board: &Board) -> Caught {
+        self.load(board);
+        let mut caught = Caught::default();
+        for (point, color) in board.stones().filter(|&(point, _)| board.anchor(point) == point) {
+            match self.liberties::<3>(point) {
+                (1, _) if self.is_caught(point) => caught.stones.extend_from(board.chain(point)),
+                (2, [first, second, _]) => {
+                    for attack in [first, second] {
+                        if self.is_ladder_move(attack, point, color) {
+                            caught.stones.extend_from(board.chain(point));
+                            caught.moves[color].insert(attack);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        caught
+    }
+
+    fn load(&mut self, board: &Board) {
+        self.log.clear();
+        self.moves.clear();
+        self.ko = board.ko().map(|(point, _)| point);
+        self.most_depth = board.size().area() * 3 / 2;
+        // What a larger board left beyond the edge must go; beyond that nobody looks.
+        for index in 0..GRID.min(board.size().grid_end()) {
+            let point = Point::from_index(index as u16);
+            self.spots[point].cell = board.cell(point);
+        }
+        for (anchor, _) in board.stones().filter(|&(point, _)| board.anchor(point) == point) {
+            let mut liberties = PseudoLiberties::default();
+            let mut stones = 0;
+            let mut before = anchor;
+            for stone in board.chain(anchor) {
+                stones += 1;
+                self.spots[before].next = stone;
+                self.spots[stone].anchor = anchor;
+                before = stone;
+                for neighbour in stone.adjacent() {
+                    if board.cell(neighbour) == Cell::Empty {
+                        liberties.add(neighbour);
+                    }
+                }
+            }
+            self.spots[before].next = anchor;
+            self.spots[anchor].liberties = liberties;
+            self.spots[anchor].stones = stones;
+        }
+    }
+
+    // ------------------------------------------------------------------------------------------- ladders
+
+    /// Is the chain at `point`, in atari and its owner on turn, caught?
+    fn is_caught(&mut self, point: Point) -> bool {
+        self.tried = 0;
+        let ko = self.ko.take();
+        let caught = self.defend(point, 0);
+        self.ko = ko;
+        debug_assert!(self.moves.is_empty());
+        caught && !self.is_exhausted()
+    }
+
+    /// Is the chain of `color` at `point`, which has two liberties, caught after the attacker's move on one?
+    fn is_ladder_move(&mut self, attack: Point, point: Point, color: Color) -> bool {
+        self.is_legal(attack, color.opponent()) && {
+            let mark = self.play(attack, color.opponent());
+            let caught = self.is_caught(point);
+            self.take_back(mark);
+            caught
+        }
+    }
+
+    fn is_exhausted(&self) -> bool {
+        self.tried >= MOST_MOVES
+    }
+
+    /// The defender, on turn: is the chain at `point` caught?
+    fn defend(&mut self, point: Point, depth: usize) -> bool {
+        if depth >= self.most_depth {
+            return true;
+        }
+        let Some(liberty) = self.atari_liberty(point) else { return false };
+        if self.is_exhausted() || self.ko.is_some() {
+            return false;
+        }
+        let Some(color) = self.cell(point).color() else { return true };
+        let (least, most) = self.liberties_after(liberty, color);
+        if least >= 3 {
+            return false;
+        }
+        let first = self.moves.len();
+        self.push_captures(point, first);
+        if self.moves.len() == first && most <= 1 {
+            return true;
+        }
+        if !self.moves[first..].contains(&liberty) {
+            self.moves.push(liberty);
+        }
+        let escapes = (first..self.moves.len()).any(|index| {
+            let reply = self.moves[index];
+            self.is_legal(reply, color) && {
+                let mark = self.play(reply, color);
+                let caught = self.attack(point, depth + 1);
+                self.take_back(mark);
+                !caught
+            }
+        });
+        self.moves.truncate(first);
+        !escapes
+    }
+
+    /// The attacker, on turn: is the chain at `point` caught?
+    fn attack(&mut self, point: Point, depth: usize) -> bool {
+        if depth >= self.most_depth {
+            return true;
+        }
+        if self.is_exhausted() {
+            return false;
+        }
+        let (count, [first, second, _]) = self.liberties::<3>(point);
+        if count != 2 {
+            return count < 2;
+        }
+        let Some(color) = self.cell(point).color() else { return true };
+        if self.is_between_two_kos(point, [first, second], color) {
+            return true;
+        }
+        // Where the liberties are apart, taking one is in vain if the other has three empty neighbours.
+        let apart = !first.adjacent().contains(&second);
+        let is_way_out = |liberty: Point| apart && self.empty_neighbours(liberty) >= 3;
+        let mut attacks = [(first, is_way_out(second)), (second, is_way_out(first))];
+        // First where the defender would gain more.
+        if self.gain(second, color) > self.gain(first, color) {
+            attacks.swap(0, 1);
+        }
+        attacks.into_iter().any(|(attack, in_vain)| {
+            !in_vain && self.is_legal(attack, color.opponent()) && {
+                let mark = self.play(attack, color.opponent());
+                let caught = self.defend(point, depth + 1);
+                self.take_back(mark);
+                caught
+            }
+        })
+    }
+
+    /// Is each of the chain's two liberties a ko that the attacker can take, is nothing gained by connecting at
+    /// either, and no attacking chain in atari?
+    fn is_between_two_kos(&mut self, point: Point, liberties: [Point; 2], color: Color) -> bool {
+        liberties.iter().all(|&liberty| self.would_take_ko(liberty, color.opponent()))
+            && liberties.iter().all(|&liberty| {
+                let mark = self.play(liberty, color);
+                let (count, _) = self.liberties::<3>(liberty);
+                self.take_back(mark);
+                count <= 2
+            })
+            && {
+                let first = self.moves.len();
+                self.push_captures(point, first);
+                let has_none = self.moves.len() == first;
+                self.moves.truncate(first);
+                has_none
+            }
+    }
+
+    /// Would `color`'s stone on this empty point take exactly one stone and stand alone among the opponent's?
+    fn would_take_ko(&self, point: Point, color: Color) -> bool {
+        let enemy = Cell::from(color.opponent());
+        let mut taken = None;
+        for neighbour in point.adjacent() {
+            let cell = self.cell(neighbour);
+            if cell == enemy {
+                if self.is_in_atari(neighbour) && taken.replace(neighbour).is_some() {
+                    return false;
+                }
+            } else if cell != Cell::Border {
+                return false;
+            }
+        }
+        taken.is_some_and(|stone| self.chain(stone).stones == 1)
+    }
+
+    /// How much room the defender would get by playing here, roughly: twice the empty neighbours and the
+    /// liberties of other chains that this connects to.
+    fn gain(&self, point: Point, color: Color) -> i32 {
+        let mut gain = 0;
+        let adjacent = point.adjacent();
+        for (index, &neighbour) in adjacent.iter().enumerate() {
+            let cell = self.cell(neighbour);
+            if cell == Cell::Empty {
+                gain += 2;
+            } else if cell == Cell::from(color) {
+                let anchor = self.spots[neighbour].anchor;
+                let again = adjacent[..index].iter().any(|&other| {
+                    self.cell(other) == Cell::from(color) && self.spots[other].anchor == anchor
+                });
+                let (count, _) = self.liberties::<8>(neighbour);
+                if !again && count > 1 {
+                    gain += 2 * count as i32 - 3;
+                }
+            }
+        }
+        gain
+    }
+
+    /// Bounds of the liberties that `color`'s stone on this empty point would have.
+    fn liberties_after(&self, point: Point, color: Color) -> (usize, usize) {
+        let (mut empty, mut captures, mut captured) = (0, 0, 0);
+        let (mut of_one, mut of_all) = (0, 0);
+        for neighbour in point.adjacent() {
+            match self.cell(neighbour) {
+                Cell::Empty => empty += 1,
+                Cell::Border => {}
+                cell if cell == Cell::from(color) => {
+                    let others = self.liberties::<4>(neighbour).0 - 1;
+                    of_one = others.max(of_one);
+                    of_all += others;
+                }
+                _ if self.is_in_atari(neighbour) => {
+                    captures += 1;
+                    captured += usize::from(self.chain(neighbour).stones);
+                }
+                _ => {}
+            }
+        }
+        (captures + of_one.max(empty), empty + captured + of_all)
+    }
+
+    /// Puts the moves that take a chain in atari next to the chain at `point` on the list, which begins at
+    /// `first` for this position.
+    fn push_captures(&mut self, point: Point, first: usize) {
+        let enemy = match self.cell(point) {
+            Cell::Black => Cell::White,
+            _ => Cell::Black,
+        };
+        let mut stone = point;
+        loop {
+            for neighbour in stone.adjacent() {
+                if self.cell(neighbour) == enemy
+                    && let Some(liberty) = self.atari_liberty(neighbour)
+                    && !self.moves[first..].contains(&liberty)
+                {
+                    self.moves.push(liberty);
+                }
+            }
+            stone = self.spots[stone].next;
+            if stone == point {
+                break;
+            }
+        }
+    }
+
+    // ----------------------------------------------------------------------------------------- the board
+
+    #[inline]
+    fn cell(&self, point: Point) -> Cell {
+        self.spots[point].cell
+    }
+
+    /// The facts about the chain at an occupied point.
+    #[inline]
+    fn chain(&self, point: Point) -> &Spot {
+        &self.spots[self.spots[point].anchor]
+    }
+
+    #[inline]
+    fn is_in_atari(&self, point: Point) -> bool {
+        self.chain(point).liberties.is_single()
+    }
+
+    /// The one liberty of a chain in atari.
+    #[inline]
+    fn atari_liberty(&self, point: Point) -> Option<Point> {
+        self.chain(point).liberties.single()
+    }
+
+    fn empty_neighbours(&self, point: Point) -> usize {
+        point.adjacent().iter().filter(|&&neighbour| self.cell(neighbour) == Cell::Empty).count()
+    }
+
+    /// Up to `N` different liberties of the chain at an occupied point: how many were found, and which.
+    fn liberties<const N: usize>(&self, point: Point) -> (usize, [Point; N]) {
+        let mut found = [point; N];
+        let mut count = 0;
+        let mut stone = point;
+        loop {
+            for neighbour in stone.adjacent() {
+                if self.cell(neighbour) == Cell::Empty && !found[..count].contains(&neighbour) {
+                    found[count] = neighbour;
+                    count += 1;
+                    if count == N {
+                        return (count, found);
+                    }
+                }
+            }
+            stone = self.spots[stone].next;
+            if stone == point {
+                return (count, found);
+            }
+        }
+    }
+
+    /// May `color` play on this empty point: is it no suicide, and not the point that ko forbids?
+    fn is_legal(&self, point: Point, color: Color) -> bool {
+        self.ko != Some(point)
+            && point.adjacent().iter().any(|&neighbour| match self.cell(neighbour) {
+                Cell::Empty => true,
+                Cell::Border => false,
+                cell => (cell == Cell::from(color)) != self.is_in_atari(neighbour),
+            })
+    }
+
+    /// The spot of a point, to be changed.
+    #[inline]
+    fn edit(&mut self, point: Point) -> &mut Spot {
+        let spot = &mut self.spots[point];
+        self.log.push((point, *spot));
+        spot
+    }
+
+    /// Plays on an empty point. A chain without liberties that this leaves is not removed.
+    fn play(&mut self, point: Point, color: Color) -> Mark {
+        let mark = Mark { log: self.log.len(), ko: self.ko.take() };
+        self.tried += 1;
+        let mut liberties = PseudoLiberties::default();
+        for neighbour in point.adjacent() {
+            if self.cell(neighbour) == Cell::Empty {
+                liberties.add(neighbour);
+            }
+        }
+        *self.edit(point) = Spot { liberties, next: point, stones: 1, anchor: point, cell: color.into() };
+        let (mut captured, mut last_captured) = (0, point);
+        for neighbour in point.adjacent() {
+            let cell = self.cell(neighbour);
+            if cell == Cell::Empty || cell == Cell::Border {
+                continue;
+            }
+            let anchor = self.spots[neighbour].anchor;
+            let chain = self.edit(anchor);
+            chain.liberties.remove(point);
+            if cell == Cell::from(color) {
+                self.merge(self.spots[point].anchor, anchor);
+            } else if chain.liberties.count() == 0 {
+                captured += chain.stones;
+                last_captured = neighbour;
+                self.remove(neighbour);
+            }
+        }
+        let chain = self.chain(point);
+        if captured == 1 && chain.stones == 1 && chain.liberties.count() == 1 {
+            self.ko = Some(last_captured);
+        }
+        mark
+    }
+
+    /// Joins two chains given by their anchors.
+    fn merge(&mut self, a: Point, b: Point) {
+        if a == b {
+            return;
+        }
+        let (keep, lose) = if self.spots[a].stones >= self.spots[b].stones { (a, b) } else { (b, a) };
+        let lost = self.spots[lose];
+        let mut stone = lose;
+        loop {
+            let spot = self.edit(stone);
+            spot.anchor = keep;
+            stone = spot.next;
+            if stone == lose {
+                break;
+            }
+        }
+        let kept = self.edit(keep);
+        kept.liberties.join(lost.liberties);
+        kept.stones += lost.stones;
+        let after = std::mem::replace(&mut kept.next, lost.next);
+        self.edit(lose).next = after;
+    }
+
+    /// Takes a chain off the board.
+    fn remove(&mut self, start: Point) {
+        let chain = self.spots[start].anchor;
+        let mut stone = start;
+        loop {
+            self.edit(stone).cell = Cell::Empty;
+            for neighbour in stone.adjacent() {
+                let spot = self.spots[neighbour];
+                if spot.cell.color().is_some() && spot.anchor != chain {
+                    self.edit(spot.anchor).liberties.add(stone);
+                }
+            }
+            stone = self.spots[stone].next;
+            if stone == start {
+                break;
+            }
+        }
+    }
+
+    fn take_back(&mut self, mark: Mark) {
+        while self.log.len() > mark.log {
+            if let Some((point, spot)) = self.log.pop() {
+                self.spots[point] = spot;
+            }
+        }
+        self.ko = mark.ko;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,171 @@
+//! The forward pass that this machine does fastest, and views of a position through the symmetries of the board.
+
+use super::input::Input;
+use super::kernels::{ArithmeticChoice, Prepared, Scratch};
+use super::model::Network;
+use super::output::{NotFinite, Output};
+use super::symmetry;
+use kosumi_go::board::{BoardSize, Symmetry};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+/// Evaluates positions with a network; keeps what costs time from one position to the next. Each worker has its
+/// own; copies share the weights.
+#[derive(Clone, Debug)]
+pub struct Forward {
+    prepared: Arc<Prepared>,
+    scratch: Scratch,
+    /// The position as the network is shown it.
+    seen: Input,
+}
+
+impl Forward {
+    /// Prepares `network` for the fastest arithmetic of this machine.
+    pub fn new(network: &Network) -> Forward {
+        Forward::with_arithmetic(network, ArithmeticChoice::default())
+    }
+
+    /// Prepares `network` for the fastest arithmetic of this machine among those that are allowed.
+    ///
+    /// # Panics
+    /// If this machine has none of them; see [`ArithmeticChoice::candidates`].
+    pub fn with_arithmetic(network: &Network, choice: ArithmeticChoice) -> Forward {
+        let prepared = Arc::new(Prepared::fastest(network, choice));
+        Forward { prepared, scratch: Scratch::default(), seen: Input::zero(1, 1) }
+    }
+
+    /// As [`with_arithmetic`](Self::with_arithmetic); but what has been prepared for a network is used again as long
+    /// as the network is there, by whoever asks for the same arithmetic.
+    ///
+    /// # Panics
+    /// As [`with_arithmetic`](Self::with_arithmetic).
+    pub fn shared(network: &Arc<Network>, choice: ArithmeticChoice) -> Forward {
+        static PREPARED: Mutex<Vec<Known>> = Mutex::new(Vec::new());
+        struct Known {
+            network: Weak<Network>,
+            choice: ArithmeticChoice,
+            prepared: Arc<Prepared>,
+        }
+        // Whoever comes second waits, and prepares nothing.
+        let mut all = PREPARED.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|it| it.network.strong_count() > 0);
+        let is_same = |it: &&Known| it.choice == choice && it.network.as_ptr() == Arc::as_ptr(network);
+        let prepared = match all.iter().find(is_same) {
+            Some(known) => known.prepared.clone(),
+            None => {
+                let prepared = Arc::new(Prepared::fastest(network, choice));
+                // Another choice may have come to the same.
+                let is_same = |it: &&Known| {
+                    it.network.as_ptr() == Arc::as_ptr(network)
+                        && it.prepared.arithmetic() == prepared.arithmetic()
+                };
+                let prepared =
+                    all.iter().find(is_same).map_or(prepared.clone(), |known| known.prepared.clone());
+                let network = Arc::downgrade(network);
+                all.push(Known { network, choice, prepared: prepared.clone() });
+                prepared
+            }
+        };
+        Forward { prepared, scratch: Scratch::default(), seen: Input::zero(1, 1) }
+    }
+
+    /// The weights, as they were prepared.
+    pub fn prepared(&self) -> &Arc<Prepared> {
+        &self.prepared
+    }
+
+    /// What the network says about the position.
+    ///
+    /// # Errors
+    /// If a number of the result is not finite.
+    pub fn evaluate(&mut self, input: &Input) -> Result<Output, NotFinite> {
+        self.prepared.evaluate_one(input, &mut self.scratch)
+    }
+
+    /// What the network says when it is shown the image of the position; the output's points are those of the
+    /// board, not of the image.
+    ///
+    /// # Errors
+    /// If a number of the result is not finite.
+    pub fn evaluate_seen(&mut self, input: &Input, symmetry: Symmetry) -> Result<Output, NotFinite> {
+        let Some(size) = BoardSize::new(input.width, input.height) else { return self.evaluate(input) };
+        let mut seen = std::mem::replace(&mut self.seen, Input::zero(0, 0));
+        symmetry::image(input, symmetry, &mut seen);
+        let output = self.evaluate(&seen);
+        self.seen = seen;
+        Ok(symmetry::restore_output(size, symmetry, output?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernels::Precision;
+    use crate::random;
+    use kosumi_go::board::Point;
+
+    #[test]
+    fn a_network_is_prepared_once_for_all_who_ask_for_the_same() {
+        let network = Arc::new(random::network(&random::Options::default()).unwrap());
+        let [exact, any] =
+            [Some(Precision::F32), None].map(|precision| ArithmeticChoice { kernel: None, precision });
+        let [first, second, chosen] = [exact, exact, any].map(|choice| Forward::shared(&network, choice));
+        assert!(Arc::ptr_eq(first.prepared(), second.prepared()));
+        assert_eq!(first.prepared().arithmetic().precision, Precision::F32);
+        assert!(Arc::ptr_eq(chosen.prepared(), Forward::shared(&network, any).prepared()));
+        let other = Arc::new(Network::clone(&network));
+        assert!(!Arc::ptr_eq(first.prepared(), Forward::shared(&other, exact).prepared()));
+        // Nothing is kept for a network that is gone.
+        let prepared = Arc::downgrade(first.prepared());
+        drop((first, second, chosen, network));
+        Forward::shared(&other, exact);
+        assert!(prepared.upgrade().is_none());
+    }
+
+    #[test]
+    fn an_image_is_evaluated_as_if_the_image_were_the_board() {
+        let network = random::network(&random::Options::default()).unwrap();
+        let size = BoardSize::new(5, 5).unwrap();
+        let mut input = Input::zero(5, 5);
+        for (index, number) in input.spatial.iter_mut().enumerate() {
+            *number = f32::from(u8::from(index % 7 == 3 || index % 22 == 0));
+        }
+        for symmetry in Symmetry::of(size) {
+            let mut image = input.clone();
+            for y in 0..5 {
+                for x in 0..5 {
+                    let to = symmetry.apply(size, Point::new(x, 4 - y));
+                    image.point_mut(to.column(), 4 - to.row()).copy_from_slice(input.point(x, y));
+                }
+            }
+            let mut forward = Forward::new(&network);
+            let seen = forward.evaluate_seen(&input, symmetry).unwrap();
+            let expected = forward.evaluate(&image).unwrap();
+            for y in 0..5 {
+                for x in 0..5 {
+                    let to = symmetry.apply(size, Point::new(x, 4 - y));
+                    let there = (4 - to.row()) * 5 + to.column();
+                    assert_eq!(seen.policy[y * 5 + x], expected.policy[there]);
+                    assert_eq!(seen.ownership[y * 5 + x], expected.ownership[there]);
+                }
+            }
+            assert_eq!((seen.pass, seen.value), (expected.pass, expected.value));
+        }
+    }
+
+    #[test]
+    fn rectangles_are_turned_too() {
+        let network = random::network(&random::Options::default()).unwrap();
+        let mut input = Input::zero(3, 5);
+        input.point_mut(2, 0)[1] = 1.0;
+        let mut forward = Forward::new(&network);
+        let plain = forward.evaluate(&input).unwrap();
+        let mut seen = Vec::new();
+        for symmetry in Symmetry::ALL {
+            let output = forward.evaluate_seen(&input, symmetry).unwrap();
+            assert_eq!((output.policy.len(), output.ownership.len()), (15, 15));
+            seen.push(output.policy);
+        }
+        assert_eq!(seen[0], plain.policy);
+        assert!((1..8).all(|other| seen[other] != seen[0]), "a random network sees each image differently");
+    }
+}

@@ -1,0 +1,154 @@
+//! The same network with other numbers inside, which lose less when they are rounded to 8 bits.
+//!
+//! A row of numbers is rounded in steps of its largest one, and a column of weights in steps of its largest weight. What a channel
+//! is divided by, the weights that take it can be multiplied by: then neither a channel nor a row of weights that is much larger than
+//! the others spoils the steps of all others.
+//!
+//! CITE: Xiao et al., "SmoothQuant" (2022).
+
+use super::moments::Moments;
+use crate::layer::{MatMul, RmsNorm};
+use crate::model::{AttentionBlock, FeedForwardBlock};
+
+/// With channels in balance behind the norm. So are the moments then.
+///
+/// In most blocks one channel is three to ten times as large as the others, whatever the position. In balance, the errors of
+/// the products behind the norm are a third to a half smaller.
+pub(super) fn attention(block: &AttentionBlock, moments: Option<&mut Moments>) -> AttentionBlock {
+    let mut balanced = block.clone();
+    let AttentionBlock { norm, query, key, value, .. } = &mut balanced;
+    behind_norm(norm, &mut [query, key, value], moments);
+    balanced
+}
+
+/// The same for a feed-forward block.
+pub(super) fn feed_forward(block: &FeedForwardBlock, moments: Option<&mut Moments>) -> FeedForwardBlock {
+    let mut balanced = block.clone();
+    let FeedForwardBlock { norm, first, gate, .. } = &mut balanced;
+    behind_norm(norm, &mut [first, gate], moments);
+    balanced
+}
+
+/// How much of the balance the channels pay, the rest being the weights' part. Errors of a network of 20 layers were smallest from 0.6 to 0.85.
+const SHARE: f32 = 0.6;
+
+fn behind_norm(norm: &mut RmsNorm, matrices: &mut [&mut MatMul], moments: Option<&mut Moments>) {
+    let Some(moments) = moments.filter(|moments| moments.most.len() == norm.scale.len()) else { return };
+    let sizes = moments.most.clone();
+    let most = sizes.iter().fold(0.0f32, |most, size| most.max(*size));
+    let mut weights = vec![0.0f32; sizes.len()];
+    for matrix in &*matrices {
+        for (most, row) in weights.iter_mut().zip(matrix.weights.chunks_exact(matrix.outputs)) {
+            *most = row.iter().fold(*most, |most, weight| most.max(weight.abs()));
+        }
+    }
+    let heaviest = weights.iter().fold(0.0f32, |most, weight| most.max(*weight));
+    // Neither zeros nor what is no number can be in balance.
+    if !(most > 0.0 && most.is_finite() && heaviest > 0.0 && heaviest.is_finite()) {
+        return;
+    }
+    for (channel, (size, weight)) in sizes.iter().zip(weights).enumerate() {
+        // What never was there in a few positions may be there in others.
+        let size = (size / most).max(LEAST);
+        let weight = (weight / heaviest).max(LEAST);
+        let factor = size.powf(SHARE) / weight.powf(1.0 - SHARE);
+        norm.scale[channel] /= factor;
+        moments.scale(channel, 1.0 / factor);
+        for matrix in &mut *matrices {
+            let row = &mut matrix.weights[channel * matrix.outputs..][..matrix.outputs];
+            row.iter_mut().for_each(|weight| *weight *= factor);
+        }
+    }
+}
+
+/// Part of the largest channel, and of the largest weight, that the others have at least.
+const LEAST: f32 = 1e-3;
+
+/// The same block with values that are in balance with the weights behind them. How large they are follows from the weights that give
+/// them. (With hidden units, the same has made results less exact.)
+pub(super) fn of_values(block: &AttentionBlock) -> AttentionBlock {
+    let mut balanced = block.clone();
+    let &AttentionBlock { heads, key_heads, value_width, ref value, ref output, .. } = block;
+    let columns = |weights: &mut [f32], column: usize, factor: f32| {
+        weights[column..].iter_mut().step_by(value.outputs).for_each(|weight| *weight *= factor);
+    };
+    for channel in 0..value.outputs {
+        let column = value.weights[channel..].iter().step_by(value.outputs);
+        let squares = column.zip(&block.norm.scale).map(|(weight, scale)| (weight * scale).powi(2));
+        let size = squares.sum::<f32>().sqrt();
+        // All heads that share the value.
+        let sharing = heads / key_heads;
+        let first = channel / value_width * sharing * value_width + channel % value_width;
+        let rows = (0..sharing).map(|head| (first + head * value_width) * output.outputs);
+        let of_row = |start: usize| output.weights[start..][..output.outputs].iter();
+        let weight = rows.clone().flat_map(of_row).fold(0.0f32, |most, weight| most.max(weight.abs()));
+        let factor = (weight / size).sqrt();
+        if !(1.0 / 64.0..=64.0).contains(&factor) {
+            continue;
+        }
+        columns(&mut balanced.value.weights, channel, factor);
+        for start in rows {
+            let row = &mut balanced.output.weights[start..][..output.outputs];
+            row.iter_mut().for_each(|weight| *weight /= factor);
+        }
+    }
+    balanced
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernels::moments::{Observed, Place, Which};
+    use crate::kernels::rows::Rms;
+    use crate::model::Block;
+    use crate::random::{BlockKind, Options, network};
+
+    /// Each weight times its channel's factor stays what it is; the channels become less different, and the moments are theirs.
+    #[test]
+    fn balance_changes_nothing_but_the_sizes() {
+        let blocks = vec![BlockKind::Attention, BlockKind::FeedForward];
+        let mut network =
+            network(&Options { version: 17, blocks, channels: 24, ..Options::default() }).unwrap();
+        let blocks: &mut [Block; 2] = network.trunk.blocks.first_chunk_mut().unwrap();
+        let [Block::Attention(attention_block), Block::FeedForward(feed_forward_block)] = blocks else {
+            panic!("other blocks")
+        };
+        let parts = |norm: &RmsNorm, matrices: &[&MatMul]| -> Vec<f32> {
+            let rows = matrices.iter().flat_map(|it| it.weights.chunks_exact(it.outputs).enumerate());
+            rows.flat_map(|(channel, row)| row.iter().map(move |weight| norm.scale[channel] * weight))
+                .collect()
+        };
+        let check = |before: Vec<f32>, after: Vec<f32>| {
+            assert!(before.iter().zip(&after).all(|(a, b)| (a - b).abs() <= 1e-5 * a.abs()));
+        };
+        let look = |norm: &RmsNorm| {
+            let rms = Rms { scale: &norm.scale, epsilon: 1e-6, channels: 24 };
+            let rows: Vec<f32> =
+                (0..240).map(|index| if index % 24 == 7 { 9.0 } else { (index % 5) as f32 - 2.0 }).collect();
+            let mut observed = Observed::default();
+            observed.record_normed(Place::TRUNK, &rows, 24, rms);
+            observed.of(Place::TRUNK, Which::First).unwrap().clone()
+        };
+        let spread = |moments: &Moments| {
+            let sizes = || moments.most.iter().copied().filter(|size| *size > 0.0);
+            sizes().fold(0.0, f32::max) / sizes().fold(f32::INFINITY, f32::min)
+        };
+        let (before, after) = {
+            let AttentionBlock { norm, query, key, value, .. } = &**attention_block;
+            let mut moments = look(norm);
+            let balanced = attention(attention_block, Some(&mut moments));
+            check(
+                parts(norm, &[query, key, value]),
+                parts(&balanced.norm, &[&balanced.query, &balanced.key, &balanced.value]),
+            );
+            (look(norm), (moments, look(&balanced.norm)))
+        };
+        assert!(spread(&after.0) < spread(&before) / 1.5, "{} {}", spread(&after.0), spread(&before));
+        assert!(after.0.most.iter().zip(&after.1.most).all(|(a, b)| (a - b).abs() <= 1e-5 * a));
+        let FeedForwardBlock { norm, first, gate, .. } = &**feed_forward_block;
+        let balanced = feed_forward(feed_forward_block, Some(&mut look(norm)));
+        check(parts(norm, &[first, gate]), parts(&balanced.norm, &[&balanced.first, &balanced.gate]));
+        // Without a look, nothing changes.
+        assert_eq!(attention(attention_block, None), **attention_block);
+    }
+}

@@ -1,0 +1,358 @@
+//! Convolutions with their weights in the order in which kernels read them.
+
+use super::batch::{Batch, Joined};
+use super::buffer::Buffer;
+use super::kernel::Precision;
+use super::linear::{Ending, Linear, Multiplication, Taken};
+use super::pointwise::{Extent, NormAct};
+use super::primitives::{Primitives, Strided};
+use super::product::ROW_ALIGN;
+use super::rows::{Grid, Range};
+use super::sparse::{SetInputs, Sparse};
+use super::tiles::{TileConvolution, TileWorkspace};
+use super::windows::{Windows, WindowsWorkspace};
+use crate::layer::{Activation, Conv};
+
+/// A convolution from planes to planes.
+#[derive(Debug)]
+pub(super) struct Convolution {
+    inputs: usize,
+    outputs: usize,
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    /// 1 × 1: a product of matrices, in 32 bits or in 16.
+    Pointwise(Linear),
+    /// A window in 8 bits: a product of matrices whose rows are the points under the window.
+    Window { linear: Linear, range: Range, width: usize, height: usize },
+    /// 3 × 3 in 32 bits, or in 16 where that is faster than 8.
+    Winograd(Windows),
+    /// Any window, in 16 bits.
+    Tiles(TileConvolution),
+    /// Any other window in 32 bits, seldom seen.
+    Sparse { weights: Vec<f32>, width: usize, height: usize },
+}
+
+/// Memory that convolutions need while they run.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Workspace {
+    /// What is convolved, behind norm and activation.
+    active: Buffer,
+    /// The same, rounded to bytes.
+    bytes: Buffer<u8>,
+    /// The same, rounded to 16 bits.
+    halves: Buffer<i16>,
+    scales: Buffer,
+    row: Buffer,
+    starts: Vec<u32>,
+    pieces: Vec<usize>,
+    /// What is added where it cannot be added at once.
+    added: Buffer,
+    windows: WindowsWorkspace,
+    tiles: TileWorkspace,
+    set: SetInputs,
+    zeros: Vec<f32>,
+}
+
+impl Convolution {
+    /// Several convolutions of the same input as one; their outputs lie behind each other, each filled up to what
+    /// the kernel needs. The input comes out of `activation`.
+    pub(super) fn new(
+        convs: &[&Conv],
+        primitives: &Primitives,
+        precision: Precision,
+        activation: Activation,
+    ) -> Convolution {
+        let &Primitives { align, panel, ref tiles, .. } = primitives;
+        let joined = Joined::new(convs, align, align);
+        let &Joined { width, height, inputs, outputs, .. } = &joined;
+        let range = Range::behind(activation, primitives.byte_sums);
+        let kind = match (width, height) {
+            _ if tiles.is_some() => Kind::Tiles(TileConvolution::new(&joined)),
+            // What a block begins and ends with when it computes with fewer channels than there are. A few channels weigh ten times as
+            // much as the others, and all that the block says rests on them: with 8 bits, half of the error of win rates was from the
+            // beginning, and a quarter to a half of the rest of its square from the end.
+            (1, 1) if precision == Precision::Int8 => {
+                Kind::Pointwise(Linear::halves(&joined.weights, inputs, outputs, panel))
+            }
+            // Without one instruction for four products of bytes, Winograd's transformation is faster, in any numbers.
+            (3, 3)
+                if precision == Precision::Int8
+                    && (primitives.rounded_places.is_some() || !primitives.byte_sums.is_whole()) =>
+            {
+                Kind::Winograd(Windows::new(joined.weights, (inputs, outputs), primitives, true))
+            }
+            _ if precision == Precision::Int8 => {
+                let (sums, each) = (primitives.byte_sums, (inputs, outputs));
+                let linear = Linear::bytes(&joined.weights, each, panel, sums, range, None);
+                Kind::Window { linear, range, width, height }
+            }
+            (1, 1) => Kind::Pointwise(Linear::floats(&joined.weights, inputs, outputs, panel)),
+            (3, 3) => Kind::Winograd(Windows::new(joined.weights, (inputs, outputs), primitives, false)),
+            _ => Kind::Sparse { weights: joined.weights, width, height },
+        };
+        Convolution { inputs, outputs, kind }
+    }
+
+    /// Channels that it gives.
+    pub(super) fn outputs(&self) -> usize {
+        self.outputs
+    }
+
+    /// From the plane `from`, behind `norm` if there is one, to the plane `to`, which is as wide as the outputs.
+    pub(super) fn run(
+        &self,
+        primitives: &Primitives,
+        batch: Batch,
+        norm: Option<NormAct<'_>>,
+        from: Strided<'_>,
+        (ending, to): (Ending, &mut [f32]),
+        workspace: &mut Workspace,
+    ) {
+        let extent = Extent { points: batch.points(), channels: self.inputs };
+        if let Kind::Pointwise(linear) = &self.kind
+            && (norm.is_none() || linear.takes_halves())
+        {
+            let Workspace { halves, scales, row, .. } = workspace;
+            let rows = extent.points.next_multiple_of(ROW_ALIGN);
+            let taken = if linear.takes_halves() {
+                let scales = scales.at_least(rows);
+                let row = row.at_least(self.inputs);
+                let halves = halves.at_least(rows * self.inputs);
+                (primitives.quantise_to_halves)(extent, norm, from, (halves, scales), row);
+                Taken::Halves(halves, scales)
+            } else {
+                Taken::Floats(from.0, from.1, None)
+            };
+            let (rows, stride) = (extent.points, self.outputs);
+            (primitives.multiply)(Multiplication { rows, taken, linear, ending, to, stride });
+            return;
+        }
+        let mut active = std::mem::take(&mut workspace.active);
+        let plane = active.at_least(batch.plane_len(self.inputs));
+        match norm {
+            Some(norm) => (primitives.norm_act)(extent, norm, from, (plane, self.inputs)),
+            None => {
+                for (to, from) in
+                    plane.chunks_exact_mut(self.inputs).zip(from.0.chunks(from.1)).take(extent.points)
+                {
+                    to.copy_from_slice(&from[..self.inputs]);
+                }
+            }
+        }
+        self.run_active(primitives, batch, plane, (ending, to), workspace);
+        workspace.active = active;
+    }
+
+    /// From the plane `from`, which is as wide as the inputs. What stands in it behind all boards is overwritten.
+    fn run_active(
+        &self,
+        primitives: &Primitives,
+        batch: Batch,
+        from: &mut [f32],
+        (ending, to): (Ending, &mut [f32]),
+        workspace: &mut Workspace,
+    ) {
+        match &self.kind {
+            Kind::Pointwise(linear) => {
+                let taken = Taken::Floats(from, self.inputs, None);
+                let (rows, stride) = (batch.points(), self.outputs);
+                (primitives.multiply)(Multiplication { rows, taken, linear, ending, to, stride });
+            }
+            Kind::Window { linear, range, width, height } => {
+                let window = (*width, *height);
+                self.window(primitives, batch, (linear, *range, window), from, (ending, to), workspace);
+            }
+            Kind::Winograd(windows) => {
+                let is_added = ending == Ending::Accumulate;
+                windows.run(primitives, batch, from, (is_added, to), &mut workspace.windows);
+            }
+            Kind::Tiles(_) | Kind::Sparse { .. } if ending == Ending::Accumulate => {
+                let mut added = std::mem::take(&mut workspace.added);
+                let plane = added.at_least(batch.plane_len(self.outputs));
+                self.run_active(primitives, batch, from, (Ending::Overwrite, plane), workspace);
+                let count = batch.points() * self.outputs;
+                to[..count].iter_mut().zip(&*plane).for_each(|(to, added)| *to += added);
+                workspace.added = added;
+            }
+            Kind::Tiles(convolution) => {
+                let unit = primitives.tiles.as_ref().expect("only made where there is a unit");
+                convolution.run(unit, batch, from, to, &mut workspace.tiles);
+            }
+            Kind::Sparse { weights, width, height } => {
+                let Workspace { set, zeros, .. } = workspace;
+                zeros.resize(self.outputs, 0.0);
+                for board in 0..batch.count {
+                    let from = &from[board * batch.area() * self.inputs..][..batch.area() * self.inputs];
+                    set.find(from, self.inputs, self.inputs);
+                    let it = Sparse {
+                        board: (batch.width, batch.height),
+                        window: (*width, *height),
+                        inputs: self.inputs,
+                        outputs: self.outputs,
+                        weights,
+                        bias: zeros,
+                        set,
+                    };
+                    (primitives.sparse)(&it, &mut to[board * batch.area() * self.outputs..]);
+                }
+            }
+        }
+    }
+
+    fn window(
+        &self,
+        primitives: &Primitives,
+        batch: Batch,
+        (linear, range, (width, height)): (&Linear, Range, (usize, usize)),
+        from: &[f32],
+        (ending, to): (Ending, &mut [f32]),
+        workspace: &mut Workspace,
+    ) {
+        let Workspace { bytes, scales, starts, pieces, .. } = workspace;
+        let grid = Grid { board: (batch.width, batch.height), reach: (width / 2, height / 2) };
+        let each = grid.len() * self.inputs;
+        let rows = batch.points().next_multiple_of(ROW_ALIGN);
+        let bytes = bytes.at_least(batch.count * each);
+        let scales = scales.at_least(rows);
+        let words = self.inputs / 4;
+        starts.clear();
+        for (board, bytes) in bytes.chunks_exact_mut(each).enumerate() {
+            let points = board * batch.area()..(board + 1) * batch.area();
+            let mut scale = 0.0;
+            (primitives.quantise_board)(grid, range, &from[points.start * self.inputs..], bytes, &mut scale);
+            scales[points].fill(scale);
+            let first = board * grid.len();
+            starts.extend((0..batch.area()).map(|point| ((first + grid.corner(point)) * words) as u32));
+        }
+        starts.resize(rows, 0);
+        pieces.clear();
+        pieces.extend((0..width * height).map(|it| (it / width * grid.columns() + it % width) * words));
+        (primitives.multiply)(Multiplication {
+            rows: batch.points(),
+            taken: Taken::Window(bytes, starts, pieces, scales),
+            linear,
+            ending,
+            to,
+            stride: self.outputs,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernels::kernel::{Arithmetic, Kernel};
+    use kosumi_go::rng::Rng;
+
+    /// Whole numbers from −3 to 3, which 16 bits hold exactly.
+    fn numbers(rng: &mut Rng, count: usize) -> Vec<f32> {
+        (0..count).map(|_| rng.below(7) as f32 - 3.0).collect()
+    }
+
+    /// What a convolution gives for one output of one point, by its definition.
+    fn definition(
+        conv: &Conv,
+        batch: Batch,
+        plane: &[f32],
+        (board, y, x): (usize, usize, usize),
+        output: usize,
+    ) -> f32 {
+        let mut sum = 0.0;
+        for (index, weight) in
+            conv.weights.iter().enumerate().filter(|(index, _)| index % conv.outputs == output)
+        {
+            let input = index / conv.outputs % conv.inputs;
+            let place = index / conv.outputs / conv.inputs;
+            let from_x = (x + place % conv.width).wrapping_sub(conv.width / 2);
+            let from_y = (y + place / conv.width).wrapping_sub(conv.height / 2);
+            if from_x < batch.width && from_y < batch.height {
+                sum += weight
+                    * plane[((board * batch.height + from_y) * batch.width + from_x) * conv.inputs + input];
+            }
+        }
+        sum
+    }
+
+    /// Two convolutions of the same input, with different windows and odd numbers of channels, joined, on several
+    /// boards of several sizes, by all kernels, in place of a plane and added to one. Memory is used again and is full
+    /// of other numbers.
+    #[test]
+    fn convolutions_are_what_their_definition_says() {
+        let mut rng = Rng::new(3);
+        let emulated = Arithmetic { kernel: Kernel::EmulatedBf16, precision: Precision::Bf16 };
+        let mut workspace = Workspace::default();
+        let all = Arithmetic::available().into_iter().chain([emulated]);
+        let all = all.map(|it| (Primitives::of(it.kernel), it));
+        let by_bytes = Arithmetic { kernel: Kernel::Portable, precision: Precision::Int8 };
+        let rounded = Primitives::with_rounded_places().map(|primitives| (primitives, by_bytes));
+        for (primitives, arithmetic) in all.chain(rounded) {
+            for (width, height, inputs, size) in [
+                (1, 1, 3, (4, 3, 3)),
+                (3, 3, 5, (9, 9, 2)),
+                (3, 3, 33, (7, 6, 1)),
+                (3, 3, 2, (1, 5, 3)),
+                (5, 3, 2, (6, 4, 2)),
+                (5, 5, 3, (3, 2, 2)),
+            ] {
+                let mut conv = |width, height, outputs| Conv {
+                    name: String::new(),
+                    height,
+                    width,
+                    inputs,
+                    outputs,
+                    weights: numbers(&mut rng, height * width * inputs * outputs),
+                };
+                let convs = [conv(width, height, 7), conv(width.min(3), 1, 35)];
+                let batch = Batch { width: size.0, height: size.1, count: size.2 };
+                let plane = numbers(&mut rng, batch.points() * inputs);
+                let convs_both = [&convs[0], &convs[1]];
+                let precision = arithmetic.precision;
+                let joined = Convolution::new(&convs_both, &primitives, precision, Activation::Identity);
+                let padded = inputs.next_multiple_of(primitives.align);
+                let mut from = vec![f32::NAN; batch.plane_len(padded)];
+                for (to, from) in from.chunks_mut(padded).zip(plane.chunks(inputs)) {
+                    to.fill(0.0);
+                    to[..inputs].copy_from_slice(from);
+                }
+                let ones = vec![1.0; padded];
+                let zeros = vec![0.0; padded];
+                let norm = NormAct { scale: &ones, bias: &zeros, activation: Activation::Identity };
+                for (norm, ending, before) in
+                    [(None, Ending::Overwrite, 0.0), (Some(norm), Ending::Accumulate, 2.0)]
+                {
+                    let start = if ending == Ending::Overwrite { f32::NAN } else { before };
+                    let mut to = vec![start; batch.plane_len(joined.outputs())];
+                    joined.run(&primitives, batch, norm, (&from, padded), (ending, &mut to), &mut workspace);
+                    let second = 7usize.next_multiple_of(primitives.align);
+                    for point in 0..batch.points() {
+                        let place =
+                            (point / batch.area(), point / batch.width % batch.height, point % batch.width);
+                        let to = &to[point * joined.outputs()..][..joined.outputs()];
+                        for (conv, first) in convs.iter().zip([0, second]) {
+                            for output in 0..conv.outputs {
+                                let wanted = before + definition(conv, batch, &plane, place, output);
+                                let difference = (to[first + output] - wanted).abs();
+                                // Winograd's transformation has thirds; tiles are exact; bytes have 63 steps for the
+                                // numbers up to 3, and weights 127.
+                                let terms = (width * height * inputs) as f32;
+                                let tolerance = match precision {
+                                    Precision::F32 => 2e-3,
+                                    Precision::Bf16 => 0.0,
+                                    Precision::Int8 => 0.3 * terms.sqrt(),
+                                };
+                                let name = arithmetic.name();
+                                assert!(difference <= tolerance, "{name}: {difference} of {wanted}");
+                            }
+                            let filling =
+                                first + conv.outputs..first + conv.outputs.next_multiple_of(primitives.align);
+                            assert!(to[filling].iter().all(|&x| x == before), "what fills up is zero");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

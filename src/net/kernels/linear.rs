@@ -1,0 +1,567 @@
+//! Matrices with their weights in the order in which products read them, in `f32`, in 8 or in 16 bits.
+//!
+//! In 8 bits, each column has a scale of its own: `weight ≈ scale · integer`, with integers from −127 to 127. Some
+//! processors want two or four of them not to be too large together ([`ByteSums`]). In 16 bits integers are as large as sums
+//! in 32 bits allow.
+
+use super::buffer::Buffer;
+use super::moments::Moments;
+use super::product::{
+    Accumulate, Apart, ByVectors, ByteProduct, Dequantised, Destination, Factors, Floats, Gate, Halves,
+    Overwrite, ROW_ALIGN, Rows, Scaled, Starts, Target, product,
+};
+use super::rows::{HALF_LEVELS, Range, inverse, nearest};
+use super::simd::{ByteSums, PANEL_VECTORS, Simd};
+
+/// A matrix; or several, one for each piece of the rows that it is multiplied with.
+#[derive(Debug)]
+pub(super) struct Linear {
+    /// Rows of a piece.
+    pub(super) inputs: usize,
+    /// Columns.
+    pub(super) outputs: usize,
+    weights: Weights,
+}
+
+#[derive(Debug)]
+enum Weights {
+    /// `[panel][piece][input][column]`
+    Floats(Buffer<f32>),
+    /// `[panel][piece][four inputs][column][input]`
+    Bytes {
+        integers: Buffer<i8>,
+        /// Of each column.
+        scales: Vec<f32>,
+        /// What is added to the sums of each column, because the byte that
+        /// stands for zero is not zero.
+        offsets: Vec<i32>,
+    },
+    /// `[panel][two inputs][column][input]`
+    Halves {
+        integers: Buffer<i16>,
+        /// Of each column.
+        scales: Vec<f32>,
+        /// Zeros: with them the sums of columns begin.
+        offsets: Vec<i32>,
+    },
+}
+
+/// The rows that a [`Linear`] takes.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Taken<'t> {
+    /// Numbers, so many from one row to the next, and factors of rows.
+    Floats(&'t [f32], usize, Option<&'t [f32]>),
+    /// Bytes, as many in a row as the matrix has inputs, and scales of rows.
+    Bytes(&'t [u8], &'t [f32]),
+    /// Integers up to [`HALF_LEVELS`], as many in a row as the matrix has inputs, and scales of rows.
+    Halves(&'t [i16], &'t [f32]),
+    /// Bytes of points, where those of each row begin, where its pieces lie from there, and scales of rows.
+    Window(&'t [u8], &'t [u32], &'t [usize], &'t [f32]),
+}
+
+/// What is done with the result.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Ending {
+    /// It takes the place of what was there.
+    Overwrite,
+    /// It is added to what was there.
+    Accumulate,
+    /// Each first vector of a panel gates the second.
+    Gate,
+}
+
+/// A product with a [`Linear`].
+#[derive(Debug)]
+pub(super) struct Multiplication<'m> {
+    pub(super) rows: usize,
+    pub(super) taken: Taken<'m>,
+    pub(super) linear: &'m Linear,
+    pub(super) ending: Ending,
+    /// Memory for a multiple of [`ROW_ALIGN`] rows.
+    pub(super) to: &'m mut [f32],
+    /// Numbers from one row of `to` to the next.
+    pub(super) stride: usize,
+}
+
+impl Linear {
+    /// A matrix `[input][output]` in `f32`; `outputs` is a multiple of `panel`, the width of a panel.
+    pub(super) fn floats(weights: &[f32], inputs: usize, outputs: usize, panel: usize) -> Linear {
+        let mut packed = Buffer::zeroed(weights.len());
+        for (row, numbers) in weights.chunks_exact(outputs).enumerate() {
+            for (index, numbers) in numbers.chunks_exact(panel).enumerate() {
+                let start = (index * weights.len() / outputs + row) * panel;
+                packed.as_mut_slice()[start..][..panel].copy_from_slice(numbers);
+            }
+        }
+        Linear { inputs, outputs, weights: Weights::Floats(packed) }
+    }
+
+    /// Matrices `[piece][input][output]` in 8 bits, for rows of bytes of this range. For a single matrix, `moments` of its rows make it
+    /// more exact.
+    pub(super) fn bytes(
+        weights: &[f32],
+        (inputs, outputs): (usize, usize),
+        panel: usize,
+        sums: ByteSums,
+        range: Range,
+        moments: Option<&Moments>,
+    ) -> Linear {
+        // Feedback rounds by one at most, plain rounding by one half.
+        let most_rounding = if moments.is_some() { 1.0 } else { 0.5 };
+        let scales = column_scales(weights, outputs, sums, most_rounding);
+        let inverse: Vec<f32> = scales.iter().copied().map(inverse).collect();
+        if let Some(moments) = moments {
+            let integers = with_feedback(weights, &inverse, moments);
+            return Linear::packed(&integers, (inputs, outputs), panel, range, scales);
+        }
+        let integers: Vec<i8> = weights
+            .chunks_exact(outputs)
+            .flat_map(|row| row.iter().zip(&inverse).map(|(weight, inverse)| nearest(weight * inverse) as i8))
+            .collect();
+        Linear::packed(&integers, (inputs, outputs), panel, range, scales)
+    }
+
+    /// Of integers `[piece][input][output]`, and a scale of each column.
+    fn packed(
+        weights: &[i8],
+        (inputs, outputs): (usize, usize),
+        panel: usize,
+        range: Range,
+        scales: Vec<f32>,
+    ) -> Linear {
+        let mut sums = vec![0i32; outputs];
+        let mut integers = Buffer::zeroed(weights.len());
+        let packed: &mut [i8] = integers.as_mut_slice();
+        let depth = weights.len() / outputs;
+        for (row, numbers) in weights.chunks_exact(outputs).enumerate() {
+            for (index, numbers) in numbers.chunks_exact(panel).enumerate() {
+                let start = (index * depth + row / 4 * 4) * panel + row % 4;
+                let columns = index * panel..(index + 1) * panel;
+                let places = packed[start..].iter_mut().step_by(4);
+                for ((place, integer), sum) in places.zip(numbers).zip(&mut sums[columns]) {
+                    *place = *integer;
+                    *sum += i32::from(*integer);
+                }
+            }
+        }
+        let offsets = sums.iter().map(|sum| -range.zero * sum).collect();
+        Linear { inputs, outputs, weights: Weights::Bytes { integers, scales, offsets } }
+    }
+
+    /// A matrix `[input][output]` in 16 bits.
+    pub(super) fn halves(weights: &[f32], inputs: usize, outputs: usize, panel: usize) -> Linear {
+        let mut scales = vec![0.0f32; outputs];
+        for row in weights.chunks_exact(outputs) {
+            for (scale, weight) in scales.iter_mut().zip(row) {
+                *scale = scale.max(weight.abs());
+            }
+        }
+        // So large that sums of all inputs fit into 32 bits, whatever they are.
+        let levels = (i32::MAX / HALF_LEVELS) as usize / inputs.max(1);
+        let levels = levels.min(HALF_LEVELS as usize) as f32;
+        scales.iter_mut().for_each(|scale| *scale /= levels);
+        let inverse: Vec<f32> = scales.iter().copied().map(inverse).collect();
+        let mut integers = Buffer::zeroed(weights.len());
+        let packed: &mut [i16] = integers.as_mut_slice();
+        for (row, numbers) in weights.chunks_exact(outputs).enumerate() {
+            let panels = numbers.chunks_exact(panel).zip(inverse.chunks_exact(panel));
+            for (index, (numbers, inverse)) in panels.enumerate() {
+                let start = (index * inputs + row / 2 * 2) * panel + row % 2;
+                let places = packed[start..].iter_mut().step_by(2);
+                for (place, (weight, inverse)) in places.zip(numbers.iter().zip(inverse)) {
+                    let exact = weight * inverse;
+                    // The nearest, away from zero between two; `round` would be a call of a function.
+                    *place = (exact + 0.5f32.copysign(exact)) as i16;
+                }
+            }
+        }
+        Linear { inputs, outputs, weights: Weights::Halves { integers, scales, offsets: vec![0; outputs] } }
+    }
+
+    /// Does it take integers of 16 bits?
+    pub(super) fn takes_halves(&self) -> bool {
+        matches!(self.weights, Weights::Halves { .. })
+    }
+
+    /// Does it take bytes?
+    pub(super) fn takes_bytes(&self) -> bool {
+        matches!(self.weights, Weights::Bytes { .. })
+    }
+}
+
+/// Weights in steps of their columns, rounded so that what rounding adds to each sum is nearly zero in the mean of all rows, and no larger
+/// than need be otherwise.
+///
+/// A row is its mean and what differs from it, channel by channel. The errors of weights that the mean has met so far are taken from
+/// the weights that follow, from those most that the mean weighs most and that else change least; the channels where that is
+/// much come first. No weight goes farther than to the next integer but one.
+///
+/// CITE: Frantar, Ashkboos, Hoefler, Alistarh, "GPTQ" (2022), with a matrix of moments that is a diagonal plus the mean times itself.
+fn with_feedback(weights: &[f32], inverse: &[f32], moments: &Moments) -> Vec<i8> {
+    let (inputs, outputs) = (weights.len() / inverse.len().max(1), inverse.len());
+    let moments: Vec<(f32, f32)> = (0..inputs).map(|channel| moments.of_channel(channel)).collect();
+    let mean_square = |&(mean, variance): &(f32, f32)| mean * mean + variance;
+    let all: f32 = moments.iter().map(mean_square).sum();
+    // Few rows know the variance badly; and where there is none, it must not be divided by. Channels that fill up do not count.
+    let known = moments.iter().filter(|it| mean_square(it) > 0.0).count();
+    let least = (1e-2 * all / known.max(1) as f32).max(f32::MIN_POSITIVE);
+    // By how much a weight changes for a sum that is off by one; and how far the sum counts.
+    let share = |&(mean, variance): &(f32, f32)| mean / variance.max(least);
+    let weight = |it: &(f32, f32)| it.0 * share(it);
+    let mut order: Vec<usize> = (0..inputs).collect();
+    order.sort_by(|&a, &b| weight(&moments[b]).total_cmp(&weight(&moments[a])));
+    let mut left: f32 = moments.iter().map(weight).sum();
+    let mut off = vec![0.0f32; outputs];
+    let mut integers = vec![0i8; weights.len()];
+    for channel in order {
+        let it = &moments[channel];
+        let back = if left.is_finite() { -share(it) / (1.0 + left.max(0.0)) } else { 0.0 };
+        left -= weight(it);
+        let row = weights[channel * outputs..][..outputs].iter().zip(inverse);
+        let to = integers[channel * outputs..][..outputs].iter_mut().zip(&mut off);
+        for ((weight, inverse), (to, off)) in row.zip(to) {
+            let exact = weight * inverse;
+            let wanted = exact + (back * *off).clamp(-0.5, 0.5);
+            *to = nearest(wanted.clamp(-127.0, 127.0)) as i8;
+            *off += (f32::from(*to) - exact) * it.0;
+        }
+    }
+    integers
+}
+
+/// The scale of each column: that of its largest weight, or of those that are added up together if they ask for more.
+fn column_scales(weights: &[f32], outputs: usize, sums: ByteSums, most_rounding: f32) -> Vec<f32> {
+    let mut scales = vec![0.0f32; outputs];
+    for row in weights.chunks_exact(outputs) {
+        for (scale, weight) in scales.iter_mut().zip(row) {
+            *scale = scale.max(weight.abs() / 127.0);
+        }
+    }
+    if sums.is_whole() {
+        return scales;
+    }
+    let most = sums.most() as f32 - sums.together as f32 * most_rounding;
+    let mut both = [vec![0.0f32; outputs], vec![0.0f32; outputs]];
+    for rows in weights.chunks_exact(2 * sums.together * outputs) {
+        for half in 0..2 {
+            let [positive, negative] = &mut both;
+            positive.fill(0.0);
+            negative.fill(0.0);
+            let rows = rows.chunks_exact(outputs).enumerate();
+            for (_, row) in rows.filter(|(row, _)| row % 4 / 2 == half) {
+                for ((positive, negative), weight) in positive.iter_mut().zip(&mut *negative).zip(row) {
+                    *positive += weight.max(0.0);
+                    *negative -= weight.min(0.0);
+                }
+            }
+            for ((scale, positive), negative) in scales.iter_mut().zip(positive).zip(negative) {
+                *scale = scale.max(positive.max(*negative) / most);
+            }
+        }
+    }
+    scales
+}
+
+/// Computes a product.
+///
+/// # Panics
+/// If the rows are not of the matrix's kind, or too short.
+#[inline(always)]
+pub(super) fn multiply<S: Simd>(s: S, it: Multiplication<'_>) {
+    multiply_by(s, &mut ByVectors, it);
+}
+
+/// The same, with bytes multiplied by `by`.
+#[inline(always)]
+pub(super) fn multiply_by<S: Simd, B: ByteProduct<S>>(s: S, by: &mut B, it: Multiplication<'_>) {
+    let columns = if it.ending == Ending::Gate { it.linear.outputs / 2 } else { it.linear.outputs };
+    let rows = it.rows.next_multiple_of(ROW_ALIGN);
+    assert!(rows == 0 || it.to.len() >= (rows - 1) * it.stride + columns && it.stride >= columns);
+    assert!(it.linear.outputs.is_multiple_of(PANEL_VECTORS * S::LANES));
+    let target = Target { to: it.to.as_mut_ptr(), stride: it.stride };
+    match it.ending {
+        Ending::Overwrite => multiply_to(s, by, &it, Overwrite(target)),
+        Ending::Accumulate => multiply_to(s, by, &it, Accumulate(target)),
+        Ending::Gate if it.linear.takes_bytes() => multiply_to(s, by, &it, Gate::<true>(target)),
+        Ending::Gate => multiply_to(s, by, &it, Gate::<false>(target)),
+    }
+}
+
+#[inline(always)]
+fn multiply_to<S, B, D>(s: S, by: &mut B, it: &Multiplication<'_>, to: D)
+where
+    S: Simd,
+    B: ByteProduct<S>,
+    D: Destination<S>,
+{
+    let linear = it.linear;
+    let padded = it.rows.next_multiple_of(ROW_ALIGN);
+    match (it.taken, &linear.weights) {
+        (Taken::Floats(a, stride, rows), Weights::Floats(b)) => {
+            let a: &[u32] = bytemuck::cast_slice(a);
+            let factors = Factors {
+                rows: it.rows,
+                a,
+                starts: Apart(stride),
+                pieces: &[0],
+                inner: linear.inputs,
+                outer: linear.outputs,
+                b: bytemuck::cast_slice(b.as_slice()),
+            };
+            assert!(rows.is_none_or(|rows| rows.len() >= padded));
+            // SAFETY: `multiply` has seen that there is memory for all rows and columns.
+            unsafe { product::<S, Floats, _, _>(s, factors, &Scaled { rows, to }) };
+        }
+        (Taken::Bytes(a, rows), Weights::Bytes { .. }) => {
+            multiply_bytes(s, by, it, a, (Apart(linear.inputs / 4), &[0]), rows, to);
+        }
+        (Taken::Halves(a, rows), Weights::Halves { integers, scales, offsets }) => {
+            assert!(
+                rows.len() >= padded && scales.len() >= linear.outputs && offsets.len() >= linear.outputs
+            );
+            let factors = Factors {
+                rows: it.rows,
+                a: bytemuck::cast_slice(a),
+                starts: Apart(linear.inputs / 2),
+                pieces: &[0],
+                inner: linear.inputs / 2,
+                outer: linear.outputs,
+                b: bytemuck::cast_slice(integers.as_slice()),
+            };
+            let finish = Dequantised { offsets, columns: scales, rows, to };
+            // SAFETY: `multiply` has seen that there is memory for all rows and columns.
+            unsafe { product::<S, Halves, _, _>(s, factors, &finish) };
+        }
+        (Taken::Window(a, starts, pieces, rows), Weights::Bytes { .. }) => {
+            assert!(starts.len() >= padded);
+            multiply_bytes(s, by, it, a, (Starts(starts), pieces), rows, to);
+        }
+        _ => panic!("rows of another kind than the matrix"),
+    }
+}
+
+#[inline(always)]
+fn multiply_bytes<S, B, R, D>(
+    s: S,
+    by: &mut B,
+    it: &Multiplication<'_>,
+    a: &[u8],
+    (starts, pieces): (R, &[usize]),
+    rows: &[f32],
+    to: D,
+) where
+    S: Simd,
+    B: ByteProduct<S>,
+    R: Rows,
+    D: Destination<S>,
+{
+    let linear = it.linear;
+    let Weights::Bytes { integers, scales, offsets } = &linear.weights else { return };
+    assert!(rows.len() >= it.rows.next_multiple_of(ROW_ALIGN));
+    assert!(scales.len() >= linear.outputs && offsets.len() >= linear.outputs);
+    let factors = Factors {
+        rows: it.rows,
+        a: bytemuck::cast_slice(a),
+        starts,
+        pieces,
+        inner: linear.inputs / 4,
+        outer: linear.outputs,
+        b: bytemuck::cast_slice(integers.as_slice()),
+    };
+    let finish = Dequantised { offsets, columns: scales, rows, to };
+    // SAFETY: `multiply` has seen that there is memory for all rows and columns.
+    unsafe { by.product(s, factors, &finish) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernels::kernel::{Kernel, Precision};
+    use crate::kernels::moments::{Observed, Place, Which};
+    use crate::kernels::pointwise::Extent;
+    use crate::kernels::primitives::Primitives;
+    use proptest::prelude::*;
+
+    /// The integers of a packed matrix, `[row][column]`.
+    fn unpacked(linear: &Linear, panel: usize) -> Vec<i64> {
+        let Weights::Bytes { integers, .. } = &linear.weights else { panic!("a matrix of bytes") };
+        let (depth, outputs) = (linear.inputs, linear.outputs);
+        let at = |row: usize, column: usize| {
+            (column / panel * depth + row / 4 * 4) * panel + column % panel * 4 + row % 4
+        };
+        (0..depth * outputs)
+            .map(|index| i64::from(integers.as_slice()[at(index / outputs, index % outputs)]))
+            .collect()
+    }
+
+    fn silu(x: f64) -> f64 {
+        x / (1.0 + (-x).exp())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
+        /// By all kernels, in all precisions and with all endings, for any number of rows: exactly the products of the
+        /// integers, and products of the numbers as exact as their kind.
+        #[test]
+        fn products_are_what_their_definition_says(
+            seed in any::<u64>(),
+            rows in 1usize..40,
+            inputs in 1usize..4,
+            outputs in 1usize..4,
+        ) {
+            let mut rng = kosumi_go::rng::Rng::new(seed);
+            let mut number = || rng.unit() as f32 * 2.0 - 1.0;
+            let kernels = Kernel::ALL.into_iter().filter(|kernel| kernel.is_available());
+            for kernel in kernels.filter(|kernel| kernel.precisions().contains(&Precision::F32)) {
+                let primitives = Primitives::of(kernel);
+                let (panel, lanes) = (primitives.panel, primitives.lanes);
+                let (inputs, outputs) = (16 * inputs, panel * outputs);
+                let padded = rows.next_multiple_of(ROW_ALIGN);
+                let weights: Vec<f32> = (0..inputs * outputs).map(|_| number()).collect();
+                let numbers: Vec<f32> = (0..padded * inputs).map(|_| number()).collect();
+                let sums = primitives.byte_sums;
+                let range = Range::signed(sums);
+                let byte = |x: &f32| (x * range.levels as f32) as i32 + range.zero;
+                // The largest bytes are where products could overflow.
+                let largest = |byte| if byte > 3 * sums.largest / 4 { sums.largest } else { byte };
+                let bytes: Vec<u8> = numbers.iter().map(|x| largest(byte(x)) as u8).collect();
+                let scales: Vec<f32> = (0..padded).map(|_| number()).collect();
+                let floats = Linear::floats(&weights, inputs, outputs, panel);
+                let integers = Linear::bytes(&weights, (inputs, outputs), panel, sums, range, None);
+                let whole = unpacked(&integers, panel);
+                // All weights that are added up together may be as large as possible.
+                let step = (sums.together as f32 / (sums.most() - sums.together as i32 / 2) as f32).max(1.0 / 127.0);
+                let Weights::Bytes { scales: columns, .. } = &integers.weights else { unreachable!() };
+                for (weight, whole) in weights.iter().zip(&whole).enumerate().map(|(index, (weight, whole))| {
+                    (*weight, *whole as f32 * columns[index % outputs])
+                }) {
+                    prop_assert!((weight - whole).abs() <= 0.51 * step);
+                }
+                let exact = |row: usize, column: usize, is_whole: bool| -> f64 {
+                    let sum: f64 = (0..inputs)
+                        .map(|k| match is_whole {
+                            true => ((i64::from(bytes[row * inputs + k]) - i64::from(range.zero)) * whole[k * outputs + column]) as f64,
+                            false => f64::from(numbers[row * inputs + k]) * f64::from(weights[k * outputs + column]),
+                        })
+                        .sum();
+                    let factor = if is_whole { f64::from(columns[column]) } else { 1.0 };
+                    sum * factor * f64::from(scales[row])
+                };
+                for (linear, taken) in [
+                    (&floats, Taken::Floats(&numbers, inputs, Some(&scales))),
+                    (&integers, Taken::Bytes(&bytes, &scales)),
+                ] {
+                    let is_whole = linear.takes_bytes();
+                    for ending in [Ending::Overwrite, Ending::Accumulate, Ending::Gate] {
+                        let columns = if ending == Ending::Gate { outputs / 2 } else { outputs };
+                        let stride = columns + 3;
+                        let before = if ending == Ending::Accumulate { 0.5 } else { f32::NAN };
+                        let mut to = vec![before; padded * stride];
+                        let to_slice = &mut to[..];
+                        (primitives.multiply)(Multiplication { rows, taken, linear, ending, to: to_slice, stride });
+                        for (index, found) in to.chunks_exact(stride).take(rows).flat_map(|row| &row[..columns]).enumerate() {
+                            let (row, column) = (index / columns, index % columns);
+                            let wanted = match ending {
+                                Ending::Overwrite => exact(row, column, is_whole),
+                                Ending::Accumulate => 0.5 + exact(row, column, is_whole),
+                                Ending::Gate => {
+                                    let first = column / lanes * panel + column % lanes;
+                                    silu(exact(row, first, is_whole)) * exact(row, first + lanes, is_whole)
+                                }
+                            };
+                            let difference = (f64::from(*found) - wanted).abs();
+                            let most = if is_whole && ending == Ending::Gate { 1e-3 } else { 1e-4 };
+                            prop_assert!(difference <= most * wanted.abs().max(1.0), "{}: {found} {wanted}", kernel.name());
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// By all kernels. Also where all numbers and weights are as large as possible, with the same sign.
+    #[test]
+    fn products_in_16_bits_are_nearly_those_of_the_numbers() {
+        let mut rng = kosumi_go::rng::Rng::new(7);
+        for kernel in Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()) {
+            let primitives = Primitives::of(kernel);
+            let panel = primitives.panel;
+            for (rows, inputs, size) in [(1usize, 16, 1.0), (7, 64, 1e-3), (5, 512, 0.0)] {
+                let (outputs, padded) = (2 * panel, rows.next_multiple_of(ROW_ALIGN));
+                let mut number = || if size == 0.0 { 1.0 } else { (rng.unit() as f32 * 2.0 - 1.0) * size };
+                let weights: Vec<f32> = (0..inputs * outputs).map(|_| number()).collect();
+                let numbers: Vec<f32> = (0..padded * inputs).map(|_| number()).collect();
+                let linear = Linear::halves(&weights, inputs, outputs, panel);
+                let (mut halves, mut scales) = (vec![0; padded * inputs], vec![0.0; padded]);
+                let extent = Extent { points: rows, channels: inputs };
+                let rounded = (&mut halves[..], &mut scales[..]);
+                (primitives.quantise_to_halves)(
+                    extent,
+                    None,
+                    (&numbers, inputs),
+                    rounded,
+                    &mut vec![0.0; inputs],
+                );
+                let mut to = vec![f32::NAN; padded * outputs];
+                let taken = Taken::Halves(&halves, &scales);
+                let (linear, ending) = (&linear, Ending::Overwrite);
+                (primitives.multiply)(Multiplication {
+                    rows,
+                    taken,
+                    linear,
+                    ending,
+                    to: &mut to,
+                    stride: outputs,
+                });
+                for (index, found) in to[..rows * outputs].iter().enumerate() {
+                    let (row, column) = (index / outputs, index % outputs);
+                    let terms =
+                        (0..inputs).map(|k| numbers[row * inputs + k] * weights[k * outputs + column]);
+                    let (wanted, sum) = terms.fold((0.0, 0.0), |(sum, all), x| (sum + x, all + x.abs()));
+                    assert!((found - wanted).abs() <= 1e-3 * sum, "{}: {found} {wanted}", kernel.name());
+                }
+            }
+        }
+    }
+
+    /// What rounding adds to the sums is nearly zero in the mean of the rows, where plain rounding adds much; and no weight goes farther
+    /// than to the next integer but one.
+    #[test]
+    fn feedback_leaves_the_mean_as_it_is() {
+        const INPUTS: usize = 48;
+        const OUTPUTS: usize = 32;
+        let mut rng = kosumi_go::rng::Rng::new(11);
+        let mut number = || rng.unit() as f32 * 2.0 - 1.0;
+        let weights: Vec<f32> = (0..INPUTS * OUTPUTS).map(|_| number()).collect();
+        // Channels around means of their own, of which one is large.
+        let means: Vec<f32> =
+            (0..INPUTS).map(|channel| number() * if channel == 5 { 20.0 } else { 1.0 }).collect();
+        let rows: Vec<f32> =
+            (0..200).flat_map(|_| means.iter().map(|mean| mean + number()).collect::<Vec<_>>()).collect();
+        let mut observed = Observed::default();
+        observed.record(Place::TRUNK, Which::First, &rows, INPUTS, INPUTS);
+        let moments = observed.of(Place::TRUNK, Which::First).unwrap();
+        let scales = column_scales(&weights, OUTPUTS, ByteSums::WHOLE, 1.0);
+        let inverse: Vec<f32> = scales.iter().copied().map(inverse).collect();
+        let off = |integers: &[i8]| -> f32 {
+            let sums = (0..OUTPUTS).map(|column| -> f32 {
+                let terms = (0..INPUTS).map(|channel| {
+                    let index = channel * OUTPUTS + column;
+                    let off = f32::from(integers[index]) - weights[index] * inverse[column];
+                    assert!(off.abs() <= 1.001, "{off}");
+                    off * moments.of_channel(channel).0
+                });
+                terms.sum()
+            });
+            sums.map(f32::abs).sum::<f32>() / OUTPUTS as f32
+        };
+        let plain: Vec<i8> = weights
+            .iter()
+            .enumerate()
+            .map(|(index, weight)| nearest(weight * inverse[index % OUTPUTS]) as i8)
+            .collect();
+        let fed_back = with_feedback(&weights, &inverse, moments);
+        assert!(off(&fed_back) < off(&plain) / 5.0, "{} {}", off(&fed_back), off(&plain));
+    }
+}

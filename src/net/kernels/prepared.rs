@@ -1,0 +1,361 @@
+//! A network with its weights in the order in which kernels read them.
+
+use super::batch::Joined;
+use super::convolution::Convolution;
+use super::kernel::{Arithmetic, Kernel, Precision};
+use super::moments::{Observed, Place};
+use super::pointwise::NormAct;
+use super::primitives::Primitives;
+use super::transformer::{PreparedAttention, PreparedFeedForward};
+use crate::layer::{Activation, ActivationLayer, Bias, Conv, MatMul, Norm};
+use crate::model::{Block, GlobalPooling, MetadataEncoder, Network, NormActConv, TrunkNorm};
+use std::thread;
+
+/// A network, prepared for a processor. It is not changed by evaluating, and threads can share it.
+#[derive(Debug)]
+pub struct Prepared {
+    pub(super) arithmetic: Arithmetic,
+    pub(super) primitives: Primitives,
+    pub(super) first_conv: Joined,
+    pub(super) global_matmul: MatMul,
+    pub(super) metadata_encoder: Option<MetadataEncoder>,
+    pub(super) blocks: Vec<PreparedBlock>,
+    /// Behind the last block.
+    pub(super) last_norm: LastNorm,
+    pub(super) heads: Heads,
+}
+
+/// A normalisation and the activation behind it, filled up with zeros. There, zero stays zero.
+#[derive(Debug)]
+pub(super) struct PreparedNorm {
+    scale: Vec<f32>,
+    bias: Vec<f32>,
+    activation: Activation,
+}
+
+/// The norm and the activation at the end of the trunk.
+#[derive(Debug)]
+pub(super) struct LastNorm {
+    pub(super) norm: PreparedNorm,
+    /// Is the norm behind a division by the root mean square?
+    pub(super) rms: Option<LastRms>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LastRms {
+    pub(super) epsilon: f32,
+    /// Is the mean that of all points together?
+    pub(super) is_spatial: bool,
+    /// Channels, without those that fill up.
+    pub(super) channels: usize,
+}
+
+#[derive(Debug)]
+pub(super) enum PreparedBlock {
+    Convolutions(Box<Convolutions>),
+    Attention(Box<PreparedAttention>),
+    FeedForward(Box<PreparedFeedForward>),
+}
+
+/// A norm, what is inside, a norm and a convolution.
+#[derive(Debug)]
+pub(super) struct Convolutions {
+    pub(super) first: PreparedNorm,
+    pub(super) inside: Inside,
+    pub(super) last: PreparedNorm,
+    pub(super) last_conv: Convolution,
+}
+
+/// What lies between the first norm and the last norm of a block.
+#[derive(Debug)]
+pub(super) enum Inside {
+    Ordinary(Convolution),
+    /// The convolution gives the regular channels and, behind them, those that are pooled.
+    Pooling(Convolution, PreparedPooling),
+    Nested(Convolution, Vec<PreparedBlock>),
+}
+
+/// Pooled channels, and what becomes of them.
+#[derive(Debug)]
+pub(super) struct PreparedPooling {
+    pub(super) norm: PreparedNorm,
+    pub(super) matmul: MatMul,
+}
+
+#[derive(Debug)]
+pub(super) struct Heads {
+    /// Gives the channels of the policy, then its pooled ones, then those of the value.
+    pub(super) conv: Convolution,
+    pub(super) pooling: PreparedPooling,
+    pub(super) policy_norm: PreparedNorm,
+    /// How many logits every move has, of which up to two are used.
+    pub(super) policy_conv: Convolution,
+    pub(super) policy_channels: usize,
+    pub(super) pass_matmul: MatMul,
+    pub(super) pass: Option<(Bias, Activation, MatMul)>,
+    pub(super) value_norm: PreparedNorm,
+    pub(super) value_matmul: MatMul,
+    pub(super) value_bias: Bias,
+    pub(super) value_activation: Activation,
+    pub(super) result: (MatMul, Bias),
+    pub(super) score: (MatMul, Bias),
+    pub(super) ownership_conv: Convolution,
+}
+
+impl Prepared {
+    /// Prepares a network as it is.
+    ///
+    /// # Panics
+    /// If the kernel has no such precision.
+    pub(super) fn with_primitives(
+        network: &Network,
+        arithmetic: Arithmetic,
+        primitives: Primitives,
+    ) -> Prepared {
+        let Arithmetic { kernel, precision } = arithmetic;
+        assert!(kernel.precisions().contains(&precision), "{} in {}", kernel.name(), precision.name());
+        Prepared::made(network, arithmetic, primitives, &Observed::default())
+    }
+
+    /// The same, with what is known of what its products take.
+    ///
+    /// # Panics
+    /// If this processor cannot run the kernel.
+    pub(super) fn with_moments(network: &Network, arithmetic: Arithmetic, observed: &Observed) -> Prepared {
+        Prepared::made(network, arithmetic, Primitives::of(arithmetic.kernel), observed)
+    }
+
+    /// In 32 bits, also where the kernel is meant for less.
+    pub(super) fn without_rounding(network: &Network, kernel: Kernel) -> Prepared {
+        let arithmetic = Arithmetic { kernel, precision: Precision::F32 };
+        Prepared::with_moments(network, arithmetic, &Observed::default())
+    }
+
+    fn made(
+        network: &Network,
+        arithmetic: Arithmetic,
+        primitives: Primitives,
+        observed: &Observed,
+    ) -> Prepared {
+        let maker = Maker { primitives, precision: arithmetic.precision, observed };
+        let trunk = &network.trunk;
+        Prepared {
+            arithmetic,
+            primitives,
+            // The features are not filled up.
+            first_conv: Joined::new(&[&trunk.first_conv], 1, primitives.align),
+            global_matmul: trunk.global_matmul.clone(),
+            metadata_encoder: trunk.metadata_encoder.clone(),
+            blocks: maker.trunk(&trunk.blocks),
+            last_norm: maker.last_norm(&trunk.last_norm, &trunk.last_activation),
+            heads: maker.heads(network),
+        }
+    }
+
+    /// What it was prepared for.
+    pub fn arithmetic(&self) -> Arithmetic {
+        self.arithmetic
+    }
+}
+
+impl PreparedNorm {
+    /// Channels, those that were filled up included.
+    pub(super) fn channels(&self) -> usize {
+        self.scale.len()
+    }
+
+    pub(super) fn get(&self) -> NormAct<'_> {
+        NormAct { scale: &self.scale, bias: &self.bias, activation: self.activation }
+    }
+
+    /// The norm of channels to which `added` has been added, in `memory`: `(x + added) · scale + bias` is affine.
+    pub(super) fn behind<'n>(&'n self, added: &[f32], memory: &'n mut Vec<f32>) -> NormAct<'n> {
+        memory.clone_from(&self.bias);
+        for ((bias, scale), added) in memory.iter_mut().zip(&self.scale).zip(added) {
+            *bias += scale * added;
+        }
+        NormAct { bias: memory, ..self.get() }
+    }
+}
+
+struct Maker<'o> {
+    primitives: Primitives,
+    /// What products take, as far as it is known.
+    observed: &'o Observed,
+    /// Of the trunk's products; the heads are in 32 bits if the kernel has them.
+    precision: Precision,
+}
+
+impl Maker<'_> {
+    fn norm(&self, norm: &Norm, activation: &ActivationLayer) -> PreparedNorm {
+        let mut affine = norm.folded();
+        let channels = norm.channels().next_multiple_of(self.primitives.align);
+        affine.scale.resize(channels, 0.0);
+        affine.bias.resize(channels, 0.0);
+        PreparedNorm { scale: affine.scale, bias: affine.bias, activation: activation.activation }
+    }
+
+    fn norm_of(&self, part: &NormActConv) -> PreparedNorm {
+        self.norm(&part.norm, &part.activation)
+    }
+
+    fn last_norm(&self, norm: &TrunkNorm, activation: &ActivationLayer) -> LastNorm {
+        let rms = match norm {
+            TrunkNorm::Batch(norm) => return LastNorm { norm: self.norm(norm, activation), rms: None },
+            TrunkNorm::Rms(rms) => rms,
+        };
+        let channels = rms.scale.len();
+        let fill = |numbers: &[f32]| {
+            let mut numbers = numbers.to_vec();
+            numbers.resize(channels.next_multiple_of(self.primitives.align), 0.0);
+            numbers
+        };
+        let activation = activation.activation;
+        LastNorm {
+            norm: PreparedNorm { scale: fill(&rms.scale), bias: fill(&rms.bias), activation },
+            rms: Some(LastRms { epsilon: rms.epsilon as f32, is_spatial: rms.is_spatial, channels }),
+        }
+    }
+
+    /// A convolution of the trunk, behind this activation.
+    fn conv(&self, convs: &[&Conv], activation: &ActivationLayer) -> Convolution {
+        Convolution::new(convs, &self.primitives, self.precision, activation.activation)
+    }
+
+    /// A convolution of the heads.
+    fn exact_conv(&self, convs: &[&Conv]) -> Convolution {
+        Convolution::new(convs, &self.primitives, Precision::F32, Activation::Identity)
+    }
+
+    fn pooling(&self, pooling: &GlobalPooling) -> PreparedPooling {
+        let norm = self.norm(&pooling.norm, &pooling.activation);
+        PreparedPooling { norm, matmul: pooling.matmul.clone() }
+    }
+
+    /// Blocks inside the one at this place, from this one on.
+    fn blocks(&self, blocks: &[Block], around: Place, first: usize) -> Vec<PreparedBlock> {
+        let blocks = blocks.iter().enumerate();
+        blocks.map(|(index, block)| self.block(block, around.inside(first + index))).collect()
+    }
+
+    /// The same with as many threads as the machine runs: large networks keep somebody waiting. Threads of their own,
+    /// because whoever waits here may hold a lock that others in a pool wait for.
+    fn trunk(&self, blocks: &[Block]) -> Vec<PreparedBlock> {
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        let share = blocks.len().div_ceil(threads).max(1);
+        thread::scope(|scope| {
+            let prepare = |index: usize, blocks| self.blocks(blocks, Place::TRUNK, index * share);
+            let mut shares = blocks.chunks(share).enumerate();
+            let own = shares.next().map_or(&[][..], |(_, own)| own);
+            let others: Vec<_> = shares
+                .map(|(index, share)| {
+                    let thread = thread::Builder::new().spawn_scoped(scope, move || prepare(index, share));
+                    (index, share, thread)
+                })
+                .collect();
+            let mut prepared = prepare(0, own);
+            for (index, share, thread) in others {
+                prepared.extend(match thread {
+                    Ok(thread) => thread.join().expect("preparing does not panic"),
+                    // Where there are no threads.
+                    Err(_) => prepare(index, share),
+                });
+            }
+            prepared
+        })
+    }
+
+    fn block(&self, block: &Block, place: Place) -> PreparedBlock {
+        let (first, inside, last) = match block {
+            Block::Ordinary(block) => {
+                let conv = self.conv(&[&block.first.conv], &block.first.activation);
+                (&block.first, Inside::Ordinary(conv), &block.second)
+            }
+            Block::GlobalPooling(block) => {
+                let convs = [&block.first.conv, &block.pooling.conv];
+                let conv = self.conv(&convs, &block.first.activation);
+                (&block.first, Inside::Pooling(conv, self.pooling(&block.pooling)), &block.second)
+            }
+            Block::NestedBottleneck(block) => {
+                let conv = self.conv(&[&block.first.conv], &block.first.activation);
+                (&block.first, Inside::Nested(conv, self.blocks(&block.blocks, place, 0)), &block.second)
+            }
+            Block::Attention(block) => {
+                let block =
+                    PreparedAttention::new(block, &self.primitives, self.precision, (place, self.observed));
+                return PreparedBlock::Attention(Box::new(block));
+            }
+            Block::FeedForward(block) => {
+                let block = &block.without_dead_units();
+                let block =
+                    PreparedFeedForward::new(block, &self.primitives, self.precision, (place, self.observed));
+                return PreparedBlock::FeedForward(Box::new(block));
+            }
+        };
+        let last_conv = self.conv(&[&last.conv], &last.activation);
+        let (first, last) = (self.norm_of(first), self.norm_of(last));
+        PreparedBlock::Convolutions(Box::new(Convolutions { first, inside, last, last_conv }))
+    }
+
+    fn heads(&self, network: &Network) -> Heads {
+        let (policy, value) = (&network.policy, &network.value);
+        let pass = policy.pass.as_ref();
+        Heads {
+            conv: self.exact_conv(&[&policy.conv, &policy.pooling.conv, &value.conv]),
+            pooling: self.pooling(&policy.pooling),
+            policy_norm: self.norm(&policy.norm, &policy.activation),
+            policy_conv: self.exact_conv(&[&policy.last_conv]),
+            policy_channels: policy.last_conv.outputs,
+            pass_matmul: policy.pass_matmul.clone(),
+            pass: pass.map(|pass| (pass.bias.clone(), pass.activation.activation, pass.matmul.clone())),
+            value_norm: self.norm(&value.norm, &value.activation),
+            value_matmul: value.matmul.clone(),
+            value_bias: value.bias.clone(),
+            value_activation: value.second_activation.activation,
+            result: (value.value_matmul.clone(), value.value_bias.clone()),
+            score: (value.score_matmul.clone(), value.score_bias.clone()),
+            ownership_conv: self.exact_conv(&[&value.ownership_conv]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::Input;
+    use crate::kernels::forward::Scratch;
+    use crate::kernels::kernel::Kernel;
+    use crate::kernels::tiles;
+    use crate::random::{BlockKind, Options, network};
+    use kosumi_go::rng::Rng;
+    use kosumi_test_support::{Need, require};
+
+    /// Between the products of tiles, other kernels round differently, and a number that lies between two of 16 bits
+    /// then becomes another. With the same vectors around them, nothing may differ.
+    #[test]
+    fn networks_on_tiles_are_bit_for_bit_what_their_emulation_computes() {
+        let arithmetic = Arithmetic { kernel: Kernel::AmxBf16, precision: Precision::Bf16 };
+        let found = if arithmetic.kernel.is_available() {
+            Ok(())
+        } else {
+            Err("this processor has no tiles of bf16".to_owned())
+        };
+        let Some(()) = require(Need::Amx, found) else { return };
+        for (version, activation) in [(8, Activation::Relu), (16, Activation::Mish)] {
+            let blocks = vec![BlockKind::Ordinary, BlockKind::GlobalPooling, BlockKind::Nested];
+            let options =
+                Options { version, blocks, channels: 50, activation, seed: 3, ..Options::default() };
+            let network = network(&options).unwrap();
+            let on_tiles = Primitives::of(Kernel::AmxBf16);
+            let emulated = Primitives { tiles: Some(tiles::EMULATED), ..on_tiles };
+            let mut rng = Rng::new(version.into());
+            let mut input = Input::zero(6, 5);
+            input.spatial.iter_mut().chain(&mut input.global).for_each(|x| *x = rng.unit() as f32 - 0.5);
+            let run = |primitives| {
+                let prepared = Prepared::with_primitives(&network, arithmetic, primitives);
+                prepared.evaluate(&[&input; 3], &mut Scratch::default()).unwrap()
+            };
+            assert_eq!(run(on_tiles), run(emulated));
+        }
+    }
+}

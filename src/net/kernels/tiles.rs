@@ -1,0 +1,318 @@
+//! Convolutions by products of tiles of 16-bit numbers, as Intel's matrix extensions compute them.
+//!
+//! A tile is 16 rows of 64 bytes. One instruction multiplies 16 × 32 numbers of 16 bits with 32 × 16 and adds the
+//! products, in 32 bits, to 16 × 16 sums. The numbers are bf16: an `f32` without its last 16 bits.
+//!
+//! No transformation here, which 16 bits would not bear: a convolution is the sum of one product of matrices for
+//! each place of the window. Points lie on a grid that has columns and rows of zeros where the window sees outside,
+//! so that the points of a tile, moved by a place of the window, are a tile again:
+//!
+//! ```text
+//! a board of 3 × 2        . . . . .    margin, for windows that reach above the first row
+//! and a window of         1 2 3 .      a column of zeros behind each row serves
+//! 3 × 3                   4 5 6 .      the row before and the row after
+//!                         . . . .      a row of zeros behind each board
+//! ```
+
+use super::batch::{Batch, Joined};
+use super::bf16::{from_bf16, to_bf16};
+use super::buffer::Buffer;
+
+/// Channels, of the input and of the output, are a multiple of this.
+pub(super) const CHANNELS: usize = 32;
+
+/// Rows and columns of a block of the result: 2 × 2 tiles.
+pub(super) const BLOCK: usize = 32;
+
+/// Products of the weights of one step with one block of points: `c` becomes the sum over all steps.
+#[derive(Debug)]
+pub(super) struct Product<'p> {
+    /// The grid, from where the window's first place lies for the block's first point.
+    pub(super) grid: &'p [u16],
+    /// Where the first point lies in `grid`, for each step.
+    pub(super) offsets: &'p [usize],
+    /// Numbers from one point to the next.
+    pub(super) channels: usize,
+    /// For each step, two tiles of weights: `[step][2][16][16][2]`, where a tile holds 32 inputs in pairs.
+    pub(super) weights: &'p [u16],
+    /// The block of the result.
+    pub(super) c: &'p mut Block,
+}
+
+/// A block of a result, row by row.
+#[derive(Debug)]
+#[repr(align(64))]
+pub(super) struct Block(pub(super) [[f32; BLOCK]; BLOCK]);
+
+impl Product<'_> {
+    /// Panics if a step would read outside of what is there.
+    pub(super) fn check(&self) {
+        let last =
+            self.offsets.iter().max().map_or(0, |offset| offset + (BLOCK - 1) * self.channels + CHANNELS);
+        assert!(self.grid.len() >= last, "the grid holds all points of the block for each step");
+        assert!(self.weights.len() >= self.offsets.len() * 2 * TILE, "two tiles of weights for each step");
+        assert!(!self.offsets.is_empty());
+    }
+}
+
+/// Numbers of 16 bits in a tile.
+const TILE: usize = 16 * 32;
+
+/// The instructions: how to begin, to multiply and to end.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TileUnit {
+    /// Before the first product of a thread, and after others may have used the unit.
+    pub(super) begin: fn(),
+    pub(super) multiply: fn(Product<'_>),
+    pub(super) end: fn(),
+    pub(super) to_grid: fn(&Grid, &[f32], &mut [u16]),
+}
+
+/// What lies where, for boards of one size and windows of one size.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Grid {
+    batch: Batch,
+    /// Columns and rows that the window reaches to each side.
+    reach: (usize, usize),
+    channels: usize,
+}
+
+impl Grid {
+    fn columns(&self) -> usize {
+        self.batch.width + self.reach.0
+    }
+
+    /// Points from the beginning of a board to that of the next.
+    fn board(&self) -> usize {
+        self.columns() * (self.batch.height + self.reach.1)
+    }
+
+    /// Points before the first one of the first board.
+    fn margin(&self) -> usize {
+        self.columns() * self.reach.1 + self.reach.0
+    }
+
+    /// Rows of the result, those of no point and those that fill up the last block included.
+    fn rows(&self) -> usize {
+        (self.batch.count * self.board()).next_multiple_of(BLOCK)
+    }
+
+    fn len(&self) -> usize {
+        (self.rows() + 2 * self.margin()) * self.channels
+    }
+
+    /// The number of a row's point in a plane, if it has one.
+    fn point(&self, row: usize) -> Option<usize> {
+        let (board, place) = (row / self.board(), row % self.board());
+        let (x, y) = (place % self.columns(), place / self.columns());
+        let Batch { width, height, count } = self.batch;
+        (board < count && x < width && y < height).then_some((board * height + y) * width + x)
+    }
+}
+
+/// From a plane to the grid.
+#[inline(always)]
+pub(super) fn to_grid(grid: &Grid, plane: &[f32], to: &mut [u16]) {
+    let channels = grid.channels;
+    let width = grid.batch.width * channels;
+    let mut rows = plane.chunks_exact(width);
+    let (margin, rest) = to[..grid.len()].split_at_mut(grid.margin() * channels);
+    margin.fill(0);
+    let (boards, rest) = rest.split_at_mut(grid.batch.count * grid.board() * channels);
+    rest.fill(0);
+    for board in boards.chunks_exact_mut(grid.board() * channels) {
+        for (y, row) in board.chunks_exact_mut(grid.columns() * channels).enumerate() {
+            if y >= grid.batch.height {
+                row.fill(0);
+                continue;
+            }
+            let (points, zeros) = row.split_at_mut(width);
+            zeros.fill(0);
+            let Some(from) = rows.next() else { return };
+            points.iter_mut().zip(from).for_each(|(to, &from)| *to = to_bf16(from));
+        }
+    }
+}
+
+/// A convolution whose weights lie in tiles.
+#[derive(Debug)]
+pub(super) struct TileConvolution {
+    inputs: usize,
+    outputs: usize,
+    /// Columns and rows of the window.
+    window: (usize, usize),
+    /// For each 32 outputs, for each place of the window, for each 32 inputs: two tiles.
+    weights: Vec<u16>,
+}
+
+/// Memory of a [`TileConvolution`].
+#[derive(Clone, Debug, Default)]
+pub(super) struct TileWorkspace {
+    grid: Buffer,
+    offsets: Vec<usize>,
+}
+
+impl TileConvolution {
+    pub(super) fn new(joined: &Joined) -> TileConvolution {
+        let &Joined { width, height, inputs, outputs, ref weights } = joined;
+        debug_assert!(inputs.is_multiple_of(CHANNELS) && outputs.is_multiple_of(BLOCK));
+        let mut tiles = Vec::with_capacity(weights.len());
+        for output in (0..outputs).step_by(16).collect::<Vec<_>>().chunks(2) {
+            for place in 0..width * height {
+                for input in (0..inputs).step_by(CHANNELS) {
+                    for output in output {
+                        // Row by row, a pair of inputs for each output.
+                        for index in 0..TILE {
+                            let (pair, column, which) = (index / 32, index / 2 % 16, index % 2);
+                            let row = place * inputs + input + 2 * pair + which;
+                            tiles.push(to_bf16(weights[row * outputs + output + column]));
+                        }
+                    }
+                }
+            }
+        }
+        TileConvolution { inputs, outputs, window: (width, height), weights: tiles }
+    }
+
+    /// From the plane `from` to the plane `to`.
+    pub(super) fn run(
+        &self,
+        unit: &TileUnit,
+        batch: Batch,
+        from: &[f32],
+        to: &mut [f32],
+        workspace: &mut TileWorkspace,
+    ) {
+        let (width, height) = self.window;
+        let grid = Grid { batch, reach: (width / 2, height / 2), channels: self.inputs };
+        let TileWorkspace { grid: memory, offsets } = workspace;
+        // Two numbers of 16 bits in the place of one of 32.
+        let numbers: &mut [u16] = bytemuck::cast_slice_mut(memory.at_least(grid.len().div_ceil(2)));
+        (unit.to_grid)(&grid, &from[..batch.points() * self.inputs], numbers);
+        offsets.clear();
+        for place in 0..width * height {
+            // The first place is the margin before the point, so that no offset is negative.
+            let point = place / width * grid.columns() + place % width;
+            offsets.extend((0..self.inputs).step_by(CHANNELS).map(|input| point * self.inputs + input));
+        }
+        let mut block = Block([[0.0; BLOCK]; BLOCK]);
+        (unit.begin)();
+        let each = offsets.len() * 2 * TILE;
+        for (output, weights) in (0..self.outputs).step_by(BLOCK).zip(self.weights.chunks_exact(each)) {
+            for first in (0..grid.rows()).step_by(BLOCK) {
+                let grid_from = &numbers[first * self.inputs..];
+                let c = &mut block;
+                (unit.multiply)(Product { grid: grid_from, offsets, channels: self.inputs, weights, c });
+                for (row, numbers) in block.0.iter().enumerate() {
+                    if let Some(point) = grid.point(first + row) {
+                        to[point * self.outputs + output..][..BLOCK].copy_from_slice(numbers);
+                    }
+                }
+            }
+        }
+        (unit.end)();
+    }
+}
+
+/// The unit in plain Rust: exactly what the instructions compute, for tests.
+pub(super) const EMULATED: TileUnit = TileUnit { begin: || (), multiply: emulated, end: || (), to_grid };
+
+fn emulated(it: Product<'_>) {
+    it.check();
+    for (row, sums) in it.c.0.iter_mut().enumerate() {
+        sums.fill(0.0);
+        for (step, offset) in it.offsets.iter().enumerate() {
+            let points = &it.grid[offset + row * it.channels..][..CHANNELS];
+            for (index, sums) in sums.chunks_exact_mut(16).enumerate() {
+                let tile = &it.weights[(2 * step + index) * TILE..][..TILE];
+                tile_row_product(points, tile, sums);
+            }
+        }
+    }
+}
+
+/// What `tdpbf16ps` does for a row of its first tile: first inputs and second inputs of pairs are summed up apart,
+/// and both sums are added to what there is. Whatever is smaller than the least normal number is zero, before and
+/// behind every step. The product of two bf16 is exact, so that multiplying and adding in two steps rounds once, as
+/// the fused instruction does.
+///
+/// CITE: Intel, "Architecture instruction set extensions programming reference", TDPBF16PS.
+fn tile_row_product(points: &[u16], tile: &[u16], sums: &mut [f32]) {
+    let mut apart = [[0.0f32; 2]; 16];
+    for (points, weights) in points.chunks_exact(2).zip(tile.chunks_exact(32)) {
+        let points = [normal(from_bf16(points[0])), normal(from_bf16(points[1]))];
+        for (apart, weights) in apart.iter_mut().zip(weights.chunks_exact(2)) {
+            for which in 0..2 {
+                let product = points[which] * normal(from_bf16(weights[which]));
+                apart[which] = normal(apart[which] + product);
+            }
+        }
+    }
+    for (sum, apart) in sums.iter_mut().zip(apart) {
+        *sum = normal(normal(*sum) + normal(apart[0] + apart[1]));
+    }
+}
+
+/// Zero in the place of what is smaller than the least normal number.
+fn normal(x: f32) -> f32 {
+    if x.is_subnormal() { 0.0f32.copysign(x) } else { x }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_of_pairs_are_taken_apart_and_tiny_numbers_are_zero() {
+        let product = |numbers: [(f32, f32); 4], before: f32| {
+            let (mut points, mut tile, mut sums) = ([0; CHANNELS], [0; TILE], [0.0; 16]);
+            for (index, (point, weight)) in numbers.into_iter().enumerate() {
+                points[index] = to_bf16(point);
+                // The last column.
+                tile[index / 2 * 32 + 30 + index % 2] = to_bf16(weight);
+            }
+            sums[15] = before;
+            tile_row_product(&points, &tile, &mut sums);
+            assert!(sums[..15].iter().all(|&sum| sum == 0.0));
+            sums[15]
+        };
+        assert_eq!(product([(1.0, 2.0), (3.0, 4.0), (5.0, 6.0), (7.0, 8.0)], 0.5), 100.5);
+        // In one row of additions, the small number would be lost in the large ones.
+        let large = 2.0f32.powi(30);
+        assert_eq!(product([(large, 1.0), (1.0, 1.0), (-large, 1.0), (0.0, 0.0)], 0.0), 1.0);
+        let tiny = f32::MIN_POSITIVE;
+        assert_eq!(product([(tiny, 0.5), (0.0, 0.0), (0.0, 0.0), (0.0, 0.0)], 0.0), 0.0);
+        assert_eq!(product([(tiny / 4.0, 8.0), (0.0, 0.0), (0.0, 0.0), (0.0, 0.0)], 0.0), 0.0);
+        assert_eq!(product([(tiny, 1.0), (0.0, 0.0), (0.0, 0.0), (0.0, 0.0)], 0.0), tiny);
+    }
+
+    #[test]
+    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+    fn the_instructions_compute_what_the_emulation_does() {
+        use crate::kernels::amx;
+        use kosumi_test_support::{Need, require};
+        let found =
+            if amx::is_available() { Ok(()) } else { Err("this processor has no tiles of bf16".to_owned()) };
+        let Some(()) = require(Need::Amx, found) else { return };
+        let mut rng = kosumi_go::rng::Rng::new(9);
+        // Of many sizes, so that sums are rounded, and some tiny.
+        let mut number = || {
+            let exponent = if rng.below(16) == 0 { rng.below(3) } else { 100 + rng.below(40) };
+            (rng.below(2) << 15 | exponent << 7 | rng.below(128)) as u16
+        };
+        let mut numbers = |count| -> Vec<u16> { (0..count).map(|_| number()).collect() };
+        let channels = 64;
+        let offsets = [0, 32, channels, 5 * channels + 32];
+        let grid = numbers((BLOCK + 5) * channels);
+        let weights = numbers(offsets.len() * 2 * TILE);
+        let run = |unit: TileUnit| {
+            let mut block = Block([[f32::NAN; BLOCK]; BLOCK]);
+            let c = &mut block;
+            (unit.begin)();
+            (unit.multiply)(Product { grid: &grid, offsets: &offsets, channels, weights: &weights, c });
+            (unit.end)();
+            block.0.map(|row| row.map(f32::to_bits))
+        };
+        assert_eq!(run(amx::UNIT), run(EMULATED));
+    }
+}

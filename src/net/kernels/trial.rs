@@ -1,0 +1,191 @@
+//! A network that is tried before it is relied on: in a few positions, without rounding.
+
+use super::forward::Scratch;
+use super::kernel::{Arithmetic, Precision};
+use super::moments::Observed;
+use super::prepared::Prepared;
+use super::primitives::Primitives;
+use crate::features::Features;
+use crate::input::Input;
+use crate::model::Network;
+use crate::output::{NotFinite, Output};
+use crate::prediction::{Context, Prediction};
+use kosumi_go::board::{BoardSize, Move};
+use kosumi_go::game::{Game, Line};
+use kosumi_go::rules::Rules;
+
+impl Prepared {
+    /// Prepares `network` for these instructions and this precision. For 8 bits it is evaluated first, without rounding, in a few
+    /// positions, to find out how it is best rounded.
+    ///
+    /// # Panics
+    /// If this processor cannot run the kernel ([`Kernel::is_available`](super::Kernel::is_available)), or if the
+    /// kernel has no such precision ([`Kernel::precisions`](super::Kernel::precisions)).
+    pub fn new(network: &Network, arithmetic: Arithmetic) -> Prepared {
+        let Arithmetic { kernel, precision } = arithmetic;
+        if precision != Precision::Int8 {
+            return Prepared::with_primitives(network, arithmetic, Primitives::of(kernel));
+        }
+        assert!(kernel.precisions().contains(&precision), "{} in {}", kernel.name(), precision.name());
+        Trial::of(Prepared::without_rounding(network, kernel)).prepare(network, arithmetic)
+    }
+}
+
+/// What a network says in the positions, without rounding.
+#[derive(Debug)]
+pub(super) struct Trial {
+    pub(super) prepared: Prepared,
+    inputs: [Input; 2],
+    outputs: Vec<Result<Output, NotFinite>>,
+    observed: Observed,
+}
+
+impl Trial {
+    /// `prepared` does not round.
+    pub(super) fn of(prepared: Prepared) -> Trial {
+        let mut scratch = Scratch::default();
+        scratch.observe();
+        let inputs = trial_inputs();
+        let outputs = inputs.iter().map(|input| prepared.evaluate_one(input, &mut scratch)).collect();
+        Trial { prepared, inputs, outputs, observed: scratch.observed() }
+    }
+
+    /// As [`Prepared::new`], without evaluating it again.
+    pub(super) fn prepare(&self, network: &Network, arithmetic: Arithmetic) -> Prepared {
+        Prepared::with_moments(network, arithmetic, &self.observed)
+    }
+
+    /// Does it say nearly the same about the positions?
+    pub(super) fn agrees(&self, network: &Network, prepared: &Prepared) -> bool {
+        self.inputs.iter().zip(&self.outputs).all(|(input, wanted)| {
+            let context = Context {
+                legal: &vec![true; input.width * input.height],
+                no_result: true,
+                optimism: 0.0,
+                temperature: 1.0,
+            };
+            let meaning = |output: Output| Prediction::new(network, &output, context);
+            let wanted = wanted.clone().and_then(meaning);
+            let found = prepared.evaluate_one(input, &mut Scratch::default()).and_then(meaning);
+            // What is not finite must be refused, which rounding may prevent.
+            let (Ok(wanted), Ok(found)) = (wanted, found) else { return false };
+            let numbers =
+                |it: &Prediction| [&it.policy[..], &it.ownership[..], &[it.pass, it.win, it.loss]].concat();
+            let (wanted, found) = (numbers(&wanted), numbers(&found));
+            let squares = wanted.iter().zip(&found).map(|(wanted, found)| (wanted - found).powi(2));
+            (squares.sum::<f32>() / wanted.len() as f32).sqrt() < TOLERANCE
+        })
+    }
+}
+
+/// More than rounding has made of probabilities and owners, as the root of their mean square: 0.03 at most, with small transformers in
+/// 8 bits.
+const TOLERANCE: f32 = 0.1;
+
+/// The positions: of the opening and of the middle of a game. What products take in positions that nobody would play is not what they
+/// take in games.
+fn trial_inputs() -> [Input; 2] {
+    // Columns and rows.
+    const OPENING: &str = "dd fe fg ef eg dg df de cf ce";
+    const MIDDLE: &str = "cg gc fc gb be cd bd cc ge gd ff ee he gf hf bc ib gg gh hd";
+    let size = BoardSize::square(9).expect("a size that there is");
+    let mut game = Game::new(size, Rules::default(), 7.0);
+    [OPENING, MIDDLE].map(|moves| {
+        for place in moves.split(' ') {
+            let [column, row] = [0, 1].map(|index| usize::from(place.as_bytes()[index] - b'a'));
+            let point = size.point(column, row).expect("a point of the board");
+            game.play(game.to_move(), Move::Play(point)).expect("a legal move");
+        }
+        let mut input = Input::zero(size.columns(), size.rows());
+        Features::default().fill(&Line::new(&game), &mut input);
+        input
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernels::kernel::Kernel;
+    use crate::kernels::moments::{Place, Which};
+    use crate::layer::Activation;
+    use crate::model::Block;
+    use crate::random::{self, BlockKind, Options};
+
+    #[test]
+    fn arithmetic_that_computes_something_else_is_noticed() {
+        let network = |seed| random::network(&Options { seed, ..Options::default() }).unwrap();
+        let [one, other] = [1, 2].map(network);
+        let exact = Arithmetic { kernel: Kernel::Portable, precision: Precision::F32 };
+        let [trial_one, trial_other] = [&one, &other].map(|network| Trial::of(Prepared::new(network, exact)));
+        let emulated = Arithmetic { kernel: Kernel::EmulatedBf16, precision: Precision::Bf16 };
+        for arithmetic in [exact, emulated] {
+            let prepared = Prepared::new(&one, arithmetic);
+            assert!(trial_one.agrees(&one, &prepared), "{}", arithmetic.name());
+            assert!(!trial_other.agrees(&other, &prepared), "{}", arithmetic.name());
+        }
+    }
+
+    fn transformer() -> Network {
+        let blocks = vec![BlockKind::NestedTransformer, BlockKind::Attention, BlockKind::FeedForward];
+        let options =
+            Options { version: 17, blocks, channels: 64, activation: Activation::Silu, ..Options::default() };
+        random::network(&options).unwrap()
+    }
+
+    #[test]
+    fn all_products_in_8_bits_are_looked_at() {
+        let network = transformer();
+        let trial = Trial::of(Prepared::without_rounding(&network, Kernel::Portable));
+        let Block::NestedBottleneck(nested) = &network.trunk.blocks[0] else { panic!("a nested block") };
+        let place = Place::TRUNK.inside(0);
+        let inner = nested.blocks.iter().enumerate().map(|(index, block)| (place.inside(index), block));
+        let outer = network.trunk.blocks.iter().enumerate().skip(1);
+        let outer = outer.map(|(index, block)| (Place::TRUNK.inside(index), block));
+        let is_known = |place, which| {
+            trial.observed.of(place, which).is_some_and(|moments| moments.most.iter().any(|most| *most > 0.0))
+        };
+        for (place, block) in inner.chain(outer) {
+            assert!(is_known(place, Which::First), "{place:?}");
+            // What attention ends with is in 16 bits.
+            assert_eq!(is_known(place, Which::Last), matches!(block, Block::FeedForward(_)), "{place:?}");
+        }
+        assert!(!is_known(Place::TRUNK.inside(3), Which::First));
+    }
+
+    /// A channel that is much larger behind norms than the others, with small weights, spoils what is rounded without a look.
+    #[test]
+    fn a_large_channel_spoils_nothing() {
+        let mut network = transformer();
+        let Block::NestedBottleneck(nested) = &mut network.trunk.blocks[0] else { panic!("a nested block") };
+        for block in &mut nested.blocks {
+            let (norm, matrices) = match block {
+                Block::Attention(block) => {
+                    (&mut block.norm, vec![&mut block.query, &mut block.key, &mut block.value])
+                }
+                Block::FeedForward(block) => (&mut block.norm, vec![&mut block.first, &mut block.gate]),
+                _ => panic!("no block of a transformer"),
+            };
+            norm.scale[3] *= 40.0;
+            for matrix in matrices {
+                matrix.weights[3 * matrix.outputs..][..matrix.outputs]
+                    .iter_mut()
+                    .for_each(|weight| *weight /= 40.0);
+            }
+        }
+        let arithmetic = Arithmetic { kernel: Kernel::Portable, precision: Precision::Int8 };
+        let off = |prepared: &Prepared| -> f32 {
+            let exact = Prepared::without_rounding(&network, Kernel::Portable);
+            let squares = trial_inputs().map(|input| {
+                let [found, wanted] =
+                    [prepared, &exact].map(|it| it.evaluate_one(&input, &mut Scratch::default()).unwrap());
+                let owners = found.ownership.iter().zip(&wanted.ownership);
+                owners.map(|(found, wanted)| (found - wanted).powi(2)).sum::<f32>()
+            });
+            squares.into_iter().sum::<f32>().sqrt()
+        };
+        let without_a_look =
+            Prepared::with_primitives(&network, arithmetic, Primitives::of(Kernel::Portable));
+        let (plain, tried) = (off(&without_a_look), off(&Prepared::new(&network, arithmetic)));
+        assert!(tried < plain / 3.0, "{tried} {plain}");
+    }
+}

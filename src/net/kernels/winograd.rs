@@ -1,0 +1,573 @@
+//! Convolutions with a window of 3 × 3, by a transformation in which they are products of numbers.
+//!
+//! A tile of the result, 4 × 4 or 3 × 3 points, depends on a tile of the input that is 2 points larger each way.
+//! Both are seen as polynomials of two variables that are evaluated at 6 × 6 or 5 × 5 places; there, a convolution
+//! is a multiplication. A tile of 4 × 4 costs 36 multiplications instead of 144 for each pair of channels, one of
+//! 3 × 3 costs 25 instead of 81.
+//!
+//! CITE: Winograd, "Arithmetic complexity of computations" (1980); Lavin and Gray, "Fast algorithms for
+//! convolutional neural networks" (2016), section 4.
+
+use super::rows::{inverse, largest};
+use super::simd::{Simd, SimdBf16};
+
+/// A size of tiles.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum TileSize {
+    /// 3 × 3 points of the result.
+    Three,
+    /// 4 × 4 points of the result.
+    Four,
+}
+
+impl TileSize {
+    pub(super) const BOTH: [TileSize; 2] = [TileSize::Three, TileSize::Four];
+
+    /// Rows and columns of a tile of the result.
+    pub(super) const fn output(self) -> usize {
+        match self {
+            TileSize::Three => 3,
+            TileSize::Four => 4,
+        }
+    }
+
+    /// Rows and columns of a tile of the input, and of the places.
+    pub(super) const fn input(self) -> usize {
+        self.output() + 2
+    }
+
+    /// Places at which polynomials are evaluated.
+    pub(super) const fn places(self) -> usize {
+        self.input() * self.input()
+    }
+
+    /// Tiles that cover a board.
+    pub(super) const fn tiles(self, width: usize, height: usize) -> usize {
+        width.div_ceil(self.output()) * height.div_ceil(self.output())
+    }
+
+    /// For each row and column of the places, the largest magnitude that the transformation in one dimension can give of points
+    /// of magnitude 1.
+    const fn bounds(self) -> [f32; 6] {
+        const NEAR_ROW: f32 = ((1.0 + FAR * FAR) * (1.0 + NEAR)) as f32;
+        const FAR_ROW: f32 = ((1.0 + NEAR * NEAR) * (1.0 + FAR)) as f32;
+        const OUTER_ROW: f32 = (NEAR * NEAR * FAR * FAR + NEAR * NEAR + FAR * FAR + 1.0) as f32;
+        match self {
+            TileSize::Three => [6.0, 4.0, 6.0, 2.0, 6.0, 0.0],
+            TileSize::Four => [OUTER_ROW, NEAR_ROW, NEAR_ROW, FAR_ROW, FAR_ROW, OUTER_ROW],
+        }
+    }
+
+    /// The largest magnitude that a number at a place can have if those of all points are at most 1.
+    pub(super) const fn bound(self, place: usize) -> f32 {
+        self.bounds()[place / self.input()] * self.bounds()[place % self.input()]
+    }
+
+    /// The size with fewer multiplications for a board.
+    pub(super) fn best(width: usize, height: usize) -> TileSize {
+        let cost = |size: &TileSize| size.places() * (size.tiles(width, height) + LOADING);
+        if cost(&TileSize::Three) < cost(&TileSize::Four) { TileSize::Three } else { TileSize::Four }
+    }
+
+    /// Windows at a place: `windows` is `[y][x][number]`, the result has as many numbers.
+    pub(super) fn transform_windows(self, place: usize, windows: &[f32], result: &mut [f32]) {
+        // Row `i` evaluates a polynomial of degree 2 at a place, divided by what Lagrange's interpolation at that place
+        // divides by. The places are 0, 1, −1, 2 and infinity for small tiles.
+        const THREE: [[f64; 3]; 5] = [
+            [1.0 / 2.0, 0.0, 0.0],
+            [-1.0 / 2.0, -1.0 / 2.0, -1.0 / 2.0],
+            [-1.0 / 6.0, 1.0 / 6.0, -1.0 / 6.0],
+            [1.0 / 6.0, 1.0 / 3.0, 2.0 / 3.0],
+            [0.0, 0.0, 1.0],
+        ];
+        const FOUR: [[f64; 3]; 6] = [
+            [1.0 / (NEAR * NEAR * FAR * FAR), 0.0, 0.0],
+            row(NEAR, FAR),
+            row(-NEAR, FAR),
+            row(FAR, NEAR),
+            row(-FAR, NEAR),
+            [0.0, 0.0, 1.0],
+        ];
+        let rows: &[[f64; 3]] = match self {
+            TileSize::Three => &THREE,
+            TileSize::Four => &FOUR,
+        };
+        let (row_y, row_x) = (rows[place / rows.len()], rows[place % rows.len()]);
+        let each = result.len();
+        assert_eq!(windows.len(), 9 * each);
+        // Many windows at a time, for vectors; in 64 bits, for exactness.
+        const AT_A_TIME: usize = 64;
+        for (index, result) in result.chunks_mut(AT_A_TIME).enumerate() {
+            let mut sums = [0.0f64; AT_A_TIME];
+            for at in 0..9 {
+                let (y, x) = (row_y[at / 3], row_x[at % 3]);
+                if y == 0.0 || x == 0.0 {
+                    continue;
+                }
+                let weights = &windows[at * each + index * AT_A_TIME..][..result.len()];
+                for (sum, weight) in sums.iter_mut().zip(weights) {
+                    *sum += y * f64::from(*weight) * x;
+                }
+            }
+            result.iter_mut().zip(sums).for_each(|(to, sum)| *to = sum as f32);
+        }
+    }
+}
+
+/// What it costs to fetch the weights of a place for a board, in rows of their product: where boards are small, they come from far.
+const LOADING: usize = 10;
+
+/// The places for tiles of 4 × 4 are 0, ± this, ± [`FAR`] and infinity. Rounding errors are half as large as with the
+/// usual 1 and 2.
+///
+/// CITE: Alam et al., "Winograd convolution for deep neural networks: Efficient point selection" (2022), for looking
+/// for better places; these were found by trying fractions with small denominators.
+const NEAR: f64 = 0.75;
+const FAR: f64 = 1.5;
+
+/// A row of the transformation of windows: the polynomial at `place`, where `other` and its opposite are two more places.
+const fn row(place: f64, other: f64) -> [f64; 3] {
+    let square = place * place;
+    let divisor = 2.0 * square * (square - other * other);
+    [1.0 / divisor, place / divisor, square / divisor]
+}
+
+/// A transformation of several boards of the same size between planes and tiles.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Boards {
+    pub(super) size: TileSize,
+    pub(super) width: usize,
+    pub(super) height: usize,
+    pub(super) count: usize,
+    /// Channels; a multiple of a vector.
+    pub(super) channels: usize,
+    /// The point of the plane, counted from the first of these boards, that stands for everything outside: zeros.
+    pub(super) outside: usize,
+}
+
+impl Boards {
+    /// Tiles of one board.
+    fn tiles_each(&self) -> usize {
+        self.size.tiles(self.width, self.height)
+    }
+
+    /// Tiles of all boards.
+    pub(super) fn tiles(&self) -> usize {
+        self.count * self.tiles_each()
+    }
+
+    /// Numbers in a plane with these boards only.
+    fn plane_len(&self) -> usize {
+        self.count * self.width * self.height * self.channels
+    }
+
+    /// Numbers at all places of all tiles.
+    pub(super) fn places_len(&self) -> usize {
+        self.size.places() * self.tiles() * self.channels
+    }
+
+    /// The upper left corner of a tile: the first point of its board, column and row.
+    fn corner(&self, tile: usize) -> (usize, usize, usize) {
+        let across = self.width.div_ceil(self.size.output());
+        let (board, tile) = (tile / self.tiles_each(), tile % self.tiles_each());
+        let (x, y) = (tile % across * self.size.output(), tile / across * self.size.output());
+        (board * self.width * self.height, x, y)
+    }
+}
+
+/// The two one-dimensional transformations of a size. Arrays are as long as the larger size needs.
+trait Transform {
+    const SIZE: TileSize;
+    /// Points to places; the transposed of what evaluates the result (see [`output`](Self::output)).
+    fn input<S: Simd>(s: S, d: [S::V; 6]) -> [S::V; 6];
+    /// Places to points.
+    fn output<S: Simd>(s: S, m: [S::V; 6]) -> [S::V; 4];
+}
+
+struct Three;
+
+impl Transform for Three {
+    const SIZE: TileSize = TileSize::Three;
+
+    #[inline(always)]
+    fn input<S: Simd>(s: S, d: [S::V; 6]) -> [S::V; 6] {
+        let two = s.splat(2.0);
+        let three_one = s.sub(d[3], d[1]);
+        [
+            // 2d₀ − d₁ − 2d₂ + d₃
+            s.mul_add(two, s.sub(d[0], d[2]), three_one),
+            // −2d₁ − d₂ + d₃
+            s.sub(s.sub(d[3], d[2]), s.mul(two, d[1])),
+            // 2d₁ − 3d₂ + d₃
+            s.add(s.mul_add(two, d[1], d[3]), s.mul(s.splat(-3.0), d[2])),
+            three_one,
+            // 2d₁ − d₂ − 2d₃ + d₄
+            s.sub(s.sub(d[4], d[2]), s.mul(two, three_one)),
+            d[5],
+        ]
+    }
+
+    #[inline(always)]
+    fn output<S: Simd>(s: S, m: [S::V; 6]) -> [S::V; 4] {
+        let (two, four) = (s.splat(2.0), s.splat(4.0));
+        let (sum, difference) = (s.add(m[1], m[2]), s.sub(m[1], m[2]));
+        [
+            s.add(s.add(m[0], sum), m[3]),
+            s.mul_add(two, m[3], difference),
+            s.add(s.mul_add(four, m[3], sum), m[4]),
+            m[5],
+        ]
+    }
+}
+
+struct Four;
+
+impl Transform for Four {
+    const SIZE: TileSize = TileSize::Four;
+
+    #[inline(always)]
+    fn input<S: Simd>(s: S, d: [S::V; 6]) -> [S::V; 6] {
+        let (near, far) = (NEAR as f32, FAR as f32);
+        let [product, sum] = [near * near * far * far, -(near * near + far * far)].map(|x| s.splat(x));
+        let [minus_near, minus_far] = [-near * near, -far * far].map(|x| s.splat(x));
+        let (near, far) = (s.splat(near), s.splat(far));
+        let (even, odd) = (s.mul_add(minus_far, d[2], d[4]), s.mul(near, s.mul_add(minus_far, d[1], d[3])));
+        let (far_even, far_odd) =
+            (s.mul_add(minus_near, d[2], d[4]), s.mul(far, s.mul_add(minus_near, d[1], d[3])));
+        [
+            // n²f²d₀ − (n² + f²)d₂ + d₄
+            s.mul_add(product, d[0], s.mul_add(sum, d[2], d[4])),
+            // d₄ − f²d₂ ± n(d₃ − f²d₁)
+            s.add(even, odd),
+            s.sub(even, odd),
+            // d₄ − n²d₂ ± f(d₃ − n²d₁)
+            s.add(far_even, far_odd),
+            s.sub(far_even, far_odd),
+            // n²f²d₁ − (n² + f²)d₃ + d₅
+            s.mul_add(product, d[1], s.mul_add(sum, d[3], d[5])),
+        ]
+    }
+
+    #[inline(always)]
+    fn output<S: Simd>(s: S, m: [S::V; 6]) -> [S::V; 4] {
+        let [near, far] = [NEAR as f32, FAR as f32].map(|x| [x, x * x, x * x * x].map(|x| s.splat(x)));
+        let (sum, difference) = (s.add(m[1], m[2]), s.sub(m[1], m[2]));
+        let (far_sum, far_difference) = (s.add(m[3], m[4]), s.sub(m[3], m[4]));
+        [
+            s.add(s.add(m[0], sum), far_sum),
+            s.mul_add(far[0], far_difference, s.mul(near[0], difference)),
+            s.mul_add(far[1], far_sum, s.mul(near[1], sum)),
+            s.mul_add(far[2], far_difference, s.mul_add(near[2], difference, m[5])),
+        ]
+    }
+}
+
+/// What the numbers at places are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum PlaceNumbers {
+    /// `f32`.
+    Floats,
+    /// bf16.
+    Bf16s,
+    /// Integers of 16 bits.
+    Halves,
+}
+
+impl PlaceNumbers {
+    /// How many of them there are in a word of 32 bits.
+    pub(super) const fn of_word(self) -> usize {
+        match self {
+            PlaceNumbers::Floats => 1,
+            PlaceNumbers::Bf16s | PlaceNumbers::Halves => 2,
+        }
+    }
+}
+
+/// The largest integer that a number at a place becomes.
+pub(super) const MOST: f32 = i16::MAX as f32;
+
+/// How numbers at places are kept.
+trait Kept<S: Simd> {
+    type Number;
+    /// Are they multiplied by something that makes integers of them?
+    const IS_SCALED: bool = false;
+    /// # Safety
+    /// A vector of them at `to` can be written.
+    unsafe fn store(s: S, x: S::V, to: *mut Self::Number);
+}
+
+/// As `f32`.
+struct Whole;
+
+impl<S: Simd> Kept<S> for Whole {
+    type Number = f32;
+
+    #[inline(always)]
+    unsafe fn store(s: S, x: S::V, to: *mut f32) {
+        // SAFETY: the caller's.
+        unsafe { s.store_unchecked(x, to) }
+    }
+}
+
+/// As bf16.
+struct Bf16;
+
+impl<S: SimdBf16> Kept<S> for Bf16 {
+    type Number = u16;
+
+    #[inline(always)]
+    unsafe fn store(s: S, x: S::V, to: *mut u16) {
+        // SAFETY: the caller's.
+        unsafe { s.store_bf16(x, to) }
+    }
+}
+
+/// As integers of 16 bits.
+struct Half;
+
+impl<S: Simd> Kept<S> for Half {
+    type Number = i16;
+    const IS_SCALED: bool = true;
+
+    #[inline(always)]
+    unsafe fn store(s: S, x: S::V, to: *mut i16) {
+        // SAFETY: the caller's.
+        unsafe { s.store_halves(s.to_int(x), to) }
+    }
+}
+
+/// From a plane `[board][y][x][channel]` to the places `[place][tile][channel]`, of `f32`. Tiles get no scale.
+#[inline(always)]
+pub(super) fn to_places<S: Simd>(
+    s: S,
+    boards: &Boards,
+    plane: &[f32],
+    places: &mut [u32],
+    _scales: &mut [f32],
+) {
+    transform::<S, Whole>(s, boards, plane, bytemuck::cast_slice_mut(places), &[]);
+}
+
+/// The same, rounded to bf16.
+#[inline(always)]
+pub(super) fn to_places_of_bf16s<S: SimdBf16>(
+    s: S,
+    boards: &Boards,
+    plane: &[f32],
+    places: &mut [u32],
+    _scales: &mut [f32],
+) {
+    transform::<S, Bf16>(s, boards, plane, bytemuck::cast_slice_mut(places), &[]);
+}
+
+/// The same, rounded to integers of 16 bits: a number is the integer times the scale of its tile, which all tiles of a board share,
+/// times the [bound](TileSize::bound) of its place.
+#[inline(always)]
+pub(super) fn to_places_of_halves<S: Simd>(
+    s: S,
+    boards: &Boards,
+    plane: &[f32],
+    places: &mut [u32],
+    scales: &mut [f32],
+) {
+    let each = boards.width * boards.height * boards.channels;
+    let tiles = boards.tiles_each();
+    for (plane, scales) in plane.chunks_exact(each).zip(scales.chunks_exact_mut(tiles)).take(boards.count) {
+        scales.fill(largest(s, plane) / MOST);
+    }
+    transform::<S, Half>(s, boards, plane, bytemuck::cast_slice_mut(places), scales);
+}
+
+#[inline(always)]
+fn transform<S: Simd, K: Kept<S>>(
+    s: S,
+    boards: &Boards,
+    plane: &[f32],
+    places: &mut [K::Number],
+    scales: &[f32],
+) {
+    match boards.size {
+        TileSize::Three => transform_by::<S, Three, K>(s, boards, plane, places, scales),
+        TileSize::Four => transform_by::<S, Four, K>(s, boards, plane, places, scales),
+    }
+}
+
+#[inline(always)]
+#[expect(clippy::needless_range_loop, reason = "indices of rows and columns, in a formula")]
+fn transform_by<S: Simd, T: Transform, K: Kept<S>>(
+    s: S,
+    boards: &Boards,
+    plane: &[f32],
+    places: &mut [K::Number],
+    scales: &[f32],
+) {
+    let &Boards { width, height, channels, .. } = boards;
+    let tiles = boards.tiles();
+    let outside = boards.outside * channels;
+    assert!(plane.len() >= boards.plane_len().max(outside + channels) && places.len() >= boards.places_len());
+    assert!(channels.is_multiple_of(S::LANES));
+    let side = T::SIZE.input();
+    for tile in 0..tiles {
+        let (first, left, top) = boards.corner(tile);
+        // Where the points of the tile lie. The window reaches one point to each side of it.
+        let mut from = [[outside; 6]; 6];
+        for (y, from) in from.iter_mut().enumerate().take(side) {
+            for (x, from) in from.iter_mut().enumerate().take(side) {
+                let (x, y) = ((left + x).wrapping_sub(1), (top + y).wrapping_sub(1));
+                if x < width && y < height {
+                    *from = (first + y * width + x) * channels;
+                }
+            }
+        }
+        let mut factors = [0.0; 36];
+        if K::IS_SCALED {
+            for (place, factor) in factors.iter_mut().enumerate().take(side * side) {
+                *factor = inverse(scales[tile] * T::SIZE.bound(place));
+            }
+        }
+        for channel in (0..channels).step_by(S::LANES) {
+            let mut rows = [[s.splat(0.0); 6]; 6];
+            for y in 0..side {
+                let mut row = [s.splat(0.0); 6];
+                for x in 0..side {
+                    // SAFETY: `from` is the beginning of a point of the plane, and there is a whole vector from
+                    // `channel` on.
+                    row[x] = unsafe { s.load_unchecked(plane.as_ptr().add(from[y][x] + channel)) };
+                }
+                rows[y] = T::input(s, row);
+            }
+            for x in 0..side {
+                let mut column = [s.splat(0.0); 6];
+                for y in 0..side {
+                    column[y] = rows[y][x];
+                }
+                let column = T::input(s, column);
+                for (y, &value) in column.iter().enumerate().take(side) {
+                    let place = y * side + x;
+                    let value = if K::IS_SCALED { s.mul(value, s.splat(factors[place])) } else { value };
+                    let to = (place * tiles + tile) * channels + channel;
+                    // SAFETY: the place is less than `places()`, the tile less than `tiles`.
+                    unsafe { K::store(s, value, places.as_mut_ptr().add(to)) };
+                }
+            }
+        }
+    }
+}
+
+/// From the places `[place][tile][channel]` to a plane `[board][y][x][channel]`, or added to what is there.
+#[inline(always)]
+pub(super) fn from_places<S: Simd>(s: S, boards: &Boards, places: &[f32], plane: &mut [f32], is_added: bool) {
+    match (boards.size, is_added) {
+        (TileSize::Three, false) => from_places_of::<S, Three, false>(s, boards, places, plane),
+        (TileSize::Three, true) => from_places_of::<S, Three, true>(s, boards, places, plane),
+        (TileSize::Four, false) => from_places_of::<S, Four, false>(s, boards, places, plane),
+        (TileSize::Four, true) => from_places_of::<S, Four, true>(s, boards, places, plane),
+    }
+}
+
+#[inline(always)]
+#[expect(clippy::needless_range_loop, reason = "indices of rows and columns, in a formula")]
+fn from_places_of<S: Simd, T: Transform, const ADDED: bool>(
+    s: S,
+    boards: &Boards,
+    places: &[f32],
+    plane: &mut [f32],
+) {
+    let &Boards { width, height, channels, .. } = boards;
+    let tiles = boards.tiles();
+    assert!(plane.len() >= boards.plane_len() && places.len() >= boards.places_len());
+    assert!(channels.is_multiple_of(S::LANES));
+    let (side, result_side) = (T::SIZE.input(), T::SIZE.output());
+    for tile in 0..tiles {
+        let (first, left, top) = boards.corner(tile);
+        for channel in (0..channels).step_by(S::LANES) {
+            let mut columns = [[s.splat(0.0); 4]; 6];
+            for x in 0..side {
+                let mut column = [s.splat(0.0); 6];
+                for y in 0..side {
+                    let from = ((y * side + x) * tiles + tile) * channels + channel;
+                    // SAFETY: the place is less than `places()`, the tile less than `tiles`.
+                    column[y] = unsafe { s.load_unchecked(places.as_ptr().add(from)) };
+                }
+                columns[x] = T::output(s, column);
+            }
+            for y in 0..result_side {
+                let mut row = [s.splat(0.0); 6];
+                for x in 0..side {
+                    row[x] = columns[x][y];
+                }
+                let row = T::output(s, row);
+                for (x, &value) in row.iter().enumerate().take(result_side) {
+                    if left + x < width && top + y < height {
+                        let to = (first + (top + y) * width + left + x) * channels + channel;
+                        // SAFETY: the point is on the board, and there is a whole vector from `channel` on.
+                        unsafe {
+                            let to = plane.as_mut_ptr().add(to);
+                            let value = if ADDED { s.add(s.load_unchecked(to), value) } else { value };
+                            s.store_unchecked(value, to);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::simd::Portable;
+    use super::*;
+
+    /// What each row of the transformation makes of points of magnitude 1 at most: the sum of what it makes of single points.
+    fn most<T: Transform>() -> [f32; 6] {
+        let mut most = [0.0; 6];
+        for point in 0..T::SIZE.input() {
+            let mut points = [Portable.splat(0.0); 6];
+            points[point] = Portable.splat(1.0);
+            for (most, row) in most.iter_mut().zip(T::input(Portable, points)).take(T::SIZE.input()) {
+                *most += row[0].abs();
+            }
+        }
+        most
+    }
+
+    #[test]
+    fn no_number_at_a_place_is_larger_than_its_bound() {
+        assert_eq!(most::<Three>(), TileSize::Three.bounds());
+        for (most, bound) in most::<Four>().into_iter().zip(TileSize::Four.bounds()) {
+            assert!((most - bound).abs() < 1e-5, "{most} {bound}");
+        }
+    }
+
+    /// Boards on which every number is as large as it can be become integers that fill their bits and do not overflow, and mean what
+    /// the numbers are.
+    #[test]
+    fn integers_at_places_are_the_numbers_rounded() {
+        let mut rng = kosumi_go::rng::Rng::new(7);
+        for (side, size) in [(7, TileSize::Three), (9, TileSize::Four)] {
+            let (channels, area) = (4, side * side);
+            let boards = Boards { size, width: side, height: side, count: 2, channels, outside: 2 * area };
+            let mut plane: Vec<f32> =
+                (0..2 * area * channels).map(|_| if rng.below(2) == 0 { -3.0 } else { 3.0 }).collect();
+            // The second board's numbers are a hundred times as large.
+            plane[area * channels..].iter_mut().for_each(|x| *x *= 100.0);
+            plane.resize((2 * area + 1) * channels, 0.0);
+            let (mut floats, mut halves) =
+                (vec![0u32; boards.places_len()], vec![0u32; boards.places_len() / 2]);
+            let mut scales = vec![0.0; boards.tiles()];
+            to_places(Portable, &boards, &plane, &mut floats, &mut []);
+            to_places_of_halves(Portable, &boards, &plane, &mut halves, &mut scales);
+            let (floats, halves): (&[f32], &[i16]) =
+                (bytemuck::cast_slice(&floats), bytemuck::cast_slice(&halves));
+            let mut largest = 0;
+            for (index, (float, half)) in floats.iter().zip(halves).enumerate() {
+                let (place, tile) = (index / channels / boards.tiles(), index / channels % boards.tiles());
+                let step = scales[tile] * size.bound(place);
+                let difference = (f32::from(*half) * step - float).abs();
+                assert!(difference <= 0.51 * step, "{difference}, steps of {step}");
+                largest = largest.max(half.unsigned_abs());
+            }
+            assert!(largest > 12_000, "{largest}");
+        }
+    }
+}

@@ -1,0 +1,331 @@
+//! The layers that networks are made of.
+//!
+//! Invariant: a layer is only made by the reader or by [`random`](super::random), which see to it that there are
+//! exactly as many weights as its dimensions ask for and that all of them are finite. The forward passes rely on
+//! it, hence the private fields.
+
+/// What a convolution with an odd window adds up around every point. Outside the board is zero.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Conv {
+    pub(crate) name: String,
+    /// Rows of the window; odd.
+    pub(crate) height: usize,
+    /// Columns of the window; odd.
+    pub(crate) width: usize,
+    pub(crate) inputs: usize,
+    /// Number of output channels.
+    pub outputs: usize,
+    /// In the order `[y][x][input][output]`, the window's rows from the top.
+    pub weights: Vec<f32>,
+}
+
+/// A matrix between two vectors of channels.
+#[derive(Clone, PartialEq, Debug)]
+pub struct MatMul {
+    pub(crate) name: String,
+    pub(crate) inputs: usize,
+    /// Number of output channels.
+    pub outputs: usize,
+    /// In the order `[input][output]`.
+    pub weights: Vec<f32>,
+}
+
+/// A vector that is added to the channels behind a [`MatMul`].
+#[derive(Clone, PartialEq, Debug)]
+pub struct Bias {
+    pub(crate) name: String,
+    pub(crate) weights: Vec<f32>,
+}
+
+/// Batch normalisation as it is at inference: a factor and a bias for every channel.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Norm {
+    pub(crate) name: String,
+    /// Added to the variance. Held as `f64`, so that its decimal text survives a round trip.
+    pub(crate) epsilon: f64,
+    pub(crate) mean: Vec<f32>,
+    pub(crate) variance: Vec<f32>,
+    pub(crate) scale: Option<Vec<f32>>,
+    pub(crate) bias: Option<Vec<f32>>,
+}
+
+/// The two vectors that a [`Norm`] comes to: `x` becomes `x * scale + bias`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Affine {
+    pub(crate) scale: Vec<f32>,
+    pub(crate) bias: Vec<f32>,
+}
+
+/// Normalisation by the root mean square of a point's channels, as transformers have it: `x` becomes
+/// `x / √(mean of the channels' squares + ε) · scale`.
+///
+/// CITE: Zhang and Sennrich, "Root mean square layer normalization" (2019).
+#[derive(Clone, PartialEq, Debug)]
+pub struct RmsNorm {
+    pub(crate) name: String,
+    /// Added to the mean square. Held as `f64`, so that its decimal text survives a round trip.
+    pub(crate) epsilon: f64,
+    /// A factor for every channel.
+    pub(crate) scale: Vec<f32>,
+}
+
+/// As [`RmsNorm`], with a bias, at the end of a trunk.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TrunkRmsNorm {
+    pub(crate) name: String,
+    /// Added to the mean square. Held as `f64`, so that its decimal text survives a round trip.
+    pub(crate) epsilon: f64,
+    /// Is the mean square that of all channels of all points together, instead of one for every point?
+    pub(crate) is_spatial: bool,
+    /// A factor for every channel.
+    pub(crate) scale: Vec<f32>,
+    pub(crate) bias: Vec<f32>,
+}
+
+/// How attention is told where on the board a query and a key stand: each pair of channels `(2p, 2p + 1)` of both is
+/// turned by an angle that grows with the column and the row, so that their product depends on how far apart the two
+/// points are.
+///
+/// CITE: Su et al., "RoFormer: enhanced transformer with rotary position embedding" (2021).
+#[derive(Clone, PartialEq, Debug)]
+pub enum RotaryEmbedding {
+    /// The first half of the pairs turns with the row (counted from the top), the second with the column. Within a
+    /// half of `n` pairs, pair `p` turns by `theta^(−p / n)` radians a step.
+    Fixed {
+        /// Its name in the file.
+        name: String,
+        /// Above zero. Held as `f64`, so that its decimal text survives a round trip.
+        theta: f64,
+    },
+    /// Every pair of channels of every key head turns by its own angles.
+    Learned {
+        /// Its name in the file.
+        name: String,
+        /// Radians for a step to the right and for one downwards, in the order `[key head][pair][right, down]`.
+        frequencies: Vec<f32>,
+    },
+}
+
+/// A function that is applied to every number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Activation {
+    /// `x`
+    Identity,
+    /// `max(x, 0)`
+    Relu,
+    /// `x · tanh(ln(1 + eˣ))`. CITE: Misra, "Mish: a self regularized non-monotonic activation function" (2019).
+    Mish,
+    /// `x / (1 + e⁻ˣ)`. CITE: Elfwing et al., "Sigmoid-weighted linear units for neural network function
+    /// approximation in reinforcement learning" (2017).
+    Silu,
+}
+
+/// An activation and the name it has in the file.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ActivationLayer {
+    pub(crate) name: String,
+    pub(crate) activation: Activation,
+}
+
+impl Norm {
+    pub(crate) fn channels(&self) -> usize {
+        self.mean.len()
+    }
+
+    /// The four vectors folded into two, once for all points: `(x − mean) / √(variance + ε) · scale + bias` is
+    /// affine in `x`, and a fifth of the memory traffic is gone.
+    pub(crate) fn folded(&self) -> Affine {
+        let mut affine = Affine { scale: Vec::new(), bias: Vec::new() };
+        for channel in 0..self.channels() {
+            let scale = self.scale.as_ref().map_or(1.0, |scale| scale[channel]);
+            let bias = self.bias.as_ref().map_or(0.0, |bias| bias[channel]);
+            let scale = scale / (self.variance[channel] + self.epsilon as f32).sqrt();
+            affine.scale.push(scale);
+            affine.bias.push(bias - scale * self.mean[channel]);
+        }
+        affine
+    }
+}
+
+impl RotaryEmbedding {
+    /// How far pair `pair` of `pairs` in a head of keys is turned, in radians: for a step to the right, and for one
+    /// downwards.
+    pub(crate) fn steps(&self, key_head: usize, pair: usize, pairs: usize) -> [f64; 2] {
+        match self {
+            RotaryEmbedding::Learned { frequencies, .. } => {
+                let start = (key_head * pairs + pair) * 2;
+                [frequencies[start], frequencies[start + 1]].map(f64::from)
+            }
+            RotaryEmbedding::Fixed { theta, .. } => {
+                let half = pairs / 2;
+                let step = theta.powf(-((pair % half) as f64) / half as f64);
+                if pair < half { [0.0, step] } else { [step, 0.0] }
+            }
+        }
+    }
+}
+
+impl Affine {
+    pub(crate) fn is_finite(&self) -> bool {
+        self.scale.iter().chain(&self.bias).all(|x| x.is_finite())
+    }
+}
+
+impl Activation {
+    /// All of them.
+    pub const ALL: [Activation; 4] =
+        [Activation::Identity, Activation::Relu, Activation::Mish, Activation::Silu];
+
+    /// How files of version 11 and later name it.
+    pub(crate) const fn token(self) -> &'static str {
+        match self {
+            Activation::Identity => "ACTIVATION_IDENTITY",
+            Activation::Relu => "ACTIVATION_RELU",
+            Activation::Mish => "ACTIVATION_MISH",
+            Activation::Silu => "ACTIVATION_SILU",
+        }
+    }
+
+    pub(crate) fn from_token(token: &str) -> Option<Activation> {
+        Activation::ALL.into_iter().find(|it| it.token() == token)
+    }
+
+    /// The word for people.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Activation::Identity => "identity",
+            Activation::Relu => "ReLU",
+            Activation::Mish => "Mish",
+            Activation::Silu => "SiLU",
+        }
+    }
+
+    /// The function itself.
+    pub fn apply(self, x: f32) -> f32 {
+        match self {
+            Activation::Identity => x,
+            Activation::Relu => x.max(0.0),
+            Activation::Mish => mish(x),
+            // For large negative numbers the divisor is infinite, and the result −0.
+            Activation::Silu => x / (1.0 + (-x).exp()),
+        }
+    }
+}
+
+/// `x · tanh(ln(1 + eˣ))`. With `n = eˣ(eˣ + 2)` the hyperbolic tangent is `n / (n + 2)`, which loses no digits on
+/// either side; beyond 20 it is 1 in `f32`, and `n` might overflow.
+fn mish(x: f32) -> f32 {
+    if x > 20.0 {
+        return x;
+    }
+    let e = x.exp();
+    let n = e * (e + 2.0);
+    x * (n / (n + 2.0))
+}
+
+/// Any layer that holds numbers.
+#[derive(Clone, Copy, Debug)]
+pub enum Layer<'n> {
+    /// A convolution.
+    Conv(&'n Conv),
+    /// A matrix that is applied once to a position.
+    MatMul(&'n MatMul),
+    /// A matrix that is applied to every point.
+    PointMatMul(&'n MatMul),
+    /// A bias.
+    Bias(&'n Bias),
+    /// A normalisation.
+    Norm(&'n Norm),
+    /// A normalisation by the root mean square.
+    RmsNorm(&'n RmsNorm),
+    /// The same at the end of a trunk.
+    TrunkRmsNorm(&'n TrunkRmsNorm),
+    /// The angles of attention.
+    Rotary(&'n RotaryEmbedding),
+    /// What attention does with two points: multiplications with addition for every pair of them.
+    Pairs(usize),
+}
+
+impl Layer<'_> {
+    /// The numbers that the file holds for it, the running means and variances of normalisations included.
+    pub fn parameters(self) -> usize {
+        match self {
+            Layer::Conv(conv) => conv.weights.len(),
+            Layer::MatMul(matrix) | Layer::PointMatMul(matrix) => matrix.weights.len(),
+            Layer::Bias(bias) => bias.weights.len(),
+            Layer::Norm(norm) => {
+                let optional = [&norm.scale, &norm.bias].into_iter().flatten().map(Vec::len).sum::<usize>();
+                norm.mean.len() + norm.variance.len() + optional
+            }
+            Layer::RmsNorm(norm) => norm.scale.len(),
+            Layer::TrunkRmsNorm(norm) => norm.scale.len() + norm.bias.len(),
+            Layer::Rotary(RotaryEmbedding::Learned { frequencies, .. }) => frequencies.len(),
+            Layer::Rotary(RotaryEmbedding::Fixed { .. }) | Layer::Pairs(_) => 0,
+        }
+    }
+
+    /// Multiplications with addition that it takes for every point of the board. Convolutions and matrices count;
+    /// what is done once a position, or once for each number, is left out.
+    pub fn multiply_adds(self) -> usize {
+        match self {
+            Layer::Conv(conv) => conv.weights.len(),
+            Layer::PointMatMul(matrix) => matrix.weights.len(),
+            _ => 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mish_is_what_its_definition_says() {
+        let definition = |x: f64| x * x.exp().ln_1p().tanh();
+        for step in -1200..=1200 {
+            let x = step as f32 / 10.0;
+            let (found, wanted) = (f64::from(mish(x)), definition(f64::from(x)));
+            assert!((found - wanted).abs() <= 1e-6 * wanted.abs().max(1e-3), "{x}: {found} {wanted}");
+        }
+        assert_eq!(mish(f32::MAX), f32::MAX);
+        assert_eq!(mish(f32::MIN), 0.0);
+    }
+
+    #[test]
+    fn silu_is_what_its_definition_says() {
+        for step in -1200..=1200 {
+            let x = step as f32 / 10.0;
+            let wanted = f64::from(x) / (1.0 + (-f64::from(x)).exp());
+            let found = f64::from(Activation::Silu.apply(x));
+            assert!((found - wanted).abs() <= 1e-6 * wanted.abs().max(1e-3), "{x}: {found} {wanted}");
+        }
+        assert_eq!(Activation::Silu.apply(f32::MAX), f32::MAX);
+        assert_eq!(Activation::Silu.apply(f32::MIN), 0.0);
+    }
+
+    #[test]
+    fn activations_have_their_own_tokens() {
+        for activation in Activation::ALL {
+            assert_eq!(Activation::from_token(activation.token()), Some(activation));
+        }
+        assert_eq!(Activation::from_token("ACTIVATION_GELU"), None);
+    }
+
+    #[test]
+    fn a_norm_folds_to_what_it_computes() {
+        let norm = Norm {
+            name: "norm".to_owned(),
+            epsilon: 0.25,
+            mean: vec![1.0, -2.0],
+            variance: vec![3.75, 0.0],
+            scale: Some(vec![3.0, -1.0]),
+            bias: Some(vec![0.5, 1.0]),
+        };
+        let affine = norm.folded();
+        // (x − 1) / 2 · 3 + 0.5 and (x + 2) / 0.5 · −1 + 1
+        assert_eq!(affine.scale, [1.5, -2.0]);
+        assert_eq!(affine.bias, [-1.0, -3.0]);
+        let plain = Norm { scale: None, bias: None, ..norm }.folded();
+        assert_eq!((plain.scale, plain.bias), (vec![0.5, 2.0], vec![-0.5, 4.0]));
+    }
+}

@@ -1,0 +1,366 @@
+//! What the numbers of a network mean: probabilities, points, owners.
+//!
+//! Functions are those of `libm`, which are the same on every machine; those of the standard library are not.
+
+use super::model::Network;
+use super::output::{NotFinite, Output};
+use kosumi_go::board::Color;
+
+/// What a network expects of a position.
+///
+/// [`Prediction::new`] gives the view of the player to move; [`for_black`](Prediction::for_black) that of Black.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Prediction {
+    /// The probability of every point, row by row from the top, that the next move is there: 0 where it is
+    /// illegal. Together with `pass` they sum to 1. Not changed by the view.
+    pub policy: Vec<f32>,
+    /// The probability that the next move is a pass.
+    pub pass: f32,
+    /// The probability of a win.
+    pub win: f32,
+    /// The probability of a loss.
+    pub loss: f32,
+    /// The probability of no result. The three sum to 1.
+    pub no_result: f32,
+    /// The expected score at the end, komi included; no result counts as 0.
+    pub score_mean: f32,
+    /// The expected square of that score.
+    pub score_mean_square: f32,
+    /// The points by which the player is ahead: what komi would have to change by for an even game.
+    pub lead: f32,
+    /// How long the result will go on changing, in moves; from version 9 on.
+    pub variance_time: Option<f32>,
+    /// How far the probability of a win, as a value in [−1, 1], is expected to move within a few moves; from
+    /// version 9 on.
+    pub shortterm_value_error: Option<f32>,
+    /// How far the score is expected to move within a few moves, in points; from version 9 on.
+    pub shortterm_score_error: Option<f32>,
+    /// For every point, row by row from the top, the expected owner: 1 for the player, −1 for the opponent.
+    pub ownership: Vec<f32>,
+}
+
+/// How probable every move is.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Policy {
+    /// The probability of every point, row by row from the top: 0 where it is illegal.
+    pub points: Vec<f32>,
+    /// The probability of a pass. It and all points sum to 1.
+    pub pass: f32,
+}
+
+/// What must be known of a position and the user's wishes to say what a network's numbers mean.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'c> {
+    /// For every point, row by row from the top: may the player to move play there? A pass is always legal.
+    pub legal: &'c [bool],
+    /// Can the game end without a result, as it can under the simple ko rule and under territory scoring?
+    pub no_result: bool,
+    /// How much of the optimistic policy is mixed in, from 0 to 1; 0 is what a network expects of play.
+    pub optimism: f32,
+    /// What the policy's logits are divided by: above 1 it is more even, below 1 more decided than the network is.
+    pub temperature: f32,
+}
+
+impl Prediction {
+    /// What `network` means by `output`, as the player to move sees it.
+    ///
+    /// # Errors
+    /// If a number of the result is not finite.
+    ///
+    /// # Panics
+    /// If `context` is not about a board of as many points as `output`.
+    pub fn new(network: &Network, output: &Output, context: Context<'_>) -> Result<Prediction, NotFinite> {
+        let Policy { points: policy, pass } = Policy::new(output, context);
+        let [win, loss, no_result] = result(output.value, context.no_result);
+        let multipliers = &network.multipliers;
+        // The network's scores are those of games with a result.
+        let has_result = 1.0 - no_result;
+        let score_mean = f64::from(output.score_mean) * multipliers.score_mean;
+        let score_stdev = softplus(f64::from(output.score_stdev)) * multipliers.score_stdev;
+        let variance_time = softplus(f64::from(output.variance_time)) * multipliers.variance_time;
+        let errors = output.shortterm_errors.map(|errors| shortterm_errors(network, errors.map(f64::from)));
+        let prediction = Prediction {
+            policy,
+            pass,
+            win: win as f32,
+            loss: loss as f32,
+            no_result: no_result as f32,
+            score_mean: (score_mean * has_result) as f32,
+            score_mean_square: ((score_mean * score_mean + score_stdev * score_stdev) * has_result) as f32,
+            lead: (f64::from(output.lead) * multipliers.lead * has_result) as f32,
+            variance_time: errors.is_some().then_some(variance_time as f32),
+            shortterm_value_error: errors.map(|[value, _]| value as f32),
+            shortterm_score_error: errors.map(|[_, score]| score as f32),
+            ownership: output.ownership.iter().map(|&x| libm::tanhf(x)).collect(),
+        };
+        if prediction.is_finite() { Ok(prediction) } else { Err(NotFinite) }
+    }
+
+    fn is_finite(&self) -> bool {
+        let errors = [self.variance_time, self.shortterm_value_error, self.shortterm_score_error];
+        let single = [self.pass, self.win, self.loss, self.score_mean, self.score_mean_square, self.lead];
+        let vectors = self.policy.iter().chain(&self.ownership);
+        errors.iter().flatten().chain(&single).chain(vectors).all(|x| x.is_finite())
+    }
+
+    /// The mean of what one network predicts of one position; `None` if there are no predictions.
+    pub fn mean(predictions: &[Prediction]) -> Option<Prediction> {
+        let (first, others) = predictions.split_first()?;
+        let mut mean = first.clone();
+        for other in others {
+            let mut other = other.clone();
+            mean.numbers().zip(other.numbers()).for_each(|(sum, number)| *sum += *number);
+        }
+        mean.numbers().for_each(|number| *number /= predictions.len() as f32);
+        Some(mean)
+    }
+
+    /// Everything that it says.
+    fn numbers(&mut self) -> impl Iterator<Item = &mut f32> {
+        let always = [
+            &mut self.pass,
+            &mut self.win,
+            &mut self.loss,
+            &mut self.no_result,
+            &mut self.score_mean,
+            &mut self.score_mean_square,
+            &mut self.lead,
+        ];
+        let newer =
+            [&mut self.variance_time, &mut self.shortterm_value_error, &mut self.shortterm_score_error];
+        let points = self.policy.iter_mut().chain(&mut self.ownership);
+        always.into_iter().chain(newer.into_iter().flatten()).chain(points)
+    }
+
+    /// The same from Black's view, if this is from the view of `to_play`.
+    pub fn for_black(mut self, to_play: Color) -> Prediction {
+        if to_play == Color::White {
+            (self.win, self.loss) = (self.loss, self.win);
+            self.score_mean = -self.score_mean;
+            self.lead = -self.lead;
+            self.ownership.iter_mut().for_each(|owner| *owner = -*owner);
+        }
+        self
+    }
+
+    /// The expected result, in [−1, 1].
+    pub fn value(&self) -> f32 {
+        self.win - self.loss
+    }
+
+    /// The score's standard deviation.
+    pub fn score_stdev(&self) -> f32 {
+        (self.score_mean_square - self.score_mean * self.score_mean).max(0.0).sqrt()
+    }
+}
+
+impl Policy {
+    /// The probabilities of moves, by a softmax over the legal ones.
+    ///
+    /// # Panics
+    /// If `context` is not about a board of as many points as `output`.
+    pub fn new(output: &Output, context: Context<'_>) -> Policy {
+        assert_eq!(output.policy.len(), context.legal.len(), "a word about every point");
+        let mixed = |plain: f32, optimistic: Option<f32>| {
+            let logit = match optimistic {
+                Some(optimistic) => plain + (optimistic - plain) * context.optimism,
+                None => plain,
+            };
+            logit / context.temperature
+        };
+        let optimistic = |point: usize| output.optimistic_policy.as_ref().map(|policy| policy[point]);
+        let pass = mixed(output.pass, output.optimistic_pass);
+        let logits = output.policy.iter().zip(context.legal).enumerate().map(|(point, (&plain, &legal))| {
+            if legal { mixed(plain, optimistic(point)) } else { f32::NEG_INFINITY }
+        });
+        let mut points: Vec<f32> = logits.collect();
+        let most = points.iter().copied().fold(pass, f32::max);
+        // At least 1, because of the largest.
+        let mut sum = 0.0;
+        let pass = libm::expf(pass - most);
+        for probability in &mut points {
+            *probability = libm::expf(*probability - most);
+            sum += *probability;
+        }
+        sum += pass;
+        points.iter_mut().for_each(|probability| *probability /= sum);
+        Policy { points, pass: pass / sum }
+    }
+}
+
+/// Softmax over a win, a loss and, if there can be none, no result.
+fn result(logits: [f32; 3], has_no_result: bool) -> [f64; 3] {
+    let mut logits = logits.map(f64::from);
+    if !has_no_result {
+        logits[2] = f64::NEG_INFINITY;
+    }
+    let most = logits.into_iter().fold(f64::NEG_INFINITY, f64::max);
+    let powers = logits.map(|logit| libm::exp(logit - most));
+    let sum: f64 = powers.iter().sum();
+    powers.map(|power| power / sum)
+}
+
+/// The errors of value and score, which three generations of networks mean differently.
+fn shortterm_errors(network: &Network, [value, score]: [f64; 2]) -> [f64; 2] {
+    let (of_value, of_score) =
+        (network.multipliers.shortterm_value_error, network.multipliers.shortterm_score_error);
+    match network.version {
+        // The square of a softplus; of half the number, so that its slope is the same.
+        14.. => [softplus(value * 0.5) * of_value.sqrt(), softplus(score * 0.5) * of_score.sqrt()],
+        10.. => [(softplus(value) * of_value).sqrt(), (softplus(score) * of_score).sqrt()],
+        _ => [softplus(value), softplus(score) * 10.0],
+    }
+}
+
+/// `ln(1 + eˣ)`, without overflow.
+fn softplus(x: f64) -> f64 {
+    if x > 40.0 { x } else { libm::log1p(libm::exp(x)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random;
+
+    fn network(version: u32) -> Network {
+        random::network(&random::Options { version, ..random::Options::default() }).unwrap()
+    }
+
+    fn output() -> Output {
+        Output {
+            policy: vec![1.0, 2.0, 3.0, 4.0],
+            optimistic_policy: Some(vec![3.0, 2.0, 3.0, 4.0]),
+            pass: 0.0,
+            optimistic_pass: Some(1.0),
+            value: [0.5, -0.5, 0.25],
+            score_mean: 0.5,
+            score_stdev: -1.0,
+            lead: 0.25,
+            variance_time: 1.5,
+            shortterm_errors: Some([1.0, 2.0]),
+            ownership: vec![0.0, 1.0, -1.0, 100.0],
+        }
+    }
+
+    const CONTEXT: Context<'static> =
+        Context { legal: &[true, false, true, true], no_result: true, optimism: 0.0, temperature: 1.0 };
+
+    fn near(found: f32, wanted: f64) {
+        assert!((f64::from(found) - wanted).abs() < 1e-5 * wanted.abs().max(1.0), "{found} {wanted}");
+    }
+
+    #[test]
+    fn moves_share_one_and_illegal_ones_get_nothing() {
+        let prediction = Prediction::new(&network(12), &output(), CONTEXT).unwrap();
+        let sum = [1.0f64, 3.0, 4.0, 0.0].map(f64::exp).iter().sum::<f64>();
+        for (point, logit) in [(0, 1.0f64), (2, 3.0), (3, 4.0)] {
+            near(prediction.policy[point], logit.exp() / sum);
+        }
+        assert_eq!(prediction.policy[1], 0.0);
+        near(prediction.pass, 1.0 / sum);
+        let mixed = Prediction::new(&network(12), &output(), Context { optimism: 0.5, ..CONTEXT }).unwrap();
+        let sum = [2.0f64, 3.0, 4.0, 0.5].map(f64::exp).iter().sum::<f64>();
+        near(mixed.policy[0], 2.0f64.exp() / sum);
+        near(mixed.pass, 0.5f64.exp() / sum);
+    }
+
+    #[test]
+    fn a_temperature_makes_the_policy_even_or_decided() {
+        let odds = |temperature| {
+            let policy = Policy::new(&output(), Context { temperature, ..CONTEXT });
+            policy.points[3] / policy.points[2]
+        };
+        for (temperature, wanted) in [(1.0, 1.0f64), (0.5, 2.0), (2.0, 0.5)] {
+            near(odds(temperature), wanted.exp());
+        }
+    }
+
+    #[test]
+    fn only_a_pass_is_legal() {
+        let context = Context { legal: &[false; 4], ..CONTEXT };
+        let prediction = Prediction::new(&network(12), &output(), context).unwrap();
+        assert_eq!((prediction.policy, prediction.pass), (vec![0.0; 4], 1.0));
+    }
+
+    #[test]
+    fn results_and_scores() {
+        let prediction = Prediction::new(&network(12), &output(), CONTEXT).unwrap();
+        let sum = [0.5f64, -0.5, 0.25].map(f64::exp).iter().sum::<f64>();
+        let no_result = 0.25f64.exp() / sum;
+        near(prediction.win, 0.5f64.exp() / sum);
+        near(prediction.loss, (-0.5f64).exp() / sum);
+        near(prediction.no_result, no_result);
+        near(prediction.score_mean, 10.0 * (1.0 - no_result));
+        near(prediction.lead, 5.0 * (1.0 - no_result));
+        let stdev = 20.0 * (-1.0f64).exp().ln_1p();
+        near(prediction.score_mean_square, (100.0 + stdev * stdev) * (1.0 - no_result));
+        near(prediction.variance_time.unwrap(), 40.0 * 1.5f64.exp().ln_1p());
+        near(prediction.ownership[2], (-1.0f64).tanh());
+        let certain =
+            Prediction::new(&network(12), &output(), Context { no_result: false, ..CONTEXT }).unwrap();
+        assert_eq!(certain.no_result, 0.0);
+        near(certain.win, 1.0 / (1.0 + (-1.0f64).exp()));
+        near(certain.score_mean, 10.0);
+        near(certain.score_stdev(), stdev);
+    }
+
+    #[test]
+    fn short_term_errors_of_three_generations() {
+        let errors = |version| {
+            let prediction = Prediction::new(&network(version), &output(), CONTEXT).unwrap();
+            (prediction.shortterm_value_error.unwrap(), prediction.shortterm_score_error.unwrap())
+        };
+        let softplus = |x: f64| x.exp().ln_1p();
+        for version in [9, 10, 13, 14, 16] {
+            let (value, score) = errors(version);
+            let (wanted_value, wanted_score) = match version {
+                9 => (softplus(1.0), softplus(2.0) * 10.0),
+                10 | 13 => ((softplus(1.0) * 0.25).sqrt(), (softplus(2.0) * 30.0).sqrt()),
+                _ => ((softplus(0.5).powi(2) * 0.25).sqrt(), (softplus(1.0).powi(2) * 30.0).sqrt()),
+            };
+            near(value, wanted_value);
+            near(score, wanted_score);
+        }
+        let old =
+            Prediction::new(&network(8), &Output { shortterm_errors: None, ..output() }, CONTEXT).unwrap();
+        assert_eq!((old.variance_time, old.shortterm_value_error), (None, None));
+    }
+
+    #[test]
+    fn black_sees_the_opposite_of_white() {
+        let own = Prediction::new(&network(12), &output(), CONTEXT).unwrap();
+        assert_eq!(own.clone().for_black(Color::Black), own);
+        let black = own.clone().for_black(Color::White);
+        assert_eq!((black.win, black.loss, black.no_result), (own.loss, own.win, own.no_result));
+        assert_eq!((black.lead, black.score_mean, black.value()), (-own.lead, -own.score_mean, -own.value()));
+        assert_eq!(black.ownership[1], -own.ownership[1]);
+        assert_eq!(black.policy, own.policy);
+    }
+
+    #[test]
+    fn means() {
+        let one = Prediction::new(&network(12), &output(), CONTEXT).unwrap();
+        let other_output = Output { value: [-1.0, 1.0, 0.0], lead: 1.0, pass: 3.0, ..output() };
+        let other = Prediction::new(&network(12), &other_output, CONTEXT).unwrap();
+        let mean = Prediction::mean(&[one.clone(), other.clone()]).unwrap();
+        let half = |a: f32, b: f32| f64::from(a + b) / 2.0;
+        near(mean.win, half(one.win, other.win));
+        near(mean.lead, half(one.lead, other.lead));
+        near(mean.pass, half(one.pass, other.pass));
+        near(mean.policy[2], half(one.policy[2], other.policy[2]));
+        near(mean.policy.iter().sum::<f32>() + mean.pass, 1.0);
+        assert_eq!((mean.ownership.clone(), mean.variance_time), (one.ownership.clone(), one.variance_time));
+        assert_eq!(Prediction::mean(std::slice::from_ref(&one)), Some(one));
+        assert_eq!(Prediction::mean(&[]), None);
+    }
+
+    #[test]
+    fn large_numbers_are_finite_or_refused() {
+        let network = network(12);
+        let large = Output { value: [1e30, -1e30, 0.0], pass: 1e30, score_stdev: -1e30, ..output() };
+        let prediction = Prediction::new(&network, &large, CONTEXT).unwrap();
+        assert_eq!((prediction.win, prediction.pass), (1.0, 1.0));
+        let too_large = Output { score_mean: 1e38, ..output() };
+        assert_eq!(Prediction::new(&network, &too_large, CONTEXT), Err(NotFinite));
+    }
+}

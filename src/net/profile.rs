@@ -1,0 +1,300 @@
+//! Who plays, as networks of human play are told.
+//!
+//! Such networks predict the move that a person of a given rank and time would play. What they are told is 192 numbers
+//! beside the position: KataGo's `humanSLProfile` names the common cases, and a [`Profile`] is one of these.
+//!
+//! CITE: KataGo's `SGFMetadata`, of which this is a description in other words; no network of this kind was at hand to
+//! check it with.
+
+use super::input::METADATA_FEATURES;
+use kosumi_go::board::{ByColor, Color};
+use std::f64::consts::TAU;
+use std::fmt;
+use std::str::FromStr;
+use thiserror::Error;
+
+/// Players whose moves are to be predicted.
+///
+/// ```
+/// use kosumi_net::Profile;
+///
+/// let profile: Profile = "rank_5k".parse().unwrap();
+/// assert_eq!(profile.to_string(), "rank_5k");
+/// assert_eq!("proyear_1846".parse::<Profile>().unwrap().to_string(), "proyear_1846");
+/// assert!("rank_21k".parse::<Profile>().is_err());
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Profile {
+    /// Amateurs of these ranks who know the openings that programs have taught: `rank_5k`, or with Black's rank and
+    /// White's `rank_3k_5d`.
+    Modern(ByColor<Rank>),
+    /// Amateurs of these ranks before that: `preaz_5k`, `preaz_3k_5d`.
+    BeforeAlphaZero(ByColor<Rank>),
+    /// Professionals of a year: `proyear_1999`.
+    Professionals(u16),
+}
+
+/// An amateur's rank, from 20 kyu to 9 dan.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Rank(
+    /// Steps below 10 dan: 1 is 9 dan, 9 is 1 dan, 10 is 1 kyu, 29 is 20 kyu.
+    u8,
+);
+
+/// A text that names no [`Profile`].
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error(
+    "\"{0}\" is no profile: there are rank_20k to rank_9d, preaz_20k to preaz_9d, both also with Black's rank and White's \
+     as in rank_3k_5d, and proyear_1800 to proyear_2023"
+)]
+pub struct UnknownProfile(String);
+
+/// Years of which professional games are known.
+const YEARS: std::ops::RangeInclusive<u16> = 1800..=2023;
+
+impl FromStr for Rank {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Rank, ()> {
+        let (number, is_dan) = match (text.strip_suffix('k'), text.strip_suffix('d')) {
+            (Some(number), _) => (number, false),
+            (_, Some(number)) => (number, true),
+            _ => return Err(()),
+        };
+        let is_plain = number.bytes().all(|byte| byte.is_ascii_digit()) && !number.starts_with('0');
+        match (number.parse::<u8>(), is_dan) {
+            (Ok(dan @ 1..=9), true) if is_plain => Ok(Rank(10 - dan)),
+            (Ok(kyu @ 1..=20), false) if is_plain => Ok(Rank(9 + kyu)),
+            _ => Err(()),
+        }
+    }
+}
+
+impl Rank {
+    /// Steps below 10 dan: 1 is 9 dan, 9 is 1 dan, 10 is 1 kyu, 29 is 20 kyu.
+    pub fn steps_below_ten_dan(self) -> u8 {
+        self.0
+    }
+}
+
+impl fmt::Display for Rank {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            steps @ 1..=9 => write!(f, "{}d", 10 - steps),
+            steps => write!(f, "{}k", steps - 9),
+        }
+    }
+}
+
+impl FromStr for Profile {
+    type Err = UnknownProfile;
+
+    fn from_str(text: &str) -> Result<Profile, UnknownProfile> {
+        let unknown = || UnknownProfile(text.to_owned());
+        let (kind, rest) = text.split_once('_').ok_or_else(unknown)?;
+        if kind == "proyear" {
+            let year = rest.parse().ok().filter(|year| YEARS.contains(year) && rest.len() == 4);
+            return year.map(Profile::Professionals).ok_or_else(unknown);
+        }
+        let (black, white) = rest.split_once('_').unwrap_or((rest, rest));
+        let rank = |text: &str| text.parse().map_err(|()| unknown());
+        let ranks = ByColor::new(rank(black)?, rank(white)?);
+        match kind {
+            "rank" => Ok(Profile::Modern(ranks)),
+            "preaz" => Ok(Profile::BeforeAlphaZero(ranks)),
+            _ => Err(unknown()),
+        }
+    }
+}
+
+impl fmt::Display for Profile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (kind, ranks) = match self {
+            Profile::Modern(ranks) => ("rank", ranks),
+            Profile::BeforeAlphaZero(ranks) => ("preaz", ranks),
+            Profile::Professionals(year) => return write!(f, "proyear_{year}"),
+        };
+        let (black, white) = (ranks[Color::Black], ranks[Color::White]);
+        if black == white { write!(f, "{kind}_{black}") } else { write!(f, "{kind}_{black}_{white}") }
+    }
+}
+
+impl Profile {
+    /// Amateurs of this rank of today.
+    pub fn of_rank(rank: Rank) -> Profile {
+        Profile::Modern(ByColor::new(rank, rank))
+    }
+}
+
+/// Where each fact stands among the 192 numbers.
+mod place {
+    /// Is the player to move a person, and the opponent?
+    pub(super) const IS_HUMAN: [usize; 2] = [0, 1];
+    /// Thermometers of the two ranks.
+    pub(super) const RANK: [usize; 2] = [6, 40];
+    /// The longest thermometer.
+    pub(super) const LONGEST_RANK: usize = 34;
+    /// The game does not count for a rating: 1; unknown: 0.5.
+    pub(super) const UNRATED: usize = 74;
+    pub(super) const TIME_UNKNOWN: usize = 75;
+    pub(super) const BYO_YOMI: usize = 79;
+    pub(super) const MAIN_TIME: usize = 82;
+    pub(super) const PERIOD_TIME: usize = 83;
+    pub(super) const PERIODS: usize = 84;
+    pub(super) const CANADIAN_MOVES: usize = 85;
+    pub(super) const AREA: usize = 86;
+    /// Pairs of cosine and sine of the date.
+    pub(super) const DATE: usize = 87;
+    pub(super) const DATE_PAIRS: usize = 32;
+    pub(super) const KGS: usize = 153;
+    pub(super) const GOGOD: usize = 156;
+    pub(super) const GO4GO: usize = 157;
+}
+
+/// What a profile stands for.
+struct Facts {
+    ranks: ByColor<Rank>,
+    /// Main time in seconds, seconds of a period, and periods of Japanese byo-yomi; `None` is unknown.
+    time: Option<[f64; 3]>,
+    /// Days since the first of January 1970.
+    days: i64,
+    source: usize,
+}
+
+/// Days from the first of January 1970 to a date of the Gregorian calendar.
+///
+/// CITE: Hinnant, "chrono-compatible low-level date algorithms", `days_from_civil`.
+fn days(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let year_of_era = year.rem_euclid(400);
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
+}
+
+impl Profile {
+    fn facts(self) -> Facts {
+        let amateurs = |ranks, days| {
+            // Twenty minutes, and five periods of half a minute.
+            Facts { ranks, time: Some([1200.0, 30.0, 5.0]), days, source: place::KGS }
+        };
+        match self {
+            Profile::Modern(ranks) => amateurs(ranks, days(2020, 3, 1)),
+            Profile::BeforeAlphaZero(ranks) => amateurs(ranks, days(2016, 9, 1)),
+            Profile::Professionals(year) => Facts {
+                ranks: ByColor::new(Rank(1), Rank(1)),
+                time: None,
+                days: days(year.into(), 6, 1),
+                source: if year <= 2020 { place::GOGOD } else { place::GO4GO },
+            },
+        }
+    }
+
+    /// What a network is told: the players, of whom `to_move` is on turn, on a board of so many points.
+    pub fn features(self, to_move: Color, area: usize) -> [f32; METADATA_FEATURES] {
+        let facts = self.facts();
+        let mut features = [0.0f32; METADATA_FEATURES];
+        for (side, color) in [to_move, to_move.opponent()].into_iter().enumerate() {
+            features[place::IS_HUMAN[side]] = 1.0;
+            let steps = usize::from(facts.ranks[color].0).min(place::LONGEST_RANK);
+            features[place::RANK[side]..][..steps].fill(1.0);
+        }
+        features[place::UNRATED] = 0.5;
+        features[if facts.time.is_some() { place::BYO_YOMI } else { place::TIME_UNKNOWN }] = 1.0;
+        let [main, period, periods] = facts.time.unwrap_or_default();
+        features[place::MAIN_TIME] = (0.4 * ((main + 60.0).ln() - 6.5)) as f32;
+        features[place::PERIOD_TIME] = (0.3 * (period.ln_1p() - 3.0)) as f32;
+        features[place::PERIODS] = (0.5 * ((periods + 2.0).ln() - 1.5)) as f32;
+        features[place::CANADIAN_MOVES] = (0.25 * (2.0f64.ln() - 1.5)) as f32;
+        features[place::AREA] = (0.5 * (area as f64 / 361.0).ln()) as f32;
+        for pair in 0..place::DATE_PAIRS {
+            // From a week to fifteen hundred years.
+            let period = 7.0 * 80_000f64.powf(pair as f64 / 31.0);
+            let (sin, cos) = (TAU * facts.days as f64 / period).sin_cos();
+            features[place::DATE + 2 * pair] = cos as f32;
+            features[place::DATE + 2 * pair + 1] = sin as f32;
+        }
+        features[facts.source] = 1.0;
+        features
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn profile(text: &str) -> Profile {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn names_read_back() {
+        for text in
+            ["rank_5k", "rank_20k", "rank_9d", "preaz_1d", "preaz_1k_3d", "rank_9d_20k", "proyear_1800"]
+        {
+            assert_eq!(profile(text).to_string(), text);
+        }
+        assert_eq!(profile("rank_3k_3k").to_string(), "rank_3k");
+        for text in [
+            "",
+            "rank",
+            "rank_",
+            "rank_5",
+            "rank_0k",
+            "rank_21k",
+            "rank_10d",
+            "rank_05k",
+            "rank_+5k",
+            "rank_5k_",
+            "rank_1k_2k_3k",
+            "prerank_5k",
+            "proyear_1799",
+            "proyear_2024",
+            "proyear_+199",
+            "proyear_",
+            "RANK_5k",
+        ] {
+            assert!(text.parse::<Profile>().is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn dates() {
+        assert_eq!(days(1970, 1, 1), 0);
+        assert_eq!(days(2000, 3, 1), 11_017);
+        assert_eq!(days(2020, 3, 1), 18_322);
+        assert_eq!(days(1969, 12, 31), -1);
+        assert_eq!(days(1846, 6, 1), -45_139);
+    }
+
+    #[test]
+    fn what_a_network_is_told() {
+        let near =
+            |found: f32, wanted: f64| assert!((f64::from(found) - wanted).abs() < 1e-6, "{found} {wanted}");
+        // Two dan is eight steps below ten dan, five kyu fourteen.
+        let features = profile("rank_2d_5k").features(Color::White, 81);
+        assert_eq!(features[..6], [1.0, 1.0, 0.0, 0.0, 0.0, 0.0]);
+        let length = |start: usize| features[start..start + 34].iter().sum::<f32>() as usize;
+        assert_eq!((length(6), length(40)), (14, 8), "the player to move first");
+        assert_eq!((features[19], features[20]), (1.0, 0.0));
+        assert_eq!(features[74..82], [0.5, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
+        near(features[82], 0.4 * (1260f64.ln() - 6.5));
+        near(features[83], 0.3 * (31f64.ln() - 3.0));
+        near(features[84], 0.5 * (7f64.ln() - 1.5));
+        near(features[85], 0.25 * (2f64.ln() - 1.5));
+        near(features[86], 0.5 * (81f64 / 361.0).ln());
+        near(features[87], (TAU * 18_322.0 / 7.0).cos());
+        near(features[88], (TAU * 18_322.0 / 7.0).sin());
+        near(features[149], (TAU * 18_322.0 / 560_000.0).cos());
+        assert_eq!(features[151..].iter().position(|&it| it == 1.0), Some(2));
+        assert_eq!(features[151..].iter().sum::<f32>(), 1.0);
+        let older = profile("preaz_2d_5k").features(Color::White, 81);
+        assert!((0..METADATA_FEATURES).all(|it| (87..151).contains(&it) || older[it] == features[it]));
+        assert_ne!(older, features);
+        let pro = profile("proyear_2021").features(Color::Black, 361);
+        assert_eq!((pro[6], pro[7], pro[75], pro[79], pro[86]), (1.0, 0.0, 1.0, 0.0, 0.0));
+        near(pro[82], 0.4 * (60f64.ln() - 6.5));
+        assert_eq!((pro[156], pro[157]), (0.0, 1.0));
+        assert_eq!(profile("proyear_2020").features(Color::Black, 361)[156], 1.0);
+    }
+}

@@ -1,0 +1,56 @@
+//! What it costs that final status reads small regions, and what it saves that answers are kept.
+
+use super::square;
+use anyhow::Context;
+use kosumi_engine::{Engine, EngineSettings, SearchRequest};
+use kosumi_go::board::Color;
+use kosumi_go::rules::Rules;
+use kosumi_net::{BuiltIn, Network};
+use std::io::Write;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Boards that are played on, and visits a move.
+const GAMES: [(usize, u32); 2] = [(9, 30), (13, 20)];
+/// Longer games are given up.
+const MOST_MOVES: usize = 400;
+
+/// Plays games by the small built-in network with itself, and asks for the status of the stones after every move.
+pub(super) fn run(out: &mut impl Write) -> anyhow::Result<()> {
+    let network = Arc::new(Network::built_in(BuiltIn::Small).context("the built-in network")?);
+    let heading =
+        "size   moves   regions asked about   known   nodes read   nodes saved   status, ms a position";
+    writeln!(out, "\n{heading}")?;
+    for (side, visits) in GAMES {
+        let settings = EngineSettings {
+            threads: 1,
+            memory_mebibytes: 32,
+            visits: Some(visits),
+            resign: None,
+            ..EngineSettings::default()
+        };
+        let mut engine = Engine::with_network(settings, Some(network.clone()));
+        engine.set_size(square(side)?);
+        engine.set_rules(Rules::preset("chinese").context("a preset")?.rules);
+        let (mut color, mut time) = (Color::Black, Duration::ZERO);
+        while !engine.game().is_over() && engine.game().records().len() < MOST_MOVES {
+            engine.genmove(color, SearchRequest::new(&|| false));
+            let start = Instant::now();
+            engine.final_status();
+            time += start.elapsed();
+            color = color.opponent();
+        }
+        let (moves, usage) = (engine.game().records().len(), engine.memo_usage());
+        writeln!(
+            out,
+            "{side:>4}   {moves:>5}   {:>19}   {:>3.0} %   {:>10}   {:>11}   {:>21.2}",
+            usage.lookups,
+            100.0 * usage.hits as f64 / usage.lookups.max(1) as f64,
+            usage.nodes,
+            usage.nodes_saved,
+            1e3 * time.as_secs_f64() / moves.max(1) as f64,
+        )?;
+        out.flush()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,107 @@
+//! The two signatures of `kosumi bench`: numbers that change when the search does.
+
+use super::{MEBIBYTES, position, search, search_by_count, square};
+use anyhow::Context;
+use kosumi_engine::EngineEvaluator;
+use kosumi_eval::{NetworkEvaluator, NetworkSettings};
+use kosumi_go::board::{BoardSize, Point};
+use kosumi_go::rng::mix;
+use kosumi_go::rules::Rules;
+use kosumi_net::{ArithmeticChoice, BuiltIn, Kernel, Network, Precision};
+use kosumi_search::{Search, SearchReport};
+use std::sync::Arc;
+
+/// Positions of the signature by playouts: a side, moves from the empty board, simulations.
+pub(super) const POSITIONS: [(usize, &str, u32); 6] = [
+    (9, "", 2000),
+    (9, FIGHT_9, 2000),
+    (13, "", 1000),
+    (13, FIGHT_13, 1000),
+    (19, "", 500),
+    (19, OPENING_19, 500),
+];
+
+const FIGHT_9: &str = "f4 h8 j8 j7 h6 d3 h7 d5 d4 c4 e4 e3 c3 b3 c2 b2 b4 c5 f3 e2 f2 d2 c1 b1 g8 d7 d6 e6";
+const FIGHT_13: &str = "d4 k10 k4 d10 g7 c6 c7 d7 c8 d6 c5 b6 b5 a6 l9 l10 k9 j9 j8 h9";
+const OPENING_19: &str =
+    "q16 d4 q3 d16 f17 d14 k17 r14 r15 q14 o16 q10 r5 f3 c10 d9 c9 d8 c14 c13 d13 c15 b14 e14";
+
+/// Positions of the signature with a network: columns, rows, rules by name, moves, simulations.
+const NETWORK_POSITIONS: [(usize, usize, &str, &str, u32); 10] = [
+    (9, 9, "chinese-kgs", "", 120),
+    (9, 9, "japanese", FIGHT_9, 120),
+    (9, 9, "aga", "e5 c7 g7 pass c3", 80),
+    (5, 5, "new-zealand", "c3 c2 d2 d3 b2 c4 b3 b4", 120),
+    (7, 7, "tromp-taylor", "d4 d5 c5 c4 e5 d6 d3 e4 c6 b4", 120),
+    (9, 6, "stone-scoring", "c3 g4 g3", 80),
+    (13, 13, "cgos", FIGHT_13, 60),
+    (13, 13, "korean", "d4 k10 k4 d10", 40),
+    (19, 19, "chinese", "", 30),
+    (19, 19, "japanese", OPENING_19, 30),
+];
+
+/// A hash over what searches by playouts find.
+pub(super) fn by_playouts() -> anyhow::Result<u64> {
+    let mut hash = Hash::default();
+    for (side, moves, count) in POSITIONS {
+        let size = square(side)?;
+        let game = position(size, Rules::default(), moves)?;
+        let report = search_by_count(&mut search(size, 1), &game, count);
+        hash.add_report(&report, &[report.usage.nodes, report.usage.edges]);
+    }
+    Ok(hash.0)
+}
+
+/// A hash over what searches with the small built-in network find, by PUCT and on the portable kernel.
+pub(super) fn by_network() -> anyhow::Result<u64> {
+    let network = Arc::new(Network::built_in(BuiltIn::Small).context("the built-in network")?);
+    let arithmetic = ArithmeticChoice { kernel: Some(Kernel::Portable), precision: Some(Precision::F32) };
+    let settings = NetworkSettings { arithmetic, ..NetworkSettings::default() };
+    let evaluator = NetworkEvaluator::new(network, settings, MEBIBYTES);
+    let mut hash = Hash::default();
+    for (columns, rows, rules, moves, count) in NETWORK_POSITIONS {
+        let size = BoardSize::new(columns, rows).context("not a size")?;
+        let rules = Rules::preset(rules).context("no rules of this name")?.rules;
+        let evaluator = EngineEvaluator::Network(Box::new(evaluator.clone()));
+        let params = evaluator.search_params(size);
+        let mut search = Search::new(evaluator, params, MEBIBYTES, 1);
+        let report = search_by_count(&mut search, &position(size, rules, moves)?, count);
+        hash.add_report(&report, &[report.usage.nodes]);
+    }
+    Ok(hash.0)
+}
+
+#[derive(Default)]
+struct Hash(u64);
+
+impl Hash {
+    fn add(&mut self, number: u64) {
+        self.0 = mix(self.0.rotate_left(5) ^ number);
+    }
+
+    fn add_report(&mut self, report: &SearchReport, sizes: &[usize]) {
+        self.add(report.best_move().point().map_or(0, |point: Point| point.index() as u64));
+        self.add(u64::from(report.visits));
+        sizes.iter().for_each(|&size| self.add(size as u64));
+        for entry in &report.moves {
+            self.add(u64::from(entry.visits));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Whoever changes one of these numbers says why in the commit.
+
+    #[test]
+    fn signature_by_playouts() {
+        assert_eq!(by_playouts().unwrap(), 1_529_216_488_982_968_749);
+    }
+
+    #[test]
+    fn signature_by_network() {
+        assert_eq!(by_network().unwrap(), 463_912_263_980_416_396);
+    }
+}

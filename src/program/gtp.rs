@@ -1,0 +1,348 @@
+//! `kosumi gtp`.
+
+use super::katago::KataGoArguments;
+use super::model::ModelArguments;
+use super::options;
+use super::ranks::{self, warn};
+use anyhow::{Context, bail};
+use clap::Args;
+use kosumi_cluster::{ClusterError, Placement};
+use kosumi_engine::{Engine, EngineSettings, HumanSettings, RankLink};
+use kosumi_eval::NetworkSettings;
+use kosumi_go::board::BoardSize;
+use kosumi_go::graph_key::Sharing;
+use kosumi_go::rules::Rules;
+use kosumi_gtp::Log;
+use kosumi_net::{BuiltIn, Network, Profile, Rank};
+use kosumi_tools::collections::read_game;
+use kosumi_tools::commands::{Commands, GraphicsKind, Setting};
+use kosumi_tools::ranks::World;
+use kosumi_tools::session::{Autosave, Served, newest, today};
+use std::borrow::Cow;
+use std::env;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Speak the Go Text Protocol on standard input and output
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  kosumi                            5 seconds a move, unless the controller sets a clock
+  kosumi gtp --time 1 --threads 2   1 second a move, two threads
+  kosumi gtp --playouts 5000        the same strength on every machine
+  kosumi gtp --rules cgos           captures dead stones before it passes
+  kosumi gtp --rank 8k              plays like a person of 8 kyu
+  kosumi gtp --human-model human.bin.gz --profile rank_5k
+                                    plays what people of 5 kyu play
+  kosumi gtp --autosave games --resume
+                                    goes on with the game that a crash or a power cut interrupted
+
+The command kosumi-help lists what the engine understands.")]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    engine: EngineArguments,
+    #[command(flatten)]
+    human: HumanArguments,
+    #[command(flatten)]
+    katago: KataGoArguments,
+    /// Size of the board at the start: 19, or WIDTHxHEIGHT [default: 19]
+    #[arg(long, value_name = "SIZE", value_parser = options::board_size)]
+    boardsize: Option<BoardSize>,
+    /// Draw searches for GoGui on the standard error: none, visits, winrates, variation or ownership
+    #[arg(long, value_name = "WHAT", default_value = "none", value_parser = options::live_graphics)]
+    live_graphics: GraphicsKind,
+    /// Answer `name` and `version` as this program: kosumi, or katago for Lizzie and LizzieYzy, which show score and
+    /// ownership only to an engine of that name
+    #[arg(long, value_name = "NAME", default_value = "kosumi", value_parser = options::compatible)]
+    compatible: options::Compatible,
+    /// What `version` answers
+    #[arg(long, value_name = "TEXT")]
+    override_version: Option<String>,
+    /// Think on the opponent's time
+    #[arg(long)]
+    ponder: bool,
+    /// Save the running game as SGF in this folder after every command that changes it; one folder for each bot
+    #[arg(long, value_name = "FOLDER")]
+    autosave: Option<PathBuf>,
+    /// Go on with the game in this file [default: the unfinished game that was saved last in the folder of --autosave]
+    #[arg(long, value_name = "FILE")]
+    resume: Option<Option<PathBuf>>,
+    /// Add commands, answers and what searches found to this file, with times; - is the standard error
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+}
+
+/// Playing like people
+#[derive(Debug, Args)]
+pub(super) struct HumanArguments {
+    /// A second network, one of human play: it says what people of the profile would do
+    #[arg(long, value_name = "FILE", env = "KOSUMI_HUMAN_MODEL", conflicts_with = "no_model")]
+    human_model: Option<PathBuf>,
+    /// The people that --human-model, or a --model of human play, predicts: rank_5k, rank_3k_5d with Black's rank and
+    /// White's, preaz_5k for the time before AlphaZero, proyear_1999 for professionals. Sets humanSLProfile and, if
+    /// nothing else is said, humanSLChosenMoveProp, humanSLChosenMoveIgnorePass and chosenMoveTemperature, so that the
+    /// engine plays like them
+    #[arg(long, value_name = "PROFILE")]
+    profile: Option<Profile>,
+}
+
+impl HumanArguments {
+    /// The settings of an engine that plays like people if it is to.
+    pub(super) fn settings_or(&self, defaults: EngineSettings) -> EngineSettings {
+        let Some(profile) = self.profile else { return defaults };
+        let network = NetworkSettings { profile: Some(profile), ..defaults.network };
+        EngineSettings { network, human: HumanSettings::LIKE_PEOPLE, ..defaults }
+    }
+
+    /// The network of human play, if one is named, computed as the first network is.
+    ///
+    /// # Errors
+    /// If it cannot be used, or if there is a profile but neither this network nor the first one is of human play.
+    pub(super) fn network(
+        &self,
+        engine: &EngineArguments,
+        first: Option<&Network>,
+    ) -> anyhow::Result<Option<Arc<Network>>> {
+        let network = self.human_model.as_deref().map(|path| engine.model.load_human(path)).transpose()?;
+        if self.profile.is_some() && network.is_none() && !first.is_some_and(Network::takes_metadata) {
+            bail!("a profile is for networks of human play: --human-model names one");
+        }
+        Ok(network)
+    }
+}
+
+/// How the engine plays
+#[derive(Debug, Args)]
+pub(super) struct EngineArguments {
+    /// Search threads [default: as many as there are processors]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// Memory for search results, in MiB, fixed at the start [default: 512]
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u32).range(1..))]
+    memory: Option<u32>,
+    /// Most visits of the position a move, those kept from the search before included
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    visits: Option<u32>,
+    /// Most simulations a move
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    playouts: Option<u32>,
+    /// Most time a move, in seconds [default: 5 without any other limit and without a clock]
+    #[arg(long, value_name = "SECONDS", value_parser = options::seconds)]
+    time: Option<Duration>,
+    /// Time kept back from the clock for every move, in seconds [default: 0.25]
+    #[arg(long, value_name = "SECONDS", value_parser = options::seconds)]
+    lag: Option<Duration>,
+    /// Number that decides all chance, or `random` for another one at every start
+    #[arg(long, value_name = "N", default_value = "1", value_parser = options::seed)]
+    seed: u64,
+    /// Rules at the start: chinese-kgs, tromp-taylor, cgos, chinese, japanese, aga, new-zealand, ...
+    /// [default: chinese-kgs]
+    #[arg(long, value_name = "NAME", value_parser = options::rules)]
+    rules: Option<Rules>,
+    /// Points for White at the start [default: what is usual with the rules]
+    #[arg(long, value_name = "POINTS", allow_hyphen_values = true, value_parser = options::points)]
+    komi: Option<f32>,
+    /// Refuse moves that break the rules, instead of following the controller
+    #[arg(long)]
+    strict: bool,
+    /// Search a tree: share nothing between different orders of the same moves
+    #[arg(long)]
+    tree: bool,
+    /// Play lost games to their end
+    #[arg(long, conflicts_with = "resign")]
+    never_resign: bool,
+    /// Give up when the win rate was below this for three moves, in percent, 0 to 50 [default: 5]
+    #[arg(long, value_name = "PERCENT", value_parser = options::percent_up_to_half)]
+    resign: Option<f32>,
+    /// Take dead stones off the board before passing, where area counts
+    #[arg(long)]
+    capture_dead: bool,
+    /// Play like a person of this rank, 20k to 9d: moves that look natural to the network, some of which lose as much as that
+    /// rank's mistakes do. A network of human play is asked for its profile of the rank instead. Unless a network is named, the
+    /// small built-in one plays
+    #[arg(long, value_name = "RANK", conflicts_with = "no_model", value_parser = options::rank)]
+    rank: Option<Rank>,
+    /// Set any parameter of kata-list-params, such as cpuctExploration=1.2; may be repeated
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = Setting::parse)]
+    set: Vec<Setting>,
+    #[command(flatten)]
+    model: ModelArguments,
+}
+
+impl EngineArguments {
+    /// The network, if there is one.
+    ///
+    /// # Errors
+    /// If the file that was named cannot be used.
+    pub(super) fn network(&self) -> anyhow::Result<Option<Arc<Network>>> {
+        // A rank plays as it was measured: with the small network, and as fast.
+        let unnamed = if self.rank.is_some() { BuiltIn::Small } else { BuiltIn::default() };
+        self.model.load_or(unnamed)
+    }
+
+    /// The settings, with these where nothing is said; their limit on playouts, where no limit is.
+    pub(super) fn settings_or(&self, defaults: EngineSettings) -> EngineSettings {
+        let memory = self.memory.and_then(|memory| usize::try_from(memory).ok());
+        let is_unlimited = self.visits.is_none() && self.time.is_none();
+        let mut settings = EngineSettings {
+            threads: self.threads.map_or(defaults.threads, usize::from),
+            memory_mebibytes: memory.unwrap_or(defaults.memory_mebibytes),
+            visits: self.visits.or(defaults.visits),
+            playouts: self.playouts.or(defaults.playouts.filter(|_| is_unlimited)),
+            move_time: self.time.or(defaults.move_time),
+            lag_reserve: self.lag.unwrap_or(defaults.lag_reserve),
+            seed: self.seed,
+            sharing: if self.tree { Sharing::Tree } else { Sharing::Graph },
+            strict: self.strict,
+            rules: self.rules.unwrap_or(defaults.rules),
+            komi: self.komi.or(defaults.komi),
+            resign: match self.resign {
+                _ if self.never_resign => None,
+                // A win rate as an expected result.
+                Some(percent) => Some(percent / 50.0 - 1.0),
+                None => defaults.resign,
+            },
+            network: self.model.settings_or(defaults.network),
+            capture_dead: self.capture_dead,
+            rank: self.rank.or(defaults.rank),
+            ..defaults
+        };
+        self.set.iter().for_each(|setting| setting.apply(&mut settings));
+        settings
+    }
+}
+
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let Some((world, link)) = World::join()? else {
+        return serve(arguments, engine(arguments, EngineSettings::default().threads)?);
+    };
+    // Where many processes share machines, only who starts them knows how many threads each should have.
+    let (threads, count) = (1, world.ranks());
+    let rank = world.rank();
+    let part = |link: RankLink, is_one_gone: Option<Arc<AtomicBool>>| {
+        let mut engine = engine(arguments, threads)?;
+        ranks::check_processors(rank, engine.settings().threads);
+        let is_spread = engine.search().evaluator().network().is_some();
+        let Some(is_one_gone) = is_one_gone else {
+            return if is_spread { Ok(engine.serve_ranks(link)?) } else { Ok(()) };
+        };
+        let on_loss = move |why: &ClusterError| {
+            is_one_gone.store(true, Ordering::Relaxed);
+            warn(&format!("{why}: from here on this process searches alone"));
+        };
+        match engine.spread_over(link, placement()?, Box::new(on_loss)) {
+            true => warn(&format!("searches with {count} ranks")),
+            false => warn("playouts are not spread over ranks: this process searches alone"),
+        }
+        serve(arguments, engine)
+    };
+    ranks::take_part(world, link, part).map(Option::unwrap_or_default)
+}
+
+/// Where the nodes of a search over ranks live, if the environment says so.
+fn placement() -> anyhow::Result<Placement> {
+    match env::var(PLACEMENT).as_deref() {
+        Err(_) => Ok(Placement::Auto),
+        Ok("hashed") => Ok(Placement::Hashed),
+        Ok("central") => Ok(Placement::Central),
+        Ok(other) => bail!("{PLACEMENT} is '{other}'; it can be hashed or central"),
+    }
+}
+
+/// A variable of the environment, for measurements.
+const PLACEMENT: &str = "KOSUMI_PLACEMENT";
+
+/// The engine of the command line; `threads` is for who names no number of them.
+fn engine(arguments: &Arguments, threads: usize) -> anyhow::Result<Engine> {
+    let defaults = EngineSettings { threads, ..EngineSettings::default() };
+    let configured = arguments.katago.settings_or(defaults)?;
+    configured.idle.iter().for_each(|note| warn(note));
+    let settings = arguments.engine.settings_or(arguments.human.settings_or(configured.settings));
+    let settings = EngineSettings { ponder: settings.ponder || arguments.ponder, ..settings };
+    let network = arguments.engine.network()?;
+    let human = arguments.human.network(&arguments.engine, network.as_deref())?;
+    let mut engine = Engine::with_network(settings, network);
+    if let Some(human) = human {
+        engine.set_human_network(human);
+    }
+    if let Some(size) = arguments.boardsize.or(configured.size) {
+        engine.set_size(size);
+    }
+    Ok(engine)
+}
+
+/// Speaks GTP until the controller has no more to say.
+fn serve(arguments: &Arguments, mut engine: Engine) -> anyhow::Result<()> {
+    let resumed = resume(arguments, &mut engine)?;
+    let autosave = match &arguments.autosave {
+        Some(folder) => Some(Autosave::open(folder, &engine, resumed.as_deref(), warn)?),
+        None => None,
+    };
+    let mut log = arguments.log.as_deref().map(|path| match path == Path::new("-") {
+        true => Log::to(io::stderr(), warn),
+        false => Log::open(path, warn),
+    });
+    if let Some(log) = &mut log {
+        let words: Vec<String> = std::env::args().collect();
+        log.add(&format!("Kosumi {}: {}", env!("CARGO_PKG_VERSION"), words.join(" ")));
+    }
+    // Whoever closed the standard error does not look.
+    let draw = |picture: &str| io::stderr().write_all(picture.as_bytes()).unwrap_or_default();
+    let note = |note: &str| writeln!(io::stderr(), "{note}").unwrap_or_default();
+    let (name, version) = arguments.compatible.gtp_identity();
+    let version = arguments.override_version.clone().map_or(version.into(), Cow::Owned);
+    let commands = Commands::new(engine)
+        .called(name, version)
+        .with_live_graphics(arguments.live_graphics, Box::new(draw))
+        .with_notes(note)
+        .with_date(|| Some(today()));
+    super::shell::greet();
+    let mut served = Served::new(commands, autosave, log);
+    #[cfg(unix)]
+    kosumi_gtp::serve_until(io::stdin(), io::stdout(), &mut served, wait_for_desertion)?;
+    #[cfg(not(unix))]
+    kosumi_gtp::serve(io::stdin(), io::stdout(), &mut served)?;
+    Ok(())
+}
+
+/// Waits until nobody can read the standard output any more: a controller that was killed would otherwise leave
+/// an engine that thinks for nobody. Files never come to that.
+#[cfg(unix)]
+fn wait_for_desertion() {
+    use rustix::event::{PollFd, PollFlags, poll};
+    let output = io::stdout();
+    loop {
+        // Errors and hang-ups are reported without being asked for.
+        let mut watched = [PollFd::new(&output, PollFlags::empty())];
+        match poll(&mut watched, None) {
+            Ok(1..) => return,
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            // It cannot be told: then the answers are worked out to the end.
+            Err(_) => loop {
+                std::thread::park();
+            },
+        }
+    }
+}
+
+/// Puts the game on the board that `--resume` asks for, and returns its file.
+fn resume(arguments: &Arguments, engine: &mut Engine) -> anyhow::Result<Option<PathBuf>> {
+    let found = match (&arguments.resume, &arguments.autosave) {
+        (None, _) => return Ok(None),
+        (Some(Some(file)), _) => Some((file.clone(), read_game(file)?)),
+        (Some(None), Some(folder)) => newest(folder),
+        (Some(None), None) => bail!("--resume needs a file, or the folder of --autosave"),
+    };
+    let Some((path, record)) = found else {
+        warn("no unfinished game to go on with");
+        return Ok(None);
+    };
+    let name = path.display();
+    let warnings = engine.restore(&record).with_context(|| format!("cannot go on with {name}"))?;
+    warnings.iter().for_each(|warning| warn(&format!("{name}: {warning}")));
+    warn(&format!("goes on with {name} after move {}", engine.game().records().len()));
+    Ok(Some(path))
+}

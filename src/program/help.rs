@@ -1,0 +1,251 @@
+//! Texts behind the options in `--help`, so that they look well at every width.
+//!
+//! Paragraphs are wrapped by `clap` to the width of the terminal; that works only if they come as one line. Examples are
+//! not wrapped, so they must be narrow.
+
+use clap::Command;
+
+/// The narrowest terminal for which examples are made.
+const NARROW: usize = 80;
+
+/// Where the rest of an example goes that is too long for a line.
+const INDENT: &str = "      ";
+
+/// The command with the texts of it and of all its subcommands made ready.
+pub(super) fn tidied(command: Command) -> Command {
+    let names: Vec<String> = command.get_subcommands().map(|it| it.get_name().to_owned()).collect();
+    let mut command = names.into_iter().fold(command, |command, name| command.mut_subcommand(name, tidied));
+    if let Some(text) = command.get_after_help().map(ToString::to_string) {
+        command = command.after_help(tidy(&text));
+    }
+    if let Some(text) = command.get_after_long_help().map(ToString::to_string) {
+        command = command.after_long_help(tidy(&text));
+    }
+    command
+}
+
+/// Paragraphs as one line each, examples in lines that are not too long.
+fn tidy(text: &str) -> String {
+    let is_prose = |line: &str| !line.is_empty() && !line.starts_with(' ');
+    let mut lines: Vec<String> = Vec::new();
+    let mut goes_on = false;
+    for line in text.lines() {
+        if goes_on && is_prose(line) {
+            if let Some(last) = lines.last_mut() {
+                last.push(' ');
+                last.push_str(line);
+            }
+        } else if line.starts_with(' ') && line.chars().count() > NARROW {
+            lines.extend(narrow(line));
+        } else {
+            lines.push(line.to_owned());
+        }
+        // A heading ends with a colon; so does a paragraph before a list.
+        goes_on = is_prose(line) && !line.ends_with(':');
+    }
+    lines.join("\n")
+}
+
+/// A long line in several: a command with its explanation below it, or broken between options; or an explanation alone.
+fn narrow(line: &str) -> Vec<String> {
+    let begin = line.len() - line.trim_start().len();
+    let (example, explanation) = match line[begin..].find("  ") {
+        Some(gap) => (&line[begin..begin + gap], line[begin + gap..].trim()),
+        None => (&line[begin..], ""),
+    };
+    let indent = &line[..begin];
+    // What continues a command begins with an option.
+    if !example.starts_with("kosumi ") && !example.starts_with("--") {
+        return match explanation {
+            "" if begin < NARROW / 2 => wrapped(example, indent, indent),
+            "" => wrapped(example, INDENT, INDENT),
+            _ => [vec![format!("{indent}{example}")], wrapped(explanation, INDENT, INDENT)].concat(),
+        };
+    }
+    let (example, is_continued) = match example.strip_suffix(" \\") {
+        Some(rest) => (rest, true),
+        None => (example, false),
+    };
+    let mut lines = vec![String::new()];
+    for unit in units(example) {
+        let last = lines.len() - 1;
+        let is_first = lines[last].is_empty();
+        if is_first {
+            lines[last] = format!("{indent}{unit}");
+        } else if lines[last].chars().count() + 1 + unit.chars().count() > NARROW - 2 {
+            lines[last].push_str(" \\");
+            lines.push(format!("{INDENT}{unit}"));
+        } else {
+            lines[last].push(' ');
+            lines[last].push_str(&unit);
+        }
+    }
+    if is_continued && let Some(last) = lines.last_mut() {
+        last.push_str(" \\");
+    }
+    if !explanation.is_empty() {
+        lines.extend(wrapped(explanation, INDENT, INDENT));
+    }
+    lines
+}
+
+/// Parts of a command between which a line may end: an option stays with its value, and quoted words stay together.
+fn units(command: &str) -> Vec<String> {
+    let mut units: Vec<String> = Vec::new();
+    let mut quote = None;
+    let mut takes_value = false;
+    for word in command.split(' ').filter(|word| !word.is_empty()) {
+        let is_inside = quote.is_some();
+        for letter in word.chars().filter(|letter| ['"', '\''].contains(letter)) {
+            quote = match quote {
+                None => Some(letter),
+                Some(open) if open == letter => None,
+                open => open,
+            };
+        }
+        match units.last_mut() {
+            Some(last) if is_inside || (takes_value && !word.starts_with('-')) => {
+                last.push(' ');
+                last.push_str(word);
+            }
+            _ => units.push(word.to_owned()),
+        }
+        takes_value = word.starts_with('-') && !is_inside;
+    }
+    units
+}
+
+/// Words in lines that are not too long.
+fn wrapped(text: &str, first: &str, others: &str) -> Vec<String> {
+    let mut lines = vec![first.to_owned()];
+    let mut is_empty = true;
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        let last = lines.len() - 1;
+        if is_empty {
+            lines[last].push_str(word);
+        } else if lines[last].chars().count() + 1 + word.chars().count() > NARROW {
+            lines.push(format!("{others}{word}"));
+        } else {
+            lines[last].push(' ');
+            lines[last].push_str(word);
+        }
+        is_empty = false;
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paragraphs_are_joined_and_examples_are_not() {
+        let text = "One two\nthree.\n\nExamples:\n  kosumi x     does\n  kosumi y\nmore";
+        assert_eq!(tidy(text), "One two three.\n\nExamples:\n  kosumi x     does\n  kosumi y\nmore");
+    }
+
+    #[test]
+    fn long_examples_have_their_explanation_below() {
+        let long = format!("  kosumi {}    what it does", "--option value ".repeat(4).trim());
+        let told = tidy(&long);
+        assert!(told.lines().count() == 2 && told.ends_with("\n      what it does"), "{told}");
+        let command = format!("  kosumi {}", "--option value ".repeat(9).trim());
+        let broken = tidy(&command);
+        assert!(broken.lines().all(|line| line.chars().count() <= NARROW), "{broken}");
+        assert_eq!(broken.replace(" \\\n      ", " "), command);
+    }
+
+    #[test]
+    fn an_explanation_alone_is_no_command() {
+        let told = tidy(&format!("  kosumi x\n{}{}", " ".repeat(40), "word ".repeat(12).trim()));
+        assert!(!told.contains('\\') && told.lines().all(|line| line.chars().count() <= NARROW), "{told}");
+        let long =
+            format!("  kosumi match --engine 'other --option {}' --jobs 2 --log x.jsonl \\", "x".repeat(20));
+        let told = tidy(&long);
+        assert!(
+            told.contains("'other --option xxxxxxxxxxxxxxxxxxxx'") && !told.contains("--jobs \\"),
+            "{told}"
+        );
+        assert!(told.ends_with("--log x.jsonl \\") && !told.contains("\\ \\"), "{told}");
+    }
+
+    /// A backslash is at the end of a line of a command that goes on below, and nowhere else: in all texts and manual pages.
+    #[test]
+    fn no_help_has_a_stray_backslash() {
+        fn check_lines(text: &str, path: &str) {
+            let lines: Vec<&str> = text.lines().collect();
+            let mut is_continued = false;
+            for (number, line) in lines.iter().enumerate() {
+                let ends = line.ends_with(" \\");
+                let inside = line.strip_suffix(" \\").unwrap_or(line);
+                assert!(!inside.contains('\\'), "{path}: {line}");
+                let is_command = is_continued || line.trim_start().starts_with("kosumi ");
+                assert!(!ends || is_command, "{path}: {line}");
+                assert!(
+                    !ends || lines.get(number + 1).is_some_and(|next| next.starts_with(INDENT)),
+                    "{path}: {line}"
+                );
+                let quotes = |quote| inside.matches(quote).count();
+                assert!(!ends || (quotes('"') % 2 == 0 && quotes('\'') % 2 == 0), "{path}: {line}");
+                is_continued = ends;
+            }
+        }
+        fn check(command: &mut Command, path: &str) {
+            check_lines(&command.clone().term_width(100).render_long_help().to_string(), path);
+            check_lines(&command.clone().term_width(100).render_help().to_string(), path);
+            let mut page = Vec::new();
+            clap_mangen::Man::new(command.clone()).render(&mut page).unwrap();
+            for line in String::from_utf8(page).unwrap().lines() {
+                // A backslash of the text is written as two, one alone begins an escape.
+                let inside = line.strip_suffix(" \\\\").unwrap_or(line);
+                assert!(!inside.contains("\\\\"), "{path}: {line}");
+            }
+            for subcommand in command.get_subcommands_mut() {
+                let path = format!("{path} {}", subcommand.get_name());
+                check(subcommand, &path);
+            }
+        }
+        let mut command = crate::command();
+        command.build();
+        check(&mut command, "kosumi");
+    }
+
+    /// Every text at two widths: no line is longer, and none of a paragraph is much shorter.
+    #[test]
+    fn no_help_is_ragged() {
+        fn check(command: &mut Command, path: &str) {
+            for width in [80, 100] {
+                let text = command.clone().term_width(width).render_long_help().to_string();
+                let behind = command.get_after_long_help().or(command.get_after_help());
+                let prose: Vec<String> = behind
+                    .map(|text| text.to_string().lines().map(str::to_owned).collect::<Vec<_>>())
+                    .unwrap_or_default();
+                for line in text.lines() {
+                    let is_word = !line.trim().contains(' ');
+                    assert!(line.chars().count() <= width || is_word, "{path} at {width}: {line}");
+                }
+                for paragraph in
+                    prose.iter().filter(|line| !line.starts_with(' ') && line.chars().count() > width)
+                {
+                    let first: String = paragraph.chars().take(30).collect();
+                    let shown: Vec<&str> =
+                        text.lines().skip_while(|line| !line.starts_with(&first)).collect();
+                    let shown = shown.iter().take_while(|line| !line.is_empty());
+                    let lines: Vec<&&str> = shown.collect();
+                    for pair in lines.windows(2) {
+                        let word = pair[1].split(' ').next().unwrap_or_default();
+                        let would_fit = pair[0].chars().count() + 1 + word.chars().count() <= width;
+                        assert!(!would_fit || pair[1].starts_with(' '), "{path} at {width}: {}", pair[0]);
+                    }
+                }
+            }
+            for subcommand in command.get_subcommands_mut() {
+                let path = format!("{path} {}", subcommand.get_name());
+                check(subcommand, &path);
+            }
+        }
+        let mut command = crate::command();
+        command.build();
+        check(&mut command, "kosumi");
+    }
+}

@@ -1,0 +1,255 @@
+//! KataGo's command lines and configurations for GTP: a program that starts `katago gtp -config FILE -model FILE` starts
+//! this one if the path is changed.
+
+use super::options;
+use anyhow::anyhow;
+use clap::Args;
+use kosumi_engine::{EngineSettings, processors};
+use kosumi_go::board::BoardSize;
+use kosumi_tools::analysis::{Entries, is_known, is_of_no_concern};
+use kosumi_tools::commands::{Setting, with_rule};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// KataGo's options
+#[derive(Debug, Args)]
+pub(super) struct KataGoArguments {
+    /// KataGo's configuration file for GTP: rules, maxVisits, maxTime, numSearchThreads, resignThreshold, ...; other options
+    /// win over it; may be repeated
+    #[arg(long, value_name = "FILE")]
+    config: Vec<PathBuf>,
+    /// Settings that win over the files: KEY=VALUE,KEY=VALUE; may be repeated
+    #[arg(long, value_name = "SETTINGS")]
+    override_config: Vec<String>,
+}
+
+/// What a configuration says.
+pub(super) struct Configured {
+    /// The engine's settings with it.
+    pub(super) settings: EngineSettings,
+    /// The board at the start, if it says so.
+    pub(super) size: Option<BoardSize>,
+    /// Keys that change nothing here, with the reason.
+    pub(super) idle: Vec<String>,
+}
+
+impl KataGoArguments {
+    /// The settings of an engine by the files and overrides, if there are any.
+    ///
+    /// # Errors
+    /// If a file cannot be read, or a value makes no sense.
+    pub(super) fn settings_or(&self, defaults: EngineSettings) -> anyhow::Result<Configured> {
+        let mut entries = Entries::default();
+        for file in &self.config {
+            entries.read_file(file)?;
+        }
+        for text in &self.override_config {
+            entries.override_with(text)?;
+        }
+        configured(&entries, defaults)
+    }
+}
+
+/// Keys of logs and of chat, which need not concern anybody here, besides those of the analysis engine.
+const OTHERS: &[&str] = &[
+    "logAllGTPCommunication",
+    "logSearchInfoForChosenMove",
+    "startupPrintMessageToStderr",
+    "ogsChatToStderr",
+    "ogsChatMaxVariations",
+    "analysisPVLen",
+];
+
+/// Where KataGo's name of a rule is not that of its command `kata-set-rule`.
+const RULES: &[(&str, &str)] = &[
+    ("koRule", "ko"),
+    ("scoringRule", "scoring"),
+    ("taxRule", "tax"),
+    ("multiStoneSuicideLegal", "suicide"),
+    ("hasButton", "hasButton"),
+    ("whiteHandicapBonus", "whiteHandicapBonus"),
+    ("friendlyPassOk", "friendlyPassOk"),
+];
+
+fn configured(entries: &Entries, defaults: EngineSettings) -> anyhow::Result<Configured> {
+    let mut found = Configured { settings: defaults, size: None, idle: Vec::new() };
+    // Counts whatever the threshold is, before this line or behind it.
+    let mut resigns = true;
+    for (key, value) in entries.iter() {
+        // An empty value leaves the usual one.
+        if value.is_empty() {
+            continue;
+        }
+        let wrong = |reason: String| anyhow!("key '{key}' of the configuration: {reason}");
+        let flag = || {
+            value
+                .to_ascii_lowercase()
+                .parse::<bool>()
+                .map_err(|_| wrong(format!("{value} is not true or false")))
+        };
+        let rule = RULES.iter().find(|(name, _)| *name == key);
+        match key {
+            "rules" => found.settings.rules = options::rules(value).map_err(wrong)?,
+            "defaultBoardSize" => found.size = Some(options::board_size(value).map_err(wrong)?),
+            "allowResignation" => resigns = flag()?,
+            "reportAnalysisWinratesAs" if value.eq_ignore_ascii_case("SIDETOMOVE") => {}
+            _ if rule.is_some() => {
+                let name = rule.map_or(key, |(_, name)| name);
+                let changed = with_rule(found.settings.rules, name, value);
+                found.settings.rules = changed.map_err(|failure| wrong(failure.message().to_owned()))?;
+            }
+            _ if Setting::is_known(key) => {
+                Setting::parse(&format!("{key}={value}")).map_err(wrong)?.apply(&mut found.settings);
+            }
+            _ if OTHERS.contains(&key) || is_of_no_concern(key) => {}
+            _ => {
+                let known =
+                    if is_known(key) { "known, but changes nothing here" } else { "unknown, and not used" };
+                let note = format!("key '{key}' of the configuration is {known}");
+                if !found.idle.contains(&note) {
+                    found.idle.push(note);
+                }
+            }
+        }
+    }
+    if !resigns {
+        found.settings.resign = None;
+    }
+    // KataGo's usual files have more threads than most machines have processors: theirs wait for a graphics card. Here each thread
+    // computes, and those without a processor make the search broader and slower (`PERF.md`).
+    found.settings.threads = found.settings.threads.min(processors());
+    Ok(found)
+}
+
+/// Options that KataGo has with one dash, by the command.
+const WITH_ONE_DASH: &[(&str, &[&str])] = &[
+    (
+        "analysis",
+        &[
+            "config",
+            "model",
+            "human-model",
+            "override-config",
+            "analysis-threads",
+            "quit-without-waiting",
+            "help",
+        ],
+    ),
+    ("gtp", &["config", "model", "human-model", "override-config", "override-version", "help"]),
+];
+
+/// The words of a command line, with a second dash for KataGo's options.
+pub(super) fn with_two_dashes(words: Vec<OsString>) -> Vec<OsString> {
+    let known = WITH_ONE_DASH.iter().find(|(command, _)| words.get(1).is_some_and(|word| word == command));
+    let Some((_, names)) = known else { return words };
+    let second = |word: OsString| {
+        let is_known = word
+            .to_str()
+            .and_then(|text| text.strip_prefix('-'))
+            .is_some_and(|rest| names.contains(&rest.split('=').next().unwrap_or_default()));
+        if is_known {
+            let mut longer = OsString::from("-");
+            longer.push(word);
+            longer
+        } else {
+            word
+        }
+    };
+    words.into_iter().map(second).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kosumi_go::rules::Rules;
+    use std::time::Duration;
+
+    fn read(text: &str) -> anyhow::Result<Configured> {
+        let folder = tempfile::TempDir::new()?;
+        let file = folder.path().join("gtp.cfg");
+        std::fs::write(&file, text)?;
+        let arguments =
+            KataGoArguments { config: vec![file], override_config: vec!["maxVisits=7".to_owned()] };
+        arguments.settings_or(EngineSettings::default())
+    }
+
+    #[test]
+    fn a_configuration_for_gtp_is_understood() {
+        let found = read(
+            "logDir = gtp_logs\nlogAllGTPCommunication = true\nrules = japanese # or others\nmaxVisits = 500\n\
+             ponderingEnabled = true\nresignThreshold = -0.8\nresignConsecTurns = 5\nlagBuffer = 1.5\nmaxTime = 10\n\
+             numSearchThreads = 6\nnnMaxBatchSize = 32\ncpuctExploration = 1.1\nreportAnalysisWinratesAs = SIDETOMOVE\n\
+             antiMirror = true\nchosenMovePrune = 1\nchosenMovePrune = 1\nfooBar = 3\ndefaultBoardSize = 13\nconservativePass =\n",
+        )
+        .unwrap();
+        let settings = found.settings;
+        assert_eq!(settings.rules, Rules::preset("japanese").unwrap().rules);
+        assert_eq!((settings.visits, settings.resign_after), (Some(7), 5));
+        assert_eq!(settings.threads, processors().min(6));
+        assert_eq!((settings.resign, settings.ponder), (Some(-0.8), true));
+        assert_eq!(settings.move_time, Some(Duration::from_secs(10)));
+        assert_eq!(settings.lag_reserve, Duration::from_millis(1500));
+        assert_eq!(settings.search.cpuct_exploration, Some(1.1));
+        assert_eq!(found.size, BoardSize::square(13));
+        assert!(settings.anti_mirror && !settings.genmove_anti_mirror);
+        let wanted = [
+            "'chosenMovePrune' of the configuration is known, but",
+            "'fooBar' of the configuration is unknown",
+        ];
+        assert_eq!(found.idle.len(), 2, "{:?}", found.idle);
+        assert!(
+            found.idle.iter().zip(wanted).all(|(found, wanted)| found.contains(wanted)),
+            "{:?}",
+            found.idle
+        );
+    }
+
+    #[test]
+    fn rules_one_by_one_and_no_resignation() {
+        let found = read(
+            "allowResignation = false\nresignThreshold = -0.9\nkoRule = SIMPLE\nscoringRule = TERRITORY\ntaxRule = SEKI\n\
+             multiStoneSuicideLegal = true\nhasButton = false\nwhiteHandicapBonus = N-1\n",
+        )
+        .unwrap();
+        assert_eq!(found.settings.resign, None);
+        let rules = found.settings.rules;
+        let words = [rules.ko.name(), rules.scoring.name(), rules.tax.name(), rules.handicap_bonus.name()];
+        assert_eq!(words, ["SIMPLE", "TERRITORY", "SEKI", "N-1"]);
+        assert!(rules.suicide && !rules.has_button);
+    }
+
+    #[test]
+    fn values_that_make_no_sense_are_named() {
+        for text in [
+            "rules = mahjong",
+            "maxTime = soon",
+            "allowResignation = 2",
+            "koRule = EVIL",
+            "numSearchThreads = 0",
+        ] {
+            let error = read(text).err().expect(text).to_string();
+            assert!(error.contains(text.split(' ').next().unwrap()), "{error}");
+        }
+        assert!(read("no line").is_err());
+    }
+
+    #[test]
+    fn katagos_options_get_their_second_dash() {
+        let words = |text: &str| text.split(' ').map(OsString::from).collect::<Vec<_>>();
+        for (line, wanted) in [
+            (
+                "kosumi analysis -model m.gz -config c -override-config maxVisits=3 -quit-without-waiting --memory 16",
+                "kosumi analysis --model m.gz --config c --override-config maxVisits=3 --quit-without-waiting --memory 16",
+            ),
+            (
+                "kosumi gtp -model m.gz -config=c -override-version 1",
+                "kosumi gtp --model m.gz --config=c --override-version 1",
+            ),
+            ("kosumi gtp -analysis-threads 3", "kosumi gtp -analysis-threads 3"),
+            ("kosumi analysis -x -1", "kosumi analysis -x -1"),
+            ("kosumi -model", "kosumi -model"),
+        ] {
+            assert_eq!(with_two_dashes(words(line)), words(wanted));
+        }
+    }
+}

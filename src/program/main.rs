@@ -1,0 +1,7 @@
+//! The `kosumi` binary; see [`kosumi::cli`].
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    kosumi::main()
+}

@@ -1,0 +1,345 @@
+//! `kosumi net check`: do the fast kernels compute on this processor what the papers say?
+
+use crate::options::{self, PrecisionChoice};
+use anyhow::{Context as _, ensure};
+use clap::Args;
+use kosumi_go::board::{BoardSize, Move};
+use kosumi_go::game::{Game, Line};
+use kosumi_go::rng::Rng;
+use kosumi_go::rules::Rules;
+use kosumi_net::features::legal_points;
+use kosumi_net::random::{self, AttentionShape, BlockKind, Options, RotaryKind, TrunkNormKind};
+use kosumi_net::{
+    Activation, Arithmetic, ArithmeticChoice, BuiltIn, Context, Features, Input, Kernel, Network, Output,
+    Precision, Prediction, Prepared, Scratch, scalar,
+};
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+/// Compare the fast kernels of this processor with the plain forward pass
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Every kernel that this processor can run evaluates positions of random games, one at a time and
+all of a size together, with small random networks of every kind and with one large network. What
+is printed are the largest differences from the plain forward pass: in the probability of a move
+or a result, in the owner of a point (from -1 to 1), in points of the lead; and in how many
+evaluations the likeliest move is the same. In bf16 numbers are rounded to 16 bits, in int8 to 8.
+The command fails if a kernel is further off than it may be.
+
+Examples:
+  kosumi net check
+  kosumi net check b18c384.bin.gz --size 19 --kernel avx512
+  kosumi net check --kernel emulated-bf16        what amx-bf16 would compute, on any processor")]
+pub(super) struct Arguments {
+    /// The large network: .bin.gz, .txt.gz, .bin or .txt [default: the built-in ones]
+    file: Option<PathBuf>,
+    /// The kernel alone that has this name [default: all that the processor can run]
+    #[arg(long, value_name = "NAME", value_parser = options::kernel)]
+    kernel: Option<Kernel>,
+    /// The precision alone that has this name [default: all that the kernels have]
+    #[arg(long, value_name = "NAME", value_parser = options::precision)]
+    precision: Option<PrecisionChoice>,
+    /// Sizes of boards, each N or WIDTHxHEIGHT
+    #[arg(long, value_name = "SIZE,...", default_value = "7,9x13,19", value_delimiter = ',',
+        value_parser = options::board_size)]
+    size: Vec<BoardSize>,
+    /// Only the small networks
+    #[arg(long, conflicts_with = "file")]
+    small: bool,
+}
+
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let mut networks = small_networks()?;
+    if let Some(path) = &arguments.file {
+        networks.push(Network::open(path).with_context(|| path.display().to_string())?);
+    } else if !arguments.small {
+        for which in [BuiltIn::Small, BuiltIn::Large] {
+            networks.push(Network::built_in(which).context("a built-in network")?);
+        }
+    }
+    let positions: Vec<Vec<Position>> =
+        arguments.size.iter().map(|&size| positions(size)).collect::<anyhow::Result<_>>()?;
+    let arithmetics = options::arithmetics(arguments.kernel, arguments.precision)?;
+    check(&networks, &positions, &arithmetics, &mut io::stdout().lock())
+}
+
+/// Prints a line for every network and kernel, and what is used if nothing is said.
+fn check(
+    networks: &[Network],
+    positions: &[Vec<Position>],
+    arithmetics: &[Arithmetic],
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
+    let width = networks.iter().map(|network| network.name().len()).max().unwrap_or_default();
+    writeln!(out, "{:<width$}   kernel            probability      owner       lead   same move", "network")?;
+    let mut wrong = Vec::new();
+    for network in networks {
+        let plain = plain(network, positions)?;
+        for &arithmetic in arithmetics {
+            let prepared = Prepared::new(network, arithmetic);
+            let found = differences(network, positions, &plain, |inputs, scratch| {
+                Ok(prepared.evaluate(inputs, scratch)?)
+            })?;
+            let is_good = found.are_tolerable(arithmetic.precision);
+            let Differences { probability, owner, lead, same, count } = found;
+            let name = arithmetic.name();
+            let remark = if is_good { "" } else { "   WRONG" };
+            writeln!(
+                out,
+                "{:<width$}   {name:<15}   {probability:>11.1e}   {owner:>8.1e}   {lead:>8.1e}   {same:>4} of {count}{remark}",
+                network.name()
+            )?;
+            out.flush()?;
+            if !is_good && !wrong.contains(&name) {
+                wrong.push(name);
+            }
+        }
+    }
+    let missing: Vec<_> =
+        Kernel::ALL.into_iter().filter(|kernel| !kernel.is_available()).map(Kernel::name).collect();
+    if !missing.is_empty() {
+        writeln!(out, "\nNot for this processor or system: {}.", missing.join(", "))?;
+    }
+    if let Some(network) = networks.last() {
+        let chosen = Prepared::fastest(network, ArithmeticChoice::default()).arithmetic().name();
+        writeln!(out, "With {}, {chosen} is used if nothing is asked for.", network.name())?;
+    }
+    ensure!(
+        wrong.is_empty(),
+        "not what the plain forward pass computes: {}; --kernel and --precision choose others",
+        wrong.join(", ")
+    );
+    Ok(())
+}
+
+/// Networks that between them have every kind of block, norm and activation of networks that are published, one policy
+/// and two, and numbers of channels that no vector divides.
+fn small_networks() -> anyhow::Result<Vec<Network>> {
+    use BlockKind::{Attention, FeedForward, GlobalPooling, Nested, NestedMixed, NestedPooling};
+    use BlockKind::{NestedTransformer, Ordinary};
+    let usual = Options { seed: 1, ..Options::default() };
+    let each = [
+        Options { blocks: vec![Ordinary, GlobalPooling], channels: 23, ..usual.clone() },
+        Options {
+            version: 11,
+            blocks: vec![Nested, NestedPooling],
+            channels: 42,
+            activation: Activation::Mish,
+            ..usual.clone()
+        },
+        Options {
+            version: 16,
+            blocks: vec![Ordinary, GlobalPooling, NestedPooling],
+            channels: 70,
+            activation: Activation::Mish,
+            ..usual.clone()
+        },
+        Options {
+            version: 15,
+            blocks: vec![NestedTransformer, NestedMixed],
+            channels: 58,
+            activation: Activation::Silu,
+            trunk_norm: TrunkNormKind::SpatialRms,
+            has_metadata_encoder: true,
+            ..usual.clone()
+        },
+        Options {
+            version: 17,
+            blocks: vec![Attention, FeedForward, Attention, FeedForward],
+            channels: 37,
+            attention: AttentionShape {
+                heads: 4,
+                key_heads: 2,
+                key_width: Some(12),
+                value_width: Some(5),
+                rotary: RotaryKind::Fixed,
+            },
+            trunk_norm: TrunkNormKind::Rms,
+            policy_channels: 4,
+            ..usual
+        },
+    ];
+    Ok(each.iter().map(random::network).collect::<Result<_, _>>()?)
+}
+
+/// A position as a network is shown it.
+struct Position {
+    input: Input,
+    legal: Vec<bool>,
+}
+
+impl Position {
+    fn meaning(&self, network: &Network, output: &Output) -> anyhow::Result<Prediction> {
+        // Both policies count.
+        let context = Context { legal: &self.legal, no_result: true, optimism: 0.5, temperature: 1.0 };
+        Ok(Prediction::new(network, output, context)?)
+    }
+}
+
+/// Positions of each size.
+const POSITIONS: usize = 4;
+
+/// Positions from the course of a random game; fewer if nothing can be played any more.
+fn positions(size: BoardSize) -> anyhow::Result<Vec<Position>> {
+    let rules = Rules::default();
+    let mut game = Game::new(size, rules, rules.usual_komi());
+    let mut rng = Rng::new(1);
+    let mut features = Features::default();
+    let mut positions = Vec::new();
+    let step = size.area().div_ceil(POSITIONS + 1);
+    for number in 0..=step * (POSITIONS - 1) {
+        if number % step == 0 {
+            let line = Line::new(&game);
+            let mut position = Position { input: Input::zero(1, 1), legal: Vec::new() };
+            features.fill(&line, &mut position.input);
+            legal_points(&line, &mut position.legal);
+            positions.push(position);
+        }
+        let moves = game.legal_points(game.to_move());
+        if moves.is_empty() {
+            break;
+        }
+        let mv = Move::Play(moves[rng.below(moves.len() as u32) as usize]);
+        game.play(game.to_move(), mv)?;
+    }
+    Ok(positions)
+}
+
+/// What the plain forward pass says of all positions.
+fn plain(network: &Network, positions: &[Vec<Position>]) -> anyhow::Result<Vec<Vec<Prediction>>> {
+    let of_size = |positions: &Vec<Position>| {
+        let each = positions.iter();
+        each.map(|it| it.meaning(network, &scalar::evaluate(network, &it.input)?)).collect()
+    };
+    positions.iter().map(of_size).collect()
+}
+
+/// The largest differences of some evaluations from others.
+#[derive(Clone, Copy, Default, Debug)]
+struct Differences {
+    probability: f32,
+    owner: f32,
+    /// In points.
+    lead: f32,
+    /// Evaluations with the same likeliest move.
+    same: usize,
+    count: usize,
+}
+
+impl Differences {
+    fn add(&mut self, found: &Prediction, wanted: &Prediction) {
+        let farthest = |found: &[f32], wanted: &[f32]| {
+            let each = found.iter().zip(wanted).map(|(found, wanted)| (found - wanted).abs());
+            each.fold(0.0, f32::max)
+        };
+        let results = |it: &Prediction| [it.pass, it.win, it.loss, it.no_result];
+        let probability =
+            farthest(&found.policy, &wanted.policy).max(farthest(&results(found), &results(wanted)));
+        self.probability = self.probability.max(probability);
+        self.owner = self.owner.max(farthest(&found.ownership, &wanted.ownership));
+        self.lead = self.lead.max((found.lead - wanted.lead).abs());
+        self.same += usize::from(likeliest(found) == likeliest(wanted));
+        self.count += 1;
+    }
+
+    /// Are they what the order of additions, or rounding, can make?
+    fn are_tolerable(&self, precision: Precision) -> bool {
+        // Owners go from -1 to 1, probabilities from 0 to 1: where a network is torn between two answers, rounding moves an owner twice as far.
+        let (probability, owner, lead) = match precision {
+            Precision::F32 => (2e-4, 2e-4, 2e-2),
+            Precision::Bf16 => (0.1, 0.2, 5.0),
+            Precision::Int8 => (0.3, 0.6, 15.0),
+        };
+        self.probability < probability && self.owner < owner && self.lead < lead
+    }
+}
+
+/// The likeliest move's place in the policy; behind all, a pass.
+fn likeliest(prediction: &Prediction) -> usize {
+    let moves = prediction.policy.iter().chain([&prediction.pass]).enumerate();
+    moves.max_by(|a, b| a.1.total_cmp(b.1)).map_or(0, |(place, _)| place)
+}
+
+/// How far what `evaluate` says of all positions, alone and together, is from `wanted`.
+fn differences(
+    network: &Network,
+    positions: &[Vec<Position>],
+    wanted: &[Vec<Prediction>],
+    evaluate: impl Fn(&[&Input], &mut Scratch) -> anyhow::Result<Vec<Output>>,
+) -> anyhow::Result<Differences> {
+    let mut differences = Differences::default();
+    // The same memory for all, so that what one leaves behind would be seen.
+    let mut scratch = Scratch::default();
+    for (positions, wanted) in positions.iter().zip(wanted) {
+        let together: Vec<&Input> = positions.iter().map(|position| &position.input).collect();
+        let mut outputs = evaluate(&together, &mut scratch)?;
+        for input in together {
+            outputs.extend(evaluate(&[input], &mut scratch)?);
+        }
+        let both = positions.iter().zip(wanted).cycle();
+        for (output, (position, wanted)) in outputs.iter().zip(both) {
+            differences.add(&position.meaning(network, output)?, wanted);
+        }
+    }
+    Ok(differences)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sizes() -> Vec<Vec<Position>> {
+        let sizes = [BoardSize::new(5, 3), BoardSize::square(1)];
+        sizes.into_iter().map(|size| positions(size.unwrap()).unwrap()).collect()
+    }
+
+    #[test]
+    fn every_kernel_is_compared_with_every_network() {
+        let networks = small_networks().unwrap();
+        let positions = sizes();
+        assert_eq!(positions.iter().map(Vec::len).collect::<Vec<_>>(), [POSITIONS, 1]);
+        let [portable, emulated] = [Kernel::Portable, Kernel::EmulatedBf16]
+            .map(|kernel| Arithmetic { kernel, precision: kernel.precisions()[0] });
+        let mut text = Vec::new();
+        check(&networks, &positions, &[portable, emulated], &mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        assert_eq!(text.matches("portable").count(), networks.len(), "{text}");
+        assert_eq!(text.matches("emulated-bf16").count(), networks.len(), "{text}");
+        assert!(text.contains(&format!(" of {}", 2 * (POSITIONS + 1))), "{text}");
+    }
+
+    #[test]
+    fn a_wrong_number_is_noticed() {
+        let network = small_networks().unwrap().remove(0);
+        let positions = sizes();
+        let wanted = plain(&network, &positions).unwrap();
+        let with = |change: fn(&mut Output)| {
+            differences(&network, &positions, &wanted, |inputs, _| {
+                let mut outputs = Vec::new();
+                for input in inputs {
+                    let mut output = scalar::evaluate(&network, input)?;
+                    // The other board is as it should be.
+                    if input.width == 5 {
+                        change(&mut output);
+                    }
+                    outputs.push(output);
+                }
+                Ok(outputs)
+            })
+            .unwrap()
+        };
+        let none = with(|_| ());
+        assert_eq!((none.probability, none.owner, none.lead), (0.0, 0.0, 0.0));
+        assert_eq!((none.same, none.count), (10, 10));
+        assert!(none.are_tolerable(Precision::F32));
+        for change in [
+            (|it| it.pass += 1.0) as fn(&mut Output),
+            |it| it.policy[7] += 1.0,
+            |it| it.value[0] += 1.0,
+            |it| it.ownership[14] += 1.0,
+            |it| it.lead += 1.0,
+        ] {
+            assert!(!with(change).are_tolerable(Precision::F32));
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! How a network is written, by the name of the file.
+
+use anyhow::{Context as _, bail};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use kosumi_net::{Encoding, Network};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+/// What the name of a file says.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Format {
+    encoding: Encoding,
+    is_packed: bool,
+}
+
+impl Format {
+    pub(super) fn of(path: &Path) -> anyhow::Result<Format> {
+        let name =
+            path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+        let (stem, is_packed) = name.strip_suffix(".gz").map_or((name.as_str(), false), |stem| (stem, true));
+        let encoding = if stem.ends_with(".bin") {
+            Encoding::Binary
+        } else if stem.ends_with(".txt") {
+            Encoding::Text
+        } else {
+            bail!("{}: the name must end in .bin.gz, .txt.gz, .bin or .txt", path.display());
+        };
+        Ok(Format { encoding, is_packed })
+    }
+
+    /// Writes a network into the file, which is made anew.
+    pub(super) fn write(self, network: &Network, path: &Path) -> anyhow::Result<()> {
+        let file = File::create(path);
+        file.and_then(|file| self.write_to(network, file)).with_context(|| path.display().to_string())
+    }
+
+    fn write_to(self, network: &Network, file: File) -> io::Result<()> {
+        let mut file = BufWriter::new(file);
+        if self.is_packed {
+            let mut packed = GzEncoder::new(file, Compression::default());
+            network.write(self.encoding, &mut packed)?;
+            file = packed.finish()?;
+        } else {
+            network.write(self.encoding, &mut file)?;
+        }
+        file.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_the_file_says_how_it_is_written() {
+        let format = |name: &str| Format::of(Path::new(name)).map(|it| (it.encoding, it.is_packed)).ok();
+        assert_eq!(format("a/b.bin.gz"), Some((Encoding::Binary, true)));
+        assert_eq!(format("b.TXT.gz"), Some((Encoding::Text, true)));
+        assert_eq!(format("b.bin"), Some((Encoding::Binary, false)));
+        assert_eq!(format("b.txt"), Some((Encoding::Text, false)));
+        assert_eq!(format("b.gz"), None);
+        assert_eq!(format("bin"), None);
+    }
+}

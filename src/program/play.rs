@@ -1,0 +1,198 @@
+//! `kosumi play`: a board in the browser.
+
+use super::model::ModelArguments;
+use super::options;
+use anyhow::{Context, ensure};
+use clap::Args;
+use kosumi_engine::{Engine, EngineSettings};
+use kosumi_go::board::BoardSize;
+use kosumi_go::rules::Rules;
+use kosumi_net::BuiltIn;
+use kosumi_tools::browser::{self, FirstGame, MakeEngine, Purpose, Setup};
+use kosumi_tools::session::today;
+use std::fs;
+use std::io::{self, Write};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+/// Where a page is served
+#[derive(Clone, Debug, Args)]
+pub(super) struct ServerArguments {
+    /// Port to listen on; 0 is any that is free
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    port: u16,
+    /// Address to listen on. Anybody who can reach it and knows the whole address of the page can play, so give another one
+    /// only in a network that you trust: nothing is encrypted
+    #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
+    listen: IpAddr,
+    /// The secret word in the address, so that the page finds its way back after a restart [default: a random one]
+    #[arg(long, value_name = "WORD", env = "KOSUMI_TOKEN", hide_env_values = true, value_parser = token)]
+    token: Option<String>,
+    /// Print the address, but do not open the browser
+    #[arg(long)]
+    no_open: bool,
+}
+
+/// How the engine behind a page thinks
+#[derive(Debug, Args)]
+pub(super) struct BehindArguments {
+    /// Search threads [default: as many as there are processors]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// Memory for search results, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..))]
+    memory: u32,
+    /// Seed of all random numbers [default: another one every time]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    #[command(flatten)]
+    model: ModelArguments,
+}
+
+/// Play on a board in the browser
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Starts a server that only this machine can reach, and opens the browser. What is played there is saved when you say so,
+by the browser, as SGF. Ctrl-C ends it.
+
+Examples:
+  kosumi play                                   a board of 9x9
+  kosumi play --boardsize 19                    a large one
+  kosumi play game.sgf                          goes on with a game
+  kosumi play --engine \"gnugo --mode gtp\"       another engine to choose as a player
+  kosumi play --no-open --port 8123             prints the address alone")]
+pub(super) struct Arguments {
+    /// A record to go on with
+    #[arg(value_name = "GAME.sgf")]
+    file: Option<PathBuf>,
+    /// Go on with as much of the record as can be followed
+    #[arg(long, requires = "file")]
+    partial: bool,
+    /// Size of the board at the start: 9, or WIDTHxHEIGHT
+    #[arg(long, value_name = "SIZE", default_value = "9", value_parser = options::board_size)]
+    boardsize: BoardSize,
+    /// Rules at the start: chinese-kgs, japanese, aga, new-zealand, ...
+    #[arg(long, value_name = "NAME", default_value = "chinese-kgs", value_parser = options::rules)]
+    rules: Rules,
+    /// Points for White at the start [default: what is usual with the rules]
+    #[arg(long, value_name = "POINTS", allow_hyphen_values = true, value_parser = options::points)]
+    komi: Option<f32>,
+    /// Another engine that speaks GTP, to be chosen as a player; may be repeated
+    #[arg(long = "engine", value_name = "COMMAND")]
+    engines: Vec<String>,
+    #[command(flatten)]
+    server: ServerArguments,
+    #[command(flatten)]
+    behind: BehindArguments,
+}
+
+/// A word that can stand in an address.
+fn token(text: &str) -> Result<String, String> {
+    let is_word = text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let is_long = (16..=128).contains(&text.len());
+    (is_word && is_long).then(|| text.to_owned()).ok_or_else(|| "not 16 to 128 letters and digits".to_owned())
+}
+
+impl ServerArguments {
+    /// What the server is started with.
+    pub(super) fn setup(&self, make: MakeEngine) -> Setup {
+        Setup { address: SocketAddr::new(self.listen, self.port), token: self.token.clone(), make, today }
+    }
+
+    /// Says where the page is, and opens it.
+    pub(super) fn tell(&self, url: &str, once: &str) {
+        // If nobody reads it, the page is there all the same.
+        let _ = writeln!(io::stdout(), "{url}");
+        let _ = io::stdout().flush();
+        if !self.no_open {
+            open_browser(once);
+        }
+    }
+}
+
+impl BehindArguments {
+    /// What makes the engine.
+    ///
+    /// # Errors
+    /// If the network cannot be used.
+    pub(super) fn engine(&self, rules: Rules) -> anyhow::Result<MakeEngine> {
+        let defaults = EngineSettings::default();
+        let seed = self.seed.map_or_else(options::random_seed, Ok)?;
+        let settings = EngineSettings {
+            threads: self.threads.map_or(defaults.threads, usize::from),
+            memory_mebibytes: usize::try_from(self.memory).unwrap_or(defaults.memory_mebibytes),
+            seed,
+            rules,
+            network: self.model.settings_or(defaults.network),
+            ..defaults
+        };
+        // Levels with few visits, and ranks, were made with the small network.
+        let (best, of_levels) = (self.model.load()?, self.model.load_or(BuiltIn::Small)?);
+        // Such a search is small, and both engines share the memory.
+        let for_levels = (settings.memory_mebibytes / 8).clamp(1, 32);
+        let for_best = settings.memory_mebibytes.saturating_sub(for_levels).max(1);
+        Ok(Arc::new(move |purpose| {
+            let (network, memory_mebibytes) = match purpose {
+                Purpose::Best => (&best, for_best),
+                Purpose::Level => (&of_levels, for_levels),
+            };
+            Engine::with_network(EngineSettings { memory_mebibytes, ..settings }, network.clone())
+        }))
+    }
+}
+
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    ensure!(arguments.engines.len() <= 16, "more than 16 engines");
+    let record = match &arguments.file {
+        Some(file) => {
+            let bytes = fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+            Some(bytes)
+        }
+        None => None,
+    };
+    let first = FirstGame {
+        size: arguments.boardsize,
+        rules: arguments.rules,
+        komi: arguments.komi.unwrap_or(arguments.rules.usual_komi()),
+        record,
+        is_partial: arguments.partial,
+        engines: arguments.engines.clone(),
+    };
+    let make = arguments.behind.engine(arguments.rules)?;
+    let server = &arguments.server;
+    browser::play(server.setup(make), &first, &mut |url, once| server.tell(url, once))?;
+    Ok(())
+}
+
+/// Opens an address in the user's browser, as far as this machine has one.
+fn open_browser(address: &str) {
+    let program: &[&str] = if cfg!(target_os = "macos") {
+        &["open"]
+    } else if cfg!(windows) {
+        &["rundll32", "url.dll,FileProtocolHandler"]
+    } else {
+        &["xdg-open"]
+    };
+    let mut command = Command::new(program[0]);
+    command.args(&program[1..]).arg(address);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    if let Ok(mut child) = command.spawn() {
+        // Whoever opens browsers may stay as long as the browser does.
+        let _ = std::thread::Builder::new().name("browser".to_owned()).spawn(move || child.wait());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_can_stand_in_addresses() {
+        assert!(token("0123456789abcdef").is_ok());
+        for text in ["", "short", "0123456789abcde/", "0123456789abcdéf"] {
+            assert!(token(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,465 @@
+//! `kosumi review`: a game record in, an annotated record and a page to look at out.
+
+mod outputs;
+mod passes;
+
+use self::outputs::{Format, Found, Outputs};
+use self::passes::Pass;
+use super::model::ModelArguments;
+use super::play::ServerArguments;
+use super::{interrupt, options, progress, ranks};
+use anyhow::{Context, bail, ensure};
+use clap::Args;
+use kosumi_engine::{Engine, EngineSettings};
+use kosumi_go::board::Color;
+use kosumi_go::rules::Rules;
+use kosumi_go::sgf::{Record, Tree};
+use kosumi_net::Network;
+use kosumi_search::Limits;
+use kosumi_tools::browser::{self, MakeEngine, Reviewer};
+use kosumi_tools::collections::nth_game;
+use kosumi_tools::ranks::{Pace, Part, in_order};
+use kosumi_tools::review::{self, EngineAnalyst, Facts, Given, MainLine, Reviewed, Scope, Thresholds};
+use kosumi_tools::words::counted;
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Go through a game: what each move gained and lost
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+Every position is searched, and every move compared with the search's first choice. A move is called
+
+  inaccuracy ?!   if it loses 5 % of win rate or more
+  mistake ?       from 10 % on
+  blunder ??      from 20 % on
+  better !        if it is better than the first choice by 5 % or more
+
+but only if the loss is at least 2.5 times its standard error: with few simulations little can be
+said. That error is measured: some positions are searched twice. It is the error of chance alone;
+the evaluator can be wrong about a position and sure of it.
+
+GAME.review.sgf is written, with comments, better variations and marks, for Sabaki and other
+programs, and GAME.review.html, a page that needs nothing else and works without a network, into
+the current directory or where -o says. Several records are reviewed one after the other, or under mpirun each by one
+of its processes.
+
+Unless --playouts, --time or --no-model is given, there are three passes. The first takes half a minute at most for a
+game, with the small built-in network. The second and the third search with 25 and 200 simulations. Each replaces the
+files of the one before. ^C ends the review with what is known.
+
+Examples:
+  kosumi review game.sgf                           three passes, the last with 200 simulations a position
+  kosumi review game.sgf --playouts 1000           one pass, with 1,000 simulations a position
+  kosumi review games/*.sgf -o reviewed            several games, into a folder that is there
+  kosumi review game.sgf --time 5 --threads 2      5 seconds a position
+  kosumi review game.sgf --from 100 --to 150       part of the game
+  kosumi review games.sgf --game 7 -o seventh      the seventh game of a collection
+  kosumi review game.sgf --live                    the page with the engine behind it
+  kosumi review game.sgf --json                    numbers for other programs, and nothing else")]
+pub(super) struct Arguments {
+    /// The record, or several; of its variations the first ones are followed
+    #[arg(value_name = "GAME.sgf", required = true)]
+    files: Vec<PathBuf>,
+    /// Which game of a file, counted from 1
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    game: u32,
+    /// Write BASE.sgf, BASE.html and BASE.json; of several records, a folder for their files [default: GAME.review, in the
+    /// current directory]
+    #[arg(short, long, value_name = "BASE")]
+    output: Option<PathBuf>,
+    /// Write the annotated record [default: this and --html]
+    #[arg(long)]
+    sgf: bool,
+    /// Write the page
+    #[arg(long)]
+    html: bool,
+    /// Write the numbers as JSON
+    #[arg(long)]
+    json: bool,
+    /// Simulations a position [default: three passes up to 200, or without a network 2000, unless --time is given]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    playouts: Option<u32>,
+    /// Time a position, in seconds
+    #[arg(long, value_name = "SECONDS", value_parser = options::seconds)]
+    time: Option<Duration>,
+    /// Search threads [default: as many as there are processors, over ranks 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// Memory for search results, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..))]
+    memory: u32,
+    /// Seed of all random numbers
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// The first move to judge, counted from 1
+    #[arg(long, value_name = "MOVE", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    from: u32,
+    /// The last move to judge [default: the last of the game]
+    #[arg(long, value_name = "MOVE", value_parser = clap::value_parser!(u32).range(1..))]
+    to: Option<u32>,
+    /// Rules, whatever the record says [default: the record's, or chinese-kgs]
+    #[arg(long, value_name = "NAME", value_parser = options::rules)]
+    rules: Option<Rules>,
+    /// Points for White, whatever the record says [default: the record's, or what is usual with the rules]
+    #[arg(long, value_name = "POINTS", allow_hyphen_values = true, value_parser = options::points)]
+    komi: Option<f32>,
+    /// Losses, in per cent of win rate, that make an inaccuracy, a mistake, a blunder
+    #[arg(long, value_name = "A,B,C", default_value = "5,10,20", value_parser = thresholds)]
+    thresholds: Thresholds,
+    /// Moves shown for each position
+    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u8).range(1..=20))]
+    candidates: u8,
+    /// Open the page in the browser with the engine behind it: own moves can be tried there. No file is written; the page
+    /// saves what was found as SGF
+    #[arg(long, conflicts_with_all = ["output", "sgf", "html", "json"])]
+    live: bool,
+    #[command(flatten)]
+    server: ServerArguments,
+    #[command(flatten)]
+    model: ModelArguments,
+}
+
+/// Simulations a position if nothing is said, by playouts and by a network.
+const DEFAULT_PLAYOUTS: [u32; 2] = [2000, 200];
+
+fn thresholds(text: &str) -> Result<Thresholds, String> {
+    let numbers: Option<Vec<f32>> = text.split(',').map(|word| word.trim().parse::<f32>().ok()).collect();
+    let numbers = numbers.unwrap_or_default();
+    let thresholds = match numbers[..] {
+        [a, b, c] => Thresholds::new(a / 100.0, b / 100.0, c / 100.0),
+        _ => None,
+    };
+    thresholds.ok_or_else(|| "not three ascending numbers above 0, such as 5,10,20".to_owned())
+}
+
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    if arguments.live {
+        return live(arguments);
+    }
+    ranks::spread("game", |part| {
+        let games = Outputs::of_all(arguments)?;
+        let threads = ranks::threads(&part, arguments.threads.map(usize::from));
+        // Over ranks only whole reviews are sent, so that there is one pass, and ^C is for mpirun.
+        let is_alone = matches!(part, Part::Alone);
+        let is_stopped = if is_alone { interrupt::flag()? } else { Arc::default() };
+        let network = arguments.model.load()?;
+        let bar = progress::bar(0, "{msg}{bar:32} {pos}/{len} positions, {eta} left");
+        let read = |send: &mut dyn FnMut(usize) -> bool| {
+            let _ = (0..games.len()).all(send);
+        };
+        let work = |&index: &usize| -> Result<Found, String> {
+            let outputs = games.get(index).ok_or("the ranks are not of one version")?;
+            let study = Study { arguments, threads: Some(threads), network: network.as_ref(), is_alone };
+            let found = study.game(outputs, &is_stopped, &mut |news| match news {
+                News::Progress { pass, done, total } => {
+                    bar.set_message(pass.to_owned());
+                    bar.set_length(total as u64);
+                    bar.set_position(done as u64);
+                    Ok(())
+                }
+                News::Found(found) => {
+                    let result = bar.suspend(|| outputs.write(&found, games.len() > 1));
+                    bar.reset();
+                    result
+                }
+            });
+            found.map_err(|error| format!("{error:#}"))
+        };
+        let mut failed = 0;
+        let collect = |&index: &usize, found: Result<Found, String>| {
+            bar.reset();
+            let outputs = &games[index];
+            let is_stopped = is_stopped.load(Ordering::Relaxed);
+            match found {
+                Ok(found) => bar.suspend(|| outputs.write(&found, games.len() > 1))?,
+                Err(error) if games.len() == 1 || is_stopped => bail!(error),
+                Err(error) => {
+                    failed += 1;
+                    bar.suspend(|| ranks::warn(&error));
+                }
+            }
+            let left = games.len() - 1 - index;
+            if is_stopped && left > 0 {
+                bar.suspend(|| {
+                    ranks::warn(&format!("stopped: {left} of {} games were not reviewed", games.len()))
+                });
+            }
+            Ok(if is_stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        };
+        // All processors search one game.
+        in_order(part, 1, Pace::Long, read, work, collect)?;
+        bar.finish_and_clear();
+        ensure!(failed == 0, "{failed} of {} games could not be reviewed", games.len());
+        Ok(())
+    })
+    .map(Option::unwrap_or_default)
+}
+
+/// What is told while a game is reviewed.
+enum News<'n> {
+    /// Positions that are done in this pass, and how many there are.
+    Progress { pass: &'n str, done: usize, total: usize },
+    /// What a pass has found; a longer one follows.
+    Found(Found),
+}
+
+/// How games are reviewed.
+#[derive(Clone, Copy)]
+struct Study<'s> {
+    arguments: &'s Arguments,
+    threads: Option<usize>,
+    network: Option<&'s Arc<Network>>,
+    /// Is there no other process?
+    is_alone: bool,
+}
+
+impl Study<'_> {
+    /// Reviews a game in passes, and tells what each of them but the last has found. If it is stopped, what is known is told.
+    fn game(
+        &self,
+        outputs: &Outputs,
+        is_stopped: &AtomicBool,
+        tell: &mut dyn FnMut(News<'_>) -> anyhow::Result<()>,
+    ) -> anyhow::Result<Found> {
+        let bytes = nth_game(&outputs.record, self.arguments.game)?;
+        let start = Instant::now();
+        let game = Prepared::new(self.arguments, &outputs.record, &bytes)?;
+        let passes = self.passes(&game)?;
+        let mut known: Option<Reviewed> = None;
+        for (number, pass) in passes.iter().enumerate() {
+            let name = match passes.len() {
+                1 => String::new(),
+                all => format!("pass {} of {all}  ", number + 1),
+            };
+            let mut progress = |done, total| {
+                // Drawing cannot fail.
+                let _ = tell(News::Progress { pass: &name, done, total });
+            };
+            let interrupted = || is_stopped.load(Ordering::Relaxed);
+            let reviewed = self.pass(&game, pass, &interrupted, &mut progress);
+            let reviewed = passes::joined(known.take(), reviewed);
+            if interrupted() {
+                ensure!(
+                    reviewed.review.analyses.iter().any(Option::is_some),
+                    "stopped before anything was known; nothing is written"
+                );
+                return found(
+                    outputs,
+                    &reviewed,
+                    start.elapsed(),
+                    "stopped; these are what is known".to_owned(),
+                );
+            }
+            if number + 1 == passes.len() {
+                return found(outputs, &reviewed, start.elapsed(), String::new());
+            }
+            let network = if number == 0 { " by the small network" } else { "" };
+            let behind = format!(
+                "pass {} of {}{network}; longer searches follow and replace it, ^C ends them",
+                number + 1,
+                passes.len(),
+            );
+            tell(News::Found(found(outputs, &reviewed, start.elapsed(), behind)?))?;
+            known = Some(reviewed);
+        }
+        bail!("there is nothing to do")
+    }
+
+    /// The passes of a review, the shortest first.
+    fn passes(&self, game: &Prepared) -> anyhow::Result<Vec<Pass>> {
+        let arguments = self.arguments;
+        let network = self.network.cloned();
+        let usual = DEFAULT_PLAYOUTS[usize::from(network.is_some())];
+        let playouts = arguments.playouts.or(arguments.time.is_none().then_some(usual));
+        let limits = Limits { playouts, soft: arguments.time, hard: arguments.time, ..Limits::default() };
+        let last = Pass { network, limits };
+        let is_usual = arguments.playouts.is_none() && arguments.time.is_none() && self.is_alone;
+        if !is_usual || self.network.is_none() {
+            return Ok(vec![last]);
+        }
+        let quick = Pass::quick(arguments.model.load_small()?, game.positions());
+        Ok(vec![quick, last.shorter(), last])
+    }
+
+    fn pass(
+        &self,
+        game: &Prepared,
+        pass: &Pass,
+        interrupted: &(dyn Fn() -> bool + Sync),
+        progress: &mut dyn FnMut(usize, usize),
+    ) -> Reviewed {
+        let Prepared { tree, record, line, scope, rules } = game;
+        let given = Given {
+            limits: pass.limits,
+            seed: self.arguments.seed,
+            thresholds: self.arguments.thresholds,
+            are_rules_given: self.arguments.rules.is_some(),
+        };
+        let facts = Facts::new(tree, record, line, &given);
+        let settings = settings(self.arguments, self.threads, *rules);
+        let mut engine = Engine::with_network(settings, pass.network.clone());
+        let mut analyst = EngineAnalyst {
+            engine: &mut engine,
+            limits: pass.limits,
+            candidates: usize::from(self.arguments.candidates),
+            interrupted,
+        };
+        let review = review::review(line, scope, &mut analyst, progress);
+        Reviewed { tree: tree.clone(), line: line.clone(), review, facts }
+    }
+}
+
+/// What is written and said of a review.
+fn found(outputs: &Outputs, reviewed: &Reviewed, time: Duration, behind: String) -> anyhow::Result<Found> {
+    let texts = outputs.files.iter().map(|(_, format)| match format {
+        Format::Sgf => Ok(review::annotated(reviewed).to_string()),
+        Format::Html => Ok(review::page(reviewed)),
+        Format::Json => review::json(reviewed).context("cannot write JSON"),
+    });
+    let texts = texts.collect::<anyhow::Result<Vec<String>>>()?;
+    let mut said = Vec::new();
+    for warning in &reviewed.facts.warnings {
+        writeln!(said, "note: {warning}")?;
+    }
+    write_summary(&mut said, reviewed)?;
+    let searched = reviewed.review.analyses.iter().flatten().count();
+    let time = time.as_secs_f64();
+    let positions = counted(searched as u64, "position");
+    writeln!(said, "{positions}, {}, {time:.1} s", reviewed.facts.effort)?;
+    Ok(Found { texts, said: String::from_utf8_lossy(&said).into_owned(), behind })
+}
+
+/// Serves the page with the engine behind it.
+fn live(arguments: &Arguments) -> anyhow::Result<()> {
+    let [file] = &arguments.files[..] else { bail!("--live shows one game") };
+    let bytes = nth_game(file, arguments.game)?;
+    let network = arguments.model.load()?;
+    let threads = arguments.threads.map(usize::from);
+    let settings = settings(arguments, threads, arguments.rules.unwrap_or_default());
+    let for_table = network.clone();
+    let make: MakeEngine = Arc::new(move |_| Engine::with_network(settings, for_table.clone()));
+    let (bare, whole) = (arguments.clone(), arguments.clone());
+    let (bare_file, whole_file) = (file.clone(), file.clone());
+    let reviewer = Reviewer {
+        // No position is in a scope that ends before the game begins.
+        bare: Box::new(move |bytes| {
+            let game = Prepared::new(&bare, &bare_file, bytes).map_err(|error| format!("{error:#}"))?;
+            let game = Prepared { scope: Scope { from: usize::MAX, to: 0, ..game.scope }, ..game };
+            let study = Study { arguments: &bare, threads: Some(1), network: None, is_alone: true };
+            let passes = study.passes(&game).map_err(|error| format!("{error:#}"))?;
+            let pass = passes.last().ok_or("there is nothing to do")?;
+            Ok(study.pass(&game, pass, &|| false, &mut |_, _| {}))
+        }),
+        whole: Box::new(move |bytes, progress, show| {
+            let study = Study { arguments: &whole, threads, network: network.as_ref(), is_alone: true };
+            let game = Prepared::new(&whole, &whole_file, bytes).map_err(|error| format!("{error:#}"))?;
+            let passes = study.passes(&game).map_err(|error| format!("{error:#}"))?;
+            for pass in &passes {
+                show(study.pass(&game, pass, &|| false, progress));
+            }
+            Ok(())
+        }),
+    };
+    let server = &arguments.server;
+    browser::study(server.setup(make), reviewer, &bytes, &mut |url, once| server.tell(url, once))?;
+    Ok(())
+}
+
+/// How the engine is set.
+fn settings(arguments: &Arguments, threads: Option<usize>, rules: Rules) -> EngineSettings {
+    let defaults = EngineSettings::default();
+    EngineSettings {
+        threads: threads.unwrap_or(defaults.threads),
+        memory_mebibytes: usize::try_from(arguments.memory).unwrap_or(defaults.memory_mebibytes),
+        seed: arguments.seed,
+        rules,
+        network: arguments.model.settings_or(defaults.network),
+        ..defaults
+    }
+}
+
+/// A game that is to be reviewed.
+struct Prepared {
+    tree: Tree,
+    record: Record,
+    line: MainLine,
+    scope: Scope,
+    rules: Rules,
+}
+
+impl Prepared {
+    fn new(arguments: &Arguments, file: &Path, bytes: &[u8]) -> anyhow::Result<Prepared> {
+        let name = match arguments.game {
+            1 => file.display().to_string(),
+            number => format!("{}, game {number}", file.display()),
+        };
+        let mut record = Record::parse(bytes).with_context(|| name.clone())?;
+        let tree = Tree::parse(bytes).with_context(|| name.clone())?;
+        let rules = arguments.rules.or_else(|| record.rules()).unwrap_or_default();
+        if let Some(komi) = arguments.komi {
+            record.komi = Some(komi);
+            record.unknown_komi = None;
+        }
+        let line =
+            MainLine::of_record(&record, rules, record.komi_under(rules)).with_context(|| name.clone())?;
+        let line = line.located(bytes);
+        let scope = Scope {
+            from: arguments.from as usize,
+            to: arguments.to.map_or(usize::MAX, |to| to as usize),
+            thresholds: arguments.thresholds,
+        };
+        ensure!(scope.from <= scope.to, "--from {} is behind --to {}", scope.from, scope.to);
+        let moves = line.move_count();
+        ensure!(scope.from <= moves.max(1), "--from {}, but the game has {moves} moves", scope.from);
+        Ok(Prepared { tree, record, line, scope, rules })
+    }
+
+    /// Positions that are searched.
+    fn positions(&self) -> usize {
+        self.line.steps().iter().filter(|step| self.scope.holds(step.moves)).count()
+    }
+}
+
+/// A table of both players on standard output.
+fn write_summary(out: &mut impl Write, reviewed: &Reviewed) -> io::Result<()> {
+    if reviewed.line.move_count() == 0 {
+        return writeln!(
+            out,
+            "the record has no moves: there is nothing to judge, and only its position was searched"
+        );
+    }
+    writeln!(
+        out,
+        "         moves  first choice  inaccuracies  mistakes  blunders  mean loss        accuracy"
+    )?;
+    for color in Color::BOTH {
+        let player = &reviewed.review.players[color];
+        let [_, inaccuracies, mistakes, blunders] = player.classes;
+        if player.moves == 0 {
+            let name = reviewed.facts.players[color].as_deref().unwrap_or_default();
+            writeln!(out, "{:<8} {:>5}  {:<70}  {name}", color.to_string(), 0, "no move was judged")?;
+            continue;
+        }
+        writeln!(
+            out,
+            "{:<8} {:>5}  {:>10.0} %  {inaccuracies:>12}  {mistakes:>8}  {blunders:>8}  {:>4.1} % {:>5.1} p.  {:>6.0} %  {}",
+            color.to_string(),
+            player.moves,
+            100.0 * player.first_choices as f32 / player.moves as f32,
+            100.0 * player.mean_loss,
+            player.mean_score_loss,
+            100.0 * player.accuracy,
+            reviewed.facts.players[color].as_deref().unwrap_or_default(),
+        )?;
+    }
+    for &index in reviewed.review.worst.iter().take(5) {
+        if let Some(judgement) = &reviewed.review.judgements[index] {
+            writeln!(out, "  {}", review::sentence(&reviewed.line, index, judgement))?;
+        }
+    }
+    Ok(())
+}

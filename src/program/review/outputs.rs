@@ -1,0 +1,118 @@
+//! The files that a review is written to.
+
+use super::Arguments;
+use anyhow::{Context, bail, ensure};
+use kosumi_tools::files::write_at_once;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// What came of a game: the texts of its files, and what is said of it.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Found {
+    /// In the order of [`Outputs::files`].
+    pub(super) texts: Vec<String>,
+    /// Said before the names of the files.
+    pub(super) said: String,
+    /// Said behind them; may be empty.
+    pub(super) behind: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Format {
+    Sgf,
+    Html,
+    Json,
+}
+
+/// Where the results of a game go.
+pub(super) struct Outputs {
+    pub(super) record: PathBuf,
+    pub(super) files: Vec<(PathBuf, Format)>,
+}
+
+impl Outputs {
+    /// Those of all games.
+    pub(super) fn of_all(arguments: &Arguments) -> anyhow::Result<Vec<Outputs>> {
+        let folder = arguments.output.as_deref().filter(|_| arguments.files.len() > 1);
+        if let Some(folder) = folder {
+            ensure!(folder.is_dir(), "there is no folder {}", folder.display());
+        }
+        let mut all: Vec<Outputs> = Vec::with_capacity(arguments.files.len());
+        for record in &arguments.files {
+            let base = match &arguments.output {
+                Some(base) if folder.is_none() => base.clone(),
+                _ => {
+                    let stem = record.file_stem().unwrap_or_default().to_string_lossy();
+                    let number =
+                        if arguments.game > 1 { format!("-{}", arguments.game) } else { String::new() };
+                    folder.unwrap_or(Path::new("")).join(format!("{stem}{number}.review"))
+                }
+            };
+            let outputs = Outputs::new(arguments, record, &base)?;
+            let is_same = |other: &&Outputs| other.files[0].0 == outputs.files[0].0;
+            if let Some(other) = all.iter().find(is_same) {
+                let (one, two) = (other.record.display(), record.display());
+                bail!("{one} and {two} would be written to the same files");
+            }
+            all.push(outputs);
+        }
+        Ok(all)
+    }
+
+    /// Refuses, before any work is done, what could not be written or would overwrite the record.
+    fn new(arguments: &Arguments, record: &Path, base: &Path) -> anyhow::Result<Outputs> {
+        let Some(name) = base.file_name().map(|name| name.to_os_string()) else {
+            bail!("{} is no name for files", base.display());
+        };
+        let chosen = [
+            (arguments.sgf, Format::Sgf, "sgf"),
+            (arguments.html, Format::Html, "html"),
+            (arguments.json, Format::Json, "json"),
+        ];
+        let none_chosen = chosen.iter().all(|&(is_chosen, ..)| !is_chosen);
+        let mut files = Vec::new();
+        for (is_chosen, format, extension) in chosen {
+            if is_chosen || (none_chosen && format != Format::Json) {
+                let mut file = name.clone();
+                file.push(format!(".{extension}"));
+                files.push((base.with_file_name(file), format));
+            }
+        }
+        for (path, _) in &files {
+            let folder =
+                path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            ensure!(folder.is_dir(), "there is no folder {}", folder.display());
+            ensure!(!path.is_dir(), "{} is a folder", path.display());
+            ensure!(!is_same_file(path, record), "{} is the record itself", path.display());
+        }
+        Ok(Outputs { record: record.to_owned(), files })
+    }
+
+    /// Writes the files, and tells what was found; of several games, which one it is.
+    pub(super) fn write(&self, found: &Found, is_one_of_many: bool) -> anyhow::Result<()> {
+        for ((path, _), text) in self.files.iter().zip(&found.texts) {
+            write_at_once(path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        }
+        let written: Vec<String> = self.files.iter().map(|(path, _)| path.display().to_string()).collect();
+        let mut out = io::stdout().lock();
+        if is_one_of_many {
+            writeln!(out, "{}", self.record.display())?;
+        }
+        write!(out, "{}", found.said)?;
+        writeln!(out, "written: {}", written.join(", "))?;
+        if !found.behind.is_empty() {
+            writeln!(out, "{}", found.behind)?;
+        }
+        if is_one_of_many {
+            writeln!(out)?;
+        }
+        out.flush()?;
+        Ok(())
+    }
+}
+
+fn is_same_file(a: &Path, b: &Path) -> bool {
+    fs::canonicalize(a).is_ok_and(|a| fs::canonicalize(b).is_ok_and(|b| a == b))
+}

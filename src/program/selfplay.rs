@@ -1,0 +1,278 @@
+//! `kosumi selfplay`: games of the engine against itself, as shards for the training of networks.
+
+use super::model::ModelArguments;
+use super::{interrupt, options, progress, ranks};
+use anyhow::bail;
+use clap::Args;
+use kosumi_engine::{RankLink, processors};
+use kosumi_go::board::BoardSize;
+use kosumi_go::rules::Rules;
+use kosumi_net::Network;
+use kosumi_tools::ranks::{Pieces, World};
+use kosumi_tools::selfplay::{self, LogSegment, NoiseSettings, Settings, Storage};
+use serde_json::{Map, Value, json};
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// Play games against itself for networks to learn from
+///
+/// Every game draws its board, rules and komi, begins with moves drawn from the network's policy, and goes on with
+/// searches. Shards, which scripts/train trains from, hold for each position what the search found, who won, by how
+/// much, and who owned which point at the end, by the rules.
+///
+/// The folder holds a log, a line for each game; the same command goes on after any stop, kill -9 included.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  kosumi selfplay --out games --games 2000
+  kosumi selfplay --out games --games 500 --sizes 9:3,13:2,19 --visits 100 --sgf
+  kosumi selfplay --out tree --visits 60 --training-share 100 --tree 6      what searches ask about, for label.py
+  kosumi selfplay --out teacher --model big.bin.gz --visits 0 --training-share 1000    no search: fast, for labels of label.py")]
+pub(super) struct Arguments {
+    /// Folder for logs and shards; made if it is not there
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Games in all, those of earlier runs in this folder included
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    games: u32,
+    /// Boards, each with its share of the games: 9:3,13 is three games on 9x9 for one on 13x13
+    #[arg(long, value_name = "SIZE[:N]", value_delimiter = ',', value_parser = weighted_size, default_value = "7,9:4,13:3,19:2")]
+    sizes: Vec<(BoardSize, u32)>,
+    /// Each game is played under one of these rules
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = named_rules, default_value = "tromp-taylor,chinese,chinese-kgs,japanese,aga")]
+    rules: Vec<Rules>,
+    /// Visits of a search; 0: no search, moves are drawn from the network's policy
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
+    visits: u32,
+    /// Turns of a thousand that become training positions; the others get an eighth of the visits
+    #[arg(long, alias = "taken", value_name = "N", default_value_t = 300,
+        value_parser = clap::value_parser!(u32).range(1..=1000))]
+    training_share: u32,
+    /// Mean length of the opening, as a share of the board's points
+    #[arg(long, value_name = "SHARE", default_value_t = 0.05, value_parser = share)]
+    opening: f32,
+    /// Moves of a thousand in the opening that are drawn from all legal ones, and training positions of a thousand that
+    /// are followed by an off-policy one: with a move or two that nobody would have played
+    #[arg(long, alias = "strays", value_name = "N", default_value_t = 100,
+        value_parser = clap::value_parser!(u32).range(0..=1000))]
+    off_policy: u32,
+    /// Positions of its own tree that become training positions with each search for one: what a search asks a network
+    /// about, and no game shows. The search itself says little of them: for labels of label.py
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=100))]
+    tree: u32,
+    /// Share of noise in the probabilities of moves where a search for training begins; 0 for none
+    #[arg(long, value_name = "SHARE", default_value_t = 0.25, value_parser = share)]
+    root_noise: f32,
+    /// A move that such a search has looked at gets at least the root of so many times its probability times all visits;
+    /// 0 for none. What it does not deserve is left out of what is learnt
+    #[arg(long, value_name = "FACTOR", default_value_t = 2.0, value_parser = factor)]
+    forced_visits: f32,
+    /// Soft resignation: Black's expected result, 0 to 1, behind which a game goes on with few visits and few training
+    /// positions; 1 for never
+    #[arg(long, value_name = "RESULT", default_value_t = 0.9, value_parser = share)]
+    soft_resign: f32,
+    /// Temperature at which moves are drawn at the beginning of games: the higher, the more they differ
+    #[arg(long, value_name = "T", default_value_t = 0.8, value_parser = temperature)]
+    temperature: f32,
+    /// Standard deviation of komi from what is fair after the opening, in points
+    #[arg(long, value_name = "POINTS", default_value_t = 1.0, value_parser = options::points)]
+    komi_spread: f32,
+    /// Games of a thousand that begin with two to nine handicap stones, half of them with a komi of half a point
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1000))]
+    handicap: u32,
+    /// Seed of all random numbers
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Games at a time [default: as many as there are processors]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// Positions a shard
+    #[arg(long, value_name = "N", default_value_t = 8192, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    shard: u32,
+    /// Write shards for validation instead of training
+    #[arg(long)]
+    validation: bool,
+    /// Write the games in SGF, too: a file beside each log
+    #[arg(long)]
+    sgf: bool,
+    #[command(flatten)]
+    model: ModelArguments,
+}
+
+fn weighted_size(text: &str) -> Result<(BoardSize, u32), String> {
+    let (size, share) = text.split_once(':').unwrap_or((text, "1"));
+    let share = share.parse().ok().filter(|share| (1..=1_000_000).contains(share));
+    Ok((options::board_size(size)?, share.ok_or("the share is no number from 1 to 1,000,000")?))
+}
+
+/// Only rules with a name: logs have no place for others.
+fn named_rules(text: &str) -> Result<Rules, String> {
+    options::rules(text)
+}
+
+fn share(text: &str) -> Result<f32, String> {
+    let share = text.parse::<f32>().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "not a number from 0 to 1".to_owned())
+}
+
+fn factor(text: &str) -> Result<f32, String> {
+    let factor = text.parse::<f32>().ok().filter(|factor| (0.0..=100.0).contains(factor));
+    factor.ok_or_else(|| "not a number from 0 to 100".to_owned())
+}
+
+fn temperature(text: &str) -> Result<f32, String> {
+    let temperature = text.parse::<f32>().ok().filter(|&t| t > 0.0 && t <= 10.0);
+    temperature.ok_or_else(|| "not a number above 0, up to 10".to_owned())
+}
+
+/// How often it is looked whether somebody wants the games to stop.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let Some((world, link)) = World::join()? else {
+        return play(arguments, arguments.threads.map_or_else(processors, usize::from), None);
+    };
+    // Where many processes share machines, only who starts them knows how many threads each should have.
+    let threads = arguments.threads.map_or(1, usize::from);
+    ranks::check_processors(world.rank(), threads);
+    ranks::take_part(world, link, |link, is_one_gone| match is_one_gone {
+        Some(is_one_gone) => play(arguments, threads, Some((link, is_one_gone))),
+        None => {
+            let network = arguments.model.load()?;
+            selfplay::serve(&arguments.settings(), network.as_ref(), threads, link)
+        }
+    })
+    .map(Option::unwrap_or_default)
+}
+
+/// Plays the games of the command line, with the help of other ranks if there are any.
+fn play(
+    arguments: &Arguments,
+    threads: usize,
+    others: Option<(RankLink, Arc<AtomicBool>)>,
+) -> anyhow::Result<()> {
+    let network = arguments.model.load()?;
+    let settings = arguments.settings();
+    let storage = Storage {
+        folder: arguments.out.clone(),
+        prefix: if arguments.validation { "validation-selfplay" } else { "training-selfplay" },
+        shard: arguments.shard as usize,
+        sgf: arguments.sgf,
+        settings: arguments.log_settings(network.as_deref()),
+        seed: arguments.seed,
+    };
+    let mut segment = LogSegment::open(storage)?;
+    let before = segment.finished().count();
+    let missing: Vec<u32> = (0..arguments.games).filter(|&game| !segment.finished().has(game)).collect();
+
+    let stop = interrupt::flag()?;
+    let threads = threads.min(missing.len());
+    let bar = progress::bar_from(before.into(), arguments.games.into(), progress::WIDE);
+    let numbers = Arc::new(Pieces::new(missing));
+    let (sender, games) = mpsc::channel();
+    selfplay::start(&settings, network.as_ref(), &numbers, threads, &sender)?;
+    let lending = match others {
+        Some((link, is_one_gone)) => {
+            let on_loss = move |rank: usize, games: usize| {
+                is_one_gone.store(true, Ordering::Relaxed);
+                ranks::note_loss(rank, games, "game");
+            };
+            Some(selfplay::lend(link, Arc::clone(&numbers), sender.clone(), on_loss)?)
+        }
+        None => None,
+    };
+    drop(sender);
+    loop {
+        match games.recv_timeout(PATIENCE) {
+            Ok(game) => {
+                segment.add(game?)?;
+                bar.set_position(u64::from(segment.finished().count()));
+                bar.set_message(format!("{} positions", segment.positions()));
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+    }
+    if !stop.load(Ordering::Relaxed) {
+        // It has said its last word.
+        lending.map(JoinHandle::join);
+    }
+    segment.write_shard()?;
+    bar.finish_and_clear();
+    let finished = segment.finished().count();
+    let mut out = io::stdout().lock();
+    writeln!(out, "games      {finished} of {}, {} of them now", arguments.games, finished - before)?;
+    writeln!(out, "positions  {} of this run, in {} shards", segment.positions(), segment.shards())?;
+    if finished < arguments.games && !stop.load(Ordering::Relaxed) {
+        bail!("the workers stopped early");
+    }
+    Ok(())
+}
+
+impl Arguments {
+    fn settings(&self) -> Settings {
+        Settings {
+            sizes: self.sizes.clone(),
+            rules: self.rules.clone(),
+            visits: self.visits,
+            training_share: self.training_share,
+            opening: self.opening,
+            off_policy: self.off_policy,
+            tree: self.tree,
+            noise: NoiseSettings {
+                weight: self.root_noise,
+                forced: self.forced_visits,
+                ..NoiseSettings::default()
+            },
+            soft_resign: self.soft_resign,
+            temperature: self.temperature,
+            komi_spread: self.komi_spread,
+            handicap: self.handicap,
+            seed: self.seed,
+        }
+    }
+
+    /// Everything that decides the games, as the log keeps it.
+    fn log_settings(&self, network: Option<&Network>) -> Map<String, Value> {
+        let sizes = self.sizes.iter().map(|&(size, share)| format!("{}:{share}", options::size_text(size)));
+        // The names of the log are kept, so that runs begun by earlier versions go on.
+        let settings = json!({
+            "network": network.map(Network::name),
+            "sizes": sizes.collect::<Vec<_>>(),
+            "rules": self.rules.iter().map(Rules::to_string).collect::<Vec<_>>(),
+            "visits": self.visits,
+            "taken": self.training_share,
+            "opening": self.opening,
+            "strays": self.off_policy,
+            "temperature": self.temperature,
+            "komi-spread": self.komi_spread,
+            "seed": self.seed,
+            "shard": self.shard,
+        });
+        let mut settings = match settings {
+            Value::Object(map) => map,
+            _ => Map::new(),
+        };
+        if self.handicap > 0 {
+            settings.insert("handicap".into(), self.handicap.into());
+        }
+        // Without a search there is neither.
+        if self.visits > 0 {
+            settings.insert("root-noise".into(), self.root_noise.into());
+            settings.insert("forced-visits".into(), self.forced_visits.into());
+            settings.insert("soft-resign".into(), self.soft_resign.into());
+        }
+        if self.tree > 0 {
+            settings.insert("tree".into(), self.tree.into());
+        }
+        settings
+    }
+}

@@ -1,0 +1,167 @@
+//! `kosumi sgf filter`: games that meet conditions, byte for byte as they were.
+
+use super::Input;
+use super::shown::run_shown;
+use crate::options;
+use anyhow::Context;
+use clap::Args;
+use kosumi_go::board::BoardSize;
+use kosumi_go::sgf::facts::Rank;
+use kosumi_tools::collections::{
+    Criteria, Filter, Output, RepetitionWord, ResultWord, Selection, Span, date_span, rank_span,
+};
+use kosumi_tools::ranks::Part;
+use kosumi_tools::words::counted;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Take games that meet conditions out of a collection, byte for byte
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Records are written as they are, in the order in which they are read. Into a single file they are written one after the
+other, and a record that was cut off gets the brackets that it lacks. Records that cannot be read are never written.
+
+Examples:
+  kosumi sgf filter games/ --size 19 --rank 5d.. --result score -o strong.sgf.zst
+  kosumi sgf filter games.zip --repetition triple-ko,eternal-life -o cycles/
+  kosumi sgf filter games.sgf.gz --valid --unique --sample 1000 --seed 7 > sample.sgf
+  kosumi sgf filter games.sgf.zst --date 2010..2012-06 --moves ..50 --invert --count")]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    input: Input,
+    #[command(flatten)]
+    conditions: Conditions,
+    /// Where to: a file (.sgf, .gz, .zst, .zip) or a folder (ending with /) [default: the standard output]
+    #[arg(long, short, value_name = "PATH")]
+    output: Option<PathBuf>,
+    /// Overwrite the output file
+    #[arg(long)]
+    force: bool,
+    /// Take the games that do not meet the conditions
+    #[arg(long)]
+    invert: bool,
+    /// Stop after so many games
+    #[arg(long, value_name = "N", conflicts_with = "sample")]
+    limit: Option<u64>,
+    /// Take so many of the games, each with the same chance; they are held in memory
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    sample: Option<u32>,
+    /// Number that decides the sample
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Print the number of games and write none
+    #[arg(long, conflicts_with = "output")]
+    count: bool,
+}
+
+/// Conditions. A game has to meet all of them; of several values for one of them, one is enough.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Conditions")]
+struct Conditions {
+    /// Size of the board: 19, or WIDTHxHEIGHT
+    #[arg(long, value_name = "SIZE", value_delimiter = ',', value_parser = options::board_size)]
+    size: Vec<BoardSize>,
+    /// Komi: 6.5, or a range
+    #[arg(long, value_name = "RANGE", allow_hyphen_values = true, value_parser = Span::<f32>::parse)]
+    komi: Option<Span<f32>>,
+    /// Handicap stones
+    #[arg(long, value_name = "RANGE", value_parser = Span::<u32>::parse)]
+    handicap: Option<Span<u32>>,
+    /// Rules as the record names them, or "none"
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    rules: Vec<String>,
+    /// Part of a player's name
+    #[arg(long, value_name = "NAME")]
+    player: Vec<String>,
+    /// Part of Black's name
+    #[arg(long, value_name = "NAME")]
+    black: Vec<String>,
+    /// Part of White's name
+    #[arg(long, value_name = "NAME")]
+    white: Vec<String>,
+    /// Grade of both players: 9d, or a range as 5k..3d or 1p..
+    #[arg(long, value_name = "RANGE", value_parser = rank_span)]
+    rank: Option<Span<Rank>>,
+    /// Date: a day, a month or a year, or a range of them
+    #[arg(long, value_name = "RANGE", value_parser = date_span)]
+    date: Option<Span<u32>>,
+    /// Who won, or by what
+    #[arg(long, value_name = "WORD", value_delimiter = ',')]
+    result: Vec<ResultWord>,
+    /// Number of moves, passes included
+    #[arg(long, value_name = "RANGE", value_parser = Span::<usize>::parse)]
+    moves: Option<Span<usize>>,
+    /// Repetition: any, what a superko rule forbids, or a kind of cycle
+    #[arg(long, value_name = "WORD", value_delimiter = ',')]
+    repetition: Vec<RepetitionWord>,
+    /// Only closed records in which every value makes sense and every move is legal, superko aside
+    #[arg(long)]
+    valid: bool,
+    /// Only the first of several games with the same moves, on turned or mirrored boards too
+    #[arg(long)]
+    unique: bool,
+    /// Games that come through the last position of this SGF file, turned or mirrored or not
+    #[arg(long, value_name = "FILE")]
+    position: Option<PathBuf>,
+}
+
+impl Conditions {
+    fn criteria(&self) -> Criteria {
+        Criteria {
+            sizes: self.size.clone(),
+            komi: self.komi,
+            handicap: self.handicap,
+            rules: self.rules.clone(),
+            players: self.player.clone(),
+            black: self.black.clone(),
+            white: self.white.clone(),
+            rank: self.rank,
+            date: self.date,
+            results: self.result.clone(),
+            moves: self.moves,
+            repetitions: self.repetition.clone(),
+            valid: self.valid,
+            unique: self.unique,
+            position: self.position.clone(),
+        }
+    }
+}
+
+pub(super) fn run(arguments: &Arguments, part: Part) -> anyhow::Result<()> {
+    let is_other = part.is_other();
+    let filter = Filter::new(arguments.conditions.criteria(), arguments.invert, arguments.limit)?;
+    let path = arguments.output.as_deref().filter(|path| *path != Path::new("-"));
+    let output = match path {
+        _ if arguments.count || is_other => Output::Nothing,
+        None => Output::plain(io::stdout()),
+        Some(path) => Output::create(path, arguments.force)?,
+    };
+    let except = path.and_then(|path| fs::canonicalize(path).ok());
+    let sample = arguments.sample.map(|size| (size, arguments.seed));
+    let mut selection = Selection::new(filter.clone(), output, sample);
+    let written = || format!("cannot write {}", path.map_or("the output".into(), Path::to_string_lossy));
+    let seen = run_shown(
+        &arguments.input,
+        part,
+        except,
+        |batch| filter.judge(batch),
+        |batch, judged, _| selection.add(batch, judged).with_context(written),
+    )?;
+    if is_other {
+        return Ok(());
+    }
+    let (kept, taken) = selection.finish().with_context(written)?;
+    if arguments.count {
+        writeln!(io::stdout(), "{kept}")?;
+    } else {
+        let of = if taken < kept { format!(" of {kept} that were possible") } else { String::new() };
+        writeln!(
+            io::stderr(),
+            "kosumi: {} taken{of}, of {} read",
+            counted(taken, "game"),
+            counted(seen.records, "record")
+        )?;
+    }
+    seen.check_files()
+}

@@ -1,0 +1,234 @@
+//! Simulations that choose moves by other priors: by what people would play, for instance.
+//!
+//! The moves of people that an engine does not like would hardly be looked at. Here some simulations choose the move of
+//! the root by a formula with those priors ([`RootExploration`]), so that the search also knows what these moves are worth,
+//! or those of positions below it ([`TreeExploration`]), so that it expects what people do.
+//!
+//! CITE: KataGo's documentation of its analysis engine and the comments of its configuration for human play, for the idea and
+//! for the names and the meaning of the parameters.
+
+use kosumi_eval::{Evaluator, Prior};
+use kosumi_go::board::{ByColor, Move, PointMap};
+use kosumi_go::game::Line;
+use std::fmt;
+
+/// Which simulations choose the root's move otherwise, and how.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RootExploration {
+    /// How probable each move is; moves that are not listed are never chosen.
+    pub priors: Vec<(Move, f32)>,
+    /// Share of simulations, in `[0, 1]`, that choose so and do not count at the root: its value and the visits of its
+    /// moves stay what they are, and only what lies below learns. At most [`WEIGHTLESS_MOST`] counts, so that a limit on
+    /// visits is reached.
+    pub weightless: f32,
+    /// Share of simulations, in `[0, 1]`, that choose so and count as all others do.
+    pub weightful: f32,
+    /// Weight of the priors against what moves have proved to be worth; it fades with the square root of the visits.
+    pub cpuct: f32,
+    /// The same, but for a weight that never fades: moves worth so much less than the best one are still looked at.
+    pub cpuct_permanent: f32,
+}
+
+/// How many simulations choose otherwise.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Shares {
+    /// Share of the simulations that come to a position, in `[0, 1]`, that choose so and do not count there, nor at the
+    /// positions before it: their values and visits stay what they are, and only what lies behind learns. At most
+    /// [`WEIGHTLESS_MOST`] counts.
+    pub weightless: f32,
+    /// Share of them, in `[0, 1]`, that choose so and count as all others do.
+    pub weightful: f32,
+}
+
+impl Shares {
+    /// Is there none?
+    pub fn is_none(&self) -> bool {
+        self.weightless + self.weightful <= 0.0
+    }
+
+    /// Does a simulation choose so, and does it then count? `unit` is a random number from 0 to 1.
+    pub(super) fn draw(&self, unit: f32) -> Option<bool> {
+        let weightless = self.weightless.min(WEIGHTLESS_MOST);
+        if unit < weightless {
+            Some(false)
+        } else if unit < weightless + self.weightful {
+            Some(true)
+        } else {
+            None
+        }
+    }
+}
+
+/// Says how probable moves are; every evaluator with probabilities can.
+pub trait People: Send + Sync {
+    /// Appends the legal moves of the position at the end of a line.
+    fn priors(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>);
+
+    /// A copy for one more worker.
+    fn copy(&self) -> Box<dyn People>;
+}
+
+impl<E: Evaluator + Sync + 'static> People for E {
+    fn priors(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
+        self.expand(line, moves);
+    }
+
+    fn copy(&self) -> Box<dyn People> {
+        Box::new(self.clone())
+    }
+}
+
+/// Simulations that choose moves below the root by other priors, and how.
+pub struct TreeExploration {
+    /// How many do so at positions with this player on turn.
+    pub shares: ByColor<Shares>,
+    /// See [`RootExploration::cpuct`].
+    pub cpuct: f32,
+    /// See [`RootExploration::cpuct_permanent`].
+    pub cpuct_permanent: f32,
+    /// Who knows the priors. Asked only where a simulation chooses by them.
+    pub people: Box<dyn People>,
+}
+
+impl TreeExploration {
+    /// All that what a search learns depends on, but for the priors.
+    pub fn kind(&self) -> (ByColor<Shares>, [f32; 2]) {
+        (self.shares, [self.cpuct, self.cpuct_permanent])
+    }
+}
+
+impl fmt::Debug for TreeExploration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TreeExploration").field("kind", &self.kind()).finish_non_exhaustive()
+    }
+}
+
+/// The priors of one position, by their moves.
+pub(super) struct Priors {
+    moves: Vec<(Move, Prior)>,
+    points: PointMap<f32>,
+    pass: f32,
+}
+
+impl Default for Priors {
+    fn default() -> Priors {
+        Priors { moves: Vec::new(), points: PointMap::filled(0.0), pass: 0.0 }
+    }
+}
+
+impl Priors {
+    /// Asks about the position at the end of a line.
+    pub(super) fn ask(&mut self, people: &mut dyn People, line: &Line<'_>) {
+        self.points.fill(0.0);
+        self.pass = 0.0;
+        self.moves.clear();
+        people.priors(line, &mut self.moves);
+        for &(mv, prior) in &self.moves {
+            *place(&mut self.points, &mut self.pass, mv) = prior.probability();
+        }
+    }
+
+    /// How probable a move is; 0 from now on.
+    pub(super) fn take(&mut self, mv: Move) -> f32 {
+        std::mem::take(place(&mut self.points, &mut self.pass, mv))
+    }
+
+    /// The most probable of the moves that nobody has taken, the first of equals.
+    pub(super) fn likeliest_left(&mut self, permits: impl Fn(Move) -> bool) -> Option<(Move, f32)> {
+        let mut best: Option<(Move, f32)> = None;
+        for &(mv, _) in &self.moves {
+            let prior = *place(&mut self.points, &mut self.pass, mv);
+            if prior > best.map_or(0.0, |(_, most)| most) && permits(mv) {
+                best = Some((mv, prior));
+            }
+        }
+        best
+    }
+}
+
+fn place<'p>(points: &'p mut PointMap<f32>, pass: &'p mut f32, mv: Move) -> &'p mut f32 {
+    match mv {
+        Move::Play(point) => &mut points[point],
+        Move::Pass => pass,
+    }
+}
+
+/// The largest share of simulations that do not count.
+pub const WEIGHTLESS_MOST: f32 = 0.95;
+
+/// A move that may be chosen.
+pub(super) struct Candidate {
+    pub(super) prior: f32,
+    /// Simulations that have looked at what follows it, those included that do not count.
+    pub(super) visits: u32,
+    /// Its value for the player to move; of a move that was not looked at, that of the position.
+    pub(super) value: f32,
+}
+
+impl Candidate {
+    /// How urgent the move is, with `total` visits of all moves together, and with these weights of its prior as in
+    /// [`RootExploration`].
+    pub(super) fn urgency(&self, cpuct: f32, cpuct_permanent: f32, total: u32) -> f32 {
+        if self.prior <= 0.0 {
+            return f32::NEG_INFINITY;
+        }
+        let scale = cpuct * (total as f32 + 0.01).sqrt() + cpuct_permanent * total as f32;
+        self.value + scale * self.prior / (1.0 + self.visits as f32)
+    }
+}
+
+impl RootExploration {
+    /// As [`Shares::draw`].
+    pub(super) fn draw(&self, unit: f32) -> Option<bool> {
+        Shares { weightless: self.weightless, weightful: self.weightful }.draw(unit)
+    }
+
+    /// The prior of a move.
+    pub(super) fn prior(&self, mv: Move) -> f32 {
+        self.priors.iter().find(|(known, _)| *known == mv).map_or(0.0, |&(_, prior)| prior)
+    }
+
+    /// How urgent a move is, with `total` visits of all moves together.
+    pub(super) fn urgency(&self, candidate: &Candidate, total: u32) -> f32 {
+        candidate.urgency(self.cpuct, self.cpuct_permanent, total)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn exploration(weightless: f32, weightful: f32) -> RootExploration {
+        RootExploration {
+            priors: vec![(Move::Pass, 0.25)],
+            weightless,
+            weightful,
+            cpuct: 1.0,
+            cpuct_permanent: 0.0,
+        }
+    }
+
+    #[test]
+    fn shares_are_drawn_one_after_the_other() {
+        let it = exploration(0.25, 0.5);
+        assert_eq!(
+            [0.0, 0.24, 0.26, 0.74, 0.76].map(|unit| it.draw(unit)),
+            [Some(false), Some(false), Some(true), Some(true), None]
+        );
+        assert_eq!(exploration(1.0, 0.0).draw(0.99), None, "some simulations always count");
+    }
+
+    #[test]
+    fn what_is_probable_and_seldom_visited_is_urgent() {
+        let it = exploration(0.5, 0.0);
+        let urgency = |prior, visits, value| it.urgency(&Candidate { prior, visits, value }, 99);
+        assert!(urgency(0.5, 9, 0.0) > urgency(0.25, 9, 0.0));
+        assert!(urgency(0.5, 9, 0.0) > urgency(0.5, 19, 0.0));
+        assert!(urgency(0.5, 9, 0.1) > urgency(0.5, 9, 0.0));
+        assert_eq!(urgency(0.0, 0, 1.0), f32::NEG_INFINITY);
+        assert!((urgency(0.5, 9, 0.0) - 99.01f32.sqrt() * 0.05).abs() < 1e-6);
+        let permanent = RootExploration { cpuct: 0.0, cpuct_permanent: 2.0, ..it };
+        let found = permanent.urgency(&Candidate { prior: 0.5, visits: 9, value: 0.0 }, 99);
+        assert!((found - 9.9).abs() < 1e-5);
+    }
+}

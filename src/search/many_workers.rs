@@ -1,0 +1,305 @@
+//! Tests of searches with many workers: what is counted, and a simulation of what many of them cost.
+//!
+//! The simulation needs no network and hardly any processor time: evaluations sleep, as if there were a core, or a place in
+//! a batch, for every worker.
+#![allow(clippy::disallowed_methods, reason = "reads clocks")]
+
+use super::*;
+use hashbrown::HashMap;
+use kosumi_eval::{Evaluation, Prior};
+use kosumi_go::board::BoardSize;
+use kosumi_go::graph_key::Sharing;
+use kosumi_go::rng::mix;
+use kosumi_go::rules::{KoRule, Rules};
+use std::sync::Arc;
+
+/// Values and priors of a made-up game in which there is something to find: points and pairs of neighbours are worth
+/// something to either player, and the priors know roughly what.
+#[derive(Clone)]
+struct Terrain {
+    seed: u64,
+    time: Duration,
+    /// Is one move thought of alone?
+    is_narrow: bool,
+    asked: Arc<Mutex<HashMap<u128, u32>>>,
+    /// Evaluations in progress, and the most that there were.
+    at_once: Arc<[AtomicU32; 2]>,
+}
+
+/// A number from −1 to 1 that is decided by others.
+fn noise(seed: u64, a: u64, b: u64) -> f32 {
+    let hash = mix(seed ^ mix(a << 32 | b));
+    (hash >> 40) as f32 / (1 << 23) as f32 - 1.0
+}
+
+impl Terrain {
+    fn new(seed: u64, time: Duration) -> Terrain {
+        Terrain { seed, time, is_narrow: false, asked: Arc::default(), at_once: Arc::default() }
+    }
+
+    /// Asked more than once about one position, and asked in all.
+    fn counts(&self) -> (usize, u32) {
+        let asked = self.asked.lock().expect("lock");
+        (asked.values().filter(|&&times| times > 1).count(), asked.values().sum())
+    }
+
+    fn most_at_once(&self) -> u32 {
+        self.at_once[1].load(Ordering::Relaxed)
+    }
+
+    /// What the position is worth to Black, before it is bounded.
+    fn sum(&self, line: &Line<'_>) -> f32 {
+        let board = line.board();
+        let stones = board.stones().map(|(point, color)| {
+            let own = 0.5 * noise(self.seed, point.index() as u64, 1 + color as u64);
+            let pairs = point.adjacent().map(|near| {
+                let other =
+                    board.size().points().any(|it| it == near).then(|| board.cell(near).color()).flatten();
+                let code = other.map_or(0, |other| 4 + 2 * (color as u64) + other as u64);
+                noise(self.seed, (point.index() as u64) << 16 | near.index() as u64, code)
+            });
+            color.sign() as f32 * own + pairs.into_iter().sum::<f32>() * 0.25
+        });
+        stones.sum()
+    }
+}
+
+impl Evaluator for Terrain {
+    fn evaluate(&mut self, line: &Line<'_>, _rng: &mut Rng, moves: &mut Vec<(Move, Prior)>) -> Evaluation {
+        *self.asked.lock().expect("lock").entry(line.graph_key().0).or_default() += 1;
+        let [now, most] = &*self.at_once;
+        most.fetch_max(now.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
+        std::thread::sleep(self.time);
+        now.fetch_sub(1, Ordering::Relaxed);
+        self.expand(line, moves);
+        let value = libm::tanhf(self.sum(line));
+        Evaluation::plain(value, 10.0 * value)
+    }
+
+    fn expand(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
+        let color = line.to_move();
+        let position = line.board().key().0 as u64;
+        let legal = line.board().size().points().filter(|&point| line.check(point).is_ok());
+        // Nobody passes as long as he can play, so games do not end.
+        let mut all: Vec<Move> = legal.map(Move::Play).collect();
+        if all.is_empty() {
+            all.push(Move::Pass);
+        }
+        all.truncate(if self.is_narrow { 1 } else { all.len() });
+        let weight = |mv: &Move| {
+            let at = mv.point().map_or(0, |point| point.index() as u64);
+            let worth = noise(self.seed, at, 1 + color as u64) + noise(self.seed ^ position, at, 99);
+            libm::expf(1.5 * worth)
+        };
+        let sum: f32 = all.iter().map(weight).sum();
+        moves.extend(all.iter().map(|mv| (*mv, Prior::Probability(weight(mv) / sum))));
+    }
+
+    fn is_slow(&self) -> bool {
+        true
+    }
+}
+
+fn empty(side: usize) -> Game {
+    let rules = Rules { ko: KoRule::Positional, friendly_pass: false, ..Rules::default() };
+    Game::new(BoardSize::square(side).expect("size"), rules, 0.5).with_sharing(Sharing::Graph)
+}
+
+fn search(terrain: &Terrain, game: &Game, threads: usize, playouts: u32) -> (Search<Terrain>, SearchReport) {
+    search_with(SearchParams::for_network(), terrain, game, threads, playouts)
+}
+
+fn search_with(
+    params: SearchParams,
+    terrain: &Terrain,
+    game: &Game,
+    threads: usize,
+    playouts: u32,
+) -> (Search<Terrain>, SearchReport) {
+    let mut search = Search::new(terrain.clone(), params, 16, threads);
+    let limits = Limits::playouts(playouts);
+    let context = SearchContext::new(&limits, &|| Duration::ZERO, &|| false);
+    let report = search.run(game, 1, &context);
+    (search, report)
+}
+
+#[test]
+fn a_leaf_is_evaluated_once() {
+    let game = empty(5);
+    for (threads, is_narrow, playouts) in [(1, false, 600), (4, false, 600), (16, false, 600), (4, true, 20)]
+    {
+        let terrain =
+            Terrain { is_narrow, ..Terrain::new(7, Duration::from_millis(1 + u64::from(is_narrow))) };
+        let (search, report) = search(&terrain, &game, threads, playouts);
+        let (mut own, mut through_root) = (0, 0);
+        for id in 0..search.table().node_count() {
+            let node = search.table().node(id as NodeId);
+            own += node.own_visits();
+            assert_eq!(node.in_flight(), 0);
+            assert!(node.own_visits() <= 1, "{threads} threads: counted {} times", node.own_visits());
+        }
+        for edge in
+            search.table().edges(search.table().node(search.table().find(game.graph_key()).expect("root")))
+        {
+            through_root += edge.visits();
+        }
+        assert_eq!(own + report.cycles, report.playouts);
+        assert_eq!(through_root, report.playouts, "every simulation counts once");
+        // The root was asked about to measure utilities around it, and is never a leaf.
+        let (twice, asked) = terrain.counts();
+        assert_eq!((twice, asked), (0, own + 1), "{threads} threads: some position was evaluated again");
+        if threads == 1 {
+            assert_eq!(report.waits, 0);
+        }
+        // All who come while one evaluates the end of the only line wait for it.
+        assert!(!is_narrow || report.waits > 0, "the test must meet leaves that are being evaluated");
+    }
+}
+
+#[test]
+fn all_workers_together_keep_a_limit_on_visits() {
+    let game = empty(5);
+    let terrain = Terrain::new(1, Duration::from_millis(1));
+    let mut search = Search::new(terrain, SearchParams::for_network(), 4, 16);
+    // On a new tree, on one that has visits already, on one that has as many as are wanted, and more.
+    for (most, wanted) in [(40, 40), (75, 75), (75, 76), (60, 77)] {
+        let limits = Limits { visits: Some(most), ..Limits::default() };
+        let report = search.run(&game, 1, &SearchContext::new(&limits, &|| Duration::ZERO, &|| false));
+        assert_eq!(report.visits, wanted, "a limit of {most}");
+    }
+}
+
+#[test]
+fn more_workers_than_processors_take_turns() {
+    let game = empty(5);
+    let most_at_once = |params: SearchParams| {
+        let terrain = Terrain::new(1, Duration::from_millis(20));
+        let (_, report) = search_with(params, &terrain, &game, 16, 64);
+        assert_eq!((report.visits, terrain.counts().0), (64, 0));
+        terrain.most_at_once()
+    };
+    let params = SearchParams::for_network();
+    assert!(most_at_once(params) > 8);
+    // One for every twenty visits, and two in any case.
+    let most = most_at_once(params.for_workers(16, 2));
+    assert!((2..=3).contains(&most), "{most} at once");
+}
+
+#[test]
+fn whoever_tells_of_the_search_needs_no_turn() {
+    let game = empty(5);
+    let params = SearchParams::for_network().for_workers(16, 1);
+    let mut search = Search::new(Terrain::new(1, Duration::from_millis(10)), params, 4, 16);
+    let limits = Limits::playouts(60);
+    let told = AtomicU32::new(0);
+    let on_report = |_: SearchReport| {
+        told.fetch_add(1, Ordering::Relaxed);
+    };
+    let reporting = Reporting { first: Duration::ZERO, every: Duration::ZERO, on_report: &on_report };
+    let context = SearchContext::new(&limits, &|| Duration::ZERO, &|| false);
+    search.run(&game, 1, &SearchContext { reporting: Some(reporting), ..context });
+    assert!(told.load(Ordering::Relaxed) >= 6, "{told:?} of 60 simulations");
+}
+
+#[test]
+fn workers_that_wait_for_their_turn_hear_of_the_end() {
+    let game = empty(5);
+    let terrain = Terrain::new(1, Duration::from_millis(20));
+    let params = SearchParams::for_network().for_workers(16, 1);
+    let mut search = Search::new(terrain, params, 4, 16);
+    let limits = Limits::playouts(1000);
+    // Interrupted as soon as anybody asks, which is after the first simulation; few have begun another by then.
+    let context = SearchContext::new(&limits, &|| Duration::ZERO, &|| true);
+    let playouts = search.run(&game, 1, &context).playouts;
+    assert!(playouts <= 4, "{playouts} simulations");
+}
+
+#[test]
+fn a_worker_that_fails_leaves_nobody_waiting() {
+    #[derive(Clone)]
+    struct Failing(Arc<AtomicU32>);
+    impl Evaluator for Failing {
+        fn evaluate(
+            &mut self,
+            line: &Line<'_>,
+            _rng: &mut Rng,
+            moves: &mut Vec<(Move, Prior)>,
+        ) -> Evaluation {
+            std::thread::sleep(Duration::from_millis(2));
+            assert!(self.0.fetch_add(1, Ordering::Relaxed) != 5, "meant to fail");
+            self.expand(line, moves);
+            Evaluation::plain(0.0, 0.0)
+        }
+        fn expand(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
+            let mut legal = line.board().size().points().filter(|&point| line.check(point).is_ok());
+            // One move alone: everybody comes to the same leaf.
+            moves.push((legal.next().map_or(Move::Pass, Move::Play), Prior::Probability(1.0)));
+        }
+        fn is_slow(&self) -> bool {
+            true
+        }
+    }
+    let game = empty(5);
+    for processors in [4, 1] {
+        let result = std::panic::catch_unwind(|| {
+            let params = SearchParams::for_network().for_workers(4, processors);
+            let mut search = Search::new(Failing(Arc::default()), params, 4, 4);
+            let limits = Limits::playouts(40);
+            search.run(&game, 1, &SearchContext::new(&limits, &|| Duration::ZERO, &|| false)).playouts
+        });
+        assert!(result.is_err(), "the failure is passed on");
+    }
+}
+
+/// How much worse than with one worker the choices are with many, and how busy many are. Prints a table.
+#[test]
+#[ignore = "a measurement of some minutes; cargo test --release -p kosumi-search --lib -- --ignored --nocapture many_workers_simulated"]
+#[expect(clippy::print_stdout, reason = "it is run by hand, for what it prints")]
+fn many_workers_simulated() {
+    const POSITIONS: u64 = 40;
+    let time = Duration::from_millis(20);
+    println!(
+        "workers   visits   lost games in progress   loss against 20,000 visits   same move   evaluations per visit   waits per visit   busy"
+    );
+    let mut reference = Vec::new();
+    for seed in 0..POSITIONS {
+        let params = SearchParams::for_network();
+        let (_, report) = search_with(params, &Terrain::new(seed, Duration::ZERO), &empty(7), 1, 20_000);
+        reference.push(report);
+    }
+    for visits in [200u32, 800] {
+        let workers = [1usize, 4, 16, 64, 256].into_iter();
+        for (threads, losses) in workers.flat_map(|threads| [0.0, 0.25, 1.0].map(|losses| (threads, losses)))
+        {
+            if threads == 1 && losses > 0.0 {
+                continue;
+            }
+            let params = SearchParams { virtual_losses: losses, ..SearchParams::for_network() };
+            let (mut loss, mut same, mut asked, mut waits, mut seconds, mut done) = (0.0, 0, 0, 0, 0.0, 0);
+            for seed in 0..POSITIONS {
+                let time = if threads == 1 { Duration::ZERO } else { time };
+                let terrain = Terrain::new(seed, time);
+                let start = std::time::Instant::now();
+                let (_, report) = search_with(params, &terrain, &empty(7), threads, visits);
+                seconds += start.elapsed().as_secs_f64();
+                let wanted = &reference[seed as usize];
+                let worth = |mv: Move| wanted.find(mv).map_or(-1.0, |entry| entry.utility);
+                loss += worth(wanted.best_move()) - worth(report.best_move());
+                same += u32::from(wanted.best_move() == report.best_move());
+                asked += terrain.counts().1;
+                waits += report.waits;
+                done += report.playouts;
+            }
+            let per_visit = |count: u32| f64::from(count) / f64::from(done);
+            let busy = time.as_secs_f64() * f64::from(asked) / (seconds * threads as f64);
+            println!(
+                "{threads:>7}   {visits:>6}   {losses:>22}   {:>26.4}   {:>7.0} %   {:>21.3}   {:>15.3}   {}",
+                loss / POSITIONS as f32,
+                100.0 * f64::from(same) / POSITIONS as f64,
+                per_visit(asked),
+                per_visit(waits),
+                if threads == 1 { "    —".into() } else { format!("{:>3.0} %", 100.0 * busy) },
+            );
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Against a player who mirrors every move at the centre of the board.
+//!
+//! A search that expects the best replies does not see what a mirrored reply is worth, and where it ends: at the centre, or
+//! where a move disturbs its own image. So part of the visits goes to the mirrored reply in the first moves of every line,
+//! and part of the root's to the centre. The values of positions then speak for moves that mirroring loses to. As KataGo's
+//! `antiMirror`, in our own way.
+
+use kosumi_go::board::{BoardSize, Cell, Color, Move, Point};
+use kosumi_go::game::{Game, Line, Record};
+
+/// Mirroring is believed after so many mirrored moves and half of the others.
+const FEWEST: usize = 7;
+/// How much of a mirrored move is remembered after the next one.
+const MEMORY: f32 = 0.75;
+/// So much of what is remembered must have been mirrored.
+const RECENT: f32 = 0.45;
+/// Moves of a line, from its root, up to which replies are expected to be mirrored.
+const DEPTH: usize = 8;
+/// Share of visits that a mirrored reply gets,
+const REPLY: f32 = 0.1;
+/// if its player holds the centre, where mirroring is hardest to break,
+const REPLY_WITH_CENTER: f32 = 0.2;
+/// and that the centre gets at the root.
+const CENTER: f32 = 0.3;
+
+/// A player who mirrors, and what is done about it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct AntiMirror {
+    /// Who mirrors.
+    pub color: Color,
+    /// The middle of the board, if it is a point.
+    center: Option<Point>,
+    reply: f32,
+}
+
+/// The image of a move at the centre of the board. A pass is its own.
+fn mirrored(size: BoardSize, mv: Move) -> Move {
+    match mv {
+        Move::Play(point) => {
+            Move::Play(Point::new(size.columns() - 1 - point.column(), size.rows() - 1 - point.row()))
+        }
+        Move::Pass => Move::Pass,
+    }
+}
+
+fn center(size: BoardSize) -> Option<Point> {
+    let is_point = size.columns() % 2 == 1 && size.rows() % 2 == 1;
+    is_point.then(|| Point::new(size.columns() / 2, size.rows() / 2))
+}
+
+/// Has `color` mirrored most moves of these, the latest one too?
+fn has_mirrored(size: BoardSize, records: &[Record], color: Color) -> bool {
+    let (mut mirrored_moves, mut all, mut was_mirrored) = (0, 0, false);
+    let (mut recent_mirrored, mut recent) = (0.0, 0.0);
+    for pair in records.windows(2) {
+        let [before, reply] = pair else { continue };
+        if reply.color != color || before.color == color {
+            was_mirrored = false;
+            continue;
+        }
+        was_mirrored = reply.mv == mirrored(size, before.mv);
+        all += 1;
+        mirrored_moves += usize::from(was_mirrored);
+        recent = MEMORY * (recent + 1.0);
+        recent_mirrored = MEMORY * (recent_mirrored + f32::from(u8::from(was_mirrored)));
+    }
+    was_mirrored && 2 * mirrored_moves >= 2 * FEWEST + all && recent_mirrored >= RECENT * recent
+}
+
+impl AntiMirror {
+    /// What to do in a search of the game's position; `None` if the opponent does not mirror.
+    pub fn against(game: &Game) -> Option<AntiMirror> {
+        let (size, records, color) = (game.size(), game.records(), game.to_move().opponent());
+        if !has_mirrored(size, records, color) {
+            return None;
+        }
+        let center = center(size);
+        let holder = records.iter().rev().find(|record| record.mv.point() == center);
+        let holds_center = center.is_some_and(|point| game.board().cell(point) != Cell::Empty)
+            && holder.is_some_and(|record| record.color == color);
+        Some(AntiMirror { color, center, reply: if holds_center { REPLY_WITH_CENTER } else { REPLY } })
+    }
+
+    /// The move of this line's position that gets at least a share of the visits, and the share.
+    pub(super) fn wanted(&self, line: &Line<'_>) -> Option<(Move, f32)> {
+        let depth = line.moves().len();
+        if line.to_move() == self.color && (1..DEPTH).contains(&depth) {
+            let mv = mirrored(line.game().size(), line.last_moves()[0]);
+            let is_legal = mv.point().is_none_or(|point| line.check(point).is_ok());
+            return is_legal.then_some((mv, self.reply));
+        }
+        let center = self.center.filter(|_| depth == 0 && line.to_move() != self.color)?;
+        line.check(center).is_ok().then_some((Move::Play(center), CENTER))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kosumi_go::rules::Rules;
+
+    /// A game in which White mirrors so many of Black's first moves on 9×9, and then plays elsewhere so often.
+    fn game(mirrored_moves: usize, others: usize) -> Game {
+        let size = BoardSize::square(9).unwrap();
+        let mut game = Game::new(size, Rules::default(), 7.0);
+        for index in 0..mirrored_moves + others {
+            let mv = Move::Play(Point::new(index % 9, index / 9));
+            game.play(Color::Black, mv).unwrap();
+            let other = Move::Play(Point::new(index % 9, 4));
+            let reply = if index < mirrored_moves { mirrored(size, mv) } else { other };
+            game.play(Color::White, reply).unwrap();
+        }
+        game
+    }
+
+    fn against(game: &Game, to_move: Color) -> Option<AntiMirror> {
+        let mut game = game.clone();
+        game.set_to_move(to_move);
+        AntiMirror::against(&game)
+    }
+
+    #[test]
+    fn a_player_mirrors_who_has_mirrored_often_and_lately() {
+        assert_eq!(against(&game(13, 0), Color::Black), None, "2 · 13 < 14 + 13");
+        let found = against(&game(14, 0), Color::Black).expect("a mirror");
+        assert_eq!((found.color, found.reply), (Color::White, REPLY));
+        assert_eq!(against(&game(14, 0), Color::White), None, "Black does not");
+        assert_eq!(against(&game(16, 1), Color::Black), None, "the last move was no mirror");
+    }
+
+    #[test]
+    fn the_mirrored_reply_and_the_centre_are_wanted() {
+        let game = game(14, 0);
+        let it = against(&game, Color::Black).unwrap();
+        let mut line = Line::new(&game);
+        let center = Move::Play(Point::new(4, 4));
+        assert_eq!(it.wanted(&line), Some((center, CENTER)));
+        line.play(Move::Play(Point::new(0, 3)));
+        assert_eq!(it.wanted(&line), Some((Move::Play(Point::new(8, 5)), REPLY)));
+        line.play(Move::Pass);
+        assert_eq!(it.wanted(&line), None, "only the root's player breaks the mirror, and only at once");
+        line.play(center);
+        assert_eq!(it.wanted(&line), None, "the centre has no image that is free");
+    }
+}

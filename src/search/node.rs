@@ -1,0 +1,705 @@
+//! Nodes and edges of the search graph: layout, atomics, and the arithmetic that keeps their sums exact.
+//!
+//! ```text
+//!   node, 128 bytes                                          edge, 16 bytes                            8 bytes, by playouts
+//!   ┌──────────┬───────────┬────────┬─────────┬─────────┐    ┌─────────────────┬───────┬──────┬───────┐  ┌──────────────┐
+//!   │ key (16) │ value sum │ visits │ first   │ own and │──▶ │ visits and seen │ child │ move │ prior │  │ RAVE games   │
+//!   │          │           │        │ edge …  │ means   │    │ value of child  │       │      │       │  │ and their sum│
+//!   └──────────┴───────────┴────────┴─────────┴─────────┘    └─────────────────┴───────┴──────┴───────┘  └──────────────┘
+//! ```
+//!
+//! **Graph statistics.** Visits belong to edges. A node's value is the mean of its own evaluations and of its
+//! children's values, each child weighted by the visits of the edge to it:
+//!
+//! ```text
+//!   Q(node) = ( Σ own evaluations + Σ_edges visits(edge) · Q(child) ) / ( own evaluations + Σ_edges visits(edge) )
+//! ```
+//!
+//! CITE: David Wu, "Monte-Carlo graph search from first principles" (KataGo, `docs/GraphSearch.md`).
+//!
+//! **With playouts** the sum is kept, and every edge remembers the child's value it contributed with. To bring an edge
+//! up to date is to add the difference, so the sum is exact at all times, whatever the order in which threads arrive:
+//!
+//! Invariant: `value_sum == Σ own evaluations + Σ_edges visits · seen value`, in integers
+//! (`search::tests::sums_are_exact`).
+//!
+//! **With a network** evaluations are few and dear, and a child that has proved to be bad is to count for less than its
+//! visits. So the means of a node are computed anew from its own evaluations and from all its children whenever a
+//! simulation has come through it ([`means`](super::means)); what is stored can be computed again at any time.
+//!
+//! Invariant: on a tree, with one worker, the stored means are those that are computed from the children's
+//! (`search::tests::means_are_exact`).
+
+use super::select::NodeStats;
+use kosumi_eval::{Evaluation, Prior};
+use kosumi_go::board::{Key, Move, Point};
+use kosumi_sync::atomic::{AtomicI64, AtomicU16, AtomicU32, AtomicU64, Ordering};
+
+/// Fixed-point one: values are kept as integers, so that sums do not depend on the order of addition and a
+/// search gives the same answer on every machine.
+pub const VALUE_ONE: i32 = 1 << 24;
+
+/// Fixed-point one of squared values.
+const SQUARE_ONE: f32 = (1 << 20) as f32;
+
+/// A value in `[-1, 1]` as an integer.
+#[inline]
+pub fn to_fixed(value: f32) -> i32 {
+    (value.clamp(-1.0, 1.0) * VALUE_ONE as f32) as i32
+}
+
+/// The inverse of [`to_fixed`].
+#[inline]
+pub fn from_fixed(value: i32) -> f32 {
+    value as f32 / VALUE_ONE as f32
+}
+
+/// Number of a node in its table.
+pub type NodeId = u32;
+
+/// State in [`Node::expansion`]: no moves yet.
+pub(crate) const FRESH: u32 = 0;
+/// State in [`Node::expansion`]: some worker is creating the moves.
+pub(crate) const EXPANDING: u32 = u32::MAX;
+
+/// Bit of [`Node::flags`]: some worker is giving the node more moves.
+const EXTENDING: u32 = 1;
+/// Bit of [`Node::flags`]: moves may have been visited in another order than that of their priors.
+const OUT_OF_ORDER: u32 = 2;
+/// Bit of [`Node::flags`]: some worker is evaluating the node or creating its moves.
+const CLAIMED: u32 = 4;
+/// Bit of [`Node::flags`]: others wait until it is ready.
+const AWAITED: u32 = 8;
+
+/// A position in the graph. All fields are written by any worker, with relaxed ordering unless said: they are
+/// statistics, and what must be seen together is published by `expansion` or by the table's slot.
+#[cfg_attr(not(loom), derive(bytemuck::Zeroable))]
+#[cfg_attr(loom, derive(Default))]
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub struct Node {
+    /// The node's key, written once before the node is published in the table.
+    key: [AtomicU64; 2],
+    /// Black's summed value, in units of 1 / [`VALUE_ONE`]. See the module's invariant.
+    value_sum: AtomicI64,
+    /// Black's summed score of the simulations that came through here, in 1/256 points. Unlike the values it is
+    /// not brought up to date along other paths: it is for the reader, no move is chosen by it.
+    score_sum: AtomicI64,
+    /// Summed squares of the values of the simulations that came through here, in units of 1 / [`SQUARE_ONE`].
+    /// It says how far results scatter, for the breadth of exploration.
+    square_sum: AtomicU64,
+    /// Own evaluations and edge visits together: completed simulations through this node.
+    visits: AtomicU32,
+    /// Own evaluations.
+    own_visits: AtomicU32,
+    /// Descents in progress through this node ("virtual loss").
+    in_flight: AtomicU32,
+    /// [`FRESH`], [`EXPANDING`], or the number of edges that came first. Written with Release after the edges.
+    pub(crate) expansion: AtomicU32,
+    /// Where these begin in the edge store. Constant once expanded, but for garbage collection.
+    pub(crate) first_edge: AtomicU32,
+    /// Used by garbage collection only, between searches.
+    pub(crate) mark: AtomicU32,
+    /// What a network says of the position, see [`Own`].
+    own_result: Float,
+    own_score: Float,
+    own_deviation: Float,
+    /// Result and score in one number; another in every search.
+    own_utility: Float,
+    /// What one own evaluation counts, in visits.
+    own_weight: Float,
+    result: Float,
+    utility: Float,
+    utility_square: Float,
+    mean_score: Float,
+    weight: Float,
+    weight_square: Float,
+    /// Workers that have asked for new means while they were being computed.
+    pub(crate) refreshing: AtomicU32,
+    /// What this node says about others like it, see [`bias`](super::bias): the number of their entry plus one, and
+    /// what it has contributed to it.
+    pub(crate) bias_entry: AtomicU32,
+    pub(crate) bias_difference: Float,
+    pub(crate) bias_weight: Float,
+    /// [`EXTENDING`], [`OUT_OF_ORDER`], [`CLAIMED`] and [`AWAITED`].
+    flags: AtomicU32,
+}
+
+/// A number that any worker may write.
+#[cfg_attr(not(loom), derive(bytemuck::Zeroable))]
+#[cfg_attr(loom, derive(Default))]
+#[derive(Debug)]
+#[repr(transparent)]
+pub(crate) struct Float(AtomicU32);
+
+impl Float {
+    #[inline]
+    pub(crate) fn get(&self) -> f32 {
+        f32::from_bits(self.0.load(Ordering::Relaxed))
+    }
+
+    #[inline]
+    pub(crate) fn set(&self, value: f32) {
+        self.0.store(value.to_bits(), Ordering::Relaxed);
+    }
+}
+
+/// What a network's evaluations of a position say together.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Own {
+    /// Black's expected result, in `[-1, 1]`.
+    pub result: f32,
+    /// Black's expected score.
+    pub score: f32,
+    /// Its standard deviation.
+    pub deviation: f32,
+    /// What they count, in visits; 0 if there are none.
+    pub weight: f32,
+}
+
+/// What is known of a position when what follows it is taken into account: weighted means for Black.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Means {
+    /// Expected result, in `[-1, 1]`.
+    pub result: f32,
+    /// Result and score in one number, see [`utility`](super::utility).
+    pub utility: f32,
+    /// Mean square of the utilities.
+    pub utility_square: f32,
+    /// Expected score, in points, komi included.
+    pub score: f32,
+    /// Summed weight of the evaluations; 0 if no network has been asked.
+    pub weight: f32,
+    /// Summed squares of their weights.
+    pub weight_square: f32,
+}
+
+#[cfg(not(loom))]
+const _: () = assert!(size_of::<Node>() == 128);
+#[cfg(not(loom))]
+const _: () = assert!(size_of::<Edge>() == 16);
+
+/// Scores and squares of values that simulations found, summed as integers: the order of addition does not matter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Results {
+    /// Sum of the scores, Black's, in fixed point.
+    pub scores: i64,
+    /// Sum of the squared scores, in fixed point.
+    pub squares: u64,
+}
+
+impl Results {
+    /// What one simulation found.
+    #[inline]
+    pub fn of(score: f32, square: f32) -> Results {
+        Results { scores: (score * 256.0) as i64, squares: (square * SQUARE_ONE) as u64 }
+    }
+
+    /// The same, found so many times.
+    pub fn times(self, count: u32) -> Results {
+        Results { scores: self.scores * i64::from(count), squares: self.squares * u64::from(count) }
+    }
+
+    /// Adds the sums of `other`.
+    pub fn add(&mut self, other: &Results) {
+        self.scores += other.scores;
+        self.squares += other.squares;
+    }
+}
+
+/// What others see of a node.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Face {
+    /// Completed simulations through the node.
+    pub visits: u32,
+    /// Sum of the scores, Black's, in fixed point.
+    pub scores: i64,
+    /// Sum of the squared scores, in fixed point.
+    pub squares: u64,
+    /// Utility of the node's own evaluation.
+    pub own_utility: f32,
+    /// Means over the node's subgraph.
+    pub means: Means,
+}
+
+impl Node {
+    pub(crate) fn set_key(&self, key: Key) {
+        self.key[0].store((key.0 >> 64) as u64, Ordering::Relaxed);
+        self.key[1].store(key.0 as u64, Ordering::Relaxed);
+    }
+
+    /// The node's key.
+    pub fn key(&self) -> Key {
+        let high = self.key[0].load(Ordering::Relaxed);
+        Key(u128::from(high) << 64 | u128::from(self.key[1].load(Ordering::Relaxed)))
+    }
+
+    #[inline]
+    pub(crate) fn has_key(&self, key: Key) -> bool {
+        self.key[1].load(Ordering::Relaxed) == key.0 as u64
+            && self.key[0].load(Ordering::Relaxed) == (key.0 >> 64) as u64
+    }
+
+    /// Completed simulations through this node, those of reused searches included.
+    #[inline]
+    pub fn visits(&self) -> u32 {
+        self.visits.load(Ordering::Relaxed)
+    }
+
+    /// Own evaluations.
+    #[inline]
+    pub fn own_visits(&self) -> u32 {
+        self.own_visits.load(Ordering::Relaxed)
+    }
+
+    /// Descents in progress.
+    #[inline]
+    pub fn in_flight(&self) -> u32 {
+        self.in_flight.load(Ordering::Relaxed)
+    }
+
+    #[inline]
+    pub(crate) fn begin_visit(&self) {
+        self.in_flight.fetch_add(1, Ordering::Relaxed);
+    }
+
+    #[inline]
+    pub(crate) fn finish_visit(&self) {
+        self.in_flight.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// The same for several descents at once.
+    pub fn begin_visits(&self, count: u32) {
+        self.in_flight.fetch_add(count, Ordering::Relaxed);
+    }
+
+    /// The same for several descents at once.
+    pub fn finish_visits(&self, count: u32) {
+        self.in_flight.fetch_sub(count, Ordering::Relaxed);
+    }
+
+    /// Black's mean value in units of 1 / [`VALUE_ONE`]; 0 without visits.
+    ///
+    /// Visits and sum are read one after the other: between them another worker may have added one result, so
+    /// the mean may be off by one part in `visits` for a moment, and is clamped.
+    #[inline]
+    pub(crate) fn value_fixed(&self) -> i32 {
+        let visits = i64::from(self.visits().max(1));
+        let mean = self.value_sum.load(Ordering::Relaxed) / visits;
+        mean.clamp(-i64::from(VALUE_ONE), i64::from(VALUE_ONE)) as i32
+    }
+
+    /// Black's expected result in `[-1, 1]`; 0 without visits.
+    pub fn value(&self) -> f32 {
+        if self.weight.get() > 0.0 { self.result.get() } else { from_fixed(self.value_fixed()) }
+    }
+
+    /// Counts a network's evaluation of this very position.
+    #[inline]
+    pub(crate) fn add_own_prediction(&self, evaluation: &Evaluation, weight: f32) {
+        let count = self.own_visits.fetch_add(1, Ordering::Relaxed) + 1;
+        // Evaluations of one position are equal. Others count here only when there is no room for nodes of their own.
+        let share = 1.0 / count as f32;
+        let mix = |mean: &Float, new: f32| mean.set(mean.get() + share * (new - mean.get()));
+        mix(&self.own_result, evaluation.value);
+        mix(&self.own_score, evaluation.score_mean);
+        mix(&self.own_deviation, evaluation.score_deviation);
+        mix(&self.own_weight, weight);
+        self.visits.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// What the network's evaluations of this very position say.
+    #[inline]
+    pub fn own(&self) -> Own {
+        Own {
+            result: self.own_result.get(),
+            score: self.own_score.get(),
+            deviation: self.own_deviation.get(),
+            weight: self.own_weight.get() * self.own_visits() as f32,
+        }
+    }
+
+    /// The utility of what they say.
+    #[inline]
+    pub(crate) fn own_utility(&self) -> f32 {
+        self.own_utility.get()
+    }
+
+    /// Stores the utility of the node's own evaluation.
+    #[inline]
+    pub fn set_own_utility(&self, utility: f32) {
+        self.own_utility.set(utility);
+    }
+
+    /// What so many visits of an edge that leads here count; 0 if nothing is known.
+    #[inline]
+    pub(crate) fn weight_of_visits(&self, visits: u32) -> f64 {
+        f64::from(self.weight.get()) * f64::from(visits) / f64::from(self.visits().max(1))
+    }
+
+    /// Counts a simulation through `edge`, which leads from here; the means are computed afterwards.
+    #[inline]
+    pub(crate) fn count_visit(&self, edge: &Edge) {
+        self.count_visits(edge, 1);
+    }
+
+    /// The same for several simulations at once.
+    #[inline]
+    pub fn count_visits(&self, edge: &Edge, count: u32) {
+        edge.visits_and_seen.fetch_add(u64::from(count) << 32, Ordering::Relaxed);
+        self.visits.fetch_add(count, Ordering::Relaxed);
+    }
+
+    /// The means as they were computed last. While another worker stores new ones, some are old: each is a mean by
+    /// itself, so that does no harm.
+    #[inline]
+    pub fn means(&self) -> Means {
+        Means {
+            result: self.result.get(),
+            utility: self.utility.get(),
+            utility_square: self.utility_square.get(),
+            score: self.mean_score.get(),
+            weight: self.weight.get(),
+            weight_square: self.weight_square.get(),
+        }
+    }
+
+    /// What a choice among the moves depends on, for the player on turn, whose `sign` is 1 for Black and −1 for White. Of the
+    /// moves that have been visited: what their visits count, and how probable they are together.
+    #[inline]
+    pub fn stats(&self, sign: f32, edge_weight: f32, visited_probability: f32, is_root: bool) -> NodeStats {
+        let means = self.means();
+        NodeStats {
+            utility: sign * means.utility,
+            utility_square: means.utility_square,
+            weight: means.weight,
+            edge_weight,
+            visited_probability,
+            own_utility: sign * self.own_utility(),
+            is_root,
+        }
+    }
+
+    /// Stores the means over the node's subgraph.
+    pub fn set_means(&self, means: &Means) {
+        self.result.set(means.result);
+        self.utility.set(means.utility);
+        self.utility_square.set(means.utility_square);
+        self.mean_score.set(means.score);
+        self.weight.set(means.weight);
+        self.weight_square.set(means.weight_square);
+    }
+
+    /// Black's mean score over the simulations that came through here; 0 without visits.
+    pub fn score(&self) -> f32 {
+        self.score_sum.load(Ordering::Relaxed) as f32 / 256.0 / self.visits().max(1) as f32
+    }
+
+    /// Mean square of the values of the simulations that came through here, in `[0, 1]`; 0 without visits.
+    pub fn mean_square(&self) -> f32 {
+        self.square_sum.load(Ordering::Relaxed) as f32 / SQUARE_ONE / self.visits().max(1) as f32
+    }
+
+    /// Counts what a simulation that came through here found: score and square of the value.
+    #[inline]
+    pub(crate) fn add_result(&self, score: f32, square: f32) {
+        self.add_results(&Results::of(score, square));
+    }
+
+    /// The same for several simulations at once.
+    #[inline]
+    pub fn add_results(&self, results: &Results) {
+        self.score_sum.fetch_add(results.scores, Ordering::Relaxed);
+        self.square_sum.fetch_add(results.squares, Ordering::Relaxed);
+    }
+
+    /// What others see of the node: all but its key, its moves and what it thinks of itself alone.
+    pub fn face(&self) -> Face {
+        Face {
+            visits: self.visits(),
+            scores: self.score_sum.load(Ordering::Relaxed),
+            squares: self.square_sum.load(Ordering::Relaxed),
+            own_utility: self.own_utility(),
+            means: self.means(),
+        }
+    }
+
+    /// Takes on the face of another node, which stands for the same position elsewhere.
+    pub fn set_face(&self, face: &Face) {
+        self.visits.store(face.visits, Ordering::Relaxed);
+        self.score_sum.store(face.scores, Ordering::Relaxed);
+        self.square_sum.store(face.squares, Ordering::Relaxed);
+        self.set_own_utility(face.own_utility);
+        self.set_means(&face.means);
+    }
+
+    /// Adds an evaluation of this very position.
+    #[inline]
+    pub(crate) fn add_own(&self, value: i32) {
+        self.value_sum.fetch_add(i64::from(value), Ordering::Relaxed);
+        self.own_visits.fetch_add(1, Ordering::Relaxed);
+        self.visits.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Brings `edge`, which leads from here to a node now worth `child_value`, up to date, and adds `new_visits`
+    /// to it.
+    #[inline]
+    pub(crate) fn update_edge(&self, edge: &Edge, child_value: i32, new_visits: u32) {
+        let (before, after) = edge.swap_contribution(child_value, new_visits);
+        let change = contribution(after) - contribution(before);
+        if change != 0 {
+            self.value_sum.fetch_add(change, Ordering::Relaxed);
+        }
+        if new_visits > 0 {
+            self.visits.fetch_add(new_visits, Ordering::Relaxed);
+        }
+    }
+
+    /// Tries to become the one who gives the node more moves; [`end_extending`](Node::end_extending) must follow.
+    pub(crate) fn begin_extending(&self) -> bool {
+        self.flags.fetch_or(EXTENDING, Ordering::Acquire) & EXTENDING == 0
+    }
+
+    pub(crate) fn end_extending(&self) {
+        self.flags.fetch_and(!EXTENDING, Ordering::Release);
+    }
+
+    /// Tries to become the one who evaluates the node, or creates its moves. Acquire: who succeeds sees what those before
+    /// have found.
+    pub(crate) fn claim(&self) -> bool {
+        self.flags.fetch_or(CLAIMED, Ordering::Acquire) & CLAIMED == 0
+    }
+
+    /// The opposite of [`claim`](Node::claim). Says whether others wait for it.
+    pub(crate) fn release(&self) -> bool {
+        self.flags.fetch_and(!(CLAIMED | AWAITED), Ordering::Release) & AWAITED != 0
+    }
+
+    /// Says that somebody waits for the node. False if nobody has claimed it any more.
+    pub(crate) fn await_release(&self) -> bool {
+        self.flags.fetch_or(AWAITED, Ordering::AcqRel) & CLAIMED != 0
+    }
+
+    /// Have moves only been visited in the order of their priors? Then no move behind the first one without visits
+    /// has any.
+    #[inline]
+    pub(crate) fn is_in_order(&self) -> bool {
+        self.flags.load(Ordering::Relaxed) & OUT_OF_ORDER == 0
+    }
+
+    /// From here on moves may be visited in any order, or get other priors.
+    pub fn leave_order(&self) {
+        if self.is_in_order() {
+            self.flags.fetch_or(OUT_OF_ORDER, Ordering::Relaxed);
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn sums(&self) -> (i64, u32) {
+        (self.value_sum.load(Ordering::Relaxed), self.visits())
+    }
+}
+
+fn contribution((visits, seen): (u32, i32)) -> i64 {
+    i64::from(visits) * i64::from(seen)
+}
+
+/// Number of an edge in its table.
+pub type EdgeId = u32;
+
+/// A move from a node. Constant once published: the move, and but for the root's the prior; all else is statistics of any
+/// worker.
+#[cfg_attr(not(loom), derive(bytemuck::Zeroable))]
+#[cfg_attr(loom, derive(Default))]
+#[derive(Debug)]
+#[repr(C)]
+pub struct Edge {
+    /// Visits in the upper half, the child's value at the latest update in the lower.
+    visits_and_seen: AtomicU64,
+    /// The child's number plus one, 0 before the first visit.
+    child: AtomicU32,
+    /// The point's index, 0 for a pass.
+    mv: AtomicU16,
+    /// A packed [`Prior`].
+    prior: AtomicU16,
+}
+
+/// What all-moves-as-first says of a move: games in the upper half, their summed value in the lower, counted from −1 in
+/// hundredths.
+#[cfg_attr(not(loom), derive(bytemuck::Zeroable))]
+#[cfg_attr(loom, derive(Default))]
+#[derive(Debug)]
+#[repr(transparent)]
+pub struct Rave(AtomicU64);
+
+/// RAVE games at which an edge stops counting, so that the packed sum cannot overflow: 2^24 · 200 < 2^32.
+const RAVE_MOST: u32 = 1 << 24;
+
+impl Rave {
+    pub(crate) fn clear(&self) {
+        self.0.store(0, Ordering::Relaxed);
+    }
+
+    pub(crate) fn copy_from(&self, other: &Rave) {
+        self.0.store(other.0.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+
+    /// Adds `games` RAVE games with Black's `value` in `[-1, 1]`.
+    #[inline]
+    pub(crate) fn add(&self, value: f32, games: u32) {
+        if (self.0.load(Ordering::Relaxed) >> 32) as u32 >= RAVE_MOST {
+            return;
+        }
+        let sum = u64::from(games) * u64::from(((value + 1.0) * 100.0) as u32);
+        self.0.fetch_add(u64::from(games) << 32 | sum, Ordering::Relaxed);
+    }
+
+    /// RAVE games and Black's mean value in them; 0 without games.
+    #[inline]
+    pub fn games_and_value(&self) -> (u32, f32) {
+        let packed = self.0.load(Ordering::Relaxed);
+        let games = (packed >> 32) as u32;
+        if games == 0 {
+            return (0, 0.0);
+        }
+        (games, (packed as u32) as f32 / (games as f32 * 100.0) - 1.0)
+    }
+}
+
+/// What the slot before a run of edges says of them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Header {
+    /// Whose edges they are.
+    pub(crate) owner: NodeId,
+    pub(crate) len: u32,
+    /// Where the node's next run begins, 0 if there is none.
+    pub(crate) next: EdgeId,
+    /// Moves that the node has besides those of this run and the ones before it.
+    pub(crate) left: u16,
+}
+
+impl Edge {
+    pub(crate) fn set(&self, mv: Move, prior: Prior) {
+        self.visits_and_seen.store(0, Ordering::Relaxed);
+        self.child.store(0, Ordering::Relaxed);
+        self.mv.store(mv.point().map_or(0, |point| point.index() as u16), Ordering::Relaxed);
+        self.prior.store(prior.pack(), Ordering::Relaxed);
+    }
+
+    /// Makes this slot the header of the edges behind it.
+    pub(crate) fn set_header(&self, header: Header) {
+        let Header { owner, len, next, left } = header;
+        self.child.store(owner, Ordering::Relaxed);
+        self.prior.store(left, Ordering::Relaxed);
+        self.visits_and_seen.store(u64::from(next) << 32 | u64::from(len), Ordering::Relaxed);
+    }
+
+    /// Acquire: whoever reads the place of the next run sees its edges.
+    #[inline]
+    pub(crate) fn header(&self) -> Header {
+        let packed = self.visits_and_seen.load(Ordering::Acquire);
+        Header {
+            owner: self.child.load(Ordering::Relaxed),
+            len: packed as u32,
+            next: (packed >> 32) as u32,
+            left: self.prior.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Appends a run to the one of this header, which is the last one of its node.
+    pub(crate) fn append_run(&self, next: EdgeId) {
+        self.visits_and_seen.fetch_or(u64::from(next) << 32, Ordering::Release);
+    }
+
+    /// Says in the header of a node's last run that no more moves are left.
+    pub(crate) fn nothing_is_left(&self) {
+        self.prior.store(0, Ordering::Relaxed);
+    }
+
+    pub(crate) fn copy_from(&self, other: &Edge) {
+        self.visits_and_seen.store(other.visits_and_seen.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.child.store(other.child.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.mv.store(other.mv.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.prior.store(other.prior.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+
+    /// The move.
+    #[inline]
+    pub fn mv(&self) -> Move {
+        match self.mv.load(Ordering::Relaxed) {
+            0 => Move::Pass,
+            index => Move::Play(Point::from_index(index)),
+        }
+    }
+
+    /// The place of the move among all moves of a position: points in their order, then the pass.
+    #[inline]
+    pub fn order(&self) -> u16 {
+        self.mv.load(Ordering::Relaxed).wrapping_sub(1)
+    }
+
+    /// Prior knowledge.
+    #[inline]
+    pub fn prior(&self) -> Prior {
+        Prior::unpack(self.prior.load(Ordering::Relaxed))
+    }
+
+    /// Another prior, of a root's move.
+    #[inline]
+    pub(crate) fn set_prior(&self, prior: Prior) {
+        self.prior.store(prior.pack(), Ordering::Relaxed);
+    }
+
+    /// The node this move leads to, if it has been visited. Acquire: whoever reads the number sees the node.
+    #[inline]
+    pub fn child(&self) -> Option<NodeId> {
+        self.child.load(Ordering::Acquire).checked_sub(1)
+    }
+
+    /// Stores the node to which this edge leads.
+    #[inline]
+    pub fn set_child(&self, child: Option<NodeId>) {
+        self.child.store(child.map_or(0, |id| id + 1), Ordering::Release);
+    }
+
+    /// Visits, and the child's value (Black's, fixed point) when the edge was last brought up to date.
+    #[inline]
+    pub fn visits_and_seen(&self) -> (u32, i32) {
+        unpack(self.visits_and_seen.load(Ordering::Relaxed))
+    }
+
+    /// Completed simulations through this edge.
+    #[inline]
+    pub fn visits(&self) -> u32 {
+        self.visits_and_seen().0
+    }
+
+    /// Sets the visits of an edge that shows another one.
+    pub fn set_visits(&self, visits: u32) {
+        self.visits_and_seen.store(u64::from(visits) << 32, Ordering::Relaxed);
+    }
+
+    #[inline]
+    fn swap_contribution(&self, seen: i32, new_visits: u32) -> ((u32, i32), (u32, i32)) {
+        let mut old = self.visits_and_seen.load(Ordering::Relaxed);
+        loop {
+            let before = unpack(old);
+            let after = (before.0 + new_visits, seen);
+            let packed = u64::from(after.0) << 32 | u64::from(after.1 as u32);
+            match self.visits_and_seen.compare_exchange_weak(
+                old,
+                packed,
+                Ordering::Relaxed,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => return (before, after),
+                Err(now) => old = now,
+            }
+        }
+    }
+}
+
+#[inline]
+fn unpack(packed: u64) -> (u32, i32) {
+    ((packed >> 32) as u32, packed as u32 as i32)
+}

@@ -1,0 +1,237 @@
+//! Tests of simulations that choose below the root as people do.
+
+use super::*;
+
+/// People who mostly play what [`HashPolicy`] thinks least of. Counts how often they are asked at even and at odd depths.
+#[derive(Clone, Default)]
+struct Contrary(Arc<[AtomicU32; 2]>);
+
+impl Contrary {
+    fn asked(&self) -> [u32; 2] {
+        [0, 1].map(|parity| self.0[parity].load(Ordering::Relaxed))
+    }
+}
+
+impl People for Contrary {
+    fn priors(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
+        assert!(!line.moves().is_empty(), "the root has an exploration of its own");
+        self.0[line.moves().len() % 2].fetch_add(1, Ordering::Relaxed);
+        HashPolicy.expand(line, moves);
+        let rarity = |prior: Prior| prior.probability().max(1e-6).powi(-2);
+        let sum: f32 = moves.iter().map(|&(_, prior)| rarity(prior)).sum();
+        for (_, prior) in moves {
+            *prior = Prior::Probability(rarity(*prior) / sum);
+        }
+    }
+
+    fn copy(&self) -> Box<dyn People> {
+        Box::new(self.clone())
+    }
+}
+
+fn shares(weightless: f32, weightful: f32) -> Shares {
+    Shares { weightless, weightful }
+}
+
+const NO_SHARES: Shares = Shares { weightless: 0.0, weightful: 0.0 };
+
+/// Shares at positions with Black and with White on turn.
+fn tree_exploration(black: Shares, white: Shares, people: &Contrary) -> TreeExploration {
+    let shares = kosumi_go::board::ByColor::new(black, white);
+    TreeExploration { shares, cpuct: 1.0, cpuct_permanent: 0.5, people: people.copy() }
+}
+
+fn run_exploring<E: Evaluator + Sync>(
+    search: &mut Search<E>,
+    game: &Game,
+    limits: &Limits,
+    seed: u64,
+    exploration: &TreeExploration,
+) -> SearchReport {
+    let context = SearchContext::new(limits, &|| Duration::ZERO, &|| false);
+    search.run(game, seed, &SearchContext { tree_exploration: Some(exploration), ..context })
+}
+
+#[test]
+fn no_share_of_exploration_changes_nothing_and_asks_nobody() {
+    let game = empty(5);
+    let (mut plain, mut exploring) = (puct_search(HashPolicy, 1), puct_search(HashPolicy, 1));
+    let people = Contrary::default();
+    let nothing = tree_exploration(NO_SHARES, NO_SHARES, &people);
+    let wanted = run(&mut plain, &game, 800, 5);
+    let found = run_exploring(&mut exploring, &game, &Limits::playouts(800), 5, &nothing);
+    assert_eq!(format!("{wanted:?}"), format!("{found:?}"));
+    assert_eq!(people.asked(), [0, 0]);
+    // Playouts have no probabilities, and are never explored so.
+    let all = tree_exploration(shares(0.5, 0.5), shares(0.5, 0.5), &people);
+    let wanted = run(&mut search(HashEvaluator, 1), &game, 800, 5);
+    let found = run_exploring(&mut search(HashEvaluator, 1), &game, &Limits::playouts(800), 5, &all);
+    assert_eq!(format!("{wanted:?}"), format!("{found:?}"));
+    assert_eq!(people.asked(), [0, 0]);
+}
+
+#[test]
+fn positions_below_the_root_are_explored_by_who_is_on_turn() {
+    let game = empty(5);
+    let own = Contrary::default();
+    let limits = Limits::playouts(600);
+    run_exploring(
+        &mut puct_search(HashPolicy, 1),
+        &game,
+        &limits,
+        5,
+        &tree_exploration(shares(0.2, 0.2), NO_SHARES, &own),
+    );
+    let theirs = Contrary::default();
+    run_exploring(
+        &mut puct_search(HashPolicy, 1),
+        &game,
+        &limits,
+        5,
+        &tree_exploration(NO_SHARES, shares(0.2, 0.2), &theirs),
+    );
+    // Black is on turn at the root, and two moves later.
+    assert!(own.asked()[0] > 20 && own.asked()[1] == 0, "{:?}", own.asked());
+    assert!(theirs.asked()[1] > 100 && theirs.asked()[0] == 0, "{:?}", theirs.asked());
+}
+
+/// Visits and everything else that is known of a node, to the bit.
+fn known(node: &Node) -> (u32, u32, String) {
+    (node.visits(), node.own_visits(), format!("{:?}", node.face()))
+}
+
+/// What is known of the root and of the positions after one move.
+fn near_root<E: Evaluator + Sync>(search: &Search<E>, root: NodeId) -> Vec<(u32, u32, String)> {
+    let table = &search.table;
+    let children = table.edges(table.node(root)).filter_map(|edge| edge.child());
+    children.chain([root]).map(|id| known(table.node(id))).collect()
+}
+
+#[test]
+fn what_does_not_count_leaves_all_before_it_to_the_bit() {
+    for (drawing, to_move) in fighting_positions().into_iter().skip(2) {
+        let game = game(drawing, to_move, rules(KoRule::Positional, true)).with_sharing(Sharing::Tree);
+        let mut search = puct_search(HashPolicy, 1);
+        run(&mut search, &game, 300, 3);
+        let people = Contrary::default();
+        assert_eq!(to_move, Color::Black);
+        let exploration = tree_exploration(NO_SHARES, shares(1.0, 0.0), &people);
+        let mut kept = 0;
+        for seed in 0..60 {
+            let root = search.table.find(game.graph_key()).expect("a root");
+            let evaluations = |search: &Search<HashPolicy>| -> u32 {
+                let nodes = 0..search.table.node_count() as NodeId;
+                nodes.map(|id| search.table.node(id).own_visits()).sum()
+            };
+            let (visits, before) = (search.table.node(root).visits(), near_root(&search, root));
+            let evaluated = evaluations(&search);
+            run_exploring(&mut search, &game, &Limits::playouts(1), seed, &exploration);
+            assert_eq!(evaluations(&search), evaluated + 1, "something was learned");
+            if search.table.node(root).visits() == visits {
+                // The choice that did not count was the opponent's, so it was made after the first move or later.
+                kept += 1;
+                assert!(near_root(&search, root) == before, "seed {seed}");
+            }
+        }
+        assert!(kept > 30, "{kept}");
+        check_means(&search, &game, false);
+    }
+}
+
+#[test]
+fn sums_are_exact_where_positions_are_explored() {
+    let puct = PuctParams { subtree_value_bias_factor: 0.0, ..PuctParams::default() };
+    let people = Contrary::default();
+    let exploration = tree_exploration(shares(0.3, 0.3), shares(0.1, 0.5), &people);
+    for threads in [1, 2, 4] {
+        for sharing in [Sharing::Graph, Sharing::Tree] {
+            for (drawing, to_move) in fighting_positions() {
+                let game = game(drawing, to_move, rules(KoRule::Positional, true)).with_sharing(sharing);
+                let mut search = with_puct(puct, LegalityOracle(Arc::default(), HashPolicy), threads);
+                let limits = Limits::playouts(1500);
+                let report = run_exploring(&mut search, &game, &limits, 3, &exploration);
+                assert!(report.playouts >= 1500);
+                check_means(&search, &game, false);
+                // Computed again from the leaves up, every mean is that of its definition: what did not count is in
+                // no edge.
+                let root = search.table.find(game.graph_key()).expect("root");
+                search.valuation().expect("PUCT").refresh_all(root, game.to_move());
+                check_means(&search, &game, true);
+            }
+        }
+    }
+}
+
+#[test]
+fn exploring_below_the_root_is_deterministic() {
+    let game = empty(5);
+    let people = Contrary::default();
+    let exploration = tree_exploration(shares(0.2, 0.3), shares(0.4, 0.1), &people);
+    let found = || {
+        let mut search = puct_search(HashPolicy, 1);
+        let report = run_exploring(&mut search, &game, &Limits::playouts(700), 9, &exploration);
+        format!("{report:?}")
+    };
+    assert_eq!(found(), found());
+}
+
+#[test]
+fn moves_that_people_play_are_expected_though_the_network_does_not_store_them() {
+    let game = empty(7);
+    let people = Contrary::default();
+    let exploration =
+        TreeExploration { cpuct_permanent: 50.0, ..tree_exploration(NO_SHARES, shares(0.0, 1.0), &people) };
+    let mut search = puct_search(HashPolicy, 1);
+    let report = run_exploring(&mut search, &game, &Limits::playouts(400), 9, &exploration);
+    let mut line = Line::new(&game);
+    line.play(report.best_move());
+    let mut theirs = Vec::new();
+    Contrary::default().priors(&line, &mut theirs);
+    theirs.sort_by(|a, b| b.1.probability().total_cmp(&a.1.probability()));
+    let node = search.table.node(search.table.find(line.graph_key()).expect("a node"));
+    let most = search.table.edges(node).max_by_key(|edge| edge.visits()).expect("moves");
+    assert_eq!(most.mv(), theirs[0].0, "weighed so much, the prior decides");
+    assert!(search.table.edges(node).count() > 8, "moves behind the first run");
+    // The same without people: the move is not even stored.
+    let mut plain = puct_search(HashPolicy, 1);
+    run(&mut plain, &game, 400, 9);
+    let node = plain.table.node(plain.table.find(line.graph_key()).expect("a node"));
+    assert!(plain.table.edges(node).all(|edge| edge.mv() != theirs[0].0 || edge.visits() == 0));
+}
+
+#[test]
+fn a_limit_on_visits_is_reached_though_little_counts() {
+    let game = empty(5);
+    let people = Contrary::default();
+    let exploration = tree_exploration(shares(1.0, 0.0), shares(1.0, 0.0), &people);
+    let limits = Limits { visits: Some(400), ..Limits::default() };
+    let mut search = puct_search(HashPolicy, 1);
+    let report = run_exploring(&mut search, &game, &limits, 2, &exploration);
+    assert_eq!(report.playouts, 400);
+    assert!(report.visits < 200, "{}", report.visits);
+}
+
+#[test]
+fn a_full_table_takes_nothing_for_a_value_that_does_not_count() {
+    let game = empty(9);
+    let people = Contrary::default();
+    let exploration = tree_exploration(NO_SHARES, shares(1.0, 0.0), &people);
+    let mut search = Search::new(HashPolicy, SearchParams::for_network(), 1, 1);
+    run(&mut search, &game, 10_000, 2);
+    let root = search.table.find(game.graph_key()).expect("a root");
+    assert!(search.table.usage().fullness() > 0.99, "{:?}", search.table.usage());
+    let mut kept = 0;
+    for seed in 0..100 {
+        let (visits, before) = (search.table.node(root).visits(), near_root(&search, root));
+        let limits = Limits::playouts(1);
+        let context = SearchContext::new(&limits, &|| Duration::ZERO, &|| false);
+        let context = SearchContext { tree_exploration: Some(&exploration), ..context };
+        search.run_in_place(&game, seed, &context).expect("a root");
+        if search.table.node(root).visits() == visits {
+            kept += 1;
+            assert!(near_root(&search, root) == before, "seed {seed}");
+        }
+    }
+    assert!(kept > 50, "{kept}");
+    check_means(&search, &game, false);
+}

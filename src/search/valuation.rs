@@ -1,0 +1,181 @@
+//! What the positions of a search with a network are worth: keeps the means of nodes up to date.
+
+use super::NodeTable;
+use super::bias::BiasTable;
+use super::means::{self, Child};
+use super::node::{Means, Node, NodeId};
+use super::params::PuctParams;
+use super::utility::Scale;
+use kosumi_eval::Evaluation;
+use kosumi_go::board::Color;
+use std::sync::atomic::Ordering;
+
+/// All that values depend on, shared by the workers of a search.
+#[derive(Clone, Copy, Debug)]
+pub struct Valuation<'s> {
+    /// Nodes of the search.
+    pub table: &'s NodeTable,
+    /// Corrections of evaluations by local patterns.
+    pub bias: &'s BiasTable,
+    /// Parameters of the search.
+    pub params: PuctParams,
+    /// Conversion from scores to utilities.
+    pub scale: Scale,
+}
+
+impl Valuation<'_> {
+    /// Counts an evaluation of a node's position, with `color` on turn. `children` is room to work in.
+    pub fn evaluated(&self, node: &Node, color: Color, evaluation: &Evaluation, children: &mut Vec<Child>) {
+        let error = evaluation.errors.map(|errors| {
+            f64::from(errors.value) + self.scale.slope(evaluation.score_mean.into()) * f64::from(errors.score)
+        });
+        node.add_own_prediction(evaluation, means::weight_of(&self.params, error) as f32);
+        self.measure(node);
+        self.refresh(node, color, children);
+    }
+
+    /// The utility of a node's own evaluations.
+    pub fn measure(&self, node: &Node) {
+        let own = node.own();
+        let utility = self.scale.utility(own.result.into(), own.score.into(), own.deviation.into());
+        node.set_own_utility(utility as f32);
+    }
+
+    /// Computes the means of a node with `color` on turn from those of its children.
+    ///
+    /// One worker at a time does so. Who comes meanwhile leaves word and goes on, and the means are computed again.
+    pub fn refresh(&self, node: &Node, color: Color, children: &mut Vec<Child>) {
+        if node.refreshing.fetch_add(1, Ordering::AcqRel) > 0 {
+            return;
+        }
+        let mut asked = 1;
+        loop {
+            node.set_means(&self.means(node, color, children));
+            match node.refreshing.compare_exchange(asked, 0, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => return,
+                Err(now) => asked = now,
+            }
+        }
+    }
+
+    fn means(&self, node: &Node, color: Color, children: &mut Vec<Child>) -> Means {
+        let sign = f64::from(color.sign());
+        let is_in_order = node.is_in_order();
+        children.clear();
+        for edge in self.table.edges(node) {
+            let visits = edge.visits();
+            let child = edge.child();
+            if child.is_none() && is_in_order {
+                // Nothing behind it has been visited.
+                break;
+            }
+            let child = child.filter(|_| visits > 0);
+            let Some(child) = child.map(|child| self.table.node(child)) else { continue };
+            let weight = child.weight_of_visits(visits);
+            if weight > 0.0 {
+                let utility = sign * f64::from(child.means().utility);
+                let prior = edge.prior().probability().into();
+                children.push(Child { edge: edge.id, order: edge.order(), utility, prior, weight });
+            }
+        }
+        let visited: f64 = children.iter().map(|child| child.weight).sum();
+        means::reweigh(children, &self.params);
+
+        let mut sums = Sums::default();
+        for child in children.iter() {
+            let Some(node) = self.table.edge(child.edge).child().map(|child| self.table.node(child)) else {
+                continue;
+            };
+            let means = node.means();
+            let share = child.weight / f64::from(means.weight);
+            sums.add(child.weight, &means, f64::from(means.weight_square) * share * share);
+        }
+        let own = node.own();
+        if own.weight > 0.0 {
+            let mut utility = node.own_utility();
+            if self.params.subtree_value_bias_factor > 0.0 {
+                if sums.weight > 0.0 {
+                    let difference = (sums.utility / sums.weight) as f32 - utility;
+                    let exponent = f64::from(self.params.subtree_value_bias_weight_exponent);
+                    let weight = libm::pow(visited, exponent) as f32;
+                    self.bias.note(node, difference * weight, weight);
+                }
+                utility += self.params.subtree_value_bias_factor * self.bias.bias(node) as f32;
+            }
+            let means = Means {
+                result: own.result,
+                utility,
+                utility_square: utility * utility,
+                score: own.score,
+                ..Means::default()
+            };
+            let (own_weight, count) = (f64::from(own.weight), f64::from(node.own_visits().max(1)));
+            sums.add(own_weight, &means, own_weight * own_weight / count);
+        }
+        sums.means()
+    }
+
+    /// Computes the means of all nodes that can be reached from `root`, where `color` is on turn, from the leaves up; what
+    /// was noted by nodes that cannot be reached fades. No search may be going on.
+    pub(crate) fn refresh_all(&self, root: NodeId, color: Color) {
+        let mut children = Vec::new();
+        let mut path = vec![(root, self.table.edges(self.table.node(root)), color)];
+        self.table.node(root).mark.store(1, Ordering::Relaxed);
+        while let Some((id, mut edges, color)) = path.pop() {
+            let node = self.table.node(id);
+            let unseen = |child: &NodeId| self.table.node(*child).mark.swap(1, Ordering::Relaxed) == 0;
+            let found = edges.by_ref().filter_map(|edge| edge.child()).find(unseen);
+            if let Some(child) = found {
+                path.push((id, edges, color));
+                path.push((child, self.table.edges(self.table.node(child)), color.opponent()));
+            } else {
+                self.measure(node);
+                self.refresh(node, color, &mut children);
+            }
+        }
+        let kept = 1.0 - self.params.subtree_value_bias_free_prop;
+        for id in 0..self.table.node_count() {
+            let node = self.table.node(id as NodeId);
+            if node.mark.swap(0, Ordering::Relaxed) == 0 {
+                self.bias.fade(node, kept);
+            }
+        }
+    }
+}
+
+/// Weighted sums of means.
+#[derive(Default)]
+struct Sums {
+    result: f64,
+    utility: f64,
+    utility_square: f64,
+    score: f64,
+    weight: f64,
+    weight_square: f64,
+}
+
+impl Sums {
+    fn add(&mut self, weight: f64, means: &Means, weight_square: f64) {
+        self.result += weight * f64::from(means.result);
+        self.utility += weight * f64::from(means.utility);
+        self.utility_square += weight * f64::from(means.utility_square);
+        self.score += weight * f64::from(means.score);
+        self.weight += weight;
+        self.weight_square += weight_square;
+    }
+
+    fn means(&self) -> Means {
+        if self.weight <= 0.0 {
+            return Means::default();
+        }
+        let mean = |sum: f64| (sum / self.weight) as f32;
+        Means {
+            result: mean(self.result),
+            utility: mean(self.utility),
+            utility_square: mean(self.utility_square),
+            score: mean(self.score),
+            weight: self.weight as f32,
+            weight_square: self.weight_square as f32,
+        }
+    }
+}

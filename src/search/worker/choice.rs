@@ -1,0 +1,286 @@
+//! Which move a descent follows from a node: the most urgent by the formula, or one that is explored.
+
+use super::{Exploring, Visited, Worker, move_stats};
+use crate::exploration::Candidate;
+use crate::node::{self, Edge, EdgeId, Node, NodeId, Rave};
+use crate::params::{Formula, PuctParams, RaveParams};
+use crate::select::{self, MoveStats, Puct, RaveStats};
+use crate::table::{EdgeRef, Edges};
+use kosumi_eval::Evaluator;
+use kosumi_go::board::Move;
+
+/// What the formula says about the moves of a node.
+#[derive(Clone, Copy, Debug)]
+struct Choice {
+    edge: EdgeId,
+    /// Was there a move without visits among those that could be chosen?
+    has_fresh: bool,
+}
+
+/// Is a move without visits chosen before another one?
+fn is_likelier(a: &Visited, b: &Visited) -> bool {
+    a.probability > b.probability || a.probability == b.probability && a.order < b.order
+}
+
+impl<'s, E: Evaluator> Worker<'s, E> {
+    /// The edge to follow from a node; `None` without edges.
+    pub(super) fn choose(&mut self, id: NodeId) -> Option<EdgeId> {
+        let node = self.table.node(id);
+        let explored = if self.path.is_empty() {
+            self.explore(node)
+        } else if self.exploring.is_some() {
+            self.explore_below(id)
+        } else {
+            None
+        };
+        if explored.is_some() {
+            return explored;
+        }
+        match self.params.formula {
+            Formula::Rave(params) => self.select_by_rave(&params, node),
+            Formula::Puct(params) => {
+                let wanted = self.anti_mirror.and_then(|it| it.wanted(&self.line));
+                // Either way it may be any of the moves.
+                let is_restricted = self.restriction.applies_at(self.path.len()) || wanted.is_some();
+                if is_restricted {
+                    node.leave_order();
+                }
+                let chosen = self.select_by_puct(&params, node, is_restricted);
+                let has_fresh = chosen.is_some_and(|it| it.has_fresh) && wanted.is_none();
+                // All moves that are stored have been visited, and the next one might be more urgent than they are.
+                let chosen =
+                    match !has_fresh && !self.table.is_complete(node) && self.extend(id, is_restricted) {
+                        true => self.select_by_puct(&params, node, is_restricted),
+                        false => chosen,
+                    };
+                let owed = wanted.and_then(|(mv, share)| self.owed(node, mv, share));
+                owed.or(chosen.map(|it| it.edge))
+            }
+        }
+    }
+
+    /// The edge of a move if it may be searched and has less than this share of its node's visits.
+    fn owed(&self, node: &Node, mv: Move, share: f32) -> Option<EdgeId> {
+        let visits =
+            |edge: &Edge| edge.visits() + edge.child().map_or(0, |child| self.table.node(child).in_flight());
+        let total: u32 = self.table.edges(node).map(|edge| visits(&edge)).sum();
+        let edge = self.table.edges(node).find(|edge| edge.mv() == mv)?;
+        let may_be = self.restriction.permits(self.line.to_move(), mv, self.path.len());
+        (may_be && (visits(&edge) as f32) < share * total as f32).then_some(edge.id)
+    }
+
+    /// The root's edge if this simulation chooses it by the priors of the exploration.
+    fn explore(&mut self, node: &Node) -> Option<EdgeId> {
+        let exploration = self.exploration?;
+        let counts = exploration.draw(self.rng.unit() as f32)?;
+        let sign = self.line.to_move().sign() as f32;
+        // What lies below counts also where the edge was not: visits are those of the nodes.
+        let seen =
+            |edge: &Edge| edge.child().map(|child| self.table.node(child)).filter(|it| it.visits() > 0);
+        let edges = self.table.edges(node);
+        let total = edges.filter_map(|edge| seen(&edge)).map(Node::visits).sum();
+        let chosen = self.most_urgent(edges, |edge| {
+            let known = seen(edge);
+            let candidate = Candidate {
+                prior: exploration.prior(edge.mv()),
+                visits: known.map_or(0, |it| it.visits() + it.in_flight()),
+                value: sign * known.map_or(node.value(), Node::value),
+            };
+            exploration.urgency(&candidate, total)
+        });
+        // Nothing to explore: then the simulation is one like all others.
+        self.counts_from = usize::from(!counts && chosen.is_some());
+        chosen
+    }
+
+    /// The edge of a node below the root, the end of the path, if this simulation chooses it as people do.
+    fn explore_below(&mut self, id: NodeId) -> Option<EdgeId> {
+        let mut exploring = self.exploring.take()?;
+        let chosen = self.explore_by(&mut exploring, id);
+        self.exploring = Some(exploring);
+        let (edge, counts) = chosen?;
+        if self.table.edge(edge).child().is_none() {
+            // Likelier ones may have no visits yet.
+            self.table.node(id).leave_order();
+        }
+        if !counts {
+            self.counts_from = self.path.len() + 1;
+        }
+        Some(edge)
+    }
+
+    /// The same, and whether the simulation counts.
+    fn explore_by(&mut self, exploring: &mut Exploring<'s>, id: NodeId) -> Option<(EdgeId, bool)> {
+        let (color, depth) = (self.line.to_move(), self.path.len());
+        let Exploring { exploration, people, priors } = exploring;
+        let shares = exploration.shares[color];
+        if shares.is_none() {
+            return None;
+        }
+        let counts = shares.draw(self.rng.unit() as f32)?;
+        priors.ask(&mut **people, &self.line);
+        let (node, sign) = (self.table.node(id), color.sign() as f32);
+        // What counts is shared out among the visits of this node. What does not is to look at what is not known, by
+        // whatever way.
+        let visits = |edge: &Edge, child: Option<&Node>| match counts {
+            true => edge.visits(),
+            false => child.map_or(0, Node::visits),
+        };
+        let child = |edge: &Edge| edge.child().map(|child| self.table.node(child));
+        let total = self.table.edges(node).map(|edge| visits(&edge, child(&edge))).sum();
+        let urgency =
+            |candidate: Candidate| candidate.urgency(exploration.cpuct, exploration.cpuct_permanent, total);
+        // Of a move that was not looked at, the value of the position.
+        let unknown = sign * node.means().utility;
+        let is_restricted = self.restriction.applies_at(depth);
+        let mut best: Option<(EdgeId, f32)> = None;
+        for edge in self.table.edges(node) {
+            let prior = priors.take(edge.mv());
+            if is_restricted && !self.restriction.permits(color, edge.mv(), depth) {
+                continue;
+            }
+            let child = child(&edge);
+            let known = child.filter(|child| child.visits() > 0);
+            let urgency = urgency(Candidate {
+                prior,
+                visits: visits(&edge, child) + child.map_or(0, Node::in_flight),
+                value: known.map_or(unknown, |child| sign * child.means().utility),
+            });
+            if urgency > best.map_or(f32::NEG_INFINITY, |(_, most)| most) {
+                best = Some((edge.id, urgency));
+            }
+        }
+        // What people play may be a move that the network thinks too little of to be stored.
+        if !self.table.is_complete(node)
+            && let Some((mv, prior)) = priors.likeliest_left(|mv| self.restriction.permits(color, mv, depth))
+            && urgency(Candidate { prior, visits: 0, value: unknown })
+                > best.map_or(f32::NEG_INFINITY, |(_, most)| most)
+            && self.extend(id, true)
+            && let Some(edge) = self.table.edges(node).find(|edge| edge.mv() == mv)
+        {
+            return Some((edge.id, counts));
+        }
+        best.map(|(edge, _)| (edge, counts))
+    }
+
+    fn select_by_rave(&self, params: &RaveParams, node: &Node) -> Option<EdgeId> {
+        let sign = self.line.to_move().sign() as f32;
+        let exploring = (node.visits() as f32).sqrt();
+        self.most_urgent(self.table.edges(node), |edge| {
+            let stats = self.stats(node, edge, sign);
+            let (visits, value) = self.table.rave(edge.id).map_or((0, 0.0), Rave::games_and_value);
+            let prior = edge.prior().games();
+            let rave = RaveStats {
+                visits,
+                value: sign * value,
+                prior_weight: f32::from(prior.weight),
+                prior_value: prior.value(),
+            };
+            select::rave_urgency(&stats, &rave, params, exploring)
+        })
+    }
+
+    /// The most urgent of the moves that are stored; `None` if none may be chosen.
+    fn select_by_puct(&mut self, params: &PuctParams, node: &Node, is_restricted: bool) -> Option<Choice> {
+        let (sign, depth, color) = (self.line.to_move().sign() as f32, self.path.len(), self.line.to_move());
+        let is_in_order = node.is_in_order();
+        let scale = if depth == 0 { self.root_scale } else { 1.0 };
+        let noise = self.noise.filter(|_| depth == 0);
+        let mut visited = std::mem::take(&mut self.visited);
+        visited.clear();
+        let (mut edge_weight, mut visited_probability) = (0.0, 0.0);
+        // Of moves without visits, the likeliest is the most urgent.
+        let mut fresh: Option<Visited> = None;
+        for edge in self.table.edges(node) {
+            let child = edge.child();
+            let own = scale * edge.prior().probability();
+            let probability = noise.map_or(own, |noise| noise.probability(edge.mv(), own));
+            let stats = child
+                .map(|child| move_stats(&edge, self.table.node(child), sign, self.params.virtual_losses));
+            let stats = stats.unwrap_or_default();
+            edge_weight += stats.visits + stats.busy;
+            if stats.visits > 0.0 {
+                visited_probability += probability;
+            }
+            if is_restricted && !self.restriction.permits(color, edge.mv(), depth) {
+                continue;
+            }
+            let it = Visited { edge: edge.id, order: edge.order(), probability, stats };
+            if stats != MoveStats::default() {
+                visited.push(it);
+            } else if fresh.is_none_or(|best| is_likelier(&it, &best)) {
+                fresh = Some(it);
+            }
+            if child.is_none() && is_in_order {
+                // Nothing behind it has been visited, or is as likely.
+                break;
+            }
+        }
+        let puct = Puct::new(params, &node.stats(sign, edge_weight, visited_probability, depth == 0));
+        let mut best: Option<(f32, Visited)> = None;
+        for it in &visited {
+            let is_forced = noise.is_some_and(|noise| {
+                noise.is_forced(it.probability, it.stats.visits + it.stats.busy, edge_weight)
+            });
+            let bonus = noise.map_or(0.0, |noise| noise.bonus(&mut self.rng));
+            let urgency =
+                if is_forced { f32::INFINITY } else { puct.urgency(&it.stats, it.probability) + bonus };
+            let is_better =
+                |(most, than): (f32, Visited)| urgency > most || urgency == most && it.order < than.order;
+            if best.is_none_or(is_better) {
+                best = Some((urgency, *it));
+            }
+        }
+        self.visited = visited;
+        let has_fresh = fresh.is_some();
+        if let Some(fresh) = fresh {
+            let bonus = noise.map_or(0.0, |noise| noise.bonus(&mut self.rng));
+            let urgency = puct.urgency(&MoveStats::default(), fresh.probability) + bonus;
+            if best.is_none_or(|(most, _)| urgency > most) {
+                best = Some((urgency, fresh));
+            }
+        }
+        best.map(|(_, it)| Choice { edge: it.edge, has_fresh })
+    }
+
+    /// The edge for which `urgency` is largest, among those that may be searched; the first of equals.
+    #[inline]
+    fn most_urgent(&self, edges: Edges<'_>, mut urgency: impl FnMut(&EdgeRef<'_>) -> f32) -> Option<EdgeId> {
+        let depth = self.path.len();
+        let is_restricted = self.restriction.applies_at(depth);
+        let mut best = None;
+        let mut best_urgency = f32::NEG_INFINITY;
+        for edge in edges {
+            if is_restricted && !self.restriction.permits(self.line.to_move(), edge.mv(), depth) {
+                continue;
+            }
+            let urgency = urgency(&edge);
+            if urgency > best_urgency {
+                best_urgency = urgency;
+                best = Some(edge.id);
+            }
+        }
+        best
+    }
+
+    /// What is known about a move; its value, for the player on turn, is brought up to date on the way.
+    #[inline]
+    fn stats(&self, node: &Node, edge: &Edge, sign: f32) -> MoveStats {
+        let (visits, seen) = edge.visits_and_seen();
+        let (mut in_flight, mut value) = (0, seen);
+        if let Some(child) = edge.child() {
+            let child = self.table.node(child);
+            in_flight = child.in_flight();
+            if visits > 0 {
+                value = child.value_fixed();
+                if value != seen {
+                    // The child learned something through another parent: take it over.
+                    node.update_edge(edge, value, 0);
+                }
+            }
+        }
+        let busy = in_flight as f32;
+        let lost = busy * self.params.virtual_losses;
+        MoveStats { visits: visits as f32, value: sign * node::from_fixed(value), busy, lost }
+    }
+}

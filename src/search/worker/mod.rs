@@ -1,0 +1,452 @@
+//! One worker: simulations, one after the other, on the shared table. Which move a descent follows is decided in `choice.rs`.
+
+mod choice;
+
+use super::bias::{BiasTable, Kind};
+use super::counters::Counters;
+use super::exploration::{People, Priors, RootExploration, TreeExploration};
+use super::means::Child;
+use super::mirror::AntiMirror;
+use super::node::{self, Edge, EdgeId, Node, NodeId};
+use super::noise::RootNoise;
+use super::params::{Formula, RaveParams, View};
+use super::select::MoveStats;
+use super::table::Claim;
+use super::valuation::Valuation;
+use super::{NodeTable, Restriction, SearchContext, SearchParams, root_moves};
+use kosumi_eval::{Evaluation, Evaluator, FirstPlays, Prior};
+use kosumi_go::board::{Color, Move};
+use kosumi_go::game::{Game, Line};
+use kosumi_go::rng::Rng;
+use kosumi_sync::atomic::{AtomicU32, Ordering};
+
+/// One step of a descent.
+#[derive(Clone, Copy)]
+struct Step {
+    node: NodeId,
+    edge: EdgeId,
+    mv: Move,
+    color: Color,
+    child: NodeId,
+}
+
+/// A move that has been visited, when one is chosen.
+#[derive(Clone, Copy)]
+struct Visited {
+    edge: EdgeId,
+    /// Of equally urgent moves, the one with the smallest order is chosen.
+    order: u16,
+    probability: f32,
+    stats: MoveStats,
+}
+
+/// Where a descent ended.
+enum End<'s> {
+    /// At this node, whose position is that of the line. With a network nobody else evaluates it now.
+    Leaf(NodeId, Option<Claim<'s>>),
+    /// One move behind this node: the position of the line has no node, because the table is full.
+    BelowLeaf(NodeId),
+    /// At a node of its own path.
+    Cycle,
+    /// The position of the line has no node, because the table is full, and must not count for the node before it.
+    Nowhere,
+}
+
+/// What a worker needs for simulations that choose below the root as people do.
+struct Exploring<'s> {
+    exploration: &'s TreeExploration,
+    people: Box<dyn People>,
+    priors: Priors,
+}
+
+/// What all workers of a search have in common.
+#[derive(Clone, Copy)]
+pub(crate) struct Common<'s> {
+    pub(crate) table: &'s NodeTable,
+    pub(crate) params: SearchParams,
+    /// Under PUCT.
+    pub(crate) valuation: Option<Valuation<'s>>,
+    pub(crate) root: NodeId,
+    /// Of the root's probabilities.
+    pub(crate) temperature: f32,
+    /// What they are multiplied by, so that those of moves that are not left out sum to 1.
+    pub(crate) root_scale: f32,
+}
+
+/// See the [module documentation](self).
+pub(crate) struct Worker<'s, E> {
+    table: &'s NodeTable,
+    params: SearchParams,
+    root: NodeId,
+    temperature: f32,
+    root_scale: f32,
+    line: Line<'s>,
+    pub(crate) evaluator: E,
+    rng: Rng,
+    restriction: &'s Restriction,
+    exploration: Option<&'s RootExploration>,
+    noise: Option<&'s RootNoise>,
+    anti_mirror: Option<AntiMirror>,
+    exploring: Option<Box<Exploring<'s>>>,
+    /// The current simulation counts at the nodes of its path from this depth on.
+    counts_from: usize,
+    path: Vec<Step>,
+    /// The moves that came with the latest evaluation, if any did.
+    moves: Vec<(Move, Prior)>,
+    /// Who played where first after the node that is being updated, see [`Worker::update_rave`].
+    plays: FirstPlays,
+    /// What positions are worth, under PUCT.
+    valuation: Option<Valuation<'s>>,
+    /// Room to compute it in, and to choose in.
+    children: Vec<Child>,
+    visited: Vec<Visited>,
+    pub(crate) counters: Counters,
+}
+
+/// Up to this share of the node table, a node gets its moves together with its value, if the evaluator knows both. Beyond
+/// it, only nodes that are reached again get them: moves take as much memory as the node, or much more.
+pub const EARLY_EXPANSION_FULLNESS: f32 = 0.25;
+
+/// The root is seen from one more side for every so many visits.
+pub(crate) const VISITS_PER_VIEW: u32 = 16;
+
+/// Longest descent, as a guard: a line of this many moves without a leaf does not occur in sensible searches.
+pub fn depth_limit(game: &Game) -> usize {
+    2 * game.size().area() + 20
+}
+
+/// Is it time to see a root from one more side, of at most `most`, if it was `seen` from so many?
+pub fn may_be_seen_again(root: &Node, seen: &AtomicU32, most: u32) -> bool {
+    let view = seen.load(Ordering::Relaxed);
+    view < most && root.visits() >= view.saturating_mul(VISITS_PER_VIEW)
+}
+
+/// Averages the priors of a root with those that its moves have from other sides, as long as it is time to: from how many
+/// it has been seen, and can be. `line` is the empty line, `moves` is room to work in.
+pub fn see_root_again<E: Evaluator>(
+    table: &NodeTable,
+    root: NodeId,
+    line: &Line<'_>,
+    evaluator: &mut E,
+    (seen, most): (&AtomicU32, u32),
+    temperature: f32,
+    moves: &mut Vec<(Move, Prior)>,
+) {
+    let node = table.node(root);
+    while may_be_seen_again(node, seen, most) {
+        let view = seen.load(Ordering::Relaxed);
+        moves.clear();
+        evaluator.expand_root_seen(line, view, moves);
+        root_moves::temper(moves, temperature);
+        for edge in table.edges(node) {
+            if let Some((_, prior)) = moves.iter().find(|(mv, _)| *mv == edge.mv()) {
+                let (mean, new) = (edge.prior().probability(), prior.probability());
+                edge.set_prior(Prior::Probability(mean + (new - mean) / (view + 1) as f32));
+            }
+        }
+        seen.store(view + 1, Ordering::Relaxed);
+    }
+}
+
+/// What is known about a move that leads to `child`, for the player on turn: `sign` is Black's 1 or White's -1.
+#[inline]
+pub fn move_stats(edge: &Edge, child: &Node, sign: f32, virtual_losses: f32) -> MoveStats {
+    let visits = child.weight_of_visits(edge.visits()) as f32;
+    let value = if visits > 0.0 { sign * child.means().utility } else { 0.0 };
+    let busy = child.in_flight() as f32;
+    MoveStats { visits, value, busy, lost: busy * virtual_losses }
+}
+
+impl<'s, E: Evaluator> Worker<'s, E> {
+    pub(crate) fn new(
+        common: Common<'s>,
+        game: &'s Game,
+        evaluator: E,
+        rng: Rng,
+        context: &SearchContext<'s>,
+    ) -> Worker<'s, E> {
+        let Common { table, params, valuation, root, temperature, root_scale } = common;
+        let exploring = context.tree_exploration.filter(|_| valuation.is_some()).map(|exploration| {
+            let people = exploration.people.copy();
+            Box::new(Exploring { exploration, people, priors: Priors::default() })
+        });
+        Worker {
+            table,
+            params,
+            root,
+            temperature,
+            root_scale,
+            line: Line::new(game),
+            evaluator,
+            rng,
+            restriction: context.restriction,
+            exploration: context.exploration,
+            noise: context.noise,
+            anti_mirror: context.anti_mirror,
+            exploring,
+            counts_from: 0,
+            path: Vec::new(),
+            moves: Vec::new(),
+            plays: FirstPlays::default(),
+            valuation,
+            children: Vec::new(),
+            visited: Vec::new(),
+            counters: Counters::default(),
+        }
+    }
+
+    pub(crate) fn table(&self) -> &'s NodeTable {
+        self.table
+    }
+
+    /// What a report needs to know.
+    pub(crate) fn view(&self) -> View<'_> {
+        View { params: &self.params, root_scale: self.root_scale }
+    }
+
+    /// One simulation: select, expand, evaluate, back up.
+    pub(crate) fn simulate(&mut self) {
+        self.line.reset();
+        self.path.clear();
+        self.counts_from = 0;
+        self.table.node(self.root).begin_visit();
+        let end = self.descend();
+        // The descent came round to a node of its own path: nothing new was learned, but the visit counts, so that the
+        // next one goes elsewhere.
+        self.counters.cycles += u32::from(matches!(end, End::Cycle));
+        let (leaf, is_leaf, claim) = match end {
+            End::Leaf(leaf, claim) => (Some(leaf), true, claim),
+            End::BelowLeaf(above) => (Some(above), false, None),
+            End::Cycle | End::Nowhere => (None, false, None),
+        };
+        if let Some(leaf) = leaf {
+            self.moves.clear();
+            let evaluation = self.evaluator.evaluate(&self.line, &mut self.rng, &mut self.moves);
+            self.counters.add_score(evaluation.score);
+            let square = evaluation.value * evaluation.value;
+            let node = self.table.node(leaf);
+            if let Some(valuation) = &self.valuation {
+                let turn = self.line.to_move();
+                let turn = if is_leaf { turn } else { turn.opponent() };
+                valuation.evaluated(node, turn, &evaluation, &mut self.children);
+            } else {
+                node.add_own(node::to_fixed(evaluation.value));
+            }
+            node.add_result(evaluation.score, square);
+            let has_moves = !self.moves.is_empty() && is_leaf;
+            if has_moves && self.table.usage().fullness() < EARLY_EXPANSION_FULLNESS {
+                self.table.expand(leaf, leaf == self.root, || &self.moves);
+            }
+            // Who has waited for the evaluation goes on from here.
+            drop(claim);
+            self.back_up(evaluation.score, square);
+            if let Formula::Rave(params) = self.params.formula {
+                self.update_rave(&params, evaluation);
+            }
+        } else {
+            let known = self.table.node(self.path.last().map_or(self.root, |step| step.child));
+            self.back_up(known.score(), known.mean_square());
+        }
+        self.table.node(self.root).finish_visit();
+        self.counters.playouts += 1;
+        self.counters.depth = self.counters.depth.max(self.path.len() as u32);
+    }
+
+    /// Was the latest simulation kept from the root by a choice below it?
+    pub(crate) fn was_kept_from_root(&self) -> bool {
+        self.counts_from > 1
+    }
+
+    /// Averages the priors of the root with those that its moves have from other sides, at most `most`, of which `seen`
+    /// have been: one more for every so many visits, so that it is a small part of the work however short a search is.
+    pub(crate) fn see_root_again(&mut self, seen: &AtomicU32, most: u32) {
+        if !may_be_seen_again(self.table.node(self.root), seen, most) {
+            return;
+        }
+        self.line.reset();
+        let (table, root, temperature) = (self.table, self.root, self.temperature);
+        see_root_again(
+            table,
+            root,
+            &self.line,
+            &mut self.evaluator,
+            (seen, most),
+            temperature,
+            &mut self.moves,
+        );
+    }
+
+    /// Follows the most urgent moves to a leaf.
+    fn descend(&mut self) -> End<'s> {
+        let mut id = self.root;
+        let limit = depth_limit(self.line.game());
+        loop {
+            let node = self.table.node(id);
+            if self.line.passes() >= 2 && !self.line.moves().is_empty() || self.path.len() >= limit {
+                return self.leaf(id);
+            }
+            if self.table.edges(node).is_empty() {
+                let claim = match self.valuation {
+                    Some(_) => match self.claim_or_wait(id) {
+                        Some(claim) => Some(claim),
+                        // Another worker has evaluated it meanwhile, or created its moves.
+                        None => continue,
+                    },
+                    None => None,
+                };
+                let enough = node.own_visits() >= self.params.expand_after || id == self.root;
+                if !enough {
+                    return End::Leaf(id, claim);
+                }
+                self.expand(id);
+            }
+            let Some(chosen) = self.choose(id) else { return self.leaf(id) };
+            let edge = self.table.edge(chosen);
+            let mv = edge.mv();
+            // The set of banned points is part of a node's key, so a node's moves are legal on every path to it.
+            // Should two keys ever collide, the descent ends here instead of playing an illegal move.
+            if let Move::Play(point) = mv
+                && self.line.check(point).is_err()
+            {
+                return self.leaf(id);
+            }
+            let color = self.line.to_move();
+            let known = edge.child();
+            // Of the position before the move, which is gone when the new node is made.
+            let kind = if known.is_none() { self.kind(color, mv) } else { None };
+            self.line.play(mv);
+            let child = match known {
+                Some(child) => child,
+                None => {
+                    let before = self.table.node_count();
+                    let Some(child) = self.table.find_or_insert(self.line.graph_key()) else {
+                        if self.counts_from > self.path.len() {
+                            return End::Nowhere;
+                        }
+                        // The table is full: the evaluation of the position after this move counts for the node
+                        // before it, which is what it is worth to choose among such moves.
+                        return End::BelowLeaf(id);
+                    };
+                    BiasTable::tie(self.table.node(child), kind);
+                    edge.set_child(Some(child));
+                    if (child as usize) < before {
+                        self.counters.transpositions += 1;
+                    }
+                    child
+                }
+            };
+            self.path.push(Step { node: id, edge: chosen, mv, color, child });
+            let met_itself =
+                child == self.root || self.path[..self.path.len() - 1].iter().any(|step| step.child == child);
+            self.table.node(child).begin_visit();
+            if met_itself {
+                return End::Cycle;
+            }
+            id = child;
+        }
+    }
+
+    /// The end of a descent at a node that may have been evaluated before.
+    fn leaf(&mut self, id: NodeId) -> End<'s> {
+        let mut claim = None;
+        while self.valuation.is_some() && claim.is_none() {
+            claim = self.claim_or_wait(id);
+        }
+        End::Leaf(id, claim)
+    }
+
+    fn claim_or_wait(&mut self, id: NodeId) -> Option<Claim<'s>> {
+        let claim = self.table.claim_or_wait(id);
+        self.counters.waits += u32::from(claim.is_none());
+        claim
+    }
+
+    /// The kind of a move in the position of the line, if that matters.
+    fn kind(&self, color: Color, mv: Move) -> Option<Kind> {
+        self.valuation.as_ref().filter(|it| it.params.subtree_value_bias_factor > 0.0)?;
+        Kind::of(self.line.board(), color, mv, self.line.last_moves()[0])
+    }
+
+    fn expand(&mut self, id: NodeId) {
+        let (line, evaluator, moves) = (&self.line, &mut self.evaluator, &mut self.moves);
+        self.table.expand(id, id == self.root, || {
+            moves.clear();
+            evaluator.expand(line, moves);
+            moves
+        });
+    }
+
+    /// Gives a node more of its moves, or all; the position of the line is the node's. Says whether it has more now.
+    fn extend(&mut self, id: NodeId, wants_all: bool) -> bool {
+        let (line, evaluator, moves) = (&self.line, &mut self.evaluator, &mut self.moves);
+        self.table.extend(id, wants_all, || {
+            moves.clear();
+            evaluator.expand(line, moves);
+            moves
+        })
+    }
+
+    /// Counts the visit on every edge of the path and brings its nodes' values up to date, from the leaf to the
+    /// root; score and square of the value count for every node but the leaf, which has them.
+    ///
+    /// Nodes before a choice below the root that does not count stay what they are to the last bit. What has become
+    /// known of their children is theirs as soon as a simulation that counts comes through.
+    fn back_up(&mut self, score: f32, square: f32) {
+        for (depth, step) in self.path.iter().enumerate().rev() {
+            let child = self.table.node(step.child);
+            let node = self.table.node(step.node);
+            let edge = self.table.edge(step.edge);
+            let counts = depth >= self.counts_from;
+            if !counts && self.was_kept_from_root() {
+                child.finish_visit();
+                continue;
+            }
+            if let Some(valuation) = &self.valuation {
+                if counts {
+                    node.count_visit(edge);
+                    node.add_result(score, square);
+                }
+                valuation.refresh(node, step.color, &mut self.children);
+            } else if counts {
+                node.update_edge(edge, child.value_fixed(), 1);
+                node.add_result(score, square);
+            } else {
+                node.update_edge(edge, child.value_fixed(), 0);
+            }
+            child.finish_visit();
+        }
+    }
+
+    /// All moves as first: every move that its player made anywhere later in the simulation counts, at the nodes
+    /// of the path, as if it had been made there.
+    ///
+    /// CITE: Gelly and Silver (2007); with the moves of the playout, which Pachi measured to be worth 18 % of
+    /// games on 9×9.
+    fn update_rave(&mut self, params: &RaveParams, evaluation: Evaluation) {
+        if params.equivalence <= 0.0 {
+            return;
+        }
+        let Some(first_plays) = self.evaluator.first_plays() else { return };
+        self.plays.copy_from(first_plays);
+        let plays = &mut self.plays;
+        let late = (params.early_share * self.line.game().size().area() as f32) as u16;
+        let update = |id: NodeId, color: Color, plays: &FirstPlays| {
+            for edge in self.table.edges(self.table.node(id)) {
+                let Move::Play(point) = edge.mv() else { continue };
+                if let Some((player, when)) = plays.get(point)
+                    && player == color
+                {
+                    let games = if when <= late { 2 } else { 1 };
+                    self.table.rave(edge.id).inspect(|rave| rave.add(evaluation.value, games));
+                }
+            }
+        };
+        // The leaf itself may have moves already, when the table was full or the game over.
+        for step in self.path.iter().rev() {
+            if let Move::Play(point) = step.mv {
+                plays.note_earlier(point, step.color);
+            }
+            update(step.node, step.color, plays);
+        }
+    }
+}

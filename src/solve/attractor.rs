@@ -1,0 +1,94 @@
+//! Another way to the same answers, for tests: all positions that can come up, and from the end backwards those in
+//! which the prover can force the goal. It knows no path, no table and no proof numbers, and under simple ko with
+//! cycles that the prover loses it is exact by definition.
+
+use super::bits::Bits;
+use super::goal::Goal;
+use super::ground::{ENDLESS, Ground, NOWHERE, Position};
+use std::collections::HashMap;
+
+type Key<B> = ([B; 2], bool, u16, u8, [u8; 2]);
+
+fn key<B: Bits>(position: &Position<B>) -> Key<B> {
+    (
+        position.stones,
+        position.to_move == kosumi_go::board::Color::Black,
+        position.ko,
+        position.passes,
+        position.threats,
+    )
+}
+
+/// Does the prover force the goal? `None` if more than `most` positions can come up.
+pub(super) fn forces<B: Bits>(
+    ground: &Ground<B>,
+    goal: &Goal<B>,
+    root: &Position<B>,
+    most: usize,
+    settled: impl Fn(&Position<B>) -> Option<bool>,
+) -> Option<bool> {
+    let mut numbers: HashMap<Key<B>, usize> = HashMap::from([(key(root), 0)]);
+    let mut positions = vec![*root];
+    // For each position, those behind it; whether the prover moves; whether the prover has won for certain.
+    let mut behind: Vec<Vec<usize>> = Vec::new();
+    let mut won: Vec<bool> = vec![false];
+    let mut lost: Vec<bool> = vec![false];
+    let mut next = 0;
+    while next < positions.len() {
+        let position = positions[next];
+        let mut here = Vec::new();
+        if !won[next] && !lost[next] {
+            let mover = position.to_move as usize;
+            let mut after = Vec::new();
+            if goal.ends_by_passes() || position.to_move != goal.prover {
+                after.push(ground.pass(&position));
+            }
+            if position.ko != NOWHERE && position.threats[mover] > 0 {
+                let mut without = Position { ko: NOWHERE, passes: 0, ..position };
+                without.threats[mover] -= u8::from(without.threats[mover] != ENDLESS);
+                after.push(without);
+            }
+            for index in (ground.empties(&position) & ground.playable).each() {
+                if u32::from(position.ko) != index {
+                    after.extend(ground.place(&position, index).map(|placed| placed.after));
+                }
+            }
+            for position in after {
+                let number = *numbers.entry(key(&position)).or_insert_with(|| {
+                    positions.push(position);
+                    let settled = settled(&position);
+                    won.push(settled == Some(true));
+                    lost.push(settled == Some(false));
+                    positions.len() - 1
+                });
+                here.push(number);
+            }
+        }
+        behind.push(here);
+        next += 1;
+        if positions.len() > most {
+            return None;
+        }
+    }
+    loop {
+        let mut changed = false;
+        for number in (0..positions.len()).rev() {
+            if won[number] || lost[number] {
+                continue;
+            }
+            let mut moves = behind[number].iter();
+            let wins = if positions[number].to_move == goal.prover {
+                moves.any(|&next| won[next])
+            } else {
+                moves.all(|&next| won[next])
+            };
+            if wins {
+                won[number] = true;
+                changed = true;
+            }
+        }
+        if !changed {
+            return Some(won[0]);
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! What lies between two chains of one player: how many moves in a row would join them, and where those moves are.
+//!
+//! CITE: Tristan Cazenave and Bernard Helmstetter, "Search for transitive connections" (2005), for the idea: connections are
+//! read with the few moves that can matter, not with all of a region.
+//!
+//! The constants were chosen by GNU Go's suites `connect` and `connection` (209 tests; `PERF.md`, "GNU Go's suites").
+
+use super::bits::Bits;
+use super::ground::{Ground, Position};
+use kosumi_go::board::Color;
+
+/// Chains that only so many moves in a row would join are apart in tactical reading.
+pub(super) const APART: usize = 5;
+/// An opponent's chain with so many liberties and the move against it may be captured on the way, which takes a move for
+/// each; with its owner to move, one liberty less.
+const CROSSED_LIBERTIES: u32 = 3;
+/// A chain with so few liberties may have to be saved.
+const WEAK_LIBERTIES: u32 = 2;
+
+/// The space between the chains of the stones at `a` and `b`, both `color`'s.
+pub(super) struct Between<'a, B> {
+    pub(super) ground: &'a Ground<B>,
+    pub(super) position: &'a Position<B>,
+    pub(super) color: Color,
+    pub(super) a: u32,
+    pub(super) b: u32,
+}
+
+/// An opponent's chain that may be captured on the way.
+struct Crossed<B> {
+    stones: B,
+    liberties: B,
+    /// With how many moves in a row, those that lead up to it with it.
+    after: usize,
+}
+
+/// What a chain reaches with fewer than [`APART`] moves in a row.
+struct Reach<B> {
+    /// Empty points where the last of so many moves may be.
+    points: [B; APART],
+    /// Own stones that so many moves join.
+    stones: [B; APART],
+    crossed: smallvec::SmallVec<[Crossed<B>; 8]>,
+}
+
+impl<B: Bits> Between<'_, B> {
+    /// How many moves in a row join the chains; `None` if [`APART`] or more. Who captures stones on the way counts as joined
+    /// with all that stand beside them, though a stone may have to be put in their place.
+    pub(super) fn moves(&self) -> Option<usize> {
+        let reach = self.reach(self.a, Some(self.b));
+        reach.stones.iter().position(|stones| stones.has(self.b))
+    }
+
+    /// Where a move of either player may matter: on the shortest ways, and the liberties of weak chains on them and beside
+    /// them. Empty if the chains are apart.
+    pub(super) fn points(&self) -> B {
+        let Between { ground, position, color, a, b } = *self;
+        let from_a = self.reach(a, None);
+        let Some(moves) = from_a.stones.iter().position(|stones| stones.has(b)) else { return B::default() };
+        let from_b = self.reach(b, None);
+        let own = position.stones[color as usize];
+        let enemy = position.stones[color.opponent() as usize];
+        let empty = ground.empties(position);
+        let mut way = B::default();
+        // A point on the way is the last one of the moves from either side, and counted in both.
+        for last in 1..=moves {
+            way = way | from_a.points[last] & from_b.points[moves + 1 - last];
+        }
+        let mut stones = B::one(a) | B::one(b);
+        for made in 0..=moves {
+            stones = stones | from_a.stones[made] & from_b.stones[moves - made];
+        }
+        for from_here in &from_a.crossed {
+            let capture = from_here.liberties.count() as usize;
+            let lies_on_way = |from_there: &Crossed<B>| {
+                from_there.stones == from_here.stones && from_here.after + from_there.after <= moves + capture
+            };
+            if from_b.crossed.iter().any(lies_on_way) {
+                way = way | from_here.liberties;
+            }
+        }
+        let mut points = way;
+        let beside = ground.around(way);
+        for (side, seeds) in [(own, stones | beside), (enemy, ground.around(stones) | beside)] {
+            for chain in ground.parts_at(seeds & side, side) {
+                let liberties = ground.around(chain) & empty;
+                if liberties.count() <= WEAK_LIBERTIES {
+                    points = points | liberties;
+                }
+            }
+        }
+        points
+    }
+
+    /// What the chain at a stone reaches; nothing more once that is the stone at `until`.
+    fn reach(&self, from: u32, until: Option<u32>) -> Reach<B> {
+        let Between { ground, position, color, .. } = *self;
+        let own = position.stones[color as usize];
+        let enemy = position.stones[color.opponent() as usize];
+        let empty = ground.empties(position);
+        let most_liberties = CROSSED_LIBERTIES - u32::from(position.to_move != color);
+        let mut reach = Reach {
+            points: [B::default(); APART],
+            stones: [B::default(); APART],
+            crossed: smallvec::SmallVec::new(),
+        };
+        let mut joined = ground.fill(B::one(from), own);
+        // Everything so far: joined stones, points that are played, chains that are captured.
+        let mut reached = joined;
+        let mut looked_at = B::default();
+        for moves in 0..APART {
+            if moves > 0 {
+                let played = ground.around(reached) & empty & !reached;
+                reach.points[moves] = played;
+                let captured = reach.crossed.iter().filter(|crossed| crossed.after == moves);
+                let new = captured.fold(played, |set, crossed| set | crossed.stones);
+                let beside = ground.around(new) & own & !joined;
+                if beside.any() {
+                    joined = joined | ground.fill(beside, own);
+                }
+                reached = reached | new | joined;
+            }
+            reach.stones[moves] = joined;
+            if until.is_some_and(|until| joined.has(until)) {
+                break;
+            }
+            let met = ground.around(reached) & enemy & !looked_at;
+            for stones in ground.parts_at(met, enemy) {
+                looked_at = looked_at | stones;
+                let liberties = ground.around(stones) & empty;
+                let capture = liberties.count();
+                if capture <= most_liberties && !stones.meets(ground.safe) {
+                    reach.crossed.push(Crossed { stones, liberties, after: moves + capture as usize });
+                }
+            }
+        }
+        reach
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kosumi_go::board::{Board, Point};
+    use kosumi_go::rng::Rng;
+
+    fn at(board: &Board, vertex: &str) -> Point {
+        board.size().points().find(|point| point.to_string() == vertex).unwrap()
+    }
+
+    /// How many of White's moves in a row join two of White's stones, and the board with `+` where a move may matter.
+    fn between(drawing: &str, [a, b]: [&str; 2], to_move: Color) -> (Option<usize>, String) {
+        let board: Board = drawing.parse().unwrap();
+        let ground = Ground::<u128>::whole(board.size(), false).unwrap();
+        let position = ground.position(&board, to_move);
+        let [a, b] = [a, b].map(|vertex| ground.index(at(&board, vertex)).unwrap());
+        let between = Between { ground: &ground, position: &position, color: Color::White, a, b };
+        let points = between.points();
+        let mut rows: Vec<Vec<char>> =
+            drawing.lines().map(|row| row.chars().filter(|cell| *cell != ' ').collect()).collect();
+        for point in points.each().map(|index| ground.point(index)) {
+            let row = rows.len() - 1 - point.row();
+            assert_eq!(std::mem::replace(&mut rows[row][point.column()], '+'), '.');
+        }
+        let rows: Vec<String> = rows.into_iter().map(|row| row.into_iter().collect()).collect();
+        (between.moves(), rows.join("\n"))
+    }
+
+    #[test]
+    fn the_shortest_ways_and_the_weak_chains_beside_them_are_found() {
+        // A knight's move: two ways of two points.
+        let (moves, points) = between("......\n......\n.O....\n...O..\n......", ["B3", "D2"], Color::Black);
+        assert_eq!((moves, points.as_str()), (Some(2), "......\n......\n.O++..\n.++O..\n......"));
+        // Who captures the stone between has joined what stands around it.
+        let atari = "......\n..O...\n.OXO..\n......";
+        let (moves, points) = between(atari, ["B2", "D2"], Color::Black);
+        assert_eq!((moves, points.as_str()), (Some(1), "......\n..O...\n.OXO..\n..+..."));
+        // Two moves capture the stone at B5, a third one joins C5 and D4; the chain with four liberties stays.
+        let weak = "......\n.XO...\n.OXO..\n..XX..\n......\n......";
+        assert_eq!(between(weak, ["B4", "D4"], Color::White).0, Some(3));
+        let far = ".......\nO.....O\n.......";
+        assert_eq!(between(far, ["A2", "G2"], Color::White), (None, far.to_string()));
+        let nearer = ".......\nO....O.\n.......";
+        let wanted = ".......\nO++++O.\n.......";
+        assert_eq!(between(nearer, ["A2", "F2"], Color::White), (Some(4), wanted.to_string()));
+    }
+
+    /// Without chains that could be captured, the moves are the fewest of all choices of points.
+    #[test]
+    fn no_fewer_moves_join_two_chains() {
+        let mut rng = Rng::new(5);
+        let mut compared = 0;
+        while compared < 300 {
+            let mut cells = String::new();
+            for index in 0..25 {
+                cells.push(['.', '.', '.', 'O', 'X'][rng.below(5) as usize]);
+                cells.push(if index % 5 == 4 { '\n' } else { ' ' });
+            }
+            let Ok(board) = cells.trim_end().parse::<Board>() else { continue };
+            let ground = Ground::<u64>::whole(board.size(), false).unwrap();
+            let position = ground.position(&board, Color::White);
+            let [enemy, own] = position.stones;
+            let empty = ground.empties(&position);
+            let is_strong = |chain: u64| (ground.around(chain) & empty).count() > CROSSED_LIBERTIES;
+            if own.count() < 2 || !ground.parts(enemy).all(is_strong) {
+                continue;
+            }
+            let (a, b) = (own.lowest(), 63 - own.leading_zeros());
+            let joins = |played: u64| ground.fill(1 << a, own | played).has(b);
+            let moves = Between { ground: &ground, position: &position, color: Color::White, a, b }.moves();
+            let points: Vec<u64> = empty.each().map(|index| 1 << index).collect();
+            let fewest = fewest_of_all_choices(&points, &joins);
+            assert_eq!(moves, fewest, "\n{cells}");
+            compared += 1;
+        }
+    }
+
+    fn fewest_of_all_choices(points: &[u64], joins: &dyn Fn(u64) -> bool) -> Option<usize> {
+        fn any(points: &[u64], count: usize, played: u64, joins: &dyn Fn(u64) -> bool) -> bool {
+            if count == 0 {
+                return joins(played);
+            }
+            (0..points.len()).any(|first| any(&points[first + 1..], count - 1, played | points[first], joins))
+        }
+        (0..APART).find(|&count| any(points, count, 0, joins))
+    }
+}

@@ -1,0 +1,448 @@
+//! Whole boards: the exact score, and the moves that reach it.
+
+use super::bits::{Bits, Wide};
+use super::goal::{Goal, Kind};
+use super::ground::{Ground, Position};
+use super::images::Images;
+use super::path::Repetition;
+use super::search::{Search, Stop};
+use super::step::{NO_MOVE, PASS, Step};
+use super::table::Table;
+use super::threads::Question;
+use kosumi_go::board::{Board, Color, Move, Point};
+use kosumi_go::rules::{KoRule, Rules, Scoring, Tax};
+
+/// Why a board cannot be solved.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum BoardError {
+    /// The rules count something other than stones and surrounded points.
+    #[error("only area scoring without tax and button can be solved")]
+    Scoring,
+    /// The board has too many points.
+    #[error("the board is too large: 19×19 at most")]
+    TooLarge,
+    /// One of the first moves may not be played: its number, from 1.
+    #[error("move {0} is not legal")]
+    Illegal(usize),
+    /// The game ends before all first moves are made.
+    #[error("the game is over after move {0}")]
+    Over(usize),
+}
+
+/// What is known of the score of a position, in Black's points without komi.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BoardAnswer {
+    /// Black gets at least this, whatever White does.
+    pub at_least: i32,
+    /// White can hold Black to this.
+    pub at_most: i32,
+    /// The moves of the player on turn that reach the score: all of them, if they were asked for and found.
+    pub best: Vec<Move>,
+    /// Were all moves looked at?
+    pub best_is_complete: bool,
+    /// Nodes that were searched.
+    pub nodes: u64,
+    /// Look-ups in the table, and those that found something.
+    pub table_use: (u64, u64),
+    /// Bytes of the table.
+    pub table_bytes: usize,
+}
+
+impl BoardAnswer {
+    /// The score, if it is known.
+    pub fn score(&self) -> Option<i32> {
+        (self.at_least == self.at_most).then_some(self.at_least)
+    }
+}
+
+/// How to solve a board.
+#[derive(Clone, Copy, Debug)]
+pub struct BoardRequest<'a> {
+    /// The stones; simple ko counts as the board has it.
+    pub board: &'a Board,
+    /// Whose turn it is.
+    pub to_move: Color,
+    /// Moves that are made first, in turn. Positions on the way are the past of the one that is solved.
+    pub moves: &'a [Move],
+    /// The rules: repetition, suicide, area scoring.
+    pub rules: Rules,
+    /// Bytes for the table.
+    pub memory: usize,
+    /// Find all best moves, not one of them?
+    pub all_best: bool,
+    /// Under simple ko, a game that goes round in a circle ends without a result: for the score that is the worst
+    /// result for this player. Both answers together say what play without a result is worth.
+    pub cycles_lose_for: Color,
+    /// Threads that search.
+    pub threads: usize,
+    /// A score to ask about first: whether Black gets it, and then whether Black gets more.
+    pub guess: Option<i32>,
+}
+
+/// The exact score of a position, as far as it is found before `stop` says to give up, which is asked now and then
+/// with the number of nodes so far. `progress` is told whenever a bound gets better.
+///
+/// # Errors
+/// If the rules do not count area, or the board is too large.
+pub fn solve_board(
+    request: &BoardRequest<'_>,
+    stop: &dyn Fn(u64) -> bool,
+    progress: &dyn Fn(&BoardAnswer),
+) -> Result<BoardAnswer, BoardError> {
+    let rules = request.rules;
+    if rules.scoring != Scoring::Area || rules.tax != Tax::None || rules.has_button {
+        return Err(BoardError::Scoring);
+    }
+    let size = request.board.size();
+    if let Some(ground) = Ground::<u64>::whole(size, rules.suicide) {
+        return BoardSearch::new(request, ground, stop, progress).run();
+    }
+    if let Some(ground) = Ground::<u128>::whole(size, rules.suicide) {
+        return BoardSearch::new(request, ground, stop, progress).run();
+    }
+    let ground = Ground::<Wide>::whole(size, rules.suicide).ok_or(BoardError::TooLarge)?;
+    BoardSearch::new(request, ground, stop, progress).run()
+}
+
+struct BoardSearch<'a, B> {
+    request: &'a BoardRequest<'a>,
+    stop: Stop<'a>,
+    progress: &'a dyn Fn(&BoardAnswer),
+    ground: Ground<B>,
+    images: Option<Images<B>>,
+    root: Position<B>,
+    /// The moves that are made first.
+    line: Vec<Step>,
+    repetition: Repetition,
+    answer: BoardAnswer,
+}
+
+impl<'a, B: Bits> BoardSearch<'a, B> {
+    fn new(
+        request: &'a BoardRequest<'a>,
+        ground: Ground<B>,
+        stop: Stop<'a>,
+        progress: &'a dyn Fn(&BoardAnswer),
+    ) -> BoardSearch<'a, B> {
+        let area = ground.points.count() as i32;
+        let root = ground.position(request.board, request.to_move);
+        let repetition = match request.rules.ko {
+            KoRule::Simple => Repetition::Wins(request.cycles_lose_for.opponent()),
+            rule => Repetition::Forbidden(rule),
+        };
+        let images = Images::new(&ground, request.board.size());
+        let answer = BoardAnswer {
+            at_least: -area,
+            at_most: area,
+            best: Vec::new(),
+            best_is_complete: false,
+            nodes: 0,
+            table_use: (0, 0),
+            table_bytes: 0,
+        };
+        BoardSearch { request, stop, progress, ground, images, root, line: Vec::new(), repetition, answer }
+    }
+
+    fn run(mut self) -> Result<BoardAnswer, BoardError> {
+        let mut table = Table::new(self.request.memory);
+        self.make_moves(&table)?;
+        self.answer.table_bytes = table.bytes();
+        let mut shown = NO_MOVE;
+        while self.answer.at_least < self.answer.at_most {
+            let at_least = self.next_question();
+            let Some((won, best)) = self.ask(&table, at_least, None) else { return Ok(self.answer) };
+            table.next_generation();
+            if won {
+                self.answer.at_least = at_least;
+            } else {
+                self.answer.at_most = at_least - 1;
+            }
+            // Who is on turn has shown how.
+            if won == (self.to_move() == Color::Black) {
+                shown = best;
+            }
+            (self.progress)(&self.answer);
+        }
+        self.find_best(&table, shown);
+        Ok(self.answer)
+    }
+
+    /// Makes the first moves, if they are legal.
+    fn make_moves(&mut self, table: &Table<B>) -> Result<(), BoardError> {
+        for (made, &mv) in self.request.moves.iter().enumerate() {
+            let step = match mv {
+                Move::Pass => PASS,
+                Move::Play(point) => self.ground.index(point).map_or(NO_MOVE, |index| index as Step),
+            };
+            let legal = self.legal(table);
+            let &(_, ends) =
+                legal.iter().find(|(other, _)| *other == step).ok_or(BoardError::Illegal(made + 1))?;
+            if ends {
+                return Err(BoardError::Over(made + 1));
+            }
+            self.line.push(step);
+        }
+        Ok(())
+    }
+
+    /// Whose turn it is after the first moves.
+    fn to_move(&self) -> Color {
+        let first = self.request.to_move;
+        if self.line.len().is_multiple_of(2) { first } else { first.opponent() }
+    }
+
+    /// The legal moves behind the first ones, and whether they end the game.
+    fn legal(&self, table: &Table<B>) -> Vec<(Step, bool)> {
+        // Which score is asked about does not matter.
+        let goal = Goal { prover: Color::Black, kind: Kind::Score(0) };
+        let never = |_: u64| false;
+        Search::new(&self.ground, goal, self.repetition, table, &never).moves_behind(&self.root, &self.line)
+    }
+
+    /// Which bound to ask about: a guess and the next more, and otherwise halving what is left.
+    fn next_question(&self) -> i32 {
+        let (low, high) = (self.answer.at_least, self.answer.at_most);
+        match self.request.guess {
+            Some(guess) if low < guess && guess <= high => guess,
+            Some(guess) if low == guess => guess + 1,
+            _ => (low + high + 1).div_euclid(2),
+        }
+    }
+
+    /// Does Black get at least so many points, if this move is made, and by which move?
+    fn ask(&mut self, table: &Table<B>, at_least: i32, next: Option<Step>) -> Option<(bool, Step)> {
+        let goal = Goal { prover: Color::Black, kind: Kind::Score(at_least) };
+        let nodes = self.answer.nodes;
+        let outer = self.stop;
+        let question = Question {
+            ground: &self.ground,
+            goal,
+            repetition: self.repetition,
+            images: self.images.as_ref(),
+            table,
+        };
+        let stop = |searched| outer(nodes + searched);
+        let line: Vec<Step> = self.line.iter().copied().chain(next).collect();
+        let found = question.decide(&self.root, &line, self.request.threads, &stop);
+        self.answer.nodes += found.nodes;
+        self.answer.table_use.0 += found.table_use.0;
+        self.answer.table_use.1 += found.table_use.1;
+        found.answer.won.map(|won| (won, found.answer.best))
+    }
+
+    fn find_best(&mut self, table: &Table<B>, shown: Step) {
+        let Some(score) = self.answer.score() else { return };
+        let black = self.to_move() == Color::Black;
+        // A move is best if the player gets the score behind it.
+        let wanted = if black { score } else { score + 1 };
+        let legal = self.legal(table);
+        let mut complete = true;
+        let mut best = Vec::new();
+        for (step, _) in legal {
+            let is_best = if step == shown {
+                true
+            } else if !self.request.all_best {
+                complete = false;
+                continue;
+            } else {
+                match self.ask(table, wanted, Some(step)) {
+                    Some((won, _)) => won == black,
+                    None => {
+                        complete = false;
+                        break;
+                    }
+                }
+            };
+            if is_best {
+                best.push(step);
+            }
+        }
+        self.answer.best = best.into_iter().map(|step| self.as_move(step)).collect();
+        self.answer.best_is_complete = complete;
+    }
+
+    fn as_move(&self, step: Step) -> Move {
+        if step == PASS { Move::Pass } else { Move::Play(self.point(step)) }
+    }
+
+    fn point(&self, step: Step) -> Point {
+        self.ground.point(u32::from(step))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kosumi_go::board::BoardSize;
+
+    fn solve(columns: usize, rows: usize, ko: KoRule, all_best: bool) -> BoardAnswer {
+        let board = Board::new(BoardSize::new(columns, rows).unwrap());
+        let request = BoardRequest {
+            board: &board,
+            to_move: Color::Black,
+            moves: &[],
+            rules: Rules { ko, ..Rules::default() },
+            memory: 32 << 20,
+            all_best,
+            cycles_lose_for: Color::Black,
+            threads: 1,
+            guess: None,
+        };
+        solve_board(&request, &|_| false, &|_| ()).unwrap()
+    }
+
+    fn solve_guessed(columns: usize, rows: usize, guess: i32, memory: usize) -> BoardAnswer {
+        let board = Board::new(BoardSize::new(columns, rows).unwrap());
+        let request = BoardRequest {
+            board: &board,
+            to_move: Color::Black,
+            moves: &[],
+            rules: Rules::default(),
+            memory,
+            all_best: false,
+            cycles_lose_for: Color::Black,
+            threads: 2,
+            guess: Some(guess),
+        };
+        solve_board(&request, &|_| false, &|_| ()).unwrap()
+    }
+
+    /// CITE: Ted Drange, "Mini-Go" (mathpuzzle.com/go), area scores with Black first.
+    const PUBLISHED: &[(usize, usize, i32)] = &[
+        (1, 1, 0),
+        (1, 2, 0),
+        (1, 3, 3),
+        (1, 4, 4),
+        (1, 5, 0),
+        (1, 6, 1),
+        (1, 7, 2),
+        (1, 8, 3),
+        (2, 2, 1),
+        (2, 3, 0),
+        (2, 4, 8),
+        (2, 5, 10),
+        (3, 3, 9),
+    ];
+    const LARGER: &[(usize, usize, i32)] =
+        &[(1, 9, 0), (1, 10, 1), (2, 6, 12), (2, 7, 14), (3, 4, 4), (3, 5, 15), (4, 4, 2)];
+
+    #[test]
+    fn a_wrong_guess_changes_no_score() {
+        for guess in [-10, 0, 3, 4, 5, 12, 100] {
+            assert_eq!(solve_guessed(3, 4, guess, 8 << 20).score(), Some(4), "{guess}");
+        }
+    }
+
+    #[test]
+    fn small_boards_have_their_published_scores() {
+        for &(columns, rows, score) in PUBLISHED {
+            let answer = solve(columns, rows, KoRule::Positional, false);
+            assert_eq!(answer.score(), Some(score), "{columns}x{rows}");
+        }
+        // Turned, and under other superko rules.
+        for ko in [KoRule::Situational, KoRule::NaturalSituational] {
+            assert_eq!(solve(3, 2, ko, false).score(), Some(0), "{ko:?}");
+            assert_eq!(solve(6, 1, ko, false).score(), Some(1), "{ko:?}");
+        }
+    }
+
+    #[test]
+    #[ignore = "takes a minute: cargo test --profile checked -p kosumi-solve boards -- --ignored"]
+    fn larger_boards_have_their_published_scores() {
+        for &(columns, rows, score) in LARGER {
+            let answer = solve(columns, rows, KoRule::Positional, false);
+            assert_eq!(answer.score(), Some(score), "{columns}x{rows}");
+        }
+    }
+
+    #[test]
+    #[ignore = "takes minutes: cargo test --profile checked -p kosumi-solve boards::tests::largest -- --ignored"]
+    fn largest_boards_have_their_published_scores() {
+        for (columns, rows, score) in [(3, 6, 18), (4, 5, 20)] {
+            assert_eq!(solve_guessed(columns, rows, score, 1 << 30).score(), Some(score), "{columns}x{rows}");
+        }
+    }
+
+    #[test]
+    #[ignore = "takes ten minutes and 10 GiB: cargo test --profile checked -p kosumi-solve three_by_seven -- --ignored"]
+    fn three_by_seven_is_all_blacks() {
+        assert_eq!(solve_guessed(3, 7, 21, 10 << 30).score(), Some(21));
+    }
+
+    #[test]
+    fn best_moves_are_all_of_them() {
+        let answer = solve(3, 3, KoRule::Positional, true);
+        assert!(answer.best_is_complete);
+        // The middle, as published, and nothing else.
+        assert_eq!(answer.best, [Move::Play(Point::new(1, 1))]);
+        assert_eq!(solve(1, 3, KoRule::Positional, true).best, [Move::Play(Point::new(0, 1))]);
+        // On 2×3 nothing is better than to pass.
+        assert!(solve(2, 3, KoRule::Positional, true).best.contains(&Move::Pass));
+    }
+
+    #[test]
+    fn first_moves_are_made_with_their_past() {
+        let square = Board::new(BoardSize::new(2, 2).unwrap());
+        let row = Board::new(BoardSize::new(2, 1).unwrap());
+        let play = |column, row| Move::Play(Point::new(column, row));
+        let after = |board: &Board, moves: &[Move]| {
+            let request = BoardRequest {
+                board,
+                to_move: Color::Black,
+                moves,
+                rules: Rules::default(),
+                memory: 1 << 20,
+                all_best: true,
+                cycles_lose_for: Color::Black,
+                threads: 1,
+                guess: None,
+            };
+            solve_board(&request, &|_| false, &|_| ())
+        };
+        let (a, b, c, d) = (play(0, 0), play(1, 0), play(1, 1), play(0, 1));
+        // A score is the best of those behind the moves.
+        let best = after(&square, &[]).unwrap();
+        for mv in [Move::Pass, a, b, c, d] {
+            let score = after(&square, &[mv]).unwrap().score().unwrap();
+            assert!(score <= 1, "{mv}");
+            assert_eq!(score == 1, best.best.contains(&mv), "{mv}");
+        }
+        // White captures, and superko forbids Black to do so in turn.
+        assert!(after(&row, &[a, b]).is_ok());
+        assert_eq!(after(&row, &[a, b, a]), Err(BoardError::Illegal(3)));
+        assert_eq!(after(&square, &[a, a]), Err(BoardError::Illegal(2)));
+        assert_eq!(after(&square, &[play(2, 0)]), Err(BoardError::Illegal(1)));
+        assert_eq!(after(&square, &[Move::Pass, Move::Pass]), Err(BoardError::Over(2)));
+    }
+
+    #[test]
+    fn without_superko_circles_have_no_score() {
+        // A player who is behind can always go round, on so small a board.
+        assert_eq!(solve(2, 2, KoRule::Simple, false).score(), Some(-4));
+    }
+
+    #[test]
+    fn what_cannot_be_solved_is_said() {
+        let board = Board::new(BoardSize::new(3, 3).unwrap());
+        let mut request = BoardRequest {
+            board: &board,
+            to_move: Color::White,
+            moves: &[],
+            rules: Rules { scoring: Scoring::Territory, ..Rules::default() },
+            memory: 1 << 20,
+            all_best: false,
+            cycles_lose_for: Color::Black,
+            threads: 1,
+            guess: None,
+        };
+        assert_eq!(solve_board(&request, &|_| false, &|_| ()), Err(BoardError::Scoring));
+        request.rules = Rules::default();
+        // White has the same score; and without nodes nothing is claimed.
+        assert_eq!(solve_board(&request, &|_| false, &|_| ()).unwrap().score(), Some(-9));
+        let nothing = solve_board(&request, &|_| true, &|_| ()).unwrap();
+        assert!(nothing.score().is_none() && nothing.best.is_empty());
+        let large = Board::new(BoardSize::new(25, 25).unwrap());
+        request.board = &large;
+        assert_eq!(solve_board(&request, &|_| true, &|_| ()), Err(BoardError::TooLarge));
+    }
+}

@@ -1,0 +1,222 @@
+//! How many eyes an eye space is worth, exactly: the stones around it are read as if they had liberties enough but no
+//! other eye, and as if they had one eye more.
+
+use super::problems::{Aim, Question, QuestionError, StopAt, Success, read};
+use super::region::Region;
+use kosumi_go::board::{Board, Cell, Color, Move, Point, PointSet};
+
+/// The eyes of an eye space: two stand for two or more.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Eyes {
+    /// How many there are for certain if the opponent moves first.
+    pub fewest: u8,
+    /// How many there can be if the owner moves first; with a ko, if the owner wins it.
+    pub most: u8,
+    /// Where the opponent takes one away, if the numbers differ.
+    pub attack: Option<Move>,
+    /// Where the owner makes one, if they differ.
+    pub defence: Option<Move>,
+    /// Nodes that were searched.
+    pub nodes: u64,
+}
+
+/// Why no number of eyes is given.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum EyesError {
+    /// The point is a stone of those around, or it is not enclosed by stones of one player.
+    #[error("the point is in no eye space of one player")]
+    NoEyeSpace,
+    /// Stones around it may be cut off, so that the eyes hang on more than the eye space.
+    #[error("the stones around the eye space are not one chain")]
+    ManyChains,
+    /// The board has no room for an eye beside it, which the reading needs.
+    #[error("the eye space leaves no room beside it")]
+    NoRoom,
+    /// It was not found out.
+    #[error("not decided")]
+    Undecided,
+    /// See [`QuestionError`].
+    #[error(transparent)]
+    Question(#[from] QuestionError),
+}
+
+/// The largest shape that leaves one eye when it is captured has six stones.
+const MOST_INSIDE: usize = 6;
+
+/// Reads the eye space at a point: the empty points and the opponent's stones that one chain encloses.
+///
+/// # Errors
+/// If there is no such space, or it was not found out.
+pub fn eyes(board: &Board, point: Point, memory: usize, stop: StopAt<'_>) -> Result<Eyes, EyesError> {
+    let (owner, space) = space(board, point).ok_or(EyesError::NoEyeSpace)?;
+    let around = |p: &Point| board.cell(*p) == Cell::from(owner);
+    let border: PointSet = space.iter().flat_map(Point::adjacent).filter(around).collect();
+    let first = border.iter().next().ok_or(EyesError::NoEyeSpace)?;
+    if border.iter().any(|stone| board.anchor(stone) != board.anchor(first)) {
+        return Err(EyesError::ManyChains);
+    }
+    // Where the opponent's stones stand all along the border there is nothing of the owner's yet.
+    let touches =
+        |p: Point| board.cell(p) == Cell::Empty && p.adjacent().into_iter().any(|n| border.contains(n));
+    if !space.iter().any(touches) {
+        return Err(EyesError::NoEyeSpace);
+    }
+    let beside: Vec<Point> = board
+        .size()
+        .points()
+        .filter(|&p| !space.contains(p) && p.adjacent().into_iter().all(|next| !space.contains(next)))
+        .collect();
+    let alone = beside.iter().find_map(|&liberty| filled(board, owner, &space, liberty, None));
+    let alone = alone.ok_or(EyesError::NoRoom)?;
+    let with_eye = beside.iter().find_map(|&eye| {
+        let apart = |&liberty: &Point| liberty != eye && !liberty.adjacent().contains(&eye);
+        let mut liberties = beside.iter().copied().filter(apart);
+        liberties.find_map(|liberty| filled(board, owner, &space, liberty, Some(eye)))
+    });
+    let with_eye = with_eye.ok_or(EyesError::NoRoom)?;
+    let mut nodes = 0;
+    // How many eyes there are, and the first player's move where there would be one more or one less.
+    let mut count = |player: Color| -> Result<(u8, [Option<Move>; 2]), EyesError> {
+        let mut moves = [None; 2];
+        for (number, (board, playable)) in [&with_eye, &alone].into_iter().enumerate() {
+            let stone =
+                playable.iter().flat_map(Point::adjacent).find(|&p| board.cell(p) == Cell::from(owner));
+            let stone = stone.ok_or(EyesError::NoRoom)?;
+            let region = Region::drawn(board, *playable, stone);
+            let question =
+                Question { board, region: &region, aim: Aim::Secure, suicide: false, memory, threads: 1 };
+            let before = nodes;
+            let reading = read(&question, player, &|searched| stop(before + searched))?;
+            nodes += reading.nodes;
+            moves[number] = reading.best;
+            let makes_it = match reading.success {
+                Success::Unknown => return Err(EyesError::Undecided),
+                Success::Yes => true,
+                Success::No => false,
+                Success::KoFirst(_) | Success::KoSecond(_) => player == owner,
+            };
+            if !makes_it {
+                return Ok((number as u8, moves));
+            }
+        }
+        Ok((2, moves))
+    };
+    let (fewest, attacks) = count(owner.opponent())?;
+    let (most, defences) = count(owner)?;
+    let differ = fewest < most;
+    Ok(Eyes {
+        fewest,
+        most,
+        attack: if differ { attacks[usize::from(fewest)] } else { None },
+        defence: if differ { defences[usize::from(most) - 1] } else { None },
+        nodes,
+    })
+}
+
+/// Who has an eye space at the point, and its points: empty ones and the opponent's stones. The smaller one, if it
+/// could be either's.
+fn space(board: &Board, point: Point) -> Option<(Color, PointSet)> {
+    let enclosed = |owner: Color| {
+        let own = Cell::from(owner);
+        let inside = |p: Point| board.cell(p) != own && board.cell(p) != Cell::Border;
+        if !inside(point) {
+            return None;
+        }
+        let mut space = PointSet::EMPTY;
+        space.insert(point);
+        let mut next = vec![point];
+        while let Some(point) = next.pop() {
+            next.extend(point.adjacent().into_iter().filter(|&p| inside(p) && space.insert(p)));
+        }
+        let has_border = space.iter().flat_map(Point::adjacent).any(|p| board.cell(p) == own);
+        has_border.then_some((owner, space))
+    };
+    let [black, white] = Color::BOTH.map(enclosed);
+    let found = match (black, white) {
+        (Some(black), Some(white)) if black.1.len() == white.1.len() => return None,
+        (Some(black), Some(white)) => Some(if black.1.len() < white.1.len() { black } else { white }),
+        (black, white) => black.or(white),
+    };
+    // Where the other player has more stones inside than any dead shape has, it is a group of its own. And a space as large
+    // as half the board is none.
+    let stones = |space: &PointSet| space.iter().filter(|&p| board.cell(p) != Cell::Empty).count();
+    found.filter(|(_, space)| stones(space) <= MOST_INSIDE && 2 * space.len() < board.size().area())
+}
+
+/// The board with nothing but the eye space: all the rest is one chain of the owner's, but for a liberty that nobody
+/// plays at, and one point that may be left as an eye. With it the points where stones may be played. `None` if it is not
+/// one chain.
+fn filled(
+    board: &Board,
+    owner: Color,
+    space: &PointSet,
+    liberty: Point,
+    eye: Option<Point>,
+) -> Option<(Board, PointSet)> {
+    let stones = board.size().points().filter_map(|point| {
+        if space.contains(point) {
+            board.cell(point).color().map(|color| (point, color))
+        } else {
+            (point != liberty && eye != Some(point)).then_some((point, owner))
+        }
+    });
+    let filled = Board::from_stones(board.size(), stones).ok()?;
+    let mut playable = *space;
+    if let Some(eye) = eye {
+        playable.insert(eye);
+    }
+    let own = || filled.stones().filter(|&(point, color)| color == owner && !space.contains(point));
+    let (first, _) = own().next()?;
+    own().all(|(point, _)| filled.anchor(point) == filled.anchor(first)).then_some((filled, playable))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(board: &Board, vertex: &str) -> Point {
+        board.size().points().find(|point| point.to_string() == vertex).unwrap()
+    }
+
+    fn of(drawing: &str, vertex: &str) -> Result<Eyes, EyesError> {
+        let board: Board = drawing.parse().unwrap();
+        eyes(&board, at(&board, vertex), 1 << 20, &|nodes| nodes > 200_000)
+    }
+
+    #[test]
+    fn eyes_are_counted() {
+        let count = |drawing: &str, vertex: &str| {
+            let eyes = of(drawing, vertex).unwrap();
+            let text = |mv: Option<Move>| mv.map_or("-".to_owned(), |mv| mv.to_string());
+            format!("{} {} {} {}", eyes.fewest, eyes.most, text(eyes.attack), text(eyes.defence))
+        };
+        assert_eq!(count(".XO....\nXXO....\nOOO....\n.......\n.......\n.......", "A6"), "1 1 - -");
+        // Three in a row, four in a row, four in a square, and three with a stone in the middle.
+        assert_eq!(count("...XO..\nXXXXO..\nOOOOO..\n.......\n.......\n.......", "A6"), "1 2 B6 B6");
+        assert_eq!(count("....XO..\nXXXXXO..\nOOOOOO..\n........\n........\n........", "A6"), "2 2 - -");
+        assert_eq!(count(".......\n.XXXX..\n.X..X..\n.X..X..\n.XXXX..\n.......\n.......", "C4"), "1 1 - -");
+        assert_eq!(count(".O.XO..\nXXXXO..\nOOOOO..\n.......\n.......\n.......", "A6"), "1 1 - -");
+        // A stone of the opponent's that takes the vital point of a large space.
+        assert_eq!(count("..O.XO..\nXXXXXO..\nOOOOOO..\n........\n........\n........", "A6"), "1 2 B6 B6");
+    }
+
+    #[test]
+    fn what_is_no_eye_space_is_said() {
+        let two = "X.XO...\n.XOO...\nXXO....\n.......\n.......\n.......";
+        // The corner stone is another chain.
+        assert_eq!(of(two, "B6"), Err(EyesError::ManyChains));
+        assert_eq!(of(two, "A6"), Err(EyesError::NoEyeSpace));
+        assert_eq!(of(two, "G1"), Err(EyesError::NoEyeSpace));
+        assert_eq!(of(".X\nX.", "A2"), Err(EyesError::ManyChains));
+        assert_eq!(of("...\n...\n...", "A2"), Err(EyesError::NoEyeSpace));
+        // A group of Black's with eyes, enclosed by White, is no eye space of White's.
+        let group = ".XXO...\nXX.O...\nX.XO...\nXXOO...\nOOO....\n.......\n.......";
+        assert_eq!(of(group, "C6"), Err(EyesError::NoEyeSpace));
+        // White encloses a group of Black's, and has no liberty there.
+        let group = "..XO...\nXXXO...\nOOOO...\n.......\n.......\n.......";
+        assert_eq!(of(group, "C6"), Err(EyesError::NoEyeSpace));
+        assert_eq!(of(group, "A6").map(|eyes| (eyes.fewest, eyes.most)), Ok((1, 1)));
+        let board: Board = "...XO..\nXXXXO..\nOOOOO..\n.......\n.......\n.......".parse().unwrap();
+        assert_eq!(eyes(&board, at(&board, "A6"), 1 << 20, &|_| true), Err(EyesError::Undecided));
+    }
+}

@@ -1,0 +1,126 @@
+//! Images of positions: turned and mirrored boards are read once.
+
+use super::bits::Bits;
+use super::ground::Ground;
+use super::step::Step;
+use super::table::Trace;
+use kosumi_go::board::{BoardSize, Point, Symmetry};
+
+/// Boards with longer rows are not turned: the tables would be large, and they are not solved anyway.
+const MOST_COLUMNS: u32 = 8;
+
+/// Where sets of points go under the symmetries of a whole board; by rows, so that a set is a few look-ups.
+#[derive(Clone, Debug)]
+pub(super) struct Images<B> {
+    /// By symmetry, then row, then contents of the row.
+    tables: Vec<Vec<Vec<B>>>,
+    inverse: Vec<u8>,
+    stride: u32,
+    row_mask: u64,
+}
+
+impl<B: Bits> Images<B> {
+    /// For a ground that is a whole board; `None` if it is too wide.
+    pub(super) fn new(ground: &Ground<B>, size: BoardSize) -> Option<Images<B>> {
+        if ground.columns > MOST_COLUMNS || size.columns() as u32 != ground.columns {
+            return None;
+        }
+        let all: Vec<Symmetry> = Symmetry::of(size).collect();
+        let image = |symmetry: Symmetry, row: usize, contents: usize| {
+            (0..size.columns()).filter(|column| contents >> column & 1 == 1).fold(
+                B::default(),
+                |set, column| {
+                    let index = ground.index(symmetry.apply(size, Point::new(column, row)));
+                    index.map_or(set, |index| set | B::one(index))
+                },
+            )
+        };
+        let tables = all.iter().map(|&symmetry| {
+            let row = |row| (0..1 << size.columns()).map(|contents| image(symmetry, row, contents)).collect();
+            (0..size.rows()).map(row).collect()
+        });
+        Some(Images {
+            tables: tables.collect(),
+            inverse: all.iter().map(|symmetry| symmetry.inverse().code()).collect(),
+            stride: ground.columns + 1,
+            row_mask: (1 << ground.columns) - 1,
+        })
+    }
+
+    /// The image of a set.
+    #[inline]
+    fn apply(&self, symmetry: u8, set: B) -> B {
+        if symmetry == 0 {
+            return set;
+        }
+        let mut rest = set;
+        let mut image = B::default();
+        for row in &self.tables[usize::from(symmetry)] {
+            image = image | row[(rest.low_word() & self.row_mask) as usize];
+            rest = rest >> self.stride;
+        }
+        image
+    }
+
+    /// The smallest image of some stones, and the symmetry that leads to it.
+    pub(super) fn smallest(&self, stones: [B; 2]) -> ([B; 2], u8) {
+        let mut best = (stones, 0);
+        for symmetry in 1..self.tables.len() as u8 {
+            let black = self.apply(symmetry, stones[0]);
+            if black > best.0[0] {
+                continue;
+            }
+            let image = [black, self.apply(symmetry, stones[1])];
+            if image < best.0 {
+                best = (image, symmetry);
+            }
+        }
+        best
+    }
+
+    /// The image of what is played and lifted.
+    pub(super) fn trace(&self, symmetry: u8, trace: &Trace<B>) -> Trace<B> {
+        let image = |set| self.apply(symmetry, set);
+        Trace { played: trace.played.map(image), lifted: trace.lifted.map(image) }
+    }
+
+    /// Where a point goes.
+    pub(super) fn step(&self, symmetry: u8, step: Step) -> Step {
+        let image = self.apply(symmetry, B::one(u32::from(step)));
+        image.each().next().map_or(step, |index| index as Step)
+    }
+
+    /// Where a point came from.
+    pub(super) fn step_back(&self, symmetry: u8, step: Step) -> Step {
+        self.step(self.inverse[usize::from(symmetry)], step)
+    }
+
+    /// What a trace was before [`Images::trace`].
+    pub(super) fn trace_back(&self, symmetry: u8, trace: &Trace<B>) -> Trace<B> {
+        self.trace(self.inverse[usize::from(symmetry)], trace)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn images_are_found_from_every_side() {
+        for (columns, rows) in [(3, 3), (4, 2), (5, 5), (1, 6)] {
+            let size = BoardSize::new(columns, rows).unwrap();
+            let ground = Ground::<u64>::whole(size, false).unwrap();
+            let images = Images::new(&ground, size).unwrap();
+            let stones = [u64::one(0), ground.points & !u64::one(0) & 0x2d2d];
+            let (smallest, _) = images.smallest(stones);
+            for symmetry in 0..images.tables.len() as u8 {
+                let image = stones.map(|set| images.apply(symmetry, set));
+                assert!(image.iter().all(|set| set.within(ground.points)));
+                assert_eq!(images.smallest(image).0, smallest, "{size} {symmetry}");
+                let trace = Trace { played: stones, lifted: image };
+                let turned = images.trace(symmetry, &trace);
+                assert_eq!(images.trace_back(symmetry, &turned), trace);
+            }
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! Answers about small regions, kept for as long as the same stones stand there.
+//!
+//! The idea is that of the pawn tables of chess programs: what is played elsewhere changes nothing in a closed region, so its
+//! answer is good for many positions of a game. An entry needs no proof of being right: its key is all that a reading looks at.
+
+use super::problems::{Question, QuestionError, Reading, Success, key, read_here};
+use kosumi_go::board::Color;
+use std::collections::HashMap;
+
+/// Answers that were given. Bounded: of more than it keeps, those that were not asked for lately are forgotten.
+#[derive(Clone, Debug)]
+pub struct Memo {
+    /// Asked for lately.
+    young: HashMap<u128, Reading>,
+    /// Not asked for since the young ones were few.
+    old: HashMap<u128, Reading>,
+    /// Young ones, at most.
+    most: usize,
+    usage: MemoUsage,
+}
+
+/// How much a memo is used.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct MemoUsage {
+    /// Questions.
+    pub lookups: u64,
+    /// Those that were answered without reading.
+    pub hits: u64,
+    /// Nodes that were read for the others.
+    pub nodes: u64,
+    /// Nodes that were not read again.
+    pub nodes_saved: u64,
+}
+
+impl Memo {
+    /// For so many answers, of some 70 bytes each.
+    pub fn new(answers: usize) -> Memo {
+        Memo {
+            young: HashMap::new(),
+            old: HashMap::new(),
+            most: (answers / 2).max(1),
+            usage: MemoUsage::default(),
+        }
+    }
+
+    /// How much it has been used.
+    pub fn usage(&self) -> MemoUsage {
+        self.usage
+    }
+
+    /// Answers a question as [`read`](super::read) does, with at most about `most_nodes` nodes. Answer and number of nodes do
+    /// not depend on whether the answer was kept.
+    ///
+    /// # Errors
+    /// As [`read`](super::read).
+    pub fn read(
+        &mut self,
+        question: &Question<'_>,
+        first: Color,
+        most_nodes: u64,
+    ) -> Result<Reading, QuestionError> {
+        let mut region = *question.region;
+        let mut nodes = 0;
+        for round in 0.. {
+            let question = Question { region: &region, ..*question };
+            let reading = self.read_here(&question, first, most_nodes - nodes)?;
+            nodes += reading.nodes;
+            let is_open = reading.success == Success::Unknown && nodes < most_nodes;
+            match region.wider(question.board, round).filter(|_| is_open && !question.aim.is_tactical()) {
+                Some(wider) => region = wider,
+                None => return Ok(Reading { nodes, ..reading }),
+            }
+        }
+        unreachable!("a region grows only so often")
+    }
+
+    /// Answers a question in its region alone.
+    fn read_here(
+        &mut self,
+        question: &Question<'_>,
+        first: Color,
+        most_nodes: u64,
+    ) -> Result<Reading, QuestionError> {
+        let key = key(question, first, most_nodes)?;
+        self.usage.lookups += 1;
+        if let Some(&known) = self.young.get(&key) {
+            self.usage.hits += 1;
+            self.usage.nodes_saved += known.nodes;
+            return Ok(known);
+        }
+        let reading = match self.old.remove(&key) {
+            Some(known) => {
+                self.usage.hits += 1;
+                self.usage.nodes_saved += known.nodes;
+                known
+            }
+            None => {
+                let reading = read_here(question, first, &|nodes| nodes >= most_nodes)?;
+                self.usage.nodes += reading.nodes;
+                reading
+            }
+        };
+        if self.young.len() >= self.most {
+            self.old = std::mem::take(&mut self.young);
+        }
+        self.young.insert(key, reading);
+        Ok(reading)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Aim, Region, read};
+    use kosumi_go::board::{Board, Point};
+
+    const MEMORY: usize = 1 << 20;
+
+    /// Is the chain at a point captured if the opponent moves first?
+    fn ask(memo: &mut Memo, board: &Board, point: Point, most: u64) -> Reading {
+        let mut region = Region::of_group(board, point).expect("a stone");
+        region.group = board.chain(point).collect();
+        let question = Question {
+            board,
+            region: &region,
+            aim: Aim::Capture,
+            suicide: false,
+            memory: MEMORY,
+            threads: 1,
+        };
+        let first = board.cell(point).color().expect("a stone").opponent();
+        let answer = memo.read(&question, first, most).expect("room to play");
+        let plain = read(&question, first, &|nodes| nodes >= most).expect("room to play");
+        assert_eq!(answer, plain);
+        answer
+    }
+
+    const BOARD: &str = "
+        X . . . X O . . .
+        X X X X X O . . .
+        O O O O O O . . .
+        . . . . . . . . .
+        . . . . . . . . .
+        . . . . . . . . .
+        . . . X X X X X X
+        . . . X O O O O O
+        . . . X O . . . O";
+
+    #[test]
+    fn answers_are_kept_while_the_region_does_not_change() {
+        let mut board: Board = BOARD.parse().expect("a drawing");
+        let mut memo = Memo::new(100);
+        let (black, white) = (Point::new(0, 8), Point::new(4, 1));
+        assert_eq!(ask(&mut memo, &board, black, 10_000).success, Success::Yes);
+        assert_eq!(ask(&mut memo, &board, white, 10_000).success, Success::Yes);
+        assert_eq!((memo.usage().lookups, memo.usage().hits), (2, 0));
+        // Elsewhere.
+        board.play_unchecked(Point::new(1, 4), Color::Black);
+        board.play_unchecked(Point::new(2, 4), Color::White);
+        ask(&mut memo, &board, black, 10_000);
+        ask(&mut memo, &board, white, 10_000);
+        let usage = memo.usage();
+        assert_eq!((usage.lookups, usage.hits, usage.nodes), (4, 2, usage.nodes_saved));
+        // Here, and only one of the two regions.
+        board.play_unchecked(Point::new(2, 8), Color::Black);
+        assert_eq!(ask(&mut memo, &board, black, 10_000).success, Success::No);
+        ask(&mut memo, &board, white, 10_000);
+        assert_eq!((memo.usage().lookups, memo.usage().hits), (6, 3));
+        // Another limit is another question.
+        ask(&mut memo, &board, white, 1);
+        assert_eq!((memo.usage().lookups, memo.usage().hits), (7, 3));
+    }
+
+    #[test]
+    fn only_so_many_are_kept() {
+        let board: Board = BOARD.parse().expect("a drawing");
+        let mut memo = Memo::new(4);
+        for most in 1..=50 {
+            ask(&mut memo, &board, Point::new(4, 1), most);
+            assert!(memo.young.len() + memo.old.len() <= 4);
+        }
+        // The last one is among them.
+        ask(&mut memo, &board, Point::new(4, 1), 50);
+        assert_eq!(memo.usage().hits, 1);
+    }
+}

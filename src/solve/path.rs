@@ -1,0 +1,289 @@
+//! The line that a search has played, and what its past forbids: superko and cycles, compared stone by stone.
+//!
+//! This is the solver's own: [`history`](kosumi_go::history) decides for games. `solve::tests` compares the two.
+
+use super::bits::Bits;
+use super::ground::{Ground, NOWHERE, Position};
+use super::images::Images;
+use super::table::{Hash128, Proof};
+use kosumi_go::board::Color;
+use kosumi_go::rules::KoRule;
+
+/// What becomes of repetition.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Repetition {
+    /// Superko: a play that repeats is not legal. Not [`KoRule::Simple`].
+    Forbidden(KoRule),
+    /// Simple ko, and if the same position with the same player to move comes back, this player has won.
+    Wins(Color),
+}
+
+impl Repetition {
+    /// Who wins cycles, if there are any.
+    pub(super) fn cycles(self) -> Option<Color> {
+        match self {
+            Repetition::Forbidden(_) => None,
+            Repetition::Wins(winner) => Some(winner),
+        }
+    }
+}
+
+/// Nothing in the past is needed: the value of `since`.
+pub(super) const NEVER: u16 = u16::MAX;
+
+/// One position of the line.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Step<B> {
+    position: Position<B>,
+    /// Who made the move to it, and was that a stone? At the first position nobody did.
+    mover: Color,
+    by_play: bool,
+    /// Stones that were lifted so far.
+    lifted: [B; 2],
+    /// Hash of all this but the lifted stones.
+    id: u64,
+}
+
+/// The positions of a line, from the first to the one that is being searched.
+#[derive(Debug)]
+pub(super) struct Path<B> {
+    repetition: Repetition,
+    /// Goes into all keys: the same position with another goal is something else.
+    salt: u64,
+    steps: Vec<Step<B>>,
+}
+
+/// What the past does to a position.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Past<B> {
+    /// Points where superko forbids the player on turn a stone that would otherwise be legal.
+    pub(super) banned: B,
+    /// The line's position by which it does, the earliest one if there are several; [`NEVER`] if there is none.
+    pub(super) since: u16,
+    /// The key of the position with everything that matters at once: stones, turn, passes, ko, threats, bans, and
+    /// which entries superko has stored for the stones that stand now.
+    pub(super) key: u128,
+    /// The symmetry to the image that the key is of: the table holds that.
+    pub(super) symmetry: u8,
+}
+
+impl<B: Bits> Path<B> {
+    pub(super) fn new(repetition: Repetition, salt: u64) -> Path<B> {
+        Path { repetition, salt, steps: Vec::new() }
+    }
+
+    pub(super) fn repetition(&self) -> Repetition {
+        self.repetition
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.steps.len()
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.steps.clear();
+    }
+
+    /// Goes on to a position: who moved there, whether with a stone, and the stones that were lifted.
+    pub(super) fn push(&mut self, position: Position<B>, mover: Color, by_play: bool, lifted: [B; 2]) {
+        let before = self.steps.last().map_or([B::default(); 2], |step| step.lifted);
+        let mut hash = Hash128::START;
+        position.stones.into_iter().for_each(|stones| stones.words(|word| hash.mix(word)));
+        hash.mix(self.state_word(&position) | (mover as u64) << 62 | u64::from(by_play) << 63);
+        self.steps.push(Step {
+            position,
+            mover,
+            by_play,
+            lifted: [before[0] | lifted[0], before[1] | lifted[1]],
+            id: hash.finish() as u64,
+        });
+    }
+
+    pub(super) fn pop(&mut self) {
+        self.steps.pop();
+    }
+
+    /// Everything of a position but its stones, in one word. Superko rules need no ko point: what it forbids is
+    /// among the bans.
+    fn state_word(&self, position: &Position<B>) -> u64 {
+        let ko = match self.repetition {
+            Repetition::Forbidden(_) => NOWHERE,
+            Repetition::Wins(_) => position.ko,
+        };
+        u64::from(ko)
+            | (position.to_move as u64) << 16
+            | u64::from(position.passes) << 17
+            | u64::from(position.threats[0]) << 20
+            | u64::from(position.threats[1]) << 28
+            | u64::from(position.outside) << 48
+    }
+
+    /// The latest step, if any, that forbids `mover` to create these stones.
+    fn forbids(&self, rule: KoRule, stones: &[B; 2], mover: Color) -> Option<usize> {
+        self.steps.iter().rposition(|step| {
+            step.position.stones == *stones
+                && match rule {
+                    KoRule::Simple => false,
+                    KoRule::Positional => true,
+                    KoRule::Situational => step.position.to_move == mover.opponent(),
+                    KoRule::NaturalSituational => step.by_play && step.mover == mover,
+                }
+        })
+    }
+
+    /// What the line up to its latest step, and the move from there with the stones it lifted, do to the position
+    /// that it leads to. That position itself is not on the line yet, unless it is the first.
+    pub(super) fn past(
+        &self,
+        ground: &Ground<B>,
+        images: Option<&Images<B>>,
+        position: &Position<B>,
+        by_play: bool,
+        lifted: [B; 2],
+    ) -> Past<B> {
+        let mut past = Past { banned: B::default(), since: NEVER, key: 0, symmetry: 0 };
+        let mut flags = 0;
+        if let Repetition::Forbidden(rule) = self.repetition {
+            let before = self.steps.last().map_or([B::default(); 2], |step| step.lifted);
+            let lifted = [before[0] | lifted[0], before[1] | lifted[1]];
+            let mover = position.to_move;
+            let empty = ground.empties(position);
+            let mut candidates = lifted[mover as usize] & empty;
+            if ground.suicide {
+                candidates = candidates | empty & !ground.around(empty);
+            }
+            for index in (candidates & ground.playable).each() {
+                let Some(placed) = ground.place(position, index) else { continue };
+                if let Some(step) = self.forbids(rule, &placed.after.stones, mover) {
+                    past.banned = past.banned | B::one(index);
+                    past.since = past.since.min(step as u16);
+                }
+            }
+            // Which entries are stored for these very stones: they decide whether the stones may come back.
+            if rule != KoRule::Positional && !self.steps.is_empty() {
+                for color in Color::BOTH {
+                    // A pass stores an entry only where the turn is part of it.
+                    let stores = by_play || rule == KoRule::Situational;
+                    let own = stores && color == mover.opponent();
+                    let stored = own
+                        || (position.passes > 0 || lifted[0].any() || lifted[1].any())
+                            && self.forbids(rule, &position.stones, color).is_some();
+                    flags |= u64::from(stored) << color as u32;
+                }
+            } else if rule == KoRule::Situational {
+                flags = 1 << mover.opponent() as u32;
+            }
+        }
+        let mut hash = Hash128::START;
+        hash.mix(self.salt);
+        let mut stones = position.stones;
+        if past.banned.none()
+            && position.ko == NOWHERE
+            && let Some(images) = images
+        {
+            (stones, past.symmetry) = images.smallest(stones);
+        }
+        stones.into_iter().for_each(|stones| stones.words(|word| hash.mix(word)));
+        hash.mix(self.state_word(position) | flags << 40);
+        if past.banned.any() {
+            past.banned.words(|word| hash.mix(word));
+        }
+        past.key = hash.finish();
+        past
+    }
+
+    /// The latest step at which the same position stood with everything the same, if that ends the game.
+    pub(super) fn cycle(&self, position: &Position<B>) -> Option<usize> {
+        match self.repetition {
+            Repetition::Forbidden(_) => None,
+            Repetition::Wins(_) => self.steps.iter().rposition(|step| step.position == *position),
+        }
+    }
+
+    /// Hash of the last `count` steps.
+    fn suffix(&self, count: usize, symmetry: u8) -> u64 {
+        Path::hash(&self.steps[self.steps.len() - count..], symmetry)
+    }
+
+    /// Hash of the `count` steps before the latest one.
+    pub(super) fn suffix_before_last(&self, count: usize, symmetry: u8) -> u64 {
+        let last = self.steps.len() - 1;
+        Path::hash(&self.steps[last - count..last], symmetry)
+    }
+
+    /// A past is not turned with the position behind it, so it is another one for each of its images.
+    fn hash(steps: &[Step<B>], symmetry: u8) -> u64 {
+        let mut hash = Hash128::START;
+        hash.mix(u64::from(symmetry));
+        steps.iter().for_each(|step| hash.mix(step.id));
+        hash.finish() as u64
+    }
+
+    /// Does a proof hold for a position that a move leads to from the latest step? `prover`: whose goal it is;
+    /// `lifted`: by the move; `symmetry`: to the image whose key the proof was found under, the proof's trace being
+    /// turned back already.
+    pub(super) fn admits(
+        &self,
+        position: &Position<B>,
+        lifted: [B; 2],
+        symmetry: u8,
+        prover: Color,
+        proof: &Proof<B>,
+    ) -> bool {
+        let rests_on = usize::from(proof.rests_on);
+        if rests_on > self.len() || rests_on > 0 && self.suffix(rests_on, symmetry) != proof.suffix {
+            return false;
+        }
+        let winner = if proof.won { prover } else { prover.opponent() };
+        let earlier = &self.steps[..self.len() - rests_on];
+        let Some(last) = earlier.last() else { return true };
+        match self.repetition {
+            // Who wins cycles does not mind them.
+            Repetition::Wins(color) => color == winner || !self.may_cycle(earlier, position, proof),
+            Repetition::Forbidden(rule) => {
+                // A stone of the winner's comes back only to a point from which one was lifted.
+                let own = winner as usize;
+                let trace = &proof.trace;
+                let lifted = last.lifted[own] | lifted[own] | trace.lifted[own];
+                // What was lifted among the steps that the proof rests on counts, too.
+                let lifted = lifted | self.steps.last().map_or(lifted, |step| step.lifted[own]);
+                if !trace.played[own].meets(lifted) {
+                    return true;
+                }
+                !earlier.iter().any(|step| {
+                    let by_winner = match rule {
+                        KoRule::Situational => step.position.to_move == winner.opponent(),
+                        KoRule::NaturalSituational => step.by_play && step.mover == winner,
+                        KoRule::Simple | KoRule::Positional => true,
+                    };
+                    by_winner
+                        && step.position.stones != position.stones
+                        && step.position.stones[own].meets(trace.played[own])
+                        && may_return(&position.stones, &step.position.stones, proof)
+                })
+            }
+        }
+    }
+
+    /// May a position of the past come back inside the proof's tree?
+    fn may_cycle(&self, earlier: &[Step<B>], position: &Position<B>, proof: &Proof<B>) -> bool {
+        let trace = &proof.trace;
+        let lifts = (0..2).any(|color| trace.played[color].meets(trace.lifted[color]));
+        earlier.iter().any(|step| {
+            let then = &step.position;
+            if then.stones != position.stones {
+                return may_return(&position.stones, &then.stones, proof);
+            }
+            // With the same stones: by plays that are lifted again, by a pass, or by a threat that ends a ko.
+            lifts || then.passes > 0 && position.passes == 0 || position.ko != NOWHERE
+        })
+    }
+}
+
+/// May these stones become those inside the proof's tree? Only if all that differs is lifted or played there.
+fn may_return<B: Bits>(from: &[B; 2], to: &[B; 2], proof: &Proof<B>) -> bool {
+    (0..2).all(|color| {
+        (from[color] & !to[color]).within(proof.trace.lifted[color])
+            && (to[color] & !from[color]).within(proof.trace.played[color])
+    })
+}

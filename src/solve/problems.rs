@@ -1,0 +1,688 @@
+//! Problems: what becomes of stones if one or the other moves first, with the kinds of ko.
+//!
+//! Here simple ko holds, and a game that goes round in a circle saves the stones in question: nobody has captured
+//! them. Threats outside are counted one by one: who has one may take a ko back at once. An answer is *certain*
+//! if it is the same however many threats the other side has.
+
+use super::bits::{Bits, Wide};
+use super::goal::{Goal, Kind};
+use super::ground::{ENDLESS, Ground, MOST_OUTSIDE, NOWHERE, Position};
+use super::path::Repetition;
+use super::region::Region;
+use super::search::Search;
+use super::step::{NO_MOVE, PASS, Step, THREAT};
+use super::table::{Hash128, Table};
+use super::threads;
+use kosumi_go::board::{Board, Cell, Color, Move, Point, PointSet};
+
+/// What one player, the prover, wants. All else is a success of the other one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Aim {
+    /// To capture all stones of the region's group.
+    Capture,
+    /// To capture the group's stones before the own chain at this point is captured.
+    Race(Point),
+    /// To give a stone of the group eyes that nobody can take: no seki.
+    Secure,
+    /// To capture the chain at this point, by tactical reading on the whole board: a chain is safe with five liberties,
+    /// or four and the move, and only moves near it are tried. The region and its group are not looked at. A single
+    /// stone that is taken in a ko is captured only if it is not taken back.
+    Chain(Point),
+    /// To join the chains at two points.
+    Connect(Point, Point),
+    /// To join the chains at two points, by tactical reading on the whole board: the chains are apart if joining them would
+    /// take five moves in a row or the joined chain is captured at once, and only moves on the shortest ways between them and
+    /// near those are tried. The region and its group are not looked at.
+    Link(Point, Point),
+}
+
+impl Aim {
+    /// Is it read on the whole board, with few moves?
+    pub(super) fn is_tactical(self) -> bool {
+        matches!(self, Aim::Chain(_) | Aim::Link(..))
+    }
+}
+
+/// A question about a part of a board.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'a> {
+    /// The position.
+    pub board: &'a Board,
+    /// Where stones may be played, and the stones that it is about.
+    pub region: &'a Region,
+    /// What the prover wants.
+    pub aim: Aim,
+    /// May chains of two or more stones be removed by their owner's move?
+    pub suicide: bool,
+    /// Bytes for the table.
+    pub memory: usize,
+    /// Threads that search.
+    pub threads: usize,
+}
+
+/// Why a question cannot be asked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum QuestionError {
+    /// The region holds none of the stones that it is about.
+    #[error("there is no stone to read about")]
+    NoStones,
+    /// Nobody can play anywhere.
+    #[error("the region has no empty point")]
+    NoRoom,
+    /// The two chains are of different players, or one of them is no chain.
+    #[error("the two points are not stones of the same player")]
+    NotOneColor,
+    /// What it is about spreads over more than 19×19 points.
+    #[error("what is to be read spreads over more than 19×19 points")]
+    TooLarge,
+}
+
+/// Does the prover succeed?
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Success {
+    /// Yes, whatever threats the other player has.
+    Yes,
+    /// No, whatever threats the prover has.
+    No,
+    /// The prover wins the ko unless the other player makes so many threats that are answered; the number is at most
+    /// [`MOST_THREATS`], which stands for that and more.
+    KoFirst(u8),
+    /// The prover must make so many threats that are answered; as above.
+    KoSecond(u8),
+    /// It was not found out.
+    Unknown,
+}
+
+/// More threats are not counted.
+pub const MOST_THREATS: u8 = 3;
+
+impl Success {
+    /// Does the prover succeed if nobody makes a threat?
+    pub fn without_threats(self) -> Option<bool> {
+        match self {
+            Success::Yes | Success::KoFirst(_) => Some(true),
+            Success::No | Success::KoSecond(_) => Some(false),
+            Success::Unknown => None,
+        }
+    }
+
+    /// Does it hang on a ko?
+    pub fn is_ko(self) -> bool {
+        matches!(self, Success::KoFirst(_) | Success::KoSecond(_))
+    }
+}
+
+/// The answer to a question.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Reading {
+    /// Does the prover succeed?
+    pub success: Success,
+    /// A move of the player who moves first that leads there, if that player gains by moving; passing if nothing
+    /// need be done.
+    pub best: Option<Move>,
+    /// Nodes that were searched.
+    pub nodes: u64,
+}
+
+/// Gives up? Asked now and then with the number of nodes so far.
+pub type StopAt<'a> = &'a dyn Fn(u64) -> bool;
+
+/// Answers a question for `first` to move. An answer holds against moves outside the region, too; where it does not, the
+/// region grows a few times.
+///
+/// # Errors
+/// If it has no answer.
+pub fn read(question: &Question<'_>, first: Color, stop: StopAt<'_>) -> Result<Reading, QuestionError> {
+    Ok(settle(question, first, stop)?.0)
+}
+
+/// Answers as [`read`] does, and says in which region the answer was found.
+///
+/// # Errors
+/// As [`read`].
+pub fn settle(
+    question: &Question<'_>,
+    first: Color,
+    stop: StopAt<'_>,
+) -> Result<(Reading, Region), QuestionError> {
+    let mut region = *question.region;
+    let mut nodes = 0;
+    for round in 0.. {
+        let question = Question { region: &region, ..*question };
+        let reading = read_here(&question, first, &|searched| stop(nodes + searched))?;
+        nodes += reading.nodes;
+        let reading = Reading { nodes, ..reading };
+        let wider = match reading.success {
+            Success::Unknown if !question.aim.is_tactical() && !stop(nodes) => {
+                region.wider(question.board, round)
+            }
+            _ => None,
+        };
+        match wider {
+            Some(wider) => region = wider,
+            None => return Ok((reading, region)),
+        }
+    }
+    unreachable!("a region grows only so often")
+}
+
+/// Answers a question in its region alone.
+///
+/// # Errors
+/// As [`read`].
+pub(super) fn read_here(
+    question: &Question<'_>,
+    first: Color,
+    stop: StopAt<'_>,
+) -> Result<Reading, QuestionError> {
+    with_ground(question, &mut Read { first, stop })
+}
+
+/// A number that is the same for questions that have the same answer with so many nodes at most: over all that a reading looks
+/// at.
+///
+/// # Errors
+/// As [`read`].
+pub(super) fn key(question: &Question<'_>, first: Color, most_nodes: u64) -> Result<u128, QuestionError> {
+    check(question)?;
+    let board = question.board;
+    let (corner, sides) = window(question);
+    let mut hash = Hash128::START;
+    let (kind, points) = match question.aim {
+        Aim::Capture => (0, [None; 2]),
+        Aim::Race(own) => (1, [Some(own), None]),
+        Aim::Secure => (2, [None; 2]),
+        Aim::Chain(point) => (3, [Some(point), None]),
+        Aim::Connect(a, b) => (4, [Some(a), Some(b)]),
+        Aim::Link(a, b) => (5, [Some(a), Some(b)]),
+    };
+    let place = |point: Option<Point>| point.map_or(u64::MAX, |it| (it.column() * 64 + it.row()) as u64);
+    let ko = board.ko().filter(|&(_, color)| color == first).map(|(point, _)| point);
+    let size = (board.size().columns() * 64 + board.size().rows()) as u64;
+    let window = [corner.0, corner.1, sides.0, sides.1].map(|number| number as u64);
+    let words = [kind, place(points[0]), place(points[1]), place(ko), first as u64, size, most_nodes];
+    let settings = [u64::from(question.suicide), question.memory as u64, question.threads as u64];
+    let strong = Color::BOTH.map(|color| match question.aim.is_tactical() {
+        true => PointSet::EMPTY,
+        false => strong(board, question.region, color, question.suicide).unwrap_or(PointSet::EMPTY),
+    });
+    hash.mix(u64::from(question.region.is_closed) | u64::from(question.region.is_quiet) << 1);
+    words.into_iter().chain(settings).chain(window).for_each(|word| hash.mix(word));
+    for row in corner.1..corner.1 + sides.1 {
+        // Five bits for each of at most 25 points of a row.
+        let (mut low, mut high) = (0u64, 0u64);
+        for column in corner.0..corner.0 + sides.0 {
+            let point = Point::new(column, row);
+            let stone = board.cell(point).color().map_or(0, |color| 1 + color as u64);
+            let is_playable = u64::from(question.region.playable.contains(point));
+            let is_group = u64::from(question.region.group.contains(point));
+            let is_strong = u64::from(strong.iter().any(|strong| strong.contains(point)));
+            let state = stone | is_playable << 2 | is_group << 3 | is_strong << 4;
+            (low, high) = (low << 5 | state, high << 5 | low >> 59);
+        }
+        hash.mix(low);
+        hash.mix(high);
+    }
+    Ok(hash.finish())
+}
+
+/// What becomes of a group.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Status {
+    /// It is not captured even if the opponent moves first, and can make eyes that nobody can take.
+    Alive,
+    /// It is not captured even if the opponent moves first, but cannot make such eyes: seki, or a double ko.
+    Seki,
+    /// It is captured even if its owner moves first.
+    Dead,
+    /// Who moves first decides.
+    Unsettled,
+    /// It hangs on a ko, at least if one of the players moves first.
+    Ko,
+    /// It was not found out.
+    Unknown,
+}
+
+/// What becomes of a region's group, whoever moves first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Verdict {
+    /// In a word.
+    pub status: Status,
+    /// Is it captured if the opponent moves first?
+    pub attack: Reading,
+    /// Is it captured if the owner moves first?
+    pub defence: Reading,
+    /// Where it was read: the question's region, or what that grew to.
+    pub region: Region,
+}
+
+/// Reads a group's fate. The question's aim is not looked at.
+///
+/// # Errors
+/// As [`read`].
+pub fn judge(question: &Question<'_>, stop: StopAt<'_>) -> Result<Verdict, QuestionError> {
+    let question = Question { aim: Aim::Capture, ..*question };
+    check(&question)?;
+    let group = &question.region.group;
+    let owner = group.iter().next().and_then(|point| question.board.cell(point).color());
+    let owner = owner.ok_or(QuestionError::NoStones)?;
+    let (attack, region) = settle(&question, owner.opponent(), stop)?;
+    let before = attack.nodes;
+    let (defence, region) =
+        settle(&Question { region: &region, ..question }, owner, &|nodes| stop(before + nodes))?;
+    let before = before + defence.nodes;
+    let question = Question { region: &region, ..question };
+    let status = match (attack.success, defence.success) {
+        (Success::No, _) => {
+            let secure = Question { aim: Aim::Secure, ..question };
+            match read(&secure, owner.opponent(), &|nodes| stop(before + nodes))?.success {
+                Success::Yes => Status::Alive,
+                Success::Unknown => Status::Unknown,
+                _ => Status::Seki,
+            }
+        }
+        (Success::Unknown, _) | (_, Success::Unknown) => Status::Unknown,
+        (_, Success::Yes) => Status::Dead,
+        (Success::Yes, Success::No) => Status::Unsettled,
+        _ => Status::Ko,
+    };
+    Ok(Verdict { status, attack, defence, region })
+}
+
+/// One move of a proof, and what follows.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ProofNode {
+    /// Who plays.
+    pub color: Color,
+    /// The move; `None` if it is a threat elsewhere, which was answered.
+    pub mv: Option<Move>,
+    /// Does the prover succeed behind this move, without further threats than given?
+    pub success: Option<bool>,
+    /// What follows.
+    pub replies: Vec<ProofNode>,
+}
+
+impl ProofNode {
+    /// Nodes from here on.
+    pub(super) fn size(&self) -> usize {
+        1 + self.replies.iter().map(ProofNode::size).sum::<usize>()
+    }
+}
+
+/// Shows how a question is decided: the winner's moves, all sensible resistance, and how the first player's wrong
+/// moves are refuted. `threats` as they were counted for the reading.
+///
+/// # Errors
+/// As [`read`].
+pub fn proof_tree(
+    question: &Question<'_>,
+    first: Color,
+    success: Success,
+    most_nodes: usize,
+    stop: StopAt<'_>,
+) -> Result<Vec<ProofNode>, QuestionError> {
+    with_ground(question, &mut Show { first, success, most_nodes, stop })
+}
+
+/// What is done on a ground of any width.
+pub(super) trait Job {
+    type Output;
+    fn run<B: Bits>(&mut self, question: &Question<'_>, setting: Setting<B>) -> Self::Output;
+}
+
+/// A question on its ground.
+pub(super) struct Setting<B> {
+    pub(super) ground: Ground<B>,
+    pub(super) goal: Goal<B>,
+    position: Position<B>,
+    repetition: Repetition,
+}
+
+pub(super) fn with_ground<J: Job>(question: &Question<'_>, job: &mut J) -> Result<J::Output, QuestionError> {
+    check(question)?;
+    let window = window(question);
+    if let Some(setting) = Setting::<u64>::new(question, window) {
+        return Ok(job.run(question, setting));
+    }
+    if let Some(setting) = Setting::<u128>::new(question, window) {
+        return Ok(job.run(question, setting));
+    }
+    let setting = Setting::<Wide>::new(question, window).ok_or(QuestionError::TooLarge)?;
+    Ok(job.run(question, setting))
+}
+
+fn check(question: &Question<'_>) -> Result<(), QuestionError> {
+    let board = question.board;
+    let color = |point| board.cell(point).color();
+    if let Aim::Chain(point) = question.aim {
+        return if color(point).is_some() { Ok(()) } else { Err(QuestionError::NoStones) };
+    }
+    if let Aim::Connect(a, b) | Aim::Link(a, b) = question.aim {
+        if color(a).is_none() || color(a) != color(b) {
+            return Err(QuestionError::NotOneColor);
+        }
+    } else {
+        let Some(first) = question.region.group.iter().next() else { return Err(QuestionError::NoStones) };
+        let owner = color(first);
+        if owner.is_none() || question.region.group.iter().any(|point| color(point) != owner) {
+            return Err(QuestionError::NoStones);
+        }
+        if let Aim::Race(own) = question.aim
+            && (color(own).is_none() || color(own) == owner)
+        {
+            return Err(QuestionError::NoStones);
+        }
+    }
+    if !question.aim.is_tactical() && question.region.empty_points(board) == 0 {
+        return Err(QuestionError::NoRoom);
+    }
+    Ok(())
+}
+
+/// The most columns and rows that tactical reading sees of a board that is too large for it.
+const LARGEST_SIDE: usize = 19;
+
+/// The corner and the size of the smallest window with the region, the chains around it, and their liberties; for tactical
+/// reading the whole board, or as much of it around the stones in question as can be read.
+fn window(question: &Question<'_>) -> ((usize, usize), (usize, usize)) {
+    let board = question.board;
+    if let Aim::Chain(a) | Aim::Link(a, _) = question.aim {
+        let b = if let Aim::Link(_, b) = question.aim { b } else { a };
+        let size = board.size();
+        let is_whole = Ground::<Wide>::whole(size, question.suicide).is_some();
+        let side = |from: usize, to: usize, all: usize| {
+            let length = if is_whole { all } else { all.min(LARGEST_SIDE) };
+            (((from + to) / 2).saturating_sub(length / 2).min(all - length), length)
+        };
+        let (left, columns) = side(a.column(), b.column(), size.columns());
+        let (bottom, rows) = side(a.row(), b.row(), size.rows());
+        return ((left, bottom), (columns, rows));
+    }
+    let mut seen = question.region.playable;
+    seen.union_with(&question.region.group);
+    let near: Vec<Point> = seen.iter().flat_map(Point::adjacent).collect();
+    for next in near {
+        match board.cell(next) {
+            Cell::Black | Cell::White => {
+                if !seen.contains(next) {
+                    seen.extend_from(board.chain(next));
+                }
+            }
+            Cell::Empty => {
+                seen.insert(next);
+            }
+            Cell::Border => {}
+        }
+    }
+    let stones: Vec<Point> = seen.iter().filter(|&point| board.cell(point).color().is_some()).collect();
+    let around = stones.into_iter().flat_map(Point::adjacent).filter(|&next| board.cell(next) == Cell::Empty);
+    let around: PointSet = around.collect();
+    seen.union_with(&around);
+    let columns = || seen.iter().map(Point::column);
+    let rows = || seen.iter().map(Point::row);
+    let (left, right) = (columns().min().unwrap_or(0), columns().max().unwrap_or(0));
+    let (bottom, top) = (rows().min().unwrap_or(0), rows().max().unwrap_or(0));
+    ((left, bottom), (right + 1 - left, top + 1 - bottom))
+}
+
+/// The stones of a player that are never captured even if all the region, and all moves in it, are the opponent's.
+/// `None` if the board is too large to tell.
+fn strong(board: &Board, region: &Region, owner: Color, suicide: bool) -> Option<PointSet> {
+    let mut ground = Ground::<Wide>::whole(board.size(), suicide)?;
+    ground.playable = ground.points & !ground.set(|point| region.playable.contains(point));
+    let held = ground.holding(&ground.position(board, owner), owner).stones;
+    Some(held.each().map(|index| ground.point(index)).collect())
+}
+
+impl<B: Bits> Setting<B> {
+    /// This question, with everything that the opponent of `winner` may do outside the region: see [`Ground::besieged`].
+    /// `None` if nothing outside matters, or is not asked about.
+    fn besieged(&self, question: &Question<'_>, winner: Color) -> Option<Setting<B>> {
+        let Question { board, region, .. } = *question;
+        if question.aim.is_tactical() || region.is_quiet {
+            return None;
+        }
+        let owner = region.group.iter().next().and_then(|point| board.cell(point).color());
+        // Such a group lives by getting out, as far as is asked.
+        let is_about_life = matches!(question.aim, Aim::Capture | Aim::Race(_) | Aim::Secure);
+        if is_about_life && !region.is_closed && owner == Some(winner) {
+            return None;
+        }
+        let mut ground = self.ground.clone();
+        let outside = ground.empties(&self.position) & !ground.playable;
+        let stones = self.position.stones[winner as usize];
+        let strong = strong(board, region, winner, question.suicide).unwrap_or(PointSet::EMPTY);
+        ground.besieged = Some(winner);
+        ground.safe = ground.safe & !stones | ground.set(|point| strong.contains(point));
+        // What the winner took outside would leave points where the other player may play.
+        ground.safe = ground.safe | self.position.stones[winner.opponent() as usize] & !ground.playable;
+        // Outside stand the winner's chains that may be taken from there, and the loser's that may be taken from inside; and new
+        // stones may have liberties there.
+        let near = ground.around(ground.playable);
+        let can_be_taken = |color: Color, most: u32| {
+            let stones = self.position.stones[color as usize];
+            ground.parts_at(near & stones & !ground.playable, stones).any(|chain| {
+                (ground.around(chain) & outside).count() <= most
+                    && (color != winner || !chain.meets(ground.safe))
+            })
+        };
+        let matters = near.meets(outside)
+            || can_be_taken(winner, u32::from(MOST_OUTSIDE))
+            || can_be_taken(winner.opponent(), 0);
+        matters.then_some(Setting { ground, ..*self })
+    }
+
+    fn new(question: &Question<'_>, (corner, sides): ((usize, usize), (usize, usize))) -> Option<Setting<B>> {
+        let board = question.board;
+        let mut ground = Ground::<B>::window(board.size(), corner, sides, question.suicide)?;
+        ground.playable = match question.aim.is_tactical() {
+            // A stone at an open edge would have liberties that are not seen.
+            true => ground.points & !ground.open,
+            false => ground.set(|point| question.region.playable.contains(point)),
+        };
+        // Whose stones go on outside the window, or could, is not asked: chains next to the region lie in it.
+        ground.safe =
+            ground.open & ground.set(|point| board.cell(point).color().is_some()) & !ground.playable;
+        let group = ground.set(|point| question.region.group.contains(point));
+        let owner = question.region.group.iter().next().and_then(|point| board.cell(point).color());
+        let (prover, kind) = match question.aim {
+            Aim::Capture => (owner?.opponent(), Kind::Take { target: group, own: B::default() }),
+            Aim::Race(own) => {
+                let own = ground.set(|point| board.chain(own).any(|stone| stone == point));
+                (owner?.opponent(), Kind::Take { target: group, own })
+            }
+            Aim::Chain(point) => (board.cell(point).color()?.opponent(), Kind::Chain(ground.index(point)?)),
+            Aim::Secure => (owner?, Kind::Secure(group)),
+            Aim::Connect(a, b) => (board.cell(a).color()?, Kind::Join(ground.index(a)?, ground.index(b)?)),
+            Aim::Link(a, b) => (board.cell(a).color()?, Kind::Link(ground.index(a)?, ground.index(b)?)),
+        };
+        let position = ground.position(board, Color::Black);
+        // A circle has captured nothing, and has joined or secured nothing either.
+        let repetition = Repetition::Wins(prover.opponent());
+        Some(Setting { ground, goal: Goal { prover, kind }, position, repetition })
+    }
+
+    pub(super) fn root(&self, board: &Board, first: Color, threats: [u8; 2]) -> Position<B> {
+        let ko = board.ko().filter(|&(_, color)| color == first);
+        let ko = ko.and_then(|(point, _)| self.ground.index(point)).map_or(NOWHERE, |index| index as u16);
+        Position { to_move: first, ko, threats, ..self.position }
+    }
+
+    fn move_of(&self, step: Step) -> Option<Move> {
+        match step {
+            NO_MOVE | THREAT => None,
+            PASS => Some(Move::Pass),
+            index => Some(Move::Play(self.ground.point(u32::from(index)))),
+        }
+    }
+}
+
+struct Read<'a> {
+    first: Color,
+    stop: StopAt<'a>,
+}
+
+impl Job for Read<'_> {
+    type Output = Reading;
+
+    fn run<B: Bits>(&mut self, question: &Question<'_>, setting: Setting<B>) -> Reading {
+        let table = Table::new(question.memory);
+        let Setting { ground, goal, repetition, .. } = &setting;
+        let asked =
+            threads::Question { ground, goal: *goal, repetition: *repetition, images: None, table: &table };
+        let mut checks = [None, None];
+        let mut check_tables = [None, None];
+        let mut nodes = 0;
+        let prover = goal.prover;
+        let mut ask = |prover_threats: u8, other_threats: u8| {
+            let mut threats = [0; 2];
+            threats[prover as usize] = prover_threats;
+            threats[prover.opponent() as usize] = other_threats;
+            let root = setting.root(question.board, self.first, threats);
+            let before = nodes;
+            let stop = |searched| (self.stop)(before + searched);
+            let found = asked.decide(&root, &[], question.threads, &stop);
+            nodes += found.nodes;
+            let Some(won) = found.answer.won else { return (None, NO_MOVE) };
+            // A proof must hold against moves outside the region.
+            let winner = if won { prover } else { prover.opponent() };
+            let check = checks[winner as usize].get_or_insert_with(|| setting.besieged(question, winner));
+            let Some(check) = check else { return (Some(won), found.answer.best) };
+            let table = check_tables[winner as usize].get_or_insert_with(|| Table::new(question.memory));
+            let asked = threads::Question { ground: &check.ground, table, ..asked };
+            let before = nodes;
+            let stop = |searched| (self.stop)(before + searched);
+            let found = asked.decide(&root, &[], question.threads, &stop);
+            nodes += found.nodes;
+            (found.answer.won.filter(|&same| same == won), found.answer.best)
+        };
+        let (plain, best) = ask(0, 0);
+        let success = match plain {
+            None => Success::Unknown,
+            Some(true) => match ask(0, ENDLESS).0 {
+                Some(true) => Success::Yes,
+                Some(false) => {
+                    fewest(|count| ask(0, count).0.map(|won| !won)).map_or(Success::Unknown, Success::KoFirst)
+                }
+                None => Success::Unknown,
+            },
+            Some(false) => match ask(ENDLESS, 0).0 {
+                Some(false) => Success::No,
+                Some(true) => fewest(|count| ask(count, 0).0).map_or(Success::Unknown, Success::KoSecond),
+                None => Success::Unknown,
+            },
+        };
+        // The move matters to the one for whom it goes well.
+        let mut best = best;
+        let first_wins = success.without_threats() == Some(self.first == prover);
+        if !first_wins && success.is_ko() {
+            // A ko that the player on turn must make threats for begins with the move that those make good.
+            best = match self.first == prover {
+                true => ask(ENDLESS, 0).1,
+                false => ask(0, ENDLESS).1,
+            };
+        } else if first_wins && !matches!(success, Success::KoFirst(_) | Success::KoSecond(_)) {
+            // The move that is good against any number of threats.
+            let (_, certain) = match self.first == prover {
+                true => ask(0, ENDLESS),
+                false => ask(ENDLESS, 0),
+            };
+            if certain != NO_MOVE {
+                best = certain;
+            }
+        } else if !first_wins {
+            best = NO_MOVE;
+        }
+        Reading { success, best: setting.move_of(best), nodes }
+    }
+}
+
+/// The smallest number of threats from 1 on for which `enough` says yes; [`MOST_THREATS`] if only more are.
+fn fewest(mut enough: impl FnMut(u8) -> Option<bool>) -> Option<u8> {
+    for count in 1..MOST_THREATS {
+        if enough(count)? {
+            return Some(count);
+        }
+    }
+    Some(MOST_THREATS)
+}
+
+struct Show<'a> {
+    first: Color,
+    success: Success,
+    most_nodes: usize,
+    stop: StopAt<'a>,
+}
+
+impl Job for Show<'_> {
+    type Output = Vec<ProofNode>;
+
+    fn run<B: Bits>(&mut self, question: &Question<'_>, setting: Setting<B>) -> Vec<ProofNode> {
+        let table = Table::new(question.memory);
+        let prover = setting.goal.prover;
+        let mut threats = [0; 2];
+        // The ko is shown as it is fought by who needs the threats.
+        match self.success {
+            Success::KoFirst(count) => threats[prover.opponent() as usize] = count - 1,
+            Success::KoSecond(count) => threats[prover as usize] = count,
+            // What holds whatever threats there are is shown against any number of them.
+            Success::Yes => threats[prover.opponent() as usize] = ENDLESS,
+            Success::No => threats[prover as usize] = ENDLESS,
+            Success::Unknown => {}
+        }
+        let root = setting.root(question.board, self.first, threats);
+        let mut shower = Shower {
+            search: Search::new(&setting.ground, setting.goal, setting.repetition, &table, self.stop),
+            setting: &setting,
+            root,
+        };
+        let mut line = Vec::new();
+        shower.replies(&mut line, true, self.most_nodes)
+    }
+}
+
+struct Shower<'a, 'b, B> {
+    search: Search<'a, B>,
+    setting: &'b Setting<B>,
+    root: Position<B>,
+}
+
+impl<B: Bits> Shower<'_, '_, B> {
+    /// What is played behind a line: one good move if the player on turn wins, and otherwise everything; at the first
+    /// move, everything. Moves share the number of nodes that may be shown: what a shorter proof leaves, the others get.
+    fn replies(&mut self, line: &mut Vec<Step>, all: bool, mut left: usize) -> Vec<ProofNode> {
+        let moves = self.search.moves_behind(&self.root, line);
+        let prover = self.setting.goal.prover;
+        let mut nodes = Vec::new();
+        let threats = line.iter().filter(|&&step| step == THREAT).count();
+        let odd = (line.len() - threats) % 2 == 1;
+        let color = if odd { self.root.to_move.opponent() } else { self.root.to_move };
+        for (step, done) in moves {
+            line.push(step);
+            let won = self.search.decide_line(&self.root, line).won;
+            line.pop();
+            nodes.push((step, done, won));
+        }
+        let good = |won: Option<bool>| won == Some(color == prover);
+        let wins = nodes.iter().any(|&(.., won)| good(won));
+        // The good move first.
+        nodes.sort_by_key(|&(_, _, won)| !good(won));
+        if wins && !all {
+            nodes.truncate(1);
+        }
+        nodes.truncate(left);
+        left -= nodes.len();
+        let mut shown = Vec::new();
+        for (number, &(step, done, success)) in nodes.iter().enumerate() {
+            let mut node = ProofNode { color, mv: self.setting.move_of(step), success, replies: Vec::new() };
+            if !done && success.is_some() {
+                line.push(step);
+                node.replies = self.replies(line, false, left / (nodes.len() - number));
+                line.pop();
+            }
+            left -= node.replies.iter().map(ProofNode::size).sum::<usize>();
+            shown.push(node);
+        }
+        shown
+    }
+}

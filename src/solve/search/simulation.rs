@@ -1,0 +1,182 @@
+//! Proofs of positions like one that is proven: by the same moves.
+//!
+//! Where one of the loser's moves has been shown to fail, most others fail to the same answers. So before they are searched
+//! they are tried against these: the winner answers as in the proof that is the model, and every move of the loser's must
+//! have its counterpart there. Whatever comes of it is a proof of its own, made and checked on the path it belongs to; the
+//! model only says which of the winner's moves to look at.
+//!
+//! CITE: Yasushi Kawano, "Using similar positions to search game trees" (1996), the idea.
+
+use super::{Bits, Child, Decided, NEVER, Position, Proof, Search, max_depth};
+use crate::step::{NO_MOVE, PASS, Step, THREAT};
+use crate::table::Known;
+
+/// Nodes of one simulation. It must stay much cheaper than the search that it may save.
+const MOST_NODES: u32 = 200;
+
+impl<B: Bits> Search<'_, B> {
+    /// Tries to show that the other open children lose as one of them does, which has just been decided: the player on turn at
+    /// the position, the latest of the path, is the loser.
+    pub(super) fn simulate_siblings(&mut self, position: &Position<B>, first: usize, decided: usize) {
+        let model = self.children[decided];
+        if model.decided.is_none_or(|it| it.since != NEVER) || model.step >= THREAT {
+            return;
+        }
+        for index in first..self.children.len() {
+            let mut child = self.children[index];
+            if child.decided.is_some() || child.step >= THREAT {
+                continue;
+            }
+            // Another one may have shown it.
+            if self.refresh(&mut child) && child.decided.is_some() {
+                self.children[index] = child;
+                continue;
+            }
+            self.enter(position, &child);
+            let mut left = MOST_NODES;
+            let found = self.simulate_winner(&child, &model.after, &mut left);
+            self.path.pop();
+            if let Some(decided) = found {
+                self.simulated += 1;
+                self.children[index].decide(self.goal.prover, decided);
+            }
+        }
+    }
+
+    /// The winner's move that the proof of a model begins with, if it is known.
+    fn model_move(&self, model: &Position<B>) -> Option<Step> {
+        // Without a past: proofs that rest on one are no models.
+        let past = self.bare.past(self.ground, self.images, model, true, [B::default(); 2]);
+        let Some(Known::Proven(Proof { best, .. })) =
+            self.table.look_up(past.key, |proof| proof.best != NO_MOVE)
+        else {
+            return None;
+        };
+        Some(match self.images {
+            Some(images) if past.symmetry > 0 && best < THREAT => images.step_back(past.symmetry, best),
+            _ => best,
+        })
+    }
+
+    /// The position behind a move, without a past; `None` if it is not legal.
+    fn model_after(&self, model: &Position<B>, step: Step) -> Option<Position<B>> {
+        match step {
+            PASS => Some(self.ground.pass(model)),
+            THREAT.. => None,
+            index => Some(self.ground.place(model, u32::from(index))?.after),
+        }
+    }
+
+    /// Counts a node, and says how many there were before; `None` if no more are allowed, or the line is too long.
+    fn count(&mut self, left: &mut u32) -> Option<u64> {
+        *left = left.checked_sub(1)?;
+        if self.path.len() > max_depth::<B>() {
+            return None;
+        }
+        self.nodes += 1;
+        Some(self.nodes - 1)
+    }
+
+    /// The winner is on turn behind this child, to which the path has gone.
+    fn simulate_winner(&mut self, at: &Child<B>, model: &Position<B>, left: &mut u32) -> Option<Decided<B>> {
+        let position = at.after;
+        let before = self.count(left)?;
+        let prover_moves = position.to_move == self.goal.prover;
+        let step = self.model_move(model).filter(|step| self.steps(&position).contains(step))?;
+        let mut child = self.child(&position, step, at.banned)?;
+        if child.decided.is_none() {
+            let model = self.model_after(model, step)?;
+            self.enter(&position, &child);
+            let decided = self.simulate_loser(&child, &model, left);
+            self.path.pop();
+            child.decide(self.goal.prover, decided?);
+        }
+        if child.decided?.won != prover_moves {
+            return None;
+        }
+        let first = self.children.len();
+        self.children.push(child);
+        let (decided, best) = self.conclude(&position, first, prover_moves, prover_moves);
+        self.children.truncate(first);
+        self.finish((at.key, at.symmetry), decided, best, before).decided
+    }
+
+    /// The loser is on turn behind this child, to which the path has gone: every move must fail.
+    fn simulate_loser(&mut self, at: &Child<B>, model: &Position<B>, left: &mut u32) -> Option<Decided<B>> {
+        let position = at.after;
+        let before = self.count(left)?;
+        let prover_moves = position.to_move == self.goal.prover;
+        let held = self.goal.held(self.ground, &position, self.path.repetition().cycles());
+        if let Some(settled) = held {
+            if settled.won == prover_moves {
+                return None;
+            }
+            let decided = Decided { won: settled.won, since: NEVER, trace: settled.trace };
+            return self.finish((at.key, at.symmetry), decided, NO_MOVE, before).decided;
+        }
+        let first = self.children.len();
+        self.expand(&position, at.banned);
+        let mut holds = true;
+        for index in first..self.children.len() {
+            let child = self.children[index];
+            let decided = match child.decided {
+                Some(decided) => Some(decided),
+                None => self.model_after(model, child.step).and_then(|model| {
+                    self.enter(&position, &child);
+                    let decided = self.simulate_winner(&child, &model, left);
+                    self.path.pop();
+                    decided
+                }),
+            };
+            match decided.filter(|it| it.won != prover_moves) {
+                Some(decided) if child.decided.is_none() => {
+                    self.children[index].decide(self.goal.prover, decided)
+                }
+                Some(_) => {}
+                None => {
+                    holds = false;
+                    break;
+                }
+            }
+        }
+        let result = if holds {
+            let (decided, best) = self.conclude(&position, first, !prover_moves, prover_moves);
+            self.finish((at.key, at.symmetry), decided, best, before).decided
+        } else {
+            None
+        };
+        self.children.truncate(first);
+        result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::goal::{Goal, Kind};
+    use crate::ground::Ground;
+    use crate::images::Images;
+    use crate::path::Repetition;
+    use crate::table::Table;
+    use kosumi_go::board::{Board, BoardSize, Color};
+    use kosumi_go::rules::KoRule;
+
+    /// That what is shown so is right is told by `solve::tests`, where plain minimax knows the answers.
+    #[test]
+    fn moves_fail_as_others_do() {
+        let size = BoardSize::new(3, 4).unwrap();
+        let ground = Ground::<u64>::whole(size, false).unwrap();
+        let (images, table) = (Images::new(&ground, size), Table::new(16 << 20));
+        let never = |_: u64| false;
+        let root = ground.position(&Board::new(size), Color::Black);
+        // Black gets four points and not five.
+        for (score, won) in [(4, true), (5, false)] {
+            let goal = Goal { prover: Color::Black, kind: Kind::Score(score) };
+            let repetition = Repetition::Forbidden(KoRule::Positional);
+            let mut search =
+                Search::new(&ground, goal, repetition, &table, &never).with_images(images.as_ref());
+            assert_eq!(search.decide_line(&root, &[]).won, Some(won), "{score}");
+            assert!(search.simulated > 100, "{}", search.simulated);
+        }
+    }
+}

@@ -1,0 +1,429 @@
+//! The queue, the workers, and the lines that go out.
+//!
+//! One thread reads and checks lines; workers take the most urgent request. What is said about terminated requests is in
+//! KataGo's order: queued ones end before the action is answered, running ones after it.
+
+use super::config::Config;
+use super::query::{Action, HumanModels, Line, Object, Query, read};
+use super::report;
+use crate::files::without_mark;
+use kosumi_engine::{Analyst, Question, Reports, Wishes};
+use serde_json::{Value, json};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, Read, Write};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+/// The longest line that is read, in bytes.
+const LINE_MOST: usize = 64 << 20;
+
+/// While queries of so many bytes wait, no line is read.
+const WAITING_MOST: usize = 512 << 20;
+
+/// A search of fewer visits for each thread is done by fewer threads.
+const VISITS_PER_THREAD: u32 = 16;
+
+/// What `query_version` and `query_models` tell.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Models {
+    /// The version that is told.
+    pub version: String,
+    /// What the network is called on the command line, and the same of the one of human play.
+    pub names: Vec<String>,
+}
+
+/// A server of analyses.
+#[derive(Debug)]
+pub struct Server {
+    config: Config,
+    models: Models,
+    analyst: Analyst,
+    /// Positions that are analysed at the same time.
+    workers: usize,
+    /// Threads that all searches together may use.
+    processors: usize,
+    /// At the end of the input, is what is asked for left undone?
+    quits_at_once: bool,
+}
+
+/// One position of a query.
+#[derive(Clone)]
+struct Request {
+    query: Arc<Query>,
+    turn: usize,
+    /// Positions of the query that still wait; its memory is free when none does.
+    waiting: Arc<AtomicUsize>,
+}
+
+/// The most urgent first, then the first that came.
+type Place = (Reverse<i64>, u64);
+
+#[derive(Default)]
+struct State {
+    queue: BTreeMap<Place, Request>,
+    came: u64,
+    running: Vec<(u64, Request, Arc<AtomicBool>)>,
+    /// Memory of the queries that wait.
+    bytes: usize,
+    /// There will be no more.
+    is_closed: bool,
+}
+
+struct Shared<'s, W> {
+    server: &'s Server,
+    state: Mutex<State>,
+    /// There is something to do, or there never will be.
+    work: Condvar,
+    /// Less waits than before.
+    room: Condvar,
+    output: Mutex<Output<W>>,
+    /// Nobody reads, or nobody wants to: everything ends.
+    is_over: AtomicBool,
+}
+
+struct Output<W> {
+    writer: W,
+    /// What went wrong when a line was written.
+    error: Option<io::Error>,
+    is_silent: bool,
+}
+
+impl Server {
+    /// A server with this network.
+    pub fn new(config: Config, models: Models, analyst: Analyst, processors: usize) -> Server {
+        let wanted = config.analysis_threads.unwrap_or(processors);
+        // More would only make each of them slower. A few may be unlimited and must not block the others.
+        let workers = wanted.clamp(1, (2 * processors).max(4));
+        Server { config, models, analyst, workers, processors: processors.max(1), quits_at_once: false }
+    }
+
+    /// The same, but at the end of the input nothing more is searched or answered.
+    #[must_use]
+    pub fn quitting_at_once(self, quits: bool) -> Server {
+        Server { quits_at_once: quits, ..self }
+    }
+
+    /// The same, with so much memory for each search at most.
+    #[must_use]
+    pub fn with_search_memory(self, mebibytes: usize) -> Server {
+        Server { analyst: self.analyst.with_search_memory(mebibytes), ..self }
+    }
+
+    /// Positions that are analysed at the same time.
+    pub fn workers(&self) -> usize {
+        self.workers
+    }
+
+    /// Answers lines until they end, and then what has been asked for.
+    ///
+    /// # Errors
+    /// If the input cannot be read or the output cannot be written.
+    pub fn serve(&self, mut input: impl BufRead, output: impl Write + Send) -> io::Result<()> {
+        let shared = Shared {
+            server: self,
+            state: Mutex::default(),
+            work: Condvar::new(),
+            room: Condvar::new(),
+            output: Mutex::new(Output { writer: output, error: None, is_silent: false }),
+            is_over: AtomicBool::new(false),
+        };
+        let result = thread::scope(|scope| {
+            for _ in 0..self.workers {
+                let mut analyst = self.analyst.clone();
+                let shared = &shared;
+                scope.spawn(move || shared.work(&mut analyst));
+            }
+            let result = shared.listen(&mut input);
+            if self.quits_at_once {
+                shared.output().is_silent = true;
+                shared.end();
+            }
+            shared.state().is_closed = true;
+            shared.work.notify_all();
+            result
+        });
+        let output = shared.output.into_inner().unwrap_or_else(PoisonError::into_inner);
+        match output.error {
+            Some(error) => Err(error),
+            None => result,
+        }
+    }
+}
+
+/// Reads a line without its end; `None` at the end of the input. Too long a line is read to its end, and then nothing of
+/// it is left.
+fn read_line(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
+    let mut line = Vec::new();
+    let count = input.by_ref().take(LINE_MOST as u64 + 1).read_until(b'\n', &mut line)?;
+    if count == 0 {
+        return Ok(None);
+    }
+    if line.len() > LINE_MOST && line.last() != Some(&b'\n') {
+        line.clear();
+        line.shrink_to_fit();
+        loop {
+            let part = input.fill_buf()?;
+            let end = part.iter().position(|&byte| byte == b'\n');
+            let count = end.map_or(part.len(), |place| place + 1);
+            let is_end = end.is_some() || part.is_empty();
+            input.consume(count);
+            if is_end {
+                break;
+            }
+        }
+        // Not blank, and no JSON.
+        line.extend_from_slice(b"(a line that is too long)");
+    }
+    Ok(Some(line))
+}
+
+impl<W: Write + Send> Shared<'_, W> {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn output(&self) -> MutexGuard<'_, Output<W>> {
+        self.output.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Relaxed)
+    }
+
+    /// Ends everything that waits or runs.
+    fn end(&self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        let mut state = self.state();
+        state.queue.clear();
+        state.bytes = 0;
+        state.running.iter().for_each(|(.., stop)| stop.store(true, Ordering::Relaxed));
+        self.work.notify_all();
+        self.room.notify_all();
+    }
+
+    /// Writes a line.
+    fn say(&self, answer: &Value) {
+        if self.output().say(answer).is_err() {
+            self.end();
+        }
+    }
+
+    fn listen(&self, input: &mut impl BufRead) -> io::Result<()> {
+        let human = HumanModels {
+            is_there: self.server.analyst.human_network().is_some()
+                || self.server.analyst.network().takes_metadata(),
+            names: self.server.models.names.join(", "),
+        };
+        let mut is_first = true;
+        while let Some(line) = read_line(input)? {
+            if self.is_over() {
+                return Ok(());
+            }
+            // Some editors and shells write a byte order mark in front of everything.
+            let line = if std::mem::take(&mut is_first) { without_mark(&line).to_vec() } else { line };
+            let Ok(line) = String::from_utf8(line) else {
+                self.say(
+                    &json!({ "error": "the line is not UTF-8 - could not parse input line as json request" }),
+                );
+                continue;
+            };
+            match read(&line, &self.server.config, &human) {
+                Line::Blank => {}
+                Line::Refused(answer) => self.say(&answer),
+                Line::Action(object, action) => self.act(object, &action),
+                Line::Query(answers, query) => {
+                    answers.iter().for_each(|answer| self.say(answer));
+                    if let Some(query) = query {
+                        self.enqueue(*query);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn enqueue(&self, query: Query) {
+        let query = Arc::new(query);
+        let mut state = self.state();
+        while state.bytes > WAITING_MOST && !self.is_over() {
+            state = self.room.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        if query.turns.is_empty() {
+            return;
+        }
+        state.bytes += query.bytes();
+        let waiting = Arc::new(AtomicUsize::new(query.turns.len()));
+        for &(turn, priority) in &query.turns {
+            let place = (Reverse(priority), state.came);
+            state.came += 1;
+            let request = Request { query: Arc::clone(&query), turn, waiting: Arc::clone(&waiting) };
+            state.queue.insert(place, request);
+        }
+        self.work.notify_all();
+    }
+
+    /// Does what is asked and answers with the same object.
+    fn act(&self, mut object: Object, action: &Action) {
+        match action {
+            Action::Version => {
+                object.insert("version".into(), self.server.models.version.as_str().into());
+                object.insert("git_hash".into(), "<omitted>".into());
+            }
+            Action::Models => {
+                object.insert("models".into(), self.models());
+            }
+            Action::ClearCache => self.server.analyst.clear_cache(),
+            Action::Terminate { id, turns } => {
+                return self.terminate(id.as_deref(), turns.as_deref(), Value::Object(object));
+            }
+        }
+        self.say(&Value::Object(object));
+    }
+
+    fn models(&self) -> Value {
+        let own = self.server.analyst.network();
+        let networks = [Some(own), self.server.analyst.human_network()];
+        let names = self.server.models.names.iter();
+        let model = |(network, name): (std::sync::Arc<kosumi_net::Network>, &String)| {
+            json!({
+                "name": name,
+                "internalName": network.name(),
+                "maxBatchSize": self.server.processors,
+                "usesHumanSLProfile": network.takes_metadata(),
+                "version": network.version(),
+                "usingFP16": "auto",
+            })
+        };
+        networks.into_iter().flatten().zip(names).map(model).collect()
+    }
+
+    /// Ends requests. Those that wait are answered before the action is, those that run after it.
+    fn terminate(&self, id: Option<&str>, turns: Option<&[i64]>, answer: Value) {
+        let is_meant = |request: &Request| {
+            id.is_none_or(|id| request.query.id == id)
+                && turns.is_none_or(|turns| turns.contains(&(request.turn as i64)))
+        };
+        let mut state = self.state();
+        let mut ended = Vec::new();
+        state.queue.retain(|_, request| {
+            let ends = is_meant(request);
+            if ends {
+                ended.push(request.clone());
+            }
+            !ends
+        });
+        ended.iter().for_each(|request| state.bytes -= request.leave());
+        self.room.notify_all();
+        // Nobody can write before the action is answered: what is told to stop answers later.
+        let mut output = self.output();
+        let mut result = Ok(());
+        for request in &ended {
+            result = result.and(output.say(&report::no_results(&request.query.id, request.turn)));
+        }
+        for (_, request, stop) in &state.running {
+            if is_meant(request) {
+                stop.store(true, Ordering::Relaxed);
+            }
+        }
+        result = result.and(output.say(&answer));
+        drop(output);
+        drop(state);
+        if result.is_err() {
+            self.end();
+        }
+    }
+
+    /// Takes requests until there are no more.
+    fn work(&self, analyst: &mut Analyst) {
+        let stop = Arc::new(AtomicBool::new(false));
+        while let Some((number, request, threads)) = self.next(&stop) {
+            self.analyze(analyst, &request, &stop, threads);
+            self.state().running.retain(|(running, ..)| *running != number);
+        }
+    }
+
+    /// The next request with its number, and the threads that it may use.
+    fn next(&self, stop: &Arc<AtomicBool>) -> Option<(u64, Request, usize)> {
+        let mut state = self.state();
+        loop {
+            if let Some(((_, number), request)) = state.queue.pop_first() {
+                state.bytes = state.bytes.saturating_sub(request.leave());
+                self.room.notify_all();
+                stop.store(self.is_over(), Ordering::Relaxed);
+                state.running.push((number, request.clone(), Arc::clone(stop)));
+                // What else there is to do shares the processors.
+                let busy = (state.running.len() + state.queue.len()).min(self.server.workers);
+                let most = self.server.processors / busy.max(1);
+                return Some((number, request, most.max(1)));
+            }
+            if state.is_closed || self.is_over() {
+                return None;
+            }
+            state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn analyze(&self, analyst: &mut Analyst, request: &Request, stop: &AtomicBool, threads: usize) {
+        let Request { query, turn, .. } = request;
+        let game = query.game(*turn);
+        let mut settings = query.settings.for_player(game.to_move());
+        // The usual number is one, which nobody has asked for.
+        let own = (settings.threads > 1).then_some(settings.threads);
+        let asked = own.or(self.server.config.search_threads).unwrap_or(usize::MAX);
+        // Threads look at the limits after each visit, so many of them would go beyond few visits.
+        let limits = settings.limits;
+        let fewest = [limits.visits, limits.playouts].into_iter().flatten().min().unwrap_or(u32::MAX);
+        let sensible = (fewest / VISITS_PER_THREAD).max(1) as usize;
+        let threads = threads.min(sensible);
+        settings.threads = asked.min(threads).max(1);
+        let on_report = |analysis| self.say(&report::result(query, *turn, &analysis, true));
+        let reports = query.first_report.map(|first| Reports {
+            first,
+            every: query.report_every,
+            on_report: &on_report,
+        });
+        let include = &query.include;
+        let wishes = Wishes {
+            ownership: include.ownership || include.ownership_stdev,
+            moves_ownership: include.moves_ownership || include.moves_ownership_stdev,
+        };
+        let question = Question {
+            game: &game,
+            settings: &settings,
+            restriction: &query.restriction,
+            wishes,
+            interrupted: &|| stop.load(Ordering::Relaxed),
+            reports,
+        };
+        let answer = match analyst.analyze(&question) {
+            Some(analysis) => report::result(query, *turn, &analysis, false),
+            None => report::no_results(&query.id, *turn),
+        };
+        self.say(&answer);
+    }
+}
+
+impl Request {
+    /// Leaves the queue. Returns the memory that its query gives back, which is all of it when the last one leaves.
+    fn leave(&self) -> usize {
+        if self.waiting.fetch_sub(1, Ordering::Relaxed) == 1 { self.query.bytes() } else { 0 }
+    }
+}
+
+impl<W: Write> Output<W> {
+    fn say(&mut self, answer: &Value) -> io::Result<()> {
+        if self.is_silent || self.error.is_some() {
+            return Ok(());
+        }
+        let mut line = answer.to_string();
+        line.push('\n');
+        let result = self.writer.write_all(line.as_bytes()).and_then(|()| self.writer.flush());
+        result.map_err(|error| {
+            let kind = error.kind();
+            self.error = Some(error);
+            io::Error::from(kind)
+        })
+    }
+}

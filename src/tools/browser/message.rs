@@ -1,0 +1,235 @@
+//! What the pages say, checked as far as one message alone can be.
+
+use kosumi_engine::time::{TimeControl, seconds};
+use kosumi_go::board::{BoardSize, Move};
+use kosumi_go::rules::{PRESETS, Rules};
+use serde::{Deserialize, Serialize};
+
+/// Who plays a colour.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) enum Seat {
+    /// Somebody at the board.
+    Person,
+    /// Kosumi, at one of its levels.
+    Kosumi { level: String },
+    /// One of the engines of the command line, by its number.
+    Engine { number: usize },
+}
+
+/// A game that is to begin.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NewGame {
+    pub(super) columns: usize,
+    pub(super) rows: usize,
+    pub(super) handicap: usize,
+    /// `None` for what is usual.
+    pub(super) komi: Option<f32>,
+    pub(super) rules: String,
+    pub(super) black: Seat,
+    pub(super) white: Seat,
+    pub(super) clock: ClockChoice,
+}
+
+/// How a game is timed, in seconds.
+#[derive(Clone, Copy, PartialEq, Debug, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) enum ClockChoice {
+    None,
+    Absolute { main: f64 },
+    Fischer { main: f64, increment: f64 },
+    ByoYomi { main: f64, period: f64, periods: u32 },
+}
+
+/// What a page asks for. Moves are places as [`review::place`](crate::review::place) writes them; `at` is the number of
+/// moves that the page has seen: what was meant for another position is passed over.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) enum Ask {
+    New {
+        game: NewGame,
+    },
+    Play {
+        at: usize,
+        place: String,
+    },
+    /// Takes moves back: until the same person is on turn again, or to a number of moves.
+    Undo {
+        at: usize,
+        to: Option<usize>,
+    },
+    Resign {
+        at: usize,
+    },
+    /// Shows what the engine thinks, as long as it is on.
+    Analyse {
+        on: bool,
+    },
+    /// Shows the best moves for this position once.
+    Hint {
+        at: usize,
+    },
+    /// Says who leads, and who owns what.
+    Estimate {
+        at: usize,
+    },
+    /// At the end: the chain of a stone is dead, or is not.
+    Mark {
+        place: String,
+    },
+    /// At the end: the dead stones are agreed on.
+    Settle {},
+    /// At the end: the game goes on.
+    Resume {},
+    /// Engines wait.
+    Pause {
+        on: bool,
+    },
+    Seats {
+        black: Seat,
+        white: Seat,
+    },
+    /// Goes on with a record; only as far as it can be followed, if it is to be partial.
+    Load {
+        /// The file where it is UTF-8.
+        #[serde(default)]
+        text: String,
+        /// Its bytes in Base64 where it is not.
+        #[serde(default)]
+        bytes: String,
+        #[serde(default)]
+        partial: bool,
+    },
+    /// Goes on with a record that this page had before the server was started anew, if nothing has begun since.
+    Restore {
+        text: String,
+        black: Seat,
+        white: Seat,
+    },
+    /// In a review: looks at a position, by the step of the main line and places that follow it.
+    Look {
+        step: usize,
+        line: Vec<String>,
+    },
+    /// In a review: nothing is looked at any more.
+    Rest {},
+    /// In a review: sends the record with everything that was found.
+    Save {},
+}
+
+/// The bytes of a file that came as text or in Base64; `None` if it is neither.
+pub(super) fn file_bytes(text: String, bytes: &str) -> Option<Vec<u8>> {
+    match bytes {
+        "" => Some(text.into_bytes()),
+        _ => data_encoding::BASE64.decode(bytes.as_bytes()).ok(),
+    }
+}
+
+/// Longest time that can be chosen, in seconds.
+const LONGEST: f64 = 24.0 * 3600.0;
+
+impl ClockChoice {
+    /// How the game is timed; `None` if that is no sensible choice.
+    pub(super) fn control(self) -> Option<TimeControl> {
+        let time = |value: f64| (0.0..=LONGEST).contains(&value).then(|| seconds(value));
+        let some = |value: f64| time(value).filter(|time| !time.is_zero());
+        Some(match self {
+            ClockChoice::None => TimeControl::None,
+            ClockChoice::Absolute { main } => TimeControl::Absolute { main: some(main)? },
+            ClockChoice::Fischer { main, increment } => TimeControl::Fischer {
+                main: some(main)?,
+                increment: time(increment)?,
+                cap: None,
+                max_move: None,
+            },
+            ClockChoice::ByoYomi { main, period, periods } => {
+                let periods = Some(periods).filter(|periods| (1..=100).contains(periods))?;
+                TimeControl::ByoYomi { main: time(main)?, period: some(period)?, periods }
+            }
+        })
+    }
+}
+
+impl NewGame {
+    /// The size, if there is one.
+    pub(super) fn size(&self) -> Option<BoardSize> {
+        BoardSize::new(self.columns, self.rows)
+    }
+
+    /// The rules of the name.
+    pub(super) fn rules(&self) -> Option<Rules> {
+        PRESETS.iter().find(|preset| preset.names[0] == self.rules).map(|preset| preset.rules)
+    }
+}
+
+/// The move of a place; `None` if it is not on the board.
+pub(super) fn parse_place(size: BoardSize, place: &str) -> Option<Move> {
+    if place == "--" {
+        return Some(Move::Pass);
+    }
+    let number = |letter: u8| letter.is_ascii_lowercase().then(|| usize::from(letter - b'a'));
+    let &[column, row] = place.as_bytes() else { return None };
+    let (column, row) = (number(column)?, number(row)?);
+    let row = size.rows().checked_sub(1 + row)?;
+    size.point(column, row).map(Move::Play)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::review::place;
+
+    #[test]
+    fn places_are_read_as_they_are_written() {
+        let size = BoardSize::new(7, 13).unwrap();
+        for mv in size.points().map(Move::Play).chain([Move::Pass]) {
+            assert_eq!(parse_place(size, &place(size, mv)), Some(mv));
+        }
+        for text in ["", "a", "aaa", "ha", "an", "AA", "é", "-", "zz"] {
+            assert_eq!(parse_place(size, text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_no_page_says_is_no_message() {
+        let read = |text: &str| serde_json::from_str::<Ask>(text);
+        assert!(read(r#"{"do":"play","at":3,"place":"dd"}"#).is_ok());
+        assert!(read(r#"{"do":"settle"}"#).is_ok());
+        assert!(
+            read(r#"{"do":"load","bytes":"KDsp"}"#).is_ok() && read(r#"{"do":"load","text":"(;)"}"#).is_ok()
+        );
+        assert_eq!(file_bytes(String::new(), "KDsp").as_deref(), Some(&b"(;)"[..]));
+        assert_eq!(file_bytes("(;)".to_owned(), "").as_deref(), Some(&b"(;)"[..]));
+        assert_eq!(file_bytes(String::new(), "no Base64"), None);
+        for text in [
+            "",
+            "{}",
+            "[]",
+            "null",
+            r#"{"do":"open","file":"/etc/passwd"}"#,
+            r#"{"do":"play","at":-1,"place":"dd"}"#,
+            r#"{"do":"play","at":3,"place":"dd","more":1}"#,
+            r#"{"do":"seats","black":{"kind":"engine","command":"sh"},"white":{"kind":"person"}}"#,
+        ] {
+            assert!(read(text).is_err(), "{text}");
+        }
+        let deep = "[".repeat(100_000);
+        assert!(read(&deep).is_err(), "no stack is exhausted");
+    }
+
+    #[test]
+    fn clocks_are_sensible() {
+        for clock in [
+            ClockChoice::Absolute { main: 0.0 },
+            ClockChoice::Absolute { main: f64::NAN },
+            ClockChoice::Fischer { main: 1e300, increment: 1.0 },
+            ClockChoice::Fischer { main: 10.0, increment: -1.0 },
+            ClockChoice::ByoYomi { main: 10.0, period: 0.0, periods: 3 },
+            ClockChoice::ByoYomi { main: 10.0, period: 10.0, periods: 0 },
+        ] {
+            assert_eq!(clock.control(), None, "{clock:?}");
+        }
+        assert!(ClockChoice::ByoYomi { main: 0.0, period: 30.0, periods: 5 }.control().is_some());
+    }
+}

@@ -1,0 +1,165 @@
+//! Other engines, which speak GTP: each a child process, and a thread that talks with it.
+
+use crate::players::{Answer, Children, Engines, Player};
+use crate::words::color_name;
+use kosumi_engine::Decision;
+use kosumi_go::board::{Color, Move};
+use kosumi_go::game::Game;
+use kosumi_go::rules::Rules;
+use std::path::Path;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread;
+use std::time::Duration;
+
+/// How long an engine may think about a move.
+const MOVE_TIME: Duration = Duration::from_secs(600);
+/// How long it may take for everything else.
+const ANSWER_TIME: Duration = Duration::from_secs(60);
+/// Longest part of a message that is shown.
+const MESSAGE_CHARACTERS: usize = 200;
+
+/// An engine of the command line.
+#[derive(Debug)]
+pub(super) struct Opponent {
+    jobs: Sender<(u64, Game)>,
+}
+
+impl Opponent {
+    /// Starts the thread; the engine itself is started when it is needed first. `tell` hears the number of the task, and
+    /// the move or what is wrong.
+    ///
+    /// # Errors
+    /// If the command line cannot be split, or if there is no thread.
+    pub(super) fn new(
+        command_line: &str,
+        tell: impl Fn(u64, Result<Decision, String>) + Send + 'static,
+    ) -> Result<Opponent, String> {
+        let program = Children::new(command_line)?;
+        let (jobs, to_do) = mpsc::channel();
+        let work = move || work(&program, &to_do, &tell);
+        thread::Builder::new().name("opponent".to_owned()).spawn(work).map_err(|error| error.to_string())?;
+        Ok(Opponent { jobs })
+    }
+
+    /// Asks for a move of the player on turn.
+    pub(super) fn ask(&self, number: u64, game: &Game) {
+        // The thread lives as long as this.
+        let _ = self.jobs.send((number, game.clone()));
+    }
+}
+
+fn work(program: &Children, jobs: &Receiver<(u64, Game)>, tell: &dyn Fn(u64, Result<Decision, String>)) {
+    let mut running: Option<Running> = None;
+    while let Ok(mut job) = jobs.recv() {
+        // Only the newest question is of interest.
+        while let Ok(newer) = jobs.try_recv() {
+            job = newer;
+        }
+        let (number, game) = job;
+        let mut answer = Err(String::new());
+        // An engine that has died is started once more.
+        for _ in 0..2 {
+            let player = match running.take() {
+                Some(running) => Ok(running),
+                None => program.start(Path::new(".")).map(|player| Running { player, game: None }),
+            };
+            answer = player.and_then(|mut player| {
+                let decision = player.choose(&game)?;
+                running = Some(player);
+                Ok(decision)
+            });
+            if answer.is_ok() {
+                break;
+            }
+        }
+        tell(number, answer.map_err(|text| text.chars().take(MESSAGE_CHARACTERS).collect()));
+    }
+    if let Some(mut running) = running {
+        running.player.quit();
+    }
+}
+
+/// An engine, and the game on its board.
+struct Running {
+    player: Box<dyn Player>,
+    game: Option<Game>,
+}
+
+impl Running {
+    /// A move for the player on turn. An error means that the engine is of no more use.
+    fn choose(&mut self, game: &Game) -> Result<Decision, String> {
+        self.follow(game)?;
+        let color = game.to_move();
+        let answer = self.send(&format!("genmove {}", color_name(color)), MOVE_TIME)?;
+        if answer.eq_ignore_ascii_case("resign") {
+            self.game = None;
+            return Ok(Decision::Resign);
+        }
+        let size = game.size();
+        let mv = if answer.eq_ignore_ascii_case("pass") {
+            Move::Pass
+        } else {
+            let point = size.points().find(|point| point.to_string().eq_ignore_ascii_case(&answer));
+            Move::Play(point.ok_or_else(|| format!("no move: {answer}"))?)
+        };
+        let mut after = game.clone();
+        after.play(color, mv).map_err(|reason| format!("{mv}: {reason}"))?;
+        self.game = Some(after);
+        Ok(Decision::Play(mv))
+    }
+
+    /// Brings the engine's board to a game.
+    fn follow(&mut self, game: &Game) -> Result<(), String> {
+        let known = self.game.take().filter(|known| is_start_of(known, game));
+        let count = known.as_ref().map_or(0, |known| known.records().len());
+        if known.is_none() {
+            self.set_up(game)?;
+        }
+        for record in &game.records()[count..] {
+            self.send(&format!("play {} {}", color_name(record.color), record.mv), ANSWER_TIME)?;
+        }
+        Ok(())
+    }
+
+    fn set_up(&mut self, game: &Game) -> Result<(), String> {
+        let size = game.size();
+        if !size.is_square() {
+            return Err("square boards only".to_owned());
+        }
+        self.send(&format!("boardsize {}", size.columns()), ANSWER_TIME)?;
+        self.send("clear_board", ANSWER_TIME)?;
+        self.send(&format!("komi {}", game.komi()), ANSWER_TIME)?;
+        let rules: Rules = game.rules();
+        // Few engines know it; those that do not play by their own rules, and what is illegal here is refused.
+        let _ = self.player.send(&format!("kata-set-rules {}", rules.code_name()), ANSWER_TIME);
+        let start: Vec<_> = game.start().stones().collect();
+        if game.handicap() > 0 && start.iter().all(|stone| stone.1 == Color::Black) && start.len() > 1 {
+            let points: Vec<String> = start.iter().map(|stone| stone.0.to_string()).collect();
+            self.send(&format!("set_free_handicap {}", points.join(" ")), ANSWER_TIME)?;
+        } else {
+            for (point, color) in start {
+                self.send(&format!("play {} {point}", color_name(color)), ANSWER_TIME)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, command: &str, time: Duration) -> Result<String, String> {
+        match self.player.send(command, time) {
+            Ok(Answer::Success(body)) => Ok(body.trim().to_owned()),
+            Ok(Answer::Failure(message)) => Err(format!("{command}: {message}")),
+            Err(trouble) => Err(trouble.to_string()),
+        }
+    }
+}
+
+/// Can `game` be reached from `known` by moves alone?
+fn is_start_of(known: &Game, game: &Game) -> bool {
+    let count = known.records().len();
+    known.size() == game.size()
+        && known.rules() == game.rules()
+        && known.komi() == game.komi()
+        && known.start().key() == game.start().key()
+        && count <= game.records().len()
+        && known.records().iter().zip(game.records()).all(|(a, b)| (a.color, a.mv) == (b.color, b.mv))
+}

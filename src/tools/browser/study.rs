@@ -1,0 +1,406 @@
+//! `kosumi review GAME.sgf --live`: the page of a review with the engine behind it.
+//!
+//! The page is there at once; the review follows in a thread of its own, and pages load it when it is done. Meanwhile and
+//! afterwards another engine looks at what is looked at: each window says which position, and they take turns.
+
+use super::http::Resource;
+use super::message::{Ask, file_bytes, parse_place};
+use super::play::Setup;
+use super::server::{Server, Site};
+use super::table::Refusal;
+use super::thinker::{Finding, Task, Thinker};
+use super::windows::{self, Windows};
+use crate::review::{self, Analysis, Numbers, Reviewed, Tried, place};
+use crate::words::color_letter;
+use kosumi_go::board::Move;
+use kosumi_go::game::Game;
+use kosumi_search::Limits;
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::io;
+use std::ops::ControlFlow;
+use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// Each window's position is looked at so long before it is the next one's turn.
+const TURN: Duration = Duration::from_millis(400);
+/// A position is not looked at longer than that.
+const LOOK_TIME: Duration = Duration::from_secs(600);
+/// …nor further.
+const LOOK_VISITS: u32 = 100_000;
+/// Most moves that are tried behind one position of the game.
+const LINE_MOST: usize = 400;
+/// Most positions that are kept.
+const TRIED_MOST: usize = 4000;
+/// Longest text that is said of a record that is of no use.
+const MESSAGE_CHARACTERS: usize = 200;
+
+/// Makes a review of a record without searches, or says why that is not possible.
+pub type Bare = dyn Fn(&[u8]) -> Result<Reviewed, String> + Send + Sync;
+/// Makes a whole review, perhaps in several passes, each longer than the one before. Tells how many positions of a pass are
+/// done and how many there are, and what the pass has found.
+pub type Whole =
+    dyn Fn(&[u8], &mut dyn FnMut(usize, usize), &mut dyn FnMut(Reviewed)) -> Result<(), String> + Send + Sync;
+
+/// What makes reviews: the first is wanted at once, the second takes its time.
+pub struct Reviewer {
+    /// The game alone.
+    pub bare: Box<Bare>,
+    /// The whole review.
+    pub whole: Box<Whole>,
+}
+
+impl std::fmt::Debug for Reviewer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Reviewer").finish_non_exhaustive()
+    }
+}
+
+/// Something that happens.
+enum Event {
+    Joined(usize, SyncSender<Arc<str>>),
+    Said(usize, String),
+    Left(usize),
+    Found(u64, Finding),
+    /// A review of the game of this number, and how far it is.
+    Progress(u64, usize, usize),
+    /// What a pass of it has found.
+    Reviewed(u64, Box<Reviewed>),
+    /// It is done, or it failed.
+    Done(u64, Result<(), String>),
+}
+
+/// The side of the windows.
+struct Hall {
+    events: Mutex<Sender<Event>>,
+    page: Mutex<Arc<Resource>>,
+}
+
+impl Hall {
+    fn send(&self, event: Event) -> ControlFlow<()> {
+        let events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
+        events.send(event).map_or(ControlFlow::Break(()), ControlFlow::Continue)
+    }
+
+    fn show(&self, reviewed: &Reviewed, run: u64) {
+        let (body, policy) = review::live_page(reviewed, run);
+        // What a page cannot say of itself: nobody may frame it.
+        let policy = format!("{policy}; frame-ancestors 'none'");
+        let page = Arc::new(Resource { kind: "text/html", body, policy });
+        *self.page.lock().unwrap_or_else(PoisonError::into_inner) = page;
+    }
+}
+
+impl Site for Hall {
+    fn resource(&self, place: &str) -> Option<Resource> {
+        let page = self.page.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        place.is_empty().then(|| (*page).clone())
+    }
+
+    fn join(&self, window: usize) -> Option<Receiver<Arc<str>>> {
+        let (sender, receiver) = windows::channel();
+        self.send(Event::Joined(window, sender)).is_continue().then_some(receiver)
+    }
+
+    fn said(&self, window: usize, text: &str) -> ControlFlow<()> {
+        self.send(Event::Said(window, text.to_owned()))
+    }
+
+    fn left(&self, window: usize) {
+        let _ = self.send(Event::Left(window));
+    }
+}
+
+/// A position: a step of the main line, and moves behind it.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Position {
+    step: usize,
+    line: Vec<Move>,
+}
+
+/// Serves the review of a record until the process ends. `ready` is told the address, and one that opens it once.
+///
+/// # Errors
+/// If the address cannot be listened on, or the record is of no use.
+pub fn study(
+    setup: Setup,
+    reviewer: Reviewer,
+    record: &[u8],
+    ready: &mut dyn FnMut(&str, &str),
+) -> io::Result<()> {
+    let reviewed = (reviewer.bare)(record).map_err(io::Error::other)?;
+    let server = Server::new(setup.address, setup.token)?;
+    let (events, happened) = mpsc::channel();
+    let tell = events.clone();
+    let thinker = Thinker::start(setup.make, move |number, finding| {
+        // Nobody listens any more when the process ends.
+        let _ = tell.send(Event::Found(number, finding));
+    })?;
+    let nothing = Resource { kind: "text/html", body: String::new(), policy: String::new() };
+    let hall = Arc::new(Hall { events: Mutex::new(events.clone()), page: Mutex::new(Arc::new(nothing)) });
+    hall.show(&reviewed, 0);
+    let (url, once) = (server.url(), server.url_once());
+    let theirs = Arc::clone(&hall);
+    thread::Builder::new().name("server".to_owned()).spawn(move || server.serve(&theirs))?;
+    let mut room = Room {
+        hall,
+        events,
+        reviewer: Arc::new(reviewer),
+        reviewed,
+        run: 0,
+        game: 0,
+        is_reviewing: false,
+        waiting: None,
+        windows: Windows::default(),
+        thinker,
+        wishes: BTreeMap::new(),
+        asked: None,
+        tried: BTreeMap::new(),
+    };
+    ready(&url, &once);
+    room.review(record.to_vec());
+    for event in happened {
+        room.happen(event);
+    }
+    Ok(())
+}
+
+struct Room {
+    hall: Arc<Hall>,
+    events: Sender<Event>,
+    reviewer: Arc<Reviewer>,
+    reviewed: Reviewed,
+    /// Counts what has been shown.
+    run: u64,
+    /// Counts the games that have been loaded.
+    game: u64,
+    is_reviewing: bool,
+    /// The record to be reviewed next.
+    waiting: Option<Vec<u8>>,
+    windows: Windows,
+    thinker: Thinker,
+    /// What each window looks at.
+    wishes: BTreeMap<usize, Position>,
+    /// What the engine looks at: the number of the task, and for which window.
+    asked: Option<(u64, usize)>,
+    /// What was found in positions that are not those of the game.
+    tried: BTreeMap<Position, Analysis>,
+}
+
+impl Room {
+    /// Begins a review, or keeps the record until the one that runs is done.
+    fn review(&mut self, record: Vec<u8>) {
+        if self.is_reviewing {
+            self.waiting = Some(record);
+            return;
+        }
+        let (game, events, reviewer) = (self.game, self.events.clone(), Arc::clone(&self.reviewer));
+        let work = move || {
+            let mut progress = |done, total| {
+                let _ = events.send(Event::Progress(game, done, total));
+            };
+            let mut show = |reviewed| {
+                let _ = events.send(Event::Reviewed(game, Box::new(reviewed)));
+            };
+            let done = (reviewer.whole)(&record, &mut progress, &mut show);
+            let _ = events.send(Event::Done(game, done));
+        };
+        // As large a stack as the main thread has.
+        let thread = thread::Builder::new().name("review".to_owned()).stack_size(8 << 20).spawn(work);
+        self.is_reviewing = thread.is_ok();
+    }
+
+    fn happen(&mut self, event: Event) {
+        match event {
+            Event::Joined(window, sender) => {
+                self.windows.add(window, sender);
+                // A page that was loaded before this review loads it now.
+                self.windows.tell(window, &json!({ "is": "reviewed", "run": self.run }));
+            }
+            Event::Left(window) => {
+                self.windows.remove(window);
+                self.wishes.remove(&window);
+                if self.asked.is_some_and(|(_, whose)| whose == window) {
+                    self.look_next(window);
+                }
+            }
+            Event::Said(window, text) => {
+                let answered = match serde_json::from_str::<Ask>(&text) {
+                    Ok(ask) => self.answer(window, ask),
+                    Err(_) => Err(Refusal::BadMessage),
+                };
+                if let Err(refusal) = answered {
+                    self.windows.tell(window, &json!({ "is": "refused", "why": refusal }));
+                }
+            }
+            Event::Found(number, finding) => self.found(number, finding),
+            Event::Progress(game, done, total) if game == self.game => {
+                self.windows.tell_all(&json!({ "is": "progress", "done": done, "total": total }));
+            }
+            Event::Reviewed(game, reviewed) if game == self.game => self.show(*reviewed, true),
+            Event::Progress(..) | Event::Reviewed(..) => {}
+            Event::Done(game, done) => {
+                self.is_reviewing = false;
+                if let Err(text) = done
+                    && game == self.game
+                {
+                    let text: String = text.chars().take(MESSAGE_CHARACTERS).collect();
+                    self.windows.tell_all(&json!({ "is": "trouble", "engine": "Kosumi", "text": text }));
+                }
+                if let Some(record) = self.waiting.take() {
+                    self.review(record);
+                }
+            }
+        }
+    }
+
+    /// Shows another game, or the same one with what was found.
+    fn show(&mut self, reviewed: Reviewed, is_same_game: bool) {
+        self.reviewed = reviewed;
+        self.run += 1;
+        if !is_same_game {
+            self.game += 1;
+            self.tried.clear();
+        }
+        self.wishes.clear();
+        self.asked = None;
+        self.thinker.stop();
+        self.hall.show(&self.reviewed, self.run);
+        self.windows.tell_all(&json!({ "is": "reviewed", "run": self.run }));
+    }
+
+    fn answer(&mut self, window: usize, ask: Ask) -> Result<(), Refusal> {
+        match ask {
+            Ask::Look { step, line } => self.look(window, step, &line),
+            Ask::Rest {} => {
+                self.wishes.remove(&window);
+                Ok(())
+            }
+            Ask::Save {} => {
+                let tried = self.tried.iter().map(|(position, analysis)| Tried {
+                    step: position.step,
+                    line: position.line.clone(),
+                    analysis: analysis.clone(),
+                });
+                let text = review::annotated_with(&self.reviewed, tried).to_string();
+                self.windows.tell(window, &json!({ "is": "record", "name": "reviewed.sgf", "text": text }));
+                Ok(())
+            }
+            // The page says of a record what of it cannot be followed.
+            Ask::Load { text, bytes, partial: _ } => {
+                let bytes = file_bytes(text, &bytes).ok_or(Refusal::BadMessage)?;
+                match (self.reviewer.bare)(&bytes) {
+                    Ok(bare) => {
+                        self.show(bare, false);
+                        self.review(bytes);
+                    }
+                    Err(text) => {
+                        let message = json!({ "is": "refused", "why": Refusal::BadRecord, "text": text });
+                        self.windows.tell(window, &message);
+                    }
+                }
+                Ok(())
+            }
+            _ => Err(Refusal::BadMessage),
+        }
+    }
+
+    /// The game at a position, if the moves can be made.
+    fn game(&self, position: &Position) -> Result<Game, Refusal> {
+        let line = &self.reviewed.line;
+        let mut game = line.game_at(position.step).ok_or(Refusal::OffBoard)?;
+        for &mv in &position.line {
+            game.play(game.to_move(), mv)?;
+        }
+        Ok(game)
+    }
+
+    fn look(&mut self, window: usize, step: usize, places: &[String]) -> Result<(), Refusal> {
+        if places.len() > LINE_MOST {
+            return Err(Refusal::TooLong);
+        }
+        let size = self.reviewed.line.size();
+        let line: Option<Vec<Move>> = places.iter().map(|place| parse_place(size, place)).collect();
+        let position = Position { step, line: line.ok_or(Refusal::OffBoard)? };
+        let game = self.game(&position)?;
+        if let Some(record) = game.records().last().filter(|_| !places.is_empty()) {
+            let lifted: String = record.lifted.iter().map(|&point| place(size, Move::Play(point))).collect();
+            let message = json!({
+                "is": "position",
+                "step": step,
+                "line": places,
+                "color": color_letter(record.color).to_string(),
+                "turn": color_letter(game.to_move()).to_string(),
+                "lifted": lifted,
+            });
+            self.windows.tell(window, &message);
+        }
+        if self.wishes.get(&window) != Some(&position) {
+            self.wishes.insert(window, position);
+            // What somebody has just asked for comes first.
+            self.ask(window);
+        }
+        Ok(())
+    }
+
+    /// Lets the engine look at a window's position.
+    fn ask(&mut self, window: usize) {
+        self.asked = None;
+        let Some(position) = self.wishes.get(&window) else { return };
+        let Ok(game) = self.game(position) else { return };
+        if game.is_over() {
+            self.thinker.stop();
+            return;
+        }
+        let time = if self.wishes.len() > 1 { TURN } else { LOOK_TIME };
+        let limits = Limits { visits: Some(LOOK_VISITS), ..Limits::time(time) };
+        self.asked = Some((self.thinker.ask(&game, Task::Study { limits }), window));
+    }
+
+    /// The next window's turn.
+    fn look_next(&mut self, after: usize) {
+        let next = self.wishes.range(after + 1..).next().or_else(|| self.wishes.iter().next());
+        match next.map(|(&window, _)| window) {
+            Some(window) => self.ask(window),
+            None => {
+                self.asked = None;
+                self.thinker.stop();
+            }
+        }
+    }
+
+    fn found(&mut self, number: u64, finding: Finding) {
+        let Some((_, window)) = self.asked.filter(|(asked, _)| *asked == number) else { return };
+        match finding {
+            Finding::Studied { game, analysis, is_last } => {
+                let Some(position) = self.wishes.get(&window).cloned() else { return };
+                let size = game.size();
+                let line: Vec<String> = position.line.iter().map(|&mv| place(size, mv)).collect();
+                let message = json!({
+                    "is": "thought",
+                    "step": position.step,
+                    "line": line,
+                    "numbers": Numbers::new(&game, game.to_move(), &analysis),
+                });
+                self.windows.tell_all(&message);
+                let is_better = self.tried.get(&position).is_none_or(|known| known.visits <= analysis.visits);
+                let has_room = self.tried.len() < TRIED_MOST || self.tried.contains_key(&position);
+                if is_better && has_room && !position.line.is_empty() {
+                    self.tried.insert(position, (*analysis).clone());
+                }
+                // One window alone need not wait for its turn again: its position has been looked at long enough.
+                if is_last && (self.wishes.len() > 1 || analysis.visits < LOOK_VISITS) {
+                    self.look_next(window);
+                }
+            }
+            Finding::Crashed(text) => {
+                self.asked = None;
+                self.wishes.clear();
+                self.windows.tell_all(&json!({ "is": "trouble", "engine": "Kosumi", "text": text }));
+            }
+            Finding::Chosen(..) | Finding::Settled(_) => {}
+        }
+    }
+}

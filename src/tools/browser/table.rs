@@ -1,0 +1,759 @@
+//! A game on a board, with players, clocks and an end. Nothing here reads a clock: the time is an argument.
+
+use super::message::{NewGame, Seat};
+use super::strength::{LEVELS, USUAL};
+use super::thinker::Outlook;
+use crate::review::{owners, place};
+use crate::words::color_letter;
+use kosumi_engine::time::{Clock, TimeControl};
+use kosumi_go::board::{BoardSize, ByColor, Color, Move, PointSet};
+use kosumi_go::game::{Game, IllegalMove};
+use kosumi_go::handicap::{fixed_handicap, star_points};
+use kosumi_go::rules::{PRESETS, Rules};
+use kosumi_go::score::{self, format_score};
+use kosumi_go::sgf::{Follow, Meta, Record, SgfError, Strictness, Tree};
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// A game of more moves than these is not gone on with.
+const MOVES_MOST: usize = 3000;
+
+/// How far a game has come.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Phase {
+    /// Somebody is on turn.
+    Playing,
+    /// Both have passed: which stones are dead?
+    Marking(PointSet),
+    /// With this result, as records have it.
+    Over(String),
+}
+
+/// Why something is not done. Pages have words for it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Refusal {
+    Occupied,
+    Suicide,
+    Ko,
+    Superko,
+    OffBoard,
+    /// It is another player's turn, or the game is over.
+    NotNow,
+    /// No such size, handicap, komi, rules, clock or player.
+    BadSettings,
+    /// The file is no record of a game on a board that can be shown.
+    BadRecord,
+    TooLong,
+    /// The message is none.
+    BadMessage,
+}
+
+impl From<IllegalMove> for Refusal {
+    fn from(reason: IllegalMove) -> Refusal {
+        match reason {
+            IllegalMove::OutOfBoard => Refusal::OffBoard,
+            IllegalMove::Occupied => Refusal::Occupied,
+            IllegalMove::Suicide => Refusal::Suicide,
+            IllegalMove::Ko => Refusal::Ko,
+            IllegalMove::Superko => Refusal::Superko,
+        }
+    }
+}
+
+/// Why a record is not loaded.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct BadRecord {
+    pub(super) refusal: Refusal,
+    /// What is wrong with it, and where.
+    pub(super) text: String,
+    /// Can a part of it be loaded?
+    pub(super) can_be_partial: bool,
+}
+
+impl From<BadRecord> for Refusal {
+    fn from(bad: BadRecord) -> Refusal {
+        bad.refusal
+    }
+}
+
+/// A game on a board.
+#[derive(Clone, Debug)]
+pub(super) struct Table {
+    game: Game,
+    seats: ByColor<Seat>,
+    /// Players of a record that was loaded.
+    names: ByColor<Option<String>>,
+    /// Its date.
+    date: Option<String>,
+    phase: Phase,
+    clocks: ByColor<Clock>,
+    /// When the player on turn began to think, while a clock runs.
+    turn_began: Option<Duration>,
+    /// What was left before each move, to be given back with it.
+    clocks_before: Vec<ByColor<Clock>>,
+    is_paused: bool,
+    /// What the engine thought of its moves, by their number.
+    outlooks: Vec<(usize, Outlook)>,
+    /// How many engines the command line has named.
+    engines: usize,
+}
+
+fn is_known(seat: &Seat, engines: usize) -> bool {
+    match seat {
+        Seat::Person => true,
+        Seat::Kosumi { level } => LEVELS.iter().any(|known| known.id == level),
+        Seat::Engine { number } => *number < engines,
+    }
+}
+
+/// A game with handicap stones: where the table of the specification has no place for them, Black places them.
+fn game_with_handicap(size: BoardSize, rules: Rules, komi: f32, handicap: usize) -> Option<Game> {
+    let game = Game::new(size, rules, komi);
+    match handicap {
+        0 => Some(game),
+        _ => game.with_handicap(&fixed_handicap(size, handicap)?).ok(),
+    }
+}
+
+impl Table {
+    /// A table with an empty board, a person with Black and the engine with White.
+    pub(super) fn new(size: BoardSize, rules: Rules, komi: f32, engines: usize) -> Table {
+        let clock = Clock::new(TimeControl::None);
+        Table {
+            game: Game::new(size, rules, komi),
+            seats: ByColor::new(Seat::Person, Seat::Kosumi { level: USUAL.to_owned() }),
+            names: ByColor::default(),
+            date: None,
+            phase: Phase::Playing,
+            clocks: ByColor::new(clock, clock),
+            turn_began: None,
+            clocks_before: Vec::new(),
+            is_paused: false,
+            outlooks: Vec::new(),
+            engines,
+        }
+    }
+
+    /// The game.
+    pub(super) fn game(&self) -> &Game {
+        &self.game
+    }
+
+    /// How far it has come.
+    pub(super) fn phase(&self) -> &Phase {
+        &self.phase
+    }
+
+    /// Who is on turn, if somebody is.
+    pub(super) fn seat_on_turn(&self) -> Option<&Seat> {
+        (self.phase == Phase::Playing).then(|| &self.seats[self.game.to_move()])
+    }
+
+    /// Is nobody at the board?
+    pub(super) fn is_without_people(&self) -> bool {
+        Color::BOTH.iter().all(|&color| self.seats[color] != Seat::Person)
+    }
+
+    /// Are engines to wait?
+    pub(super) fn is_paused(&self) -> bool {
+        self.is_paused
+    }
+
+    /// Has nothing happened yet?
+    pub(super) fn is_fresh(&self) -> bool {
+        self.game.records().is_empty() && self.game.board().stone_count() == 0
+    }
+
+    /// Begins another game.
+    pub(super) fn begin(&mut self, wanted: &NewGame) -> Result<(), Refusal> {
+        let bad = Refusal::BadSettings;
+        let (size, rules) = (wanted.size().ok_or(bad)?, wanted.rules().ok_or(bad)?);
+        let usual = if wanted.handicap > 0 { 0.5 } else { rules.usual_komi() };
+        let komi = wanted.komi.unwrap_or(usual);
+        if !(-400.0..=400.0).contains(&komi) || (komi * 2.0).fract() != 0.0 {
+            return Err(bad);
+        }
+        let control = wanted.clock.control().ok_or(bad)?;
+        if [&wanted.black, &wanted.white].into_iter().any(|seat| !is_known(seat, self.engines)) {
+            return Err(bad);
+        }
+        let game = game_with_handicap(size, rules, komi, wanted.handicap).ok_or(bad)?;
+        let clock = Clock::new(control);
+        *self = Table {
+            game,
+            seats: ByColor::new(wanted.black.clone(), wanted.white.clone()),
+            clocks: ByColor::new(clock, clock),
+            ..Table::new(size, rules, komi, self.engines)
+        };
+        Ok(())
+    }
+
+    /// Goes on with a record, its main line, two people at the board. One that cannot be followed to its end is refused,
+    /// unless it is to be partial. Returns what there is to say of it, a line each.
+    pub(super) fn load(&mut self, bytes: &[u8], is_partial: bool) -> Result<Vec<String>, BadRecord> {
+        let bad = |error: SgfError, can_be_partial| BadRecord {
+            refusal: Refusal::BadRecord,
+            text: error.located(bytes).to_string(),
+            can_be_partial,
+        };
+        let record = Record::parse(bytes).map_err(|error| bad(error, false))?;
+        let follow = Follow { rules: self.game.rules(), up_to: None, strictness: Strictness::Tolerant };
+        let followed = record.follow(&follow).map_err(|error| bad(error, false))?;
+        if let Some(fault) = followed.fault.as_ref().filter(|_| !is_partial) {
+            return Err(bad(fault.clone(), true));
+        }
+        let followed = followed.located(bytes);
+        let said = followed.lines().collect();
+        if followed.game.records().len() > MOVES_MOST {
+            return Err(BadRecord { refusal: Refusal::TooLong, text: String::new(), can_be_partial: false });
+        }
+        let is_whole = followed.fault.is_none();
+        let game = followed.game;
+        let phase = match (&record.result, game.is_over()) {
+            (_, true) => Phase::Marking(PointSet::EMPTY),
+            (Some(result), false) if is_whole && !result.is_empty() && result != "?" => {
+                Phase::Over(result.clone())
+            }
+            _ => Phase::Playing,
+        };
+        *self = Table {
+            phase,
+            seats: ByColor::new(Seat::Person, Seat::Person),
+            names: ByColor::new(record.black.clone(), record.white.clone()),
+            date: record.date.clone(),
+            ..Table::new(game.size(), game.rules(), game.komi(), self.engines)
+        };
+        self.game = game;
+        Ok(said)
+    }
+
+    /// Other players.
+    pub(super) fn seat(&mut self, black: Seat, white: Seat) -> Result<(), Refusal> {
+        if [&black, &white].into_iter().any(|seat| !is_known(seat, self.engines)) {
+            return Err(Refusal::BadSettings);
+        }
+        self.seats = ByColor::new(black, white);
+        Ok(())
+    }
+
+    /// Makes the player on turn's move. A move that the player's time did not suffice for is not made: the game is over.
+    pub(super) fn play(&mut self, mv: Move, now: Duration) -> Result<(), Refusal> {
+        if self.phase != Phase::Playing {
+            return Err(Refusal::NotNow);
+        }
+        if self.game.records().len() >= MOVES_MOST {
+            return Err(Refusal::TooLong);
+        }
+        let color = self.game.to_move();
+        self.game.check(color, mv)?;
+        if self.flag(now) {
+            return Ok(());
+        }
+        let before = self.clocks;
+        if let Some(began) = self.turn_began {
+            self.clocks[color].spend(now.saturating_sub(began));
+        }
+        self.game.play(color, mv)?;
+        self.clocks_before.resize(self.game.records().len() - 1, before);
+        self.clocks_before.push(before);
+        self.start_clock(now);
+        if self.game.is_over() {
+            self.turn_began = None;
+            self.phase = if self.game.rules().friendly_pass {
+                Phase::Marking(PointSet::EMPTY)
+            } else {
+                Phase::Over(self.score(&PointSet::EMPTY))
+            };
+        }
+        Ok(())
+    }
+
+    /// What the engine thought of the move that was made last.
+    pub(super) fn note(&mut self, outlook: Outlook) {
+        self.outlooks.push((self.game.records().len(), outlook));
+    }
+
+    /// The clock of the player on turn runs from the first move on.
+    fn start_clock(&mut self, now: Duration) {
+        let is_timed = self.clocks[Color::Black].control() != TimeControl::None;
+        let runs =
+            is_timed && self.phase == Phase::Playing && !self.is_paused && !self.game.records().is_empty();
+        self.turn_began = runs.then_some(now);
+    }
+
+    /// Ends the game if the player on turn has no time left. Did it?
+    pub(super) fn flag(&mut self, now: Duration) -> bool {
+        let (Phase::Playing, Some(began)) = (&self.phase, self.turn_began) else { return false };
+        let color = self.game.to_move();
+        let mut clock = self.clocks[color];
+        if clock.spend(now.saturating_sub(began)) {
+            return false;
+        }
+        self.clocks[color] = clock;
+        self.turn_began = None;
+        self.phase = Phase::Over(format!("{}+T", color_letter(color.opponent())));
+        true
+    }
+
+    /// When the player on turn would have no time left; `None` if no clock runs.
+    pub(super) fn flag_falls(&self) -> Option<Duration> {
+        let began = self.turn_began?;
+        let clock = &self.clocks[self.game.to_move()];
+        let whole = match clock.control() {
+            TimeControl::ByoYomi { period, .. } if clock.is_overtime() => {
+                clock.left() + period * clock.stones_or_periods().saturating_sub(1)
+            }
+            TimeControl::ByoYomi { period, periods, .. } => clock.left() + period * periods,
+            _ => clock.left(),
+        };
+        Some(began + whole)
+    }
+
+    /// Engines and clocks wait, or go on.
+    pub(super) fn pause(&mut self, is_paused: bool, now: Duration) {
+        if self.is_paused == is_paused {
+            return;
+        }
+        self.is_paused = is_paused;
+        if is_paused {
+            // What has passed of the turn is lost, as if a move had been made, but nothing is added for one.
+            if let Some(began) = self.turn_began.take() {
+                let color = self.game.to_move();
+                let clock = &mut self.clocks[color];
+                let passed = now.saturating_sub(began);
+                if !clock.is_overtime() {
+                    clock.set_time_left(clock.left().saturating_sub(passed).max(Duration::from_secs(1)), 0);
+                }
+            }
+        } else {
+            self.start_clock(now);
+        }
+    }
+
+    /// Takes moves back until so many are left; without a number, until the same person is on turn again.
+    pub(super) fn undo(&mut self, to: Option<usize>, now: Duration) -> bool {
+        let count = self.game.records().len();
+        let person = |color: Color| self.seats[color] == Seat::Person;
+        let back = || {
+            let moves = self.game.records();
+            (0..count).rev().find(|&left| person(moves[left].color)).unwrap_or(count.saturating_sub(1))
+        };
+        let left = to.unwrap_or_else(back);
+        if left >= count {
+            // The game can be gone on with after its end, too.
+            let is_over = matches!(self.phase, Phase::Over(_)) && !self.game.is_over();
+            if is_over {
+                self.phase = Phase::Playing;
+                self.start_clock(now);
+            }
+            return is_over;
+        }
+        while self.game.records().len() > left && self.game.undo().is_some() {}
+        if let Some(clocks) = self.clocks_before.get(left) {
+            self.clocks = *clocks;
+        }
+        self.clocks_before.truncate(left);
+        self.outlooks.retain(|(number, _)| *number <= left);
+        self.phase = Phase::Playing;
+        self.start_clock(now);
+        true
+    }
+
+    /// The player on turn gives up; between two engines, nobody does.
+    pub(super) fn resign(&mut self) -> Result<(), Refusal> {
+        if self.phase != Phase::Playing {
+            return Err(Refusal::NotNow);
+        }
+        self.turn_began = None;
+        self.phase = Phase::Over(format!("{}+R", color_letter(self.game.to_move().opponent())));
+        Ok(())
+    }
+
+    /// A person gives up: with whose colour, if an engine is on turn?
+    pub(super) fn resign_person(&mut self) -> Result<(), Refusal> {
+        let turn = self.game.to_move();
+        if self.phase == Phase::Playing && self.seats[turn] != Seat::Person {
+            if self.seats[turn.opponent()] != Seat::Person {
+                return Err(Refusal::NotNow);
+            }
+            self.turn_began = None;
+            self.phase = Phase::Over(format!("{}+R", color_letter(turn)));
+            return Ok(());
+        }
+        self.resign()
+    }
+
+    /// Says which stones are dead, at the end.
+    pub(super) fn set_dead(&mut self, dead: PointSet) {
+        if let Phase::Marking(known) = &mut self.phase {
+            *known = dead;
+        }
+    }
+
+    /// The chain of a stone is dead, or is not.
+    pub(super) fn mark(&mut self, mv: Move) -> Result<(), Refusal> {
+        let (Phase::Marking(dead), Some(point)) = (&mut self.phase, mv.point()) else {
+            return Err(Refusal::NotNow);
+        };
+        let board = self.game.board();
+        if board.cell(point).color().is_none() {
+            return Err(Refusal::NotNow);
+        }
+        let was_dead = dead.contains(point);
+        for stone in board.chain(point) {
+            if was_dead {
+                dead.remove(stone);
+            } else {
+                dead.insert(stone);
+            }
+        }
+        Ok(())
+    }
+
+    /// The dead stones are agreed on.
+    pub(super) fn settle(&mut self) -> Result<(), Refusal> {
+        let Phase::Marking(dead) = &self.phase else { return Err(Refusal::NotNow) };
+        self.phase = Phase::Over(self.score(dead));
+        Ok(())
+    }
+
+    /// The game goes on after two passes: both are taken back.
+    pub(super) fn resume(&mut self, now: Duration) -> Result<(), Refusal> {
+        if !matches!(self.phase, Phase::Marking(_)) {
+            return Err(Refusal::NotNow);
+        }
+        let moves = self.game.records();
+        let passes = moves.iter().rev().take_while(|record| record.mv == Move::Pass).count();
+        self.undo(Some(moves.len() - passes.min(moves.len())), now);
+        Ok(())
+    }
+
+    fn score(&self, dead: &PointSet) -> String {
+        format_score(score::final_score(&self.game, dead))
+    }
+
+    /// What is left to the players: time, and stones or periods, for an engine to know.
+    pub(super) fn time_left(&self, now: Duration) -> Option<(TimeControl, ByColor<(Duration, u32)>)> {
+        let control = self.clocks[Color::Black].control();
+        if control == TimeControl::None {
+            return None;
+        }
+        let left = |color: Color| {
+            let clock = &self.clocks[color];
+            let began = self.turn_began.filter(|_| color == self.game.to_move());
+            let passed = began.map_or(Duration::ZERO, |began| now.saturating_sub(began));
+            (clock.left().saturating_sub(passed), clock.stones_or_periods())
+        };
+        Some((control, ByColor::new(left(Color::Black), left(Color::White))))
+    }
+
+    /// A player's name for records.
+    fn name(&self, color: Color, engines: &[String]) -> Option<String> {
+        let of_seat = match &self.seats[color] {
+            Seat::Person => None,
+            Seat::Kosumi { level } => Some(format!("Kosumi {} ({level})", env!("CARGO_PKG_VERSION"))),
+            Seat::Engine { number } => engines.get(*number).cloned(),
+        };
+        of_seat.or_else(|| self.names[color].clone())
+    }
+
+    /// The game as a record. The date is that of a game which began here.
+    pub(super) fn record(&self, engines: &[String], date: Option<String>) -> Tree {
+        let result = match &self.phase {
+            Phase::Over(result) => Some(result.clone()),
+            _ => None,
+        };
+        let name = |color| self.name(color, engines);
+        let date = self.date.clone().or(date);
+        let meta = Meta { black: name(Color::Black), white: name(Color::White), result, date, comment: None };
+        let mut tree = Tree::of_game(&self.game, &meta);
+        let line = tree.main_line();
+        for (number, outlook) in &self.outlooks {
+            if let Some(&id) = line.get(*number) {
+                let lead = format_score((outlook.score * 10.0).round() / 10.0);
+                let text = format!("B {:.1} %, {lead}, {} visits", 100.0 * outlook.win_rate, outlook.visits);
+                tree.at(id).comment(&text);
+            }
+        }
+        let control = self.clocks[Color::Black].control();
+        if control != TimeControl::None {
+            let main = control.main_time().unwrap_or_default().as_secs_f64();
+            let overtime = control.overtime_text().unwrap_or_default();
+            let root = tree.root();
+            tree.at(root).number("TM", main).line("OT", &overtime);
+        }
+        tree
+    }
+
+    /// Everything that a page draws. The date goes into the record.
+    pub(super) fn state(&self, engines: &[String], now: Duration, date: Option<String>) -> Value {
+        let (game, size) = (&self.game, self.game.size());
+        let at = |point| place(size, Move::Play(point));
+        let stones = |color: Color| -> String {
+            game.start().stones().filter(|stone| stone.1 == color).map(|stone| at(stone.0)).collect()
+        };
+        let moves: Vec<Value> = game
+            .records()
+            .iter()
+            .map(|record| {
+                let lifted: String = record.lifted.iter().map(|&point| at(point)).collect();
+                json!([color_letter(record.color).to_string(), place(size, record.mv), lifted])
+            })
+            .collect();
+        let (dead, area, count) = match &self.phase {
+            Phase::Marking(dead) => {
+                let owner = score::counting_owner(game.board(), dead, game.rules());
+                let mean = |point| owner[point].map_or(0.0, |owner: Color| owner.sign() as f32);
+                let means: Vec<f32> = size.points().map(mean).collect();
+                let dead: String = dead.iter().map(at).collect();
+                (dead, owners(size, &means), Some(self.score_parts(self.dead())))
+            }
+            _ => (String::new(), String::new(), None),
+        };
+        let rules = game.rules();
+        json!({
+            "is": "state",
+            "columns": size.columns(),
+            "rows": size.rows(),
+            "stars": star_points(size).into_iter().map(at).collect::<String>(),
+            "rules": rules.code_name(),
+            "friendly": rules.friendly_pass,
+            "komi": game.komi(),
+            "handicap": game.handicap(),
+            "start": { "B": stones(Color::Black), "W": stones(Color::White) },
+            "lost": { "B": game.start().prisoners(Color::Black), "W": game.start().prisoners(Color::White) },
+            "moves": moves,
+            "turn": color_letter(game.to_move()).to_string(),
+            "seats": { "B": self.seats[Color::Black], "W": self.seats[Color::White] },
+            "names": { "B": self.names[Color::Black], "W": self.names[Color::White] },
+            "clock": self.clock_state(now),
+            "phase": match &self.phase {
+                Phase::Playing => "playing",
+                Phase::Marking(_) => "marking",
+                Phase::Over(_) => "over",
+            },
+            "result": match &self.phase { Phase::Over(result) => Some(result), _ => None },
+            "dead": dead,
+            "area": area,
+            "count": count,
+            "paused": self.is_paused,
+            "outlooks": self.outlooks.iter().map(|(number, outlook)| {
+                json!([number, (outlook.win_rate * 1000.0).round(), (outlook.score * 10.0).round(), outlook.visits])
+            }).collect::<Vec<Value>>(),
+            "record": self.record(engines, date).to_string(),
+        })
+    }
+
+    fn dead(&self) -> &PointSet {
+        match &self.phase {
+            Phase::Marking(dead) => dead,
+            _ => &PointSet::EMPTY,
+        }
+    }
+
+    fn score_parts(&self, dead: &PointSet) -> Value {
+        let count = score::count(&self.game, dead);
+        let of = |color: Color| {
+            json!({
+                "territory": count.territory[color],
+                "stones": count.stones[color],
+                "captives": count.captives[color],
+            })
+        };
+        json!({
+            "B": of(Color::Black),
+            "W": of(Color::White),
+            "komi": count.komi,
+            "bonus": count.white_bonus,
+            "score": format_score(count.black_minus_white),
+        })
+    }
+
+    fn clock_state(&self, now: Duration) -> Value {
+        let control = self.clocks[Color::Black].control();
+        let (kind, period) = match control {
+            TimeControl::None => return Value::Null,
+            TimeControl::ByoYomi { period, .. } => ("byo-yomi", period),
+            TimeControl::Fischer { .. } => ("fischer", Duration::ZERO),
+            _ => ("absolute", Duration::ZERO),
+        };
+        let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        let of = |color: Color| {
+            let clock = &self.clocks[color];
+            let periods = match control {
+                TimeControl::ByoYomi { periods, .. } if !clock.is_overtime() => periods,
+                _ => clock.stones_or_periods(),
+            };
+            json!({ "left": milliseconds(clock.left()), "overtime": clock.is_overtime(), "periods": periods })
+        };
+        json!({
+            "kind": kind,
+            "period": milliseconds(period),
+            "B": of(Color::Black),
+            "W": of(Color::White),
+            "runs": self.turn_began.map(|_| color_letter(self.game.to_move()).to_string()),
+            "passed": self.turn_began.map_or(0, |began| milliseconds(now.saturating_sub(began))),
+        })
+    }
+}
+
+/// What a page may choose from.
+pub(super) fn choices(engines: &[String]) -> Value {
+    let rules = PRESETS.iter().map(|preset| json!({ "id": preset.names[0], "komi": preset.komi }));
+    json!({
+        "is": "choices",
+        "levels": LEVELS.iter().map(|level| level.id).collect::<Vec<_>>(),
+        "usual": USUAL,
+        "rules": rules.collect::<Vec<Value>>(),
+        "engines": engines,
+        "version": env!("CARGO_PKG_VERSION"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::browser::message::{ClockChoice, parse_place};
+
+    const NOW: Duration = Duration::ZERO;
+
+    fn table(side: usize) -> Table {
+        Table::new(BoardSize::square(side).unwrap(), Rules::default(), 7.5, 0)
+    }
+
+    fn wanted(side: usize) -> NewGame {
+        NewGame {
+            columns: side,
+            rows: side,
+            handicap: 0,
+            komi: None,
+            rules: "chinese-kgs".to_owned(),
+            black: Seat::Person,
+            white: Seat::Person,
+            clock: ClockChoice::None,
+        }
+    }
+
+    fn play(table: &mut Table, places: &[&str], now: Duration) {
+        for place in places {
+            let mv = parse_place(table.game.size(), place).unwrap();
+            table.play(mv, now).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_game_from_the_first_move_to_the_result() {
+        let mut table = table(5);
+        table.begin(&NewGame { komi: Some(0.5), ..wanted(5) }).unwrap();
+        play(&mut table, &["cc", "aa", "bb", "--", "--"], NOW);
+        assert!(matches!(table.phase, Phase::Marking(_)));
+        table.mark(parse_place(table.game.size(), "aa").unwrap()).unwrap();
+        assert_eq!(table.state(&[], NOW, None)["count"]["score"], "B+24.5");
+        assert_eq!(table.state(&[], NOW, None)["dead"], "aa");
+        table.settle().unwrap();
+        assert_eq!(table.phase, Phase::Over("B+24.5".to_owned()));
+        let text = table.record(&[], None).to_string();
+        assert!(text.contains("RE[B+24.5]"), "{text}");
+        let mut loaded = Table::new(BoardSize::square(19).unwrap(), Rules::default(), 7.5, 0);
+        loaded.load(text.as_bytes(), false).unwrap();
+        assert_eq!(loaded.game.records().len(), 5);
+        assert_eq!(table.play(Move::Pass, NOW), Err(Refusal::NotNow));
+    }
+
+    #[test]
+    fn refused_is_what_the_rules_forbid_and_nothing_changes() {
+        let mut table = table(5);
+        table.begin(&wanted(5)).unwrap();
+        play(&mut table, &["aa"], NOW);
+        let size = table.game.size();
+        assert_eq!(table.play(parse_place(size, "aa").unwrap(), NOW), Err(Refusal::Occupied));
+        for (change, name) in [
+            (NewGame { columns: 26, ..wanted(5) }, "size"),
+            (NewGame { columns: 0, ..wanted(5) }, "no size"),
+            (NewGame { handicap: 9, ..wanted(5) }, "handicap"),
+            (NewGame { handicap: 1, ..wanted(19) }, "handicap of one"),
+            (NewGame { komi: Some(f32::NAN), ..wanted(9) }, "komi"),
+            (NewGame { komi: Some(0.3), ..wanted(9) }, "komi in tenths"),
+            (NewGame { rules: "mahjong".into(), ..wanted(9) }, "rules"),
+            (NewGame { white: Seat::Engine { number: 0 }, ..wanted(9) }, "engine"),
+            (NewGame { black: Seat::Kosumi { level: "god".into() }, ..wanted(9) }, "level"),
+            (NewGame { clock: ClockChoice::Absolute { main: -1.0 }, ..wanted(9) }, "clock"),
+        ] {
+            assert_eq!(table.begin(&change), Err(Refusal::BadSettings), "{name}");
+        }
+        assert_eq!(table.load(b"no record", true).unwrap_err().refusal, Refusal::BadRecord);
+        let broken = b"(;SZ[9];B[ee];W[ee];B[dd])";
+        let bad = table.load(broken, false).unwrap_err();
+        assert_eq!(
+            (bad.text.as_str(), bad.can_be_partial),
+            ("move 2, White E5: occupied (at byte 16)", true)
+        );
+        assert_eq!((table.game.records().len(), table.game.size()), (1, BoardSize::square(5).unwrap()));
+        assert_eq!(table.load(broken, true).unwrap(), ["move 2, White E5: occupied (at byte 16)"]);
+        assert_eq!((table.game.records().len(), &table.phase), (1, &Phase::Playing));
+        let notes = table.load("(;SZ[9]RU[mahjong]PB[\u{e9}]CA[GBK];B[ee])".as_bytes(), false).unwrap();
+        assert_eq!(notes.len(), 2, "{notes:?}");
+    }
+
+    #[test]
+    fn saved_records_have_a_date_and_names() {
+        let mut table = table(9);
+        let today = || Some("2026-01-31".to_owned());
+        table.begin(&NewGame { white: Seat::Kosumi { level: USUAL.to_owned() }, ..wanted(9) }).unwrap();
+        let text = table.record(&[], today()).to_string();
+        assert!(
+            text.contains("DT[2026-01-31]") && text.contains("PW[Kosumi ") && !text.contains("PB["),
+            "{text}"
+        );
+        table.load(b"(;SZ[9]PB[Ann]PW[Bob]DT[1999];B[ee])", false).unwrap();
+        let text = table.record(&[], today()).to_string();
+        assert!(text.contains("DT[1999]") && text.contains("PB[Ann]PW[Bob]"), "{text}");
+    }
+
+    #[test]
+    fn undo_goes_back_to_the_person() {
+        let mut table = table(9);
+        let kosumi = Seat::Kosumi { level: USUAL.to_owned() };
+        table.begin(&NewGame { white: kosumi, ..wanted(9) }).unwrap();
+        play(&mut table, &["cc", "gg", "cg", "gc"], NOW);
+        assert!(table.undo(None, NOW));
+        assert_eq!(table.game.records().len(), 2);
+        assert!(table.undo(Some(0), NOW));
+        assert!(!table.undo(None, NOW));
+        play(&mut table, &["cc"], NOW);
+        table.resign_person().unwrap();
+        assert_eq!(table.phase, Phase::Over("W+R".to_owned()), "the person, although the engine is on turn");
+        assert!(table.undo(Some(1), NOW), "after the end the game can be gone on with");
+        assert_eq!(table.phase, Phase::Playing);
+    }
+
+    #[test]
+    fn time_runs_from_the_first_move_on_and_ends_the_game() {
+        let mut table = table(9);
+        let clock = ClockChoice::ByoYomi { main: 10.0, period: 5.0, periods: 2 };
+        table.begin(&NewGame { clock, ..wanted(9) }).unwrap();
+        let second = Duration::from_secs;
+        assert_eq!(table.flag_falls(), None);
+        play(&mut table, &["cc"], second(100));
+        assert_eq!(table.flag_falls(), Some(second(120)));
+        play(&mut table, &["gg"], second(112));
+        assert_eq!(table.clock_state(second(112))["W"]["periods"], 2);
+        assert_eq!(table.clock_state(second(112))["W"]["overtime"], true);
+        assert!(!table.flag(second(131)));
+        assert!(table.flag(second(133)));
+        assert_eq!(table.phase, Phase::Over("W+T".to_owned()));
+        table.undo(Some(1), second(200));
+        assert_eq!(table.flag_falls(), Some(second(220)), "what was left before the move is left again");
+    }
+
+    #[test]
+    fn names_of_a_record_are_text() {
+        let mut table = table(9);
+        table.load(b"(;SZ[9]PB[<script>alert(1)</script>]PW[\"]RE[<b>];B[cc])", false).unwrap();
+        let state = table.state(&[], NOW, None);
+        assert_eq!(state["names"]["B"], "<script>alert(1)</script>");
+        assert_eq!(state["phase"], "over");
+    }
+}

@@ -1,0 +1,303 @@
+//! Conditions on games.
+
+use super::examine::Examined;
+use super::reading::Entry;
+use super::records::read_game;
+use anyhow::Context;
+use clap::ValueEnum;
+use kosumi_go::board::{BoardSize, Color, Key};
+use kosumi_go::rules::Rules;
+use kosumi_go::sgf::facts::{Date, Ending, Outcome, Rank, Winner};
+use kosumi_go::sgf::repetition::{Cycle, Repetition};
+use kosumi_go::sgf::{Record, Strictness};
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// Conditions. A game has to meet all of them; of several values for one of them, one is enough. The empty list, and
+/// `None`, ask for nothing.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Criteria {
+    /// Size of the board.
+    pub sizes: Vec<BoardSize>,
+    /// Komi.
+    pub komi: Option<Span<f32>>,
+    /// Handicap stones.
+    pub handicap: Option<Span<u32>>,
+    /// Rules as the record names them, or "none".
+    pub rules: Vec<String>,
+    /// Part of a player's name.
+    pub players: Vec<String>,
+    /// Part of Black's name.
+    pub black: Vec<String>,
+    /// Part of White's name.
+    pub white: Vec<String>,
+    /// Grade of both players.
+    pub rank: Option<Span<Rank>>,
+    /// Days, as [`Date::days`] has them.
+    pub date: Option<Span<u32>>,
+    /// Who won, or by what.
+    pub results: Vec<ResultWord>,
+    /// Number of moves, passes included.
+    pub moves: Option<Span<usize>>,
+    /// Repetition.
+    pub repetitions: Vec<RepetitionWord>,
+    /// Only closed records in which every value makes sense and every move is legal, superko aside.
+    pub valid: bool,
+    /// Only the first of several games with the same moves, on turned or mirrored boards too.
+    pub unique: bool,
+    /// Games that come through the last position of this SGF file, turned or mirrored or not.
+    pub position: Option<PathBuf>,
+}
+
+/// Who won, or by what.
+// Its documentation is the help of the command line.
+#[allow(missing_docs)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum ResultWord {
+    Black,
+    White,
+    Draw,
+    Void,
+    /// The record says so, or nothing, or what makes no sense
+    Unknown,
+    Score,
+    Resign,
+    Time,
+    Forfeit,
+    /// Somebody won, the record does not say how
+    Unspecified,
+}
+
+impl ResultWord {
+    fn is_ending(self) -> bool {
+        use ResultWord::{Forfeit, Resign, Score, Time, Unspecified};
+        matches!(self, Score | Resign | Time | Forfeit | Unspecified)
+    }
+
+    fn of_winner(outcome: Option<Outcome>) -> ResultWord {
+        match outcome.map(|outcome| outcome.winner) {
+            Some(Winner::Player(Color::Black)) => ResultWord::Black,
+            Some(Winner::Player(Color::White)) => ResultWord::White,
+            Some(Winner::Nobody) => ResultWord::Draw,
+            Some(Winner::Void) => ResultWord::Void,
+            Some(Winner::Unknown) | None => ResultWord::Unknown,
+        }
+    }
+
+    fn of_ending(outcome: Option<Outcome>) -> Option<ResultWord> {
+        let outcome = outcome.filter(|outcome| matches!(outcome.winner, Winner::Player(_)))?;
+        Some(match outcome.ending {
+            Ending::Score(_) => ResultWord::Score,
+            Ending::Resign => ResultWord::Resign,
+            Ending::Time => ResultWord::Time,
+            Ending::Forfeit => ResultWord::Forfeit,
+            Ending::Unspecified => ResultWord::Unspecified,
+        })
+    }
+}
+
+/// A kind of repetition that a game may have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RepetitionWord {
+    /// Any.
+    Any,
+    /// One that positional superko forbids, kos retaken at once aside.
+    Positional,
+    /// The same for situational superko.
+    Situational,
+    /// The same for natural situational superko.
+    NaturalSituational,
+    /// This cycle.
+    Cycle(Cycle),
+}
+
+const RULES: [(&str, RepetitionWord); 4] = [
+    ("any", RepetitionWord::Any),
+    ("psk", RepetitionWord::Positional),
+    ("ssk", RepetitionWord::Situational),
+    ("nssk", RepetitionWord::NaturalSituational),
+];
+
+impl FromStr for RepetitionWord {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<RepetitionWord, String> {
+        let rule = RULES.into_iter().find(|(name, _)| *name == text).map(|(_, word)| word);
+        let cycle = || Cycle::ALL.into_iter().find(|cycle| cycle.name() == text).map(RepetitionWord::Cycle);
+        rule.or_else(cycle).ok_or_else(|| {
+            let names = RULES.iter().map(|(name, _)| *name).chain(Cycle::ALL.map(Cycle::name));
+            format!("one of {}", names.collect::<Vec<_>>().join(", "))
+        })
+    }
+}
+
+impl RepetitionWord {
+    fn holds(self, repetition: &Repetition) -> bool {
+        let beyond_ko = repetition.cycle != Cycle::SimpleKo;
+        match self {
+            RepetitionWord::Any => true,
+            RepetitionWord::Positional => beyond_ko && repetition.forbidden.positional,
+            RepetitionWord::Situational => beyond_ko && repetition.forbidden.situational,
+            RepetitionWord::NaturalSituational => beyond_ko && repetition.forbidden.natural_situational,
+            RepetitionWord::Cycle(cycle) => cycle == repetition.cycle,
+        }
+    }
+}
+
+/// From one value to another, both included; or from or up to one.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Span<T> {
+    low: Option<T>,
+    high: Option<T>,
+}
+
+impl<T: PartialOrd + Copy> Span<T> {
+    fn contains(&self, value: T) -> bool {
+        self.low.is_none_or(|low| low <= value) && self.high.is_none_or(|high| value <= high)
+    }
+
+    /// `A..B`, `A..`, `..B` or `A`, with a reader each for what begins and what ends the span.
+    fn of(
+        text: &str,
+        low: impl Fn(&str) -> Option<T>,
+        high: impl Fn(&str) -> Option<T>,
+    ) -> Result<Span<T>, String> {
+        let (first, last) = text.split_once("..").unwrap_or((text, text));
+        let side = |text: &str, read: &dyn Fn(&str) -> Option<T>| match text.trim() {
+            "" => Ok(None),
+            text => read(text).map(Some).ok_or_else(|| format!("{text:?} makes no sense here")),
+        };
+        let span = Span { low: side(first, &low)?, high: side(last, &high)? };
+        match (span.low, span.high) {
+            (None, None) => Err("a value, or a range as A..B, A.. or ..B".into()),
+            (Some(low), Some(high)) if low > high => Err("the range is empty".into()),
+            _ => Ok(span),
+        }
+    }
+}
+
+impl<T: FromStr + PartialOrd + Copy> Span<T> {
+    /// `A..B`, `A..`, `..B` or `A`.
+    ///
+    /// # Errors
+    /// What is wrong with the text, in words.
+    pub fn parse(text: &str) -> Result<Span<T>, String> {
+        let read = |text: &str| text.parse().ok();
+        Span::of(text, read, read)
+    }
+}
+
+/// A span of grades: `5k..3d`.
+///
+/// # Errors
+/// What is wrong with the text, in words.
+pub fn rank_span(text: &str) -> Result<Span<Rank>, String> {
+    Span::of(text, Rank::parse, Rank::parse)
+}
+
+/// Days as [`Date::days`] has them: a day, a month, a year, or a range of them.
+///
+/// # Errors
+/// What is wrong with the text, in words.
+pub fn date_span(text: &str) -> Result<Span<u32>, String> {
+    let days = |text: &str| Date::parse(text).map(Date::days);
+    Span::of(text, |text| Some(days(text)?.0), |text| Some(days(text)?.1))
+}
+
+impl Criteria {
+    /// The keys of the position that is looked for, under all symmetries.
+    ///
+    /// # Errors
+    /// If its file cannot be read.
+    pub fn positions(&self) -> anyhow::Result<Vec<Key>> {
+        let Some(path) = &self.position else { return Ok(Vec::new()) };
+        let game = read_game(path)?
+            .replay(Rules::default(), 0.0, None, Strictness::Tolerant)
+            .with_context(|| format!("cannot read {}", path.display()))?
+            .game;
+        Ok(game.board().symmetric_keys().collect())
+    }
+
+    /// Must the game be replayed, besides being read?
+    pub(super) fn need_replay(&self) -> bool {
+        self.valid || self.unique || self.position.is_some() || !self.repetitions.is_empty()
+    }
+
+    /// What the record says of itself.
+    pub(super) fn hold_for_record(&self, record: &Record) -> bool {
+        let is_one_of = |parts: &[String], names: &[&Option<String>]| {
+            let names: Vec<String> =
+                names.iter().filter_map(|name| Some(name.as_deref()?.to_lowercase())).collect();
+            let is_part = |part: &String| names.iter().any(|name| name.contains(&part.to_lowercase()));
+            parts.is_empty() || parts.iter().any(is_part)
+        };
+        let rank = |text: &Option<String>| text.as_deref().and_then(Rank::parse);
+        (self.sizes.is_empty() || self.sizes.contains(&record.size))
+            && self.komi.is_none_or(|span| record.komi.is_some_and(|komi| span.contains(komi)))
+            && self.handicap.is_none_or(|span| span.contains(record.handicap))
+            && (self.rules.is_empty() || self.rules.iter().any(|name| has_rules(record, name)))
+            && is_one_of(&self.players, &[&record.black, &record.white])
+            && is_one_of(&self.black, &[&record.black])
+            && is_one_of(&self.white, &[&record.white])
+            && self.rank.is_none_or(|span| {
+                [&record.black_rank, &record.white_rank]
+                    .into_iter()
+                    .all(|text| rank(text).is_some_and(|rank| span.contains(rank)))
+            })
+            && self.date.is_none_or(|span| {
+                let days = record.date.as_deref().and_then(Date::parse).map(Date::days);
+                // A year is in a span of days if it is as a whole.
+                days.is_some_and(|(first, last)| span.contains(first) && span.contains(last))
+            })
+            && self.holds_for_result(record.result.as_deref().and_then(Outcome::parse))
+            && self.moves.is_none_or(|span| span.contains(record.move_count()))
+    }
+
+    fn holds_for_result(&self, outcome: Option<Outcome>) -> bool {
+        let (endings, winners): (Vec<_>, Vec<_>) = self.results.iter().partition(|word| word.is_ending());
+        (winners.is_empty() || winners.contains(&ResultWord::of_winner(outcome)))
+            && (endings.is_empty()
+                || ResultWord::of_ending(outcome).is_some_and(|ending| endings.contains(&ending)))
+    }
+
+    /// What the replay shows.
+    pub(super) fn hold_for_replay(&self, entry: &Entry, examined: &Examined) -> bool {
+        let repeats = |word: &RepetitionWord| examined.repetitions.iter().any(|(_, found)| word.holds(found));
+        (!self.valid || entry.missing.is_none() && examined.is_valid())
+            && (self.repetitions.is_empty() || self.repetitions.iter().any(repeats))
+            && (self.position.is_none() || examined.has_position)
+    }
+}
+
+fn has_rules(record: &Record, name: &str) -> bool {
+    match &record.rules {
+        None => name == "none",
+        Some(rules) => {
+            let preset = Rules::preset(name).map(|preset| preset.names[0]);
+            rules.eq_ignore_ascii_case(name)
+                || preset.is_some() && record.known_rules().map(|preset| preset.names[0]) == preset
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans() {
+        let span = |text: &str| Span::<u32>::parse(text).map(|span| (span.low, span.high));
+        assert_eq!(span("5"), Ok((Some(5), Some(5))));
+        assert_eq!(span("5..7"), Ok((Some(5), Some(7))));
+        assert_eq!(span("5.."), Ok((Some(5), None)));
+        assert_eq!(span("..7"), Ok((None, Some(7))));
+        for text in ["", "..", "x", "7..5", "5..x", "1.5"] {
+            assert!(span(text).is_err(), "{text}");
+        }
+        assert!(Span::<f32>::parse("-0.5..6.5").unwrap().contains(0.5));
+        assert!(rank_span("5k..3d").unwrap().contains(Rank::parse("1d").unwrap()));
+        assert!(rank_span("3d..5k").is_err());
+        let date = date_span("2010..2011-06").unwrap();
+        assert_eq!((date.low, date.high), (Some(20100101), Some(20110631)));
+    }
+}

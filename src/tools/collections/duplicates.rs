@@ -1,0 +1,98 @@
+//! Games that are there more than once, on a turned or mirrored board too.
+
+use super::reading::Place;
+use hashbrown::HashMap;
+use kosumi_go::board::Key;
+use std::sync::Arc;
+
+/// Half of a key is enough to tell games apart: among ten million different ones, two have the same half with a
+/// probability of 3·10⁻⁶.
+fn half(key: Key) -> u64 {
+    key.0 as u64
+}
+
+/// What is kept of a game: 16 bytes with its key.
+#[derive(Clone, Copy, Debug)]
+struct First {
+    /// Number of the game among all, from 1, in 32 bits: more games than that do not fit into memory either.
+    number: u32,
+    /// A part of the key of its moves as they are.
+    plain: u32,
+}
+
+/// A place in the input from which on games are numbered without a gap.
+#[derive(Clone, Debug)]
+struct Anchor {
+    number: u64,
+    place: Place,
+}
+
+/// Finds games that were there before.
+#[derive(Debug, Default)]
+pub struct Duplicates {
+    games: HashMap<u64, First>,
+    anchors: Vec<Anchor>,
+}
+
+/// The game that a duplicate repeats.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Original {
+    /// The file.
+    pub source: Arc<str>,
+    /// Which game of the file, from 1.
+    pub game: u64,
+    /// Is the board the same way round?
+    pub is_same: bool,
+}
+
+impl Duplicates {
+    /// The game that this one repeats; without one, it is kept as an original. `identity` is the same for turned
+    /// boards, `plain` is not.
+    pub fn check(&mut self, number: u64, place: &Place, identity: Key, plain: Key) -> Option<Original> {
+        let is_next = self.anchors.last().is_some_and(|anchor| {
+            Arc::ptr_eq(&anchor.place.source, &place.source)
+                && number - anchor.number == place.game - anchor.place.game
+        });
+        if !is_next {
+            self.anchors.push(Anchor { number, place: place.clone() });
+        }
+        let this = First { number: u32::try_from(number).unwrap_or(u32::MAX), plain: plain.0 as u32 };
+        let first = *self.games.entry(half(identity)).or_insert(this);
+        if first.number == this.number {
+            return None;
+        }
+        let first_number = u64::from(first.number);
+        let at = self.anchors.partition_point(|anchor| anchor.number <= first_number);
+        let anchor = self.anchors.get(at.checked_sub(1)?)?;
+        Some(Original {
+            source: anchor.place.source.clone(),
+            game: anchor.place.game + (first_number - anchor.number),
+            is_same: first.plain == this.plain,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn originals_are_named() {
+        let (a, b): (Arc<str>, Arc<str>) = ("a".into(), "b".into());
+        let place = |source: &Arc<str>, game| Place { source: source.clone(), game, offset: 0 };
+        let mut duplicates = Duplicates::default();
+        let mut check = |number, source, game, identity, plain| {
+            duplicates
+                .check(number, &place(source, game), Key(identity), Key(plain))
+                .map(|original| (original.source.to_string(), original.game, original.is_same))
+        };
+        assert_eq!(check(1, &a, 1, 10, 1), None);
+        assert_eq!(check(2, &a, 2, 20, 2), None);
+        // A record that could not be read was the third.
+        assert_eq!(check(3, &a, 4, 30, 3), None);
+        assert_eq!(check(4, &b, 1, 40, 4), None);
+        assert_eq!(check(5, &b, 2, 30, 3), Some(("a".into(), 4, true)));
+        assert_eq!(check(6, &b, 3, 20, 9), Some(("a".into(), 2, false)));
+        assert_eq!(check(7, &b, 4, 40, 4), Some(("b".into(), 1, true)));
+    }
+}

@@ -1,0 +1,166 @@
+//! Games that meet conditions, byte for byte as they were.
+
+use super::criteria::Criteria;
+use super::duplicates::Duplicates;
+use super::examine::{Examined, problem};
+use super::output::Output;
+use super::pipeline::Work;
+use super::reading::{Batch, Entry};
+use kosumi_go::board::Key;
+use kosumi_go::rng::Rng;
+use kosumi_go::sgf::collection::Missing;
+use kosumi_go::sgf::{Record, SgfError};
+use serde::{Deserialize, Serialize};
+use std::io;
+use std::ops::ControlFlow;
+
+/// A record that could be read.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Judged {
+    /// Index in the batch.
+    index: usize,
+    meets: bool,
+    /// The keys for finding duplicates, if that is asked for.
+    keys: Option<(Key, Key)>,
+}
+
+/// Which games are taken.
+#[derive(Clone, Debug)]
+pub struct Filter {
+    criteria: Criteria,
+    /// Keys of the position that is looked for.
+    positions: Vec<Key>,
+    /// Take the games that do not meet the conditions.
+    invert: bool,
+    /// Stop after so many games.
+    limit: u64,
+}
+
+impl Filter {
+    /// Games that meet the conditions, or with `invert` those that do not, up to a limit.
+    ///
+    /// # Errors
+    /// If the file with the position that is looked for cannot be read.
+    pub fn new(criteria: Criteria, invert: bool, limit: Option<u64>) -> anyhow::Result<Filter> {
+        let positions = criteria.positions()?;
+        Ok(Filter { criteria, positions, invert, limit: limit.unwrap_or(u64::MAX) })
+    }
+
+    /// Says of every record of a batch that can be read whether it meets the conditions.
+    pub fn judge(&self, batch: &Batch) -> Work<Vec<Judged>> {
+        let mut judged = Vec::new();
+        let mut problems = Vec::new();
+        for (index, entry) in batch.entries.iter().enumerate() {
+            match self.judge_record(batch.bytes(entry), index, entry) {
+                Ok(found) => judged.push(found),
+                Err(error) => problems.push(problem(batch, entry, &error)),
+            }
+        }
+        Work { result: judged, problems }
+    }
+
+    fn judge_record(&self, bytes: &[u8], index: usize, entry: &Entry) -> Result<Judged, SgfError> {
+        let record = Record::parse(bytes)?;
+        let mut meets = self.criteria.hold_for_record(&record);
+        let mut keys = None;
+        if meets && self.criteria.need_replay() {
+            let examined = Examined::of_record(record, &self.positions)?;
+            meets = self.criteria.hold_for_replay(entry, &examined);
+            keys = examined.identity().map(|identity| (identity, examined.key.plain()));
+        }
+        Ok(Judged { index, meets, keys })
+    }
+}
+
+/// Some of the records, each with the same chance.
+///
+/// CITE: Vitter, "Random sampling with a reservoir" (1985), algorithm R.
+#[derive(Debug)]
+struct Reservoir {
+    size: u32,
+    rng: Rng,
+    seen: u32,
+    records: Vec<(u64, Vec<u8>, Missing)>,
+}
+
+impl Reservoir {
+    fn add(&mut self, number: u64, bytes: &[u8], missing: Missing) {
+        self.seen = self.seen.saturating_add(1);
+        let record = || (number, bytes.to_vec(), missing);
+        if self.seen <= self.size {
+            self.records.push(record());
+        } else if let Some(slot) = self.records.get_mut(self.rng.below(self.seen) as usize) {
+            *slot = record();
+        }
+    }
+}
+
+/// The games that are taken, on their way to the output.
+pub struct Selection {
+    filter: Filter,
+    output: Output,
+    duplicates: Duplicates,
+    reservoir: Option<Reservoir>,
+    kept: u64,
+}
+
+impl std::fmt::Debug for Selection {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Selection")
+            .field("filter", &self.filter)
+            .field("kept", &self.kept)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Selection {
+    /// Nothing yet. Of all games that the filter takes, only so many are written if there is a `sample`: its size, and
+    /// the seed that decides it.
+    pub fn new(filter: Filter, output: Output, sample: Option<(u32, u64)>) -> Selection {
+        let reservoir =
+            sample.map(|(size, seed)| Reservoir { size, rng: Rng::new(seed), seen: 0, records: Vec::new() });
+        Selection { filter, output, duplicates: Duplicates::default(), reservoir, kept: 0 }
+    }
+
+    /// Takes the games of the next batch. Breaks when there are enough.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    pub fn add(&mut self, batch: &Batch, judged: Vec<Judged>) -> io::Result<ControlFlow<()>> {
+        for Judged { index, mut meets, keys } in judged {
+            if self.kept >= self.filter.limit {
+                return Ok(ControlFlow::Break(()));
+            }
+            let Some(entry) = batch.entries.get(index) else { continue };
+            if let Some((identity, plain)) = keys.filter(|_| meets && self.filter.criteria.unique) {
+                meets = self.duplicates.check(entry.number, &entry.place, identity, plain).is_none();
+            }
+            if meets == self.filter.invert {
+                continue;
+            }
+            self.kept += 1;
+            match &mut self.reservoir {
+                Some(reservoir) => reservoir.add(entry.number, batch.bytes(entry), entry.missing),
+                None => self.output.write(batch.bytes(entry), entry.missing)?,
+            }
+        }
+        Ok(if self.kept < self.filter.limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+    }
+
+    /// Ends the output. Returns how many games the filter took, and how many of them were written.
+    ///
+    /// # Errors
+    /// If the rest cannot be written.
+    pub fn finish(mut self) -> io::Result<(u64, u64)> {
+        let mut written = self.kept;
+        if let Some(mut reservoir) = self.reservoir {
+            written = reservoir.records.len() as u64;
+            reservoir.records.sort_by_key(|&(number, ..)| number);
+            for (_, bytes, missing) in &reservoir.records {
+                self.output.write(bytes, *missing)?;
+            }
+        }
+        self.output.finish()?;
+        Ok((self.kept, written))
+    }
+}

@@ -1,0 +1,103 @@
+//! What rules forbid in the games of a collection.
+
+use super::examine::problem;
+use super::pipeline::Work;
+use super::reading::{Batch, Entry};
+use kosumi_go::game::Game;
+use kosumi_go::rules::Rules;
+use kosumi_go::sgf::{Record, Step, Strictness, source_offset};
+use serde::{Deserialize, Serialize};
+
+/// What the games of a batch came to.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Replayed {
+    /// Games that were replayed.
+    pub games: u64,
+    /// Moves that were played in them.
+    pub moves: u64,
+    /// Games with a violation.
+    pub bad_games: u64,
+    /// Moves and values that the rules forbid or nobody can follow.
+    pub violations: u64,
+    /// Positions whose key was not that of their stones.
+    pub wrong_keys: u64,
+    /// The first violations, in words.
+    pub lines: Vec<String>,
+    /// Records of which there is something to say that is no violation.
+    pub noted: u64,
+    /// What there is to say of the first of them.
+    pub notes: Vec<String>,
+}
+
+impl Replayed {
+    /// Replays the games of a batch, each under the rules that `rules_for` says. At the most `list` violations are put
+    /// into words.
+    pub fn of(batch: &Batch, rules_for: impl Fn(&Record) -> Rules, list: usize) -> Work<Replayed> {
+        let mut result = Replayed::default();
+        let mut problems = Vec::new();
+        for entry in &batch.entries {
+            match Record::parse(batch.bytes(entry)) {
+                Ok(record) => result.add(batch, entry, &record, rules_for(&record), list),
+                Err(error) => problems.push(problem(batch, entry, &error)),
+            }
+        }
+        Work { result, problems }
+    }
+
+    /// Adds the counts of another batch, and none of its words.
+    pub fn merge(&mut self, other: &Replayed) {
+        self.games += other.games;
+        self.moves += other.moves;
+        self.bad_games += other.bad_games;
+        self.violations += other.violations;
+        self.wrong_keys += other.wrong_keys;
+        self.noted += other.noted;
+    }
+
+    fn add(&mut self, batch: &Batch, entry: &Entry, record: &Record, rules: Rules, list: usize) {
+        let before = self.violations;
+        // The number of the move, if it is one, the place in the text, and what is wrong.
+        let mut found: Vec<(Option<usize>, usize, String)> = Vec::new();
+        let mut moves = 0;
+        let observe = |step: Step<'_>, game: &Game| {
+            let board = game.board();
+            if board.key() != board.recomputed_key() {
+                self.wrong_keys += 1;
+            }
+            if let Step::Move { number, recorded, objection, .. } = step {
+                moves = number;
+                if let (Some(reason), Ok(mv)) = (objection, &recorded.mv) {
+                    let what = format!("{} {mv}: {}", recorded.color, reason);
+                    found.push((Some(number), recorded.offset, what));
+                }
+            }
+        };
+        let komi = record.komi_under(rules);
+        match record.replay_observed(rules, komi, None, Strictness::Tolerant, observe) {
+            Ok(replayed) => found.extend(replayed.warnings.into_iter().map(|warning| {
+                let end = if warning.kind.number().is_some() { ", the replay ends here" } else { "" };
+                let what = warning.kind.without_number() + end;
+                (warning.kind.number(), warning.offset, what)
+            })),
+            Err(error) => found.push((None, error.offset, error.kind.to_string())),
+        }
+        found.sort_by_key(|(_, offset, _)| *offset);
+        let notes = record.notes(rules, komi, false);
+        if !notes.is_empty() {
+            self.noted += 1;
+            let room = list.saturating_sub(self.notes.len());
+            let place = format!("{}: game {}", entry.place.source, entry.place.game);
+            self.notes.extend(notes.into_iter().take(room).map(|note| format!("{place}: {note}")));
+        }
+        self.games += 1;
+        self.moves += moves as u64;
+        self.violations += found.len() as u64;
+        self.bad_games += u64::from(self.violations > before);
+        let room = list.saturating_sub(self.lines.len());
+        self.lines.extend(found.into_iter().take(room).map(|(number, offset, what)| {
+            let byte = entry.place.offset + source_offset(batch.bytes(entry), offset) as u64;
+            let number = number.map(|number| format!(", move {number}")).unwrap_or_default();
+            format!("{}: game {}, byte {byte}{number}: {what}", entry.place.source, entry.place.game)
+        }));
+    }
+}

@@ -1,0 +1,373 @@
+//! From paths to batches of game records: folders, archives, compressed and plain files.
+//!
+//! One thread does all of this; see `pipeline.rs`. Its memory is bounded by the longest record and
+//! the size of a batch, whatever there is to read.
+
+use super::decode::{Format, peek, unpacked};
+use super::stream::RecordStream;
+use crate::words::as_text;
+use kosumi_go::sgf::SgfErrorKind;
+use kosumi_go::sgf::collection::{Missing, Piece, RECORD_LIMIT};
+use rawzip::{CompressionMethod, ZipArchive};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, BufReader, Read};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use walkdir::WalkDir;
+
+/// Where a record stands.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Place {
+    /// The file; of an archive, `archive.zip:entry`.
+    pub source: Arc<str>,
+    /// Which game of the file, from 1.
+    pub game: u64,
+    /// Its first byte in the unpacked file, from 0.
+    pub offset: u64,
+}
+
+/// A record of a batch.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Entry {
+    /// Where it stands.
+    pub place: Place,
+    /// Which record of all that are read, from 1.
+    pub number: u64,
+    /// Its bytes among those of the batch.
+    pub range: Range<usize>,
+    /// What it lacks at its end.
+    pub missing: Missing,
+}
+
+/// Something that cannot be read: a record, or a file from some place on.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Problem {
+    /// The file, as in [`Place`].
+    pub source: Arc<str>,
+    /// Which game of the file, from 1; `None` if the file itself is the problem.
+    pub game: Option<u64>,
+    /// Byte of the unpacked file.
+    pub offset: u64,
+    /// What is wrong.
+    pub reason: String,
+    /// Could the file not be read, or not to the end?
+    pub is_fatal: bool,
+}
+
+/// Records that are worked on together. How they are divided depends on the input alone.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Batch {
+    #[serde(with = "as_text")]
+    bytes: Vec<u8>,
+    /// Its records.
+    pub entries: Vec<Entry>,
+    /// What could not be read.
+    pub problems: Vec<Problem>,
+    /// Files that begin in this batch; the entries of archives count, the archives do not.
+    pub files: u64,
+    /// Unpacked bytes that were read for it.
+    pub unpacked: u64,
+}
+
+impl Batch {
+    /// The bytes of one of its records.
+    pub fn bytes(&self, entry: &Entry) -> &[u8] {
+        self.bytes.get(entry.range.clone()).unwrap_or_default()
+    }
+
+    fn is_full(&self) -> bool {
+        self.entries.len() >= 256 || self.bytes.len() >= 1 << 20 || self.problems.len() >= 256
+    }
+}
+
+/// What no input may exceed.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Bytes of a record.
+    pub record: usize,
+    /// A file that becomes larger than this …
+    pub unpacked: u64,
+    /// … and so many times as large as it is on disk is no collection but a bomb.
+    pub expansion: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        // Game records compress to a third or a tenth, a thousand copies of one to a few hundredths of that.
+        Limits { record: RECORD_LIMIT, unpacked: 1 << 30, expansion: 500 }
+    }
+}
+
+/// Reads paths and makes batches.
+pub(super) struct Reading<'a, F> {
+    limits: Limits,
+    /// Packed bytes read so far, for whoever shows progress.
+    consumed: &'a AtomicU64,
+    /// A file or folder that is never read: the one that is being written.
+    except: Option<PathBuf>,
+    /// Takes a batch; false if no more are wanted.
+    send: F,
+    batch: Batch,
+    number: u64,
+    is_stopped: bool,
+}
+
+impl<'a, F: FnMut(Batch) -> bool> Reading<'a, F> {
+    pub(super) fn new(limits: Limits, consumed: &'a AtomicU64, except: Option<PathBuf>, send: F) -> Self {
+        Reading { limits, consumed, except, send, batch: Batch::default(), number: 0, is_stopped: false }
+    }
+
+    /// Reads everything, in the order of the paths, and folders in the order of names.
+    pub(super) fn run(mut self, paths: &[PathBuf]) {
+        for path in paths {
+            if self.is_stopped {
+                return;
+            }
+            if path.as_os_str() == "-" {
+                self.stream("standard input".into(), io::stdin().lock());
+            } else if path.is_dir() {
+                self.folder(path);
+            } else {
+                self.file(path);
+            }
+        }
+        self.flush();
+    }
+
+    fn flush(&mut self) {
+        let batch = std::mem::take(&mut self.batch);
+        self.is_stopped |= !(self.send)(batch);
+    }
+
+    /// The file cannot be read, or not behind this byte.
+    fn failed(&mut self, source: &Arc<str>, offset: u64, reason: impl ToString) {
+        let (source, reason) = (source.clone(), reason.to_string());
+        self.batch.problems.push(Problem { source, game: None, offset, reason, is_fatal: true });
+    }
+
+    fn folder(&mut self, path: &Path) {
+        for entry in WalkDir::new(path).follow_links(true).sort_by_file_name() {
+            match entry {
+                Ok(entry) if entry.file_type().is_file() && is_collection(&name_of(entry.path())) => {
+                    self.file(entry.path());
+                }
+                Ok(_) => {}
+                Err(error) => {
+                    let source = error.path().map_or_else(|| name_of(path), name_of);
+                    let reason = error.io_error().map_or_else(|| error.to_string(), io::Error::to_string);
+                    self.failed(&source, 0, reason);
+                }
+            }
+            if self.is_stopped {
+                return;
+            }
+        }
+    }
+
+    fn file(&mut self, path: &Path) {
+        if let Some(except) = &self.except
+            && fs::canonicalize(path).is_ok_and(|path| path.starts_with(except))
+        {
+            return;
+        }
+        let source = name_of(path);
+        let opened = File::open(path).and_then(|file| Ok((Format::Zip == format_of(&file)?, file)));
+        match opened {
+            Ok((true, file)) => {
+                if let Err(error) = self.archive(&source, file) {
+                    self.failed(&source, 0, error);
+                }
+            }
+            Ok((false, file)) => self.stream(source, file),
+            Err(error) => self.failed(&source, 0, error),
+        }
+    }
+
+    fn stream(&mut self, source: Arc<str>, reader: impl Read) {
+        self.batch.files += 1;
+        let consumed = self.consumed;
+        let start = consumed.load(Ordering::Relaxed);
+        let counted = Counted { reader, consumed };
+        let packed = || consumed.load(Ordering::Relaxed) - start;
+        let mut unpacked_bytes = 0;
+        let read = unpacked(BufReader::with_capacity(1 << 16, counted))
+            .and_then(|reader| self.split(&source, reader, &packed, &mut unpacked_bytes));
+        if let Err(error) = read {
+            self.failed(&source, unpacked_bytes, error);
+        }
+    }
+
+    /// The entries of a zip archive, in the order of its directory. The directory is read piece by piece: an
+    /// archive of any number of entries takes the same memory.
+    fn archive(&mut self, source: &Arc<str>, file: File) -> Result<(), rawzip::Error> {
+        let packed = file.metadata().map_or(0, |metadata| metadata.len());
+        let mut buffer = vec![0; rawzip::RECOMMENDED_BUFFER_SIZE];
+        let archive = ZipArchive::from_file(file, &mut buffer)?;
+        let (expected, mut found) = (archive.entries_hint(), 0);
+        let mut unpacked_bytes = 0;
+        let mut entries = archive.entries(&mut buffer);
+        while let Some(header) = entries.next_entry()? {
+            found += 1;
+            let path = header.file_path();
+            let name = String::from_utf8_lossy(path.as_bytes());
+            if header.is_dir() || !is_collection(&name) {
+                continue;
+            }
+            self.batch.files += 1;
+            let inner: Arc<str> = format!("{source}:{name}").into();
+            let method = header.compression_method();
+            let entry = archive.get_entry(header.wayfinder())?;
+            let stream: Result<Box<dyn Read>, String> = if header.flags().is_encrypted() {
+                Err("the entry is encrypted".into())
+            } else if method == CompressionMethod::STORE {
+                Ok(Box::new(entry.reader()))
+            } else if method == CompressionMethod::DEFLATE {
+                Ok(Box::new(flate2::read::DeflateDecoder::new(entry.reader())))
+            } else {
+                Err(format!("the entry is compressed by a method that is not supported ({method:?})"))
+            };
+            let read = stream.map_err(io::Error::other).and_then(|stream| {
+                let stream = unpacked(entry.verifying_reader(stream))?;
+                self.split(&inner, stream, &|| packed, &mut unpacked_bytes)
+            });
+            if let Err(error) = read {
+                self.failed(&inner, 0, error);
+            }
+            self.consumed.fetch_add(header.compressed_size_hint(), Ordering::Relaxed);
+            if self.is_stopped {
+                return Ok(());
+            }
+            if self.limits.is_exceeded(packed, unpacked_bytes) {
+                break;
+            }
+        }
+        if found < expected && !self.limits.is_exceeded(packed, unpacked_bytes) {
+            let reason = format!("the directory has {found} entries instead of {expected}");
+            self.failed(source, 0, reason);
+        }
+        Ok(())
+    }
+
+    /// The records of an unpacked stream. `total` counts the unpacked bytes of the whole file on disk.
+    fn split(
+        &mut self,
+        source: &Arc<str>,
+        reader: impl Read,
+        packed: &dyn Fn() -> u64,
+        total: &mut u64,
+    ) -> io::Result<()> {
+        let mut records = RecordStream::new(reader, self.limits.record);
+        let mut game = 0;
+        while !self.is_stopped {
+            let length = records.read()?;
+            *total += length as u64;
+            self.batch.unpacked += length as u64;
+            if self.limits.is_exceeded(packed(), *total) {
+                let times = *total / packed().max(1);
+                return Err(io::Error::other(format!("it unpacks to more than {times} times its size")));
+            }
+            records.split(&mut |piece| self.piece(source, &mut game, piece));
+            if length == 0 {
+                break;
+            }
+        }
+        if game == 0 && !self.is_stopped {
+            let (source, reason) = (source.clone(), SgfErrorKind::NoGame.to_string());
+            self.batch.problems.push(Problem { source, game: None, offset: 0, reason, is_fatal: false });
+        }
+        Ok(())
+    }
+
+    fn piece(&mut self, source: &Arc<str>, game: &mut u64, piece: Piece<'_>) {
+        if self.is_stopped {
+            return;
+        }
+        *game += 1;
+        match piece {
+            Piece::Record(record) => {
+                self.number += 1;
+                let start = self.batch.bytes.len();
+                self.batch.bytes.extend_from_slice(record.bytes);
+                self.batch.entries.push(Entry {
+                    place: Place { source: source.clone(), game: *game, offset: record.offset },
+                    number: self.number,
+                    range: start..self.batch.bytes.len(),
+                    missing: record.missing,
+                });
+            }
+            Piece::TooLong { offset } => {
+                let reason = format!("the record is longer than {} bytes", self.limits.record);
+                let source = source.clone();
+                self.batch.problems.push(Problem {
+                    source,
+                    game: Some(*game),
+                    offset,
+                    reason,
+                    is_fatal: false,
+                });
+            }
+        }
+        if self.batch.is_full() {
+            self.flush();
+        }
+    }
+}
+
+impl Limits {
+    fn is_exceeded(self, packed: u64, unpacked: u64) -> bool {
+        unpacked > self.unpacked && unpacked / packed.max(1) >= self.expansion
+    }
+}
+
+fn format_of(file: &File) -> io::Result<Format> {
+    use std::io::Seek;
+    let mut file = file;
+    if !file.metadata()?.is_file() {
+        // A pipe cannot be read twice; and an archive cannot come through one.
+        return Ok(Format::Plain);
+    }
+    let (format, _) = peek(&mut file)?;
+    file.rewind()?;
+    Ok(format)
+}
+
+fn name_of(path: &Path) -> Arc<str> {
+    path.display().to_string().into()
+}
+
+/// Is it a file that is read when it lies in a folder or an archive?
+fn is_collection(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    [".sgf", ".mgt", ".gz", ".zst", ".zip"].iter().any(|end| name.ends_with(end))
+}
+
+/// A reader that counts.
+struct Counted<'a, R> {
+    reader: R,
+    consumed: &'a AtomicU64,
+}
+
+impl<R: Read> Read for Counted<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.reader.read(buffer)?;
+        self.consumed.fetch_add(length as u64, Ordering::Relaxed);
+        Ok(length)
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.source)?;
+        if let Some(game) = self.game {
+            write!(f, "game {game}, ")?;
+        }
+        if self.game.is_some() || self.offset > 0 {
+            write!(f, "byte {}: ", self.offset)?;
+        }
+        f.write_str(&self.reason)
+    }
+}

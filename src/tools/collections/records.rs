@@ -1,0 +1,193 @@
+//! Records one after the other, for whoever needs them one at a time or all in memory.
+
+use super::decode::unpacked;
+use super::stream::RecordStream;
+use crate::files::files_below;
+use anyhow::{Context, bail};
+use kosumi_go::sgf::Record;
+use kosumi_go::sgf::collection::{Missing, Piece, RECORD_LIMIT};
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// Files and folders below a folder of records, at most.
+const MOST_FILES: usize = 100_000;
+
+/// A record of a stream.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Found {
+    /// Its bytes, and what is missing at their end.
+    Record(Vec<u8>, Missing),
+    /// One that begins at this byte of the unpacked stream is too long.
+    TooLong(u64),
+}
+
+/// The records of a file, in order.
+pub struct Records {
+    /// `None` behind the end.
+    stream: Option<RecordStream<Box<dyn Read>>>,
+    path: PathBuf,
+    found: VecDeque<Found>,
+}
+
+impl std::fmt::Debug for Records {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Records").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+impl Records {
+    /// The records of a file, plain or compressed (gzip, Zstandard); `-` is the standard input.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub fn open(path: &Path) -> anyhow::Result<Records> {
+        let stream: io::Result<Box<dyn Read>> = match path.to_str() {
+            Some("-") => unpacked(io::stdin()),
+            _ => File::open(path).and_then(unpacked),
+        };
+        let stream = stream.with_context(|| format!("cannot open {}", path.display()))?;
+        Ok(Records::new(stream, path))
+    }
+
+    fn new(stream: Box<dyn Read>, path: &Path) -> Records {
+        let stream = Some(RecordStream::new(stream, RECORD_LIMIT));
+        Records { stream, path: path.to_owned(), found: VecDeque::new() }
+    }
+
+    /// Reads on until there is a record or the stream ends.
+    fn read(&mut self) -> io::Result<()> {
+        let Records { stream: source, found, .. } = self;
+        let Some(stream) = source else { return Ok(()) };
+        let length = stream.read()?;
+        stream.split(&mut |piece| {
+            found.push_back(match piece {
+                Piece::Record(record) => Found::Record(record.bytes.to_owned(), record.missing),
+                Piece::TooLong { offset } => Found::TooLong(offset),
+            });
+        });
+        if length == 0 {
+            *source = None;
+        }
+        Ok(())
+    }
+}
+
+impl Iterator for Records {
+    type Item = anyhow::Result<Found>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while self.found.is_empty() && self.stream.is_some() {
+            if let Err(error) = self.read() {
+                self.stream = None;
+                return Some(Err(error).with_context(|| format!("cannot read {}", self.path.display())));
+            }
+        }
+        self.found.pop_front().map(Ok)
+    }
+}
+
+/// The bytes of a game in a file, counted from 1.
+///
+/// # Errors
+/// If the file cannot be read, or has no such game.
+pub fn nth_game(path: &Path, game: u32) -> anyhow::Result<Vec<u8>> {
+    let name = path.display();
+    if game == 1 {
+        let mut bytes = Vec::new();
+        let whole = File::open(path).and_then(unpacked);
+        whole
+            .and_then(|stream| stream.take(RECORD_LIMIT as u64 + 1).read_to_end(&mut bytes))
+            .with_context(|| name.to_string())?;
+        // A collection may be longer; of a single record that is longer only the beginning would be seen.
+        if bytes.len() <= RECORD_LIMIT {
+            return Ok(bytes);
+        }
+    }
+    let mut seen = 0;
+    for found in Records::open(path)? {
+        let found = found?;
+        seen += 1;
+        if seen == game {
+            return match found {
+                Found::Record(bytes, _) => Ok(bytes),
+                Found::TooLong(offset) => bail!("{name}: the record at byte {offset} is too long"),
+            };
+        }
+    }
+    bail!("{name} has no game {game}; it has {seen}")
+}
+
+/// The record in a file, the first one if there are more.
+///
+/// # Errors
+/// If the file cannot be read, or is no record.
+pub fn read_game(path: &Path) -> anyhow::Result<Record> {
+    Record::parse(&nth_game(path, 1)?).with_context(|| format!("cannot read {}", path.display()))
+}
+
+/// The records in a file or in a folder and the folders below it, by name. A file that is no record is an error: it
+/// would be missing without anybody knowing.
+///
+/// # Errors
+/// If something cannot be read.
+pub fn read_folder(path: &Path) -> anyhow::Result<Vec<(String, Record)>> {
+    let files = files_below(path, MOST_FILES);
+    let mut files = files.with_context(|| format!("cannot read records from {}", path.display()))?;
+    if path.is_dir() {
+        files.retain(|file| file.extension().is_some_and(|end| end.eq_ignore_ascii_case("sgf")));
+    }
+    files.sort();
+    let read = |file: PathBuf| {
+        let record = read_game(&file)?;
+        let name = file.strip_prefix(path).ok().filter(|name| !name.as_os_str().is_empty());
+        let name = name.unwrap_or(file.file_name().map_or(&file, Path::new));
+        Ok((name.display().to_string(), record))
+    };
+    files.into_iter().map(read).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn records(text: &'static str) -> Vec<(String, bool)> {
+        let records = Records::new(Box::new(text.as_bytes()), Path::new("test"));
+        let text = |found| match found {
+            Found::Record(bytes, missing) => (String::from_utf8(bytes).unwrap(), missing.is_none()),
+            Found::TooLong(offset) => panic!("too long at {offset}"),
+        };
+        records.map(|found| text(found.unwrap())).collect()
+    }
+
+    #[test]
+    fn records_are_told_apart() {
+        let whole = |text: &str| (text.to_owned(), true);
+        assert_eq!(records("(;B[aa])\n(;W[bb])"), ["(;B[aa])", "(;W[bb])"].map(whole));
+        let brackets = "(;C[:-) \\] (](;B[aa])(;B[bb]))";
+        assert_eq!(records("text (;C[:-) \\] (](;B[aa])(;B[bb])) more"), [whole(brackets)]);
+        assert_eq!(records("(;B[aa]"), [("(;B[aa]".to_owned(), false)]);
+        assert_eq!(records(") no record"), []);
+    }
+
+    #[test]
+    fn a_missing_file_is_an_error() {
+        let missing = Path::new("/no/such/file.sgf");
+        assert!(Records::open(missing).unwrap_err().to_string().contains("/no/such/file.sgf"));
+        for error in [nth_game(missing, 1).unwrap_err(), nth_game(missing, 2).unwrap_err()] {
+            assert!(error.to_string().contains("/no/such/file.sgf"), "{error}");
+        }
+        assert!(read_folder(missing).is_err());
+    }
+
+    #[test]
+    fn games_of_a_file_are_counted() {
+        let scratch = tempfile::TempDir::new().unwrap();
+        let path = scratch.path().join("two.sgf");
+        std::fs::write(&path, "(;B[aa])(;W[bb])").unwrap();
+        assert_eq!(nth_game(&path, 2).unwrap(), b"(;W[bb])");
+        assert!(nth_game(&path, 3).unwrap_err().to_string().ends_with("has no game 3; it has 2"));
+        assert_eq!(read_game(&path).unwrap().move_count(), 1);
+    }
+}

@@ -1,0 +1,182 @@
+//! The census of repetitions: how often positions came back in real games, in what kind of cycle, and under which
+//! rules that would have been forbidden.
+
+use super::place::{MAX_LIST, MovePlace};
+use crate::collections::examine::{Examined, Played};
+use crate::collections::reading::{Batch, Entry};
+use crate::words::color_letter;
+use kosumi_go::board::Color;
+use kosumi_go::sgf::repetition::{Cycle, Forbidden, Repetition};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Repetitions counted.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Census {
+    /// Games with a repetition.
+    pub(super) games: u64,
+    /// What the rules forbid, simple ko aside: a ko retaken at once is not counted.
+    pub(super) forbidden: ByRule,
+    /// By kind.
+    pub(super) cycles: BTreeMap<Cycle, Kind>,
+    /// Cycles by their length in moves, kos retaken at once aside.
+    pub(super) lengths: BTreeMap<u64, u64>,
+    /// Cycles with passes in them.
+    pub(super) with_passes: u64,
+    /// Cycles in which the players did not alternate.
+    pub(super) not_alternating: u64,
+    /// Moves in the longest run of repetitions in one game.
+    pub(super) longest_run: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub(super) struct ByRule {
+    pub(super) positional: Count,
+    pub(super) situational: Count,
+    pub(super) natural_situational: Count,
+}
+
+/// How often a rule forbids.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Count {
+    pub(super) moves: u64,
+    pub(super) games: u64,
+}
+
+/// One kind of cycle.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Kind {
+    pub(super) cycles: u64,
+    /// Plays that brought a position back.
+    pub(super) moves: u64,
+    pub(super) games: u64,
+    /// Cycles whose first repetition each rule forbids.
+    pub(super) positional: u64,
+    pub(super) situational: u64,
+    pub(super) natural_situational: u64,
+}
+
+/// A cycle of a game.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) struct Listed {
+    /// The first play that brought a position back.
+    #[serde(flatten)]
+    pub(super) place: MovePlace,
+    /// As `W Q16`.
+    pub(super) mv: String,
+    pub(super) cycle: Cycle,
+    /// Kos among what came round.
+    pub(super) kos: usize,
+    /// In moves, passes included.
+    pub(super) length: usize,
+    pub(super) passes: usize,
+    pub(super) is_alternating: bool,
+    /// Stones taken by Black and by White on one round.
+    pub(super) captured: [usize; 2],
+    /// What forbids the first repetition.
+    pub(super) forbidden: Forbidden,
+    /// Plays that repeated a position, as the cycle went on.
+    pub(super) moves: usize,
+}
+
+impl Census {
+    pub(super) fn add(&mut self, batch: &Batch, entry: &Entry, examined: &Examined, list: &mut Vec<Listed>) {
+        let found = &examined.repetitions;
+        if found.is_empty() {
+            return;
+        }
+        self.games += 1;
+        self.forbidden.positional.add(found, |forbidden| forbidden.positional);
+        self.forbidden.situational.add(found, |forbidden| forbidden.situational);
+        self.forbidden.natural_situational.add(found, |forbidden| forbidden.natural_situational);
+        for cycle in Cycle::ALL {
+            let moves = found.iter().filter(|(_, repetition)| repetition.cycle == cycle).count() as u64;
+            if moves > 0 {
+                let kind = self.cycles.entry(cycle).or_default();
+                kind.moves += moves;
+                kind.games += 1;
+            }
+        }
+        // A cycle, and the repetitions with which it goes on.
+        for round in found.chunk_by(|_, (_, next)| next.continues) {
+            let [(played, repetition), ..] = round else { continue };
+            self.longest_run = self.longest_run.max(round.len() as u64);
+            self.add_cycle(repetition);
+            if list.len() < MAX_LIST {
+                list.push(Listed::of(
+                    MovePlace::of(batch, entry, played.number, played.offset),
+                    *played,
+                    repetition,
+                    round.len(),
+                ));
+            }
+        }
+    }
+
+    fn add_cycle(&mut self, repetition: &Repetition) {
+        let kind = self.cycles.entry(repetition.cycle).or_default();
+        kind.cycles += 1;
+        kind.positional += u64::from(repetition.forbidden.positional);
+        kind.situational += u64::from(repetition.forbidden.situational);
+        kind.natural_situational += u64::from(repetition.forbidden.natural_situational);
+        if repetition.cycle != Cycle::SimpleKo {
+            *self.lengths.entry(repetition.length as u64).or_default() += 1;
+        }
+        self.with_passes += u64::from(repetition.passes > 0);
+        self.not_alternating += u64::from(!repetition.is_alternating);
+    }
+
+    pub(super) fn merge(&mut self, other: &Census) {
+        self.games += other.games;
+        self.forbidden.positional.merge(other.forbidden.positional);
+        self.forbidden.situational.merge(other.forbidden.situational);
+        self.forbidden.natural_situational.merge(other.forbidden.natural_situational);
+        for (&cycle, more) in &other.cycles {
+            let kind = self.cycles.entry(cycle).or_default();
+            kind.cycles += more.cycles;
+            kind.moves += more.moves;
+            kind.games += more.games;
+            kind.positional += more.positional;
+            kind.situational += more.situational;
+            kind.natural_situational += more.natural_situational;
+        }
+        for (&length, &cycles) in &other.lengths {
+            *self.lengths.entry(length).or_default() += cycles;
+        }
+        self.with_passes += other.with_passes;
+        self.not_alternating += other.not_alternating;
+        self.longest_run = self.longest_run.max(other.longest_run);
+    }
+}
+
+impl Count {
+    /// Takes the repetitions of a game that a rule forbids.
+    fn add(&mut self, found: &[(Played, Repetition)], forbids: impl Fn(Forbidden) -> bool) {
+        let beyond_ko = found.iter().filter(|(_, repetition)| repetition.cycle != Cycle::SimpleKo);
+        let moves = beyond_ko.filter(|(_, repetition)| forbids(repetition.forbidden)).count() as u64;
+        self.merge(Count { moves, games: u64::from(moves > 0) });
+    }
+
+    fn merge(&mut self, other: Count) {
+        self.moves += other.moves;
+        self.games += other.games;
+    }
+}
+
+impl Listed {
+    fn of(place: MovePlace, played: Played, repetition: &Repetition, moves: usize) -> Listed {
+        let letter = color_letter(played.color);
+        Listed {
+            place,
+            mv: format!("{letter} {}", played.mv),
+            cycle: repetition.cycle,
+            kos: repetition.kos,
+            length: repetition.length,
+            passes: repetition.passes,
+            is_alternating: repetition.is_alternating,
+            captured: [repetition.captured[Color::Black], repetition.captured[Color::White]],
+            forbidden: repetition.forbidden,
+            moves,
+        }
+    }
+}

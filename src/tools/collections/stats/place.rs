@@ -1,0 +1,39 @@
+//! Where a move stands, for lists.
+
+use crate::collections::reading::{Batch, Entry};
+use kosumi_go::sgf::source_offset;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// So many entries of each list are kept, for the JSON file.
+pub(super) const MAX_LIST: usize = 10_000;
+
+/// Where a move stands.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) struct MovePlace {
+    file: String,
+    /// Which game of the file, from 1.
+    game: u64,
+    /// Of the unpacked file.
+    byte: u64,
+    /// Counted from 1.
+    number: usize,
+}
+
+impl MovePlace {
+    pub(super) fn of(batch: &Batch, entry: &Entry, number: usize, offset: usize) -> MovePlace {
+        let offset = source_offset(batch.bytes(entry), offset);
+        MovePlace {
+            file: entry.place.source.to_string(),
+            game: entry.place.game,
+            byte: entry.place.offset + offset as u64,
+            number,
+        }
+    }
+}
+
+impl fmt::Display for MovePlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: game {}, byte {}, move {}", self.file, self.game, self.byte, self.number)
+    }
+}

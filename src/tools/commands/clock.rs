@@ -1,0 +1,52 @@
+//! Clocks.
+
+use super::text::color;
+use super::{Answer, Commands};
+use kosumi_engine::time::{TimeControl, seconds};
+use kosumi_gtp::{Arguments, Failure, Response, Session};
+
+pub(super) fn time_settings(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> Answer {
+    // Whole numbers by the protocol, but fractions of seconds do no harm.
+    let (main, period) = (arguments.float()?, arguments.float()?);
+    let stones = count(arguments.integer::<i128>()?);
+    commands.engine.set_time_control(TimeControl::gtp(main, period, stones));
+    Ok(Response::empty())
+}
+
+/// `kgs-time_settings` and `kata-time_settings`: the first word says which kind of control it is.
+pub(super) fn named_time_settings(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> Answer {
+    let words: Vec<&str> = std::iter::from_fn(|| arguments.optional_word()).collect();
+    let control = TimeControl::parse(&words).ok_or_else(Failure::syntax_error)?;
+    commands.engine.set_time_control(control);
+    Ok(Response::empty())
+}
+
+pub(super) fn list_time_settings(_: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    Ok("none absolute byoyomi canadian fischer fischer-capped".into())
+}
+
+pub(super) fn time_left(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> Answer {
+    let color = color(arguments)?;
+    let time = arguments.float()?;
+    // Some controllers leave the stones out.
+    let stones_or_periods = arguments.optional_integer::<i128>()?.map_or(0, count);
+    commands.engine.set_time_left(color, seconds(time), stones_or_periods);
+    Ok(Response::empty())
+}
+
+/// Stones or periods; some controllers count below zero where main time turns into overtime.
+fn count(number: i128) -> u32 {
+    number.clamp(0, i128::from(u32::MAX)) as u32
+}

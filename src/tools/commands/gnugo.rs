@@ -1,0 +1,76 @@
+//! Commands of GNU Go that programs send which were written for it, such as Kigo.
+
+use super::show::shares_of_visits;
+use super::text::{color, move_text};
+use super::{Answer, Commands};
+use kosumi_engine::EngineSettings;
+use kosumi_go::board::{Color, Move};
+use kosumi_gtp::{Arguments, Failure, Response, Session};
+use kosumi_net::Rank;
+
+/// Ranks of the levels from 0, in steps below 10 dan: 20, 18, 15, 12, 9, 6 and 3 kyu, 1, 3 and 6 dan. The next level, GNU Go's
+/// usual one, is the full strength.
+const LEVELS: [&str; 10] = ["20k", "18k", "15k", "12k", "9k", "6k", "3k", "1d", "3d", "6d"];
+
+/// `level number`: sets the rank on which the engine plays. Moves that have been played stay.
+pub(super) fn level(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    let level = arguments.integer::<i64>().map_err(|_| Failure::new("level not an integer"))?;
+    let named: Option<Rank> = usize::try_from(level.max(0))
+        .ok()
+        .and_then(|level| LEVELS.get(level))
+        .and_then(|name| name.parse().ok());
+    let usual = *commands.engine.settings();
+    let rank = named.or(commands.usual_rank);
+    if rank != usual.rank {
+        commands.engine.change_settings(EngineSettings { rank, ..usual });
+    }
+    Ok(Response::empty())
+}
+
+/// The number of stones that a player has captured.
+pub(super) fn captures(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> Answer {
+    let color = color(arguments)?;
+    Ok(commands.engine.game().board().prisoners(color.opponent()).to_string().into())
+}
+
+/// The number of columns; of a board that is not square, columns and rows.
+pub(super) fn query_boardsize(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    let size = commands.size();
+    Ok(match size.columns() == size.rows() {
+        true => size.columns().to_string(),
+        false => format!("{} {}", size.columns(), size.rows()),
+    }
+    .into())
+}
+
+pub(super) fn top_moves_black(
+    commands: &mut Commands,
+    _: &mut Arguments<'_>,
+    session: &mut Session<'_>,
+) -> Answer {
+    top_moves(commands, Color::Black, session)
+}
+
+pub(super) fn top_moves_white(
+    commands: &mut Commands,
+    _: &mut Arguments<'_>,
+    session: &mut Session<'_>,
+) -> Answer {
+    top_moves(commands, Color::White, session)
+}
+
+/// Searches for a player as long as for a move, plays nothing, and answers with the best points, each with its share of the
+/// visits in per cent.
+fn top_moves(commands: &mut Commands, color: Color, session: &Session<'_>) -> Answer {
+    let watch = session.watch();
+    let limits = commands.engine.limits_without_clock();
+    commands.with_drawn_search(&|| watch.interrupted(), |engine, request| {
+        let report = engine.analyze(color, &limits, request);
+        let shares = shares_of_visits(report).filter(|(mv, _)| *mv != Move::Pass);
+        Ok(Response::list(shares.map(|(mv, share)| format!("{} {share:.2}", move_text(mv)))))
+    })
+}

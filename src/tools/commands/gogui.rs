@@ -1,0 +1,149 @@
+//! GoGui: moves and positions in one command, and the list of what it can show.
+
+use super::text::vertex_move;
+use super::{Answer, Commands, parameters};
+use kosumi_go::board::{Board, Color, Move, Point};
+use kosumi_go::game::Game;
+use kosumi_gtp::{Arguments, Failure, Response, Session};
+use std::borrow::Cow;
+
+/// What GoGui offers in its window for analysis: type, label and command of each; the dialogs for settings follow. The types
+/// are those that GoGui reads (its manual, chapter "Analyze Commands"); `tests/clients.rs` reads every answer as GoGui does.
+/// GoGui shows only the first of two commands with the same label.
+const ANALYZE_COMMANDS: &[&str] = &[
+    "gfx/Search/kosumi-search %m",
+    "gfx/Root Statistics/kosumi-root",
+    "sboard/Root Visits/kosumi-root_visits",
+    "sboard/Root Win Rates/kosumi-root_winrates",
+    "pspairs/Best Moves/kosumi-best_moves",
+    "var/Principal Variation/kosumi-variation",
+    "var/Variation Behind Move/kosumi-variation %p",
+    "hstring/Search Statistics/kosumi-statistics",
+    "none/Forget Search/clear_cache",
+    "pspairs/Priors/kosumi-priors",
+    "dboard/Ownership/kosumi-ownership",
+    "dboard/Ownership By Network/kosumi-network_ownership",
+    "gfx/Territory/kosumi-territory",
+    "cboard/Life And Death/kosumi-life_and_death",
+    "plist/Dead Stones/final_status_list dead",
+    "plist/Stones In Seki/final_status_list seki",
+    "string/Status Of Point/final_status %p",
+    "string/Unconditional Status/unconditional_status %p",
+    "string/Final Score/final_score",
+    "string/Estimate Score/estimate_score",
+    "plist/Legal Moves/all_legal %c",
+    "plist/Superko Banned/kosumi-superko_banned %c",
+    "sboard/Liberties/kosumi-liberties",
+    "hstring/Keys/kosumi-keys",
+    "hstring/Show Rules/kata-get-rules",
+    "param/Rules/kosumi-param_rules",
+];
+
+pub(super) fn analyze_commands(_: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    let fixed = ANALYZE_COMMANDS.iter().copied().map(Cow::Borrowed);
+    Ok(Response::lines(fixed.chain(parameters::dialogs().map(Cow::Owned))))
+}
+
+/// That this command is known says that `# interrupt` is understood.
+pub(super) fn interrupt(_: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    Ok(Response::empty())
+}
+
+/// Text for the title of GoGui's window.
+pub(super) fn title(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    let evaluator = commands.engine.search().evaluator();
+    let means = evaluator.network().map_or("playouts", |network| network.network().name());
+    Ok(format!("Kosumi {}, {means}", env!("CARGO_PKG_VERSION")).into())
+}
+
+/// GoGui says which version it is.
+pub(super) fn version(_: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    Ok(Response::empty())
+}
+
+/// `color vertex` again and again; the vertices are given whether they are on the board or not.
+fn colored_vertices(
+    commands: &Commands,
+    arguments: &mut Arguments<'_>,
+) -> Result<Vec<(Color, Option<Move>)>, Failure> {
+    let mut found = Vec::with_capacity(arguments.remaining() / 2);
+    while arguments.remaining() > 0 {
+        found.push(commands.color_and_move(arguments)?);
+    }
+    Ok(found)
+}
+
+/// Plays all moves, or none if one of them cannot be played.
+pub(super) fn play_sequence(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> Answer {
+    let illegal = |index: usize| Failure::new(format!("illegal move: number {}", index + 1));
+    let mut moves = Vec::new();
+    for (index, (color, mv)) in colored_vertices(commands, arguments)?.into_iter().enumerate() {
+        moves.push((color, mv.ok_or_else(|| illegal(index))?));
+    }
+    commands.engine.play_all(&moves).map_err(|(index, _)| illegal(index))?;
+    Ok(Response::empty())
+}
+
+/// Stones to begin the game with, on an empty board.
+pub(super) fn setup(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    let stones = stones(commands, arguments)?;
+    let game = commands.engine.game();
+    if game.board().stone_count() > 0 || !game.records().is_empty() {
+        return Err(Failure::board_not_empty());
+    }
+    let to_move = game.to_move();
+    start_at(commands, &stones, to_move)
+}
+
+/// KataGo's `set_position`: the same on any board. Black is to move, as it is after `clear_board`.
+pub(super) fn set_position(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> Answer {
+    let stones = stones(commands, arguments)?;
+    start_at(commands, &stones, Color::Black)
+}
+
+/// Who is to move in the position that was set up.
+pub(super) fn setup_player(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> Answer {
+    let color = super::text::color(arguments)?;
+    if !commands.engine.game().records().is_empty() {
+        return Err(Failure::new("there are moves on the board"));
+    }
+    commands.engine.set_to_move(color);
+    Ok(Response::empty())
+}
+
+/// Stones on points of the board, each point once.
+fn stones(commands: &Commands, arguments: &mut Arguments<'_>) -> Result<Vec<(Point, Color)>, Failure> {
+    let mut stones: Vec<(Point, Color)> = Vec::new();
+    while arguments.remaining() > 0 {
+        let color = super::text::color(arguments)?;
+        let vertex = arguments.vertex()?;
+        let point = vertex_move(commands.size(), vertex).and_then(Move::point);
+        let point = point.ok_or_else(|| Failure::new(format!("{vertex} is not a point of the board")))?;
+        if stones.iter().any(|&(other, _)| other == point) {
+            return Err(Failure::new(format!("{point} is named twice")));
+        }
+        stones.push((point, color));
+    }
+    Ok(stones)
+}
+
+fn start_at(commands: &mut Commands, stones: &[(Point, Color)], to_move: Color) -> Answer {
+    let game = commands.engine.game();
+    let board = Board::from_stones(game.size(), stones.iter().copied())
+        .map_err(|error| Failure::new(error.to_string()))?;
+    let game = Game::from_board(board, to_move, game.rules(), game.komi());
+    commands.engine.set_game(game);
+    Ok(Response::empty())
+}

@@ -1,0 +1,95 @@
+//! Commands of Gomill, the library that runs tournaments.
+//!
+//! CITE: Gomill's documentation, "GTP extensions".
+
+use super::play::decision_text;
+use super::text::color;
+use super::{Answer, Commands};
+use kosumi_engine::SearchRequest;
+use kosumi_go::board::{Cell, Color};
+use kosumi_go::rules::Scoring;
+use kosumi_go::safety;
+use kosumi_gtp::{Arguments, Response, Session};
+
+/// Keywords of `gomill-genmove_ex`.
+const KEYWORDS: [&str; 1] = ["claim"];
+
+/// Name, version and what decides how strong it is, in lines for people.
+pub(super) fn describe_engine(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    let settings = commands.engine.settings();
+    let (name, version) = &commands.identity;
+    let network = match commands.engine.search().evaluator().network() {
+        Some(evaluator) => format!("network {}", evaluator.network().name()),
+        None => "playouts".to_owned(),
+    };
+    let mut limits = Vec::new();
+    limits.extend(settings.visits.map(|visits| format!("{visits} visits")));
+    limits.extend(settings.playouts.map(|playouts| format!("{playouts} simulations")));
+    limits.extend(settings.move_time.map(|time| format!("{} s", time.as_secs_f64())));
+    let limits = if limits.is_empty() { "by the clock".to_owned() } else { limits.join(", ") };
+    Ok(Response::lines([
+        format!("{name} {version}"),
+        format!("evaluation: {network}"),
+        format!("a move: {limits}; threads: {}; memory: {} MiB", settings.threads, settings.memory_mebibytes),
+        format!("seed: {}", settings.seed),
+    ]))
+}
+
+/// `genmove` with keywords; without a colour, the keywords that are known.
+pub(super) fn genmove_ex(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    session: &mut Session<'_>,
+) -> Answer {
+    if arguments.peek().is_none() {
+        return Ok(Response::lines(KEYWORDS));
+    }
+    let color = color(arguments)?;
+    let mut may_claim = false;
+    // Others are ignored, as is wanted.
+    while let Some(keyword) = arguments.optional_word() {
+        may_claim |= keyword == KEYWORDS[0];
+    }
+    if may_claim && is_won(commands, color) {
+        return Ok("claim".into());
+    }
+    let watch = session.watch();
+    commands.with_drawn_search(&|| watch.interrupted(), |engine, request: SearchRequest<'_>| {
+        Ok(decision_text(engine.genmove(color, request)))
+    })
+}
+
+/// Does the player win whatever the opponent does, even if he passes from here on? By area only: there stones that are
+/// safe and points that are safe decide.
+fn is_won(commands: &Commands, color: Color) -> bool {
+    let game = commands.engine.game();
+    let rules = game.rules();
+    if rules.scoring != Scoring::Area {
+        return false;
+    }
+    let board = game.board();
+    let own = safety::pass_alive(board, color, rules.suicide);
+    let is_own = |&point: &kosumi_go::board::Point| {
+        own.territory.contains(point)
+            || (board.cell(point) == Cell::from(color) && own.chains.contains(point))
+    };
+    let safe = game.size().points().filter(is_own).count() as f32;
+    let others = game.size().area() as f32 - safe;
+    let white = game.komi() + game.white_bonus();
+    // The button may go to the opponent.
+    let margin = safe - others - white * color.sign() as f32 - 0.5;
+    margin > 0.0
+}
+
+/// What the engine thought about the latest move that it generated.
+pub(super) fn explain_last_move(
+    commands: &mut Commands,
+    _: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> Answer {
+    // Without one there is nothing to say, which is no failure.
+    let Some(report) = commands.engine.last_report() else { return Ok(Response::empty()) };
+    let moves = super::analyze::variation_text(report.principal_variation());
+    let summary = super::graphics::summary(report);
+    Ok(format!("{summary}; {moves}").into())
+}

@@ -1,0 +1,272 @@
+//! Pictures in GoGui's words: a verb and its points a line.
+//!
+//! The same lines are answers to commands of the type `gfx`, and, on the standard error while the engine thinks,
+//! GoGui's live graphics.
+
+use super::analyze::View;
+use super::text::points_text;
+use crate::words::unsigned_zero;
+use kosumi_eval::Ownership;
+use kosumi_go::board::{Color, Move, Point};
+use kosumi_go::game::Game;
+use kosumi_search::{MoveReport, SearchReport};
+use std::fmt;
+use std::fmt::Write;
+use std::time::Duration;
+
+/// What is drawn of a search while it runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum GraphicsKind {
+    /// Nothing.
+    #[default]
+    None,
+    /// How often each move was tried.
+    Visits,
+    /// What each move that was tried often enough is worth.
+    WinRates,
+    /// The best moves for both sides.
+    Variation,
+    /// Who is expected to own what.
+    Ownership,
+}
+
+impl GraphicsKind {
+    /// All of them, by name.
+    pub const NAMES: [(&'static str, GraphicsKind); 5] = [
+        ("none", GraphicsKind::None),
+        ("visits", GraphicsKind::Visits),
+        ("winrates", GraphicsKind::WinRates),
+        ("variation", GraphicsKind::Variation),
+        ("ownership", GraphicsKind::Ownership),
+    ];
+
+    /// The kind of this name.
+    pub fn parse(name: &str) -> Option<GraphicsKind> {
+        GraphicsKind::NAMES.iter().find(|(known, _)| *known == name).map(|&(_, kind)| kind)
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        GraphicsKind::NAMES.iter().find(|(_, kind)| *kind == self).map_or("none", |&(name, _)| name)
+    }
+}
+
+/// Where live graphics go: text for the standard error.
+type Sink = Box<dyn FnMut(&str) + Send>;
+
+/// Draws searches while they run, if somebody looks.
+#[derive(Default)]
+pub(super) struct LiveGraphics {
+    pub(super) kind: GraphicsKind,
+    sink: Option<Sink>,
+}
+
+impl fmt::Debug for LiveGraphics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LiveGraphics").field("kind", &self.kind).finish_non_exhaustive()
+    }
+}
+
+impl LiveGraphics {
+    /// Time between two pictures.
+    pub(super) const EVERY: Duration = Duration::from_millis(500);
+
+    pub(super) fn new(kind: GraphicsKind, sink: Sink) -> LiveGraphics {
+        LiveGraphics { kind, sink: Some(sink) }
+    }
+
+    pub(super) fn is_used(&self) -> bool {
+        self.sink.is_some() && self.kind != GraphicsKind::None
+    }
+
+    /// Draws what has been found so far.
+    pub(super) fn draw(&mut self, game: &Game, report: &SearchReport) {
+        let picture = match self.kind {
+            GraphicsKind::None => return,
+            GraphicsKind::Visits => visits(report),
+            GraphicsKind::WinRates => win_rates(report),
+            GraphicsKind::Variation => variation(report.to_move, report.principal_variation()),
+            GraphicsKind::Ownership => influence(game, &report.ownership),
+        };
+        let lines = [picture, status_line(report)];
+        let lines = lines.iter().filter(|line| !line.is_empty()).map(String::as_str).collect::<Vec<_>>();
+        // An empty line ends the picture.
+        self.write(&format!("gogui-gfx:\n{}\n\n", lines.join("\n")));
+    }
+
+    /// Takes the picture off the board.
+    pub(super) fn clear(&mut self) {
+        if self.is_used() {
+            self.write("gogui-gfx: CLEAR\n");
+        }
+    }
+
+    fn write(&mut self, text: &str) {
+        if let Some(sink) = &mut self.sink {
+            sink(text);
+        }
+    }
+}
+
+/// The moves of the report that were tried and can be drawn, with their points.
+fn tried(report: &SearchReport) -> impl Iterator<Item = (Point, &MoveReport)> {
+    let on_board = |entry: &'_ MoveReport| entry.mv.point();
+    report
+        .moves
+        .iter()
+        .filter(|entry| entry.visits > 0)
+        .filter_map(move |entry| Some((on_board(entry)?, entry)))
+}
+
+/// A verb and what follows; nothing if nothing does.
+fn line(verb: &str, words: &[String]) -> String {
+    if words.is_empty() { String::new() } else { format!("{verb} {}", words.join(" ")) }
+}
+
+/// `LABEL`: how often each move was tried.
+pub(super) fn visits(report: &SearchReport) -> String {
+    line(
+        "LABEL",
+        &tried(report).map(|(point, entry)| format!("{point} {}", short(entry.visits))).collect::<Vec<_>>(),
+    )
+}
+
+/// `LABEL`: what the moves are worth to who makes them, in per cent; `COLOR`: how often they were tried. Only moves
+/// that were tried a hundredth as often as any.
+pub(super) fn win_rates(report: &SearchReport) -> String {
+    let view = View::of(report.to_move);
+    let most = report.most_visits().max(1);
+    let shown = || tried(report).filter(|(_, entry)| entry.visits.saturating_mul(100) >= most);
+    let labels: Vec<String> =
+        shown().map(|(point, entry)| format!("{point} {:.0}", 100.0 * view.win_rate(entry.value))).collect();
+    let mut picture = line("LABEL", &labels);
+    for (point, entry) in shown() {
+        // Writing to a string cannot fail.
+        let _ = write!(picture, "\nCOLOR {} {point}", shade(entry.visits as f32 / most as f32));
+    }
+    picture
+}
+
+/// `VAR`: numbered stones.
+pub(super) fn variation(first: Color, moves: &[Move]) -> String {
+    line("VAR", &colored(first, moves))
+}
+
+/// Moves with the players who make them: `b D4 w PASS`.
+pub(super) fn colored(first: Color, moves: &[Move]) -> Vec<String> {
+    let mut color = first;
+    let mut texts = Vec::with_capacity(moves.len());
+    for mv in moves {
+        let letter = if color == Color::Black { 'b' } else { 'w' };
+        texts.push(format!("{letter} {}", mv.to_string().to_ascii_uppercase()));
+        color = color.opponent();
+    }
+    texts
+}
+
+/// `INFLUENCE`: who is expected to own what.
+pub(super) fn influence(game: &Game, ownership: &Ownership) -> String {
+    let point = |point: Point| format!("{point} {:.2}", unsigned_zero(ownership.mean(point), 2));
+    line("INFLUENCE", &game.size().points().map(point).collect::<Vec<_>>())
+}
+
+/// A verb that takes points; nothing without any.
+pub(super) fn marks(verb: &str, points: impl IntoIterator<Item = Point>) -> String {
+    let points = points_text(points);
+    if points.is_empty() { points } else { format!("{verb} {points}") }
+}
+
+/// `TEXT`: the search in a line, for the status bar.
+pub(super) fn status_line(report: &SearchReport) -> String {
+    format!("TEXT {}", summary(report))
+}
+
+/// The search in a line.
+pub(super) fn summary(report: &SearchReport) -> String {
+    let view = View::of(report.to_move);
+    format!(
+        "{} to move: {}, {:.1} % to win, score {:+.1}, {} visits, {} deep",
+        report.to_move,
+        report.best_move(),
+        100.0 * view.win_rate(report.value),
+        view.signed(report.score, 1),
+        report.visits,
+        report.depth,
+    )
+}
+
+/// A number in few characters, as there is room for on a point.
+fn short(number: u32) -> String {
+    match number {
+        0..=9_999 => number.to_string(),
+        10_000..=999_499 => format!("{:.0}k", f64::from(number) / 1e3),
+        _ => format!("{:.0}M", f64::from(number) / 1e6),
+    }
+}
+
+/// From the colour of the board to blue, for a share in [0, 1].
+fn shade(share: f32) -> String {
+    const FROM: [f32; 3] = [224.0, 200.0, 150.0];
+    const TO: [f32; 3] = [60.0, 130.0, 240.0];
+    let share = share.clamp(0.0, 1.0).sqrt();
+    let mixed: Vec<String> =
+        FROM.iter().zip(TO).map(|(from, to)| format!("{:02x}", (from + (to - from) * share) as u8)).collect();
+    format!("#{}", mixed.concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kosumi_engine::{Engine, EngineSettings, SearchRequest};
+    use std::sync::{Arc, Mutex};
+
+    #[test]
+    fn numbers_fit_on_a_point() {
+        for (number, text) in [
+            (0, "0"),
+            (9_999, "9999"),
+            (10_000, "10k"),
+            (999_499, "999k"),
+            (999_500, "1M"),
+            (u32::MAX, "4295M"),
+        ] {
+            assert_eq!(short(number), text);
+        }
+    }
+
+    #[test]
+    fn pictures_begin_and_end_as_gogui_reads_them() {
+        let settings = EngineSettings {
+            threads: 1,
+            memory_mebibytes: 1,
+            playouts: Some(60),
+            ..EngineSettings::default()
+        };
+        let mut engine = Engine::new(settings);
+        engine.set_size(kosumi_go::board::BoardSize::square(5).unwrap());
+        engine.analyze(Color::Black, &engine.limits_without_clock(), SearchRequest::new(&|| false));
+        for (name, verb) in [
+            ("visits", "LABEL "),
+            ("winrates", "LABEL "),
+            ("variation", "VAR b "),
+            ("ownership", "INFLUENCE A1 "),
+        ] {
+            let drawn = Arc::new(Mutex::new(String::new()));
+            let sink = Arc::clone(&drawn);
+            let kind = GraphicsKind::parse(name).unwrap();
+            let mut live_graphics =
+                LiveGraphics::new(kind, Box::new(move |text| sink.lock().unwrap().push_str(text)));
+            assert_eq!(kind.name(), name);
+            live_graphics.draw(engine.game(), engine.last_report().unwrap());
+            live_graphics.clear();
+            let drawn = drawn.lock().unwrap();
+            assert!(drawn.starts_with(&format!("gogui-gfx:\n{verb}")), "{drawn}");
+            assert!(drawn.contains("\nTEXT Black to move: "), "{drawn}");
+            assert!(drawn.ends_with("\n\ngogui-gfx: CLEAR\n"), "{drawn}");
+            assert_eq!(drawn.matches("\n\n").count(), 1, "{drawn}");
+        }
+        let mut nothing = LiveGraphics::new(GraphicsKind::None, Box::new(|text| panic!("{text}")));
+        nothing.draw(engine.game(), engine.last_report().unwrap());
+        nothing.clear();
+    }
+}

@@ -1,0 +1,120 @@
+//! The server KGS: disputes about dead stones, the end of games, chat.
+
+use super::analyze::{View, variation_text};
+use super::play::decide;
+use super::{Answer, Commands};
+use kosumi_engine::Engine;
+use kosumi_gtp::{Arguments, Failure, Response, Session};
+use kosumi_search::SearchReport;
+
+pub(super) fn genmove_cleanup(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    session: &mut Session<'_>,
+) -> Answer {
+    decide(commands, arguments, session, Engine::genmove_cleanup)
+}
+
+/// `kgs-game_over` and `cgos-gameover [result]`.
+pub(super) fn game_over(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> Answer {
+    // The server may resume the game, so nothing is cleared. A result is one word.
+    commands.engine.end_game(arguments.optional_word());
+    Ok(Response::empty())
+}
+
+/// Lines of chat that are longer are cut: nobody reads them.
+const CHAT_CHARACTERS: usize = 240;
+
+/// Most moves of a variation that are told.
+const CHAT_MOVES: usize = 8;
+
+/// What people ask for, by the words they use.
+const TOPICS: &[(&[&str], Topic)] = &[
+    (&["help", "commands"], Topic::Help),
+    (&["variation", "pv", "plan", "sequence"], Topic::Variation),
+    (&["opinion", "score", "winrate", "win", "winning", "status", "estimate"], Topic::Opinion),
+    (&["rules", "komi"], Topic::Rules),
+    (&["hello", "hi", "hey", "onegai", "onegaishimasu"], Topic::Greeting),
+    (&["thanks", "thank", "thx", "ty", "bye", "arigato"], Topic::Thanks),
+];
+
+#[derive(Clone, Copy)]
+enum Topic {
+    Greeting,
+    Help,
+    Opinion,
+    Variation,
+    Rules,
+    Thanks,
+}
+
+/// `kgs-chat game|private name message...`: an answer in one line of plain letters.
+pub(super) fn chat(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    match arguments.word()? {
+        "game" | "private" => {}
+        _ => return Err(Failure::syntax_error()),
+    }
+    let name = arguments.word()?;
+    let message = arguments.rest().to_lowercase();
+    let topic = topic(&message);
+    let text = match topic {
+        Some(Topic::Greeting) => format!("Hello {name}, I am {}. {HELP}", own_name()),
+        Some(Topic::Opinion) => opinion(commands),
+        Some(Topic::Variation) => plan(commands),
+        Some(Topic::Rules) => {
+            let game = commands.engine.game();
+            format!("I play by {} rules, komi {}.", game.rules(), game.komi() + game.white_bonus())
+        }
+        Some(Topic::Thanks) => format!("Thank you, {name}."),
+        Some(Topic::Help) | None => format!("I am {}. {HELP}", own_name()),
+    };
+    Ok(one_line(&text).into())
+}
+
+const HELP: &str = "Ask me for my opinion, for the variation I expect, or for the rules.";
+
+fn own_name() -> String {
+    format!("Kosumi {}, a program", env!("CARGO_PKG_VERSION"))
+}
+
+/// What a message is about: of the first of its words that means anything.
+fn topic(message: &str) -> Option<Topic> {
+    let words = message.split(|letter: char| !letter.is_alphanumeric());
+    let of_word =
+        |word: &str| TOPICS.iter().find(|(known, _)| known.contains(&word)).map(|&(_, topic)| topic);
+    words.filter(|word| !word.is_empty()).find_map(of_word)
+}
+
+fn opinion(commands: &Commands) -> String {
+    match commands.engine.last_report() {
+        None => "I have not thought about this game yet.".to_owned(),
+        Some(report) => {
+            let view = View::of(report.to_move);
+            format!(
+                "When I last thought, {} had {:.0} % to win and a score of {:+.1}, after {} visits.",
+                report.to_move,
+                100.0 * view.win_rate(report.value),
+                view.signed(report.score, 1),
+                report.visits,
+            )
+        }
+    }
+}
+
+fn plan(commands: &Commands) -> String {
+    let moves = commands.engine.last_report().map_or(&[][..], SearchReport::principal_variation);
+    match moves {
+        [] => "I have no plan yet.".to_owned(),
+        _ => format!("I expected {}.", variation_text(&moves[..moves.len().min(CHAT_MOVES)])),
+    }
+}
+
+/// Plain letters, and not too many: the server passes on no others for sure.
+fn one_line(text: &str) -> String {
+    let plain = |letter: char| if letter.is_ascii_graphic() || letter == ' ' { letter } else { '?' };
+    text.chars().map(plain).take(CHAT_CHARACTERS).collect()
+}

@@ -1,0 +1,200 @@
+//! Moves.
+
+use super::analyze::{CANCELLED, Cancellation, Purpose};
+use super::text::{color, move_text, vertex_move};
+use super::{Answer, Commands};
+use kosumi_engine::{Decision, Engine, EngineSettings, SearchRequest};
+use kosumi_go::board::{Color, Move};
+use kosumi_gtp::{Arguments, Failure, Response, Session};
+use kosumi_search::{MoveRule, Restriction};
+
+pub(super) fn play(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    let (color, mv) = commands.color_and_move(arguments)?;
+    play_move(commands, color, mv)
+}
+
+/// `mv` is `None` where the vertex is not on the board.
+fn play_move(commands: &mut Commands, color: Color, mv: Option<Move>) -> Answer {
+    let mv = mv.ok_or_else(Failure::illegal_move)?;
+    commands.engine.play(color, mv).map_err(|_| Failure::illegal_move())?;
+    Ok(Response::empty())
+}
+
+/// GTP 1: the colour is the command's name.
+pub(super) fn play_black(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> Answer {
+    play_as(commands, Color::Black, arguments)
+}
+
+/// As [`play_black`].
+pub(super) fn play_white(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> Answer {
+    play_as(commands, Color::White, arguments)
+}
+
+fn play_as(commands: &mut Commands, color: Color, arguments: &mut Arguments<'_>) -> Answer {
+    let mv = vertex_move(commands.size(), arguments.vertex()?);
+    play_move(commands, color, mv)
+}
+
+/// GNU Go's commands that set how deep it reads: reading here has a limit in nodes, not in depth, so nothing changes.
+pub(super) fn change_depths(_: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    Ok(Response::empty())
+}
+
+pub(super) fn genmove(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    session: &mut Session<'_>,
+) -> Answer {
+    decide(commands, arguments, session, Engine::genmove)
+}
+
+/// KataGo's `kata-search`: chooses a move as `genmove` does, and leaves the position as it is.
+pub(super) fn kata_search(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    session: &mut Session<'_>,
+) -> Answer {
+    decide(commands, arguments, session, Engine::choose)
+}
+
+/// KataGo's `kata-search_cancellable`: as `kata-search`, but any line from the controller cancels the search.
+pub(super) fn kata_search_cancellable(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    session: &mut Session<'_>,
+) -> Answer {
+    let color = color(arguments)?;
+    let cancellation = Cancellation::new(session, Purpose::TellUnlessCancelled);
+    if cancellation.stops() {
+        return Ok(CANCELLED.into());
+    }
+    let decision =
+        commands.with_drawn_search(&|| cancellation.stops(), |engine, request| engine.choose(color, request));
+    Ok(if cancellation.is_cancelled() { CANCELLED.into() } else { decision_text(decision) })
+}
+
+/// Answers with a move that the engine has chosen.
+pub(super) fn decide(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    session: &Session<'_>,
+    choose: fn(&mut Engine, Color, SearchRequest<'_>) -> Decision,
+) -> Answer {
+    let color = color(arguments)?;
+    let watch = session.watch();
+    let decision =
+        commands.with_drawn_search(&|| watch.interrupted(), |engine, request| choose(engine, color, request));
+    Ok(decision_text(decision))
+}
+
+/// A decision as `genmove` answers it.
+pub(super) fn decision_text(decision: Decision) -> Response {
+    match decision {
+        Decision::Play(mv) => move_text(mv).into(),
+        Decision::Resign => "resign".into(),
+    }
+}
+
+pub(super) fn reg_genmove(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    session: &mut Session<'_>,
+) -> Answer {
+    let color = color(arguments)?;
+    regression_move(commands, color, Restriction::NONE, session)
+}
+
+/// GNU Go's `gg_genmove color [seed]`: the same, with other chance.
+pub(super) fn gg_genmove(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    session: &mut Session<'_>,
+) -> Answer {
+    let color = color(arguments)?;
+    let seed = arguments.optional_integer::<i128>()?;
+    let usual = *commands.engine.settings();
+    // Any integer will do; a negative one keeps its bits.
+    let seed = seed.map_or(usual.seed, |seed| seed as u64);
+    commands.engine.change_settings(EngineSettings { seed, ..usual });
+    let answer = regression_move(commands, color, Restriction::NONE, session);
+    commands.engine.change_settings(usual);
+    answer
+}
+
+/// GNU Go's `restricted_genmove color vertex...`: the same, with a choice of these moves only.
+pub(super) fn restricted_genmove(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    session: &mut Session<'_>,
+) -> Answer {
+    let color = color(arguments)?;
+    let size = commands.size();
+    let vertices = arguments.vertices()?;
+    let moves: Vec<Move> = vertices.into_iter().filter_map(|vertex| vertex_move(size, vertex)).collect();
+    if moves.is_empty() {
+        return Err(Failure::syntax_error());
+    }
+    let rule = MoveRule { color, moves, until: 1 };
+    let restriction = Restriction { allow: vec![rule], ..Restriction::NONE };
+    regression_move(commands, color, restriction, session)
+}
+
+fn regression_move(
+    commands: &mut Commands,
+    color: Color,
+    restriction: Restriction,
+    session: &mut Session<'_>,
+) -> Answer {
+    let watch = session.watch();
+    let mv = commands.with_drawn_search(&|| watch.interrupted(), |engine, request| {
+        engine.regression_move(color, SearchRequest { restriction, ..request })
+    });
+    Ok(move_text(mv).into())
+}
+
+pub(super) fn undo(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    take_back(commands, 1)
+}
+
+pub(super) fn gg_undo(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    let moves = arguments.optional_integer::<usize>()?.unwrap_or(1);
+    take_back(commands, moves)
+}
+
+fn take_back(commands: &mut Commands, moves: usize) -> Answer {
+    if commands.engine.game().records().len() < moves {
+        return Err(Failure::cannot_undo());
+    }
+    for _ in 0..moves {
+        commands.engine.undo();
+    }
+    Ok(Response::empty())
+}
+
+pub(super) fn set_random_seed(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> Answer {
+    // Any integer will do; a negative one keeps its bits.
+    let seed = arguments.integer::<i128>()?;
+    commands.engine.set_seed(seed as u64);
+    Ok(Response::empty())
+}
+
+pub(super) fn get_random_seed(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    Ok(commands.engine.seed().to_string().into())
+}
+
+pub(super) fn clear_cache(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    commands.engine.forget();
+    Ok(Response::empty())
+}

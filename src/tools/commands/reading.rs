@@ -1,0 +1,394 @@
+//! GNU Go's reading commands: is a chain or a group captured, are two chains joined? Answers have GNU Go's forms. About
+//! chains and connections reading is tactical: only moves near them are tried. About groups it is exact within a region
+//! (see [`solve`](kosumi_solve)). What is not decided so about a chain or a group the network judges, by a search about it.
+//! What is then still not known is refused.
+//!
+//! Codes: 0 no; 1 yes; 2 yes, if the player who moves first can ignore a threat in a ko; 3 yes, if that player makes a
+//! big enough threat in a ko.
+
+use super::text::move_text;
+use super::{Answer, Commands};
+use kosumi_engine::{Judgement, SurvivalQuestion};
+use kosumi_go::board::{Board, Color, Move, Point};
+use kosumi_gtp::{Arguments, Failure, Session};
+use kosumi_solve::{Aim, Question, QuestionError, Reading, Region, Status, Success};
+
+/// Nodes for one question: less than a second on an idle processor.
+pub(super) const MOST_NODES: u64 = 50_000;
+/// Bytes for the table of one question.
+const MEMORY: usize = 32 << 20;
+
+/// Where a group is read. A stone that reaches out of the region counts as saved, so what its edge leads to belongs to it:
+/// on the boards of whole games such a stone is often captured a move later.
+pub(super) fn group_region(board: &Board, point: Point) -> Result<Region, Failure> {
+    let color = board.cell(point).color();
+    let region = color.and_then(|color| Some(Region::of_group(board, point)?.with_edge(board, color)));
+    region.ok_or_else(|| Failure::new("vertex must not be empty"))
+}
+
+/// The code if the prover of the question moved first.
+pub(super) fn own_code(success: Success) -> Option<u8> {
+    match success {
+        Success::Yes => Some(1),
+        Success::KoFirst(_) => Some(2),
+        Success::KoSecond(_) => Some(3),
+        Success::No => Some(0),
+        Success::Unknown => None,
+    }
+}
+
+/// The code if the other player moved first and wants to prevent it.
+pub(super) fn other_code(success: Success) -> Option<u8> {
+    match success {
+        Success::No => Some(1),
+        Success::KoSecond(_) => Some(2),
+        Success::KoFirst(_) => Some(3),
+        Success::Yes => Some(0),
+        Success::Unknown => None,
+    }
+}
+
+pub(super) fn undecided() -> Failure {
+    Failure::new(format!("not decided within {MOST_NODES} nodes"))
+}
+
+/// A code, and a move where there is one.
+pub(super) fn answer(code: Option<u8>, best: Option<Move>) -> Answer {
+    let code = code.ok_or_else(undecided)?;
+    let text = match best {
+        Some(mv) if code > 0 => format!("{code} {}", move_text(mv)),
+        None if code > 0 => format!("{code} PASS"),
+        _ => code.to_string(),
+    };
+    Ok(text.into())
+}
+
+/// What is read about a stone: its chain, tactically, or its group in a region.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scope {
+    Chain,
+    Group,
+}
+
+/// Is the group captured that the region is about, and this stone of it, if `first` moves first?
+#[derive(Clone, Copy)]
+struct GroupQuestion<'a> {
+    board: &'a Board,
+    region: &'a Region,
+    point: Point,
+    first: Color,
+}
+
+impl Commands {
+    pub(super) fn board(&self) -> &Board {
+        self.engine.game().board()
+    }
+
+    /// A point with a stone.
+    pub(super) fn stone(&self, arguments: &mut Arguments<'_>) -> Result<(Point, Color), Failure> {
+        let point = self.point(arguments)?;
+        let color = self.board().cell(point).color();
+        color.map(|color| (point, color)).ok_or_else(|| Failure::new("vertex must not be empty"))
+    }
+
+    fn read(&self, board: &Board, region: &Region, aim: Aim, first: Color) -> Result<Reading, Failure> {
+        let suicide = self.engine.game().rules().suicide;
+        let question = Question { board, region, aim, suicide, memory: MEMORY, threads: 1 };
+        kosumi_solve::read(&question, first, &|nodes| nodes >= MOST_NODES)
+            .map_err(|error: QuestionError| Failure::new(error.to_string()))
+    }
+
+    /// Is the stone captured, if `first` moves first on a board that may be a move further than the game?
+    pub(super) fn capture(
+        &self,
+        board: &Board,
+        point: Point,
+        scope: Scope,
+        first: Color,
+    ) -> Result<Reading, Failure> {
+        match scope {
+            Scope::Chain => {
+                let reading = self.read(board, &Region::NOWHERE, Aim::Chain(point), first)?;
+                if reading.success != Success::Unknown {
+                    return Ok(reading);
+                }
+                let region = group_region(board, point)?;
+                Ok(self.settled(reading, GroupQuestion { board, region: &region, point, first }))
+            }
+            Scope::Group => {
+                let region = group_region(board, point)?;
+                self.group_capture(GroupQuestion { board, region: &region, point, first })
+            }
+        }
+    }
+
+    fn group_capture(&self, question: GroupQuestion<'_>) -> Result<Reading, Failure> {
+        let GroupQuestion { board, region, first, .. } = question;
+        let reading = self.read(board, region, Aim::Capture, first)?;
+        Ok(self.settled(reading, question))
+    }
+
+    /// What was read if it is proven or nobody can tell better, and otherwise what the network makes of the stone's chain.
+    fn settled(&self, reading: Reading, question: GroupQuestion<'_>) -> Reading {
+        self.judged(&reading, question).unwrap_or(reading)
+    }
+
+    /// What the network makes of the stone's chain; `None` if what was read is proven, or the network is not there or not to
+    /// be asked.
+    fn judged(&self, reading: &Reading, question: GroupQuestion<'_>) -> Option<Reading> {
+        let GroupQuestion { board, region, point, first } = question;
+        let is_proven = match reading.success {
+            Success::Unknown => false,
+            // Who gets out of an open region may be captured outside.
+            Success::No => region.is_closed,
+            Success::Yes | Success::KoFirst(_) | Success::KoSecond(_) => true,
+        };
+        let visits = self.engine.settings().reading_visits;
+        if is_proven || visits == 0 {
+            return None;
+        }
+        let question = SurvivalQuestion { board, point, playable: &region.playable, first };
+        let Judgement { captured, best, .. } = self.engine.judge_survival(question, visits)?;
+        Some(Reading { success: captured, best: Some(best), ..*reading })
+    }
+
+    fn attack_on(&self, arguments: &mut Arguments<'_>, scope: Scope) -> Answer {
+        let (point, color) = self.stone(arguments)?;
+        let reading = self.capture(self.board(), point, scope, color.opponent())?;
+        answer(own_code(reading.success), reading.best)
+    }
+
+    fn defence_of(&self, arguments: &mut Arguments<'_>, scope: Scope) -> Answer {
+        let (point, color) = self.stone(arguments)?;
+        // What cannot be attacked needs no move.
+        let attack = self.capture(self.board(), point, scope, color.opponent())?;
+        if attack.success == Success::No {
+            return answer(Some(1), Some(Move::Pass));
+        }
+        let reading = self.capture(self.board(), point, scope, color)?;
+        answer(other_code(reading.success), reading.best)
+    }
+
+    /// Does the first argument's move attack or defend the second one's stone?
+    fn does(&self, arguments: &mut Arguments<'_>, scope: Scope, attacks: bool) -> Answer {
+        let mv = self.point(arguments)?;
+        let (point, color) = self.stone(arguments)?;
+        let mover = if attacks { color.opponent() } else { color };
+        if self.engine.game().check(mover, Move::Play(mv)).is_err() {
+            return Err(Failure::new("illegal move"));
+        }
+        let mut board = *self.board();
+        board.play_unchecked(mv, mover);
+        if board.cell(point).color() != Some(color) {
+            return Ok(u8::from(attacks).to_string().into());
+        }
+        let reading = self.capture(&board, point, scope, mover.opponent())?;
+        let code = if attacks { own_code(reading.success) } else { other_code(reading.success) };
+        Ok(code.ok_or_else(undecided)?.to_string().into())
+    }
+
+    fn joins(&self, a: Point, b: Point, first: Color) -> Result<Reading, Failure> {
+        self.read(self.board(), &Region::NOWHERE, Aim::Link(a, b), first)
+    }
+
+    /// Two stones of the same player.
+    pub(super) fn pair(&self, arguments: &mut Arguments<'_>) -> Result<(Point, Point, Color), Failure> {
+        let (a, color) = self.stone(arguments)?;
+        let (b, other) = self.stone(arguments)?;
+        if color != other {
+            return Err(Failure::new("vertices must have same color"));
+        }
+        Ok((a, b, color))
+    }
+
+    fn are_one_chain(&self, a: Point, b: Point) -> bool {
+        self.board().anchor(a) == self.board().anchor(b)
+    }
+}
+
+pub(super) fn attack(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    commands.attack_on(arguments, Scope::Chain)
+}
+
+pub(super) fn defend(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    commands.defence_of(arguments, Scope::Chain)
+}
+
+pub(super) fn owl_attack(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> Answer {
+    commands.attack_on(arguments, Scope::Group)
+}
+
+pub(super) fn owl_defend(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> Answer {
+    commands.defence_of(arguments, Scope::Group)
+}
+
+pub(super) fn does_attack(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> Answer {
+    commands.does(arguments, Scope::Chain, true)
+}
+
+pub(super) fn does_defend(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> Answer {
+    commands.does(arguments, Scope::Chain, false)
+}
+
+pub(super) fn owl_does_attack(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> Answer {
+    commands.does(arguments, Scope::Group, true)
+}
+
+pub(super) fn owl_does_defend(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> Answer {
+    commands.does(arguments, Scope::Group, false)
+}
+
+pub(super) fn connect(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    let (a, b, color) = commands.pair(arguments)?;
+    if commands.are_one_chain(a, b) {
+        return answer(Some(1), Some(Move::Pass));
+    }
+    // What cannot be cut needs no move.
+    if commands.joins(a, b, color.opponent())?.success == Success::Yes {
+        return answer(Some(1), Some(Move::Pass));
+    }
+    let reading = commands.joins(a, b, color)?;
+    answer(own_code(reading.success), reading.best)
+}
+
+pub(super) fn disconnect(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> Answer {
+    let (a, b, color) = commands.pair(arguments)?;
+    if commands.are_one_chain(a, b) {
+        return answer(Some(0), None);
+    }
+    let reading = commands.joins(a, b, color.opponent())?;
+    answer(other_code(reading.success), reading.best)
+}
+
+/// Are two stones joined whatever the opponent does?
+pub(super) fn same_dragon(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> Answer {
+    let (a, _) = commands.stone(arguments)?;
+    let (b, _) = commands.stone(arguments)?;
+    let board = commands.board();
+    let (color, other) = (board.cell(a).color(), board.cell(b).color());
+    let same = match color {
+        Some(color) if Some(color) == other => {
+            commands.are_one_chain(a, b) || {
+                let success = commands.joins(a, b, color.opponent())?.success;
+                own_code(success).ok_or_else(undecided)? == 1
+            }
+        }
+        _ => false,
+    };
+    Ok(u8::from(same).to_string().into())
+}
+
+/// As GNU Go: `critical` with the move that attacks and the one that defends.
+pub(super) fn dragon_status(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> Answer {
+    let (point, color) = commands.stone(arguments)?;
+    let board = commands.board();
+    let region = group_region(board, point)?;
+    let suicide = commands.engine.game().rules().suicide;
+    let question =
+        Question { board, region: &region, aim: Aim::Capture, suicide, memory: MEMORY, threads: 1 };
+    let verdict = kosumi_solve::judge(&question, &|nodes| nodes >= MOST_NODES);
+    // A group that has no room is captured at the next move or never: that is for tactical reading.
+    let verdict = verdict.map_err(|error| Failure::new(error.to_string()))?;
+    if verdict.status == Status::Alive {
+        return Ok("alive".into());
+    }
+    let asked = |first| GroupQuestion { board, region: &region, point, first };
+    let attack = commands.judged(&verdict.attack, asked(color.opponent()));
+    match attack.unwrap_or(verdict.attack).success {
+        Success::No if attack.is_some() || region.is_closed => return Ok("alive".into()),
+        // Who gets out of an open region is not captured there, and may be captured outside.
+        Success::No | Success::Unknown => return Ok("unknown".into()),
+        Success::Yes | Success::KoFirst(_) | Success::KoSecond(_) => {}
+    }
+    let attack = attack.unwrap_or(verdict.attack);
+    let defence = commands.settled(verdict.defence, asked(color));
+    Ok(match defence.success {
+        Success::Unknown => "unknown".into(),
+        Success::Yes => "dead".into(),
+        _ => {
+            let best = |reading: Reading| move_text(reading.best.unwrap_or(Move::Pass));
+            format!("critical {} {}", best(attack), best(defence)).into()
+        }
+    })
+}
+
+/// A race between two groups, the first one's owner to move: is the first one saved, is the second one captured, and
+/// the move, or a pass if none is needed or helps.
+pub(super) fn analyze_semeai(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> Answer {
+    let (a, color) = commands.stone(arguments)?;
+    let (b, other) = commands.stone(arguments)?;
+    if color == other {
+        return Err(Failure::new("vertices must have different color"));
+    }
+    let board = commands.board();
+    let (mine, theirs) = (group_region(board, a)?, group_region(board, b)?);
+    // Both are read in the same region.
+    let mut both = mine.playable;
+    both.union_with(&theirs.playable);
+    let capture = |group: &Region, point, first| {
+        let region = Region { playable: both, ..*group };
+        commands.group_capture(GroupQuestion { board, region: &region, point, first })
+    };
+    let captured = capture(&theirs, b, color)?;
+    if captured.success == Success::Yes {
+        // Who captures is saved. Where the other player may move first and loses all the same, no move is needed.
+        let is_settled = capture(&theirs, b, other)?.success == Success::Yes;
+        let best = captured.best.filter(|_| !is_settled).unwrap_or(Move::Pass);
+        return Ok(format!("1 1 {}", move_text(best)).into());
+    }
+    let saved = capture(&mine, a, color)?;
+    if saved.success == Success::Yes {
+        return Ok("0 0 PASS".into());
+    }
+    let saved_code = other_code(saved.success).ok_or_else(undecided)?;
+    let captured_code = own_code(captured.success).ok_or_else(undecided)?;
+    let is_safe = saved_code == 1 && capture(&mine, a, other)?.success == Success::No;
+    // Who is safe may still fight a ko.
+    let best = match (is_safe, captured_code) {
+        (true, 0) => None,
+        (true, _) => captured.best,
+        (false, _) => saved.best,
+    };
+    let best = best.unwrap_or(Move::Pass);
+    Ok(format!("{saved_code} {captured_code} {}", move_text(best)).into())
+}

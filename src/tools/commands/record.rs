@@ -1,0 +1,139 @@
+//! Records of games: reading and writing SGF.
+
+use super::paths::FileAndMore;
+use super::text::{color_text, vertex_move};
+use super::{Answer, Commands};
+use kosumi_engine::Remarks;
+use kosumi_go::sgf::{Meta, Record, SgfError};
+use kosumi_gtp::{Arguments, Failure, Response, Session, Vertex};
+use std::fmt;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// A larger file is no game record, or a collection that `loadsgf` is not made for.
+const FILE_BYTES_MAX: u64 = 64 << 20;
+
+/// The word that asks for as much of a record as can be followed.
+const PARTIAL: &str = "--partial";
+
+/// `loadsgf file [move] [--partial]`: the position before that move, or the last one. The move is a number, counted
+/// from 1, or, as GNU Go has it, a vertex: the first move there. Answers with the side to move, as GNU Go does. Size,
+/// komi and moves come from the file; the rules, too, if the file names known ones.
+///
+/// A record that cannot be followed up to there is refused, and the game stays as it was; with `--partial` as much of it
+/// is loaded as can be followed, and notes say what is wrong. What is wrong behind the position is a note.
+pub(super) fn loadsgf(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    let line = arguments.tail();
+    let line = line.trim_ascii();
+    let without = line.strip_suffix(PARTIAL).filter(|rest| rest.ends_with(' ') || rest.ends_with('"'));
+    let is_partial = without.is_some();
+    let line = without.unwrap_or(line).trim_ascii_end();
+    let FileAndMore { path, more } = commands.file_to_read(line, |word| Until::read(word).is_ok())?;
+    let is_partial = is_partial || more.iter().any(|word| word == PARTIAL);
+    let until = more.iter().find(|word| *word != PARTIAL).map(|word| Until::read(word)).transpose()?;
+    let bytes = contents(&path).map_err(|error| cannot_load(&error))?;
+    let located = |error: SgfError| cannot_load(&error.located(&bytes));
+    let record = Record::parse(&bytes).map_err(located)?;
+    let up_to = until.map(|until| until.number(&record)).transpose()?;
+    let followed = commands.engine.load(&record, up_to, is_partial).map_err(located)?.located(&bytes);
+    let name = path.display();
+    if followed.fault.is_some() {
+        let moves = followed.game.records().len();
+        (commands.note)(&format!("{name}: loaded up to move {moves} only"));
+    }
+    followed.lines().for_each(|line| (commands.note)(&format!("{name}: {line}")));
+    Ok(color_text(followed.game.to_move()).into())
+}
+
+/// The answer that names why.
+fn cannot_load(why: &impl fmt::Display) -> Failure {
+    Failure::new(format!("cannot load file: {why}"))
+}
+
+/// The bytes of a file that is not too large.
+fn contents(path: &Path) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(|error| error.to_string())?;
+    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    if bytes.len() as u64 > FILE_BYTES_MAX {
+        return Err("it is too large for a record".to_owned());
+    }
+    Ok(bytes)
+}
+
+/// The move before which a replay ends.
+enum Until {
+    Number(usize),
+    Vertex(Vertex),
+}
+
+impl Until {
+    fn read(word: &str) -> Result<Until, Failure> {
+        let number = || word.parse::<u32>().ok().map(|number| Until::Number(number as usize));
+        let vertex = || word.parse::<Vertex>().ok().map(Until::Vertex);
+        number().or_else(vertex).ok_or_else(Failure::syntax_error)
+    }
+
+    /// The number of the move in a record.
+    fn number(&self, record: &Record) -> Result<usize, Failure> {
+        match *self {
+            Until::Number(number) => Ok(number),
+            Until::Vertex(vertex) => {
+                let wanted = vertex_move(record.size, vertex);
+                let mut moves = record.nodes.iter().flat_map(|node| &node.moves);
+                let found = moves
+                    .position(|recorded| wanted.is_some() && recorded.mv.as_ref().ok().copied() == wanted);
+                found.map(|index| index + 1).ok_or_else(|| Failure::new("no such move in the record"))
+            }
+        }
+    }
+}
+
+/// `printsgf [file] [remarks]`: the game as SGF, to a file if one is named; `-` is none.
+pub(super) fn printsgf(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> Answer {
+    match arguments.peek() {
+        None => Ok(text(commands, None)?.into()),
+        Some("-") => {
+            arguments.optional_word();
+            Ok(text(commands, arguments.optional_word())?.into())
+        }
+        Some(_) => save(commands, arguments),
+    }
+}
+
+/// `savesgf file [remarks]`: the game as SGF, to a file.
+pub(super) fn savesgf(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    save(commands, arguments)
+}
+
+fn save(commands: &Commands, arguments: &mut Arguments<'_>) -> Answer {
+    let line = arguments.tail();
+    let FileAndMore { path, more } = commands.file_to_write(&line, |word| remarks(word).is_some())?;
+    let text = text(commands, more.first().map(String::as_str))?;
+    std::fs::write(path, text).map_err(|error| Failure::new(format!("cannot write: {error}")))?;
+    Ok(Response::empty())
+}
+
+/// The game as SGF, with the remarks that a word names.
+fn text(commands: &Commands, word: Option<&str>) -> Result<String, Failure> {
+    let remarks = match word {
+        None => Remarks::default(),
+        Some(word) => remarks(word).ok_or_else(Failure::syntax_error)?,
+    };
+    let meta = Meta { date: (commands.today)(), ..Meta::default() };
+    Ok(commands.engine.record(remarks, &meta).to_string())
+}
+
+fn remarks(word: &str) -> Option<Remarks> {
+    match word {
+        "none" => Some(Remarks::None),
+        "brief" => Some(Remarks::Brief),
+        "variation" => Some(Remarks::Variation),
+        _ => None,
+    }
+}

@@ -1,0 +1,346 @@
+//! Status of the position and results of searches, in forms that GoGui draws and people read.
+
+use super::analyze::{View, prior_shares, variation_text};
+use super::graphics::{self, colored, marks};
+use super::text::{color, color_text, move_text, points_text, rows_text, vertex_move};
+use super::{Answer, Commands};
+use crate::words::unsigned_zero;
+use kosumi_engine::{Observer, SearchRequest};
+use kosumi_go::board::{Board, Cell, Color, Key, Move, Point, Symmetry};
+use kosumi_go::safety::{self, PassAlive};
+use kosumi_gtp::{Arguments, Failure, Response, Session};
+use kosumi_net::input::index;
+use kosumi_search::{MoveReport, SearchReport};
+
+/// What GoGui shows where there is nothing to show.
+const NOTHING: &str = "\"\"";
+
+impl Commands {
+    /// The latest search's result.
+    fn report(&self) -> Result<&SearchReport, Failure> {
+        self.engine.last_report().ok_or_else(|| Failure::new("nothing has been searched yet"))
+    }
+}
+
+/// Black's expected share of every point: by the search of this position, or by the evaluator.
+pub(super) fn ownership(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    let ownership = commands.engine.ownership();
+    Ok(rows_text(commands.size(), |point| format!("{:.3}", unsigned_zero(ownership.mean(point), 3))).into())
+}
+
+/// The expected owner of every point by the network alone.
+pub(super) fn network_ownership(
+    commands: &mut Commands,
+    _: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> Answer {
+    let color = commands.engine.game().to_move();
+    let prediction = commands.engine.predict(color, Symmetry::ALL[0], 0.0);
+    let prediction = prediction.ok_or_else(|| Failure::new("no network"))?;
+    let prediction = prediction.map_err(|error| Failure::new(error.to_string()))?;
+    let size = commands.size();
+    Ok(rows_text(size, |point| format!("{:.3}", unsigned_zero(prediction.ownership[index(size, point)], 3)))
+        .into())
+}
+
+/// Who owns what if the game ended now, which stones are dead, and the score.
+pub(super) fn territory(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    let status = commands.engine.final_status();
+    let (size, owner) = (commands.size(), &status.owner);
+    let of = |color| size.points().filter(move |&point| owner[point] == Some(color));
+    let lines = [
+        marks("BLACK", of(Color::Black)),
+        marks("WHITE", of(Color::White)),
+        marks("MARK", status.dead.iter()),
+        marks("CIRCLE", status.seki.iter()),
+        format!("TEXT {}", kosumi_go::score::format_score(status.score)),
+    ];
+    Ok(Response::lines(lines.iter().filter(|line| !line.is_empty())))
+}
+
+/// Stones by what becomes of them: green cannot be captured whatever happens, red is dead, yellow seki; points that
+/// are one player's whatever happens are gray.
+pub(super) fn life_and_death(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    let status = commands.engine.final_status();
+    let sure = unconditional(commands);
+    let board = commands.engine.game().board();
+    let shade = |point| match board.cell(point) {
+        Cell::Empty | Cell::Border if owner(&sure, point).is_some() => "gray",
+        Cell::Empty | Cell::Border => NOTHING,
+        _ if sure.iter().any(|side| side.chains.contains(point)) => "green",
+        cell if status.dead.contains(point) || owner(&sure, point).is_some_and(|it| cell != it.into()) => {
+            "red"
+        }
+        _ if status.seki.contains(point) => "yellow",
+        _ => NOTHING,
+    };
+    Ok(rows_text(commands.size(), |point| shade(point).to_owned()).into())
+}
+
+/// What each player holds whatever happens, Black's first.
+fn unconditional(commands: &Commands) -> [PassAlive; 2] {
+    let game = commands.engine.game();
+    Color::BOTH.map(|color| safety::held(game.board(), color, game.rules().suicide))
+}
+
+/// Who holds a point, as a stone or beside stones.
+fn owner(sure: &[PassAlive; 2], point: Point) -> Option<Color> {
+    let holds = |color: &Color| {
+        let side = &sure[*color as usize];
+        side.chains.contains(point) || side.territory.contains(point)
+    };
+    Color::BOTH.into_iter().find(holds)
+}
+
+/// GNU Go's `unconditional_status`.
+pub(super) fn unconditional_status(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> Answer {
+    let point = commands.point(arguments)?;
+    let stone = commands.engine.game().board().cell(point).color();
+    let answer = match (owner(&unconditional(commands), point), stone) {
+        (None, _) => "undecided",
+        (Some(Color::Black), None) => "black_territory",
+        (Some(Color::White), None) => "white_territory",
+        // Even one that can be captured stands where only its owner can live.
+        (Some(owner), Some(stone)) if owner == stone => "alive",
+        (Some(_), Some(_)) => "dead",
+    };
+    Ok(answer.into())
+}
+
+/// GNU Go's `final_status`: of one stone or point.
+pub(super) fn final_status(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> Answer {
+    let point = commands.point(arguments)?;
+    let status = commands.engine.final_status();
+    let is_stone = commands.engine.game().board().cell(point) != Cell::Empty;
+    let answer = match status.owner[point] {
+        _ if is_stone && status.dead.contains(point) => "dead",
+        _ if is_stone && status.seki.contains(point) => "seki",
+        _ if is_stone => "alive",
+        Some(Color::Black) => "black_territory",
+        Some(Color::White) => "white_territory",
+        None => "dame",
+    };
+    Ok(answer.into())
+}
+
+/// GNU Go's `estimate_score`: what the search of this position expects, or without a search, or after the end of the game,
+/// what [`final_status`] says. The bounds are White's scores, two standard deviations to either side; they are equal where
+/// the score is certain.
+pub(super) fn estimate_score(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    let is_over = commands.engine.game().is_over();
+    let searched = commands.engine.report_here().filter(|_| !is_over).map(|report| report.score);
+    let score = searched.unwrap_or_else(|| commands.engine.final_status().score);
+    let deviation = commands.engine.score_deviation();
+    let leader = if score > 0.0 { 'B' } else { 'W' };
+    let bound = |sign: f32| unsigned_zero(sign * 2.0 * deviation - score, 1);
+    Ok(format!("{leader}+{:.1} (upper bound: {:.1}, lower: {:.1})", score.abs(), bound(1.0), bound(-1.0))
+        .into())
+}
+
+/// Prior probabilities of the moves, in thousandths; moves below one are left out.
+pub(super) fn priors(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    let priors = commands.engine.priors();
+    let shares = prior_shares(priors.iter().map(|&(_, prior)| prior));
+    let pairs = priors.iter().zip(shares).filter_map(|(&(mv, _), share)| {
+        let thousandths = (1000.0 * share).round();
+        mv.point().filter(|_| thousandths >= 1.0).map(|point| format!("{point} {thousandths}"))
+    });
+    Ok(Response::list(pairs))
+}
+
+/// Leela Zero's `heatmap`, in the answer: prior probabilities of all points and of passing.
+pub(super) fn heatmap(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    let priors = commands.engine.priors();
+    let shares = prior_shares(priors.iter().map(|&(_, prior)| prior));
+    let thousandths = |mv: Move| {
+        let known = priors.iter().zip(&shares).find(|((other, _), _)| *other == mv);
+        (1000.0 * known.map_or(0.0, |(_, share)| *share)).round()
+    };
+    let board = rows_text(commands.size(), |point| format!("{:3}", thousandths(Move::Play(point))));
+    Ok(format!("{board}\npass: {}", thousandths(Move::Pass)).into())
+}
+
+/// The order of the moves by the latest search.
+pub(super) fn best_moves(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    let tried = commands.report()?.moves.iter().filter(|entry| entry.visits > 0);
+    let points = tried.filter_map(|entry| entry.mv.point()).take(9);
+    Ok(Response::list(points.enumerate().map(|(order, point)| format!("{point} {}", order + 1))))
+}
+
+/// GNU Go's `top_moves`: the best moves, each with its share of the visits in per cent.
+pub(super) fn top_moves(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    let shares = shares_of_visits(commands.report()?);
+    Ok(Response::list(shares.map(|(mv, share)| format!("{} {share:.1}", move_text(mv)))))
+}
+
+/// The ten best moves of a search, each with its share of the visits in per cent.
+pub(super) fn shares_of_visits(report: &SearchReport) -> impl Iterator<Item = (Move, f64)> + '_ {
+    let all: u32 = report.moves.iter().map(|entry| entry.visits).sum();
+    let tried = report.moves.iter().filter(|entry| entry.visits > 0).take(10);
+    tried.map(move |entry| (entry.mv, 100.0 * f64::from(entry.visits) / f64::from(all.max(1))))
+}
+
+/// A number for every move of the latest search.
+fn root_board(commands: &Commands, text: impl Fn(&SearchReport, &MoveReport) -> String) -> Answer {
+    let report = commands.report()?;
+    let cell = |point| match report.find(Move::Play(point)) {
+        Some(entry) if entry.visits > 0 => text(report, entry),
+        _ => NOTHING.to_owned(),
+    };
+    Ok(rows_text(commands.size(), cell).into())
+}
+
+/// Visits of every move in the latest search.
+pub(super) fn root_visits(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    root_board(commands, |_, entry| entry.visits.to_string())
+}
+
+/// Win rate of every move in the latest search, in per cent, for the player who makes it.
+pub(super) fn root_win_rates(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    root_board(commands, |report, entry| {
+        format!("{:.1}", 100.0 * View::of(report.to_move).win_rate(entry.value))
+    })
+}
+
+/// The latest search as a picture.
+pub(super) fn root(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    Ok(picture(commands.report()?))
+}
+
+fn picture(report: &SearchReport) -> Response {
+    format!("{}\n{}", graphics::win_rates(report), graphics::status_line(report)).into()
+}
+
+/// Searches for a player as long as for a move, plays nothing, and answers with the picture.
+pub(super) fn search(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    session: &mut Session<'_>,
+) -> Answer {
+    let color = match arguments.peek() {
+        Some(_) => color(arguments)?,
+        None => commands.engine.game().to_move(),
+    };
+    let watch = session.watch();
+    let limits = commands.engine.limits_without_clock();
+    commands.with_drawn_search(&|| watch.interrupted(), |engine, request| {
+        Ok(picture(engine.analyze(color, &limits, request)))
+    })
+}
+
+/// The principal variation of the latest search, or the one that begins with a move; nothing if that move was not searched.
+pub(super) fn variation(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> Answer {
+    let Some(vertex) = arguments.optional_vertex()? else {
+        let report = commands.report()?;
+        return Ok(Response::list(colored(report.to_move, report.principal_variation())));
+    };
+    let mv = vertex_move(commands.size(), vertex)
+        .ok_or_else(|| Failure::new(format!("{vertex} is not a point of the board")))?;
+    // The user points at any point of the board: where nothing was searched, there is nothing to show.
+    let report = commands.engine.last_report();
+    let searched =
+        report.and_then(|report| Some((report.to_move, report.find(mv).filter(|it| it.visits > 0)?)));
+    Ok(match searched {
+        Some((to_move, entry)) => Response::list(colored(to_move, &entry.variation)),
+        None => Response::empty(),
+    })
+}
+
+/// Statistics of the latest search.
+pub(super) fn statistics(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    let report = commands.report()?;
+    let view = View::of(report.to_move);
+    let mut lines = vec![
+        format!("Turn: {}", color_text(report.to_move)),
+        format!("Visits: {} ({} new)", report.visits, report.playouts),
+        format!(
+            "Win rate: {:.1} % (± {:.1})",
+            100.0 * view.win_rate(report.value),
+            50.0 * report.value_error
+        ),
+        format!("Score: {:+.1} (± {:.1})", view.signed(report.score, 1), report.score_error),
+        format!("Depth: {}", report.depth),
+        format!("Transpositions: {}, cycles: {}", report.transpositions, report.cycles),
+        format!("Table: {:.1} % full", 100.0 * report.usage.fullness()),
+    ];
+    let shares = prior_shares(report.moves.iter().map(|entry| entry.prior));
+    for (entry, prior) in report.moves.iter().zip(shares).filter(|(entry, _)| entry.visits > 0).take(10) {
+        lines.push(format!(
+            "{:4} {:7} visits {:5.1} % score {:+6.1} prior {:4.1} % {}",
+            move_text(entry.mv),
+            entry.visits,
+            100.0 * view.win_rate(entry.value),
+            view.signed(entry.score, 1),
+            100.0 * prior,
+            variation_text(entry.variation.get(1..).unwrap_or_default()),
+        ));
+    }
+    Ok(Response::lines(lines))
+}
+
+/// The keys of the position: of its stones, the least of its images, of its node in the search.
+pub(super) fn keys(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    let game = commands.engine.game();
+    let board: &Board = game.board();
+    let hex = |key: Key| format!("{:032x}", key.0);
+    Ok(Response::lines([
+        format!("Position: {}", hex(board.key())),
+        format!("Canonical: {}", hex(board.canonical_key())),
+        format!("Node: {}", hex(game.graph_key())),
+    ]))
+}
+
+/// Points that only a repetition forbids.
+pub(super) fn superko_banned(
+    commands: &mut Commands,
+    arguments: &mut Arguments<'_>,
+    _: &mut Session<'_>,
+) -> Answer {
+    let color = match arguments.peek() {
+        Some(_) => color(arguments)?,
+        None => commands.engine.game().to_move(),
+    };
+    Ok(points_text(commands.engine.game().superko_banned(color)).into())
+}
+
+/// How many liberties each stone's chain has.
+pub(super) fn liberties(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
+    let board = commands.engine.game().board();
+    let cell = |point| match board.cell(point) {
+        Cell::Empty | Cell::Border => NOTHING.to_owned(),
+        Cell::Black | Cell::White => board.liberty_count(point).to_string(),
+    };
+    Ok(rows_text(board.size(), cell).into())
+}
+
+impl Commands {
+    /// Calls `search` with a request whose observer draws live graphics, if they are switched on.
+    pub(super) fn with_drawn_search<T>(
+        &mut self,
+        interrupted: &(dyn Fn() -> bool + Sync),
+        search: impl FnOnce(&mut kosumi_engine::Engine, SearchRequest<'_>) -> T,
+    ) -> T {
+        let Commands { engine, live_graphics, .. } = self;
+        if !live_graphics.is_used() {
+            return search(engine, SearchRequest::new(interrupted));
+        }
+        let mut on_report =
+            |game: &kosumi_go::game::Game, report: &SearchReport| live_graphics.draw(game, report);
+        let observer = Some(Observer { every: graphics::LiveGraphics::EVERY, on_report: &mut on_report });
+        let done = search(engine, SearchRequest { observer, ..SearchRequest::new(interrupted) });
+        live_graphics.clear();
+        done
+    }
+}

@@ -1,0 +1,71 @@
+//! Between the words of the protocol and the types of the engine.
+
+use super::Commands;
+use kosumi_go::board::{BoardSize, Color, Move, Point};
+use kosumi_gtp::{ArgumentError, Arguments, Failure, Vertex};
+
+/// A player.
+pub(super) fn color(arguments: &mut Arguments<'_>) -> Result<Color, ArgumentError> {
+    arguments.color().map(own_color)
+}
+
+/// The engine's color for the protocol's.
+pub(super) fn own_color(color: kosumi_gtp::Color) -> Color {
+    match color {
+        kosumi_gtp::Color::Black => Color::Black,
+        kosumi_gtp::Color::White => Color::White,
+    }
+}
+
+/// The move of a vertex; `None` if it is not on the board.
+pub fn vertex_move(size: BoardSize, vertex: Vertex) -> Option<Move> {
+    match vertex {
+        Vertex::Pass => Some(Move::Pass),
+        Vertex::Point { column, row } => size.point(usize::from(column), usize::from(row)).map(Move::Play),
+    }
+}
+
+/// A move as the protocol's answers have it: `D4`, `PASS`.
+pub(super) fn move_text(mv: Move) -> String {
+    mv.to_string().to_ascii_uppercase()
+}
+
+/// `black` or `white`.
+pub(super) fn color_text(color: Color) -> &'static str {
+    match color {
+        Color::Black => "black",
+        Color::White => "white",
+    }
+}
+
+/// Points separated by spaces.
+pub(super) fn points_text(points: impl IntoIterator<Item = Point>) -> String {
+    points.into_iter().map(|point| point.to_string()).collect::<Vec<_>>().join(" ")
+}
+
+/// A text for every point, row by row from the top, as GoGui and KataGo have boards.
+pub(super) fn rows_text(size: BoardSize, cell: impl Fn(Point) -> String) -> String {
+    let row = |row: usize| {
+        let cells: Vec<String> = (0..size.columns()).map(|column| cell(Point::new(column, row))).collect();
+        cells.join(" ")
+    };
+    (0..size.rows()).rev().map(row).collect::<Vec<_>>().join("\n")
+}
+
+impl Commands {
+    /// A vertex that must be a point of the board.
+    pub(super) fn point(&self, arguments: &mut Arguments<'_>) -> Result<Point, Failure> {
+        let vertex = arguments.vertex()?;
+        let point = vertex_move(self.size(), vertex).and_then(Move::point);
+        point.ok_or_else(|| Failure::new(format!("{vertex} is not a point of the board")))
+    }
+
+    /// A player and a move; the move is `None` if it is not on the board.
+    pub(super) fn color_and_move(
+        &self,
+        arguments: &mut Arguments<'_>,
+    ) -> Result<(Color, Option<Move>), ArgumentError> {
+        let color = color(arguments)?;
+        Ok((color, vertex_move(self.size(), arguments.vertex()?)))
+    }
+}

@@ -1,0 +1,125 @@
+//! The engines of a match, before they are started.
+
+use super::link::Link;
+use crate::commands::Commands;
+use crate::players::{Engines, Threads};
+use crate::ranks::work_alone;
+use kosumi_engine::{Engine, EngineSettings};
+use kosumi_gtp::{Client, split_command_line};
+use kosumi_net::Network;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+
+/// An engine of the match: the built-in one with its settings, or a command line. The built-in engine plays in this
+/// process, which saves starting another; a panic ends only it.
+#[derive(Clone, Debug)]
+pub struct Contender {
+    /// As given.
+    pub text: String,
+    kind: Kind,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    /// All games share the network.
+    BuiltIn {
+        settings: Box<EngineSettings>,
+        network: Option<Arc<Network>>,
+        human: Option<Arc<Network>>,
+    },
+    Child {
+        program: String,
+        arguments: Vec<String>,
+    },
+}
+
+impl Contender {
+    /// The built-in engine; `text` is what it is called in the log.
+    pub fn built_in(text: &str, settings: EngineSettings, network: Option<Arc<Network>>) -> Contender {
+        let settings = Box::new(settings);
+        Contender { text: text.to_owned(), kind: Kind::BuiltIn { settings, network, human: None } }
+    }
+
+    /// The same with a second network, one of human play, if it is the built-in engine.
+    #[must_use]
+    pub fn with_human_network(mut self, network: Option<Arc<Network>>) -> Contender {
+        if let Kind::BuiltIn { human, .. } = &mut self.kind {
+            *human = network;
+        }
+        self
+    }
+
+    /// A child process.
+    ///
+    /// # Errors
+    /// If the command line cannot be split into words.
+    pub fn child(command_line: &str) -> Result<Contender, String> {
+        let mut words = split_command_line(command_line).map_err(|error| error.to_string())?.into_iter();
+        let kind = Kind::Child { program: words.next().unwrap_or_default(), arguments: words.collect() };
+        Ok(Contender { text: command_line.to_owned(), kind })
+    }
+
+    /// The settings of the built-in engine; `None` for others.
+    pub fn settings(&self) -> Option<&EngineSettings> {
+        match &self.kind {
+            Kind::BuiltIn { settings, .. } => Some(settings),
+            Kind::Child { .. } => None,
+        }
+    }
+
+    /// Is it the one in this process?
+    pub fn is_built_in(&self) -> bool {
+        matches!(self.kind, Kind::BuiltIn { .. })
+    }
+
+    /// The seed among the options of the built-in engine; every game's seed is mixed with it.
+    pub(super) fn seed(&self) -> u64 {
+        self.settings().map_or(0, |settings| settings.seed)
+    }
+
+    /// Starts it.
+    pub(super) fn start(&self) -> anyhow::Result<Link> {
+        match &self.kind {
+            Kind::BuiltIn { settings, network, human } => {
+                let (settings, network, human) = (**settings, network.clone(), human.clone());
+                let make = move |_: &Path| {
+                    let mut engine = Engine::with_network(settings, network.clone());
+                    if let Some(human) = &human {
+                        engine.set_human_network(human.clone());
+                    }
+                    Commands::new(engine)
+                };
+                let engines = Threads { make };
+                let player = engines.start(Path::new("")).map_err(anyhow::Error::msg)?;
+                Ok(Link::Local(player))
+            }
+            Kind::Child { program, arguments } => {
+                let mut command = Command::new(program);
+                command.args(arguments);
+                work_alone(&mut command);
+                // A ^C at the terminal goes to the whole group of processes in front. It is meant for the match, which
+                // lets the games come to an end, and would otherwise kill the engines as well.
+                #[cfg(unix)]
+                std::os::unix::process::CommandExt::process_group(&mut command, 0);
+                Ok(Link::Child(Client::spawn_command(command)?))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn command_lines() {
+        let contender = Contender::child("kosumi gtp --playouts '5'").unwrap();
+        let Kind::Child { program, arguments } = contender.kind else { panic!("built in") };
+        assert_eq!(
+            (program.as_str(), arguments),
+            ("kosumi", vec!["gtp".into(), "--playouts".into(), "5".into()])
+        );
+        assert!(Contender::child("").is_err() && Contender::child("a 'b").is_err());
+    }
+}

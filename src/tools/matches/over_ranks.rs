@@ -1,0 +1,81 @@
+//! Games of a match that other ranks play.
+
+use super::conditions::Conditions;
+use super::control::Control;
+use super::referee::Played;
+use super::schedule::{self, Event};
+use crate::ranks::{Heard, Pieces, Told, give, work};
+use anyhow::{Context, anyhow};
+use kosumi_engine::RankLink;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use std::sync::mpsc::{self, Sender};
+use std::thread::{self, JoinHandle};
+
+/// A game that could not begin, for rank 0.
+#[derive(Serialize, Deserialize)]
+struct Annulled {
+    number: u32,
+    reason: String,
+}
+
+/// Lends games to the other ranks, on a thread of its own, and tells `sender` what they tell. It ends when no game is left,
+/// or when games are stopped and those begun are over.
+pub(super) fn lend(
+    mut link: RankLink,
+    games: &Arc<Pieces>,
+    sender: &Sender<Event>,
+) -> anyhow::Result<JoinHandle<()>> {
+    let (games, sender) = (Arc::clone(games), sender.clone());
+    let on_heard = move |heard| {
+        let event = match heard {
+            Heard::Done(number, played) => serde_json::from_slice::<Played>(&played)
+                .with_context(|| format!("game {number} of another rank"))
+                .map(|played| Event::Finished(Box::new(played))),
+            Heard::Note(note) => serde_json::from_slice::<Annulled>(&note)
+                .context("a game of another rank")
+                .map(|Annulled { number, reason }| Event::Annulled { number, reason }),
+            Heard::Failed(rank, why) => Err(anyhow!("rank {rank}: {why}")),
+            Heard::Lost(rank, games) => Ok(Event::Lost { rank, games }),
+        };
+        let is_sound = event.is_ok();
+        sender.send(event.unwrap_or_else(Event::Failed)).is_ok() && is_sound
+    };
+    let giving = move || give(&mut link, &games, on_heard);
+    Ok(thread::Builder::new().name("ranks".to_owned()).spawn(giving)?)
+}
+
+/// Plays the games of a match that rank 0 asks for, so many at a time, until it has no more.
+///
+/// # Errors
+/// If a game cannot begin, or rank 0 is gone.
+pub fn serve(conditions: Conditions, jobs: u16, mut link: RankLink) -> anyhow::Result<()> {
+    let (games, control) = (Arc::new(Pieces::to_come()), Arc::new(Control::default()));
+    let (sender, events) = mpsc::channel();
+    schedule::start(&Arc::new(conditions), &control, &games, usize::from(jobs), None, &sender)?;
+    drop(sender);
+    let (teller, told) = mpsc::channel();
+    thread::spawn(move || {
+        for event in events {
+            if teller.send(tale(event)).is_err() {
+                return;
+            }
+        }
+    });
+    Ok(work(&mut link, usize::from(jobs), &games, &told)?)
+}
+
+/// An event as rank 0 is told it.
+fn tale(event: Event) -> Told {
+    let told = match event {
+        Event::Finished(played) => {
+            serde_json::to_vec(&*played).map(|bytes| Told::Done(played.record.number, bytes))
+        }
+        Event::Annulled { number, reason } => {
+            serde_json::to_vec(&Annulled { number, reason }).map(Told::Note)
+        }
+        Event::Failed(error) => Ok(Told::Failed(format!("{error:#}"))),
+        Event::Lost { rank, .. } => Ok(Told::Failed(format!("rank {rank} is gone"))),
+    };
+    told.unwrap_or_else(|error| Told::Failed(error.to_string()))
+}

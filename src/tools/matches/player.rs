@@ -1,0 +1,391 @@
+//! An engine at the board: the commands that a game needs, whoever answers them.
+
+use super::clock::{Dialect, GameClock};
+use super::conditions::{Conditions, Opinions, Plan};
+use super::contender::Contender;
+use super::control::Control;
+use super::link::Link;
+use super::opinion::Opinion;
+use crate::commands::{rules_json, vertex_move};
+use crate::players::{Answer, Trouble};
+use crate::words::color_letter;
+use anyhow::Context;
+use kosumi_go::board::{BoardSize, Color, Move, PointSet};
+use kosumi_go::rng::mix;
+use kosumi_gtp::{ClientError, Vertex};
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+/// How long an engine may take for anything but thinking.
+pub(super) const PATIENCE: Duration = Duration::from_secs(60);
+/// How long it may take to leave.
+const QUIT_TIME: Duration = Duration::from_secs(5);
+/// How often a wait looks whether the match has been given up.
+const SLICE: Duration = Duration::from_millis(100);
+/// An engine that writes so many lines which are no answers is not about to answer.
+const MOST_STRAY_LINES: usize = 1000;
+
+/// Why there is no answer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Fault {
+    /// A failure, with its message.
+    Refused(String),
+    /// No answer in time.
+    TimedOut,
+    /// The engine has ended.
+    Ended(String),
+    /// The engine wrote something else than an answer.
+    Nonsense(String),
+    /// The match was given up.
+    Aborted,
+}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Fault::Refused(message) => write!(f, "refused: {message}"),
+            Fault::TimedOut => f.write_str("no answer in time"),
+            Fault::Ended(message) | Fault::Nonsense(message) => f.write_str(message),
+            Fault::Aborted => f.write_str("given up"),
+        }
+    }
+}
+
+/// What an engine wants to do.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Choice {
+    Play(Move),
+    Resign,
+    /// A point that the board does not have.
+    OffBoard(Vertex),
+}
+
+/// Name and version, as the engine tells them.
+#[derive(Clone, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
+pub(super) struct Identity {
+    pub(super) name: String,
+    pub(super) version: String,
+}
+
+impl std::fmt::Display for Identity {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}", self.name, self.version)
+    }
+}
+
+/// An engine that takes part.
+pub(super) struct Player {
+    link: Link,
+    pub(super) identity: Identity,
+    commands: BTreeSet<String>,
+    /// As `kata-list_time_settings` says.
+    time_kinds: String,
+    /// How it is told about the clock of this match.
+    dialect: Dialect,
+    /// The command that asks for a move, and whether its answer holds an opinion.
+    genmove: (&'static str, bool),
+    seed: u64,
+    is_time_left_known: bool,
+    /// Lines that are no answers, since they were last asked for.
+    stray: usize,
+    /// Time that passed with the moves of the opponent, which need no search, and their number: how long messages
+    /// are on their way.
+    told: (Duration, u32),
+}
+
+impl std::fmt::Debug for Player {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Player").field("identity", &self.identity).finish_non_exhaustive()
+    }
+}
+
+impl Player {
+    pub(super) fn start(
+        contender: &Contender,
+        conditions: &Conditions,
+        control: &Control,
+    ) -> anyhow::Result<Player> {
+        let link = contender.start()?;
+        let wants_opinion = match conditions.opinions {
+            Opinions::All => true,
+            Opinions::Builtin => contender.is_built_in(),
+            Opinions::None => false,
+        };
+        Player::new(link, contender.seed(), wants_opinion, conditions, control)
+    }
+
+    /// Gets to know an engine.
+    pub(super) fn new(
+        link: Link,
+        seed: u64,
+        wants_opinion: bool,
+        conditions: &Conditions,
+        control: &Control,
+    ) -> anyhow::Result<Player> {
+        let mut player = Player {
+            link,
+            identity: Identity::default(),
+            commands: BTreeSet::new(),
+            time_kinds: String::new(),
+            dialect: Dialect::Plain,
+            genmove: ("genmove", false),
+            seed,
+            is_time_left_known: true,
+            stray: 0,
+            told: (Duration::ZERO, 0),
+        };
+        let mut ask = |command: &str| match player.send(command, PATIENCE, control) {
+            Ok(answer) => Ok(answer.trim().to_owned()),
+            Err(Fault::Refused(_)) => Ok(String::new()),
+            Err(fault) => Err(anyhow::anyhow!("{command}: {fault}")),
+        };
+        let identity = Identity { name: ask("name")?, version: ask("version")? };
+        let commands: BTreeSet<String> =
+            ask("list_commands")?.split_whitespace().map(str::to_owned).collect();
+        if commands.contains("kata-list_time_settings") {
+            let kinds = ask("kata-list_time_settings")?;
+            player.time_kinds = kinds;
+        }
+        (player.identity, player.commands) = (identity, commands);
+        if let Some(control) = conditions.time {
+            player.dialect = Dialect::choose(control, &player.commands, &player.time_kinds);
+        }
+        if wants_opinion {
+            // Asked for as CGOS's client does: one report before the move is all that is wanted.
+            let known = |name: &str| player.commands.contains(name);
+            player.genmove = if known("kata-genmove_analyze") {
+                ("kata-genmove_analyze", true)
+            } else if known("lz-genmove_analyze") {
+                ("lz-genmove_analyze", true)
+            } else {
+                player.genmove
+            };
+        }
+        Ok(player)
+    }
+
+    /// Says goodbye. An engine that does not leave is killed.
+    pub(super) fn quit(self) {
+        match self.link {
+            Link::Child(mut client) => {
+                let _ = client.quit(QUIT_TIME);
+            }
+            Link::Local(mut player) => player.quit(),
+        }
+    }
+
+    /// Sends a command and waits for its answer.
+    fn send(&mut self, command: &str, timeout: Duration, control: &Control) -> Result<String, Fault> {
+        let client = match &mut self.link {
+            Link::Child(client) => client,
+            Link::Local(player) => {
+                return match player.send(command, timeout) {
+                    Ok(Answer::Success(body)) => Ok(body),
+                    Ok(Answer::Failure(message)) => Err(Fault::Refused(message)),
+                    Err(Trouble::TimedOut) => Err(Fault::TimedOut),
+                    Err(Trouble::Crashed(message)) => Err(Fault::Ended(message)),
+                };
+            }
+        };
+        let start = Instant::now();
+        client.post(command).map_err(|error| Fault::Ended(error.to_string()))?;
+        let mut stray: Vec<String> = Vec::new();
+        loop {
+            let left = timeout.saturating_sub(start.elapsed());
+            match client.receive(left.min(SLICE)) {
+                Ok(body) => return Ok(body),
+                Err(ClientError::Refused(message)) => return Err(Fault::Refused(message)),
+                Err(ClientError::Garbage(lines)) => {
+                    self.stray += lines.len();
+                    stray.extend(lines);
+                }
+                Err(ClientError::TimedOut) => {}
+                Err(error @ (ClientError::Exited { .. } | ClientError::Io(_))) => {
+                    return Err(Fault::Ended(error.to_string()));
+                }
+            }
+            if control.is_aborted() {
+                return Err(Fault::Aborted);
+            }
+            if left <= SLICE || stray.len() >= MOST_STRAY_LINES {
+                let Some(last) = stray.last() else { return Err(Fault::TimedOut) };
+                return Err(Fault::Nonsense(format!("wrote no answer but {last:?}")));
+            }
+        }
+    }
+
+    /// Puts the engine at an empty board under the conditions of a game.
+    pub(super) fn set_up(
+        &mut self,
+        conditions: &Conditions,
+        plan: &Plan,
+        control: &Control,
+    ) -> Result<(), String> {
+        let size = plan.board.size;
+        let mut commands = vec![if size.is_square() {
+            format!("boardsize {}", size.columns())
+        } else {
+            format!("rectangular_boardsize {} {}", size.columns(), size.rows())
+        }];
+        commands.push("clear_board".to_owned());
+        commands.push(format!("komi {}", plan.board.komi));
+        commands.extend(conditions.time.map(|time| self.dialect.settings(time)));
+        for command in &commands {
+            self.send(command, PATIENCE, control).map_err(|fault| format!("{command}: {fault}"))?;
+        }
+        // These may be refused: an engine has rules of its own, and need not know what it is told.
+        let rules = format!("kata-set-rules {}", rules_json(conditions.rules));
+        // Some engines take 31 bits only.
+        let seed = format!("set_random_seed {}", (plan.seed ^ mix(self.seed)) >> 34);
+        for command in [rules, seed] {
+            let name = command.split(' ').next().unwrap_or_default();
+            if self.commands.contains(name) {
+                match self.send(&command, PATIENCE, control) {
+                    Ok(_) | Err(Fault::Refused(_)) => {}
+                    Err(fault) => return Err(format!("{name}: {fault}")),
+                }
+            }
+        }
+        let points = plan.board.handicap(plan.handicap).unwrap_or_default();
+        if !points.is_empty() {
+            let command = format!("fixed_handicap {}", points.len());
+            let answer = self.send(&command, PATIENCE, control);
+            let answer = answer.map_err(|fault| format!("{command}: {fault}"))?;
+            let own: BTreeSet<String> = points.iter().map(ToString::to_string).collect();
+            let theirs: BTreeSet<String> = answer.split_whitespace().map(str::to_uppercase).collect();
+            if theirs != own {
+                let own: Vec<String> = own.into_iter().collect();
+                return Err(format!("{command}: {answer:?} instead of {}", own.join(" ")));
+            }
+        }
+        self.told = (Duration::ZERO, 0);
+        Ok(())
+    }
+
+    /// Tells the engine about a move.
+    pub(super) fn tell(&mut self, color: Color, mv: Move, control: &Control) -> Result<(), Fault> {
+        let start = Instant::now();
+        self.send(&play_command(color, mv), PATIENCE, control)?;
+        self.told.0 += start.elapsed();
+        self.told.1 += 1;
+        Ok(())
+    }
+
+    /// Shows the engine its clock.
+    pub(super) fn show_clock(
+        &mut self,
+        color: Color,
+        clock: &GameClock,
+        control: &Control,
+    ) -> Result<(), Fault> {
+        if !self.is_time_left_known {
+            return Ok(());
+        }
+        let command = self.dialect.time_left(letter(color), clock);
+        match self.send(&command, PATIENCE, control) {
+            // Not every engine knows the command, and none needs it to play.
+            Err(Fault::Refused(_)) => {
+                self.is_time_left_known = false;
+                Ok(())
+            }
+            result => result.map(|_| ()),
+        }
+    }
+
+    /// Asks for a move.
+    pub(super) fn choose(
+        &mut self,
+        color: Color,
+        size: BoardSize,
+        timeout: Duration,
+        control: &Control,
+    ) -> Result<(Choice, Option<Opinion>), Fault> {
+        let (name, has_opinion) = self.genmove;
+        // An interval that no move is long enough for; KataGo reports once without one.
+        let interval = if name == "lz-genmove_analyze" { " 100000" } else { "" };
+        let answer = self.send(&format!("{name} {}{interval}", letter(color)), timeout, control)?;
+        let (text, opinion) = if has_opinion {
+            let last = answer.lines().rev().find_map(|line| line.trim().strip_prefix("play "));
+            (last.unwrap_or(answer.trim()), Opinion::read(&answer, name.starts_with("kata")))
+        } else {
+            (answer.trim(), None)
+        };
+        if text.eq_ignore_ascii_case("resign") {
+            return Ok((Choice::Resign, opinion));
+        }
+        let shown = || text.chars().take(60).collect::<String>();
+        let vertex =
+            text.parse::<Vertex>().map_err(|_| Fault::Nonsense(format!("answered {:?}", shown())))?;
+        // A pass may be decided on other grounds than the search, whose report is then not about it.
+        let is_about = |opinion: &Opinion| {
+            opinion.variation.first().is_none_or(|first| first.parse::<Vertex>() == Ok(vertex))
+        };
+        let opinion = opinion.filter(is_about);
+        Ok((vertex_move(size, vertex).map_or(Choice::OffBoard(vertex), Choice::Play), opinion))
+    }
+
+    /// Asks something at the end of a game. `None` if the engine does not say.
+    ///
+    /// # Errors
+    /// If it is of no more use.
+    pub(super) fn ask_at_the_end(
+        &mut self,
+        command: &str,
+        control: &Control,
+    ) -> Result<Option<String>, Fault> {
+        let name = command.split(' ').next().unwrap_or_default();
+        // Engines that do not list their commands are asked all the same.
+        if !self.commands.is_empty() && !self.commands.contains(name) {
+            return Ok(None);
+        }
+        match self.send(command, PATIENCE, control) {
+            Ok(answer) => Ok(Some(answer.trim().to_owned())),
+            Err(Fault::Refused(_)) => Ok(None),
+            Err(fault) => Err(fault),
+        }
+    }
+
+    /// The stones that the engine calls dead; `None` if it does not say, or not clearly.
+    pub(super) fn dead(&mut self, size: BoardSize, control: &Control) -> Result<Option<PointSet>, Fault> {
+        let Some(answer) = self.ask_at_the_end("final_status_list dead", control)? else { return Ok(None) };
+        let mut dead = PointSet::EMPTY;
+        for word in answer.split_whitespace() {
+            let vertex = word.parse::<Vertex>().ok();
+            match vertex.and_then(|vertex| vertex_move(size, vertex)).and_then(Move::point) {
+                Some(point) => dead.insert(point),
+                None => return Ok(None),
+            };
+        }
+        Ok(Some(dead))
+    }
+
+    /// How many lines that are no answers the engine has written since this was last asked.
+    pub(super) fn take_stray(&mut self) -> usize {
+        let since = match &mut self.link {
+            Link::Child(client) => client.take_garbage().len(),
+            Link::Local(_) => 0,
+        };
+        std::mem::take(&mut self.stray) + since
+    }
+
+    /// How long a message and its answer are on their way, in seconds: the mean over the moves that the engine was
+    /// told about in this game.
+    pub(super) fn lag(&self) -> f64 {
+        self.told.0.as_secs_f64() / f64::from(self.told.1.max(1))
+    }
+}
+
+/// Starts an engine: 0 is A, 1 is B.
+pub(super) fn start_one(conditions: &Conditions, control: &Control, index: usize) -> anyhow::Result<Player> {
+    let contender = &conditions.contenders[index];
+    Player::start(contender, conditions, control)
+        .with_context(|| format!("cannot start {}: {}", ["A", "B"][index], contender.text))
+}
+
+fn letter(color: Color) -> char {
+    color_letter(color).to_ascii_lowercase()
+}
+
+pub(super) fn play_command(color: Color, mv: Move) -> String {
+    format!("play {} {mv}", letter(color))
+}

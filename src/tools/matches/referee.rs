@@ -1,0 +1,322 @@
+//! One game between two engines under the eyes of a third party: our own [`Game`], strict.
+//!
+//! Whose fault it is when a game does not come to its end:
+//!
+//! * **Lost** is a game by whoever makes an illegal move, refuses to move, answers what is no move, oversteps the time,
+//!   or ends its process, at any time after the first move was asked for.
+//! * **The refusal of a legal move** is lost by the one who refuses, never by the mover: the rules of the match are the
+//!   referee's, and a game that is not counted would be a way out of lost positions. If the engines simply play by
+//!   different rules, these games show up as forfeits by refusal; the summary also has the score without them.
+//! * **Annulled** is a game that could not begin: an engine does not start, or refuses the board, the komi, the clock or
+//!   the opening. Nobody has played yet. It is tried again, see `schedule.rs`.
+
+use super::adjudicate;
+use super::clock::GameClock;
+use super::conditions::{Conditions, Plan};
+use super::control::Control;
+use super::player::{Choice, Fault, Player, play_command};
+use super::record::{Ending, GameRecord, Judgement, MoveNote};
+use super::side::Side;
+use crate::words::color_letter;
+use kosumi_go::board::Color;
+use kosumi_go::game::Game;
+use kosumi_go::score;
+use serde::{Deserialize, Serialize};
+use std::time::{Duration, Instant, SystemTime};
+
+/// A finished game.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Played {
+    pub(super) record: GameRecord,
+    /// The game as SGF.
+    pub(super) sgf: String,
+}
+
+/// Why there is no game.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum NoGame {
+    /// An engine could not be brought to the start.
+    Annulled(String),
+    /// The match was given up.
+    Aborted,
+}
+
+/// The most moves of a game for each point of the board. Under superko games end by themselves, but not soon.
+const MOVES_PER_POINT: usize = 3;
+
+/// Plays one game. Also says of each engine whether it is fit for another one: after a fault it has to be started anew.
+pub(super) fn play(
+    conditions: &Conditions,
+    plan: &Plan,
+    players: [&mut Player; 2],
+    control: &Control,
+) -> (Result<Played, NoGame>, [bool; 2]) {
+    let clock = conditions.time.map(|time| GameClock::new(time, conditions.margin));
+    let mut playing = Playing {
+        conditions,
+        plan,
+        control,
+        players,
+        date: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
+        game: plan.board.game(conditions.rules, plan.handicap),
+        clocks: clock.map(|clock| [clock, clock]),
+        notes: Vec::new(),
+        chosen: [0; 2],
+        seconds: [0.0; 2],
+        slowest: [0.0; 2],
+        overstep: [0.0; 2],
+        final_scores: [None, None],
+        is_fit: [true; 2],
+    };
+    let result = playing.run().map(|outcome| playing.finish(outcome));
+    (result, playing.is_fit)
+}
+
+/// Why a game stops before its end.
+enum Stop {
+    Forfeit { side: Side, ending: Ending, detail: String },
+    NoGame(NoGame),
+}
+
+/// Who won, by what, and how.
+struct Outcome {
+    winner: Option<Side>,
+    result: String,
+    ending: Ending,
+    detail: String,
+    judgement: Option<Judgement>,
+}
+
+/// A game being played.
+struct Playing<'a> {
+    conditions: &'a Conditions,
+    plan: &'a Plan,
+    control: &'a Control,
+    players: [&'a mut Player; 2],
+    date: String,
+    game: Game,
+    clocks: Option<[GameClock; 2]>,
+    notes: Vec<MoveNote>,
+    chosen: [u32; 2],
+    seconds: [f64; 2],
+    slowest: [f64; 2],
+    overstep: [f64; 2],
+    final_scores: [Option<String>; 2],
+    is_fit: [bool; 2],
+}
+
+impl Playing<'_> {
+    fn color(&self, side: Side) -> Color {
+        if side == self.plan.black { Color::Black } else { Color::White }
+    }
+
+    fn side(&self, color: Color) -> Side {
+        if color == Color::Black { self.plan.black } else { self.plan.black.other() }
+    }
+
+    fn player(&mut self, side: Side) -> &mut Player {
+        self.players[side as usize]
+    }
+
+    fn run(&mut self) -> Result<Outcome, NoGame> {
+        self.set_up()?;
+        match self.play_to_the_end() {
+            Ok(outcome) => Ok(outcome),
+            Err(Stop::Forfeit { side, ending, detail }) => {
+                // Whatever it was, the engine's board is not ours any more.
+                self.is_fit[side as usize] = false;
+                let winner = side.other();
+                let by = if ending == Ending::Time { "T" } else { "F" };
+                Ok(Outcome {
+                    winner: Some(winner),
+                    result: format!("{}+{by}", color_letter(self.color(winner))),
+                    ending,
+                    detail,
+                    judgement: None,
+                })
+            }
+            Err(Stop::NoGame(reason)) => Err(reason),
+        }
+    }
+
+    /// Brings both engines to the end of the opening.
+    fn set_up(&mut self) -> Result<(), NoGame> {
+        let (conditions, plan, control) = (self.conditions, self.plan, self.control);
+        for side in Side::BOTH {
+            if let Err(reason) = self.player(side).set_up(conditions, plan, control) {
+                return Err(self.annulled(side, &reason));
+            }
+        }
+        for &mv in &plan.opening.moves {
+            let color = self.game.to_move();
+            for side in Side::BOTH {
+                if let Err(fault) = self.player(side).tell(color, mv, control) {
+                    return Err(self.annulled(side, &format!("{}: {fault}", play_command(color, mv))));
+                }
+            }
+            if let Err(reason) = self.game.play(color, mv) {
+                return Err(NoGame::Annulled(format!("the opening {}: {mv}: {reason}", plan.opening.name)));
+            }
+        }
+        Ok(())
+    }
+
+    fn annulled(&mut self, side: Side, reason: &str) -> NoGame {
+        self.is_fit[side as usize] = false;
+        if self.control.is_aborted() {
+            NoGame::Aborted
+        } else {
+            NoGame::Annulled(format!("{side}, {reason}"))
+        }
+    }
+
+    fn play_to_the_end(&mut self) -> Result<Outcome, Stop> {
+        let move_limit = MOVES_PER_POINT * self.plan.board.size.area();
+        while !self.game.is_over() {
+            if self.game.records().len() >= move_limit {
+                return self.scored(Ending::MoveLimit);
+            }
+            let color = self.game.to_move();
+            let side = self.side(color);
+            let mv = match self.ask(side, color)? {
+                Choice::Play(mv) => mv,
+                Choice::Resign => {
+                    return Ok(Outcome {
+                        winner: Some(side.other()),
+                        result: format!("{}+R", color_letter(color.opponent())),
+                        ending: Ending::Resign,
+                        detail: String::new(),
+                        judgement: None,
+                    });
+                }
+                Choice::OffBoard(vertex) => {
+                    let detail = format!("{side}, {color} {vertex}: not on the board");
+                    return Err(Stop::Forfeit { side, ending: Ending::IllegalMove, detail });
+                }
+            };
+            self.game.play(color, mv).map_err(|reason| Stop::Forfeit {
+                side,
+                ending: Ending::IllegalMove,
+                detail: format!("{side}, {color} {mv}: {reason}"),
+            })?;
+            let (other, control) = (side.other(), self.control);
+            let told = self.player(other).tell(color, mv, control);
+            told.map_err(|fault| self.stop(other, &play_command(color, mv), &fault))?;
+        }
+        self.scored(Ending::Score)
+    }
+
+    /// What a fault of an engine means for the game.
+    fn stop(&mut self, side: Side, command: &str, fault: &Fault) -> Stop {
+        let ending = match fault {
+            Fault::Refused(_) => Ending::Refused,
+            Fault::TimedOut => Ending::Time,
+            Fault::Ended(_) => Ending::Crash,
+            Fault::Nonsense(_) => Ending::Nonsense,
+            Fault::Aborted => return Stop::NoGame(NoGame::Aborted),
+        };
+        Stop::Forfeit { side, ending, detail: format!("{side}, {command}: {fault}") }
+    }
+
+    /// Asks for a move; the clock runs from the question to the answer.
+    fn ask(&mut self, side: Side, color: Color) -> Result<Choice, Stop> {
+        let index = side as usize;
+        let (size, control) = (self.plan.board.size, self.control);
+        let clock = self.clocks.map(|clocks| clocks[index]);
+        if let Some(clock) = clock {
+            let shown = self.player(side).show_clock(color, &clock, control);
+            shown.map_err(|fault| self.stop(side, "time_left", &fault))?;
+        }
+        let timeout = clock.map_or(self.conditions.patience, |clock| clock.deadline());
+        let start = Instant::now();
+        let answer = self.player(side).choose(color, size, timeout, control);
+        let used = start.elapsed();
+        let seconds = used.as_secs_f64();
+        self.seconds[index] += seconds;
+        self.slowest[index] = self.slowest[index].max(seconds);
+        self.chosen[index] += 1;
+        let (choice, opinion) = answer.map_err(|fault| self.stop(side, "genmove", &fault))?;
+        let overstep = match &mut self.clocks {
+            Some(clocks) => clocks[index].spend(used),
+            None => (used <= self.conditions.patience).then_some(Duration::ZERO),
+        };
+        let Some(overstep) = overstep else {
+            let detail = format!("{side}, genmove: {seconds:.2} s used");
+            return Err(Stop::Forfeit { side, ending: Ending::Time, detail });
+        };
+        self.overstep[index] = self.overstep[index].max(overstep.as_secs_f64());
+        let left = self.clocks.map(|clocks| clocks[index].left());
+        self.notes.push(MoveNote { seconds, left, opinion });
+        Ok(choice)
+    }
+
+    /// The end of a game that was played out. Whatever an engine does now, it cannot lose the game by it.
+    fn scored(&mut self, ending: Ending) -> Result<Outcome, Stop> {
+        let (size, control) = (self.plan.board.size, self.control);
+        let is_cut_off = ending == Ending::MoveLimit;
+        let game = self.game.clone();
+        let scored = adjudicate::score(&game, self.conditions.dead, is_cut_off, || {
+            let mut named = [None, None];
+            for side in Side::BOTH {
+                match self.player(side).dead(size, control) {
+                    Ok(dead) => named[side as usize] = dead,
+                    Err(Fault::Aborted) => return Err(Stop::NoGame(NoGame::Aborted)),
+                    Err(_) => self.is_fit[side as usize] = false,
+                }
+            }
+            Ok(named)
+        });
+        let (score, judgement) = scored?;
+        for side in Side::BOTH {
+            if !self.is_fit[side as usize] {
+                continue;
+            }
+            match self.player(side).ask_at_the_end("final_score", control) {
+                Ok(answer) => self.final_scores[side as usize] = answer,
+                Err(Fault::Aborted) => return Err(Stop::NoGame(NoGame::Aborted)),
+                Err(_) => self.is_fit[side as usize] = false,
+            }
+        }
+        let winner = match score {
+            score if score > 0.0 => Some(Color::Black),
+            score if score < 0.0 => Some(Color::White),
+            _ => None,
+        };
+        Ok(Outcome {
+            winner: winner.map(|color| self.side(color)),
+            result: score::format_score(score),
+            ending,
+            detail: String::new(),
+            judgement: Some(judgement),
+        })
+    }
+
+    fn finish(&mut self, outcome: Outcome) -> Played {
+        let record = GameRecord {
+            number: self.plan.number,
+            date: self.date.clone(),
+            size: self.plan.board.size_text(),
+            komi: self.plan.board.komi,
+            black: self.plan.black,
+            handicap: self.plan.handicap,
+            opening: self.plan.opening.name.clone(),
+            opening_moves: self.plan.opening.moves.len(),
+            result: outcome.result,
+            winner: outcome.winner,
+            ending: outcome.ending,
+            detail: outcome.detail,
+            judgement: outcome.judgement,
+            final_scores: self.final_scores.clone(),
+            moves: self.game.records().iter().map(|record| record.mv.to_string()).collect(),
+            chosen: self.chosen,
+            seconds: self.seconds,
+            slowest: self.slowest,
+            overstep: self.overstep,
+            lag: Side::BOTH.map(|side| self.player(side).lag()),
+            stray: Side::BOTH.map(|side| self.player(side).take_stray()),
+        };
+        let names = Side::BOTH.map(|side| self.player(side).identity.to_string());
+        let sgf = record.sgf(&self.game, &self.notes, [&names[0], &names[1]], self.conditions);
+        Played { record, sgf }
+    }
+}

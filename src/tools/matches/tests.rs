@@ -1,0 +1,305 @@
+//! The referee against engines that do as a script says.
+
+use super::clock;
+use super::conditions::{Conditions, DeadStones, Plan};
+use super::control::Control;
+use super::fixtures::conditions;
+use super::link::Link;
+use super::openings::{Opening, Source};
+use super::player::Player;
+use super::record::{Ending, Judgement};
+use super::referee::{self, NoGame, Played};
+use super::side::Side;
+use crate::players::{self, Answer, Trouble};
+use kosumi_go::rules::Rules;
+use kosumi_go::sgf::Record;
+use kosumi_gtp::Client;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// Answers as a function of the command says; what it does not say is an empty success.
+struct Scripted<F>(F);
+
+impl<F: FnMut(&str) -> Option<Result<Answer, Trouble>> + Send> players::Player for Scripted<F> {
+    fn send(&mut self, command: &str, _: Duration) -> Result<Answer, Trouble> {
+        (self.0)(command).unwrap_or(Ok(Answer::Success(String::new())))
+    }
+}
+
+fn success(text: &str) -> Option<Result<Answer, Trouble>> {
+    Some(Ok(Answer::Success(text.to_owned())))
+}
+
+/// Moves to answer with, one after the other, then passes; and what is said to certain commands instead.
+fn player(moves: &str, said: &[(&str, Result<Answer, Trouble>)], conditions: &Conditions) -> Player {
+    let mut moves: Vec<String> = moves.split_whitespace().rev().map(str::to_owned).collect();
+    let said: Vec<_> = said.iter().map(|(command, answer)| ((*command).to_owned(), answer.clone())).collect();
+    let script = move |command: &str| {
+        if let Some((_, answer)) = said.iter().find(|(beginning, _)| command.starts_with(beginning.as_str()))
+        {
+            return Some(answer.clone());
+        }
+        match command.split(' ').next() {
+            Some("name") => success("Script"),
+            Some("genmove") => success(&moves.pop().unwrap_or("pass".to_owned())),
+            _ => None,
+        }
+    };
+    Player::new(Link::Local(Box::new(Scripted(script))), 0, true, conditions, &Control::default()).unwrap()
+}
+
+fn plan(conditions: &Conditions, number: u32, opening: &str) -> Plan {
+    let board = conditions.boards[0];
+    let moves = opening
+        .split_whitespace()
+        .map(|word| crate::commands::vertex_move(board.size, word.parse().unwrap()).unwrap());
+    Plan { opening: Opening { name: "test".into(), moves: moves.collect() }, ..conditions.plan(number) }
+}
+
+fn small() -> Conditions {
+    conditions(&[5], Source::None)
+}
+
+/// Plays game 1, in which A is Black.
+fn play(
+    conditions: &Conditions,
+    opening: &str,
+    mut players: [Player; 2],
+) -> (Result<Played, NoGame>, [bool; 2]) {
+    let [a, b] = &mut players;
+    referee::play(conditions, &plan(conditions, 1, opening), [a, b], &Control::default())
+}
+
+fn refused() -> Result<Answer, Trouble> {
+    Ok(Answer::Failure("illegal move".into()))
+}
+
+fn crashed() -> Result<Answer, Trouble> {
+    Err(Trouble::Crashed("gone".into()))
+}
+
+type Said<'a> = &'a [(&'a str, Result<Answer, Trouble>)];
+
+/// A game 1 between these, and who won it how; both engines have to be fit afterwards but for the losers by forfeit.
+fn outcome(a: (&str, Said<'_>), b: (&str, Said<'_>)) -> (String, Option<Side>, Ending) {
+    let conditions = small();
+    let players = [player(a.0, a.1, &conditions), player(b.0, b.1, &conditions)];
+    let (played, is_fit) = play(&conditions, "", players);
+    let record = played.unwrap().record;
+    let loser = record.winner.map(Side::other).filter(|_| record.ending.is_forfeit());
+    assert_eq!(is_fit, Side::BOTH.map(|side| Some(side) != loser));
+    assert_eq!(record.detail.is_empty(), !record.ending.is_forfeit(), "{record:?}");
+    (record.result, record.winner, record.ending)
+}
+
+#[test]
+fn games_that_end_as_games_do() {
+    let quiet: (&str, Said<'_>) = ("", &[]);
+    assert_eq!(outcome(quiet, quiet), ("W+7.5".into(), Some(Side::B), Ending::Score));
+    assert_eq!(outcome(("C3", &[]), quiet), ("B+17.5".into(), Some(Side::A), Ending::Score));
+    assert_eq!(outcome(("c3 RESIGN", &[]), ("C2 C4", &[])), ("W+R".into(), Some(Side::B), Ending::Resign));
+}
+
+#[test]
+fn forfeits() {
+    for (moves, said, ending) in [
+        // Occupied, and a point that this board does not have.
+        ("C3 C3", &[][..], Ending::IllegalMove),
+        ("C3 Q16", &[][..], Ending::IllegalMove),
+        ("C3 banana", &[][..], Ending::Nonsense),
+        ("C3 I5", &[][..], Ending::Nonsense),
+        ("", &[("genmove", refused())][..], Ending::Refused),
+        ("", &[("genmove", crashed())][..], Ending::Crash),
+        ("", &[("genmove", Err(Trouble::TimedOut))][..], Ending::Time),
+    ] {
+        let by = if ending == Ending::Time { "T" } else { "F" };
+        assert_eq!(
+            outcome((moves, said), ("C4", &[])),
+            (format!("W+{by}"), Some(Side::B), ending),
+            "{moves}"
+        );
+        assert_eq!(
+            outcome(("C5 C4", &[]), (moves, said)),
+            (format!("B+{by}"), Some(Side::A), ending),
+            "{moves}"
+        );
+    }
+    // Suicide is illegal under these rules: B1 A2 leave A1 without a liberty.
+    assert_eq!(outcome(("B1 A2", &[]), ("E5 A1", &[])).2, Ending::IllegalMove);
+}
+
+#[test]
+fn whoever_refuses_a_legal_move_loses_and_not_the_mover() {
+    let refuses: Said<'_> = &[("play", refused())];
+    assert_eq!(outcome(("C3", &[]), ("", refuses)), ("B+F".into(), Some(Side::A), Ending::Refused));
+    assert_eq!(outcome(("", refuses), ("C3", &[])), ("W+F".into(), Some(Side::B), Ending::Refused));
+    let hangs: Said<'_> = &[("play", Err(Trouble::TimedOut))];
+    assert_eq!(outcome(("C3", &[]), ("", hangs)), ("B+T".into(), Some(Side::A), Ending::Time));
+}
+
+#[test]
+fn the_referee_knows_superko() {
+    // Black captures in the ko and White takes back at once.
+    let black = "B3 A2 B1 D1 B2 A5";
+    let white = "C3 D2 C1 C2 C2";
+    let players = |conditions: &Conditions| [player(black, &[], conditions), player(white, &[], conditions)];
+    let conditions = small();
+    let (played, _) = play(&conditions, "", players(&conditions));
+    let record = played.unwrap().record;
+    // Whatever the position: the last white move at an occupied point or in the ko is refused by the rules alone.
+    assert_eq!((record.ending, record.winner), (Ending::IllegalMove, Some(Side::A)), "{record:?}");
+}
+
+#[test]
+fn games_that_cannot_begin_are_annulled() {
+    let conditions = small();
+    for command in ["boardsize", "clear_board", "komi", "play b C3", "play w C4"] {
+        for answer in [refused(), crashed(), Err(Trouble::TimedOut)] {
+            let players = [player("", &[], &conditions), player("", &[(command, answer)], &conditions)];
+            let (result, is_fit) = play(&conditions, "C3 C4", players);
+            let Err(NoGame::Annulled(reason)) = result else { panic!("{command}: {result:?}") };
+            assert!(reason.starts_with("B, ") && reason.contains(command), "{reason}");
+            assert_eq!(is_fit, [true, false]);
+        }
+    }
+    // What an engine need not know may be refused.
+    let knows = ("list_commands", Ok(Answer::Success("kata-set-rules\nset_random_seed".into())));
+    let said =
+        [knows, ("kata-set-rules", refused()), ("set_random_seed", refused()), ("time_left", refused())];
+    let conditions = Conditions { time: Some(clock::parse("absolute 60").unwrap()), ..conditions };
+    let players = [player("", &said, &conditions), player("", &[], &conditions)];
+    assert_eq!(play(&conditions, "", players).0.unwrap().record.ending, Ending::Score);
+}
+
+#[test]
+fn the_end_of_a_game_cannot_be_forfeited() {
+    let conditions = Conditions { rules: Rules::default(), ..small() };
+    for answer in [refused(), crashed()] {
+        let is_gone = answer.is_err();
+        let said = [("final_status_list", answer.clone()), ("final_score", answer)];
+        let players = [player("C3", &said, &conditions), player("", &[], &conditions)];
+        let (played, is_fit) = play(&conditions, "", players);
+        let record = played.unwrap().record;
+        assert_eq!((record.result.as_str(), record.judgement), ("B+17.5", Some(Judgement::Agreed)));
+        assert_eq!(is_fit, [!is_gone, true]);
+    }
+}
+
+#[test]
+fn dead_stones_and_other_scores() {
+    let conditions = Conditions { rules: Rules::default(), dead: DeadStones::Agreed, ..small() };
+    let says = |dead: &str, score: &str| {
+        let text = |text: &str| Ok(Answer::Success(text.to_owned()));
+        [("final_status_list", text(dead)), ("final_score", text(score))]
+    };
+    // Black has a wall on column B, White one on column C and a stone at A1 that is dead.
+    let game = |a: [(&str, Result<Answer, Trouble>); 2], b: [(&str, Result<Answer, Trouble>); 2]| {
+        let players =
+            [player("B1 B2 B3 B4 B5 A4", &a, &conditions), player("C1 C2 C3 C4 C5 A1", &b, &conditions)];
+        play(&conditions, "", players).0.unwrap()
+    };
+    let agreed = game(says("A1", "W+12.5"), says("A1", "W+12.5"));
+    assert_eq!(agreed.record.judgement, Some(Judgement::Agreed));
+    assert_eq!(agreed.record.result, "W+12.5");
+    assert!(!agreed.record.disputed_by(Side::A));
+    let disputed = game(says("A1", "W+12.5"), says("", "W+17.5"));
+    assert_eq!(disputed.record.judgement, Some(Judgement::Disputed));
+    assert_eq!(disputed.record.result, "W+12.5", "judged");
+    assert!(disputed.record.disputed_by(Side::B) && !disputed.record.disputed_by(Side::A));
+    assert!(disputed.sgf.contains("B says W+17.5") && disputed.sgf.contains("disputed"), "{}", disputed.sgf);
+}
+
+#[test]
+fn time_is_measured_and_the_margin_forgiven() {
+    let slow = |conditions: &Conditions| {
+        let script = |command: &str| {
+            if command.starts_with("genmove") {
+                std::thread::sleep(Duration::from_millis(30));
+                return success("pass");
+            }
+            None
+        };
+        let link = Link::Local(Box::new(Scripted(script)));
+        Player::new(link, 0, false, conditions, &Control::default()).unwrap()
+    };
+    let time = clock::parse("0 0.01 1").unwrap();
+    let strict = Conditions { time: Some(time), margin: Duration::ZERO, ..small() };
+    let (played, _) = play(&strict, "", [slow(&strict), player("", &[], &strict)]);
+    let record = played.unwrap().record;
+    assert_eq!((record.result.as_str(), record.ending), ("W+T", Ending::Time));
+    let lenient = Conditions { margin: Duration::from_secs(600), ..strict };
+    let (played, _) = play(&lenient, "", [slow(&lenient), player("", &[], &lenient)]);
+    let Played { record, sgf } = played.unwrap();
+    assert_eq!(record.ending, Ending::Score);
+    assert!(record.overstep[0] >= 0.02 && record.slowest[0] >= 0.03, "{record:?}");
+    assert!(sgf.contains("BL[0.01]") && sgf.contains("OT[1x0.01 byo-yomi]"), "{sgf}");
+}
+
+#[test]
+fn opinions_become_comments() {
+    let conditions = small();
+    let report = "info move C3 visits 50 winrate 0.75 scoreLead 3.5 pv C3 C4\nplay C3";
+    let said = [
+        ("list_commands", Ok(Answer::Success("kata-genmove_analyze".into()))),
+        ("kata-genmove_analyze", Ok(Answer::Success(report.into()))),
+    ];
+    let players = [player("", &said, &conditions), player("C4", &[], &conditions)];
+    let (played, _) = play(&conditions, "", players);
+    let Played { record, sgf } = played.unwrap();
+    // It answers C3 again, which is illegal the second time.
+    assert_eq!((record.ending, record.moves.len()), (Ending::IllegalMove, 2));
+    let read = Record::parse(sgf.as_bytes()).unwrap();
+    let comment = read.nodes[1].comment.clone().unwrap();
+    assert!(comment.ends_with("s; 75.0 %, +3.5 points, 50 visits\nC3 C4"), "{comment}");
+}
+
+/// The same through pipes: a few lines of shell that answer `genmove` with this.
+#[cfg(unix)]
+fn child(genmove: &str, conditions: &Conditions) -> Player {
+    let script = format!(
+        "while read -r name rest; do case $name in genmove) {genmove};; *) printf '= \\n\\n';; esac; done"
+    );
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", &script]);
+    let link = Link::Child(Client::spawn_command(command).unwrap());
+    Player::new(link, 0, false, conditions, &Control::default()).unwrap()
+}
+
+#[cfg(unix)]
+#[test]
+fn faults_of_processes() {
+    let conditions = Conditions { patience: Duration::from_millis(300), ..small() };
+    for (genmove, ending, detail) in [
+        ("exit 3", Ending::Crash, "exit status: 3"),
+        ("kill -9 $$", Ending::Crash, "signal: 9"),
+        ("sleep 5", Ending::Time, "no answer in time"),
+        ("echo thinking; sleep 5", Ending::Nonsense, "thinking"),
+        ("printf '= what?\\n\\n'", Ending::Nonsense, "what?"),
+        ("printf '? cannot\\n\\n'", Ending::Refused, "cannot"),
+        ("while true; do echo nonsense; done", Ending::Nonsense, "nonsense"),
+    ] {
+        let players = [child(genmove, &conditions), player("", &[], &conditions)];
+        let (played, is_fit) = play(&conditions, "", players);
+        let record = played.unwrap().record;
+        assert_eq!((record.ending, record.winner), (ending, Some(Side::B)), "{genmove}: {record:?}");
+        assert!(record.detail.contains(detail), "{}", record.detail);
+        assert_eq!(is_fit, [false, true]);
+    }
+    // Chatter before an answer does no harm, and is counted.
+    let chatty = "printf 'hm\\nwell\\n= pass\\n\\n'";
+    let players = [child(chatty, &conditions), player("", &[], &conditions)];
+    let record = play(&conditions, "", players).0.unwrap().record;
+    assert_eq!((record.ending, record.stray), (Ending::Score, [2, 0]));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_match_that_is_given_up_does_not_wait_for_engines() {
+    let conditions = small();
+    let control = Control::default();
+    control.abort.store(true, Ordering::Relaxed);
+    let mut players = [child("sleep 60", &conditions), player("", &[], &conditions)];
+    let [a, b] = &mut players;
+    let (result, _) = referee::play(&conditions, &plan(&conditions, 1, ""), [a, b], &control);
+    assert_eq!(result.unwrap_err(), NoGame::Aborted);
+}

@@ -1,0 +1,453 @@
+//! Networks that other Go programs have left on this machine.
+//!
+//! KaTrain, KataGo, Lizzie, Sabaki and others keep KataGo's networks in places of their own, or know where the user has
+//! put one. These places are looked through, and what is found is listed; nothing is used without being named.
+//!
+//! The search is bounded: folders are entered to a fixed depth, links to folders are not followed, and every place has a
+//! most number of entries.
+
+use crate::files::read_text;
+use kosumi_net::{Header, ReadError};
+use serde_json::Value;
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use walkdir::WalkDir;
+
+/// The kind of system, which decides where programs keep things.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Platform {
+    /// Linux and other Unix systems.
+    Unix,
+    /// macOS.
+    Mac,
+    /// Windows.
+    Windows,
+}
+
+impl Platform {
+    /// That of this machine.
+    pub const fn here() -> Platform {
+        if cfg!(windows) {
+            Platform::Windows
+        } else if cfg!(target_os = "macos") {
+            Platform::Mac
+        } else {
+            Platform::Unix
+        }
+    }
+}
+
+/// Where the search begins.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Machine {
+    /// The kind of system.
+    pub platform: Platform,
+    /// The user's own folder.
+    pub home: PathBuf,
+    /// What paths of the whole system begin with: `/`, or `C:\`.
+    pub root: PathBuf,
+    /// More folders to look through.
+    pub folders: Vec<PathBuf>,
+}
+
+/// A folder that is looked through.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Place {
+    /// Whose networks are there.
+    program: &'static str,
+    folder: PathBuf,
+    /// How many levels of folders are entered; 1 is the folder alone.
+    depth: usize,
+}
+
+/// A network that was found.
+#[derive(Debug)]
+pub struct Found {
+    /// Where it is.
+    pub path: PathBuf,
+    /// The program in whose place it was, or that named it.
+    pub program: &'static str,
+    /// The size of the file.
+    pub bytes: u64,
+    /// What its beginning says, or why it cannot be read.
+    pub header: Result<Header, ReadError>,
+}
+
+/// The most entries of a place that are looked at.
+const MOST_ENTRIES: usize = 20_000;
+
+/// The largest settings of another program that are read.
+const LARGEST_SETTINGS: u64 = 4 << 20;
+
+/// Parts of names of folders in which people keep programs that play Go.
+const TELLING: [&str; 12] = [
+    "katago", "katrain", "lizzie", "lizgoban", "sabaki", "ogatak", "q5go", "gogui", "baduk", "weiqi",
+    "kosumi", "leela",
+];
+
+/// Levels below such a folder that are entered.
+const TELLING_DEPTH: usize = 5;
+
+/// The networks on this machine, in the order of the places; each once.
+pub fn find(machine: &Machine) -> Vec<Found> {
+    let mut seen = HashSet::new();
+    let mut found = Vec::new();
+    let mut add = |path: PathBuf, program: &'static str| {
+        let Ok(whole) = path.canonicalize() else { return };
+        if !seen.insert(whole.clone()) || !whole.is_file() {
+            return;
+        }
+        let bytes = whole.metadata().map_or(0, |it| it.len());
+        match Header::open(&path) {
+            // Something else with the same ending.
+            Err(ReadError::Foreign(_)) => {}
+            header => found.push(Found { path, program, bytes, header }),
+        }
+    };
+    for (program, file) in settings(machine) {
+        named_in(&file).into_iter().for_each(|path| add(path, program));
+    }
+    for place in places(machine) {
+        networks_in(&place).into_iter().for_each(|path| add(path, place.program));
+    }
+    found
+}
+
+/// Does the name look like that of a network?
+fn is_network_name(name: &OsStr) -> bool {
+    let name = name.to_string_lossy().to_ascii_lowercase();
+    [".bin.gz", ".txt.gz", ".bin"].iter().any(|ending| name.ends_with(ending))
+}
+
+/// The files of a place that look like networks, sorted.
+fn networks_in(place: &Place) -> Vec<PathBuf> {
+    let walk = WalkDir::new(&place.folder).max_depth(place.depth).sort_by_file_name();
+    let entries = walk.into_iter().take(MOST_ENTRIES).flatten();
+    let files = entries.filter(|entry| !entry.file_type().is_dir() && is_network_name(entry.file_name()));
+    files.map(walkdir::DirEntry::into_path).collect()
+}
+
+/// Folders below `folder`, one level down, for which `wanted` says so; sorted.
+fn folders_in(folder: &Path, wanted: impl Fn(&str) -> bool) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().take(MOST_ENTRIES).flatten();
+    let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    let mut paths: Vec<PathBuf> = folders
+        .filter(|entry| wanted(&entry.file_name().to_string_lossy().to_ascii_lowercase()))
+        .map(|entry| entry.path())
+        .collect();
+    paths.sort();
+    paths
+}
+
+/// Where a Python environment in `folder` keeps KaTrain's networks.
+fn katrain_in_python(folder: &Path) -> Vec<PathBuf> {
+    let libraries = [folder.join("lib"), folder.join("Lib")].into_iter().filter(|it| it.is_dir());
+    let versions = libraries.flat_map(|library| {
+        let mut all = folders_in(&library, |name| name.starts_with("python"));
+        // Without a version under Windows.
+        all.push(library);
+        all
+    });
+    versions.map(|library| library.join("site-packages").join("katrain").join("models")).collect()
+}
+
+/// Where networks usually are.
+fn places(machine: &Machine) -> Vec<Place> {
+    let Machine { platform, home, root, folders } = machine;
+    let mut places = Vec::new();
+    let mut add = |program: &'static str, folder: PathBuf, depth: usize| {
+        places.push(Place { program, folder, depth });
+    };
+    for folder in folders {
+        add("named", folder.clone(), TELLING_DEPTH);
+    }
+    add("KaTrain", home.join(".katrain"), 2);
+    let local = home.join(".local");
+    let pipx = folders_in(&local.join("share/pipx/venvs"), |name| name == "katrain");
+    let pythons = [local.clone()].into_iter().chain(pipx);
+    pythons.flat_map(|folder| katrain_in_python(&folder)).for_each(|folder| add("KaTrain", folder, 1));
+    for name in [".katago", "katago_contribute", "KataGo", "katago"] {
+        add("KataGo", home.join(name), TELLING_DEPTH);
+    }
+    match platform {
+        Platform::Unix => {
+            for folder in ["usr/share/katago", "usr/local/share/katago", "opt/katago", "var/lib/katago"] {
+                add("KataGo", root.join(folder), 3);
+            }
+            // What Homebrew installs under Linux.
+            add("KataGo", root.join("home/linuxbrew/.linuxbrew/share/katago"), 2);
+            add("KataGo", local.join("share/katago"), 3);
+        }
+        Platform::Mac => {
+            for folder in ["opt/homebrew/share/katago", "usr/local/share/katago"] {
+                add("KataGo", root.join(folder), 2);
+            }
+            for applications in [root.join("Applications"), home.join("Applications")] {
+                for app in folders_in(&applications, |name| TELLING.iter().any(|part| name.contains(part))) {
+                    add("an application", app, 8);
+                }
+            }
+        }
+        Platform::Windows => {
+            let data = home.join("AppData");
+            let programs = [
+                root.clone(),
+                root.join("Program Files"),
+                root.join("Program Files (x86)"),
+                data.join("Local"),
+                data.join("Local/Programs"),
+                data.join("Roaming"),
+            ];
+            for folder in programs {
+                for program in folders_in(&folder, |name| TELLING.iter().any(|part| name.contains(part))) {
+                    add("a program", program, TELLING_DEPTH);
+                }
+            }
+            let pythons = folders_in(&data.join("Local/Programs/Python"), |_| true);
+            for folder in pythons.iter().flat_map(|folder| katrain_in_python(folder)) {
+                add("KaTrain", folder, 1);
+            }
+        }
+    }
+    // What people unpack wherever it comes down, and single files there.
+    for name in ["", "Downloads", "Documents", "Desktop", "Games", "Go", "go", "bin", "Apps"] {
+        let folder = if name.is_empty() { home.clone() } else { home.join(name) };
+        for program in folders_in(&folder, |name| TELLING.iter().any(|part| name.contains(part))) {
+            let inside = program.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+            add(program_of(&inside), program, TELLING_DEPTH);
+        }
+        add("a download", folder, 1);
+    }
+    places
+}
+
+/// The program that a folder of this name, in small letters, is of.
+fn program_of(folder: &str) -> &'static str {
+    const KNOWN: [(&str, &str); 10] = [
+        ("lizzieyzy", "LizzieYzy"),
+        ("lizzie", "Lizzie"),
+        ("lizgoban", "LizGoban"),
+        ("katrain", "KaTrain"),
+        ("katago", "KataGo"),
+        ("sabaki", "Sabaki"),
+        ("ogatak", "Ogatak"),
+        ("q5go", "q5Go"),
+        ("gogui", "GoGui"),
+        ("baduk", "Baduk Megapack"),
+    ];
+    KNOWN.iter().find(|(part, _)| folder.contains(part)).map_or("a folder", |&(_, program)| program)
+}
+
+/// Settings of programs that name a network of the user's.
+fn settings(machine: &Machine) -> Vec<(&'static str, PathBuf)> {
+    let Machine { platform, home, .. } = machine;
+    let programs = match platform {
+        Platform::Unix => home.join(".config"),
+        Platform::Mac => home.join("Library/Application Support"),
+        Platform::Windows => home.join("AppData/Roaming"),
+    };
+    vec![
+        ("KaTrain", home.join(".katrain/config.json")),
+        ("Sabaki", programs.join("Sabaki/settings.json")),
+        ("Ogatak", programs.join("Ogatak/config.json")),
+        ("Ogatak", programs.join("Ogatak/engines.json")),
+        ("LizGoban", programs.join("lizgoban/config.json")),
+        ("LizzieYzy", home.join("lizzieyzy/config.txt")),
+        ("Lizzie", home.join("Lizzie/config.txt")),
+    ]
+}
+
+/// The networks that settings, which are JSON, name. A name without a folder begins in that of the settings.
+fn named_in(settings: &Path) -> Vec<PathBuf> {
+    if fs::metadata(settings).map_or(true, |it| it.len() > LARGEST_SETTINGS) {
+        return Vec::new();
+    }
+    let Some(value) =
+        read_text(settings, LARGEST_SETTINGS).ok().and_then(|text| serde_json::from_str::<Value>(&text).ok())
+    else {
+        return Vec::new();
+    };
+    let mut texts = Vec::new();
+    collect_texts(&value, &mut texts);
+    let folder = settings.parent().unwrap_or(Path::new(""));
+    let paths = texts.iter().flat_map(|text| network_paths(text));
+    paths.map(|path| folder.join(path)).filter(|path| path.is_file()).collect()
+}
+
+fn collect_texts<'v>(value: &'v Value, texts: &mut Vec<&'v str>) {
+    match value {
+        Value::String(text) => texts.push(text),
+        Value::Array(values) => values.iter().for_each(|value| collect_texts(value, texts)),
+        Value::Object(fields) => fields.values().for_each(|value| collect_texts(value, texts)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// The texts that may be paths of networks: the whole, or the words of a command line.
+fn network_paths(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word = String::new();
+    let mut quote = None;
+    for letter in text.chars() {
+        match quote {
+            Some(open) if letter == open => quote = None,
+            None if letter == '"' || letter == '\'' => quote = Some(letter),
+            None if letter.is_whitespace() => words.push(std::mem::take(&mut word)),
+            _ => word.push(letter),
+        }
+    }
+    words.push(word);
+    words.push(text.to_owned());
+    words.retain(|word| is_network_name(OsStr::new(word)));
+    words.dedup();
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kosumi_net::Encoding;
+    use kosumi_net::random::{self, Options};
+    use std::fs::create_dir_all;
+    use tempfile::TempDir;
+
+    /// A home with a network at each of these paths.
+    fn home(paths: &[&str]) -> TempDir {
+        let home = tempfile::tempdir().unwrap();
+        for path in paths {
+            write_network(&home.path().join(path));
+        }
+        home
+    }
+
+    fn write_network(path: &Path) {
+        create_dir_all(path.parent().unwrap()).unwrap();
+        let network = random::network(&Options::default()).unwrap();
+        network.write(Encoding::Binary, fs::File::create(path).unwrap()).unwrap();
+    }
+
+    fn machine(home: &TempDir, platform: Platform) -> Machine {
+        let root = home.path().join("system");
+        Machine { platform, home: home.path().to_owned(), root, folders: Vec::new() }
+    }
+
+    /// Path below the home, and program.
+    fn listed(home: &TempDir, platform: Platform) -> Vec<(String, &'static str)> {
+        let found = find(&machine(home, platform));
+        let below =
+            |path: &Path| path.strip_prefix(home.path()).unwrap().to_string_lossy().replace('\\', "/");
+        found.iter().map(|it| (below(&it.path), it.program)).collect()
+    }
+
+    #[test]
+    fn usual_places_under_linux() {
+        let home = home(&[
+            ".katrain/b10c384h6nbttflrs.bin.gz",
+            ".local/lib/python3.12/site-packages/katrain/models/g170.bin.gz",
+            ".local/share/pipx/venvs/katrain/lib/python3.11/site-packages/katrain/models/other.bin.gz",
+            "katago/default_model.bin.gz",
+            "Downloads/lizzieyzy-2.5.3/weights/20b.bin.gz",
+            "Downloads/kata1-b18.bin.gz",
+            "system/usr/share/katago/model.txt.gz",
+            // Too deep, and nobody's place.
+            "Documents/work/data/kata1.bin.gz",
+        ]);
+        let mut found = listed(&home, Platform::Unix);
+        found.sort();
+        let wanted = [
+            (".katrain/b10c384h6nbttflrs.bin.gz", "KaTrain"),
+            (".local/lib/python3.12/site-packages/katrain/models/g170.bin.gz", "KaTrain"),
+            (
+                ".local/share/pipx/venvs/katrain/lib/python3.11/site-packages/katrain/models/other.bin.gz",
+                "KaTrain",
+            ),
+            ("Downloads/kata1-b18.bin.gz", "a download"),
+            ("Downloads/lizzieyzy-2.5.3/weights/20b.bin.gz", "LizzieYzy"),
+            ("katago/default_model.bin.gz", "KataGo"),
+            ("system/usr/share/katago/model.txt.gz", "KataGo"),
+        ];
+        assert_eq!(found, wanted.map(|(path, program)| (path.to_owned(), program)));
+    }
+
+    #[test]
+    fn usual_places_under_other_systems() {
+        let mac = home(&[
+            "system/opt/homebrew/share/katago/kata1.bin.gz",
+            "system/Applications/KaTrain.app/Contents/Resources/katrain/models/a.bin.gz",
+        ]);
+        assert_eq!(listed(&mac, Platform::Mac).len(), 2);
+        assert_eq!(listed(&mac, Platform::Unix).len(), 0);
+        let windows = home(&[
+            "system/Program Files/Lizzie/katago/b.bin.gz",
+            "AppData/Local/Programs/Python/Python312/Lib/site-packages/katrain/models/c.bin.gz",
+            ".katrain/d.bin.gz",
+        ]);
+        assert_eq!(listed(&windows, Platform::Windows).len(), 3);
+    }
+
+    #[test]
+    fn settings_of_other_programs_name_networks() {
+        let home = home(&["somewhere else/net.bin.gz", "nets/second.bin.gz", "nets/unused.bin.gz"]);
+        let folder = home.path().join(".config/Sabaki");
+        create_dir_all(&folder).unwrap();
+        let first = home.path().join("somewhere else/net.bin.gz");
+        let arguments = format!("gtp -model \"{}\" -config gtp.cfg", first.display());
+        let settings =
+            serde_json::json!({"engines.list": [{"name": "KataGo", "path": "katago", "args": arguments}]});
+        fs::write(folder.join("settings.json"), settings.to_string()).unwrap();
+        create_dir_all(home.path().join(".katrain")).unwrap();
+        let settings = serde_json::json!({"engine": {"model": home.path().join("nets/second.bin.gz")}});
+        fs::write(home.path().join(".katrain/config.json"), settings.to_string()).unwrap();
+        let found = listed(&home, Platform::Unix);
+        let wanted = [("nets/second.bin.gz", "KaTrain"), ("somewhere else/net.bin.gz", "Sabaki")];
+        assert_eq!(found, wanted.map(|(path, program)| (path.to_owned(), program)));
+    }
+
+    #[test]
+    fn what_is_no_network_is_left_out_and_what_is_broken_says_why() {
+        let home = home(&[".katrain/good.bin.gz"]);
+        let folder = home.path().join(".katrain");
+        fs::write(folder.join("notes.txt.gz"), "not packed at all, and no network").unwrap();
+        fs::write(folder.join("future.bin.gz"), "kata9 99 22 19").unwrap();
+        fs::write(folder.join("config.json"), "{ broken").unwrap();
+        let found = find(&machine(&home, Platform::Unix));
+        let names: Vec<_> = found.iter().map(|it| it.path.file_name().unwrap().to_string_lossy()).collect();
+        assert_eq!(names, ["future.bin.gz", "good.bin.gz"]);
+        assert_eq!(
+            found[0].header.as_ref().map(|it| (it.version, it.is_supported())).ok(),
+            Some((99, false))
+        );
+        let good = found[1].header.as_ref().unwrap();
+        assert!(good.is_supported() && good.name.starts_with("random-v8") && found[1].bytes > 1000);
+    }
+
+    #[test]
+    fn folders_can_be_named() {
+        let home = home(&["data/nets/x.bin.gz"]);
+        let folders = vec![home.path().join("data"), home.path().join("no such folder")];
+        let found = find(&Machine { folders, ..machine(&home, Platform::Unix) });
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].program, "named");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_network_that_is_linked_is_listed_once() {
+        let home = home(&[".katrain/a.bin.gz"]);
+        let folder = home.path().join(".katrain");
+        std::os::unix::fs::symlink(folder.join("a.bin.gz"), folder.join("b.bin.gz")).unwrap();
+        // A circle of folders is not entered.
+        std::os::unix::fs::symlink(&folder, folder.join("circle")).unwrap();
+        assert_eq!(listed(&home, Platform::Unix).len(), 1);
+    }
+
+    #[test]
+    fn paths_in_command_lines() {
+        assert_eq!(network_paths("gtp -model 'a b.bin.gz' -config x.cfg"), ["a b.bin.gz"]);
+        assert_eq!(network_paths("C:\\nets\\a.bin.gz"), ["C:\\nets\\a.bin.gz"]);
+        assert_eq!(network_paths("my nets/a.bin.gz"), ["nets/a.bin.gz", "my nets/a.bin.gz"]);
+        assert!(network_paths("katago").is_empty());
+    }
+}

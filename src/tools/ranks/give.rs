@@ -1,0 +1,286 @@
+//! What rank 0 does besides its own work: it lends pieces to other ranks, and takes what they found.
+
+use super::pieces::Pieces;
+use super::talk::Talk;
+use super::work::{ALIVE_EVERY, PATIENT};
+use kosumi_cluster::Link;
+use std::time::{Duration, Instant};
+
+/// A rank that has not said anything for so many times as long as it should is lost. Its thread for messages does nothing else
+/// than to say that it is there, so only a machine that does not run is so slow.
+const PATIENCE: u32 = 10;
+/// Wait for packets, and for pieces that come back.
+const WAIT: Duration = Duration::from_millis(10);
+
+/// What rank 0 hears of the others.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Heard {
+    /// What came of a piece. Of each it is heard once.
+    Done(u32, Vec<u8>),
+    /// Something happened that is no result.
+    Note(Vec<u8>),
+    /// A rank says that the work cannot go on, and why.
+    Failed(usize, String),
+    /// A rank is gone. So many pieces that it had are given to others.
+    Lost(usize, usize),
+}
+
+/// A rank, as far as rank 0 knows.
+struct Other {
+    /// Pieces that it works on at a time; 0 before it is ready.
+    at_a_time: usize,
+    heard: Instant,
+    is_lost: bool,
+}
+
+/// Lends pieces to all other ranks until no rank has one and none is waiting, or all have been stopped. Ranks that are lost
+/// before they were ready are not missed. When `on` says false, nobody gets a piece any more, and nothing is waited for.
+pub fn give<L: Link + ?Sized>(link: &mut L, pieces: &Pieces, mut on: impl FnMut(Heard) -> bool) {
+    give_contents(link, pieces, &|_| Vec::new(), ALIVE_EVERY, &mut on);
+}
+
+/// The same where pieces are made of something that is not known from their numbers, of what `contents` says, and for ranks
+/// that say so often that they are there.
+pub(super) fn give_contents<L: Link + ?Sized>(
+    link: &mut L,
+    pieces: &Pieces,
+    contents: &dyn Fn(u32) -> Vec<u8>,
+    alive_every: Duration,
+    on: &mut dyn FnMut(Heard) -> bool,
+) {
+    let patience = alive_every.saturating_mul(PATIENCE);
+    let other = || Other { at_a_time: 0, heard: Instant::now(), is_lost: false };
+    let mut others: Vec<Other> = (0..link.ranks()).map(|_| other()).collect();
+    let mut idle = 0;
+    let mut goes_on = true;
+    while goes_on && !pieces.is_settled() {
+        let mut is_any = false;
+        loop {
+            let (from, packet) = match link.poll() {
+                Ok(Some(packet)) => packet,
+                Ok(None) => break,
+                Err(_) => {
+                    // Nothing can come any more.
+                    (1..others.len()).for_each(|rank| goes_on &= lose(rank, &mut others, pieces, on));
+                    break;
+                }
+            };
+            is_any = true;
+            let Some(other) = others.get_mut(from).filter(|other| !other.is_lost) else { continue };
+            other.heard = Instant::now();
+            goes_on &= match Talk::from_packet(&packet) {
+                Some(Talk::Ready(at_a_time)) => {
+                    other.at_a_time = at_a_time as usize;
+                    true
+                }
+                Some(Talk::Alive) => true,
+                Some(Talk::Done(piece, found)) => !pieces.done(piece, from) || on(Heard::Done(piece, found)),
+                Some(Talk::Note(note)) => on(Heard::Note(note)),
+                Some(Talk::Failed(why)) => {
+                    on(Heard::Failed(from, why)) && lose(from, &mut others, pieces, on)
+                }
+                // Of another version.
+                _ => lose(from, &mut others, pieces, on),
+            };
+        }
+        for rank in 1..others.len() {
+            let other = &others[rank];
+            if other.is_lost {
+                continue;
+            }
+            let is_silent = other.at_a_time > 0 && other.heard.elapsed() > patience;
+            if is_silent || lend(link, rank, other.at_a_time, pieces, contents).is_none() {
+                goes_on &= lose(rank, &mut others, pieces, on);
+            }
+        }
+        idle = if is_any { 0 } else { idle + 1 };
+        if idle > 0 {
+            link.wait(PATIENT.saturating_add(idle), WAIT);
+        }
+    }
+    for rank in 1..others.len() {
+        // Who is gone need not be told.
+        let _ = link.send(rank, Talk::End.to_packet());
+    }
+}
+
+/// Gives a rank as many pieces as it works on at a time; `None` if it is gone.
+fn lend<L: Link + ?Sized>(
+    link: &mut L,
+    rank: usize,
+    at_a_time: usize,
+    pieces: &Pieces,
+    contents: &dyn Fn(u32) -> Vec<u8>,
+) -> Option<()> {
+    while pieces.lent_to(rank) < at_a_time {
+        let Some(piece) = pieces.lend(rank) else { break };
+        link.send(rank, Talk::Piece(piece, contents(piece)).to_packet()).ok()?;
+    }
+    Some(())
+}
+
+fn lose(rank: usize, others: &mut [Other], pieces: &Pieces, on: &mut dyn FnMut(Heard) -> bool) -> bool {
+    if others[rank].is_lost {
+        return true;
+    }
+    others[rank].is_lost = true;
+    on(Heard::Lost(rank, pieces.take_back(rank)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ranks::Told;
+    use crate::ranks::work::work_with;
+    use kosumi_cluster::{ThreadLink, thread_links};
+    use std::collections::BTreeMap;
+    use std::sync::{Arc, Mutex, mpsc};
+    use std::thread;
+
+    /// So often these ranks say that they are there, so that nobody waits twenty seconds for one that is lost.
+    const PULSE: Duration = Duration::from_millis(100);
+
+    /// A worker of this process or another: squares numbers.
+    fn square(piece: u32) -> Vec<u8> {
+        thread::sleep(Duration::from_millis(1));
+        (piece * piece).to_le_bytes().to_vec()
+    }
+
+    /// A rank with two workers. It is silent, or gone, after so many pieces.
+    fn rank(mut link: ThreadLink, gone_after: Option<(u32, bool)>) {
+        let pieces = Arc::new(Pieces::to_come());
+        let (sender, told) = mpsc::channel();
+        let done = Arc::new(Mutex::new(0));
+        for _ in 0..2 {
+            let (pieces, sender, done) = (Arc::clone(&pieces), sender.clone(), Arc::clone(&done));
+            thread::spawn(move || {
+                while let Some(piece) = pieces.next() {
+                    let mut done = done.lock().expect("a lock");
+                    *done += 1;
+                    if gone_after.is_some_and(|(most, _)| *done > most) {
+                        // What it has is lost; the channel ends with the thread.
+                        return;
+                    }
+                    drop(done);
+                    sender.send(Told::Done(piece, square(piece))).expect("a listener");
+                }
+            });
+        }
+        drop(sender);
+        match gone_after {
+            Some((most, true)) => {
+                // Dies without a word: says nothing any more, not even that it is there.
+                let (_quiet, silence) = mpsc::channel();
+                let mut taken = 0;
+                thread::scope(|scope| {
+                    let mut link = Counting { link, taken: &mut taken, most };
+                    scope.spawn(move || drop(work_with(&mut link, 2, &pieces, &silence, Duration::MAX)));
+                });
+            }
+            _ => drop(work_with(&mut link, 2, &pieces, &told, PULSE)),
+        }
+    }
+
+    /// A link that is closed after so many packets.
+    struct Counting<'t> {
+        link: ThreadLink,
+        taken: &'t mut u32,
+        most: u32,
+    }
+
+    impl Link for Counting<'_> {
+        fn rank(&self) -> usize {
+            self.link.rank()
+        }
+
+        fn ranks(&self) -> usize {
+            self.link.ranks()
+        }
+
+        fn send(&mut self, to: usize, packet: Vec<u8>) -> Result<(), kosumi_cluster::ClusterError> {
+            self.link.send(to, packet)
+        }
+
+        fn poll(&mut self) -> Result<Option<(usize, Vec<u8>)>, kosumi_cluster::ClusterError> {
+            if *self.taken == self.most {
+                return Err(kosumi_cluster::ClusterError::Silent);
+            }
+            let packet = self.link.poll()?;
+            *self.taken += u32::from(packet.is_some());
+            Ok(packet)
+        }
+    }
+
+    /// Squares of 0 to 99 by rank 0 with one worker and these others.
+    fn run(others: &[Option<(u32, bool)>], local: usize) -> (BTreeMap<u32, u32>, Vec<Heard>) {
+        let mut links = thread_links(others.len() + 1).into_iter();
+        let mut first = links.next().expect("a rank");
+        let pieces = Arc::new(Pieces::new(0..100));
+        let (mut found, mut rest) = (BTreeMap::new(), Vec::new());
+        let mut take = |piece: u32, bytes: &[u8]| {
+            let number = u32::from_le_bytes(bytes.try_into().expect("four bytes"));
+            assert_eq!(found.insert(piece, number), None, "piece {piece} is done twice");
+        };
+        thread::scope(|scope| {
+            for (link, &gone_after) in links.zip(others) {
+                scope.spawn(move || rank(link, gone_after));
+            }
+            let (sender, own) = mpsc::channel();
+            for _ in 0..local {
+                let (pieces, sender) = (Arc::clone(&pieces), sender.clone());
+                scope.spawn(move || {
+                    while let Some(piece) = pieces.next() {
+                        sender.send((piece, square(piece))).expect("a listener");
+                    }
+                });
+            }
+            drop(sender);
+            give_contents(&mut first, &pieces, &|_| Vec::new(), PULSE, &mut |heard| {
+                match heard {
+                    Heard::Done(piece, bytes) => take(piece, &bytes),
+                    other => rest.push(other),
+                }
+                true
+            });
+            own.into_iter().for_each(|(piece, bytes)| take(piece, &bytes));
+        });
+        (found, rest)
+    }
+
+    fn squares() -> BTreeMap<u32, u32> {
+        (0..100).map(|piece| (piece, piece * piece)).collect()
+    }
+
+    #[test]
+    fn ranks_do_all_pieces_once() {
+        assert_eq!(run(&[None, None, None], 1), (squares(), vec![]));
+        // Rank 0 need not work, and can do all.
+        assert_eq!(run(&[None], 0), (squares(), vec![]));
+        assert_eq!(run(&[], 2), (squares(), vec![]));
+    }
+
+    #[test]
+    fn what_a_lost_rank_had_is_done_by_others() {
+        // One dies without a word, another says that it cannot go on; both have pieces then.
+        let (found, heard) = run(&[Some((5, true)), None], 1);
+        assert_eq!(found, squares());
+        assert!(matches!(heard[..], [Heard::Lost(1, 1..)]), "{heard:?}");
+        let (found, heard) = run(&[Some((7, false))], 1);
+        assert_eq!(found, squares());
+        assert!(matches!(&heard[..], [Heard::Failed(1, _), Heard::Lost(1, 1..)]), "{heard:?}");
+    }
+
+    #[test]
+    fn who_is_stopped_gets_no_more() {
+        let pieces = Pieces::new(0..10);
+        assert_eq!((pieces.next(), pieces.lend(1), pieces.lend(2)), (Some(0), Some(1), Some(2)));
+        assert!(!pieces.done(1, 2), "another rank's");
+        assert!(pieces.done(1, 1) && !pieces.done(1, 1), "once");
+        assert_eq!(pieces.take_back(2), 1);
+        assert_eq!((pieces.next(), pieces.waiting()), (Some(2), 7), "what comes back is first");
+        assert!(!pieces.is_settled());
+        pieces.stop();
+        assert_eq!((pieces.next(), pieces.lend(1)), (None, None));
+        assert!(pieces.is_settled());
+    }
+}

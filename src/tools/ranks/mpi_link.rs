@@ -1,0 +1,256 @@
+//! Packets over MPI.
+//!
+//! Sends do not wait: the library is given a packet, which is kept until it says that it has it no more. Receiving is
+//! looking whether something has come. The library cannot wake anybody, so whoever waits looks again after a while: the
+//! longer nothing has come, the longer a while.
+//!
+//! Calls return their errors instead of ending the program. Which errors there are depends on the network: a process that
+//! dies is noticed over TCP, and not in shared memory.
+
+use anyhow::bail;
+use kosumi_cluster::{ClusterError, Link};
+use mpi::ffi;
+use std::collections::VecDeque;
+use std::fmt;
+use std::os::raw::c_int;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// A packet that the library reads from, and the request that tells when it has.
+struct Sending {
+    request: ffi::MPI_Request,
+    packet: Vec<u8>,
+}
+
+/// A packet that is coming in. A large one comes in parts, and never as a whole if its sender dies.
+struct Receiving {
+    from: usize,
+    request: ffi::MPI_Request,
+    packet: Vec<u8>,
+    is_there: bool,
+}
+
+/// One rank's end of MPI's network. There is one in a process.
+pub(super) struct MpiLink {
+    rank: usize,
+    ranks: usize,
+    /// Packets to oneself.
+    own: VecDeque<Vec<u8>>,
+    sending: Vec<Sending>,
+    /// In the order in which they began to come.
+    receiving: Vec<Receiving>,
+}
+
+// SAFETY: MPI's handles (requests) belong to the process, not to a thread. The library was initialised with
+// `MPI_THREAD_SERIALIZED` at least: any thread may call it, one at a time. All calls but those of `World`, which begins
+// before the link and ends after it, are made through `&mut` or owned access to the one link.
+unsafe impl Send for MpiLink {}
+
+impl fmt::Debug for MpiLink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "MpiLink(rank {} of {})", self.rank, self.ranks)
+    }
+}
+
+/// All packets have the same tag.
+const TAG: c_int = 0;
+/// How long one waits at first, and in the end. A look costs some 10 µs with the waking, so a rank that waits for long takes
+/// half a hundredth of a core.
+const SHORTEST_WAIT: Duration = Duration::from_micros(20);
+const LONGEST_WAIT: Duration = Duration::from_millis(5);
+/// After so many looks without a packet the waits are twice as long.
+const LOOKS: u32 = 16;
+/// When the link is closed, packets may take so long to leave.
+const LEAVING: Duration = Duration::from_millis(500);
+
+impl MpiLink {
+    /// The link of this process. MPI must have been initialised.
+    pub(super) fn open() -> anyhow::Result<MpiLink> {
+        let (mut rank, mut ranks) = (0, 0);
+        // SAFETY: MPI is initialised, and the numbers live as long as the calls.
+        let codes = unsafe {
+            let world = ffi::RSMPI_COMM_WORLD;
+            [
+                ffi::MPI_Comm_set_errhandler(world, ffi::RSMPI_ERRORS_RETURN),
+                ffi::MPI_Comm_rank(world, &mut rank),
+                ffi::MPI_Comm_size(world, &mut ranks),
+            ]
+        };
+        if codes.iter().any(|&code| code != 0) {
+            bail!("MPI does not say which rank this is");
+        }
+        let (rank, ranks) = (usize::try_from(rank)?, usize::try_from(ranks)?);
+        Ok(MpiLink { rank, ranks, own: VecDeque::new(), sending: Vec::new(), receiving: Vec::new() })
+    }
+
+    /// The next packet that has come in as a whole; those of one sender in their order.
+    fn received(&mut self) -> Option<(usize, Vec<u8>)> {
+        let mut index = 0;
+        while index < self.receiving.len() {
+            let (before, rest) = self.receiving.split_at_mut(index);
+            let next = &mut rest[0];
+            if !next.is_there {
+                let mut is_there = 0;
+                // SAFETY: the request is one that `poll` has begun and that has not been completed.
+                let code =
+                    unsafe { ffi::MPI_Test(&mut next.request, &mut is_there, ffi::RSMPI_STATUS_IGNORE) };
+                if code != 0 {
+                    // It never comes as a whole: its sender is gone. The library may still write to it.
+                    std::mem::forget(self.receiving.remove(index).packet);
+                    continue;
+                }
+                next.is_there = is_there != 0;
+            }
+            if next.is_there && before.iter().all(|earlier| earlier.from != next.from) {
+                let Receiving { from, packet, .. } = self.receiving.remove(index);
+                return Some((from, packet));
+            }
+            index += 1;
+        }
+        None
+    }
+
+    /// Lets go of packets that have left.
+    fn tidy(&mut self) {
+        self.sending.retain_mut(|sending| {
+            let mut has_left = 0;
+            // SAFETY: the request is one that `send` has begun and that has not been completed, or else it would not be
+            // in the list.
+            let code =
+                unsafe { ffi::MPI_Test(&mut sending.request, &mut has_left, ffi::RSMPI_STATUS_IGNORE) };
+            if code != 0 {
+                // Whoever was to have it is gone. Whether the library still reads from it is not known.
+                std::mem::forget(std::mem::take(&mut sending.packet));
+                return false;
+            }
+            has_left == 0
+        });
+    }
+}
+
+/// Has the launcher end all ranks.
+pub(super) fn abort(code: c_int) {
+    // SAFETY: MPI is initialised and has not been finalised, since `World` still has its universe.
+    unsafe { ffi::MPI_Abort(ffi::RSMPI_COMM_WORLD, code) };
+}
+
+/// What went wrong with a call.
+fn check(code: c_int, what: &str) -> Result<(), ClusterError> {
+    if code == 0 { Ok(()) } else { Err(ClusterError::Network(format!("{what}: MPI error {code}"))) }
+}
+
+impl Link for MpiLink {
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn ranks(&self) -> usize {
+        self.ranks
+    }
+
+    fn send(&mut self, to: usize, packet: Vec<u8>) -> Result<(), ClusterError> {
+        if to == self.rank {
+            self.own.push_back(packet);
+            return Ok(());
+        }
+        self.tidy();
+        let too_long = |_| ClusterError::Network(format!("a packet of {} bytes", packet.len()));
+        let count = c_int::try_from(packet.len()).map_err(too_long)?;
+        let receiver = c_int::try_from(to).map_err(|_| ClusterError::Lost(to))?;
+        // SAFETY: the packet is kept in `sending`, where it is neither changed nor freed (a `Vec` that is moved keeps its
+        // bytes where they are) until the request is complete.
+        let (code, request) = unsafe {
+            let mut request = ffi::RSMPI_REQUEST_NULL;
+            let code = ffi::MPI_Isend(
+                packet.as_ptr().cast(),
+                count,
+                ffi::RSMPI_UINT8_T,
+                receiver,
+                TAG,
+                ffi::RSMPI_COMM_WORLD,
+                &mut request,
+            );
+            (code, request)
+        };
+        if code != 0 {
+            // Whether the library reads from it all the same is not known.
+            std::mem::forget(packet);
+            return Err(ClusterError::Lost(to));
+        }
+        self.sending.push(Sending { request, packet });
+        Ok(())
+    }
+
+    fn poll(&mut self) -> Result<Option<(usize, Vec<u8>)>, ClusterError> {
+        if let Some(packet) = self.own.pop_front() {
+            return Ok(Some((self.rank, packet)));
+        }
+        if !self.sending.is_empty() {
+            self.tidy();
+        }
+        if let Some(packet) = self.received() {
+            return Ok(Some(packet));
+        }
+        let mut has_come = 0;
+        let mut status = std::mem::MaybeUninit::<ffi::MPI_Status>::zeroed();
+        // SAFETY: flag and status live as long as the call.
+        let code = unsafe {
+            ffi::MPI_Iprobe(
+                ffi::RSMPI_ANY_SOURCE,
+                TAG,
+                ffi::RSMPI_COMM_WORLD,
+                &mut has_come,
+                status.as_mut_ptr(),
+            )
+        };
+        check(code, "looking for a packet")?;
+        if has_come == 0 {
+            return Ok(None);
+        }
+        // SAFETY: MPI has written it, since something has come; and all zeros are a status, too.
+        let status = unsafe { status.assume_init() };
+        let mut count = 0;
+        // SAFETY: the status is that of a packet, the number lives as long as the call.
+        let code = unsafe { ffi::MPI_Get_count(&status, ffi::RSMPI_UINT8_T, &mut count) };
+        check(code, "measuring a packet")?;
+        let mut packet = vec![0u8; usize::try_from(count).unwrap_or(0)];
+        // SAFETY: the packet has room for so many bytes and is kept in `receiving`, untouched, until the request is complete.
+        // It is the packet that was looked at: nobody else receives, and those of one sender are matched in order.
+        let (code, request) = unsafe {
+            let mut request = ffi::RSMPI_REQUEST_NULL;
+            let code = ffi::MPI_Irecv(
+                packet.as_mut_ptr().cast(),
+                count,
+                ffi::RSMPI_UINT8_T,
+                status.MPI_SOURCE,
+                TAG,
+                ffi::RSMPI_COMM_WORLD,
+                &mut request,
+            );
+            (code, request)
+        };
+        check(code, "receiving a packet")?;
+        let from = usize::try_from(status.MPI_SOURCE).unwrap_or(usize::MAX);
+        self.receiving.push(Receiving { from, request, packet, is_there: false });
+        Ok(self.received())
+    }
+
+    fn wait(&mut self, idle: u32, most: Duration) {
+        let wait = SHORTEST_WAIT * (1 << (idle / LOOKS).min(8));
+        thread::park_timeout(wait.min(LONGEST_WAIT).min(most));
+    }
+}
+
+impl Drop for MpiLink {
+    fn drop(&mut self) {
+        let start = Instant::now();
+        self.tidy();
+        while !self.sending.is_empty() && start.elapsed() < LEAVING {
+            thread::park_timeout(SHORTEST_WAIT);
+            self.tidy();
+        }
+        // The library may still write to these, and read from those.
+        std::mem::take(&mut self.receiving).into_iter().for_each(|it| std::mem::forget(it.packet));
+        std::mem::take(&mut self.sending).into_iter().for_each(|sending| std::mem::forget(sending.packet));
+    }
+}

@@ -1,0 +1,511 @@
+//! Work in pieces whose results are collected in order: by the threads of this process, and by other ranks if there are any.
+//!
+//! ```text
+//!   read ──piece──▶ Pieces ─┬─▶ threads of rank 0 ──result──┬─▶ in order ─▶ collect
+//!                           └─▶ give ── other ranks ────────┘
+//! ```
+//!
+//! What comes out does not depend on who does a piece: pieces are made by rank 0, in order, and collected there in the same
+//! order. With [`Pace::Short`] whoever reads waits while he is far ahead, so memory does not grow with the input.
+
+use super::give::{Heard, give_contents};
+use super::pieces::Pieces;
+use super::work::{ALIVE_EVERY, Told, work_with};
+use anyhow::{Context, anyhow, bail};
+use kosumi_engine::RankLink;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::mpsc::{self, Sender};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// Told which rank is gone, and how many pieces that it had are given to others.
+pub type OnLoss = Box<dyn Fn(usize, usize) + Send>;
+
+/// The part that this process has in work that is spread.
+pub enum Part {
+    /// There is no other process.
+    Alone,
+    /// Rank 0: makes the pieces, works, and collects.
+    First(RankLink, OnLoss),
+    /// Another rank: works for rank 0.
+    Other(RankLink),
+}
+
+impl fmt::Debug for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Part::Alone => "Alone",
+            Part::First(..) => "First",
+            Part::Other(_) => "Other",
+        })
+    }
+}
+
+impl Part {
+    /// Does this process only work for rank 0? Then it reads and writes no files of the whole.
+    pub fn is_other(&self) -> bool {
+        matches!(self, Part::Other(_))
+    }
+}
+
+/// How pieces are handed out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Pace {
+    /// A piece takes so long that the way to another rank does not matter. A rank has as many as it has threads, so that none
+    /// waits there while others have nothing to do.
+    Long,
+    /// There may be very many. Some wait at every rank, and whoever reads waits when there are enough of them.
+    Short,
+}
+
+/// Pieces for each thread that are worked on, wait, or wait to be collected, where pieces are short.
+const AHEAD: usize = 3;
+
+impl Pace {
+    /// Pieces that a rank with so many threads has at a time.
+    fn at_a_time(self, threads: usize) -> usize {
+        match self {
+            Pace::Long => threads,
+            Pace::Short => AHEAD * threads,
+        }
+    }
+}
+
+/// Pieces that have been made and not been collected.
+struct Shelf<P> {
+    state: Mutex<Shelved<P>>,
+    changed: Condvar,
+}
+
+struct Shelved<P> {
+    pieces: BTreeMap<u32, Arc<P>>,
+    next: u32,
+    is_stopped: bool,
+}
+
+impl<P> Shelf<P> {
+    fn lock(&self) -> MutexGuard<'_, Shelved<P>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts a piece on the shelf when there is room. `None` if no more are wanted.
+    fn add(&self, piece: P, room: usize) -> Option<u32> {
+        let mut state = self.lock();
+        while state.pieces.len() >= room && !state.is_stopped {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        if state.is_stopped {
+            return None;
+        }
+        let number = state.next;
+        state.next += 1;
+        state.pieces.insert(number, Arc::new(piece));
+        Some(number)
+    }
+
+    fn get(&self, number: u32) -> Option<Arc<P>> {
+        self.lock().pieces.get(&number).cloned()
+    }
+
+    fn remove(&self, number: u32) -> Option<Arc<P>> {
+        let piece = self.lock().pieces.remove(&number);
+        self.changed.notify_all();
+        piece
+    }
+
+    fn stop(&self) {
+        self.lock().is_stopped = true;
+        self.changed.notify_all();
+    }
+}
+
+/// What the collector is told.
+enum Found<R> {
+    Result(u32, R),
+    Failed(anyhow::Error),
+    Panicked(Box<dyn Any + Send>),
+    Lost(usize, usize),
+}
+
+/// Has all pieces worked on, by so many threads of every rank, and collects what comes of them in their order, on rank 0.
+/// `read` makes the pieces and hands them to the function that it is given, until that returns false. `collect` ends it all by
+/// breaking. On another rank neither is called: it works until rank 0 has no more.
+///
+/// # Errors
+/// Those of `collect`; if no thread can be started; if a rank cannot go on; on another rank, if rank 0 is gone.
+pub fn in_order<P, R>(
+    part: Part,
+    threads: usize,
+    pace: Pace,
+    read: impl FnOnce(&mut dyn FnMut(P) -> bool) + Send,
+    work: impl Fn(&P) -> R + Sync,
+    collect: impl FnMut(&P, R) -> anyhow::Result<ControlFlow<()>>,
+) -> anyhow::Result<()>
+where
+    P: Serialize + DeserializeOwned + Send + Sync,
+    R: Serialize + DeserializeOwned + Send,
+{
+    in_order_with(ALIVE_EVERY, part, threads, pace, read, work, collect)
+}
+
+/// The same over ranks that say so often that they are there.
+fn in_order_with<P, R>(
+    alive_every: Duration,
+    part: Part,
+    threads: usize,
+    pace: Pace,
+    read: impl FnOnce(&mut dyn FnMut(P) -> bool) + Send,
+    work: impl Fn(&P) -> R + Sync,
+    collect: impl FnMut(&P, R) -> anyhow::Result<ControlFlow<()>>,
+) -> anyhow::Result<()>
+where
+    P: Serialize + DeserializeOwned + Send + Sync,
+    R: Serialize + DeserializeOwned + Send,
+{
+    let threads = threads.max(1);
+    let others = match part {
+        Part::Alone => None,
+        Part::First(link, on_loss) => Some((link, on_loss, alive_every)),
+        Part::Other(link) => return serve(link, threads, pace, &work, alive_every),
+    };
+    lead(others, threads, pace, read, &work, collect)
+}
+
+/// What rank 0 does, or a process that is alone. The others say so often that they are there.
+fn lead<P, R>(
+    others: Option<(RankLink, OnLoss, Duration)>,
+    threads: usize,
+    pace: Pace,
+    read: impl FnOnce(&mut dyn FnMut(P) -> bool) + Send,
+    work: &(impl Fn(&P) -> R + Sync),
+    collect: impl FnMut(&P, R) -> anyhow::Result<ControlFlow<()>>,
+) -> anyhow::Result<()>
+where
+    P: Serialize + Send + Sync,
+    R: DeserializeOwned + Send,
+{
+    let ranks = others.as_ref().map_or(1, |(link, ..)| link.ranks());
+    let room = match pace {
+        Pace::Long => usize::MAX,
+        Pace::Short => (AHEAD + 1) * threads * ranks,
+    };
+    let (link, on_loss) = others.map(|(link, on_loss, pulse)| ((link, pulse), on_loss)).unzip();
+    let pieces = Pieces::to_come();
+    let shelf = Shelf {
+        state: Mutex::new(Shelved { pieces: BTreeMap::new(), next: 0, is_stopped: false }),
+        changed: Condvar::new(),
+    };
+    let (pieces, shelf) = (&pieces, &shelf);
+    thread::scope(|scope| {
+        // Whatever happens, nobody waits for pieces that do not come, or for room.
+        let _ending = Ending { pieces, shelf };
+        let (sender, found) = mpsc::channel();
+        for index in 0..threads {
+            let sender = sender.clone();
+            thread::Builder::new().name(format!("piece-{index}")).spawn_scoped(scope, move || {
+                while let Some(number) = pieces.next() {
+                    let Some(piece) = shelf.get(number) else { return };
+                    let found = match catch_unwind(AssertUnwindSafe(|| work(&piece))) {
+                        Ok(result) => Found::Result(number, result),
+                        Err(panic) => Found::Panicked(panic),
+                    };
+                    if sender.send(found).is_err() {
+                        return;
+                    }
+                }
+            })?;
+        }
+        if let Some((mut link, alive_every)) = link {
+            let sender = sender.clone();
+            thread::Builder::new().name("ranks".to_owned()).spawn_scoped(scope, move || {
+                // What cannot be written is found to be no piece by who reads it.
+                let contents = |number| {
+                    shelf.get(number).and_then(|piece| serde_json::to_vec(&*piece).ok()).unwrap_or_default()
+                };
+                give_contents(&mut link, pieces, &contents, alive_every, &mut |heard| hear(heard, &sender));
+            })?;
+        }
+        drop(sender);
+        scope.spawn(move || {
+            read(&mut |piece| match shelf.add(piece, room) {
+                Some(number) => {
+                    pieces.add(number);
+                    true
+                }
+                None => false,
+            });
+            pieces.close();
+        });
+        // Taken by value: when this returns, nobody can tell anything any more.
+        let found: mpsc::Receiver<Found<R>> = found;
+        gather(found, shelf, on_loss, collect)
+    })
+}
+
+/// Passes on what rank 0 hears; false if nobody wants to know.
+fn hear<R: DeserializeOwned>(heard: Heard, sender: &Sender<Found<R>>) -> bool {
+    let found = match heard {
+        Heard::Done(number, result) => match serde_json::from_slice(&result) {
+            Ok(result) => Found::Result(number, result),
+            Err(error) => Found::Failed(anyhow!(error).context(format!("piece {number} of another rank"))),
+        },
+        Heard::Note(_) => return true,
+        Heard::Failed(rank, why) => Found::Failed(anyhow!("rank {rank}: {why}")),
+        Heard::Lost(rank, count) => Found::Lost(rank, count),
+    };
+    sender.send(found).is_ok()
+}
+
+/// Collects results in the order of their pieces.
+fn gather<P, R>(
+    found: mpsc::Receiver<Found<R>>,
+    shelf: &Shelf<P>,
+    on_loss: Option<OnLoss>,
+    mut collect: impl FnMut(&P, R) -> anyhow::Result<ControlFlow<()>>,
+) -> anyhow::Result<()> {
+    let (mut next, mut early) = (0, BTreeMap::new());
+    for found in found {
+        match found {
+            Found::Result(number, result) => {
+                early.insert(number, result);
+            }
+            Found::Failed(error) => return Err(error),
+            Found::Panicked(panic) => resume_unwind(panic),
+            Found::Lost(rank, count) => {
+                if let Some(on_loss) = &on_loss {
+                    on_loss(rank, count);
+                }
+            }
+        }
+        while let Some(result) = early.remove(&next) {
+            let piece = shelf.remove(next).context("a piece that nobody has made")?;
+            if collect(&piece, result)?.is_break() {
+                return Ok(());
+            }
+            next += 1;
+        }
+    }
+    if shelf.lock().pieces.is_empty() { Ok(()) } else { bail!("the workers stopped early") }
+}
+
+/// Sends everybody home, however the work ends.
+struct Ending<'e, P> {
+    pieces: &'e Pieces,
+    shelf: &'e Shelf<P>,
+}
+
+impl<P> Drop for Ending<'_, P> {
+    fn drop(&mut self) {
+        self.pieces.stop();
+        self.shelf.stop();
+    }
+}
+
+/// What another rank does.
+fn serve<P, R>(
+    mut link: RankLink,
+    threads: usize,
+    pace: Pace,
+    work: &(impl Fn(&P) -> R + Sync),
+    alive_every: Duration,
+) -> anyhow::Result<()>
+where
+    P: DeserializeOwned,
+    R: Serialize,
+{
+    let pieces = Pieces::to_come();
+    let (sender, told) = mpsc::channel();
+    let do_piece = |number: u32| -> anyhow::Result<Vec<u8>> {
+        let piece =
+            serde_json::from_slice(&pieces.contents(number)).context("the ranks are not of one version")?;
+        match catch_unwind(AssertUnwindSafe(|| work(&piece))) {
+            Ok(result) => Ok(serde_json::to_vec(&result)?),
+            // The panic itself has been told where it happened.
+            Err(_) => bail!("piece {number}: a fault of the program"),
+        }
+    };
+    let (pieces, do_piece) = (&pieces, &do_piece);
+    thread::scope(|scope| {
+        for index in 0..threads {
+            let sender = sender.clone();
+            thread::Builder::new().name(format!("piece-{index}")).spawn_scoped(scope, move || {
+                while let Some(number) = pieces.next() {
+                    let tale = match do_piece(number) {
+                        Ok(result) => Told::Done(number, result),
+                        Err(error) => Told::Failed(format!("{error:#}")),
+                    };
+                    if sender.send(tale).is_err() {
+                        return;
+                    }
+                }
+            })?;
+        }
+        drop(sender);
+        Ok(work_with(&mut link, pace.at_a_time(threads), pieces, &told, alive_every)?)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kosumi_cluster::{ClusterError, Link, ThreadLink, thread_links};
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    /// So often these ranks say that they are there, so that nobody waits twenty seconds for one that is lost.
+    const PULSE: Duration = Duration::from_millis(100);
+
+    /// A rank that is gone after so many packets.
+    struct Dying(ThreadLink, u32);
+
+    impl Link for Dying {
+        fn rank(&self) -> usize {
+            self.0.rank()
+        }
+
+        fn ranks(&self) -> usize {
+            self.0.ranks()
+        }
+
+        fn send(&mut self, to: usize, packet: Vec<u8>) -> Result<(), ClusterError> {
+            self.0.send(to, packet)
+        }
+
+        fn poll(&mut self) -> Result<Option<(usize, Vec<u8>)>, ClusterError> {
+            if self.1 == 0 {
+                return Err(ClusterError::Silent);
+            }
+            let packet = self.0.poll()?;
+            self.1 -= u32::from(packet.is_some());
+            Ok(packet)
+        }
+    }
+
+    /// Words from numbers: every rank does so. Later pieces are often done sooner.
+    fn word(piece: &(u32, String)) -> String {
+        thread::sleep(Duration::from_micros(u64::from(piece.0 * 7919 % 13) * 100));
+        format!("{}{}", piece.1, piece.0 * piece.0)
+    }
+
+    struct Outcome {
+        words: Vec<String>,
+        lost: u32,
+        made: u32,
+        most: usize,
+    }
+
+    /// So many pieces over these ranks; each has a number of packets after which it dies.
+    fn run(count: u32, others: &[u32], pace: Pace, enough: u32) -> Outcome {
+        let mut links = thread_links(others.len() + 1).into_iter();
+        let first = links.next().expect("a rank");
+        let (lost, made) = (Arc::new(AtomicU32::new(0)), AtomicU32::new(0));
+        let losses = Arc::clone(&lost);
+        let on_loss = Box::new(move |_, _| {
+            losses.fetch_add(1, Ordering::Relaxed);
+        });
+        let part = if others.is_empty() { Part::Alone } else { Part::First(Box::new(first), on_loss) };
+        let (mut words, mut most) = (Vec::new(), 0);
+        thread::scope(|scope| {
+            for (link, &packets) in links.zip(others) {
+                scope.spawn(move || {
+                    let part = Part::Other(Box::new(Dying(link, packets)));
+                    let nothing = |_: &mut dyn FnMut((u32, String)) -> bool| unreachable!("rank 0 reads");
+                    // Who dies says so.
+                    let collect = |_: &_, _| unreachable!("rank 0 collects");
+                    drop(in_order_with(PULSE, part, 2, pace, nothing, word, collect));
+                });
+            }
+            let read = |send: &mut dyn FnMut((u32, String)) -> bool| {
+                for number in 0..count {
+                    made.fetch_add(1, Ordering::Relaxed);
+                    if !send((number, "w".to_owned())) {
+                        return;
+                    }
+                }
+            };
+            in_order_with(PULSE, part, 2, pace, read, word, |piece, found| {
+                assert_eq!(piece.0 as usize, words.len());
+                most = most.max(made.load(Ordering::Relaxed) as usize - words.len());
+                words.push(found);
+                Ok(if words.len() as u32 == enough {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                })
+            })
+            .expect("it works");
+        });
+        Outcome { words, lost: lost.load(Ordering::Relaxed), made: made.into_inner(), most }
+    }
+
+    fn words(count: u32) -> Vec<String> {
+        (0..count).map(|number| format!("w{}", number * number)).collect()
+    }
+
+    #[test]
+    fn what_is_collected_does_not_depend_on_who_worked() {
+        for others in [&[][..], &[u32::MAX], &[u32::MAX; 3]] {
+            for pace in [Pace::Long, Pace::Short] {
+                let outcome = run(300, others, pace, u32::MAX);
+                assert_eq!(outcome.words, words(300));
+                if pace == Pace::Short {
+                    // One that is being made and one that is being collected, besides those that there is room for.
+                    assert!(outcome.most <= (AHEAD + 1) * 2 * (others.len() + 1) + 2, "{}", outcome.most);
+                }
+            }
+        }
+        assert!(run(0, &[u32::MAX], Pace::Long, u32::MAX).words.is_empty());
+    }
+
+    #[test]
+    fn pieces_of_a_lost_rank_are_done_by_others() {
+        for pace in [Pace::Long, Pace::Short] {
+            let outcome = run(200, &[7, u32::MAX], pace, u32::MAX);
+            assert_eq!((outcome.words, outcome.lost), (words(200), 1));
+        }
+    }
+
+    #[test]
+    fn who_has_enough_reads_no_more() {
+        let outcome = run(1_000_000, &[u32::MAX], Pace::Short, 50);
+        assert_eq!(outcome.words, words(50));
+        assert!(outcome.made < 200, "{}", outcome.made);
+    }
+
+    #[test]
+    fn errors_and_panics_come_out() {
+        let read = |send: &mut dyn FnMut(u32) -> bool| {
+            (0..1000).for_each(|number| {
+                send(number);
+            })
+        };
+        let stop =
+            |_: &u32, found: u32| if found > 5 { bail!("no more") } else { Ok(ControlFlow::Continue(())) };
+        let result = in_order(Part::Alone, 2, Pace::Short, read, |&piece| piece, stop);
+        assert_eq!(result.map_err(|error| error.to_string()), Err("no more".to_owned()));
+        let faulty = |&piece: &u32| assert_ne!(piece, 9);
+        let all = |_: &u32, ()| Ok(ControlFlow::Continue(()));
+        let caught =
+            catch_unwind(AssertUnwindSafe(|| in_order(Part::Alone, 2, Pace::Short, read, faulty, all)));
+        assert!(caught.is_err());
+        // On another rank, which gets some of the pieces that take rank 0 long, whoever begins.
+        let faulty = |&piece: &u32| assert!(piece <= 5);
+        let mut links = thread_links(2);
+        let (other, first) = (links.remove(1), links.remove(0));
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                drop(in_order(Part::Other(Box::new(other)), 1, Pace::Long, read, faulty, all))
+            });
+            let slow = |&piece: &u32| thread::sleep(Duration::from_millis(u64::from(piece > 5) * 20));
+            let part = Part::First(Box::new(first), Box::new(|_, _| ()));
+            let error = in_order(part, 1, Pace::Long, read, slow, all).expect_err("the other fails");
+            assert!(error.to_string().contains("rank 1: piece "), "{error:#}");
+        });
+    }
+}

@@ -1,0 +1,235 @@
+//! The annotated record: the file's own tree, with a comment for each move, better lines as variations, and marks.
+//!
+//! Everything that was in the file stays, but for what an earlier review put there: a reviewed file can be reviewed
+//! again. What is ours can be told by the line [`HEADING`] in comments, and by the name of variations.
+
+use super::analysis::Analysis;
+use super::facts::{Facts, explanation, lead, percent, sentence, vertices, win_rate};
+use super::judge::{Class, Judgement};
+use super::main_line::Change;
+use super::reviewed::Reviewed;
+use crate::words::{grouped, unsigned_zero};
+use kosumi_go::board::{Color, Move};
+use kosumi_go::sgf::{Judgement as Verdict, Mark, NodeId, Tree};
+
+/// Separates a comment of the file from ours.
+const HEADING: &str = "— Kosumi —";
+/// The name of the first node of our variations begins with this.
+pub(super) const VARIATION: &str = "Kosumi:";
+/// Moves of a variation at most.
+const VARIATION_MOVES: usize = 12;
+
+/// The record with what the review found.
+pub fn annotated(reviewed: &Reviewed) -> Tree {
+    let mut tree = reviewed.tree.clone();
+    let line = tree.main_line();
+    clean(&mut tree, &line);
+    let root = tree.root();
+    tree.at(root).line("FF", "4").line("GM", "1").line("AP", concat!("Kosumi:", env!("CARGO_PKG_VERSION")));
+    let mut texts: Vec<String> = vec![String::new(); line.len()];
+    texts[0] = summary(reviewed);
+    for (index, step) in reviewed.line.steps().iter().enumerate() {
+        let Some(&id) = line.get(step.node) else { continue };
+        if let Some(analysis) = &reviewed.review.analyses[index] {
+            put_values(&mut tree, id, analysis);
+        }
+        let text = describe(reviewed, index);
+        if !text.is_empty() {
+            let before = &mut texts[step.node];
+            if !before.is_empty() {
+                before.push_str("\n\n");
+            }
+            before.push_str(&text);
+        }
+        if let (Some(judgement), Change::Move { color, .. }) =
+            (&reviewed.review.judgements[index], &step.change)
+        {
+            put_verdict(&mut tree, id, judgement);
+            // A node that holds the position before too cannot have a variation beside it.
+            let is_alone = index > 0 && reviewed.line.steps()[index - 1].node < step.node;
+            if is_alone && judgement.class > Class::Good {
+                put_variation(&mut tree, line[step.node - 1], id, *color, judgement);
+            }
+        }
+    }
+    for (&id, text) in line.iter().zip(&texts).filter(|(_, text)| !text.is_empty()) {
+        let own = tree.node(id).text("C").map_or(String::new(), |comment| format!("{comment}\n\n"));
+        tree.at(id).comment(&format!("{own}{HEADING}\n{text}"));
+    }
+    tree
+}
+
+/// What was found in a position that is not one of the game: moves that somebody tried.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Tried {
+    /// The step of the main line that they follow.
+    pub step: usize,
+    /// The moves.
+    pub line: Vec<Move>,
+    /// What is known of the position after them.
+    pub analysis: Analysis,
+}
+
+/// The record with what the review found, and with moves that were tried as variations.
+pub fn annotated_with(reviewed: &Reviewed, tried: impl IntoIterator<Item = Tried>) -> Tree {
+    let mut tree = annotated(reviewed);
+    let line = tree.main_line();
+    let steps = reviewed.line.steps();
+    for it in tried {
+        // Only the last step of a node can be gone on from.
+        let Some(step) = steps.get(it.step) else { continue };
+        let is_last = steps.get(it.step + 1).is_none_or(|next| next.node > step.node);
+        let Some(&start) = line.get(step.node).filter(|_| is_last) else { continue };
+        let (mut last, mut color) = (start, step.to_move);
+        for &mv in &it.line {
+            let own = |&child: &NodeId| {
+                let name = if color == Color::Black { "B" } else { "W" };
+                tree.node(child).has(name) && tree.played(child) == Some(mv)
+            };
+            let known = tree.node(last).children().iter().copied().find(own);
+            last = known.unwrap_or_else(|| {
+                let child = tree.add(last);
+                tree.at(child).play(color, mv);
+                child
+            });
+            color = color.opponent();
+        }
+        let text = format!(
+            "{HEADING}\nTried: {}, {}, {} simulations.",
+            win_rate(it.analysis.win_rate),
+            lead(it.analysis.score.mean),
+            grouped(it.analysis.visits.into())
+        );
+        if !line.contains(&last) && !tree.node(last).has("C") {
+            tree.at(last).comment(&text);
+            put_values(&mut tree, last, &it.analysis);
+        }
+    }
+    tree
+}
+
+/// A comment up to what an earlier review added.
+pub(super) fn without_ours(comment: &str) -> String {
+    let own: Vec<&str> = comment.lines().take_while(|&text| text != HEADING).collect();
+    own.join("\n").trim().to_owned()
+}
+
+/// Takes away what an earlier review has left.
+fn clean(tree: &mut Tree, line: &[NodeId]) {
+    for (number, &id) in line.iter().enumerate() {
+        let Some(comment) = tree.node(id).text("C") else { continue };
+        if !comment.lines().any(|text| text == HEADING) {
+            continue;
+        }
+        let mut node = tree.at(id).comment(&without_ours(&comment));
+        for name in ["V", "SBKV", "SBKS", "HO", "BM", "DO", "TE"] {
+            node = node.remove(name);
+        }
+        let Some(&parent) = number.checked_sub(1).and_then(|before| line.get(before)) else { continue };
+        let is_ours = |tree: &Tree, child: NodeId| {
+            child != id && tree.node(child).text("N").is_some_and(|name| name.starts_with(VARIATION))
+        };
+        let ours: Vec<NodeId> =
+            tree.node(parent).children().iter().copied().filter(|&child| is_ours(tree, child)).collect();
+        for child in ours {
+            let marked = tree.played(child).and_then(Move::point);
+            tree.remove_child(parent, child);
+            if let Some(point) = marked {
+                tree.at(id).unmark(point, Mark::Triangle);
+            }
+        }
+    }
+}
+
+fn put_values(tree: &mut Tree, id: NodeId, analysis: &Analysis) {
+    let rounded = |number: f32, unit: f64| unsigned_zero((f64::from(number) * unit).round(), 0) / unit;
+    let score = rounded(analysis.score.mean, 10.0);
+    // SBKV and SBKS are what Sabaki draws its curves from: Black's win rate in per cent, and Black's lead.
+    tree.at(id)
+        .value(score)
+        .number("SBKV", rounded(100.0 * analysis.win_rate.mean, 100.0))
+        .number("SBKS", score);
+}
+
+fn put_verdict(tree: &mut Tree, id: NodeId, judgement: &Judgement) {
+    let node = tree.at(id);
+    match judgement.class {
+        Class::Blunder => node.judge(Verdict::VeryBad).hotspot(2),
+        Class::Mistake => node.judge(Verdict::Bad).hotspot(1),
+        Class::Inaccuracy => node.judge(Verdict::Doubtful),
+        Class::Good if judgement.is_better => node.judge(Verdict::Good),
+        // Whatever a person thought of the move stays.
+        Class::Good => node,
+    };
+}
+
+/// Adds the better line beside the move `id`, and marks on the board where it begins.
+fn put_variation(tree: &mut Tree, parent: NodeId, id: NodeId, color: Color, judgement: &Judgement) {
+    let best = &judgement.best;
+    let (mut last, mut mover) = (parent, color);
+    for (number, &mv) in best.variation.iter().take(VARIATION_MOVES).enumerate() {
+        last = tree.add(last);
+        let node = tree.at(last).play(mover, mv);
+        if number == 0 {
+            let text = format!(
+                "{HEADING}\nInstead of the move played: {}, {}, {} simulations.",
+                win_rate(best.win_rate),
+                lead(best.score.mean),
+                grouped(best.visits.into())
+            );
+            node.name(&format!("{VARIATION} better")).comment(&text);
+        }
+        mover = mover.opponent();
+    }
+    if let Some(point) = best.mv.point() {
+        tree.at(id).mark(point, Mark::Triangle);
+    }
+}
+
+/// What is said of a position and the move that led to it.
+fn describe(reviewed: &Reviewed, index: usize) -> String {
+    let mut lines = Vec::new();
+    if let Some(judgement) = &reviewed.review.judgements[index] {
+        lines.push(format!("{}.", sentence(&reviewed.line, index, judgement)));
+        if judgement.class > Class::Good {
+            lines.push(format!("Line: {}", vertices(&judgement.best.variation)));
+        }
+    }
+    if let Some(analysis) = &reviewed.review.analyses[index] {
+        let to_move = reviewed.line.steps()[index].to_move;
+        lines.push(format!("Black wins {}, {}.", percent(analysis.win_rate), lead(analysis.score.mean)));
+        if let Some(best) = analysis.best() {
+            lines.push(format!("{to_move} to move; first choice {}.", best.mv));
+        }
+    }
+    lines.join("\n")
+}
+
+/// What is said of the whole game, at its root.
+fn summary(reviewed: &Reviewed) -> String {
+    let Facts { effort, thresholds, rules, komi, warnings, .. } = &reviewed.facts;
+    let mut lines = vec![format!(
+        "Reviewed by Kosumi {}, {effort} (rules {rules}, komi {komi}).",
+        env!("CARGO_PKG_VERSION")
+    )];
+    for color in Color::BOTH {
+        let player = &reviewed.review.players[color];
+        let [_, inaccuracies, mistakes, blunders] = player.classes;
+        if player.moves == 0 {
+            lines.push(format!("{color}: no move was judged."));
+            continue;
+        }
+        lines.push(format!(
+            "{color}: {} moves, {} of them the first choice; {inaccuracies} inaccuracies, {mistakes} mistakes, \
+             {blunders} blunders; mean loss {:.1} % and {:.1} points; accuracy {:.0} %.",
+            player.moves,
+            player.first_choices,
+            100.0 * player.mean_loss,
+            player.mean_score_loss,
+            100.0 * player.accuracy,
+        ));
+    }
+    lines.push(explanation(thresholds, &reviewed.review.scatter).english());
+    lines.extend(warnings.iter().map(|warning| format!("Note: {warning}.")));
+    lines.join("\n")
+}

@@ -1,0 +1,204 @@
+//! What is said of the game and of the search besides numbers, and how numbers are said.
+
+use super::estimate::Estimate;
+use super::judge::{Class, Judgement, Thresholds};
+use super::main_line::{Change, MainLine};
+use super::scatter::Scatter;
+use crate::pages::{Words, words};
+use crate::words::grouped;
+use kosumi_go::board::{ByColor, Color, Move};
+use kosumi_go::rules::Rules;
+use kosumi_go::sgf::{Record, Tree};
+use kosumi_search::Limits;
+
+/// What was asked for, as far as the record does not say it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Given {
+    /// How long each position was searched.
+    pub limits: Limits,
+    /// Seed of all random numbers.
+    pub seed: u64,
+    /// Losses from which a move has a bad name.
+    pub thresholds: Thresholds,
+    /// Were rules given that go before those of the record?
+    pub are_rules_given: bool,
+}
+
+/// Facts about the game and its review.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Facts {
+    /// The players' names, with their ranks.
+    pub players: ByColor<Option<String>>,
+    /// The result as the record has it.
+    pub result: Option<String>,
+    /// Names and texts: event, place, date, …
+    pub details: Vec<(&'static str, String)>,
+    /// The rules of the review.
+    pub rules: Rules,
+    /// Are the rules those of the record, or of whoever asked for the review?
+    pub are_rules_known: bool,
+    /// Points for White.
+    pub komi: f32,
+    /// Does the record say so, or whoever asked?
+    pub is_komi_known: bool,
+    /// Handicap stones.
+    pub handicap: u32,
+    /// What was spent on each position.
+    pub effort: String,
+    /// Simulations, if they were limited.
+    pub playouts: Option<u32>,
+    /// Time, if it was limited.
+    pub seconds: Option<f64>,
+    /// Seed of all random numbers.
+    pub seed: u64,
+    /// Losses from which a move has a bad name.
+    pub thresholds: Thresholds,
+    /// What the reader of the review should know of the record.
+    pub warnings: Vec<String>,
+}
+
+/// More warnings than these are not told one by one.
+const WARNINGS_MOST: usize = 8;
+
+impl Facts {
+    /// Collects them from the record and its main line.
+    pub fn new(tree: &Tree, record: &Record, line: &MainLine, given: &Given) -> Facts {
+        let fact = |name: &str| tree.node(tree.root()).text(name).map(|text| text.replace('\n', " "));
+        let player = |name: &Option<String>, rank: &str, color: Color| match (name.clone(), fact(rank)) {
+            (name, None) => name,
+            (name, Some(rank)) => Some(format!("{} {rank}", name.unwrap_or_else(|| color.to_string()))),
+        };
+        let start = line.start();
+        let details = [("Event", "EV"), ("Round", "RO"), ("Game", "GN"), ("Place", "PC"), ("Date", "DT")];
+        let details = details.into_iter().filter_map(|(name, property)| Some((name, fact(property)?)));
+        let mut warnings: Vec<String> = line.warnings().iter().map(ToString::to_string).collect();
+        if warnings.len() > WARNINGS_MOST {
+            warnings.drain(..warnings.len() - WARNINGS_MOST);
+            warnings.insert(0, "the record has many faults; these are the last ones".to_owned());
+        }
+        let (followed, all) = (line.move_count(), record.move_count());
+        if followed < all {
+            warnings.push(format!(
+                "the review ends after move {followed} of {all}: the next one cannot be played"
+            ));
+        }
+        warnings.extend(record.notes(start.rules(), start.komi(), given.are_rules_given));
+        let seconds = given.limits.hard.map(|time| time.as_secs_f64());
+        let count = given.limits.playouts.map(|count| format!("{} simulations", grouped(count.into())));
+        // Shares of a time for the whole game are no round numbers.
+        let time = seconds.map(|seconds| format!("{} s", (seconds * 100.0).round() / 100.0));
+        let spent: Vec<String> = count.into_iter().chain(time).collect();
+        Facts {
+            players: ByColor::new(
+                player(&record.black, "BR", Color::Black),
+                player(&record.white, "WR", Color::White),
+            ),
+            result: record.result.clone(),
+            details: details.collect(),
+            rules: start.rules(),
+            are_rules_known: given.are_rules_given || record.rules().is_some(),
+            komi: start.komi(),
+            is_komi_known: record.komi.is_some(),
+            handicap: start.handicap(),
+            effort: format!("{} each", spent.join(" or ")),
+            playouts: given.limits.playouts,
+            seconds,
+            seed: given.seed,
+            thresholds: given.thresholds,
+            warnings,
+        }
+    }
+
+    /// A player's name, or the colour's.
+    pub fn name(&self, color: Color) -> String {
+        self.players[color].clone().unwrap_or_else(|| color.to_string())
+    }
+
+    /// Does the record name a player?
+    pub fn has_names(&self) -> bool {
+        Color::BOTH.iter().any(|&color| self.players[color].is_some())
+    }
+
+    /// Who played whom.
+    pub fn title(&self) -> String {
+        if self.has_names() {
+            format!("{} – {}", self.name(Color::Black), self.name(Color::White))
+        } else {
+            words("game-review").english()
+        }
+    }
+}
+
+/// A lead as SGF writes results: `B+3.5`.
+pub(super) fn lead(score: f32) -> String {
+    let rounded = (score * 10.0).round() / 10.0;
+    match rounded {
+        0.0 => "even".to_owned(),
+        _ => format!("{}+{:.1}", if rounded > 0.0 { "B" } else { "W" }, rounded.abs()),
+    }
+}
+
+/// A share and its standard error, in per cent.
+pub(super) fn percent(estimate: Estimate) -> String {
+    format!("{:.1} % ± {:.1}", 100.0 * estimate.mean, 100.0 * estimate.error)
+}
+
+/// Moves one after the other.
+pub(super) fn vertices(moves: &[Move]) -> String {
+    moves.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+}
+
+/// What is said in one line of the move that led to the step of this number.
+pub fn sentence(line: &MainLine, index: usize, judgement: &Judgement) -> String {
+    let step = &line.steps()[index];
+    let Change::Move { color, mv, .. } = step.change else { return String::new() };
+    let best = &judgement.best;
+    let intro = format!("Move {}, {color} {mv}", step.moves);
+    let instead = format!("{}: {}, {}", best.mv, win_rate(best.win_rate), lead(best.score.mean));
+    if judgement.is_first_choice {
+        format!("{intro}: the first choice")
+    } else if judgement.is_better {
+        format!("{intro} !: better than the first choice {instead}")
+    } else if judgement.is_unclear {
+        let loss = percent(judgement.loss);
+        format!("{intro}: unclear, loses {loss} of win rate, which may be chance. First choice {instead}")
+    } else if judgement.class == Class::Good {
+        format!("{intro}: good. First choice {instead}")
+    } else {
+        format!(
+            "{intro} {}: {}, loses {} of win rate and {:.1} points. Better {instead}",
+            judgement.class.sign(),
+            judgement.class.name(),
+            percent(judgement.loss),
+            judgement.score_loss.mean,
+        )
+    }
+}
+
+/// Black's win rate as words.
+pub(super) fn win_rate(estimate: Estimate) -> String {
+    format!("Black wins {:.1} %", 100.0 * estimate.mean)
+}
+
+/// What the names of moves mean and how sure they are, for people.
+pub(super) fn explanation(thresholds: &Thresholds, scatter: &Scatter) -> Words {
+    let least = |class: Class| 100.0 * thresholds.least(class);
+    words("about-classes")
+        .with("inaccuracy", least(Class::Inaccuracy))
+        .with("mistake", least(Class::Mistake))
+        .with("blunder", least(Class::Blunder))
+        .with("repeats", scatter.repeats)
+        .with("rate", format!("{:.1}", 100.0 * scatter.win_rate))
+        .with("score", format!("{:.1}", scatter.score))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_as_words() {
+        assert_eq!([3.46, -0.5, 0.04, -0.04].map(lead), ["B+3.5", "W+0.5", "even", "even"]);
+        assert_eq!(percent(Estimate { mean: 0.1234, error: 0.0049 }), "12.3 % ± 0.5");
+    }
+}

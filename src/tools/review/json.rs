@@ -1,0 +1,274 @@
+//! The numbers of a review as JSON, for other programs.
+//!
+//! The format is named and numbered in its first fields; the number grows when a field changes its meaning or goes.
+//! Win rates and scores are Black's; shares are in `[0, 1]`, scores in points with komi; every estimate has its
+//! standard error beside it. Moves are GTP vertices.
+
+use super::analysis::{Analysis, Candidate};
+use super::estimate::Estimate;
+use super::facts::Facts;
+use super::judge::{Class, Judgement};
+use super::main_line::{Change, Step};
+use super::reviewed::Reviewed;
+use super::summary::PlayerSummary;
+use crate::words::{color_name, unsigned_zero};
+use kosumi_go::board::{BoardSize, Color, Move};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    format: &'static str,
+    version: u32,
+    program: &'static str,
+    game: Game<'a>,
+    search: Search,
+    /// Least losses of win rate.
+    thresholds: BTreeMap<&'static str, f64>,
+    players: BTreeMap<&'static str, Player>,
+    positions: Vec<Position>,
+    /// Positions after the moves with a bad name, the greatest loss first.
+    worst: &'a [usize],
+    /// Were all positions searched that were to be?
+    is_complete: bool,
+    warnings: &'a [String],
+}
+
+#[derive(Serialize)]
+struct Game<'a> {
+    columns: usize,
+    rows: usize,
+    rules: String,
+    komi: f32,
+    handicap: u32,
+    black: Option<&'a str>,
+    white: Option<&'a str>,
+    result: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Search {
+    playouts: Option<u32>,
+    seconds: Option<f64>,
+    seed: u64,
+    /// Positions that were searched twice, and how far the searches differed beyond the error by number: standard
+    /// deviations of one search. All errors here contain them.
+    repeats: usize,
+    win_rate_scatter: f64,
+    score_scatter: f64,
+}
+
+#[derive(Serialize)]
+struct Player {
+    moves: usize,
+    first_choices: usize,
+    good: usize,
+    /// Of the good ones.
+    unclear: usize,
+    inaccuracies: usize,
+    mistakes: usize,
+    blunders: usize,
+    better_than_first_choice: usize,
+    mean_loss: f64,
+    mean_loss_by_chance: f64,
+    mean_score_loss: f64,
+    accuracy: f64,
+    /// Position and mean accuracy of the player's ten moves up to there.
+    accuracy_curve: Vec<(usize, f64)>,
+}
+
+#[derive(Serialize)]
+struct Position {
+    position: usize,
+    /// Moves so far.
+    moves: usize,
+    /// The node of the record's main line, the root being 0.
+    node: usize,
+    /// What led here, if it was a move.
+    #[serde(rename = "move")]
+    mv: Option<PlayedMove>,
+    to_move: &'static str,
+    analysis: Option<PositionAnalysis>,
+    judgement: Option<MoveJudgement>,
+}
+
+#[derive(Serialize)]
+struct PlayedMove {
+    color: &'static str,
+    vertex: String,
+}
+
+#[derive(Serialize)]
+struct Number {
+    mean: f64,
+    error: f64,
+}
+
+#[derive(Serialize)]
+struct PositionAnalysis {
+    visits: u32,
+    win_rate: Number,
+    score: Number,
+    candidates: Vec<CandidateMove>,
+    /// Rows from the top, each from the left; +1 is Black's.
+    ownership: Vec<f64>,
+}
+
+#[derive(Serialize)]
+struct CandidateMove {
+    #[serde(rename = "move")]
+    mv: String,
+    visits: u32,
+    win_rate: Number,
+    score: Number,
+    variation: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct MoveJudgement {
+    class: &'static str,
+    /// Good only because the loss may be chance.
+    is_unclear: bool,
+    is_first_choice: bool,
+    is_better_than_first_choice: bool,
+    /// Had the first choice a search of its own?
+    is_checked: bool,
+    loss: Number,
+    score_loss: Number,
+    best: CandidateMove,
+}
+
+/// The review as one JSON document.
+///
+/// # Errors
+/// None that is known: all values can be written.
+pub fn json(reviewed: &Reviewed) -> Result<String, serde_json::Error> {
+    let Facts { thresholds, .. } = &reviewed.facts;
+    let (line, facts, review) = (&reviewed.line, &reviewed.facts, &reviewed.review);
+    let positions = line.steps().iter().enumerate().map(|(index, step)| {
+        let (analysis, judgement) = (&review.analyses[index], &review.judgements[index]);
+        position(line.size(), index, step, analysis.as_ref(), judgement.as_ref())
+    });
+    let named = [Class::Inaccuracy, Class::Mistake, Class::Blunder];
+    let document = Document {
+        format: "kosumi-review",
+        version: 1,
+        program: concat!("Kosumi ", env!("CARGO_PKG_VERSION")),
+        game: Game {
+            columns: line.size().columns(),
+            rows: line.size().rows(),
+            rules: facts.rules.to_string(),
+            komi: facts.komi,
+            handicap: facts.handicap,
+            black: facts.players[Color::Black].as_deref(),
+            white: facts.players[Color::White].as_deref(),
+            result: facts.result.as_deref(),
+        },
+        search: Search {
+            playouts: facts.playouts,
+            seconds: facts.seconds,
+            seed: facts.seed,
+            repeats: review.scatter.repeats,
+            win_rate_scatter: rounded(review.scatter.win_rate),
+            score_scatter: rounded(review.scatter.score),
+        },
+        thresholds: named.into_iter().map(|class| (class.name(), rounded(thresholds.least(class)))).collect(),
+        players: Color::BOTH
+            .into_iter()
+            .map(|color| (color_name(color), player(&review.players[color])))
+            .collect(),
+        positions: positions.collect(),
+        worst: &review.worst,
+        is_complete: review.is_complete,
+        warnings: &facts.warnings,
+    };
+    let mut text = serde_json::to_string(&document)?;
+    text.push('\n');
+    Ok(text)
+}
+
+/// Four digits are more than the numbers are worth.
+fn rounded(number: f32) -> f64 {
+    (unsigned_zero(number, 4) * 1e4).round() / 1e4
+}
+
+fn number(estimate: Estimate) -> Number {
+    Number { mean: rounded(estimate.mean), error: rounded(estimate.error) }
+}
+
+fn vertices(moves: &[Move]) -> Vec<String> {
+    moves.iter().map(ToString::to_string).collect()
+}
+
+fn player(summary: &PlayerSummary) -> Player {
+    let [good, inaccuracies, mistakes, blunders] = summary.classes;
+    Player {
+        moves: summary.moves,
+        first_choices: summary.first_choices,
+        good,
+        unclear: summary.unclear,
+        inaccuracies,
+        mistakes,
+        blunders,
+        better_than_first_choice: summary.better,
+        mean_loss: rounded(summary.mean_loss),
+        mean_loss_by_chance: rounded(summary.noise),
+        mean_score_loss: rounded(summary.mean_score_loss),
+        accuracy: rounded(summary.accuracy),
+        accuracy_curve: summary.curve.iter().map(|&(index, accuracy)| (index, rounded(accuracy))).collect(),
+    }
+}
+
+fn position(
+    size: BoardSize,
+    index: usize,
+    step: &Step,
+    analysis: Option<&Analysis>,
+    judgement: Option<&Judgement>,
+) -> Position {
+    let mv = match &step.change {
+        Change::Move { color, mv, .. } => {
+            Some(PlayedMove { color: color_name(*color), vertex: mv.to_string() })
+        }
+        Change::SetUp(_) => None,
+    };
+    Position {
+        position: index,
+        moves: step.moves,
+        node: step.node,
+        mv,
+        to_move: color_name(step.to_move),
+        analysis: analysis.map(|analysis| PositionAnalysis {
+            visits: analysis.visits,
+            win_rate: number(analysis.win_rate),
+            score: number(analysis.score),
+            candidates: analysis.candidates.iter().map(candidate).collect(),
+            ownership: from_the_top(size, &analysis.ownership).map(rounded).collect(),
+        }),
+        judgement: judgement.map(|judgement| MoveJudgement {
+            class: judgement.class.name(),
+            is_unclear: judgement.is_unclear,
+            is_first_choice: judgement.is_first_choice,
+            is_better_than_first_choice: judgement.is_better,
+            is_checked: judgement.is_checked,
+            loss: number(judgement.loss),
+            score_loss: number(judgement.score_loss),
+            best: candidate(&judgement.best),
+        }),
+    }
+}
+
+fn candidate(candidate: &Candidate) -> CandidateMove {
+    CandidateMove {
+        mv: candidate.mv.to_string(),
+        visits: candidate.visits,
+        win_rate: number(candidate.win_rate),
+        score: number(candidate.score),
+        variation: vertices(&candidate.variation),
+    }
+}
+
+/// Values of points, which come row by row from the bottom, row by row from the top.
+pub(super) fn from_the_top(size: BoardSize, values: &[f32]) -> impl Iterator<Item = f32> + '_ {
+    values.chunks(size.columns()).rev().flatten().copied()
+}

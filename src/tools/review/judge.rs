@@ -1,0 +1,175 @@
+//! The judgement of one move: how much it lost, and what that is called.
+
+use super::analysis::{Analysis, Candidate};
+use super::estimate::Estimate;
+use super::scatter::Scatter;
+use kosumi_go::board::{Color, Move};
+
+/// What a move is called.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Class {
+    /// Nothing to say, or nothing sure; see [`Judgement::is_unclear`].
+    Good,
+    /// See [`Thresholds`].
+    Inaccuracy,
+    /// See [`Thresholds`].
+    Mistake,
+    /// See [`Thresholds`].
+    Blunder,
+}
+
+impl Class {
+    /// From the best to the worst.
+    pub const ALL: [Class; 4] = [Class::Good, Class::Inaccuracy, Class::Mistake, Class::Blunder];
+
+    /// The word.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Class::Good => "good",
+            Class::Inaccuracy => "inaccuracy",
+            Class::Mistake => "mistake",
+            Class::Blunder => "blunder",
+        }
+    }
+
+    /// What it is marked with, as in chess; nothing for a good move.
+    pub const fn sign(self) -> &'static str {
+        match self {
+            Class::Good => "",
+            Class::Inaccuracy => "?!",
+            Class::Mistake => "?",
+            Class::Blunder => "??",
+        }
+    }
+}
+
+/// Losses of win rate, in `[0, 1]`, from which a move is an inaccuracy, a mistake, a blunder. Ascending.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Thresholds {
+    inaccuracy: f32,
+    mistake: f32,
+    blunder: f32,
+}
+
+impl Default for Thresholds {
+    fn default() -> Thresholds {
+        Thresholds { inaccuracy: 0.05, mistake: 0.1, blunder: 0.2 }
+    }
+}
+
+impl Thresholds {
+    /// `None` unless they are ascending, above 0 and at most 1.
+    pub fn new(inaccuracy: f32, mistake: f32, blunder: f32) -> Option<Thresholds> {
+        let is_ordered = 0.0 < inaccuracy && inaccuracy < mistake && mistake < blunder && blunder <= 1.0;
+        is_ordered.then_some(Thresholds { inaccuracy, mistake, blunder })
+    }
+
+    /// The loss from which a move has this name.
+    pub fn least(&self, class: Class) -> f32 {
+        match class {
+            Class::Good => 0.0,
+            Class::Inaccuracy => self.inaccuracy,
+            Class::Mistake => self.mistake,
+            Class::Blunder => self.blunder,
+        }
+    }
+
+    /// The name of a loss.
+    pub fn class(&self, loss: Estimate) -> Class {
+        let named = Class::ALL.into_iter().rev().find(|&class| loss.mean >= self.least(class));
+        named.filter(|_| loss.is_sure()).unwrap_or(Class::Good)
+    }
+}
+
+/// What is said of a move that was played.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Judgement {
+    /// Was it the move that the search would have made?
+    pub is_first_choice: bool,
+    /// The first choice; its numbers are those of its own search, if there was one.
+    pub best: Candidate,
+    /// Was the first choice searched as long as the move that was played?
+    pub is_checked: bool,
+    /// Win rate that the player lost, in `[0, 1]`; 0 for the first choice.
+    pub loss: Estimate,
+    /// Points that the player lost; 0 for the first choice.
+    pub score_loss: Estimate,
+    /// Its name.
+    pub class: Class,
+    /// Would the loss have a bad name if it could not be chance?
+    pub is_unclear: bool,
+    /// Is it, beyond chance and by as much as makes an inaccuracy, better than the first choice?
+    pub is_better: bool,
+}
+
+/// A move that was played beside the first choice, before it is known how sure the numbers are.
+#[derive(Clone, Debug)]
+pub(super) struct Comparison {
+    color: Color,
+    best: Candidate,
+    is_first_choice: bool,
+    is_checked: bool,
+}
+
+impl Comparison {
+    /// Compares `color`'s move from a position: `before` is what is known of that, `after` of the position behind the
+    /// move. `check` analyses the position behind another move. `None` if the search knew no move.
+    pub(super) fn new(
+        color: Color,
+        mv: Move,
+        before: &Analysis,
+        after: &Analysis,
+        thresholds: &Thresholds,
+        check: impl FnOnce(Move) -> Option<Analysis>,
+    ) -> Option<Comparison> {
+        let mut best = before.best()?.clone();
+        let is_first_choice = best.mv == mv;
+        let mut is_checked = is_first_choice;
+        let gain = best.win_rate.better_than(after.win_rate, color);
+        if !is_first_choice
+            && gain.mean.abs() >= thresholds.inaccuracy / 2.0
+            && let Some(checked) = check(best.mv)
+        {
+            is_checked = true;
+            best.win_rate = checked.win_rate;
+            best.score = checked.score;
+            // The search of its own looked further.
+            if let Some(answer) = checked.best() {
+                best.variation.truncate(1);
+                best.variation.extend(&answer.variation);
+            }
+        }
+        Some(Comparison { color, best, is_first_choice, is_checked })
+    }
+
+    /// The judgement, once it is known how far searches scatter; `after` knows already.
+    pub(super) fn judge(self, after: &Analysis, scatter: &Scatter, thresholds: &Thresholds) -> Judgement {
+        let Comparison { color, mut best, is_first_choice, is_checked } = self;
+        if is_first_choice {
+            (best.win_rate, best.score) = (after.win_rate, after.score);
+            return Judgement {
+                is_first_choice,
+                best,
+                is_checked,
+                loss: Estimate::default(),
+                score_loss: Estimate::default(),
+                class: Class::Good,
+                is_unclear: false,
+                is_better: false,
+            };
+        }
+        scatter.widen(&mut best.win_rate, &mut best.score);
+        let gain = best.win_rate.better_than(after.win_rate, color);
+        let score_gain = best.score.better_than(after.score, color);
+        Judgement {
+            is_first_choice,
+            is_checked,
+            loss: gain.at_least_nothing(),
+            score_loss: score_gain.at_least_nothing(),
+            class: thresholds.class(gain.at_least_nothing()),
+            is_unclear: gain.mean >= thresholds.inaccuracy && !gain.is_sure(),
+            is_better: is_checked && gain.mean <= -thresholds.inaccuracy && gain.is_sure(),
+            best,
+        }
+    }
+}

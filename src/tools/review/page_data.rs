@@ -1,0 +1,230 @@
+//! What the scripts of the page draw: the game and the numbers as JSON, packed as in `packed.rs`.
+
+use super::annotate::{VARIATION as OURS, annotated, without_ours};
+use super::judge::{Class, Judgement};
+use super::main_line::Change;
+use super::packed::{Line, Numbers, line_data, place, tenths, thousandths};
+use super::reviewed::Reviewed;
+use crate::words::color_letter;
+use kosumi_go::board::{Color, Move};
+use kosumi_go::game::Game;
+use kosumi_go::handicap::star_points;
+use kosumi_go::sgf::NodeId;
+use serde::Serialize;
+
+/// Everything that the scripts draw.
+#[derive(Serialize)]
+pub(super) struct Data {
+    columns: usize,
+    rows: usize,
+    /// Two letters each.
+    stars: String,
+    /// Least losses of an inaccuracy, a mistake, a blunder, in thousandths.
+    thresholds: [i32; 3],
+    /// Step and accuracy in thousandths, for Black and White.
+    accuracy: [Vec<(usize, i32)>; 2],
+    /// How many of the steps are those of the main line. The others branch off.
+    main: usize,
+    steps: Vec<StepData>,
+    /// The annotated record, and a name for its file.
+    sgf: String,
+    name: String,
+    /// Is the engine behind the page?
+    live: bool,
+    /// Which review this is, of those that one program makes.
+    run: u64,
+}
+
+#[derive(Serialize)]
+struct StepData {
+    /// The step before, behind the main line; there it is the one before in the list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    p: Option<usize>,
+    /// Moves so far.
+    n: usize,
+    /// Whose turn it is: `B` or `W`.
+    t: char,
+    /// The move that led here: colour and point.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    m: Option<String>,
+    /// Points that it lifted.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    x: String,
+    /// Set-up instead of a move: points that are Black's, White's, empty now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    s: Option<[String; 3]>,
+    /// The record's comment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    c: Option<String>,
+    /// What is known of the position.
+    #[serde(flatten)]
+    numbers: Numbers,
+    /// The judgement of the move that led here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    j: Option<JudgementData>,
+}
+
+#[derive(Serialize)]
+struct JudgementData {
+    /// Class: 0 good, 1 inaccuracy, 2 mistake, 3 blunder.
+    c: usize,
+    /// The first choice (1), better than that (2), unclear (3).
+    #[serde(skip_serializing_if = "is_zero")]
+    f: u8,
+    /// Loss of win rate and its error in thousandths, of points and its error in tenths.
+    l: [i32; 4],
+    /// The first choice's line, unless it was played.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    b: Option<Line>,
+}
+
+fn is_zero(number: &u8) -> bool {
+    *number == 0
+}
+
+/// Most positions of variations that are shown.
+const BRANCHES_MOST: usize = 3000;
+
+/// The data of a review; `live` says that the engine is behind the page, and in which of its reviews.
+pub(super) fn data(reviewed: &Reviewed, live: Option<u64>) -> Data {
+    let (main_line, review) = (&reviewed.line, &reviewed.review);
+    let size = main_line.size();
+    let line = reviewed.tree.main_line();
+    let comment = |node: usize| {
+        let text = reviewed.tree.node(*line.get(node)?).text("C")?;
+        Some(without_ours(&text)).filter(|text| !text.is_empty())
+    };
+    let mut steps: Vec<StepData> = Vec::new();
+    let last_of_node = |index: usize| {
+        main_line.steps().get(index + 1).is_none_or(|next| next.node > main_line.steps()[index].node)
+    };
+    for (index, step) in main_line.steps().iter().enumerate() {
+        let mut data = StepData {
+            p: None,
+            n: step.moves,
+            t: color_letter(step.to_move),
+            m: None,
+            x: String::new(),
+            s: None,
+            c: comment(step.node).filter(|_| last_of_node(index)),
+            numbers: Numbers::default(),
+            j: None,
+        };
+        match &step.change {
+            Change::Move { color, mv, lifted } => {
+                data.m = Some(format!("{}{}", color_letter(*color), place(size, *mv)));
+                data.x = lifted.iter().map(|&point| place(size, Move::Play(point))).collect();
+            }
+            Change::SetUp(points) => {
+                let of = |stone: Option<Color>| {
+                    let own = points.iter().filter(|point| point.1 == stone);
+                    own.map(|&(point, _)| place(size, Move::Play(point))).collect::<String>()
+                };
+                data.s = Some([of(Some(Color::Black)), of(Some(Color::White)), of(None)]);
+            }
+        }
+        steps.push(data);
+    }
+    // Lines need the game at their position, for what their moves lift.
+    main_line.backwards(|index, game| {
+        let color = main_line.steps()[index].to_move;
+        if let Some(analysis) = &review.analyses[index] {
+            steps[index].numbers = Numbers::new(game, color, analysis);
+        }
+        if let Some(judgement) = review.judgements.get(index + 1).and_then(Option::as_ref) {
+            steps[index + 1].j = Some(judgement_data(game, color, judgement));
+        }
+    });
+    let main = steps.len();
+    add_branches(reviewed, &mut steps);
+    let thresholds = reviewed.facts.thresholds;
+    let named = [Class::Inaccuracy, Class::Mistake, Class::Blunder];
+    Data {
+        columns: size.columns(),
+        rows: size.rows(),
+        stars: star_points(size).into_iter().map(|point| place(size, Move::Play(point))).collect(),
+        thresholds: named.map(|class| thousandths(thresholds.least(class))),
+        accuracy: Color::BOTH.map(|color| {
+            review.players[color]
+                .curve
+                .iter()
+                .map(|&(index, accuracy)| (index, thousandths(accuracy)))
+                .collect()
+        }),
+        main,
+        steps,
+        sgf: annotated(reviewed).to_string(),
+        name: "reviewed.sgf".to_owned(),
+        live: live.is_some(),
+        run: live.unwrap_or_default(),
+    }
+}
+
+/// Adds the variations of the record: the moves that branch off the main line, and what follows them. What sets up stones
+/// in a variation, or cannot be played, ends it.
+fn add_branches(reviewed: &Reviewed, steps: &mut Vec<StepData>) {
+    let (tree, main_line) = (&reviewed.tree, &reviewed.line);
+    let line = tree.main_line();
+    let main = main_line.steps();
+    main_line.backwards(|index, game| {
+        // The last step of a node is where its children go on.
+        let node = main[index].node;
+        if main.get(index + 1).is_some_and(|next| next.node == node) {
+            return;
+        }
+        let Some(&id) = line.get(node) else { return };
+        let others = tree.node(id).children().iter().skip(1);
+        let mut todo: Vec<(NodeId, usize, Game)> =
+            others.map(|&child| (child, index, game.clone())).collect();
+        todo.reverse();
+        while let Some((id, parent, mut game)) = todo.pop() {
+            if steps.len() >= main.len() + BRANCHES_MOST {
+                return;
+            }
+            let node = tree.node(id);
+            let sets_up = ["AB", "AW", "AE"].iter().any(|name| node.has(name));
+            let is_ours = node.text("N").is_some_and(|name| name.starts_with(OURS));
+            let Some(mv) = tree.played(id).filter(|_| !sets_up && !is_ours) else { continue };
+            let color = if node.has("B") { Color::Black } else { Color::White };
+            if game.play_tolerant(color, mv).is_err() {
+                continue;
+            }
+            let size = game.size();
+            let lifted = game.records().last().map(|record| &record.lifted[..]).unwrap_or_default();
+            let own = steps.len();
+            steps.push(StepData {
+                p: Some(parent),
+                n: steps[parent].n + 1,
+                t: color_letter(game.to_move()),
+                m: Some(format!("{}{}", color_letter(color), place(size, mv))),
+                x: lifted.iter().map(|&point| place(size, Move::Play(point))).collect(),
+                s: None,
+                c: node.text("C").filter(|text| !text.is_empty()),
+                numbers: Numbers::default(),
+                j: None,
+            });
+            todo.extend(node.children().iter().rev().map(|&child| (child, own, game.clone())));
+        }
+    });
+}
+
+fn judgement_data(game: &Game, color: Color, judgement: &Judgement) -> JudgementData {
+    let best = &judgement.best;
+    let line = || line_data(game, color, &best.variation, best.visits, best.win_rate, best.score);
+    JudgementData {
+        c: judgement.class as usize,
+        f: match judgement {
+            Judgement { is_first_choice: true, .. } => 1,
+            Judgement { is_better: true, .. } => 2,
+            Judgement { is_unclear: true, .. } => 3,
+            _ => 0,
+        },
+        l: [
+            thousandths(judgement.loss.mean),
+            thousandths(judgement.loss.error),
+            tenths(judgement.score_loss.mean),
+            tenths(judgement.score_loss.error),
+        ],
+        b: (!judgement.is_first_choice).then(line),
+    }
+}

@@ -1,0 +1,150 @@
+//! Going through a game.
+
+use super::analysis::Analysis;
+use super::analyst::Analyst;
+use super::judge::{Comparison, Judgement, Thresholds};
+use super::main_line::{self, Change, MainLine, Step};
+use super::scatter::{self, Scatter};
+use super::summary::{PlayerSummary, worst};
+use kosumi_go::board::{ByColor, Color, Move};
+
+/// What to review.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Scope {
+    /// The first move to judge, counted from 1.
+    pub from: usize,
+    /// The last one.
+    pub to: usize,
+    /// Losses from which a move has a bad name.
+    pub thresholds: Thresholds,
+}
+
+impl Default for Scope {
+    fn default() -> Scope {
+        Scope { from: 1, to: usize::MAX, thresholds: Thresholds::default() }
+    }
+}
+
+impl Scope {
+    /// Is the position after this many moves one that has to be searched?
+    pub fn holds(&self, moves: usize) -> bool {
+        moves + 1 >= self.from && moves <= self.to
+    }
+}
+
+/// What is known of the steps of a game.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Review {
+    /// One entry for every step of the main line; `None` out of scope.
+    pub analyses: Vec<Option<Analysis>>,
+    /// One entry for every step: the judgement of the move that led to it, if it was a move.
+    pub judgements: Vec<Option<Judgement>>,
+    /// What the numbers come to, for each player.
+    pub players: ByColor<PlayerSummary>,
+    /// The steps of the moves that have a bad name, the greatest loss first.
+    pub worst: Vec<usize>,
+    /// How far searches of the same position differ.
+    pub scatter: Scatter,
+    /// Was everything in scope searched? If not, the first positions are missing.
+    pub is_complete: bool,
+}
+
+impl Review {
+    /// The first move that was judged, counted from 1.
+    pub fn first_judged(&self, line: &MainLine) -> Option<usize> {
+        let index = self.judgements.iter().position(Option::is_some)?;
+        Some(line.steps()[index].moves)
+    }
+
+    /// This review, with what a shorter one found where this one was stopped. A move is judged by two positions of the same
+    /// review, because values of different searches cannot be compared.
+    #[must_use]
+    pub fn completed_by(self, shorter: &Review, line: &MainLine) -> Review {
+        if self.is_complete {
+            return self;
+        }
+        fn filled<T: Clone>(own: Vec<Option<T>>, others: &[Option<T>]) -> Vec<Option<T>> {
+            own.into_iter().zip(others).map(|(own, other)| own.or_else(|| other.clone())).collect()
+        }
+        let analyses = filled(self.analyses, &shorter.analyses);
+        let judgements = filled(self.judgements, &shorter.judgements);
+        let scatter = if self.scatter.repeats > 0 { self.scatter } else { shorter.scatter };
+        Review { is_complete: shorter.is_complete, ..Review::new(line, analyses, judgements, scatter) }
+    }
+
+    /// A complete review.
+    fn new(
+        line: &MainLine,
+        analyses: Vec<Option<Analysis>>,
+        judgements: Vec<Option<Judgement>>,
+        scatter: Scatter,
+    ) -> Review {
+        let players = ByColor::new(
+            PlayerSummary::of(Color::Black, line, &judgements),
+            PlayerSummary::of(Color::White, line, &judgements),
+        );
+        let worst = worst(&judgements);
+        Review { analyses, judgements, players, worst, scatter, is_complete: true }
+    }
+}
+
+/// Reviews a game. `progress` is told after each position how many are done and how many there are. If the analyst is
+/// interrupted, what is known by then is the review.
+pub fn review(
+    line: &MainLine,
+    scope: &Scope,
+    analyst: &mut impl Analyst,
+    progress: &mut dyn FnMut(usize, usize),
+) -> Review {
+    let steps = line.steps();
+    let in_scope: Vec<usize> = (0..steps.len()).filter(|&index| scope.holds(steps[index].moves)).collect();
+    let repeats: Vec<usize> =
+        scatter::chosen(in_scope.len()).into_iter().map(|number| in_scope[number]).collect();
+    let total = in_scope.len() + repeats.len();
+    let mut done = 0;
+    let mut advance = || {
+        done += 1;
+        progress(done, total);
+    };
+    let mut analyses: Vec<Option<Analysis>> = vec![None; steps.len()];
+    let mut comparisons: Vec<Option<Comparison>> = vec![None; steps.len()];
+    line.backwards(|index, game| {
+        if !scope.holds(steps[index].moves) || analyst.is_interrupted() {
+            return;
+        }
+        let analysis = analyst.analyze(game);
+        if analyst.is_interrupted() {
+            return;
+        }
+        if let Some(Step { change: Change::Move { color, mv, .. }, .. }) = steps.get(index + 1)
+            && let Some(after) = &analyses[index + 1]
+        {
+            let check = |best: Move| main_line::after(game, *color, best, |changed| analyst.analyze(changed));
+            let comparison = Comparison::new(*color, *mv, &analysis, after, &scope.thresholds, check);
+            comparisons[index + 1] = comparison.filter(|_| !analyst.is_interrupted());
+        }
+        analyses[index] = Some(analysis);
+        advance();
+    });
+    let mut pairs = Vec::new();
+    line.backwards(|index, game| {
+        if let Some(first) = analyses[index].as_ref().filter(|_| repeats.contains(&index)) {
+            if first.visits > 0 && !analyst.is_interrupted() {
+                let second = analyst.analyze_afresh(game);
+                if !analyst.is_interrupted() {
+                    pairs.push((first, second));
+                }
+            }
+            advance();
+        }
+    });
+    let scatter = Scatter::of_pairs(&pairs);
+    analyses.iter_mut().flatten().for_each(|analysis| scatter.widen_all(analysis));
+    let judgements: Vec<Option<Judgement>> = comparisons
+        .into_iter()
+        .zip(&analyses)
+        .map(|(comparison, after)| Some(comparison?.judge(after.as_ref()?, &scatter, &scope.thresholds)))
+        .collect();
+    let is_complete = in_scope.iter().all(|&index| analyses[index].is_some());
+    Review { is_complete, ..Review::new(line, analyses, judgements, scatter) }
+}

@@ -1,0 +1,86 @@
+//! What the judgements of a game come to.
+
+use super::judge::{Class, Judgement};
+use super::main_line::{Change, MainLine};
+use kosumi_go::board::Color;
+
+/// Loss of win rate that halves a move's accuracy.
+const HALVING_LOSS: f32 = 0.1;
+/// Moves of a player over which the curve of accuracy is smoothed.
+const CURVE_MOVES: usize = 10;
+
+/// How good a move was, in `[0, 1]`: 1 without a loss, and half as much for every 10 % of win rate that it lost.
+pub fn accuracy(judgement: &Judgement) -> f32 {
+    (-judgement.loss.mean / HALVING_LOSS).exp2()
+}
+
+/// One player's moves.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct PlayerSummary {
+    /// Moves that were judged.
+    pub moves: usize,
+    /// How many of them were the first choice.
+    pub first_choices: usize,
+    /// How many of each class, in the order of [`Class::ALL`].
+    pub classes: [usize; 4],
+    /// How many of the good ones are unclear.
+    pub unclear: usize,
+    /// How many were better than the first choice.
+    pub better: usize,
+    /// Mean loss of win rate, in `[0, 1]`.
+    pub mean_loss: f32,
+    /// How much of that chance makes of moves that lose nothing.
+    pub noise: f32,
+    /// Mean loss in points.
+    pub mean_score_loss: f32,
+    /// Mean [`accuracy`].
+    pub accuracy: f32,
+    /// Steps of the player's moves, and the mean accuracy of the ten moves up to there.
+    pub curve: Vec<(usize, f32)>,
+}
+
+impl PlayerSummary {
+    /// The summary of `color`'s moves.
+    pub(super) fn of(color: Color, line: &MainLine, judgements: &[Option<Judgement>]) -> PlayerSummary {
+        let own = line.steps().iter().zip(judgements).enumerate().filter_map(|(index, (step, judgement))| {
+            let is_own = matches!(step.change, Change::Move { color: mover, .. } if mover == color);
+            judgement.as_ref().filter(|_| is_own).map(|judgement| (index, judgement))
+        });
+        let own: Vec<(usize, &Judgement)> = own.collect();
+        let count = own.len().max(1) as f32;
+        let mean = |part: fn(&Judgement) -> f32| {
+            // The sum of no numbers is −0.
+            (0.0 + own.iter().map(|&(_, judgement)| part(judgement)).sum::<f32>()) / count
+        };
+        let accuracies: Vec<f32> = own.iter().map(|&(_, judgement)| accuracy(judgement)).collect();
+        let curve = own.iter().enumerate().map(|(number, &(index, _))| {
+            let latest = &accuracies[(number + 1).saturating_sub(CURVE_MOVES)..=number];
+            (index, latest.iter().sum::<f32>() / latest.len() as f32)
+        });
+        let number =
+            |has: &dyn Fn(&Judgement) -> bool| own.iter().filter(|(_, judgement)| has(judgement)).count();
+        PlayerSummary {
+            moves: own.len(),
+            first_choices: number(&|judgement| judgement.is_first_choice),
+            classes: Class::ALL.map(|class| number(&|judgement| judgement.class == class)),
+            unclear: number(&|judgement| judgement.is_unclear),
+            better: number(&|judgement| judgement.is_better),
+            mean_loss: mean(|judgement| judgement.loss.mean),
+            // The mean of a normal number with this deviation, if what is below 0 counts as 0.
+            noise: mean(|judgement| judgement.loss.error / std::f32::consts::TAU.sqrt()),
+            mean_score_loss: mean(|judgement| judgement.score_loss.mean),
+            accuracy: mean(accuracy),
+            curve: curve.collect(),
+        }
+    }
+}
+
+/// The steps of the moves with a bad name, the greatest loss first; of equal ones the earlier.
+pub(super) fn worst(judgements: &[Option<Judgement>]) -> Vec<usize> {
+    let bad = |judgement: &Judgement| judgement.class > Class::Good;
+    let loss = |index: usize| judgements[index].as_ref().map_or(0.0, |judgement| judgement.loss.mean);
+    let mut found: Vec<usize> =
+        (0..judgements.len()).filter(|&index| judgements[index].as_ref().is_some_and(bad)).collect();
+    found.sort_by(|&a, &b| loss(b).total_cmp(&loss(a)));
+    found
+}

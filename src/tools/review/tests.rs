@@ -1,0 +1,386 @@
+//! Reviews by an analyst who looks everything up in a table.
+
+use super::*;
+use kosumi_engine::Engine;
+use kosumi_go::board::{Board, Color, Move, Point};
+use kosumi_go::game::Game;
+use kosumi_go::rules::Rules;
+use kosumi_go::sgf::{Record, SgfErrorKind};
+use kosumi_search::Limits;
+
+fn main_line(text: &str) -> MainLine {
+    let record = Record::parse(text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    MainLine::of_record(&record, Rules::default(), 0.5).unwrap()
+}
+
+/// Steps as `node moves change (turn)`.
+fn steps(text: &str) -> String {
+    let line = |step: &Step| {
+        let change = match &step.change {
+            Change::SetUp(points) => {
+                let sign = |stone: &Option<Color>| {
+                    stone.map_or('-', |color| if color == Color::Black { 'X' } else { 'O' })
+                };
+                points
+                    .iter()
+                    .map(|(point, stone)| format!("{}{point}", sign(stone)))
+                    .collect::<Vec<_>>()
+                    .join(" ")
+            }
+            Change::Move { color, mv, lifted } => {
+                let lifted: String = lifted.iter().map(|point| format!(" takes {point}")).collect();
+                format!("{color} {mv}{lifted}")
+            }
+        };
+        format!("{} {} {change} ({})", step.node, step.moves, step.to_move)
+    };
+    main_line(text).steps().iter().map(line).collect::<Vec<_>>().join("; ")
+}
+
+#[test]
+fn main_lines() {
+    let rows = [
+        ("nothing", "(;SZ[3])", "0 0  (Black)"),
+        (
+            "moves",
+            "(;SZ[3];B[aa];W[];B[bb])",
+            "0 0  (Black); 1 1 Black A3 (White); 2 2 White pass (Black); 3 3 Black B2 (White)",
+        ),
+        (
+            "moves in the root",
+            "(;SZ[3]B[aa]W[bb])",
+            "0 0  (Black); 0 1 Black A3 (White); 0 2 White B2 (Black)",
+        ),
+        (
+            "one colour twice",
+            "(;SZ[3];B[aa];B[bb])",
+            "0 0  (Black); 1 1 Black A3 (Black); 2 2 Black B2 (White)",
+        ),
+        ("White begins", "(;SZ[3];W[aa])", "0 0  (White); 1 1 White A3 (Black)"),
+        ("a capture", "(;SZ[2]AB[aa]AW[ba];W[ab])", "0 0 XA2 OB2 (White); 1 1 White A1 takes A2 (Black)"),
+        (
+            "set-up later",
+            "(;SZ[3];B[aa];AE[aa]AW[bb];W[cc])",
+            "0 0  (Black); 1 1 Black A3 (White); 2 1 OB2 -A3 (White); 3 2 White C1 (Black)",
+        ),
+        (
+            "set-up of what is there",
+            "(;SZ[3];B[aa];AB[aa];B[cc])",
+            "0 0  (Black); 1 1 Black A3 (Black); 3 2 Black C1 (White)",
+        ),
+        ("turns", "(;SZ[3]PL[W];B[aa];PL[B];C[x])", "0 0  (Black); 1 1 Black A3 (Black)"),
+        ("a handicap", "(;SZ[9]HA[2];W[ee])", "0 0 XC3 XG7 (White); 1 1 White E5 (Black)"),
+        ("what cannot be played", "(;SZ[3];B[aa];W[aa];B[bb])", "0 0  (Black); 1 1 Black A3 (White)"),
+        ("one point", "(;SZ[1];B[];W[])", "0 0  (Black); 1 1 Black pass (White); 2 2 White pass (Black)"),
+    ];
+    for (name, text, expected) in rows {
+        assert_eq!(steps(text), expected, "{name}: {text}");
+    }
+    let broken = main_line("(;SZ[3];B[aa];W[aa])");
+    assert!(matches!(broken.warnings()[0].kind, SgfErrorKind::IllegalMove { number: 2, .. }));
+}
+
+#[test]
+fn handicap_stones_that_are_moves_are_compensated_from_the_first_one_on() {
+    let bonus = |text: &str| {
+        let record = Record::parse(text.as_bytes()).unwrap();
+        let rules = Rules::preset("chinese").unwrap().rules;
+        let mut bonus = Vec::new();
+        let line = MainLine::of_record(&record, rules, 0.5).unwrap();
+        line.backwards(|_, game| bonus.push(game.white_bonus()));
+        bonus
+    };
+    assert_eq!(bonus("(;SZ[9];B[ee];B[cc];W[gg])"), [2.0; 4]);
+    assert_eq!(bonus("(;SZ[9]HA[2]AB[ee][cc];W[gg];B[gc])"), [2.0; 3]);
+    assert_eq!(bonus("(;SZ[9];B[ee];W[cc];B[gg])"), [0.0; 4]);
+}
+
+#[test]
+fn the_way_back_meets_every_position() {
+    // Captures, set-up in the middle, a ko, one colour twice.
+    let text = "(;SZ[5]AB[ba][ab][cb]AW[ca][db];W[bb];B[cc];W[];B[dd];AW[ee]AE[dd];B[ed];W[aa]W[de])";
+    let record = Record::parse(text.as_bytes()).unwrap();
+    let mut forwards: Vec<Board> = Vec::new();
+    let watch = |_: usize, game: &Game| forwards.push(*game.board());
+    record.replay_watched(Rules::default(), 0.5, None, kosumi_go::sgf::Strictness::Tolerant, watch).unwrap();
+    let line = MainLine::of_record(&record, Rules::default(), 0.5).unwrap();
+    assert_eq!(line.steps().len(), forwards.len());
+    let mut expected = (0..forwards.len()).rev();
+    line.backwards(|index, game| {
+        assert_eq!(Some(index), expected.next());
+        assert_eq!(game.board().to_string(), forwards[index].to_string(), "step {index}");
+        assert_eq!(game.to_move(), line.steps()[index].to_move, "step {index}");
+    });
+    assert_eq!(expected.next(), None);
+}
+
+/// Black's win rate and lead in tenths of points by the drawing of a position, each with the same error, and the
+/// first choice there.
+struct Table {
+    rows: Vec<(&'static str, f32, f32, Move)>,
+    error: f32,
+    asked: Vec<String>,
+    /// How much more a second search finds, and how many there were.
+    scatter: f32,
+    repeated: usize,
+}
+
+impl Analyst for Table {
+    fn analyze(&mut self, game: &Game) -> Analysis {
+        self.asked.push(game.board().to_string().replace([' ', '\n'], ""));
+        self.look_up(game)
+    }
+
+    fn analyze_afresh(&mut self, game: &Game) -> Analysis {
+        let mut analysis = self.look_up(game);
+        self.repeated += 1;
+        analysis.win_rate.mean += self.scatter;
+        analysis.score.mean += 10.0 * self.scatter;
+        analysis
+    }
+}
+
+impl Table {
+    fn look_up(&self, game: &Game) -> Analysis {
+        let drawing = game.board().to_string().replace([' ', '\n'], "");
+        let &(_, win_rate, score, best) =
+            self.rows.iter().find(|row| row.0 == drawing).unwrap_or_else(|| panic!("{drawing}"));
+        let estimate = |mean| Estimate { mean, error: self.error };
+        let candidate = Candidate {
+            mv: best,
+            visits: 10,
+            win_rate: estimate(win_rate),
+            score: estimate(score),
+            variation: vec![best, Move::Pass],
+        };
+        Analysis {
+            to_move: game.to_move(),
+            visits: 20,
+            win_rate: estimate(win_rate),
+            score: estimate(score),
+            candidates: vec![candidate],
+            ownership: vec![0.0; game.size().area()],
+        }
+    }
+}
+
+fn at(column: usize, row: usize) -> Move {
+    Move::Play(Point::new(column, row))
+}
+
+/// Black plays A1 instead of B1; then White plays C1, the first choice.
+fn table(after_b1: f32, after_a1: f32, error: f32) -> Table {
+    let rows = vec![
+        ("...", 0.7, 3.0, at(1, 0)),
+        (".X.", after_b1, 2.5, at(0, 0)),
+        ("X..", after_a1, -1.5, at(2, 0)),
+        ("X.O", 0.25, -4.0, at(1, 0)),
+    ];
+    Table { rows, error, asked: Vec::new(), scatter: 0.0, repeated: 0 }
+}
+
+fn judged(mut table: Table) -> (Review, Table) {
+    let mut calls = Vec::new();
+    let review =
+        review(&main_line("(;SZ[3:1];B[aa];W[ca])"), &Scope::default(), &mut table, &mut |done, total| {
+            calls.push((done, total));
+        });
+    assert_eq!(calls, (1..=6).map(|done| (done, 6)).collect::<Vec<_>>(), "three positions, twice each");
+    (review, table)
+}
+
+/// An analyst that is interrupted in the search of this number, counted from 1.
+struct Stopped {
+    table: Table,
+    in_search: usize,
+}
+
+impl Analyst for Stopped {
+    fn analyze(&mut self, game: &Game) -> Analysis {
+        self.table.analyze(game)
+    }
+
+    fn analyze_afresh(&mut self, game: &Game) -> Analysis {
+        self.table.analyze_afresh(game)
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.table.asked.len() >= self.in_search
+    }
+}
+
+/// A search that is interrupted does not count, nor is anything judged by two reviews.
+#[test]
+fn a_review_that_is_stopped_is_completed_by_a_shorter_one() {
+    let line = main_line("(;SZ[3:1];B[aa];W[ca])");
+    let (shorter, _) = judged(table(0.6, 0.5, 0.05));
+    let stopped = |in_search| {
+        let mut analyst = Stopped { table: table(0.65, 0.40, 0.03), in_search };
+        review(&line, &Scope::default(), &mut analyst, &mut |_, _| {})
+    };
+    let known = |review: &Review| {
+        [review.analyses.iter().flatten().count(), review.judgements.iter().flatten().count()]
+    };
+    // The last position; then the one before it, and the move between them; then the first one, but not the first choice there.
+    let expected = [(1, [0, 0], None), (2, [1, 0], None), (3, [2, 1], Some(2)), (4, [3, 1], Some(2))];
+    for (in_search, found, first) in expected {
+        let review = stopped(in_search);
+        assert_eq!((known(&review), review.first_judged(&line)), (found, first), "{in_search}");
+        assert_eq!(review.is_complete, found[0] == 3);
+        let loss = |review: &Review| review.judgements[1].as_ref().unwrap().loss.mean;
+        let whole = review.clone().completed_by(&shorter, &line);
+        if found[0] < 3 {
+            assert!(whole.is_complete);
+            assert_eq!(known(&whole), [3, 2], "{in_search}");
+            // Black's move was judged by the shorter review, and the last position is the longer one's.
+            assert!((loss(&whole) - loss(&shorter)).abs() < 1e-6);
+            let wanted = if found[0] > 0 { &review } else { &shorter };
+            assert_eq!(whole.analyses[2], wanted.analyses[2]);
+            assert_eq!(whole.players[Color::Black].moves, 1);
+        }
+    }
+    let (whole, _) = judged(table(0.65, 0.40, 0.03));
+    assert_eq!(whole.clone().completed_by(&shorter, &line), whole);
+}
+
+#[test]
+fn losses_compare_two_searches_of_the_same_kind() {
+    let (review, table) = judged(table(0.65, 0.40, 0.03));
+    // From the last position to the first, and the first choice's own position.
+    assert_eq!(table.asked, ["X.O", "X..", "...", ".X."]);
+    let black = review.judgements[1].as_ref().unwrap();
+    assert!(black.is_checked && !black.is_first_choice && !black.is_better);
+    assert!((black.loss.mean - 0.25).abs() < 1e-6 && (black.loss.error - 0.03 * 2f32.sqrt()).abs() < 1e-6);
+    assert!((black.score_loss.mean - 4.0).abs() < 1e-6);
+    assert_eq!(black.class, Class::Blunder);
+    assert_eq!(black.best.variation, [at(1, 0), at(0, 0), Move::Pass], "the longer look");
+    let white = review.judgements[2].as_ref().unwrap();
+    assert!(white.is_first_choice);
+    assert_eq!(
+        (white.loss, white.score_loss, white.class),
+        (Estimate::default(), Estimate::default(), Class::Good)
+    );
+    assert_eq!(review.worst, [1]);
+    assert_eq!(review.judgements[0], None);
+    let [black, white] = [Color::Black, Color::White].map(|color| &review.players[color]);
+    assert_eq!((black.moves, black.first_choices, black.classes), (1, 0, [0, 0, 0, 1]));
+    assert_eq!((white.moves, white.first_choices, white.classes), (1, 1, [1, 0, 0, 0]));
+    assert!((black.mean_loss - 0.25).abs() < 1e-6 && white.mean_loss == 0.0 && white.accuracy == 1.0);
+    assert!((black.accuracy - 2f32.powf(-2.5)).abs() < 1e-6);
+    assert_eq!(black.curve.len(), 1);
+    assert_eq!((black.curve[0].0, white.curve[0]), (1, (2, 1.0)));
+}
+
+#[test]
+fn chance_makes_no_blunders() {
+    // The same loss, but hardly anything was simulated.
+    let unsure = judged(table(0.65, 0.40, 0.1)).0;
+    let judgement = unsure.judgements[1].as_ref().unwrap();
+    assert_eq!((judgement.class, judgement.is_unclear), (Class::Good, true));
+    assert_eq!((unsure.players[Color::Black].classes[0], unsure.players[Color::Black].unclear), (1, 1));
+    assert!(unsure.worst.is_empty() && unsure.players[Color::Black].noise > 0.05);
+    // The first choice looked better than it is: a search of its own takes that back.
+    let lucky = judged(table(0.42, 0.40, 0.01)).0;
+    let judgement = lucky.judgements[1].as_ref().unwrap();
+    assert_eq!((judgement.class, judgement.is_checked, judgement.is_unclear), (Class::Good, true, false));
+    // The other way round: the move that was played is the better one. No loss is negative.
+    let found = judged(table(0.40, 0.55, 0.01)).0;
+    let judgement = found.judgements[1].as_ref().unwrap();
+    assert!(judgement.is_better && judgement.loss.mean == 0.0 && judgement.class == Class::Good);
+    assert_eq!(found.players[Color::Black].better, 1);
+}
+
+#[test]
+fn repeated_searches_tell_how_sure_one_is() {
+    let scattered = |scatter| judged(Table { scatter, ..table(0.65, 0.40, 0.03) });
+    let (calm, asked) = scattered(0.0);
+    assert_eq!((asked.repeated, calm.scatter), (3, Scatter { repeats: 3, ..Scatter::default() }));
+    let (wild, _) = scattered(0.2);
+    // Two searches differ by 0.2: a variance of 0.02 each, of which 0.03² is known.
+    let beyond = (0.02f32 - 0.03 * 0.03).sqrt();
+    assert!((wild.scatter.win_rate - beyond).abs() < 1e-6 && wild.scatter.score > 1.0);
+    let [calm, wild] = [calm, wild].map(|review| review.judgements[1].clone().unwrap());
+    assert_eq!(calm.loss.mean, wild.loss.mean);
+    assert!((wild.loss.error - 0.2).abs() < 1e-6, "{:?}", wild.loss);
+    assert_eq!((calm.class, wild.class, wild.is_unclear), (Class::Blunder, Class::Good, true));
+    assert!(wild.score_loss.error > calm.score_loss.error && wild.best.score.error > calm.best.score.error);
+}
+
+#[test]
+fn searches_to_repeat_are_spread() {
+    assert!(scatter::chosen(0).is_empty());
+    assert_eq!(scatter::chosen(3), [0, 1, 2]);
+    assert_eq!(scatter::chosen(20), [1, 3, 5, 7, 9, 11, 13, 15, 17, 19]);
+    let many = scatter::chosen(700);
+    assert_eq!((many.len(), many[0], many[99]), (100, 3, 696));
+}
+
+#[test]
+fn white_loses_when_black_gains() {
+    let rows = vec![("...", 0.5, 0.0, at(1, 0)), (".O.", 0.5, 0.0, at(0, 0)), ("O..", 0.62, 2.0, at(2, 0))];
+    let mut table = Table { rows, error: 0.001, asked: Vec::new(), scatter: 0.0, repeated: 0 };
+    let review = review(&main_line("(;SZ[3:1];W[aa])"), &Scope::default(), &mut table, &mut |_, _| {});
+    let judgement = review.judgements[1].as_ref().unwrap();
+    assert!((judgement.loss.mean - 0.12).abs() < 1e-6 && (judgement.score_loss.mean - 2.0).abs() < 1e-6);
+    assert_eq!(judgement.class, Class::Mistake);
+    assert_eq!(review.players[Color::White].moves, 1);
+}
+
+#[test]
+fn thresholds() {
+    let table = Thresholds::default();
+    let class = |mean, error| table.class(Estimate { mean, error });
+    for (loss, expected) in [
+        (0.0, Class::Good),
+        (0.049, Class::Good),
+        (0.05, Class::Inaccuracy),
+        (0.1, Class::Mistake),
+        (0.2, Class::Blunder),
+        (1.0, Class::Blunder),
+    ] {
+        assert_eq!(class(loss, 0.0), expected, "{loss}");
+    }
+    assert_eq!((class(0.25, 0.1), class(0.24, 0.1)), (Class::Blunder, Class::Good));
+    assert!(Thresholds::new(0.1, 0.05, 0.2).is_none() && Thresholds::new(0.0, 0.1, 0.2).is_none());
+    assert!(Thresholds::new(0.1, 0.2, f32::NAN).is_none() && Thresholds::new(0.1, 0.2, 1.1).is_none());
+}
+
+#[test]
+fn only_what_is_in_scope_is_searched() {
+    let line = main_line("(;SZ[3:1];B[aa];W[ca])");
+    let scope = |from, to| Scope { from, to, ..Scope::default() };
+    for (from, to, asked, judged) in [
+        (1, 1, vec!["X..", "..."], vec![1]),
+        (2, 2, vec!["X.O", "X.."], vec![2]),
+        (2, 99, vec!["X.O", "X.."], vec![2]),
+        (9, 99, vec![], vec![]),
+    ] {
+        let mut table = table(0.4, 0.4, 0.01);
+        table.rows[0].1 = 0.4;
+        let review = review(&line, &scope(from, to), &mut table, &mut |_, _| {});
+        assert_eq!(table.asked, asked, "{from} to {to}");
+        let judgements = review.judgements.iter().enumerate().filter(|(_, judgement)| judgement.is_some());
+        assert_eq!(judgements.map(|(index, _)| index).collect::<Vec<_>>(), judged, "{from} to {to}");
+        assert_eq!(review.analyses.iter().flatten().count(), asked.len());
+    }
+}
+
+#[test]
+fn the_end_under_rules_that_count_every_stone_is_exact() {
+    let rules = Rules::preset("tromp-taylor").unwrap().rules;
+    let record = Record::parse(b"(;SZ[3]KM[0.5]AB[ab][bb][cb];W[];B[])").unwrap();
+    let line = MainLine::of_record(&record, rules, 7.5).unwrap();
+    let settings = kosumi_engine::EngineSettings { threads: 1, memory_mebibytes: 4, ..Default::default() };
+    let mut engine = Engine::new(settings);
+    let limits = Limits::playouts(50);
+    let mut analyst = EngineAnalyst { engine: &mut engine, limits, candidates: 3, interrupted: &|| false };
+    let review = review(&line, &Scope::default(), &mut analyst, &mut |_, _| {});
+    let last = review.analyses[2].as_ref().unwrap();
+    assert_eq!((last.visits, last.win_rate, last.score.mean), (0, Estimate { mean: 1.0, error: 0.0 }, 8.5));
+    assert_eq!(last.ownership, [1.0; 9]);
+    let first = review.analyses[0].as_ref().unwrap();
+    assert!(first.visits >= 50 && first.candidates.len() <= 3 && first.win_rate.mean > 0.5);
+    assert!(
+        first.candidates.iter().all(|candidate| candidate.visits > 0 && candidate.score.error.is_finite())
+    );
+}

@@ -1,0 +1,273 @@
+//! The log of a run, in segments: `games-00000.jsonl` and so on, each with the games of one shard.
+//!
+//! The first line of a segment says how games are played and which games earlier segments have, so only the last segment
+//! is ever read. Invariants, whenever the process stops:
+//!
+//! * a game whose line is complete is never played again, and never twice in a shard;
+//! * a shard holds exactly the games of its segment: it is written before the next segment begins, and again if its
+//!   segment has grown.
+
+use super::record::{Damaged, PlayedGame};
+use crate::files::{LineLog, complete_lines, differences, write_at_once};
+use crate::shards::{ShardFiles, encode};
+use crate::training::{Example, Shard};
+use anyhow::{Context, bail};
+use kosumi_go::game::Game;
+use kosumi_go::rng::Rng;
+use kosumi_go::score::format_score;
+use kosumi_go::sgf::{self, Meta};
+use kosumi_net::Features;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A line of the log.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Entry {
+    /// The first one.
+    Selfplay(Header),
+    Game(Box<PlayedGame>),
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Header {
+    /// Of this format.
+    version: u32,
+    settings: Map<String, Value>,
+    /// The games of earlier segments.
+    finished: Finished,
+}
+
+const VERSION: u32 = 1;
+
+/// The numbers of finished games. Games end in nearly the order of their numbers, so this is small.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Finished {
+    /// All below this.
+    below: u32,
+    /// And these.
+    also: BTreeSet<u32>,
+}
+
+impl Finished {
+    /// Is this game finished?
+    pub fn has(&self, number: u32) -> bool {
+        number < self.below || self.also.contains(&number)
+    }
+
+    /// How many are finished.
+    pub fn count(&self) -> u32 {
+        self.below + self.also.len() as u32
+    }
+
+    /// Adds a number; false if it was there.
+    fn add(&mut self, number: u32) -> bool {
+        if number < self.below || !self.also.insert(number) {
+            return false;
+        }
+        while self.also.remove(&self.below) {
+            self.below += 1;
+        }
+        true
+    }
+}
+
+/// Where and how the segments are written.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Storage {
+    /// The folder, made if it is not there.
+    pub folder: PathBuf,
+    /// Of the shards' names.
+    pub prefix: &'static str,
+    /// Positions a shard.
+    pub shard: usize,
+    /// Write SGF files, too.
+    pub sgf: bool,
+    /// What must be the same in all segments.
+    pub settings: Map<String, Value>,
+    /// Decides the order of positions in shards.
+    pub seed: u64,
+}
+
+/// The segment that is being written.
+#[derive(Debug)]
+pub struct LogSegment {
+    storage: Storage,
+    number: u32,
+    log: LineLog,
+    games: Vec<PlayedGame>,
+    /// Positions of these games.
+    pending: usize,
+    /// Positions of all games of this run, those of its first segment that were there included.
+    positions: usize,
+    finished: Finished,
+    shards: ShardFiles,
+    /// The shard has all games of the log.
+    is_written: bool,
+}
+
+impl LogSegment {
+    /// Opens the last segment of a folder, or begins the first.
+    ///
+    /// # Errors
+    /// If it cannot be used, or has games of other settings.
+    pub fn open(storage: Storage) -> anyhow::Result<LogSegment> {
+        let shards = ShardFiles::new(&storage.folder, storage.prefix)?;
+        let mut number = 0;
+        while log_path(&storage.folder, number + 1).exists() {
+            number += 1;
+        }
+        let mut segment = LogSegment::read(storage, number, shards)?;
+        // The process may have ended between the last game of a segment and the next segment.
+        segment.begin_next_if_full()?;
+        Ok(segment)
+    }
+
+    fn read(storage: Storage, number: u32, mut shards: ShardFiles) -> anyhow::Result<LogSegment> {
+        let path = log_path(&storage.folder, number);
+        let (mut log, bytes) = LineLog::open(&path, "run of kosumi selfplay")?;
+        let damaged = || format!("{} is damaged", path.display());
+        let (lines, complete) = complete_lines::<Entry>(&bytes).with_context(damaged)?;
+        let mut lines = lines.into_iter();
+        let mut finished = Finished::default();
+        let is_new = match lines.next() {
+            Some(Entry::Selfplay(header)) if header.version == VERSION => {
+                let different = differences(&header.settings, &storage.settings);
+                if !different.is_empty() {
+                    bail!("{} has other games: {}", storage.folder.display(), different.join("; "));
+                }
+                finished = header.finished;
+                false
+            }
+            Some(_) => bail!("{} is not a log of kosumi selfplay of this version", path.display()),
+            // The header of a later segment says what is finished: without it, earlier ones must be read.
+            None if number > 0 => {
+                drop(log);
+                fs::remove_file(&path).with_context(damaged)?;
+                return LogSegment::read(storage, number - 1, shards);
+            }
+            None => true,
+        };
+        let mut games = Vec::new();
+        for line in lines {
+            match line {
+                Entry::Game(game) if finished.add(game.number) => games.push(*game),
+                _ => bail!("{}: a game twice, or a second beginning", path.display()),
+            }
+        }
+        log.go_on_behind(&bytes[..complete]).with_context(damaged)?;
+        shards.go_on_at(number);
+        let pending = games.iter().map(PlayedGame::positions).sum();
+        let is_written = games.is_empty();
+        let mut segment = LogSegment {
+            storage,
+            number,
+            log,
+            games,
+            pending,
+            positions: pending,
+            finished,
+            shards,
+            is_written,
+        };
+        if is_new {
+            segment.begin()?;
+        }
+        Ok(segment)
+    }
+
+    fn begin(&mut self) -> anyhow::Result<()> {
+        let (settings, finished) = (self.storage.settings.clone(), self.finished.clone());
+        self.log.write(&Entry::Selfplay(Header { version: VERSION, settings, finished }))
+    }
+
+    /// The games of all segments.
+    pub fn finished(&self) -> &Finished {
+        &self.finished
+    }
+
+    /// Positions of all games of this run, those of its first segment that were there included.
+    pub fn positions(&self) -> usize {
+        self.positions
+    }
+
+    /// Shards written by this run.
+    pub fn shards(&self) -> u32 {
+        self.shards.count()
+    }
+
+    /// Adds a finished game. When this returns, it is on the disk.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn add(&mut self, game: PlayedGame) -> anyhow::Result<()> {
+        let entry = Entry::Game(Box::new(game));
+        self.log.write(&entry)?;
+        if let Entry::Game(game) = entry {
+            self.finished.add(game.number);
+            self.pending += game.positions();
+            self.positions += game.positions();
+            self.games.push(*game);
+            self.is_written = false;
+        }
+        self.begin_next_if_full()
+    }
+
+    fn begin_next_if_full(&mut self) -> anyhow::Result<()> {
+        if self.pending < self.storage.shard {
+            return Ok(());
+        }
+        self.write_shard()?;
+        self.number += 1;
+        let path = log_path(&self.storage.folder, self.number);
+        (self.log, _) = LineLog::open(&path, "run of kosumi selfplay")?;
+        self.games.clear();
+        self.pending = 0;
+        self.begin()
+    }
+
+    /// Writes the segment's shard, and its games in SGF if they are wanted, unless that has been done.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    pub fn write_shard(&mut self) -> anyhow::Result<()> {
+        if self.is_written {
+            return Ok(());
+        }
+        let work = |features: &mut Features, game: &PlayedGame| examples(game, features);
+        let found: Result<Vec<_>, Damaged> =
+            self.games.par_iter().map_init(Features::default, work).collect();
+        let mut shard = Shard::new();
+        found?.into_iter().flatten().for_each(|example| shard.push(example));
+        let mut rng = Rng::for_worker(self.storage.seed, self.number as usize);
+        self.shards.go_on_at(self.number);
+        self.shards.write(&mut shard, &mut rng)?;
+        if self.storage.sgf {
+            let records: Result<String, Damaged> = self.games.iter().map(record).collect();
+            let path = log_path(&self.storage.folder, self.number).with_extension("sgf");
+            write_at_once(&path, &records?).with_context(|| format!("cannot write {}", path.display()))?;
+        }
+        self.is_written = true;
+        Ok(())
+    }
+}
+
+fn log_path(folder: &Path, number: u32) -> PathBuf {
+    folder.join(format!("games-{number:05}.jsonl"))
+}
+
+fn examples(game: &PlayedGame, features: &mut Features) -> Result<Vec<Example>, Damaged> {
+    game.examples(&mut |game: &Game| encode(features, game))
+}
+
+/// The game in SGF.
+fn record(game: &PlayedGame) -> Result<String, Damaged> {
+    let result = game.ending.as_ref().map_or("Void".to_owned(), |ending| format_score(ending.score));
+    let comment = format!("game {}, an opening of {} moves", game.number, game.opening);
+    let meta = Meta { result: Some(result), comment: Some(comment), ..Meta::default() };
+    Ok(sgf::write(&game.game()?, &meta) + "\n")
+}

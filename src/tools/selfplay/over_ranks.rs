@@ -1,0 +1,120 @@
+//! Games that other ranks play.
+
+use super::record::PlayedGame;
+use super::settings::Settings;
+use super::workers::start;
+use crate::ranks::{Heard, Pieces, Told, give, work};
+use anyhow::{Context, anyhow};
+use kosumi_engine::RankLink;
+use kosumi_net::Network;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Sender};
+use std::thread::{self, JoinHandle};
+
+/// Lends games to the other ranks, on a thread of its own, and tells `sender` of each that was played. It ends when no game
+/// is left. `on_loss` is told which rank is gone, and how many games it had begun: others play them.
+///
+/// # Errors
+/// If no thread can be started.
+pub fn lend(
+    mut link: RankLink,
+    numbers: Arc<Pieces>,
+    sender: Sender<anyhow::Result<PlayedGame>>,
+    on_loss: impl Fn(usize, usize) + Send + 'static,
+) -> anyhow::Result<JoinHandle<()>> {
+    let on_heard = move |heard| match heard {
+        Heard::Done(number, game) => {
+            let game =
+                serde_json::from_slice(&game).with_context(|| format!("game {number} of another rank"));
+            let is_sound = game.is_ok();
+            sender.send(game).is_ok() && is_sound
+        }
+        Heard::Note(_) => true,
+        Heard::Failed(rank, why) => {
+            // If nobody listens, nobody wants more games.
+            let _ = sender.send(Err(anyhow!("rank {rank}: {why}")));
+            false
+        }
+        Heard::Lost(rank, games) => {
+            on_loss(rank, games);
+            true
+        }
+    };
+    let giving = move || give(&mut link, &numbers, on_heard);
+    Ok(thread::Builder::new().name("ranks".to_owned()).spawn(giving)?)
+}
+
+/// Plays the games that rank 0 asks for, so many at a time, until it has no more.
+///
+/// # Errors
+/// If a game cannot be played, or rank 0 is gone.
+pub fn serve(
+    settings: &Settings,
+    network: Option<&Arc<Network>>,
+    threads: usize,
+    mut link: RankLink,
+) -> anyhow::Result<()> {
+    let numbers = Arc::new(Pieces::to_come());
+    let (sender, games) = mpsc::channel();
+    start(settings, network, &numbers, threads, &sender)?;
+    drop(sender);
+    let (teller, told) = mpsc::channel();
+    thread::spawn(move || {
+        for game in games {
+            let packed = game.and_then(|game| Ok((game.number, serde_json::to_vec(&game)?)));
+            let tale = match packed {
+                Ok((number, game)) => Told::Done(number, game),
+                Err(error) => Told::Failed(format!("{error:#}")),
+            };
+            if teller.send(tale).is_err() {
+                return;
+            }
+        }
+    });
+    Ok(work(&mut link, threads, &numbers, &told)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::selfplay::Player;
+    use kosumi_cluster::{Link, thread_links};
+    use kosumi_go::board::BoardSize;
+    use std::collections::BTreeMap;
+    use std::sync::Mutex;
+
+    #[test]
+    fn ranks_play_the_games_of_one_process() {
+        let size = BoardSize::square(5).expect("5 is a size");
+        let settings = Settings { visits: 16, sizes: vec![(size, 1)], ..Settings::default() };
+        let mut player = Player::new(settings.clone(), None).expect("a player");
+        let wanted: BTreeMap<u32, PlayedGame> =
+            (0..12).map(|number| (number, player.play(number).expect("finite"))).collect();
+        // The third rank is gone from the beginning. Rank 0 plays in the second run only.
+        for threads in [0, 1] {
+            let mut links = thread_links(3);
+            drop(links.pop());
+            let (other, first) = (links.remove(1), links.remove(0));
+            assert_eq!(first.ranks(), 3);
+            let numbers = Arc::new(Pieces::new(0..12));
+            let (sender, games) = mpsc::channel();
+            start(&settings, None, &numbers, threads, &sender).expect("threads");
+            let lost = Arc::new(Mutex::new(Vec::new()));
+            let losses = Arc::clone(&lost);
+            let on_loss = move |rank, games| losses.lock().expect("a lock").push((rank, games));
+            let lending = lend(Box::new(first), numbers, sender, on_loss).expect("a thread");
+            let theirs = settings.clone();
+            let serving = thread::spawn(move || serve(&theirs, None, 2, Box::new(other)));
+            let mut found = BTreeMap::new();
+            for game in games {
+                let game = game.expect("a game");
+                assert!(found.insert(game.number, game).is_none(), "a game twice");
+            }
+            assert_eq!(found, wanted);
+            lending.join().expect("no panic");
+            serving.join().expect("no panic").expect("served to the end");
+            // Who was never there is not missed.
+            assert!(lost.lock().expect("a lock").iter().all(|&(_, games)| games == 0));
+        }
+    }
+}

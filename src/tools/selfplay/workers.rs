@@ -1,0 +1,39 @@
+//! Several games at a time.
+
+use super::play::Player;
+use super::record::PlayedGame;
+use super::settings::Settings;
+use crate::ranks::Pieces;
+use anyhow::Context;
+use kosumi_net::Network;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::thread;
+
+/// Begins to play these games, each to be told `sender`. The workers are threads of their own and not scoped ones: whoever
+/// has enough need not wait for the games begun.
+///
+/// # Errors
+/// If there is neither a network nor a search, or no thread can be started.
+pub fn start(
+    settings: &Settings,
+    network: Option<&Arc<Network>>,
+    numbers: &Arc<Pieces>,
+    threads: usize,
+    sender: &Sender<anyhow::Result<PlayedGame>>,
+) -> anyhow::Result<()> {
+    for index in 0..threads {
+        let mut player = Player::new(settings.clone(), network.cloned())?;
+        let (numbers, sender) = (Arc::clone(numbers), sender.clone());
+        thread::Builder::new().name(format!("selfplay-{index}")).spawn(move || {
+            while let Some(number) = numbers.next() {
+                let game = player.play(number).with_context(|| format!("game {number}"));
+                let failed = game.is_err();
+                if sender.send(game).is_err() || failed {
+                    return;
+                }
+            }
+        })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,98 @@
+//! A session: commands one after the other, each answer saved and logged.
+
+use super::autosave::Autosave;
+use crate::commands::Commands;
+use crate::words::unsigned_zero;
+use kosumi_go::board::{BoardSize, Move};
+use kosumi_gtp::{Command, Failure, Handler, InputWatch, Log, Response, Session};
+use kosumi_search::SearchReport;
+use std::time::Instant;
+
+/// The commands, with what surrounds them in a session.
+#[derive(Debug)]
+pub struct Served {
+    commands: Commands,
+    autosave: Option<Autosave>,
+    log: Option<Log>,
+    has_answered: bool,
+    /// The size of board that the evaluator was last made ready for.
+    warmed_up: Option<BoardSize>,
+}
+
+impl Served {
+    /// The commands with a game that is saved and a log, if these are wanted.
+    pub fn new(commands: Commands, autosave: Option<Autosave>, log: Option<Log>) -> Served {
+        Served { commands, autosave, log, has_answered: false, warmed_up: None }
+    }
+
+    /// Makes the first move of a session as fast as the others, on a thread of its own: the next command need not wait.
+    fn warm_up(&mut self) {
+        let size = self.commands.engine().game().size();
+        if self.warmed_up != Some(size) {
+            self.warmed_up = Some(size);
+            // Without a thread the first move is slower, that is all.
+            let thread = std::thread::Builder::new().name("warm-up".to_owned());
+            let _ = thread.spawn(self.commands.engine().warm_up());
+        }
+    }
+}
+
+impl Handler for Served {
+    fn handle(&mut self, command: &Command, session: &mut Session<'_>) -> Result<Response, Failure> {
+        if let Some(log) = &mut self.log {
+            let id = command.id.map(|id| format!("{id} ")).unwrap_or_default();
+            let words = [std::slice::from_ref(&command.name), command.arguments.as_slice()].concat();
+            log.add(&format!("> {id}{}", words.join(" ")));
+        }
+        let start = Instant::now();
+        let searches = self.commands.engine().searches();
+        let answer = self.commands.handle(command, session);
+        if let Some(autosave) = &mut self.autosave {
+            let took = autosave.update(self.commands.engine());
+            self.commands.engine_mut().add_delay(took);
+        }
+        if let Some(log) = &mut self.log {
+            let engine = self.commands.engine();
+            if let Some(report) = engine.last_report().filter(|_| engine.searches() > searches) {
+                log.add(&format!("  {}", search_line(report)));
+            }
+            let text = answer.as_ref().map_or_else(
+                |failure| format!("? {}", failure.message()),
+                |response| format!("= {}", response.body()),
+            );
+            log.add(&format!("< {} ({:.3} s)", text.trim_end(), start.elapsed().as_secs_f64()));
+        }
+        self.has_answered = true;
+        answer
+    }
+
+    fn idle(&mut self, watch: &InputWatch) {
+        // The first answer tells the controller that the program runs; nothing may slow it down.
+        if self.has_answered {
+            self.warm_up();
+        }
+        let (start, searches) = (Instant::now(), self.commands.engine().searches());
+        self.commands.idle(watch);
+        if let Some(log) = &mut self.log
+            && self.commands.engine().searches() > searches
+        {
+            log.add(&format!("  pondered for {:.3} s", start.elapsed().as_secs_f64()));
+        }
+    }
+}
+
+/// What a search found, in a line.
+fn search_line(report: &SearchReport) -> String {
+    let win_rate = 50.0 * (1.0 + report.to_move.sign() as f32 * report.value);
+    let variation: Vec<String> = report.principal_variation().iter().take(12).map(Move::to_string).collect();
+    format!(
+        "{} {win_rate:.1} %, score {:+.1}, {} visits ({} new), depth {}, memory {:.0} %: {}",
+        report.to_move,
+        unsigned_zero(report.score, 1),
+        report.visits,
+        report.playouts,
+        report.depth,
+        100.0 * report.usage.fullness(),
+        variation.join(" "),
+    )
+}

@@ -1,0 +1,308 @@
+//! Game records in, shards out.
+
+use super::encode::encode;
+use super::shard_files::ShardFiles;
+use crate::collections::{Found, Records};
+use crate::ranks::{Pace, Part, in_order};
+use crate::training::{self, Example, Refusal, Sampling, Shard, Split};
+use crate::words::as_text;
+use clap::ValueEnum;
+use kosumi_go::board::Color;
+use kosumi_go::game::Game;
+use kosumi_go::rng::Rng;
+use kosumi_go::sgf::Record;
+use kosumi_net::Features;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+/// Which games are taken, by their dates.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Wanted {
+    /// Games before the year that is held back
+    Training,
+    /// Games of that year and later
+    Validation,
+    /// All games
+    All,
+}
+
+impl Wanted {
+    /// What the names of shards begin with.
+    pub fn prefix(self) -> &'static str {
+        match self {
+            Wanted::Training => "training",
+            Wanted::Validation => "validation",
+            Wanted::All => "all",
+        }
+    }
+
+    fn takes(self, split: Split) -> bool {
+        match self {
+            Wanted::Training => split == Split::Training,
+            Wanted::Validation => split == Split::Validation,
+            Wanted::All => true,
+        }
+    }
+}
+
+/// Records that are worked on at a time.
+const CHUNK: usize = 256;
+
+/// What became of the games.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Counts {
+    /// Games that were read.
+    pub read: u64,
+    /// Records that make no sense.
+    pub unreadable: u64,
+    /// Games of the other side of the split.
+    pub other_split: u64,
+    /// Games that gave positions.
+    pub used: u64,
+    /// Games that are no use, by reason.
+    pub refused: BTreeMap<Refusal, u64>,
+    /// Black won, White won, drawn.
+    pub results: [u64; 3],
+    /// Games that were counted.
+    pub counted: u64,
+    /// Positions.
+    pub positions: u64,
+}
+
+/// What became of one game.
+#[derive(Serialize, Deserialize)]
+enum Fate {
+    Unreadable,
+    OtherSplit,
+    Refused(Refusal),
+    /// With its place in [`Counts::results`], and whether it was counted.
+    Used(usize, bool, Vec<Example>),
+}
+
+/// A record, and its number among all that are read.
+#[derive(Serialize, Deserialize)]
+struct Numbered {
+    #[serde(with = "as_text")]
+    bytes: Vec<u8>,
+    number: u64,
+}
+
+/// What is made of records.
+#[derive(Clone, Debug)]
+pub struct FromRecords {
+    /// Files of one or many records; `-` is the standard input.
+    pub files: Vec<PathBuf>,
+    /// Which games to take.
+    pub wanted: Wanted,
+    /// Games of this year and later are for validation.
+    pub held_back: u16,
+    /// Which positions of a game, and how they are shown.
+    pub sampling: Sampling,
+    /// Pass over the first games.
+    pub skip: u64,
+    /// Take no more games than these.
+    pub games: Option<u64>,
+    /// Stop after so many positions.
+    pub positions: Option<u64>,
+    /// Positions a shard.
+    pub shard: usize,
+}
+
+impl FromRecords {
+    /// Writes the shards, which `open` opens, with so many threads and the help of other ranks if there are any. `progress`
+    /// is called now and then. `None` on another rank, which writes nothing.
+    ///
+    /// # Errors
+    /// If a file cannot be read, a shard not be written, or ranks cannot go on.
+    pub fn write(
+        &self,
+        threads: usize,
+        part: Part,
+        open: impl FnOnce() -> anyhow::Result<ShardFiles>,
+        progress: &mut dyn FnMut(&Counts, &ShardFiles),
+    ) -> anyhow::Result<Option<(Counts, ShardFiles)>> {
+        let mut out = if part.is_other() { None } else { Some(open()?) };
+        let mut counts = Counts::default();
+        let mut shard = Shard::new();
+        let mut rng = Rng::new(self.sampling.seed);
+        let mut trouble = None;
+        let read = |send: &mut dyn FnMut(Vec<Numbered>) -> bool| trouble = self.read(send).err();
+        let work = |chunk: &Vec<Numbered>| -> Vec<Fate> {
+            let mut features = Features::default();
+            chunk.iter().map(|it| self.fate(&it.bytes, it.number as u32, &mut features)).collect()
+        };
+        let collect = |_: &Vec<Numbered>, fates: Vec<Fate>| {
+            let Some(out) = &mut out else { return Ok(ControlFlow::Break(())) };
+            for fate in fates {
+                for example in counts.take(fate) {
+                    shard.push(example);
+                    counts.positions += 1;
+                    if shard.len() >= self.shard {
+                        out.write(&mut shard, &mut rng)?;
+                    }
+                }
+            }
+            progress(&counts, out);
+            let is_enough = self.positions.is_some_and(|most| counts.positions >= most);
+            Ok(if is_enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        };
+        in_order(part, threads, Pace::Short, read, work, collect)?;
+        if let Some(error) = trouble {
+            return Err(error);
+        }
+        let Some(mut out) = out else { return Ok(None) };
+        if !shard.is_empty() {
+            out.write(&mut shard, &mut rng)?;
+        }
+        Ok(Some((counts, out)))
+    }
+
+    /// Reads records, [`CHUNK`] at a time, and hands them to `send` until that returns false.
+    fn read(&self, send: &mut dyn FnMut(Vec<Numbered>) -> bool) -> anyhow::Result<()> {
+        let first = self.skip;
+        let last = self.games.map_or(u64::MAX, |games| first.saturating_add(games));
+        let mut records = self.files.iter().flat_map(|path| whole_records(path)).zip(0u64..).fuse();
+        loop {
+            let mut chunk = Vec::with_capacity(CHUNK);
+            for (record, number) in records.by_ref().take_while(|&(_, number)| number < last).take(CHUNK) {
+                chunk.push(Numbered { bytes: record?, number });
+            }
+            if chunk.is_empty() {
+                return Ok(());
+            }
+            chunk.retain(|it| it.number >= first);
+            if !send(chunk) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Everything that is done for one record.
+    fn fate(&self, bytes: &[u8], number: u32, features: &mut Features) -> Fate {
+        let Ok(record) = Record::parse(bytes) else { return Fate::Unreadable };
+        if !self.wanted.takes(Split::of(&record, self.held_back)) {
+            return Fate::OtherSplit;
+        }
+        let mut encode = |game: &Game| encode(features, game);
+        match training::examples(&record, number, &self.sampling, &mut encode) {
+            Err(refusal) => Fate::Refused(refusal),
+            Ok(examples) => match training::result(&record) {
+                Some((winner, score)) => {
+                    Fate::Used(winner.map_or(2, |winner: Color| winner as usize), score.is_some(), examples)
+                }
+                None => Fate::Refused(Refusal::NoResult),
+            },
+        }
+    }
+}
+
+/// The records of a file but for those that are too long or cut off. A file that cannot be opened gives its error.
+fn whole_records(path: &std::path::Path) -> impl Iterator<Item = anyhow::Result<Vec<u8>>> {
+    let (records, error) = match Records::open(path) {
+        Ok(records) => (Some(records), None),
+        Err(error) => (None, Some(Err(error))),
+    };
+    let whole = |found| match found {
+        Ok(Found::Record(bytes, missing)) if missing.is_none() => Some(Ok(bytes)),
+        Ok(_) => None,
+        Err(error) => Some(Err(error)),
+    };
+    error.into_iter().chain(records.into_iter().flatten().filter_map(whole))
+}
+
+impl Counts {
+    /// Counts a game and hands out its positions.
+    fn take(&mut self, fate: Fate) -> Vec<Example> {
+        self.read += 1;
+        match fate {
+            Fate::Unreadable => self.unreadable += 1,
+            Fate::OtherSplit => self.other_split += 1,
+            Fate::Refused(refusal) => *self.refused.entry(refusal).or_default() += 1,
+            Fate::Used(result, is_counted, examples) => {
+                self.used += 1;
+                if let Some(count) = self.results.get_mut(result) {
+                    *count += 1;
+                }
+                self.counted += u64::from(is_counted);
+                return examples;
+            }
+        }
+        Vec::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kosumi_go::rules::Rules;
+    use std::fs;
+
+    #[test]
+    fn games_are_counted_and_their_positions_written() {
+        let scratch = tempfile::TempDir::new().unwrap();
+        let file = scratch.path().join("games.sgf");
+        let game = |year: u32, result: &str| {
+            format!(
+                "(;SZ[5]RE[{result}]DT[{year}-01-02];B[cc];W[cd];B[dd];W[ce];B[bd];W[de];B[be];W[ee];B[];W[])\n"
+            )
+        };
+        let games =
+            [game(2010, "B+R"), game(2020, "W+R"), game(2011, "Void"), game(2012, "W+3.5"), "(;".into()];
+        fs::write(&file, games.concat()).unwrap();
+        let work = FromRecords {
+            files: vec![file],
+            wanted: Wanted::Training,
+            held_back: 2016,
+            sampling: Sampling {
+                per_game: 4,
+                opening: None,
+                recorded: Rules::default(),
+                shown: Vec::new(),
+                strays: 0,
+                seed: 1,
+            },
+            skip: 0,
+            games: None,
+            positions: None,
+            shard: 5,
+        };
+        let write = |work: &FromRecords, name: &str| {
+            let open = || ShardFiles::new(&scratch.path().join(name), "training");
+            let mut calls = 0;
+            let (counts, out) =
+                work.write(2, Part::Alone, open, &mut |_, _| calls += 1).unwrap().expect("not another rank");
+            assert!(calls > 0);
+            (counts, out.count(), out.first().is_some())
+        };
+        let (counts, shards, is_there) = write(&work, "all");
+        // Two ranks write the same files.
+        let mut links = kosumi_cluster::thread_links(2);
+        let (other, first) = (links.remove(1), links.remove(0));
+        let theirs = work.clone();
+        let serving = std::thread::spawn(move || {
+            let none = || -> anyhow::Result<ShardFiles> { panic!("rank 0 writes") };
+            // It may ask when the first has gone.
+            let _ = theirs.write(1, Part::Other(Box::new(other)), none, &mut |_, _| ());
+        });
+        let open = || ShardFiles::new(&scratch.path().join("two"), "training");
+        let part = Part::First(Box::new(first), Box::new(|_, _| ()));
+        let found = work.write(1, part, open, &mut |_, _| ()).unwrap().expect("the first rank");
+        serving.join().unwrap();
+        assert_eq!((&found.0, found.1.count()), (&counts, shards));
+        for name in ["training-00000.npz", "training-00001.npz"] {
+            let bytes = |folder: &str| fs::read(scratch.path().join(folder).join(name)).unwrap();
+            assert_eq!(bytes("two"), bytes("all"));
+        }
+        assert_eq!((counts.read, counts.used, counts.other_split, counts.counted), (4, 2, 1, 1));
+        assert_eq!(counts.refused, BTreeMap::from([(Refusal::NoResult, 1)]));
+        assert_eq!((counts.results, counts.positions), ([1, 1, 0], 8));
+        assert_eq!((shards, is_there), (2, true));
+        let (counts, ..) = write(&FromRecords { skip: 1, games: Some(1), ..work.clone() }, "one");
+        assert_eq!((counts.read, counts.other_split), (1, 1));
+        let missing = FromRecords { files: vec!["/no/such/file".into()], ..work };
+        let open = || ShardFiles::new(&scratch.path().join("none"), "training");
+        assert!(missing.write(1, Part::Alone, open, &mut |_, _| ()).is_err());
+    }
+}

@@ -1,0 +1,70 @@
+//! The numbered shards of a folder.
+
+use crate::files::write_with;
+use crate::training::Shard;
+use anyhow::Context;
+use kosumi_go::rng::Rng;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A folder that is filled with `prefix-00000.npz` and so on. A file under its final name is whole: programs may read
+/// while another shard is written.
+#[derive(Debug)]
+pub struct ShardFiles {
+    folder: PathBuf,
+    prefix: &'static str,
+    next: u32,
+    count: u32,
+    bytes: u64,
+}
+
+impl ShardFiles {
+    /// Makes the folder, if it is not there.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub fn new(folder: &Path, prefix: &'static str) -> anyhow::Result<ShardFiles> {
+        fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+        Ok(ShardFiles { folder: folder.to_owned(), prefix, next: 0, count: 0, bytes: 0 })
+    }
+
+    /// The first shard, if it is there.
+    pub fn first(&self) -> Option<PathBuf> {
+        Some(self.path(0)).filter(|path| path.exists())
+    }
+
+    /// Number of shards written.
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Bytes of the shards written.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    fn path(&self, number: u32) -> PathBuf {
+        self.folder.join(format!("{}-{number:05}.npz", self.prefix))
+    }
+
+    /// The next shard gets this number, whether it is there or not.
+    pub fn go_on_at(&mut self, number: u32) {
+        self.next = number;
+    }
+
+    /// Shuffles a shard, writes it and empties it.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write(&mut self, shard: &mut Shard, rng: &mut Rng) -> anyhow::Result<()> {
+        let path = self.path(self.next);
+        let wrong = || format!("cannot write {}", path.display());
+        shard.shuffle(rng);
+        write_with(&path, |file| shard.write(file).map(|_| ())).with_context(wrong)?;
+        self.bytes += fs::metadata(&path).with_context(wrong)?.len();
+        self.next += 1;
+        self.count += 1;
+        *shard = Shard::new();
+        Ok(())
+    }
+}

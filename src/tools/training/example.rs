@@ -1,0 +1,122 @@
+//! One position to learn from.
+
+use crate::words::as_text;
+use kosumi_go::board::BoardSize;
+use kosumi_net::{GLOBAL_FEATURES, Input, SPATIAL_FEATURES};
+use serde::{Deserialize, Serialize};
+
+/// The features of a position, a bit for each feature of a point: all of them are 0 or 1.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct PackedInput {
+    /// Columns of the board.
+    pub width: usize,
+    /// Rows of the board.
+    pub height: usize,
+    /// Feature by feature, [`PackedInput::plane_bytes`] each; within a feature row by row from the top, the first
+    /// point in the highest bit.
+    #[serde(with = "as_text")]
+    pub planes: Vec<u8>,
+    /// As in [`Input`].
+    pub global: [f32; GLOBAL_FEATURES],
+}
+
+impl PackedInput {
+    /// Bytes of one feature of all points.
+    pub fn plane_bytes(area: usize) -> usize {
+        area.div_ceil(8)
+    }
+
+    /// Packs the features of a position.
+    pub fn pack(input: &Input) -> PackedInput {
+        let area = input.width * input.height;
+        let bytes = PackedInput::plane_bytes(area);
+        let mut planes = vec![0u8; SPATIAL_FEATURES * bytes];
+        for (point, features) in input.spatial.chunks_exact(SPATIAL_FEATURES).enumerate() {
+            for (feature, &value) in features.iter().enumerate() {
+                debug_assert!(value == 0.0 || value == 1.0, "feature {feature} is {value}");
+                if value != 0.0 {
+                    planes[feature * bytes + point / 8] |= 0x80 >> (point % 8);
+                }
+            }
+        }
+        PackedInput { width: input.width, height: input.height, planes, global: input.global }
+    }
+
+    /// The features as networks take them.
+    pub fn unpack(&self) -> Input {
+        let area = self.width * self.height;
+        let bytes = PackedInput::plane_bytes(area);
+        let mut input = Input::zero(self.width, self.height);
+        for point in 0..area {
+            for feature in 0..SPATIAL_FEATURES {
+                let bit = self.planes[feature * bytes + point / 8] << (point % 8) & 0x80;
+                input.spatial[point * SPATIAL_FEATURES + feature] = f32::from(u8::from(bit != 0));
+            }
+        }
+        input.global = self.global;
+        input
+    }
+}
+
+/// What is right in a position, from the view of the player to move.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Targets {
+    /// The move that was played, if one was: a point, row by row from the top, or the number of points for a pass.
+    pub played: Option<u16>,
+    /// Moves and their shares, which sum to 1, if more is known than what was played: a search's visits, or
+    /// another network's policy. The largest come first.
+    pub policy: Vec<(u16, f32)>,
+    /// Shares of win, loss and no result, which sum to 1; all 0 if nobody knows. A draw is half a win and half a loss.
+    pub value: [f32; 3],
+    /// Points ahead at the end, komi included, if the game was counted.
+    pub score: Option<f32>,
+    /// Who holds each point at the end, row by row from the top, from −127 (the opponent) to 127, if known.
+    pub ownership: Option<Vec<i8>>,
+}
+
+impl Targets {
+    /// Nothing is known.
+    pub const UNKNOWN: Targets =
+        Targets { played: None, policy: Vec::new(), value: [0.0; 3], score: None, ownership: None };
+}
+
+/// A position with its answers.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Example {
+    /// What is shown.
+    pub input: PackedInput,
+    /// What is right.
+    pub targets: Targets,
+    /// Moves played before.
+    pub ply: u16,
+    /// Number of the game in its collection.
+    pub game: u32,
+}
+
+impl Example {
+    /// Size of the board.
+    pub fn size(&self) -> Option<BoardSize> {
+        BoardSize::new(self.input.width, self.input.height)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kosumi_go::rng::Rng;
+
+    #[test]
+    fn packing_loses_nothing() {
+        let mut rng = Rng::new(1);
+        for (width, height) in [(1, 1), (3, 2), (4, 4), (9, 7), (19, 19), (25, 25)] {
+            let mut input = Input::zero(width, height);
+            for value in &mut input.spatial {
+                *value = f32::from(u8::from(rng.chance(300)));
+            }
+            for value in &mut input.global {
+                *value = rng.below(100) as f32 / 7.0;
+            }
+            assert_eq!(PackedInput::pack(&input).unpack(), input);
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Numbers and colours in words.
+//!
+//! Uses `board`.
+
+use kosumi_go::board::Color;
+
+/// `black` or `white`, as classes of pages and fields of JSON have it.
+pub const fn color_name(color: Color) -> &'static str {
+    match color {
+        Color::Black => "black",
+        Color::White => "white",
+    }
+}
+
+/// `B` or `W`, as SGF has it.
+pub const fn color_letter(color: Color) -> char {
+    match color {
+        Color::Black => 'B',
+        Color::White => 'W',
+    }
+}
+
+/// `1 game`, `2 games`.
+pub fn counted(number: u64, word: &str) -> String {
+    format!("{number} {word}{}", if number == 1 { "" } else { "s" })
+}
+
+/// Bytes in JSON, as a text of base64: a list of numbers would be three times as long. For `#[serde(with = "as_text")]`.
+pub mod as_text {
+    use data_encoding::BASE64;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    /// Writes bytes.
+    ///
+    /// # Errors
+    /// Those of the serializer.
+    pub fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&BASE64.encode(bytes))
+    }
+
+    /// Reads bytes.
+    ///
+    /// # Errors
+    /// If it is no text of base64.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        BASE64.decode(text.as_bytes()).map_err(D::Error::custom)
+    }
+}
+
+/// A number with a comma between thousands.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// The number, or zero without a sign if it is shown as zero with this many decimal places: nobody is to read `-0.0`.
+pub fn unsigned_zero(value: impl Into<f64>, decimals: i32) -> f64 {
+    let value = value.into();
+    if value.abs() <= 0.5 * 10f64.powi(-decimals) { 0.0 } else { value }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zero_has_no_sign() {
+        let shown = |value: f64| {
+            [0, 1, 4].map(|decimals| format!("{:.*}", decimals as usize, unsigned_zero(value, decimals)))
+        };
+        assert_eq!(shown(-0.0), ["0", "0.0", "0.0000"]);
+        assert_eq!(shown(-0.04), ["0", "0.0", "-0.0400"]);
+        assert_eq!(shown(-0.5), ["0", "-0.5", "-0.5000"]);
+        assert_eq!(shown(0.06), ["0", "0.1", "0.0600"]);
+        assert_eq!(format!("{:+.1}", unsigned_zero(-0.01f32, 1)), "+0.0");
+    }
+
+    #[test]
+    fn thousands() {
+        for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (1234567, "1,234,567")] {
+            assert_eq!(grouped(number), text);
+        }
+    }
+}
