@@ -1,11 +1,12 @@
-//! The engine of Kosumi, without its protocol and its tools: everything that a game, a search and an evaluation need.
+//! The Kosumi engine without its protocols and command-line tools: rules, games, search and evaluation.
 //!
-//! The way data flows: [`Game`](game::Game) → [`Search`](search::Search) { select → expand →
-//! [`Evaluator`](eval::Evaluator) → back up } → [`SearchReport`](search::SearchReport), with
-//! [`Engine`](engine::Engine) as the facade that owns the clock. Everything here is types: no text protocol, no
-//! output, no command line. Only [`engine`] reads a clock, and randomness is an argument.
+//! Data flow: a [`Game`](game::Game) goes into a [`Search`](search::Search), which repeats selection, expansion,
+//! evaluation by an [`Evaluator`](eval::Evaluator) and backup, and returns a [`SearchReport`](search::SearchReport).
+//! [`Engine`](engine::Engine) is the facade and owns the clock. The interface of this crate consists of types: it has
+//! no text protocol, no output and no command line. Only [`engine`] reads a clock. Random generators are passed as
+//! arguments.
 //!
-//! Dependency direction, held by `tests/architecture.rs`: board ← rules ← history ← graph_key ← game ← {score,
+//! Direction of dependencies, checked by `tests/architecture.rs`: board ← rules ← history ← graph_key ← game ← {score,
 //! safety, tactics, sgf, playout, net} ← eval ← search ← cluster ← engine.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
