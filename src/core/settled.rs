@@ -300,7 +300,7 @@ mod tests {
         let nothing = Reachable::of(&one, terms("cgos", 7.5)).expect("area");
         assert_eq!(nothing, Reachable { least: -7.5, most: -7.5 });
         assert_eq!(Reachable::of(&small, terms("japanese", 7.5)), None);
-        // Black holds the points of the left six columns, so White cannot have more than the rest.
+        // Black holds the twelve points of the left four columns, and White the nine of the other three.
         let held = board(". X . X O . O\nX X X X O O O\nX X X X O . O");
         let reachable = Reachable::of(&held, terms("cgos", 0.0)).expect("area");
         assert_eq!(reachable, Reachable { least: 12.0 - 9.0, most: 12.0 - 9.0 });

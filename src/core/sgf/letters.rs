@@ -1,7 +1,7 @@
-//! Characters that names and words of game records are made of, by language: what tells one double-byte character
-//! set from another where a record has no more text than two names.
+//! Characters in names and words of game records, by language. They distinguish the double-byte character sets when a
+//! record contains no more text than two names.
 
-/// Of one language: characters that family names begin with, and others that are frequent.
+/// Characters of one language.
 pub(super) struct Letters {
     pub(super) family: &'static str,
     pub(super) others: &'static str,
