@@ -42,7 +42,7 @@ impl KoRule {
     }
 }
 
-/// What counts at the end of the game.
+/// Points that count at the end of the game.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Scoring {
     /// Stones and surrounded points count.
@@ -131,7 +131,7 @@ pub struct Rules {
     /// Whether a move may remove the player's own chain of two or more stones. The suicide of a single stone does not
     /// change the board and is never allowed.
     pub suicide: bool,
-    /// What counts at the end.
+    /// Points that count at the end.
     pub scoring: Scoring,
     /// Surrounded points that do not count.
     pub tax: Tax,
@@ -148,7 +148,7 @@ pub struct Rules {
 pub struct Preset {
     /// Names of the rule set, the usual one first, in lower case with dashes.
     pub names: &'static [&'static str],
-    /// The rules.
+    /// Rules of the set.
     pub rules: Rules,
     /// Usual komi under these rules.
     pub komi: f32,

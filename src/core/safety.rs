@@ -131,8 +131,8 @@ pub struct Life {
     pub chains: PointSet,
     /// Points that only such stones surround and where the opponent can never live.
     pub territory: PointSet,
-    /// Points of regions without stones of the opponent that the owner's stones surround, whether these are alive or
-    /// not.
+    /// Empty points of regions that contain no stone of the opponent and are surrounded by stones of the owner, whether
+    /// these are alive or not.
     pub surrounded: PointSet,
     regions: Vec<Region>,
     points: Vec<Point>,

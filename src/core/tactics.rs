@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 /// Number of liberties that a stone of `color` would have after a play on this empty point, counted up to `N`.
 ///
-/// Points of captured stones count. The liberties from a captured chain need only be counted up to two.
+/// The points of captured stones that are adjacent to the new chain count as liberties.
 #[inline]
 pub fn liberties_after<const N: usize>(board: &Board, point: Point, color: Color) -> usize {
     let mut found = [point; N];

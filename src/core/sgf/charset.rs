@@ -329,11 +329,11 @@ fn faults(encoding: &'static Encoding, bytes: &[u8], is_whole: bool) -> Option<u
 
 const DOUBLE_BYTE: [&Encoding; 5] = [GBK, BIG5, SHIFT_JIS, EUC_JP, EUC_KR];
 
-/// Penalty for each fault of the record in a set, in tenths of the weight of a frequent character.
+/// Penalty for each fault of the record in a set. For comparison, a frequent character counts 20.
 const FAULT: i32 = 80;
-/// Bonus for the set that `CA` names, in the same unit.
+/// Bonus for the set that `CA` names.
 const NAMED: i32 = 40;
-/// Bonus for the set that `chardetng` detects, in the same unit.
+/// Bonus for the set that `chardetng` detects.
 const DETECTED: i32 = 15;
 
 /// Returns the set with the best total score.
@@ -382,8 +382,8 @@ fn excerpt(bytes: &[u8]) -> Vec<u8> {
     excerpt
 }
 
-/// Returns a Cyrillic set instead of a detected Latin one if no word contains an ASCII letter and the case of the
-/// letters fits. The detector takes names of few letters for Latin.
+/// Returns a Cyrillic set instead of a detected Latin one if no word mixes ASCII with other letters and the case of the
+/// letters fits. The detector mistakes names of few letters for Latin.
 fn cyrillic_or(detected: &'static Encoding, bytes: &[u8]) -> &'static Encoding {
     const LATIN: [&Encoding; 5] = [WINDOWS_1252, WINDOWS_1250, WINDOWS_1254, WINDOWS_1257, ISO_8859_2];
     if !LATIN.contains(&detected) {
@@ -427,8 +427,8 @@ static FREQUENT: LazyLock<HashMap<char, u8>> = LazyLock::new(|| {
 
 const LANGUAGES: [&Letters; 4] = [&SIMPLIFIED, &TRADITIONAL, &JAPANESE, &KOREAN];
 
-/// Returns how much a text in one of the double-byte sets resembles names and words of its language, in tenths of the
-/// weight of a frequent character. If the text is really in a single-byte set, each pair of bytes becomes one rare
+/// Returns a score of how much a text in one of the double-byte sets resembles names and words of its language. A
+/// frequent character counts 20. If the text is really in a single-byte set, each pair of bytes becomes one rare
 /// character.
 fn sense(encoding: &'static Encoding, text: &str) -> i32 {
     let language = match () {

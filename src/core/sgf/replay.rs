@@ -23,8 +23,8 @@ pub struct Replayed {
     pub game: Game,
     /// Faults of the record. If the last one is an unplayable move, the game ends there.
     pub warnings: Vec<SgfError>,
-    /// Byte offset in the text at which the replay stopped. The text after it was not examined. `usize::MAX` if the
-    /// replay reached the end.
+    /// Byte offset in the text of the move before which `up_to` stopped the replay. The text after it was not examined.
+    /// `usize::MAX` if `up_to` did not stop it.
     pub end: usize,
 }
 

@@ -10,7 +10,7 @@ pub const MIN_BUDGET: Duration = Duration::from_millis(5);
 /// controllers and good connections.
 pub const DEFAULT_RESERVE: Duration = Duration::from_millis(250);
 
-/// Factor by which one move may exceed its usual share if the search is not settled.
+/// Largest ratio of the hard limit to the soft limit of a move.
 const HARD_FACTOR: u32 = 2;
 
 /// Number of plies in which a game is usually decided, as a share of the board's points: 24 on 9×9, 108 on 19×19.

@@ -32,7 +32,7 @@ pub enum TimeControl {
         /// Number of periods. The game is lost when the last one is used up.
         periods: u32,
     },
-    /// Each move adds `increment` to what is left.
+    /// Each move adds `increment` to the time left.
     Fischer {
         /// Time for the first move and all that follow.
         main: Duration,
