@@ -1,5 +1,5 @@
-//! Any bytes, as lines of the analysis protocol: nothing panics, hangs or grows, and every line that comes out is a JSON
-//! object of a kind that programs know.
+//! Arbitrary bytes as lines of the analysis protocol: nothing panics, hangs or grows without bound, and every output
+//! line is a JSON object of a known kind.
 //!
 //! ```text
 //! RUSTC_BOOTSTRAP=1 cargo fuzz run analysis_lines -- -max_total_time=600 -detect_leaks=0 -dict=fuzz/analysis.dict
@@ -15,20 +15,20 @@ use serde_json::Value;
 use std::io::Cursor;
 use std::sync::{Arc, LazyLock};
 
-/// One that knows what people play: it is asked about everything.
+/// A network with a metadata encoder (human policy), so that all queries are possible.
 static NETWORK: LazyLock<Arc<Network>> = LazyLock::new(|| {
     let options = random::Options { version: 15, has_metadata_encoder: true, ..random::Options::default() };
     Arc::new(random::network(&options).expect("a network"))
 });
 
 fuzz_target!(|input: &[u8]| {
-    // Longer inputs are slower, not different.
+    // Longer inputs are slower but do not test more.
     let input = &input[..input.len().min(4000)];
     let mut config = Config::new(NetworkSettings::default());
     config.override_with("maxVisits=4,numAnalysisThreads=2").expect("known keys");
     let analyst = Analyst::new(Arc::clone(&NETWORK), None, NetworkSettings::default(), 1, 1);
     let models = Models { version: "0".to_owned(), names: vec!["net".to_owned()] };
-    // Whatever is asked for, at the end of the input it is over.
+    // All queries end at the end of the input.
     let server = Server::new(config, models, analyst, 1).quitting_at_once(true);
     let mut output = Vec::new();
     server.serve(Cursor::new(input), &mut output).expect("neither end fails");

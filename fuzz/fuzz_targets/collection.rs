@@ -1,7 +1,7 @@
-//! Any bytes, as a file of game records: plain, gzip, Zstandard, a zip archive, and these inside of each other. Nothing
-//! panics, the answer does not depend on how the file is read, and what was packed here comes out whole.
+//! Arbitrary bytes as a file of game records: plain, gzip, Zstandard, a zip archive, or these nested. Nothing panics,
+//! the result does not depend on how the file is read, and content packed here is read back completely.
 //!
-//! The first byte says what is made of the others: the file itself, or its content, packed.
+//! The first byte selects the use of the others: as the file itself, or as content to pack.
 //!
 //! ```text
 //! RUSTC_BOOTSTRAP=1 cargo fuzz run collection -- -max_total_time=600 -detect_leaks=0 -dict=fuzz/sgf.dict
@@ -20,7 +20,7 @@ use std::sync::LazyLock;
 use std::sync::atomic::AtomicU64;
 use tempfile::TempDir;
 
-/// In memory where there is such a folder.
+/// Temporary folder, in memory if possible.
 static FOLDER: LazyLock<TempDir> =
     LazyLock::new(|| TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).expect("a folder"));
 
@@ -30,7 +30,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().expect("a vector takes everything")
 }
 
-/// A zip archive of one entry, stored or deflated.
+/// Creates a zip archive with one entry, stored or deflated.
 fn zip(name: &[u8], bytes: &[u8], is_deflated: bool) -> Vec<u8> {
     let mut crc = Crc::new();
     crc.update(bytes);
@@ -43,7 +43,7 @@ fn zip(name: &[u8], bytes: &[u8], is_deflated: bool) -> Vec<u8> {
     };
     let two = |number: usize| (number as u16).to_le_bytes();
     let four = |number: usize| (number as u32).to_le_bytes();
-    // What the local header and the directory have in common.
+    // Fields that the local header and the central directory have in common.
     let mut common = Vec::new();
     common.extend([20, 0, 0, 0, if is_deflated { 8 } else { 0 }, 0, 0, 0, 0, 0]);
     common.extend(crc.sum().to_le_bytes());
@@ -61,7 +61,7 @@ fn zip(name: &[u8], bytes: &[u8], is_deflated: bool) -> Vec<u8> {
     file
 }
 
-/// What the pipeline finds: the records and what it says of the file.
+/// Returns the records that the pipeline finds, and its statistics of the file.
 fn piped(path: &Path) -> (Vec<Vec<u8>>, Seen) {
     let (mut records, mut seen) = (Vec::new(), Seen::default());
     let limits = Limits { record: 1 << 16, unpacked: 1 << 20, expansion: 100 };
@@ -97,7 +97,7 @@ fuzz_target!(|bytes: &[u8]| {
         4 => zip(b"a.sgf", content, false),
         5 => zip(b"a.sgf", content, true),
         6 => zip(b"a.sgf.gz", &gzip(content), false),
-        // A sound archive but for one byte.
+        // A valid archive except for one byte.
         _ => {
             let mut file = zip(b"a.sgf", content, kind & 8 == 0);
             let at = content.first().map_or(0, |&byte| byte as usize * file.len() / 256);
@@ -123,7 +123,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
     let _ = nth_game(&packed, 1);
     let _ = nth_game(&packed, 2);
-    // What is packed here must be the same as what is not.
+    // Packed content must yield the same records as plain content.
     let is_text = !matches!(content, [0x1f, 0x8b, ..] | [_, 0xb5 | 0x2a, ..] | [b'P', b'K', ..]);
     if (2..=6).contains(&(kind % 8)) && is_text {
         fs::write(&plain, content).expect("a file");

@@ -1,5 +1,5 @@
-//! Any lines, as the words of a command line: a command or a message, and no panic. Nothing is done; files are not read,
-//! as no word with a slash or a backslash is tried.
+//! Arbitrary lines as the words of a command line: each yields a command or a message, and nothing panics. No command
+//! is executed. No file is read, because words with a slash or a backslash are skipped.
 //!
 //! ```text
 //! RUSTC_BOOTSTRAP=1 cargo fuzz run command_line -- -max_total_time=600 -dict=fuzz/command.dict

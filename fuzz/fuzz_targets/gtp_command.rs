@@ -1,5 +1,5 @@
-//! Any bytes, as one line of GTP: nothing panics, and a command survives being written. Without the session and the thread of
-//! `gtp_line`, so that it runs many times as often.
+//! Arbitrary bytes as one line of GTP: nothing panics, and a command survives a round trip through text. The target has
+//! neither the session nor the thread of `gtp_line`, so it runs many times faster.
 //!
 //! ```text
 //! RUSTC_BOOTSTRAP=1 cargo fuzz run gtp_command -- -max_total_time=60 -dict=fuzz/gtp.dict

@@ -1,5 +1,5 @@
-//! Sessions made of commands that mean something: bytes choose commands and arguments, most of them sensible, so that
-//! games are played, taken back, saved, loaded and analysed. What is checked is that of `gtp_session`.
+//! Sessions of valid commands: the input bytes choose commands and arguments, most of them valid, so that games are
+//! played, undone, saved, loaded and analysed. The checks are those of `gtp_session`.
 //!
 //! ```text
 //! RUSTC_BOOTSTRAP=1 cargo fuzz run gtp_grammar -- -max_total_time=600 -detect_leaks=0
@@ -13,8 +13,8 @@ use std::fmt::Write;
 #[path = "../support/watched.rs"]
 mod watched;
 
-/// Commands, and of which kinds their arguments are, a letter each: `c` colour, `v` vertex, `n` small number, `i` any number,
-/// `k` komi, `s` size, `t` seconds, `r` rules, `p` a setting with its value, `w` any word.
+/// Commands with the kinds of their arguments, one letter each: `c` colour, `v` vertex, `n` small number, `i` any
+/// number, `k` komi, `s` size, `t` seconds, `r` rules, `p` a parameter with its value, `w` any word.
 const COMMANDS: &[(&str, &str)] = &[
     ("boardsize", "s"),
     ("rectangular_boardsize", "ss"),
@@ -134,7 +134,7 @@ const SETTINGS: &[&str] = &[
     "lcbStdevs -1",
 ];
 
-/// One argument of this kind, a blank before it.
+/// Appends one argument of this kind, preceded by a blank.
 fn argument(kind: u8, u: &mut Unstructured<'_>, line: &mut String) -> Result<()> {
     let any = |u: &mut Unstructured<'_>| u.int_in_range(-3..=400i32);
     let _ = match kind {
@@ -163,7 +163,7 @@ fn session(u: &mut Unstructured<'_>) -> Result<String> {
         let (name, kinds) = u.choose(COMMANDS)?;
         text.push_str(name);
         for kind in kinds.bytes() {
-            // Now and then one is missing.
+            // Occasionally an argument is missing.
             if !u.ratio(1, 40)? {
                 argument(kind, u, &mut text)?;
             }

@@ -1,12 +1,12 @@
-//! Any bytes, as the input of an engine: nothing panics, and every line that is not blank and no comment gets
-//! exactly one answer, with its id and with no empty line inside.
+//! Arbitrary bytes as the input of an engine: nothing panics, and every line that is neither blank nor a comment gets
+//! exactly one response, with its id and without an empty line inside.
 //!
 //! ```text
 //! RUSTC_BOOTSTRAP=1 cargo fuzz run gtp_line -- -max_total_time=60 -detect_leaks=0 -dict=fuzz/gtp.dict
 //! ```
 //!
-//! Leaks are not looked for after each input, because the thread that reads the input may outlive `serve` by a
-//! moment, and would be reported. A true leak, of memory or threads, runs into the limits all the same.
+//! Leak detection after each input is disabled, because the thread that reads the input may outlive `serve` by a moment
+//! and would be reported. A real leak of memory or threads reaches the limits nevertheless.
 #![no_main]
 
 #[path = "../support/arguments.rs"]
@@ -17,13 +17,13 @@ use std::io::Cursor;
 use kosumi_gtp::{Command, Failure, Handler, Line, Response, Session, serve};
 use libfuzzer_sys::fuzz_target;
 
-/// Answers with its arguments.
+/// An engine that answers with its arguments.
 struct Echo;
 
 impl Handler for Echo {
     fn handle(&mut self, command: &Command, session: &mut Session<'_>) -> Result<Response, Failure> {
         arguments::exercise(command);
-        // A backslash gives the answers line ends, which cannot be sent.
+        // Backslashes become line ends in the response, which cannot be sent in a command.
         let text = command.arguments().rest().replace('\\', "\n");
         match command.name.as_bytes().first() {
             Some(b'q') => session.quit(),

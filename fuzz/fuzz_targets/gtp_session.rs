@@ -1,5 +1,5 @@
-//! Any bytes, as a session with the whole engine: nothing panics, hangs or grows, every command is answered, a
-//! refused command leaves the game as it was, and the board stays consistent.
+//! Arbitrary bytes as a session with the whole engine: nothing panics, hangs or grows without bound, every command is
+//! answered, a command that fails leaves the game unchanged, and the board stays consistent.
 //!
 //! ```text
 //! RUSTC_BOOTSTRAP=1 cargo fuzz run gtp_session -- -max_total_time=600 -detect_leaks=0 -dict=fuzz/gtp.dict
@@ -12,6 +12,6 @@ use libfuzzer_sys::fuzz_target;
 mod watched;
 
 fuzz_target!(|input: &[u8]| {
-    // Longer inputs are slower, not different.
+    // Longer inputs are slower but do not test more.
     watched::run(input[..input.len().min(600)].to_vec());
 });

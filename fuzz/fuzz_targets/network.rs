@@ -1,5 +1,5 @@
-//! Any bytes, as a network file: an error, or a network that gives finite answers and survives being written and
-//! read again.
+//! Arbitrary bytes as a network file: each yields an error, or a network that returns finite values and survives a
+//! round trip through a file.
 //!
 //! ```text
 //! RUSTC_BOOTSTRAP=1 cargo fuzz run network -- -max_total_time=60 -rss_limit_mb=2048

@@ -1,5 +1,6 @@
-//! Networks of all versions, kinds of blocks and widths, in whose files a few words have been changed, lost, doubled or moved:
-//! names, numbers of channels, marks. Bytes choose. What is checked is that of `network`.
+//! Networks of all versions, kinds of blocks and sizes, in whose files a few words (names, numbers of channels,
+//! markers) are changed, deleted, duplicated or moved. The input bytes control the choices. The checks are those of
+//! `network`.
 //!
 //! ```text
 //! RUSTC_BOOTSTRAP=1 cargo fuzz run network_grammar -- -max_total_time=600 -rss_limit_mb=2048
@@ -14,7 +15,7 @@ use libfuzzer_sys::fuzz_target;
 #[path = "../support/networks.rs"]
 mod networks;
 
-/// What stands where a word of a header stood.
+/// Replacements for words of a header.
 const WORDS: &[&[u8]] = &[
     b"0",
     b"1",
@@ -52,7 +53,7 @@ const WORDS: &[&[u8]] = &[
 fn options(u: &mut Unstructured<'_>) -> Result<Options> {
     let version = u.int_in_range(OLDEST_VERSION..=NEWEST_VERSION)?;
     let is_new = version >= 15;
-    // Those that older files can hold come first.
+    // The kinds that older files can contain come first.
     let kinds = if is_new { &BlockKind::ALL[..] } else { &BlockKind::ALL[..4] };
     let mut blocks = Vec::new();
     for _ in 0..u.int_in_range(1..=3u8)? {
@@ -81,7 +82,7 @@ fn options(u: &mut Unstructured<'_>) -> Result<Options> {
     })
 }
 
-/// The bytes of a file.
+/// Returns the bytes of a modified file.
 fn file(u: &mut Unstructured<'_>) -> Result<Option<Vec<u8>>> {
     let Ok(network) = random::network(&options(u)?) else { return Ok(None) };
     let encoding = if u.arbitrary()? { Encoding::Text } else { Encoding::Binary };
@@ -89,10 +90,10 @@ fn file(u: &mut Unstructured<'_>) -> Result<Option<Vec<u8>>> {
     network.write(encoding, &mut bytes).expect("a vector takes everything");
     let mut lines: Vec<Vec<u8>> = bytes.split(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect();
     for _ in 0..u.int_in_range(0..=3u8)? {
-        // A word a line, but for weights.
+        // Lines have one word each, except weights.
         let is_word = |line: &Vec<u8>| line.len() < 30 && line.iter().all(u8::is_ascii_graphic);
         let words: Vec<usize> = (0..lines.len()).filter(|&at| is_word(&lines[at])).collect();
-        // More than 256 of them take two bytes to choose from.
+        // A choice among more than 256 lines takes two bytes.
         let at = if u.ratio(1, 8)? { u.choose_index(lines.len())? } else { *u.choose(&words)? };
         match u.int_in_range(0..=6u8)? {
             0 | 1 => lines[at] = u.choose(WORDS)?.to_vec(),
@@ -100,7 +101,7 @@ fn file(u: &mut Unstructured<'_>) -> Result<Option<Vec<u8>>> {
             3 => drop(lines.remove(at)),
             4 => lines.insert(at, lines[at].clone()),
             5 => lines.truncate(at + 1),
-            // A number that is off by one.
+            // Changes a number by one.
             _ => {
                 if let Some(number) =
                     str::from_utf8(&lines[at]).ok().and_then(|word| word.parse::<i64>().ok())

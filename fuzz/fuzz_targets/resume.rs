@@ -1,6 +1,6 @@
-//! Logs of matches and of self-play, and saved games, torn and changed at any byte: they are gone on with or refused, never
-//! with a panic; what was refused is left as it was, and what was gone on with can be gone on with again and has lost no
-//! complete game.
+//! Journals of matches and of self-play, and saved games, truncated and changed at any byte. They are resumed or
+//! rejected, and never cause a panic. A rejected file is left unchanged. A resumed file can be resumed again and has
+//! lost no complete game.
 //!
 //! ```text
 //! RUSTC_BOOTSTRAP=1 cargo fuzz run resume -- -max_total_time=600 -detect_leaks=0
@@ -52,7 +52,7 @@ fn conditions() -> Conditions {
 
 const GAMES: u32 = 4;
 
-/// The log of a complete match.
+/// Journal of a complete match.
 static MATCH: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let mut engine = Commands::new(Engine::new(settings()));
     let mut ask = |line: &str| {
@@ -76,7 +76,7 @@ static MATCH: LazyLock<Vec<u8>> = LazyLock::new(|| {
     text.into_bytes()
 });
 
-/// A segment of self-play.
+/// Segment of self-play.
 static SELFPLAY: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let header = json!({"version": 1, "settings": {"seed": 1}, "finished": {"below": 0, "also": []}});
     let mut text = json!({"selfplay": header}).to_string() + "\n";
@@ -95,7 +95,7 @@ static SELFPLAY: LazyLock<Vec<u8>> = LazyLock::new(|| {
 const SAVED: &[u8] =
     b"(;GM[1]FF[4]CA[UTF-8]SZ[5:4]KM[6.5]RU[Japanese]HA[2]AB[aa][bb];W[cc];B[bc];W[];B[ca];W[ab])";
 
-/// A file in which something has changed.
+/// Returns a file with some changes.
 fn spoilt(whole: &[u8], u: &mut Unstructured<'_>) -> Result<Vec<u8>> {
     let mut bytes = whole.to_vec();
     for _ in 0..u.int_in_range(0..=3u8)? {
@@ -107,10 +107,10 @@ fn spoilt(whole: &[u8], u: &mut Unstructured<'_>) -> Result<Vec<u8>> {
             0 | 1 => bytes.truncate(at),
             2 => bytes[at] = u.arbitrary()?,
             3 => bytes.insert(at, u.arbitrary()?),
-            // A piece again, and a piece lost.
+            // Repeats a part, or removes one.
             4 => bytes.extend_from_within(at..),
             5 => drop(bytes.drain(..at)),
-            // A number becomes another one.
+            // Replaces a digit by another number.
             _ => {
                 let digits = bytes.iter().skip(at).position(u8::is_ascii_digit).map(|skip| at + skip);
                 let number =
@@ -142,7 +142,7 @@ fn the_match(folder: &Path, bytes: &[u8]) {
             drop(first);
             let again = open().expect("what was gone on with can be gone on with");
             assert_eq!(again.summary().games, games);
-            // Every line that is complete and in order is there, but for those behind a torn one.
+            // Every complete line in order is kept, except those after a truncated one.
             let lines = bytes.split_inclusive(|&byte| byte == b'\n').filter(|line| line.ends_with(b"\n"));
             let complete = lines
                 .filter(|line| {

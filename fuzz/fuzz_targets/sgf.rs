@@ -1,5 +1,5 @@
-//! Any bytes, as a collection of game records: every record is read or refused, whatever pieces it comes in; a game that
-//! was read is on a consistent board and survives being written and read again.
+//! Arbitrary bytes as a collection of game records: every record is read or rejected, independently of the division of
+//! the stream. A game that was read has a consistent board and survives a round trip through a file.
 //!
 //! ```text
 //! mkdir -p fuzz/corpus/sgf && find sgf-tests -name '*.sgf' -size -4k -exec cp {} fuzz/corpus/sgf \;
@@ -12,7 +12,7 @@ use kosumi_go::sgf::collection::{Piece, RECORD_LIMIT, Splitter};
 use kosumi_go::sgf::{Meta, Record, Strictness, Tree, write};
 use libfuzzer_sys::fuzz_target;
 
-/// The records of a stream that comes in pieces of so many bytes.
+/// Returns the records of a stream that is pushed in pieces of `piece` bytes.
 fn records(bytes: &[u8], piece: usize) -> Vec<(u64, Vec<u8>)> {
     let mut found = Vec::new();
     let mut keep = |piece: Piece<'_>| {
@@ -34,7 +34,7 @@ fuzz_target!(|bytes: &[u8]| {
     for (_, bytes) in &whole {
         read(bytes);
     }
-    // What is no record may be one all the same for whoever reads single files.
+    // Bytes that the splitter does not accept as a record may still be one for a reader of single files.
     read(bytes);
 });
 

@@ -1,5 +1,5 @@
-//! Records that are well formed: bytes choose nodes, variations, properties and values. Each is read as a tree that comes
-//! out as it went in, and as a game that survives being written.
+//! Well-formed records: the input bytes choose nodes, variations, properties and values. Each record is read as a tree
+//! that survives a round trip, and as a game that survives being written.
 //!
 //! ```text
 //! RUSTC_BOOTSTRAP=1 cargo fuzz run sgf_tree -- -max_total_time=600 -detect_leaks=0
@@ -88,7 +88,7 @@ fn node(u: &mut Unstructured<'_>, text: &mut String) -> Result<()> {
     Ok(())
 }
 
-/// A tree, its depth bounded by the bytes: brackets are closed when they are used up.
+/// Returns a tree whose depth is bounded by the input. When the bytes are used up, all brackets are closed.
 fn tree(u: &mut Unstructured<'_>) -> Result<String> {
     let mut text = String::from("(");
     let _ = write!(text, ";SZ[{}]", u.choose(&["5", "5", "5", "19", "9:4", "x", "26", ""])?);

@@ -1,5 +1,5 @@
-//! Any bytes, as a suite of regression tests: it is read or refused with a line that it has, and every expectation can be
-//! asked about any answer.
+//! Arbitrary bytes as a suite of regression tests: it is read, or rejected with a valid line number, and every
+//! expectation can be compared with any response.
 //!
 //! ```text
 //! mkdir -p fuzz/corpus/suite && cp sgf-tests/*/*.tst fuzz/corpus/suite
@@ -12,7 +12,7 @@ use libfuzzer_sys::fuzz_target;
 use std::path::Path;
 
 fuzz_target!(|bytes: &[u8]| {
-    // Longer inputs are slower, not different.
+    // Longer inputs are slower but do not test more.
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4000)]);
     for matching in [Matching::Full, Matching::Awk] {
         match Suite::parse(Path::new("x.tst"), &text, matching) {

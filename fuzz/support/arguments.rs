@@ -1,9 +1,9 @@
-//! What holds for every command that was read: what the targets of lines have in common.
+//! Checks that hold for every command: shared by the fuzz targets of lines.
 
 use kosumi_gtp::Command;
 
-/// A command is read again as it was written; its arguments are read as everything that they could be, and what was read
-/// is written so that it reads the same.
+/// Checks that a command survives a round trip through text, and reads its arguments as every possible kind. Values
+/// that are read survive a round trip as well.
 pub fn exercise(command: &Command) {
     assert_eq!(Command::parse(&command.to_string()).as_ref(), Ok(command));
     let mut arguments = command.arguments();

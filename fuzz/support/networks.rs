@@ -1,8 +1,8 @@
-//! What holds for every network that was read: what the targets of networks have in common.
+//! Checks that hold for every network: shared by the fuzz targets of networks.
 
 use kosumi_net::{Context, Encoding, Input, METADATA_FEATURES, Network, Prediction, scalar};
 
-/// Reads a file; a network gives finite answers and survives being written and read again.
+/// Reads a file. If it is a network, it must return finite values and survive a round trip through a file.
 pub fn read(bytes: &[u8]) {
     let Ok(network) = Network::read(bytes) else { return };
     let mut again = Vec::new();

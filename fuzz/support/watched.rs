@@ -1,4 +1,4 @@
-//! The whole engine behind GTP, watched: what the targets of sessions have in common.
+//! The whole engine behind GTP, with checks after each command: shared by the fuzz targets of sessions.
 
 use kosumi_engine::{Engine, EngineSettings};
 use kosumi_eval::PlayoutSettings;
@@ -6,12 +6,12 @@ use kosumi_gtp::{Command, Failure, Handler, Response, Session, serve};
 use kosumi_tools::commands::Commands;
 use std::io::Cursor;
 
-/// The engine's commands, watched.
+/// The engine's commands with checks.
 struct Watched(Commands);
 
 impl Handler for Watched {
     fn handle(&mut self, command: &Command, session: &mut Session<'_>) -> Result<Response, Failure> {
-        // No file outside the working folder is touched, whatever the input says, and none is written.
+        // No file is written, and none outside the working folder is read, whatever the input is.
         let writes = ["printsgf", "savesgf"].contains(&&*command.name) && !command.arguments.is_empty();
         if writes || command.arguments.iter().any(|argument| argument.contains(['/', '\\'])) {
             return Err(Failure::syntax_error());
@@ -32,9 +32,10 @@ impl Handler for Watched {
     }
 }
 
-/// Has an engine answer this input, and checks what can be checked of any.
+/// Runs a session with this input, with the checks that hold for any input.
 pub fn run(input: Vec<u8>) {
-    // Enough to go through everything; with the usual number, whoever asks who owns what takes nearly all the time.
+    // Few playouts suffice to reach all code. With the default number, ownership queries would take nearly all the
+    // time.
     let playout = PlayoutSettings { ownership_playouts: 8, ..PlayoutSettings::default() };
     let settings = EngineSettings {
         threads: 1,

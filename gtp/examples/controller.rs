@@ -1,19 +1,19 @@
-//! A controller: lets an engine play a few moves against itself.
+//! A controller that lets an engine play a few moves against itself.
 //!
-//! `cargo run --example controller -- gnugo --mode gtp`, or any other engine.
+//! Run `cargo run --example controller -- gnugo --mode gtp`, or use any other engine.
 //!
-//! - Every answer has a deadline; an engine that hangs, crashes or talks nonsense ends as an error that says so, with
-//!   the last lines of its standard error.
-//! - [`Client::post`] sends without waiting, and [`Client::receive`] takes the answers in order.
+//! - Every response has a deadline. An engine that hangs, crashes or writes invalid output leads to an error that
+//!   describes the problem and includes the last lines of its standard error.
+//! - [`Client::post`] sends without waiting, and [`Client::receive`] takes the responses in order.
 
 use std::process::ExitCode;
 use std::time::Duration;
 
 use kosumi_gtp::{Client, ClientError};
 
-/// For commands that are answered at once.
+/// Timeout of commands that are answered immediately.
 const SHORT: Duration = Duration::from_secs(10);
-/// For moves.
+/// Timeout of moves.
 const LONG: Duration = Duration::from_secs(120);
 const MOVES: usize = 10;
 
@@ -23,7 +23,7 @@ fn play(command_line: &[String]) -> Result<(), ClientError> {
     let mut engine = Client::spawn_command(command)?;
     println!("{} {}", engine.send("name", SHORT)?, engine.send("version", SHORT)?);
 
-    // Three commands at once, then their answers in order. A refusal concerns only the command it answers.
+    // Three commands at once, then their responses in order. A failure concerns only the command it answers.
     let setup = ["boardsize 9", "clear_board", "komi 6.5"];
     for line in setup {
         engine.post(line)?;

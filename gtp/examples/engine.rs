@@ -1,11 +1,11 @@
-//! An engine that any controller can talk to: it plays on the first free point, from A1 on.
+//! An engine for any controller. It plays on the first free point, from A1 on.
 //!
-//! `cargo run --example engine` and type commands, or name the program `engine` in a controller. It knows the stones,
-//! no captures and no ko: the protocol is what is to be seen here.
+//! Run `cargo run --example engine` and type commands, or configure the program `engine` in a controller. The engine
+//! stores stones but knows neither captures nor ko: the example is about the protocol.
 //!
-//! - Arguments are read with their types; a refused command changes nothing.
-//! - `genmove` looks at [`Session::interrupted`]: GoGui's `# interrupt` ends its (pretended) thinking.
-//! - `count` streams lines until the next line of input comes, as the analysis of Leela Zero and KataGo does.
+//! - Arguments are read with their types. A command that fails changes nothing.
+//! - `genmove` checks [`Session::interrupted`]: GoGui's `# interrupt` ends its (simulated) thinking.
+//! - `count` streams lines until the next line of input arrives, like the analysis of Leela Zero and KataGo.
 #![allow(clippy::disallowed_methods, reason = "reads clocks")]
 
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use kosumi_gtp::{Color, Command, Failure, Handler, Response, Session, Vertex, serve};
 
-/// The commands, for `list_commands` and `known_command`.
+/// All commands, for `list_commands` and `known_command`.
 const COMMANDS: [&str; 11] = [
     "protocol_version",
     "name",
@@ -32,12 +32,12 @@ const COMMANDS: [&str; 11] = [
 struct FirstPoint {
     side: u8,
     stones: HashMap<Vertex, Color>,
-    /// How long a move takes.
+    /// Duration of a move.
     thinking: Duration,
 }
 
 impl FirstPoint {
-    /// Is there a point like this on the board, without a stone?
+    /// Whether the point is on the board and free. A pass is always free.
     fn is_free(&self, vertex: Vertex) -> bool {
         match vertex {
             Vertex::Pass => true,

@@ -1,4 +1,4 @@
-//! Typed reading of the arguments of a command, one after the other.
+//! Typed reading of the arguments of a command, in their order.
 
 use std::borrow::Cow;
 use std::slice;
@@ -9,9 +9,9 @@ use crate::vertex::{Color, Vertex};
 
 /// A cursor over the arguments of a command.
 ///
-/// Each kind of value comes in up to three forms: `color()` must find one; `optional_color()` may find
-/// nothing, but not something else; `try_color()` takes the next argument only if it is one, for arguments
-/// that may be left out before others.
+/// Each kind of value has up to three methods. `color()` requires a colour. `optional_color()` accepts the end of the
+/// arguments, but no other value. `try_color()` consumes the next argument only if it is a colour, for arguments that
+/// may be omitted before others.
 ///
 /// ```
 /// use kosumi_gtp::{Color, Command, Failure, Vertex};
@@ -30,171 +30,177 @@ use crate::vertex::{Color, Vertex};
 #[derive(Clone, Debug)]
 pub struct Arguments<'a> {
     words: slice::Iter<'a, String>,
-    /// The number of all words.
+    /// Number of all words.
     count: usize,
-    /// The words as they came, with the blanks between them; nothing if that is not known.
+    /// The arguments as they were received, with the blanks between them. Empty if unknown.
     line: &'a str,
 }
 
 impl<'a> Arguments<'a> {
-    /// A cursor before the first of these words.
+    /// Creates a cursor before the first of these words.
     #[must_use]
     pub fn new(words: &'a [String]) -> Self {
         Self::of_line(words, "")
     }
 
-    /// A cursor before the first of these words, which came in this line.
+    /// Creates a cursor before the first of these words, which were received in this line.
     pub(crate) fn of_line(words: &'a [String], line: &'a str) -> Self {
         Self { words: words.iter(), count: words.len(), line }
     }
 
-    /// How many arguments have not been read yet.
+    /// Number of arguments that have not been read yet.
     #[must_use]
     pub fn remaining(&self) -> usize {
         self.words.len()
     }
 
-    /// The next argument, which stays the next.
+    /// Returns the next argument without consuming it.
     #[must_use]
     pub fn peek(&self) -> Option<&'a str> {
         self.words.as_slice().first().map(String::as_str)
     }
 
-    /// The next argument as it is.
+    /// Reads the next argument as text.
     ///
     /// # Errors
     ///
-    /// [`ArgumentError::Missing`].
+    /// Returns [`ArgumentError::Missing`] if there is no further argument.
     pub fn word(&mut self) -> Result<&'a str, ArgumentError> {
         self.optional_word().ok_or(ArgumentError::Missing)
     }
 
-    /// The next argument as it is, if there is one.
+    /// Reads the next argument as text, if there is one.
     pub fn optional_word(&mut self) -> Option<&'a str> {
         self.words.next().map(String::as_str)
     }
 
-    /// An integer, in the range of the type.
+    /// Reads an integer in the range of the type.
     ///
     /// # Errors
     ///
-    /// [`ArgumentError::Missing`] or [`ArgumentError::NotAnInteger`].
+    /// Returns [`ArgumentError::Missing`] if there is no further argument, or [`ArgumentError::NotAnInteger`] if it is
+    /// invalid.
     pub fn integer<T: TryFrom<i128>>(&mut self) -> Result<T, ArgumentError> {
         integer(self.word()?)
     }
 
-    /// An integer, if there is a further argument.
+    /// Reads an integer, if there is a further argument.
     ///
     /// # Errors
     ///
-    /// [`ArgumentError::NotAnInteger`].
+    /// Returns [`ArgumentError::NotAnInteger`] if the argument is invalid.
     pub fn optional_integer<T: TryFrom<i128>>(&mut self) -> Result<Option<T>, ArgumentError> {
         self.optional_word().map(integer).transpose()
     }
 
-    /// Takes the next argument only if it is an integer in the range of the type.
+    /// Reads the next argument only if it is an integer in the range of the type.
     pub fn try_integer<T: TryFrom<i128>>(&mut self) -> Option<T> {
         self.take_if(integer)
     }
 
-    /// A finite number. A comma is taken as the decimal point, for GUIs that write numbers as the language of
-    /// their user does: `7,50`.
+    /// Reads a finite number. A comma is accepted as the decimal point (`7,50`), because some GUIs format numbers in
+    /// the language of their user.
     ///
     /// # Errors
     ///
-    /// [`ArgumentError::Missing`] or [`ArgumentError::NotANumber`].
+    /// Returns [`ArgumentError::Missing`] if there is no further argument, or [`ArgumentError::NotANumber`] if it is
+    /// invalid.
     pub fn float(&mut self) -> Result<f64, ArgumentError> {
         float(self.word()?)
     }
 
-    /// A finite number, if there is a further argument.
+    /// Reads a finite number, if there is a further argument.
     ///
     /// # Errors
     ///
-    /// [`ArgumentError::NotANumber`].
+    /// Returns [`ArgumentError::NotANumber`] if the argument is invalid.
     pub fn optional_float(&mut self) -> Result<Option<f64>, ArgumentError> {
         self.optional_word().map(float).transpose()
     }
 
-    /// Takes the next argument only if it is a finite number.
+    /// Reads the next argument only if it is a finite number.
     pub fn try_float(&mut self) -> Option<f64> {
         self.take_if(float)
     }
 
-    /// `true` or `false`.
+    /// Reads `true` or `false`.
     ///
     /// # Errors
     ///
-    /// [`ArgumentError::Missing`] or [`ArgumentError::NotABoolean`].
+    /// Returns [`ArgumentError::Missing`] if there is no further argument, or [`ArgumentError::NotABoolean`] if it is
+    /// invalid.
     pub fn boolean(&mut self) -> Result<bool, ArgumentError> {
         boolean(self.word()?)
     }
 
-    /// `true` or `false`, if there is a further argument.
+    /// Reads `true` or `false`, if there is a further argument.
     ///
     /// # Errors
     ///
-    /// [`ArgumentError::NotABoolean`].
+    /// Returns [`ArgumentError::NotABoolean`] if the argument is invalid.
     pub fn optional_boolean(&mut self) -> Result<Option<bool>, ArgumentError> {
         self.optional_word().map(boolean).transpose()
     }
 
-    /// A player.
+    /// Reads a colour.
     ///
     /// # Errors
     ///
-    /// [`ArgumentError::Missing`] or [`ArgumentError::NotAColor`].
+    /// Returns [`ArgumentError::Missing`] if there is no further argument, or [`ArgumentError::NotAColor`] if it is
+    /// invalid.
     pub fn color(&mut self) -> Result<Color, ArgumentError> {
         self.word()?.parse()
     }
 
-    /// A player, if there is a further argument.
+    /// Reads a colour, if there is a further argument.
     ///
     /// # Errors
     ///
-    /// [`ArgumentError::NotAColor`].
+    /// Returns [`ArgumentError::NotAColor`] if the argument is invalid.
     pub fn optional_color(&mut self) -> Result<Option<Color>, ArgumentError> {
         self.optional_word().map(str::parse).transpose()
     }
 
-    /// Takes the next argument only if it is a player.
+    /// Reads the next argument only if it is a colour.
     pub fn try_color(&mut self) -> Option<Color> {
         self.take_if(Color::from_str)
     }
 
-    /// A vertex, which may be a pass.
+    /// Reads a vertex, which may be a pass.
     ///
     /// # Errors
     ///
-    /// [`ArgumentError::Missing`] or [`ArgumentError::NotAVertex`].
+    /// Returns [`ArgumentError::Missing`] if there is no further argument, or [`ArgumentError::NotAVertex`] if it is
+    /// invalid.
     pub fn vertex(&mut self) -> Result<Vertex, ArgumentError> {
         self.word()?.parse()
     }
 
-    /// A vertex, if there is a further argument.
+    /// Reads a vertex, if there is a further argument.
     ///
     /// # Errors
     ///
-    /// [`ArgumentError::NotAVertex`].
+    /// Returns [`ArgumentError::NotAVertex`] if the argument is invalid.
     pub fn optional_vertex(&mut self) -> Result<Option<Vertex>, ArgumentError> {
         self.optional_word().map(str::parse).transpose()
     }
 
-    /// Takes the next argument only if it is a vertex.
+    /// Reads the next argument only if it is a vertex.
     pub fn try_vertex(&mut self) -> Option<Vertex> {
         self.take_if(Vertex::from_str)
     }
 
-    /// All further arguments as vertices; there may be none.
+    /// Reads all further arguments as vertices. There may be none.
     ///
     /// # Errors
     ///
-    /// [`ArgumentError::NotAVertex`] if any of them is not.
+    /// Returns [`ArgumentError::NotAVertex`] if any of them is invalid.
     pub fn vertices(&mut self) -> Result<Vec<Vertex>, ArgumentError> {
         self.words.by_ref().map(|word| word.parse()).collect()
     }
 
-    /// All further arguments as they came, with all blanks between them, for the names of files.
+    /// Reads all further arguments as they were received, including the blanks between them. This is needed for file
+    /// names.
     pub fn tail(&mut self) -> Cow<'a, str> {
         let mut tail = self.line;
         if tail.is_empty() {
@@ -208,24 +214,24 @@ impl<'a> Arguments<'a> {
         Cow::Borrowed(tail)
     }
 
-    /// All further arguments with single spaces between them, for text meant for people.
+    /// Reads all further arguments with single spaces between them, for text meant for people.
     pub fn rest(&mut self) -> String {
         let rest = self.words.as_slice().join(" ");
         self.ignore_rest();
         rest
     }
 
-    /// Drops all further arguments. Peers do this in most commands, and some controllers send more than the
-    /// draft says (`boardsize 19 19`).
+    /// Ignores all further arguments. Other engines do this in most commands, and some controllers send more arguments
+    /// than the draft specifies (`boardsize 19 19`).
     pub fn ignore_rest(&mut self) {
         self.words = [].iter();
     }
 
-    /// Refuses further arguments.
+    /// Checks that there are no further arguments.
     ///
     /// # Errors
     ///
-    /// [`ArgumentError::TooMany`] if there are any.
+    /// Returns [`ArgumentError::TooMany`] if there are any.
     pub fn end(&self) -> Result<(), ArgumentError> {
         if self.remaining() == 0 { Ok(()) } else { Err(ArgumentError::TooMany) }
     }
@@ -238,12 +244,12 @@ impl<'a> Arguments<'a> {
 }
 
 fn integer<T: TryFrom<i128>>(word: &str) -> Result<T, ArgumentError> {
-    // By way of the widest type, so that only integers satisfy the bound.
+    // Parsed through the widest type, so that only integer types satisfy the bound.
     word.parse::<i128>().ok().and_then(|value| T::try_from(value).ok()).ok_or(ArgumentError::NotAnInteger)
 }
 
 fn float(word: &str) -> Result<f64, ArgumentError> {
-    // Only one comma and no dot beside it: `1,000.5` is more likely a mistake than a number.
+    // At most one comma, and no dot with it: `1,000.5` is more likely a mistake than a number.
     let value = match word.split_once(',') {
         Some((whole, fraction))
             if !fraction.is_empty() && fraction.bytes().all(|byte| byte.is_ascii_digit()) =>
@@ -252,7 +258,7 @@ fn float(word: &str) -> Result<f64, ArgumentError> {
         }
         _ => word.parse::<f64>(),
     };
-    // The sum turns a negative zero, which would be shown as `-0`, into a plain one.
+    // The addition turns a negative zero, which would be displayed as `-0`, into a positive one.
     value.ok().filter(|value| value.is_finite()).map(|value| value + 0.0).ok_or(ArgumentError::NotANumber)
 }
 

@@ -6,8 +6,8 @@
 //!  stderr_tail()  <── reader thread <── stderr ┘
 //! ```
 //!
-//! Each pipe has a thread of its own. Thus no call waits longer than its timeout, not even for an engine that
-//! has stopped reading, and an engine that talks a lot on its standard error is never blocked by it.
+//! Each pipe has its own thread. Therefore no call waits longer than its timeout, even if the engine has stopped
+//! reading, and an engine that writes much to its standard error is never blocked by it.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::io::{self, Read, Write};
@@ -22,51 +22,51 @@ use crate::command::{Command, Line};
 use crate::lines::LineReader;
 use crate::response::parse_answer;
 
-/// The longest answer that is accepted.
+/// Maximum length of a response, in bytes.
 const MAX_ANSWER_BYTES: usize = 4 << 20;
 
-/// How many answers and pieces of garbage may wait for the caller before the engine has to.
+/// Number of responses and garbage lines that may be buffered before the engine has to wait for the caller.
 const WAITING_EVENTS: usize = 16;
 
-/// How many lines of garbage are kept; as many within one wait end it.
+/// Number of garbage lines that are kept. If this many arrive while the client waits for one response, the wait ends.
 const MAX_GARBAGE_LINES: usize = 1000;
 
-/// How much of a line is kept that is only ever shown to people.
+/// Number of bytes kept of a line that is only displayed.
 const MAX_SHOWN_BYTES: usize = 4096;
 
-/// How many lines of the engine's standard error are kept.
+/// Number of lines of the engine's standard error that are kept.
 const STDERR_LINES: usize = 100;
 
-/// How long an engine that has closed its output may take to exit, to be reported with its status.
+/// Time for an engine that has closed its output to exit, so that its status can be reported.
 const EXIT_GRACE: Duration = Duration::from_millis(500);
 
-/// How often a child is asked whether it has exited. There is no portable way to wait for it with a timeout.
+/// Interval at which the status of the child is polled. Waiting for it with a timeout is not portable.
 const EXIT_POLL: Duration = Duration::from_millis(5);
 
-/// Stands for any longer timeout, which could overflow the clock.
+/// Maximum timeout. A longer one could overflow the clock.
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// Why there is no answer.
+/// Reason why a command has no successful response.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// The engine answered with this failure.
+    /// The engine responded with this failure.
     #[error("the engine refused: {0}")]
     Refused(String),
-    /// The engine did not answer in time. It may still be running.
+    /// The engine did not respond in time. It may still be running.
     #[error("the engine did not answer in time")]
     TimedOut,
     /// The engine closed its output.
     #[error("the engine has exited ({}){}", status_text(.status.as_ref()), tail_text(.stderr))]
     Exited {
-        /// How it ended; `None` if it is still running, or cannot be asked.
+        /// Exit status. `None` if the engine is still running or its status is unavailable.
         status: Option<ExitStatus>,
-        /// The last lines of its standard error.
+        /// Last lines of the engine's standard error.
         stderr: Vec<String>,
     },
-    /// The engine wrote something other than an answer: these are the lines, or what is wrong with them.
+    /// The engine wrote something other than a response: the lines, or a description of the fault.
     #[error("the engine does not speak GTP: {}", .0.join(" / "))]
     Garbage(Vec<String>),
-    /// The engine could not be started, or the command cannot be sent.
+    /// The engine could not be started, or the command could not be sent.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
@@ -79,26 +79,26 @@ fn tail_text(stderr: &[String]) -> String {
     stderr.last().map_or_else(String::new, |line| format!(": {line}"))
 }
 
-/// Why a text is not a command line.
+/// Reason why a text is not a command line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum CommandLineError {
-    /// There is no program in it.
+    /// The text contains no program.
     #[error("the command line is empty")]
     Empty,
-    /// A quote has no counterpart.
+    /// A quote is not closed.
     #[error("the command line has a quote without its counterpart")]
     OpenQuote,
 }
 
-/// Splits a command line into the program and its arguments, much as a shell would, but without a shell:
+/// Splits a command line into the program and its arguments, similarly to a shell, but without a shell:
 ///
 /// * blanks separate words;
 /// * between single quotes, every character stands for itself;
-/// * between double quotes, so does every character but a backslash before `"` or `\`;
-/// * elsewhere, a backslash takes the meaning from a blank, a quote or a backslash behind it. Before any other
-///   character it stands for itself, so that `C:\engines\engine.exe` needs no quotes.
+/// * between double quotes, every character except a backslash before `"` or `\` stands for itself;
+/// * elsewhere, a backslash escapes a following blank, quote or backslash. Before any other character it stands for
+///   itself, so that `C:\engines\engine.exe` needs no quotes.
 ///
-/// Variables, `~`, wildcards, redirections and pipes mean nothing.
+/// Variables, `~`, wildcards, redirections and pipes have no special meaning.
 ///
 /// ```
 /// use kosumi_gtp::split_command_line;
@@ -110,10 +110,10 @@ pub enum CommandLineError {
 ///
 /// # Errors
 ///
-/// If there is no word, or a quote is left open.
+/// Returns an error if the text contains no word or an unclosed quote.
 pub fn split_command_line(text: &str) -> Result<Vec<String>, CommandLineError> {
     let mut words = Vec::new();
-    // `Some("")` is an empty word, which only quotes can make.
+    // `Some("")` is an empty word, which only quotes can create.
     let mut word: Option<String> = None;
     let mut quote = None;
     let mut characters = text.chars().peekable();
@@ -148,11 +148,11 @@ pub fn split_command_line(text: &str) -> Result<Vec<String>, CommandLineError> {
     }
 }
 
-/// What the reader of the engine's output makes of it.
+/// Event from the reader of the engine's output.
 #[derive(Debug)]
 enum Event {
     Answer(Answer),
-    /// A line that belongs to no answer.
+    /// A line that belongs to no response.
     Garbage(String),
 }
 
@@ -175,30 +175,30 @@ impl From<Answer> for Result<String, ClientError> {
     }
 }
 
-/// The last lines of the engine's standard error, shared with the thread that collects them.
+/// Last lines of the engine's standard error, shared with the thread that collects them.
 type Tail = Arc<Mutex<VecDeque<String>>>;
 
 /// An engine that runs as a child process.
 ///
-/// Dropping the client kills the engine; [`quit`](Client::quit) is the polite way.
+/// Dropping the client kills the engine. [`quit`](Client::quit) ends it in an orderly way.
 ///
-/// Invariant: the engine answers in the order of the commands, as the protocol demands, so answers are matched
-/// to commands by counting, and engines that forget to repeat an id are no problem.
+/// Invariant: the engine responds in the order of the commands, as the protocol requires. Responses are therefore
+/// matched to commands by counting, and engines that do not repeat ids work as well.
 #[derive(Debug)]
 pub struct Client {
     child: Child,
-    /// Commands on their way to the writer; `None` once the engine's input has been closed.
+    /// Commands for the writer thread. `None` once the engine's input has been closed.
     commands: Option<Sender<String>>,
     events: Receiver<Event>,
     stderr: Tail,
     stderr_reader: JoinHandle<()>,
-    /// How many commands have been posted; also the number of the last one.
+    /// Number of commands that have been posted. Also the number of the last one.
     posted: u64,
-    /// How many have been answered.
+    /// Number of commands that have been answered.
     answered: u64,
-    /// Commands nobody waits for any longer. Their answers are dropped when they come.
+    /// Commands whose responses are no longer awaited. These responses are dropped when they arrive.
     abandoned: BTreeSet<u64>,
-    /// Answers that nobody has taken yet, in order.
+    /// Responses that have not been taken by the caller yet, in order.
     early: VecDeque<(u64, Answer)>,
     garbage: VecDeque<String>,
 }
@@ -208,7 +208,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`ClientError::Io`] if the line cannot be split, or the program not be started.
+    /// Returns [`ClientError::Io`] if the line cannot be split or the program cannot be started.
     pub fn spawn(command_line: &str) -> Result<Self, ClientError> {
         let words = split_command_line(command_line).map_err(invalid_input)?;
         let (program, arguments) =
@@ -218,12 +218,12 @@ impl Client {
         Self::spawn_command(command)
     }
 
-    /// Starts a program, with its environment and working directory as the caller has set them. The three
-    /// standard streams are the client's.
+    /// Starts a program with the environment and working directory that the caller has set. The client takes over its
+    /// three standard streams.
     ///
     /// # Errors
     ///
-    /// [`ClientError::Io`] if the program cannot be started.
+    /// Returns [`ClientError::Io`] if the program cannot be started.
     pub fn spawn_command(mut command: process::Command) -> Result<Self, ClientError> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;
@@ -258,15 +258,16 @@ impl Client {
         }
     }
 
-    /// Sends a command and waits for its answer: the text behind the `=`.
+    /// Sends a command and waits for its response. Returns the text after the `=`.
     ///
-    /// Answers to commands posted before are kept for [`receive`](Client::receive). When the time is over, the
-    /// answer to this command is dropped if it comes later, and the client stays in step with the engine.
+    /// Responses to commands posted earlier are kept for [`receive`](Client::receive). After a timeout, a late response
+    /// to this command is dropped, so the client stays in step with the engine.
     ///
     /// # Errors
     ///
-    /// All kinds; [`ClientError::Garbage`] instead of [`ClientError::TimedOut`] if the engine wrote something
-    /// else than the answer in the meantime. After any but [`ClientError::Exited`] the next command may be sent.
+    /// Returns any kind of error. If the engine wrote anything other than the response in the meantime, a timeout is
+    /// reported as [`ClientError::Garbage`] instead of [`ClientError::TimedOut`]. After any error except
+    /// [`ClientError::Exited`], the next command may be sent.
     pub fn send(&mut self, command: &str, timeout: Duration) -> Result<String, ClientError> {
         self.post(command)?;
         let number = self.posted;
@@ -277,38 +278,38 @@ impl Client {
         result?.into()
     }
 
-    /// Sends a command without waiting for its answer, which [`receive`](Client::receive) will give.
+    /// Sends a command without waiting for its response, which [`receive`](Client::receive) will return.
     ///
     /// # Errors
     ///
-    /// [`ClientError::Io`] if this is not a single command (a comment would never be answered), or if
-    /// [`quit`](Client::quit) has been called. That the engine has exited is found out when receiving.
+    /// Returns [`ClientError::Io`] if the text is not a single command (a comment would never be answered), or if
+    /// [`quit`](Client::quit) has been called. The exit of the engine is only detected when receiving.
     pub fn post(&mut self, command: &str) -> Result<(), ClientError> {
         let text = match Line::read(command.as_bytes()) {
             Line::Text(text) if !command.trim_end().contains(['\n', '\r']) => text,
             _ => return Err(invalid_input("not a single command").into()),
         };
         Command::parse(&text).map_err(invalid_input)?;
-        // What has come before the command cannot be its answer. No more than has room, as an engine may write
-        // without end.
+        // Output that arrived before the command cannot be its response. At most one full buffer is processed here,
+        // because an engine may write without end.
         for event in self.events.try_iter().take(WAITING_EVENTS).collect::<Vec<_>>() {
             self.sort(event);
         }
         let commands =
             self.commands.as_ref().ok_or_else(|| invalid_input("the engine has been told to quit"))?;
-        // If the writer is gone, so is the engine; its last answers can still be received.
+        // If the writer has ended, so has the engine. Its last responses can still be received.
         let _ = commands.send(text);
         self.posted += 1;
         Ok(())
     }
 
-    /// Waits for the answer to the oldest posted command that has none yet.
+    /// Waits for the response to the oldest posted command that has not been answered.
     ///
-    /// When the time is over the command stays posted, and the next call waits for it again.
+    /// After a timeout the command stays posted, and the next call waits for it again.
     ///
     /// # Errors
     ///
-    /// As [`send`](Client::send); [`ClientError::Io`] if no command has been posted.
+    /// Returns the errors of [`send`](Client::send), and [`ClientError::Io`] if no command has been posted.
     pub fn receive(&mut self, timeout: Duration) -> Result<String, ClientError> {
         if let Some((_, answer)) = self.early.pop_front() {
             return answer.into();
@@ -319,37 +320,37 @@ impl Client {
         self.wait_for(number, timeout)?.into()
     }
 
-    /// How many commands have been posted whose answers have not been taken.
+    /// Number of posted commands whose responses have not been taken.
     #[must_use]
     pub fn outstanding(&self) -> usize {
         let unanswered = usize::try_from(self.posted - self.answered).unwrap_or(usize::MAX);
         unanswered.saturating_sub(self.abandoned.len()) + self.early.len()
     }
 
-    /// The last lines that the engine wrote to its standard error, at most a hundred.
+    /// Last lines that the engine wrote to its standard error, at most a hundred.
     #[must_use]
     pub fn stderr_tail(&self) -> Vec<String> {
         self.stderr.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
 
-    /// The lines found between answers since the last call. At most the last thousand are kept. A careful
-    /// controller reports them: engines are not to write anything there.
+    /// Takes the lines found between responses since the last call, at most the last thousand. A careful controller
+    /// reports them, because engines must not write such lines.
     pub fn take_garbage(&mut self) -> Vec<String> {
         mem::take(&mut self.garbage).into()
     }
 
-    /// The number by which the system knows the engine.
+    /// Process id of the engine.
     #[must_use]
     pub fn process_id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Sends `quit`, closes the engine's input, and waits for it to exit. An engine that has not by then is
-    /// killed. Answers that have not been received are lost.
+    /// Sends `quit`, closes the engine's input, and waits for the engine to exit. An engine that has not exited by then
+    /// is killed. Responses that have not been received are lost.
     ///
     /// # Errors
     ///
-    /// [`ClientError::TimedOut`] if the engine had to be killed.
+    /// Returns [`ClientError::TimedOut`] if the engine had to be killed.
     pub fn quit(&mut self, timeout: Duration) -> Result<ExitStatus, ClientError> {
         let deadline = deadline(timeout);
         if let Some(commands) = self.commands.take() {
@@ -363,19 +364,19 @@ impl Client {
                 kill(&mut self.child);
                 return Err(ClientError::TimedOut);
             }
-            // The output must be drained, or the engine might wait for that.
+            // The output must be drained, because the engine might be blocked on writing.
             if matches!(self.events.recv_timeout(EXIT_POLL), Err(RecvTimeoutError::Disconnected)) {
                 thread::sleep(EXIT_POLL);
             }
         }
     }
 
-    /// Waits for the answer to this command, and keeps those to earlier ones.
+    /// Waits for the response to this command. Keeps those to earlier ones.
     fn wait_for(&mut self, number: u64, timeout: Duration) -> Result<Answer, ClientError> {
         let deadline = deadline(timeout);
         let mut garbage = 0;
         loop {
-            // Answers come in order: if it is there, it is the last.
+            // Responses arrive in order, so this one can only be the last.
             if let Some((_, answer)) = self.early.pop_back_if(|(answered, _)| *answered == number) {
                 return Ok(answer);
             }
@@ -395,10 +396,10 @@ impl Client {
         }
     }
 
-    /// Puts what the engine wrote where it belongs. Returns whether it was an answer to a command.
+    /// Processes an event. Returns whether it was a response to a command.
     fn sort(&mut self, event: Event) -> bool {
         match event {
-            // An answer to nothing is as bad as any other line.
+            // A response without a command counts as garbage.
             Event::Answer(answer) if self.answered == self.posted => {
                 self.keep_garbage(shorten(format!("an answer to no command: {answer:?}")));
                 false
@@ -424,11 +425,11 @@ impl Client {
         self.garbage.push_back(line);
     }
 
-    /// The engine has closed its output: it is about to exit, if it has not yet.
+    /// Builds the error for an engine that has closed its output and has exited or is about to.
     fn exited(&mut self) -> ClientError {
         let deadline = deadline(EXIT_GRACE);
         let mut status = None;
-        // The last words on the standard error are the ones that matter; wait for them, too.
+        // The last lines of the standard error matter most, so the client waits for them too.
         while status.is_none() || !self.stderr_reader.is_finished() {
             status = self.child.try_wait().ok().flatten();
             if Instant::now() >= deadline {
@@ -442,14 +443,15 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        // The threads end with their pipes. They are not waited for: a grandchild may hold the pipes open.
+        // The threads end with their pipes. They are not joined, because a grandchild process may keep the pipes open.
         kill(&mut self.child);
     }
 }
 
-/// Kills the child and takes its status, so that no zombie remains. Does nothing if it has been waited for.
+/// Kills the child and collects its status, so that no zombie process remains. Does nothing if its status has been
+/// collected already.
 fn kill(child: &mut Child) {
-    // Neither can fail in a way that could be mended here.
+    // Failures of these calls cannot be handled here.
     let _ = child.kill();
     let _ = child.wait();
 }
@@ -466,22 +468,22 @@ fn spawn_named(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<J
     thread::Builder::new().name(name.to_owned()).spawn(work)
 }
 
-/// Writes until the client hangs up, then closes the engine's input.
+/// Writes commands until the client drops the channel, then closes the engine's input.
 fn write_commands(mut stdin: impl Write, commands: &Receiver<String>) {
     for command in commands {
         let written = stdin.write_all(format!("{command}\n").as_bytes()).and_then(|()| stdin.flush());
         if written.is_err() {
-            // The engine does not listen any more. The end of its output will tell.
+            // The engine no longer reads. The end of its output will report that.
             return;
         }
     }
 }
 
-/// Collects answers until the output ends or the client is gone.
+/// Collects responses until the output ends or the client is dropped.
 fn read_answers(stdout: impl Read, events: &SyncSender<Event>) {
     let mut lines = LineReader::new(stdout, MAX_ANSWER_BYTES);
     let mut answer: Option<PartialAnswer> = None;
-    // An error when reading is as much an end as any other.
+    // A read error is treated as the end of the output.
     while let Ok(Some(line)) = lines.next_line() {
         let text = controller_text(&line.bytes);
         let event = match answer.take() {
@@ -504,7 +506,7 @@ fn read_answers(stdout: impl Read, events: &SyncSender<Event>) {
             return;
         }
     }
-    // An answer that broke off is reported as what it is.
+    // An incomplete response is reported as garbage.
     if let Some(partial) = answer {
         let _ = events.send(Event::Garbage(shorten(format!("an unfinished answer: {}", partial.text))));
     }
@@ -522,7 +524,7 @@ fn collect_tail(stderr: impl Read, tail: &Mutex<VecDeque<String>>) {
     }
 }
 
-/// An answer of which the empty line at its end has not been seen.
+/// A response whose final empty line has not been received yet.
 #[derive(Debug, Default)]
 struct PartialAnswer {
     text: String,
@@ -533,7 +535,7 @@ impl PartialAnswer {
     fn push(&mut self, line: &str, truncated: bool) {
         self.too_long |= truncated || self.text.len() + line.len() >= MAX_ANSWER_BYTES;
         if self.too_long {
-            // Only the end is looked for from now on.
+            // From now on, only the end of the response is searched.
             self.text = String::new();
         } else {
             if !self.text.is_empty() {
@@ -554,14 +556,15 @@ impl PartialAnswer {
     }
 }
 
-/// A line as the draft lets controllers see it: without control characters, and tabs as spaces.
+/// Converts a line to the text that the draft specifies for controllers: without control characters, and with tabs as
+/// spaces.
 fn controller_text(bytes: &[u8]) -> String {
     let mut text = String::from_utf8_lossy(bytes).replace('\t', " ");
     text.retain(|character| !character.is_ascii_control());
     text
 }
 
-/// Cuts a text that is only ever shown to people.
+/// Truncates a text that is only displayed.
 fn shorten(mut text: String) -> String {
     text.truncate(text.floor_char_boundary(MAX_SHOWN_BYTES));
     text
@@ -598,7 +601,7 @@ mod tests {
         }
     }
 
-    /// What the reader makes of an engine's output, in the notation of the tests.
+    /// Returns the events that the reader generates from an engine's output, in the notation of the tests.
     fn read(output: &[u8]) -> Vec<String> {
         let (sender, receiver) = mpsc::sync_channel(1000);
         read_answers(output, &sender);

@@ -1,16 +1,16 @@
-//! A line of input: cleaned as section 3.1 of the draft demands, then taken apart.
+//! Lines of input: preprocessing as in section 3.1 of the draft, and parsing.
 //!
-//! The two steps are separate because the reader of the input has to know the kind of a line at once (a
-//! comment may be a request to interrupt, which must not wait in the queue), while the parts of a command
-//! are needed only when its turn has come.
+//! The two steps are separate because the reader of the input must know the kind of a line immediately: a comment may
+//! be a request to interrupt, which must not wait in the queue. The parts of a command are needed only when it is
+//! handled.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::arguments::Arguments;
 
-/// The longest line that is accepted. A game of a thousand moves in one `gogui-play_sequence` needs 10 kB;
-/// this leaves room for anything sensible, and is small enough to be kept a few times in memory.
+/// Maximum length of a line, in bytes. A game of a thousand moves in one `gogui-play_sequence` needs 10 kB. The limit
+/// is far above that, yet small enough that a few such lines fit into memory.
 pub const MAX_LINE_BYTES: usize = 1 << 20;
 
 /// A line after the preprocessing of the draft.
@@ -24,24 +24,24 @@ pub const MAX_LINE_BYTES: usize = 1 << 20;
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Line {
-    /// Nothing to see: gets no answer.
+    /// An empty line. It gets no response.
     Blank,
-    /// Nothing but a comment, given without the `#` and the blanks around it. Gets no answer either, but
-    /// `interrupt` is GoGui's request to cut the running command short.
+    /// A line with nothing but a comment, without the `#` and the blanks around it. It gets no response either, but
+    /// `interrupt` is GoGui's request to interrupt the running command.
     Comment(String),
-    /// What is left of any other line, without blanks at its ends: a command, if [`Command::parse`] agrees.
+    /// The content of any other line, without blanks at its ends. [`Command::parse`] decides whether it is a command.
     Text(String),
 }
 
 impl Line {
-    /// Cleans a line, given with or without its newline.
+    /// Preprocesses a line, given with or without its newline.
     ///
-    /// Bytes that are not UTF-8 are replaced, not refused: the draft allows them in comments and in private
+    /// Bytes that are not UTF-8 are replaced and not rejected: the draft allows them in comments and in private
     /// commands.
     #[must_use]
     pub fn read(bytes: &[u8]) -> Self {
-        // The order is that of the draft. It matters for the bytes of a `#` only: control characters go
-        // before comments are looked for, blanks are judged after.
+        // The order is that of the draft. It matters only for the bytes around a `#`: control characters are removed
+        // before comments are searched, and blanks are handled afterwards.
         let mut cleaned: Vec<u8> = bytes
             .iter()
             .copied()
@@ -60,7 +60,7 @@ impl Line {
     }
 }
 
-/// Turns tabs into spaces, and the bytes into text without blanks at the ends.
+/// Turns tabs into spaces, and the bytes into text without blanks at its ends.
 fn plain_text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).replace(['\t', '\n'], " ").trim_matches(' ').to_owned()
 }
@@ -78,23 +78,24 @@ fn plain_text(bytes: &[u8]) -> String {
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Command {
-    /// The number that the answer must repeat, if the controller gave one.
+    /// Number that the response must repeat, if the controller sent one.
     pub id: Option<u32>,
-    /// The name, in the case in which it came. Never empty, and without blanks.
+    /// Name, in the original case. It is never empty and contains no blanks.
     pub name: String,
-    /// The words after the name. None is empty, and none has blanks.
+    /// Words after the name. None is empty, and none contains blanks.
     pub arguments: Vec<String>,
-    /// The arguments as the controller sent them, with the blanks between them: file names may have several in a row.
+    /// Arguments as the controller sent them, including the blanks between them: file names may contain several in a
+    /// row.
     pub line: String,
 }
 
-/// Why a line is not a command.
+/// Reason why a line is not a command.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, thiserror::Error)]
 pub enum CommandError {
-    /// The line is empty, or has an id and nothing else.
+    /// The line is empty, or contains nothing but an id.
     #[error("the command has no name")]
     NoName {
-        /// The id, which the answer must repeat.
+        /// The id, which the response must repeat.
         id: Option<u32>,
     },
     /// The id does not fit 32 bits. (The draft allows 31.)
@@ -103,7 +104,7 @@ pub enum CommandError {
 }
 
 impl CommandError {
-    /// The id for the answer that says so.
+    /// Id for the failure response to the line.
     #[must_use]
     pub const fn id(self) -> Option<u32> {
         match self {
@@ -114,11 +115,11 @@ impl CommandError {
 }
 
 impl Command {
-    /// Takes apart a line that [`Line::read`] has cleaned.
+    /// Parses a line that [`Line::read`] has preprocessed.
     ///
     /// # Errors
     ///
-    /// If the line has no name, or an id that is too large; the answer to both is `syntax error`.
+    /// Returns an error if the line has no name, or an id that is too large. The response to both is `syntax error`.
     pub fn parse(text: &str) -> Result<Self, CommandError> {
         let (id, rest) = split_id(text)?;
         let rest = rest.trim_ascii();
@@ -132,7 +133,7 @@ impl Command {
         Ok(Self { id, name, arguments, line })
     }
 
-    /// A cursor over the arguments, to read them as values.
+    /// Returns a cursor that reads the arguments as values.
     #[must_use]
     pub fn arguments(&self) -> Arguments<'_> {
         Arguments::of_line(&self.arguments, &self.line)
@@ -147,7 +148,7 @@ impl FromStr for Command {
     }
 }
 
-/// The command as a controller would send it, without a newline.
+/// Writes the command as a controller would send it, without a newline.
 impl fmt::Display for Command {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(id) = self.id {
@@ -158,8 +159,8 @@ impl fmt::Display for Command {
     }
 }
 
-/// Splits off the digits at the start. No name of a command starts with a digit, hence they are an id even
-/// when no blank follows, as in GNU Go and KataGo.
+/// Splits off the digits at the start. No command name starts with a digit, so they are an id even if no blank follows,
+/// as in GNU Go and KataGo.
 pub(crate) fn split_id(text: &str) -> Result<(Option<u32>, &str), CommandError> {
     let text = text.trim_ascii_start();
     let rest = text.trim_start_matches(|character: char| character.is_ascii_digit());

@@ -5,14 +5,14 @@
 //!
 //! * [`vertex`]: colours and the text form of points;
 //! * [`arguments`]: typed reading of the arguments of a command;
-//! * [`command`]: a line of input, cleaned as the draft demands, and split into its parts;
-//! * [`response`]: what an answer may contain, how it is written, and how it is read;
+//! * [`command`]: lines of input, preprocessed as the draft specifies, and parsed into commands;
+//! * [`response`]: content, formatting and parsing of responses;
 //! * [`server`]: the engine's side, a loop around a [`Handler`];
-//! * [`client`]: the controller's side, an engine as a child process;
-//! * [`log`]: what was said, in a file that holds up nobody.
+//! * [`client`]: the controller's side, with the engine as a child process;
+//! * [`log`]: a log file that never delays its caller.
 //!
-//! The crate does not know any game: it has no board, no legality and no engine. The one rule of Go in it is
-//! that columns are lettered without the `I`.
+//! The crate knows no game rules: it has no board, no legality and no engine. Its only knowledge of Go is that columns
+//! are lettered without the `I`.
 //!
 //! Invariant: no input makes the crate panic, hang or collect more than a bounded amount of memory.
 //! (`tests/server.rs` and the fuzz target `gtp_line`.)

@@ -1,16 +1,16 @@
-//! Lines of bytes from a stream, never longer than a limit.
+//! Reading of lines of bytes with a limit on their length.
 //!
-//! `BufRead::read_until` would collect a line of any length; the other side of a pipe must not be able to
-//! fill the memory by leaving out a newline.
+//! `BufRead::read_until` would collect a line of any length. The peer of a pipe must not be able to exhaust the memory
+//! by omitting the newline.
 
 use std::io::{self, BufRead, BufReader, Read};
 
 /// A line without its newline.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct RawLine {
-    /// The bytes before the newline, at most as many as the limit allows.
+    /// Bytes before the newline, up to the limit.
     pub(crate) bytes: Vec<u8>,
-    /// Whether the line was longer; the rest of it has been read and dropped.
+    /// Whether the line was longer. The rest of it has been read and dropped.
     pub(crate) truncated: bool,
 }
 
@@ -19,21 +19,21 @@ pub(crate) struct RawLine {
 pub(crate) struct LineReader<R> {
     input: BufReader<R>,
     limit: usize,
-    /// Has no line been read yet?
+    /// Whether no line has been read yet.
     is_first: bool,
 }
 
-/// What some editors and shells write in front of UTF-8.
+/// Byte order mark, which some editors and shells write before UTF-8 text.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 impl<R: Read> LineReader<R> {
-    /// A reader that keeps at most `limit` bytes of each line.
+    /// Creates a reader that keeps at most `limit` bytes of each line.
     pub(crate) fn new(input: R, limit: usize) -> Self {
         Self { input: BufReader::new(input), limit, is_first: true }
     }
 
-    /// The next line, or `None` at the end of the stream. A last line without a newline counts as a line. A byte order
-    /// mark in front of the first line is passed over.
+    /// Returns the next line, or `None` at the end of the stream. A last line without a newline counts as a line. A
+    /// byte order mark before the first line is skipped.
     pub(crate) fn next_line(&mut self) -> io::Result<Option<RawLine>> {
         let mut line = self.next_raw()?;
         if let Some(line) = line.as_mut().filter(|_| std::mem::take(&mut self.is_first))

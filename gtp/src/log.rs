@@ -1,7 +1,7 @@
-//! A log of a session: lines with the time at which they came.
+//! A log of a session: lines with the time at which they were added.
 //!
-//! A line is handed to a thread that writes it. Whatever happens to that thread or its disk, the game neither waits
-//! for it nor ends: when too many lines wait, some are left out, and the log says how many.
+//! A separate thread writes the lines, so neither a slow disk nor a write error delays or ends the game. If too many
+//! lines are waiting, some are dropped, and the log records their number.
 
 use humantime::format_rfc3339_millis;
 use std::fs::OpenOptions;
@@ -22,32 +22,33 @@ use {
 #[cfg(loom)]
 mod models;
 
-/// Lines that may wait. One is enough for models, which then see the queue full.
+/// Maximum number of lines that wait to be written. Models use a queue of one line, so that they reach the full queue.
 const QUEUE: usize = if cfg!(loom) { 1 } else { 4096 };
-/// Longer ones are cut: an answer may be a whole board or record.
+/// Maximum number of characters of an entry. Longer ones are truncated, because a response may contain a whole board or
+/// game record.
 const LONGEST: usize = 2000;
-/// So long the end of the process waits for the last lines.
+/// Maximum time that dropping the log waits for the last lines.
 const CLOSING_TIME: Duration = Duration::from_secs(1);
 
-/// An open log. Dropping it waits for the last lines, a second at most.
+/// An open log. Dropping it waits for the last lines, for at most a second.
 #[derive(Debug)]
 pub struct Log {
     lines: Option<SyncSender<String>>,
-    /// Disconnected when everything is written.
+    /// Channel that is disconnected when everything has been written.
     written: Receiver<()>,
     lost: u64,
 }
 
 impl Log {
-    /// A log that goes on at the end of a file. One that cannot be written does nothing; `warn` hears of that, once, now or on
-    /// the log's own thread.
+    /// Opens a log that appends to a file. If the file cannot be written, the log does nothing, and `warn` is called
+    /// once, now or later from the log's own thread.
     pub fn open(path: &Path, warn: fn(&str)) -> Log {
         let file = OpenOptions::new().create(true).append(true).open(path);
         let about = |error: &io::Error| warn(&format!("no log: cannot write {}: {error}", path.display()));
         Log::start(file.inspect_err(about).ok(), warn)
     }
 
-    /// A log that goes somewhere else; the same holds for it.
+    /// Creates a log that writes to another target. Errors are handled as in [`Log::open`].
     pub fn to(target: impl Write + Send + 'static, warn: fn(&str)) -> Log {
         Log::start(Some(target), warn)
     }
@@ -65,8 +66,9 @@ impl Log {
         Log { lines: writer.map(|_| lines), written, lost: 0 }
     }
 
-    /// Adds a line under the present time, and never waits. Of a text the first 2,000 characters are kept; its further lines
-    /// are indented. When 4,096 lines wait to be written, this one is lost, and the next that is not says how many were.
+    /// Adds a line with the current time. Never blocks. The first 2,000 characters of a text are kept, and all lines
+    /// after the first are indented. If 4,096 lines are waiting, this one is dropped, and the next line that is
+    /// accepted contains the number of dropped lines.
     pub fn add(&mut self, text: &str) {
         let Some(lines) = &self.lines else { return };
         let (text, cut) = match text.char_indices().nth(LONGEST).and_then(|(end, _)| text.get(..end)) {
@@ -74,7 +76,7 @@ impl Log {
             None => (text, ""),
         };
         let gap = if self.lost > 0 { format!("({} lines lost) ", self.lost) } else { String::new() };
-        // A line of its own for each line of an answer would look like several answers.
+        // Without the indentation, a response of several lines would look like several responses.
         let text = text.trim_end().replace('\n', "\n    ");
         let now = format_rfc3339_millis(SystemTime::now());
         match lines.try_send(format!("{now} {gap}{text}{cut}\n")) {
@@ -88,12 +90,12 @@ impl Log {
 impl Drop for Log {
     fn drop(&mut self) {
         self.lines = None;
-        // Only ever disconnected, or too late.
+        // The channel never carries a value: the result is a disconnection or a timeout.
         let _ = self.written.recv_timeout(CLOSING_TIME);
     }
 }
 
-/// Writes lines until there are no more, or none can be written.
+/// Writes lines until the channel is closed or a write fails.
 fn write_lines(mut target: impl Write, lines: &Receiver<String>, warn: fn(&str)) {
     for line in lines {
         if let Err(error) = target.write_all(line.as_bytes()) {
@@ -103,32 +105,32 @@ fn write_lines(mut target: impl Write, lines: &Receiver<String>, warn: fn(&str))
     }
 }
 
-// Without the model checker's channel, which works in models alone.
+// Excluded under loom, whose channel works only in models.
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
     use std::sync::mpsc::{Sender, channel};
     use std::sync::{Arc, Mutex};
 
-    /// A disk that takes nothing until it is told to; from then on, it takes everything.
+    /// A disk that blocks all writes until it is released. From then on it accepts everything.
     struct Stuck {
         reached: Sender<()>,
         told: Receiver<()>,
         written: Arc<Mutex<Vec<u8>>>,
     }
 
-    /// The same from outside.
+    /// Test's handle of a [`Stuck`] disk.
     struct Disk {
-        /// Hears of every attempt to write.
+        /// Receives a message at every attempt to write.
         is_reached: Receiver<()>,
-        /// Dropped to let the disk take everything.
+        /// Dropped to release the disk.
         tell: Sender<()>,
         written: Arc<Mutex<Vec<u8>>>,
     }
 
     impl Write for Stuck {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            // Nobody need wait for the news. An error afterwards is a disk that nobody holds any more.
+            // The test need not receive the message. An error of the second channel means that the disk was released.
             let _ = self.reached.send(());
             let _ = self.told.recv();
             self.written.lock().unwrap().extend_from_slice(bytes);
@@ -152,14 +154,16 @@ mod tests {
         let (done, is_done) = channel();
         thread::spawn(move || {
             let (mut log, disk) = stuck();
-            // The writer holds the first line: a thread that began late would make room in the middle of the others.
+            // The writer thread holds the first line. If the thread started late, it would free a slot in the middle of
+            // the others.
             log.add("line 0");
             disk.is_reached.recv().unwrap();
             (0..2 * QUEUE + 9).for_each(|number| log.add(&format!("line {number}")));
             let lost = log.lost;
             done.send(lost).unwrap();
             drop(disk.tell);
-            // Once the disk takes lines again, the log says how many are missing, and goes on. It takes a moment.
+            // Once the disk accepts lines again, the log records the number of dropped lines and continues. This takes
+            // a moment.
             while log.lost > 0 {
                 thread::yield_now();
                 log.add("again");

@@ -1,8 +1,8 @@
-//! What an engine answers: a [`Response`] or a [`Failure`], how each is written, and how it is read again.
+//! Responses of an engine: a [`Response`] or a [`Failure`], their formatting, and their parsing.
 //!
-//! An empty line ends an answer. One inside the body would cut the answer in two and put the controller out
-//! of step with the engine for the rest of the session, so it is removed here, once, and not left to the
-//! author of each command.
+//! An empty line ends a response. One inside the body would split the response, and controller and engine would be out
+//! of step for the rest of the session. Empty lines are therefore removed here, in one place, instead of in each
+//! command.
 
 use std::fmt::{self, Write as _};
 
@@ -10,10 +10,10 @@ use crate::command::{CommandError, split_id};
 use crate::error::ArgumentError;
 use crate::vertex::Vertex;
 
-/// The answer to a command that succeeded.
+/// Response to a command that succeeded.
 ///
-/// The body may be any text. When it is written, control characters, blanks at the ends of lines and empty
-/// lines are left out; only the first line may be empty, so that a diagram can begin at the left margin.
+/// The body may be any text. Control characters, trailing blanks and empty lines are removed when it is written. Only
+/// the first line may be empty, so that a diagram can begin at the left margin.
 ///
 /// ```
 /// use kosumi_gtp::Response;
@@ -28,23 +28,23 @@ pub struct Response {
 }
 
 impl Response {
-    /// An answer with this body.
+    /// Creates a response with this body.
     pub fn new(body: impl Into<String>) -> Self {
         Self { body: body.into() }
     }
 
-    /// An answer that only says that the command succeeded.
+    /// Creates a response without a body.
     #[must_use]
     pub fn empty() -> Self {
         Self::default()
     }
 
-    /// The items on one line, separated by spaces.
+    /// Creates a response with the items on one line, separated by spaces.
     pub fn list<T: fmt::Display>(items: impl IntoIterator<Item = T>) -> Self {
         Self::separated(items, ' ')
     }
 
-    /// The items on a line each.
+    /// Creates a response with one item per line.
     pub fn lines<T: fmt::Display>(items: impl IntoIterator<Item = T>) -> Self {
         Self::separated(items, '\n')
     }
@@ -55,19 +55,19 @@ impl Response {
             if index > 0 {
                 body.push(separator);
             }
-            // Writing to a string fails only if the item's own `Display` does; then the item is missing.
+            // Writing to a string fails only if the item's `Display` does. The item is then missing.
             let _ = write!(body, "{item}");
         }
         Self { body }
     }
 
-    /// The body as it was given.
+    /// Body as it was given.
     #[must_use]
     pub fn body(&self) -> &str {
         &self.body
     }
 
-    /// The whole answer as it goes to the controller, with the empty line that ends it.
+    /// Returns the whole response as it is sent to the controller, including the empty line that ends it.
     #[must_use]
     pub fn framed(&self, id: Option<u32>) -> String {
         framed('=', id, &self.body)
@@ -98,9 +98,9 @@ impl From<bool> for Response {
     }
 }
 
-/// The answer to a command that failed.
+/// Response to a command that failed.
 ///
-/// The messages of the draft have constructors of their own; an engine may use any other with
+/// The standard messages of the draft have their own constructors. An engine may use any other message with
 /// [`Failure::new`].
 ///
 /// ```
@@ -114,10 +114,10 @@ pub struct Failure {
     message: String,
 }
 
-/// Writes a constructor for each standard message, so that the list of them is one table.
+/// Defines a constructor for each standard message, so that they are listed in one table.
 macro_rules! standard_messages {
     ($($name:ident = $message:literal, $meaning:literal;)*) => {
-        /// The messages of the draft.
+        /// Constructors for the standard messages of the draft.
         impl Failure {
             $(
                 #[doc = concat!("`", $message, "`: ", $meaning)]
@@ -144,18 +144,18 @@ standard_messages! {
 }
 
 impl Failure {
-    /// A failure with this message.
+    /// Creates a failure with this message.
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into() }
     }
 
-    /// The message as it was given.
+    /// Message as it was given.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// The whole answer as it goes to the controller, with the empty line that ends it.
+    /// Returns the whole response as it is sent to the controller, including the empty line that ends it.
     #[must_use]
     pub fn framed(&self, id: Option<u32>) -> String {
         framed('?', id, &self.message)
@@ -163,8 +163,8 @@ impl Failure {
 }
 
 impl From<ArgumentError> for Failure {
-    /// The draft knows one message for all of them. The kind of mistake is lost on purpose: controllers show
-    /// the message to people who did not write the command.
+    /// Converts every kind to `syntax error`, the only message that the draft defines for them. The details are omitted
+    /// on purpose: controllers show the message to people who did not write the command.
     fn from(_: ArgumentError) -> Self {
         Self::syntax_error()
     }
@@ -176,8 +176,8 @@ impl From<CommandError> for Failure {
     }
 }
 
-/// `=` or `?` with the id. There is always a space behind it: GoGui takes as the body everything after the
-/// first space of the *whole* answer, and would otherwise lose the first line of a diagram.
+/// Returns `=` or `?` with the id and a space. The space is always written: GoGui takes everything after the first
+/// space of the *whole* response as the body, and would otherwise lose the first line of a diagram.
 pub(crate) fn header(sign: char, id: Option<u32>) -> String {
     id.map_or_else(|| format!("{sign} "), |id| format!("{sign}{id} "))
 }
@@ -201,7 +201,7 @@ pub(crate) fn push_lines(text: &mut String, lines: &str) {
     }
 }
 
-/// Appends a line without control characters and without blanks at its end; says whether anything was left.
+/// Appends a line without control characters and trailing blanks. Returns whether anything was appended.
 fn push_tidy(text: &mut String, line: &str) -> bool {
     let start = text.len();
     text.extend(line.chars().filter(|&character| character == '\t' || !character.is_ascii_control()));
@@ -210,21 +210,21 @@ fn push_tidy(text: &mut String, line: &str) -> bool {
     kept > 0
 }
 
-/// Reads an answer, given without the empty line at its end, as a controller does: its body, or the message of a
-/// failure.
+/// Parses a response without its final empty line, as a controller does. Returns its body, or the message of a failure
+/// as the error.
 pub(crate) fn parse_answer(answer: &str) -> Result<String, String> {
     let (refused, text) = match answer.strip_prefix('?') {
         Some(text) => (true, text),
         None => (false, answer.strip_prefix('=').unwrap_or(answer)),
     };
-    // An id is only possible where no blank has come yet.
+    // An id can only follow the sign directly, without a blank.
     let body = if text.starts_with(|character: char| character.is_ascii_digit()) {
         split_id(text).map_or(text, |(_, rest)| rest)
     } else {
         text
     };
     let body = body.strip_prefix(' ').unwrap_or(body).trim_end();
-    // In a diagram the blanks at the start of the first line may matter; in a single value they do not.
+    // In a diagram, blanks at the start of the first line may be significant. In a single value they are not.
     let body = if body.contains('\n') { body } else { body.trim_start() }.to_owned();
     if refused { Err(body) } else { Ok(body) }
 }

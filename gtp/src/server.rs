@@ -1,4 +1,4 @@
-//! The engine's side: reads commands, hands them to a [`Handler`], writes the answers.
+//! The engine's side: reads commands, passes them to a [`Handler`], and writes the responses.
 //!
 //! ```text
 //!  input ──> reader thread ──> queue (bounded) ──> serve() ──> Handler
@@ -7,9 +7,9 @@
 //!                           (what has arrived)        └──> output
 //! ```
 //!
-//! The input is read by a thread of its own, because controllers send commands without waiting for answers,
-//! and because a running analysis must stop when the next line arrives. Commands are nevertheless handled one
-//! after the other, and answered in the order in which they came.
+//! A separate thread reads the input, because controllers send commands without waiting for responses, and because a
+//! running analysis must stop when the next line arrives. Nevertheless, commands are handled one after the other, and
+//! answered in the order of their arrival.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -18,7 +18,7 @@ use std::mem;
 use std::sync::{Arc, PoisonError};
 use std::thread;
 
-// With `RUSTFLAGS="--cfg loom"` those of a model checker: see `server/models.rs`.
+// With `RUSTFLAGS="--cfg loom"`, the types of the model checker loom: see `server/models.rs`.
 #[cfg(loom)]
 use loom::sync::{Condvar, Mutex, MutexGuard, atomic};
 #[cfg(not(loom))]
@@ -30,38 +30,40 @@ use crate::command::{Command, Line, MAX_LINE_BYTES, split_id};
 use crate::lines::LineReader;
 use crate::response::{Failure, Response, header, parse_answer, push_lines};
 
-/// How many bytes of commands wait in the queue before the reader lets the pipe fill up instead. A whole game
-/// sent as single commands needs 10 kB.
+/// Number of bytes of commands that wait in the queue before the reader stops reading. A whole game sent as single
+/// commands needs 10 kB.
 const QUEUE_BYTES: usize = if cfg!(loom) { 0 } else { 4 * MAX_LINE_BYTES };
 
-/// What a command costs in the queue besides its text, so that very short commands are bounded as well.
+/// Number of bytes that a command counts in the queue besides its text, so that the number of very short commands is
+/// bounded as well.
 const QUEUE_ENTRY_BYTES: usize = 64;
 
-/// The comment by which GoGui asks to cut the running command short.
+/// Comment by which GoGui requests to interrupt the running command.
 const INTERRUPT: &str = "interrupt";
 
-/// An engine, as the server sees it.
+/// An engine, from the perspective of the server.
 pub trait Handler {
-    /// Carries out a command.
+    /// Handles a command.
     ///
-    /// The server writes the answer, with the id of the command. Commands come in order and never overlap.
+    /// The server writes the response, with the id of the command. Commands are handled in order and never overlap.
     ///
     /// # Errors
     ///
-    /// The failure to answer with; [`Failure::unknown_command`] for names that mean nothing to the engine.
+    /// Returns the failure to respond with. For unknown command names this is [`Failure::unknown_command`].
     fn handle(&mut self, command: &Command, session: &mut Session<'_>) -> Result<Response, Failure>;
 
-    /// Called when everything that has arrived is answered: time to think ahead. Nothing can be written now, and
-    /// the next command waits until this returns, so it must do so soon after [`InputWatch::input_pending`].
+    /// Called when all commands that have arrived are answered, so that the engine can ponder. Nothing can be written
+    /// during the call, and the next command waits until it returns. It must therefore return soon after
+    /// [`InputWatch::input_pending`] becomes true.
     ///
-    /// Does nothing unless an engine has a use for the time.
+    /// The default implementation does nothing.
     fn idle(&mut self, watch: &InputWatch) {
         let _ = watch;
     }
 }
 
-/// The controller is gone: what was to be written could not be. Handlers can pass it on with `?`; nobody
-/// will see the failure that becomes of it, as [`serve`] returns.
+/// Error for output that could not be written because the controller has closed it. Handlers can propagate it with `?`.
+/// The resulting failure is never displayed, because [`serve`] returns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("the controller is gone")]
 pub struct Disconnected;
@@ -72,49 +74,50 @@ impl From<Disconnected> for Failure {
     }
 }
 
-/// Tells what has arrived on the input since a command started. Copies share their state and may be polled
-/// by any thread; each question is one or two relaxed loads.
+/// View of the input that has arrived since a command started. Clones share their state and may be polled by any
+/// thread. Each query is one or two atomic loads.
 ///
-/// The default is a watch on no input at all, on which nothing ever arrives.
+/// The default value watches no input, so nothing ever arrives.
 #[derive(Clone, Debug, Default)]
 pub struct InputWatch(Arc<Signals>);
 
-/// Commands are numbered from 1 in the order in which they arrive.
+/// State of an [`InputWatch`]. Commands are numbered from 1 in the order of their arrival.
 ///
-/// Each value is a hint that stands for itself, and the lines go through the mutex of the queue, so that `Relaxed` would
-/// do, but for one thing: whoever sees an interruption is to see, too, that something has arrived.
+/// Each value is an independent hint, and the lines pass through the mutex of the queue, so `Relaxed` would suffice,
+/// with one exception: a thread that observes an interruption must also observe that input has arrived.
 #[derive(Debug, Default)]
 struct Signals {
-    /// The command that is being handled, or was handled last. Written by `serve` or [`answer`] only.
+    /// Number of the command that is being handled, or was handled last. Written only by `serve` and [`answer`].
     running: AtomicU64,
-    /// Commands with a lower number have a line behind them. Written by the reader only.
+    /// Commands with a lower number are followed by another line. Written by the reader and by
+    /// [`InputWatch::interrupt`].
     followed_below: AtomicU64,
-    /// Commands with a lower number have a request to interrupt behind them. Written by the reader only.
+    /// Commands with a lower number are followed by a request to interrupt. Written by the reader and by
+    /// [`InputWatch::interrupt`].
     interrupted_below: AtomicU64,
-    /// The input has ended. Written by the reader only.
+    /// Whether the input has ended. Written only by the reader.
     ended: AtomicBool,
-    /// Nobody reads the answers any more. Written by the reader only.
+    /// Whether no process can read the responses any longer. Written only by the reader.
     deserted: AtomicBool,
 }
 
 impl InputWatch {
-    /// Whether anything has arrived behind the running command: a command, a comment, an empty line, or the
-    /// end of the input. An analysis without an end of its own must stop then.
+    /// Whether anything has arrived after the running command: a command, a comment, an empty line, or the end of the
+    /// input. An unlimited analysis must then stop.
     ///
-    /// Between commands this speaks of the one that was answered last.
+    /// Between commands, this refers to the command that was answered last.
     #[must_use]
     pub fn input_pending(&self) -> bool {
         let running = self.0.running.load(Ordering::Relaxed);
         self.0.followed_below.load(Ordering::Relaxed) > running || self.ended()
     }
 
-    /// Whether the comment line `# interrupt` has arrived behind the running command.
+    /// Whether the comment line `# interrupt` has arrived after the running command.
     ///
-    /// It is meant for all commands sent before it, also for those that still wait in the queue, but never
-    /// for later ones. Thus it does not matter whether it arrives just before or just after the engine
-    /// begins with the command.
+    /// It applies to all commands sent before it, including those that still wait in the queue, but never to later
+    /// ones. It therefore does not matter whether it arrives just before or just after the engine starts the command.
     ///
-    /// Also when the controller is gone, as far as [`serve_until`] can tell.
+    /// Also returns true if the controller no longer exists, as far as [`serve_until`] can determine.
     #[must_use]
     pub fn interrupted(&self) -> bool {
         let running = self.0.running.load(Ordering::Relaxed);
@@ -125,14 +128,14 @@ impl InputWatch {
         self.0.deserted.load(Ordering::Relaxed)
     }
 
-    /// Whether the input has ended. Commands that wait in the queue are still answered.
+    /// Whether the input has ended. Commands in the queue are still answered.
     #[must_use]
     pub fn ended(&self) -> bool {
         self.0.ended.load(Ordering::Relaxed)
     }
 
-    /// Asks the running command to cut itself short, as the comment `# interrupt` does: for a program that holds
-    /// the engine itself and calls [`answer`]. Later commands are not touched.
+    /// Interrupts the running command, as the comment `# interrupt` does. For programs that own the engine and call
+    /// [`answer`]. Later commands are not affected.
     pub fn interrupt(&self) {
         let behind = self.0.running.load(Ordering::Relaxed) + 1;
         self.0.followed_below.fetch_max(behind, Ordering::Relaxed);
@@ -140,15 +143,15 @@ impl InputWatch {
     }
 }
 
-/// What a handler may ask of the server while it carries out a command.
+/// Interface of the server for a handler that handles a command.
 pub struct Session<'a> {
     output: &'a mut dyn Write,
     watch: &'a InputWatch,
     id: Option<u32>,
-    /// Whether the header of the answer has been written.
+    /// Whether the header of the response has been written.
     streaming: bool,
     quitting: bool,
-    /// The first error on the output; nothing is written after it.
+    /// First error of the output. Nothing is written after it.
     error: Option<io::Error>,
 }
 
@@ -164,46 +167,46 @@ impl fmt::Debug for Session<'_> {
 }
 
 impl Session<'_> {
-    /// Whether anything has arrived behind this command; see [`InputWatch::input_pending`].
+    /// Whether anything has arrived after this command. See [`InputWatch::input_pending`].
     #[must_use]
     pub fn input_pending(&self) -> bool {
         self.watch.input_pending()
     }
 
-    /// Whether the controller asked to cut this command short; see [`InputWatch::interrupted`].
+    /// Whether the controller requested to interrupt this command. See [`InputWatch::interrupted`].
     #[must_use]
     pub fn interrupted(&self) -> bool {
         self.watch.interrupted()
     }
 
-    /// A watch on the input, to give to other threads.
+    /// Returns a watch on the input, which can be given to other threads.
     #[must_use]
     pub fn watch(&self) -> InputWatch {
         self.watch.clone()
     }
 
-    /// Lets [`serve`] return when this command has been answered. Commands behind it get no answer.
+    /// Makes [`serve`] return when this command has been answered. Commands after it get no response.
     pub fn quit(&mut self) {
         self.quitting = true;
     }
 
-    /// Writes the first line of the answer, a bare `= `, at once. Does nothing the second time.
+    /// Writes the first line of the response, a bare `= `, immediately. Does nothing when called again.
     ///
-    /// The answer can only be a success then: a [`Failure`] returned after this appears as a line of text.
+    /// The response is then necessarily a success: a [`Failure`] returned afterwards appears as a line of text.
     ///
     /// # Errors
     ///
-    /// [`Disconnected`] if the output is closed.
+    /// Returns [`Disconnected`] if the output is closed.
     pub fn begin_stream(&mut self) -> Result<(), Disconnected> {
         self.stream("")
     }
 
-    /// Writes lines of the answer at once, after the first line if this has not been written yet. Empty lines
-    /// are left out. The lines of the [`Response`], if it has any, follow, and then the end of the answer.
+    /// Writes lines of the response immediately, after the first line if that has not been written yet. Empty lines are
+    /// omitted. The lines of the returned [`Response`], if it has any, and the end of the response follow.
     ///
     /// # Errors
     ///
-    /// [`Disconnected`] if the output is closed.
+    /// Returns [`Disconnected`] if the output is closed.
     pub fn stream(&mut self, lines: &str) -> Result<(), Disconnected> {
         let mut text = String::new();
         if !self.streaming {
@@ -228,7 +231,7 @@ impl Session<'_> {
         })
     }
 
-    /// Writes what remains of the answer.
+    /// Writes the rest of the response.
     fn finish(&mut self, result: &Result<Response, Failure>) {
         let text = match result {
             Ok(response) if !self.streaming => response.framed(self.id),
@@ -240,24 +243,24 @@ impl Session<'_> {
                 text
             }
         };
-        // The error is kept in the session, where `serve` looks for it.
+        // The session keeps the error, and `serve` checks it.
         let _ = self.write(&text);
     }
 }
 
 /// Answers commands until the input ends or the handler [quits](Session::quit).
 ///
-/// At the end of the input the commands that have arrived are still answered. Lines that are no command are
-/// answered with `syntax error`, lines longer than [`MAX_LINE_BYTES`] with `line too long`; blank lines and
-/// comments get no answer.
+/// At the end of the input, the commands that have arrived are still answered. The response to lines that are not
+/// commands is `syntax error`, and to lines longer than [`MAX_LINE_BYTES`] it is `line too long`. Blank lines and
+/// comments get no response.
 ///
-/// The input is read by a thread, which ends with the input, or at the first command that arrives after this
-/// function has returned. Until then it holds on to the input; a second call should not be given the same.
+/// A thread reads the input. It ends with the input, or at the first command that arrives after this function has
+/// returned. Until then it owns the input, so another call should not use the same input.
 ///
 /// # Errors
 ///
-/// If the input cannot be read, or the output not be written. That the controller has closed the output is
-/// not an error, only a reason to return.
+/// Returns an error if the input cannot be read or the output cannot be written. A controller that has closed the
+/// output is not an error, but makes the function return.
 pub fn serve<H>(input: impl Read + Send + 'static, output: impl Write, handler: &mut H) -> io::Result<()>
 where
     H: Handler + ?Sized,
@@ -265,16 +268,17 @@ where
     serve_reading(input, output, handler, |_| {})
 }
 
-/// As [`serve`], but without a controller nothing is worked out to its end.
+/// Answers commands as [`serve`] does, but stops working when the controller no longer exists.
 ///
-/// The end of the input alone does not tell that the controller is gone: commands may come from a file, or from
-/// a program that has said everything and waits for the answers. So the input's thread calls `wait_for_desertion`
-/// when the input has ended. It should wait until nobody can read the output any more, and may wait for ever.
-/// When it returns, the running command is [interrupted](InputWatch::interrupted) and no other begun.
+/// The end of the input does not imply that the controller no longer exists: commands may come from a file, or from a
+/// program that has sent everything and waits for the responses. Therefore the reader thread calls `wait_for_desertion`
+/// when the input has ended. That function should wait until no process can read the output any longer, and may wait
+/// forever. When it returns, the running command is [interrupted](InputWatch::interrupted), and no other one is
+/// started.
 ///
 /// # Errors
 ///
-/// As [`serve`].
+/// Returns an error if the input cannot be read or the output cannot be written, as [`serve`] does.
 pub fn serve_until<H>(
     input: impl Read + Send + 'static,
     output: impl Write,
@@ -290,7 +294,7 @@ where
     })
 }
 
-/// `at_the_end` is called by the input's thread when the input has ended.
+/// Implements [`serve`] and [`serve_until`]. The reader thread calls `at_the_end` when the input has ended.
 fn serve_reading<H>(
     input: impl Read + Send + 'static,
     mut output: impl Write,
@@ -347,12 +351,12 @@ where
     queue.error().map_or(Ok(()), Err)
 }
 
-/// Lets a handler answer one line, for a program that holds the engine itself instead of talking to it through
-/// pipes: the body of the answer, or the message of a failure, as the controller at the other end of [`serve`]
-/// would read them. `None` for blank lines and comments, which get no answer.
+/// Lets a handler answer one line, for a program that owns the engine instead of communicating with it through pipes.
+/// Returns the body of the response or the message of a failure, as a controller connected to [`serve`] would read
+/// them. Returns `None` for blank lines and comments, which get no response.
 ///
-/// Through the watch, another thread can [interrupt](InputWatch::interrupt) the command. That the command asked
-/// to [quit](Session::quit) means nothing here.
+/// Another thread can [interrupt](InputWatch::interrupt) the command through the watch. A request of the command to
+/// [quit](Session::quit) has no effect here.
 pub fn answer<H>(line: &str, handler: &mut H, watch: &InputWatch) -> Option<Result<String, String>>
 where
     H: Handler + ?Sized,
@@ -371,12 +375,12 @@ where
     Some(parse_answer(String::from_utf8_lossy(&output).trim_end()))
 }
 
-/// A line that gets an answer.
+/// A line that gets a response.
 #[derive(Debug)]
 enum Entry {
-    /// A cleaned line. It is taken apart only when its turn comes: the words take many times its memory.
+    /// A preprocessed line. It is parsed only when it is handled, because its words take many times its memory.
     Text(String),
-    /// A line that was not kept.
+    /// A line that was too long to be stored.
     TooLong { id: Option<u32> },
 }
 
@@ -390,7 +394,7 @@ impl Entry {
     }
 }
 
-/// The commands that wait for their turn. Bounded by bytes; at least one command always fits.
+/// Queue of commands. Bounded by bytes, but at least one command always fits.
 #[derive(Debug, Default)]
 struct Queue {
     state: Mutex<QueueState>,
@@ -402,21 +406,22 @@ struct QueueState {
     entries: VecDeque<Entry>,
     /// Invariant: the sum of `bytes()` over `entries`. (`the_queue_is_bounded_and_keeps_the_order`)
     bytes: usize,
-    /// Nothing more will be pushed.
+    /// Whether nothing more will be pushed.
     ended: bool,
-    /// Nothing more will be popped.
+    /// Whether nothing more will be popped.
     closed: bool,
-    /// Why reading ended, if not at the end of the input.
+    /// Error that ended reading, if the input did not end normally.
     error: Option<io::Error>,
 }
 
 impl Queue {
-    /// A thread that panicked leaves the state consistent: no code that can panic runs under the lock.
+    /// Locks the state. A panic in another thread leaves it consistent, because no code that can panic runs under the
+    /// lock.
     fn lock(&self) -> MutexGuard<'_, QueueState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits while it is so.
+    /// Waits while the condition holds.
     fn wait_while(&self, is_so: impl Fn(&QueueState) -> bool) -> MutexGuard<'_, QueueState> {
         let mut state = self.lock();
         while is_so(&state) {
@@ -425,7 +430,7 @@ impl Queue {
         state
     }
 
-    /// Waits until there is room. Returns whether anybody still takes commands.
+    /// Adds an entry, waiting for space. Returns false if the queue is closed.
     fn push(&self, entry: Entry) -> bool {
         let bytes = entry.bytes();
         let mut state = self.wait_while(|state| {
@@ -440,7 +445,7 @@ impl Queue {
         true
     }
 
-    /// Waits for a command. `None` when the input has ended and all commands have been taken.
+    /// Takes an entry, waiting for one. Returns `None` when the input has ended and all commands have been taken.
     fn pop(&self) -> Option<Entry> {
         let mut state = self.wait_while(|state| !state.ended && state.entries.is_empty());
         let entry = state.entries.pop_front()?;
@@ -449,7 +454,7 @@ impl Queue {
         Some(entry)
     }
 
-    /// Is there nothing to take, though there may be later?
+    /// Whether the queue is empty but the input has not ended.
     fn is_waiting(&self) -> bool {
         let state = self.lock();
         state.entries.is_empty() && !state.ended
@@ -475,7 +480,7 @@ impl Queue {
     }
 }
 
-/// Lets the reader go when `serve` returns, also when the handler panics.
+/// Releases the reader when `serve` returns, even if the handler panics.
 struct CloseOnDrop<'a>(&'a Queue);
 
 impl Drop for CloseOnDrop<'_> {
@@ -484,15 +489,15 @@ impl Drop for CloseOnDrop<'_> {
     }
 }
 
-/// The reader thread.
+/// State of the reader thread.
 struct Reader {
     queue: Arc<Queue>,
     watch: InputWatch,
-    /// How many commands have arrived.
+    /// Number of commands that have arrived.
     received: u64,
 }
 
-/// However the thread ends, also by a panic of the input, `serve` must not wait for more.
+/// Ends the queue however the thread ends, even by a panic of the input, so that `serve` does not wait for more.
 impl Drop for Reader {
     fn drop(&mut self) {
         self.watch.0.ended.store(true, Ordering::Relaxed);
@@ -509,7 +514,7 @@ impl Reader {
                 Ok(None) => return,
                 Err(error) => return self.queue.end(Some(error)),
             };
-            // What is cut off does not matter if it is part of a comment.
+            // A truncated rest does not matter if it is part of a comment.
             let too_long = line.truncated && !line.bytes.contains(&b'#');
             let entry = match Line::read(&line.bytes) {
                 Line::Comment(comment) => {
@@ -535,7 +540,7 @@ impl Reader {
         }
     }
 
-    /// A line has arrived behind all the commands received so far.
+    /// Records that a line has arrived after all commands received so far.
     fn note_line(&self) {
         self.watch.0.followed_below.store(self.received + 1, Ordering::Relaxed);
     }

@@ -1,21 +1,21 @@
-//! Colours, and points in their text form.
+//! Colours and vertices in their text form.
 //!
-//! A [`Vertex`] is only a name for a point. It does not know the size of the board, so whether it lies on it
-//! is for the engine to say.
+//! A [`Vertex`] is only the name of a point. It does not know the size of the board, so the engine must check whether
+//! the point is on the board.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::error::ArgumentError;
 
-/// Letters of the columns. The `I` is left out, as it is too like the `1` and the `J`; what remains are 25
-/// letters, which is why the protocol knows no wider boards.
+/// Letters of the columns. The `I` is omitted because it resembles `1` and `J`. The remaining 25 letters limit the
+/// width of a board in the protocol.
 const COLUMNS: [char; 25] = [
     'A', 'B', 'C', 'D', 'E', 'F', 'G', 'H', 'J', 'K', 'L', 'M', 'N', 'O', 'P', 'Q', 'R', 'S', 'T', 'U', 'V',
     'W', 'X', 'Y', 'Z',
 ];
 
-/// A player.
+/// A side: Black or White.
 ///
 /// ```
 /// use kosumi_gtp::Color;
@@ -34,7 +34,7 @@ pub enum Color {
 }
 
 impl Color {
-    /// The other player.
+    /// Returns the other side.
     #[must_use]
     pub const fn opponent(self) -> Self {
         match self {
@@ -43,7 +43,7 @@ impl Color {
         }
     }
 
-    /// `B` or `W`, as in the results of games (`B+2.5`).
+    /// Returns `B` or `W`, as in game results (`B+2.5`).
     #[must_use]
     pub const fn letter(self) -> char {
         match self {
@@ -96,30 +96,30 @@ impl FromStr for Color {
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Vertex {
-    /// No stone is played.
+    /// A pass.
     Pass,
     /// A point, counted from the lower left corner, which is `A1`.
     Point {
-        /// 0 for the column `A`. The protocol has no names beyond 24, the column `Z`.
+        /// Column, from 0 for `A`. The protocol has no names beyond 24, the column `Z`.
         column: u8,
-        /// 0 for the lowest row, `1`. At most 24 when it was read from text.
+        /// Row, from 0 for `1`, the lowest row. At most 24 if it was read from text.
         row: u8,
     },
 }
 
 impl Vertex {
-    /// The widest board that the protocol can name.
+    /// Largest board side that the protocol can name.
     pub const MAX_SIZE: u8 = 25;
 
-    /// The point in this column and row, both counted from 0, if the protocol has a name for it.
+    /// Returns the vertex at this column and row, both counted from 0, or `None` if the protocol has no name for it.
     #[must_use]
     pub const fn point(column: u8, row: u8) -> Option<Self> {
         if column < Self::MAX_SIZE && row < Self::MAX_SIZE { Some(Self::Point { column, row }) } else { None }
     }
 
-    /// The text in upper case throughout: `D4`, but also `PASS`, which is how GNU Go and the expected answers
-    /// of its regression tests write a pass. [`Display`](fmt::Display) writes `pass`, which is the only form
-    /// that some GUIs accept in a variation.
+    /// Returns the text in upper case: `D4`, and also `PASS`, which is how GNU Go and the expected answers of its
+    /// regression tests write a pass. [`Display`](fmt::Display) writes `pass`, the only form that some GUIs accept in a
+    /// variation.
     ///
     /// ```
     /// use kosumi_gtp::Vertex;
@@ -140,8 +140,8 @@ impl fmt::Display for Vertex {
             Self::Point { column, row } => {
                 let letter = |index: u8| COLUMNS.get(usize::from(index)).copied().unwrap_or('?');
                 let mut text = String::new();
-                // Beyond the protocol, GoGui and KataGo count on with AA, AB, and so on. Never read back here,
-                // but a log with such a name is better than a panic.
+                // Beyond the protocol's limit, GoGui and KataGo continue with AA, AB, and so on. Such names cannot be
+                // parsed here, but in a log they are better than a panic.
                 if let Some(first) = (column / Self::MAX_SIZE).checked_sub(1) {
                     text.push(letter(first));
                 }
@@ -156,7 +156,7 @@ impl fmt::Display for Vertex {
 impl FromStr for Vertex {
     type Err = ArgumentError;
 
-    /// Reads a letter other than `I` and a number from 1 to 25, or `pass`, in any mixture of cases.
+    /// Parses a letter other than `I` and a number from 1 to 25, or `pass`, in any case.
     fn from_str(text: &str) -> Result<Self, ArgumentError> {
         if text.eq_ignore_ascii_case("pass") {
             return Ok(Self::Pass);

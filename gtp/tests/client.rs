@@ -1,4 +1,4 @@
-//! The client against engines that are a few lines of shell.
+//! Tests of the client with engines that are short shell scripts.
 #![cfg(unix)]
 #![allow(clippy::disallowed_methods, reason = "reads clocks")]
 
@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 
 use kosumi_gtp::{Client, ClientError};
 
-/// Long enough on a busy machine; no test that passes waits for it.
+/// Timeout that suffices on a busy machine. A test that passes never waits for it.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Short, for answers that never come.
+/// Short timeout for responses that never come.
 const IMPATIENCE: Duration = Duration::from_millis(200);
 
-/// An engine that carries out `case` for each line; `$name` is the command and `$rest` its arguments.
+/// Starts an engine that runs `case` for each line. `$name` is the command and `$rest` its arguments.
 fn engine(cases: &str) -> Client {
     shell(&format!(
         "while read -r name rest; do case \"$name\" in {cases}\n\
@@ -75,7 +75,7 @@ fn posted_commands_are_answered_in_order() {
     }
     assert_eq!(client.outstanding(), 100);
     assert_eq!(client.receive(PATIENCE).unwrap(), "0");
-    // The answers before this one are kept.
+    // The responses before this one are kept.
     assert_eq!(client.send("echo x", PATIENCE).unwrap(), "x");
     assert_eq!(client.outstanding(), 99);
     for number in 1..100 {
@@ -103,7 +103,7 @@ fn a_late_answer_is_not_taken_for_the_next() {
     assert!(matches!(client.send("slow", IMPATIENCE), Err(ClientError::TimedOut)));
     assert_eq!(client.outstanding(), 0);
     assert_eq!(client.send("echo a", PATIENCE).unwrap(), "a");
-    // A posted command is waited for again.
+    // After a timeout, a posted command can be waited for again.
     client.post("slow").unwrap();
     assert!(matches!(client.receive(Duration::ZERO), Err(ClientError::TimedOut)));
     assert_eq!(client.outstanding(), 1);

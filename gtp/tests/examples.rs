@@ -1,4 +1,4 @@
-//! The examples talk to each other.
+//! Tests that run the examples against each other.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -7,10 +7,10 @@ use std::time::Duration;
 use kosumi_gtp::Client;
 use kosumi_test_support::{Need, require};
 
-/// Long enough on a busy machine; no test that passes waits for it.
+/// Timeout that suffices on a busy machine. A test that passes never waits for it.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// An example, which `cargo test` builds beside the tests, unless it is told to build one test alone.
+/// Path of an example. `cargo test` builds it beside the tests, unless only one test is built.
 fn example(name: &str) -> Option<PathBuf> {
     let here = std::env::current_exe().unwrap();
     let folder = here.parent().and_then(|folder| folder.parent()).unwrap().join("examples");
@@ -27,7 +27,7 @@ fn the_controller_drives_the_engine() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines[0].starts_with("First Point "), "{text}");
-    // The engine has no komi, says so, and is none the worse for it.
+    // The engine has no `komi` command. It reports that, and the session continues.
     assert_eq!(lines[1..4], ["komi 6.5: unknown command", "black plays A1", "white plays B1"]);
     assert_eq!(lines.last(), Some(&"white plays A2"));
 }

@@ -1,4 +1,4 @@
-//! Whole sessions against a small engine.
+//! Tests of whole sessions with a small engine.
 #![allow(clippy::disallowed_methods, reason = "reads clocks")]
 
 use std::io::{self, Cursor, Read, Write};
@@ -11,7 +11,7 @@ use kosumi_gtp::{
 };
 use proptest::prelude::*;
 
-/// An engine with a command for each thing that the server can do.
+/// An engine with one command for each feature of the server.
 #[derive(Default)]
 struct Engine {
     watch: Option<InputWatch>,
@@ -114,9 +114,9 @@ fn an_interrupt_is_meant_for_the_commands_before_it() {
     check("genmove\n  #\tinterrupt\r\n", "= interrupted\n\n");
 }
 
-/// An input that keeps its lines back until the output has reached a length, as a controller does that waits.
+/// An input that withholds its lines until the output has reached a length, like a controller that waits.
 struct Dialogue {
-    /// What to send, and how many bytes of output must have come before.
+    /// Number of output bytes to wait for, and the text to send then.
     turns: Vec<(usize, &'static str)>,
     output: Shared,
 }
@@ -198,7 +198,7 @@ fn without_a_controller_nothing_is_worked_out() {
     let input = &b"echo a\ngenmove\ngenmove\n"[..];
     serve_until(input, output.clone(), &mut Engine::default(), gone).unwrap();
     let bytes = output.0.lock().unwrap().clone();
-    // The first move may have been begun.
+    // The first move may have been started.
     let rest = String::from_utf8(bytes).unwrap().strip_prefix("= a\n\n").map(str::to_owned).unwrap();
     assert!(["", "= interrupted\n\n"].contains(&rest.as_str()), "{rest}");
 }
@@ -221,7 +221,7 @@ fn long_lines_are_refused() {
     check(&format!("echo {fits}\n"), &format!("= {fits}\n\n"));
 }
 
-/// An output that breaks after a number of writes.
+/// An output that fails after a number of writes.
 struct Breaking(usize, io::ErrorKind);
 
 impl Write for Breaking {
@@ -248,7 +248,7 @@ fn a_broken_pipe_is_a_quiet_end_and_other_errors_are_not() {
     assert_eq!(run(5, io::ErrorKind::StorageFull), Ok(()));
 }
 
-/// An input that sends a command, then fails.
+/// An input that sends a command and then fails. The second field selects a panic instead of an error.
 struct Failing(bool, bool);
 
 impl Read for Failing {
@@ -310,7 +310,7 @@ fn another_thread_can_interrupt() {
         answer("genmove b", &mut engine, &theirs)
     });
     has_started.recv().unwrap();
-    // Before the command has begun this says nothing about it, hence again and again.
+    // An interruption before the command starts has no effect on it, so it is repeated.
     while !worker.is_finished() {
         watch.interrupt();
         thread::sleep(Duration::from_millis(1));
@@ -319,7 +319,7 @@ fn another_thread_can_interrupt() {
 }
 
 fn check_any(input: &[u8]) -> Result<(), TestCaseError> {
-    // The commands that wait are left out: at the end of the input they would wait long.
+    // Inputs with the waiting command are skipped, because at the end of the input it would wait for a long time.
     let lines = input.split(|&byte| byte == b'\n').map(Line::read);
     let commands: Vec<String> = lines
         .filter_map(|line| match line {

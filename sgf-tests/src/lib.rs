@@ -1,7 +1,6 @@
-//! Kosumi's regression suites, in `suites/`; the tests of this package play them with [`kosumi_tools::regress`].
+//! Kosumi's regression suites, in `suites/`. The tests of this package run them with [`kosumi_tools::regress`].
 //!
-//! `suites/basics` must pass as a whole. The same suites can be given to any engine:
-//! `kosumi regress --engine "gnugo --mode gtp" sgf-tests/suites/basics/*.tst`.
+//! All tests of `suites/basics` must pass. The same suites can be run with any engine:
 
 use kosumi_engine::{Engine, EngineSettings};
 use kosumi_eval::NetworkSettings;
@@ -14,10 +13,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The suites in a folder below `suites/`, by name.
+/// Returns the suites in a folder below `suites/`, sorted by name.
 ///
 /// # Errors
-/// If the folder cannot be read.
+/// Returns an error if the folder cannot be read.
 pub fn files(folder: &str) -> io::Result<Vec<PathBuf>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("suites").join(folder);
     let paths = folder.read_dir()?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
@@ -27,24 +26,24 @@ pub fn files(folder: &str) -> io::Result<Vec<PathBuf>> {
     Ok(suites)
 }
 
-/// What Kosumi plays the suites with.
+/// Evaluation with which Kosumi runs the suites.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Evaluation {
-    /// So many playouts a move.
+    /// Playouts, with this number per move.
     Playouts(u32),
-    /// The small built-in network, and so many simulations a move.
+    /// The small built-in network, with this number of simulations per move.
     Network(u32),
 }
 
-/// Tests of `suites/basics` that Kosumi fails with the small built-in network and 60 simulations a move, by suite and number.
-/// With 100 simulations number 50 of `life_and_death` is right.
+/// Tests of `suites/basics` that Kosumi fails with the small built-in network and 60 simulations per move, by suite and
+/// number. With 100 simulations, number 50 of `life_and_death` is right.
 pub const NETWORK_FAILURES: &[(&str, &[u32])] = &[("tiny", &[70, 80, 90, 100, 150, 180])];
 
-/// Plays suites with Kosumi: one thread each, a fixed number of simulations, and instructions that every processor has,
-/// so that answers repeat on every machine.
+/// Runs suites with Kosumi. Each uses one thread, a fixed number of simulations, and instructions that every processor
+/// has, so that the responses are the same on every machine.
 ///
 /// # Errors
-/// The first file that is no suite, in words.
+/// Returns a message about the first file that is not a suite, or about the network if it cannot be read.
 pub fn play_kosumi(files: &[PathBuf], evaluation: Evaluation) -> Result<Vec<SuiteResult>, String> {
     let suites = files.iter().map(|path| Suite::read(path, Matching::Full)).collect::<Result<Vec<_>, _>>();
     let suites = suites.map_err(|error| error.to_string())?;
@@ -70,7 +69,8 @@ pub fn play_kosumi(files: &[PathBuf], evaluation: Evaluation) -> Result<Vec<Suit
     play(&suites, &Threads { make }, options, Part::Alone, &|_, _| {}).map_err(|error| error.to_string())
 }
 
-/// What was not as the suites and the known failures expect it, in words; set-up that was refused included.
+/// Returns messages about all results that differ from the suites' expectations and the known failures, including
+/// set-up commands that failed.
 pub fn surprises(results: &[SuiteResult], known_failures: &[(&str, &[u32])]) -> Vec<String> {
     let mut surprises = Vec::new();
     for suite in results {

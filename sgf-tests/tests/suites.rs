@@ -1,4 +1,4 @@
-//! The suites that must pass.
+//! Tests of the suites that must pass.
 
 use kosumi_tools::regress::SuiteResult;
 use sgf_tests::{Evaluation, NETWORK_FAILURES, files, play_kosumi, surprises};

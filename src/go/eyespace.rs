@@ -1,49 +1,51 @@
-//! Life and death of enclosed groups, by reading everything that can happen inside their eyes.
+//! Life and death of enclosed groups, read exhaustively inside their eyes.
 //!
 //! A group is *enclosed* if all liberties of its chains lie in regions that only these chains surround, and these
-//! regions have few points together: a straight three, a bulky five, two by three with a stone inside. Such a group
-//! has nothing to hope for outside and little room inside, so its fate can be read exactly, where playouts guess.
-//! Unconditional life ([`safety`](crate::safety)) is the special case in which the owner need not answer.
+//! regions have few points in total: a straight three, a bulky five, two by three with a stone inside. Such a group has
+//! no liberties outside and little space inside, so its fate can be read exactly, whereas playouts would only estimate
+//! it. Unconditional life ([`safety`](crate::safety)) is the special case in which the owner need not answer.
 //!
-//! Nothing that hangs on a ko is decided: who wins a ko is decided elsewhere on the board.
+//! A fate that depends on a ko is not decided, because the rest of the board decides who wins the ko.
 
 use crate::board::{Board, Cell, Color, Key, Point};
 use crate::safety::Life;
 use std::collections::HashMap;
 
-/// What becomes of stones, as far as it can be read.
+/// Fate of stones, as far as it can be read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fate {
-    /// They are not captured even if the opponent plays first, seki included.
+    /// The stones are not captured even if the opponent plays first. This includes seki.
     Alive,
-    /// They are captured even if their owner plays first.
+    /// The stones are captured even if their owner plays first.
     Dead,
-    /// Who plays first decides.
+    /// The side that plays first decides.
     Unsettled,
-    /// It hangs on a ko or on what is outside, or there is too much to read.
+    /// The fate depends on a ko or on stones outside, or reading it would take too long.
     Unknown,
 }
 
-/// An enclosed group and what becomes of it.
+/// An enclosed group with the fates of its chains and of the opponent's chains inside.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Enclosed {
-    /// The anchors of its chains, and their fates.
+    /// Anchors of the group's chains, with their fates.
     pub chains: Vec<(Point, Fate)>,
-    /// The anchors of the opponent's chains in its eyes, and their fates.
+    /// Anchors of the opponent's chains in the group's eyes, with their fates.
     pub intruders: Vec<(Point, Fate)>,
 }
 
-/// Larger eyes are not read: nearly all of them live.
+/// Largest total size of the eyes that is read, in points. Nearly all larger eyes live.
 const MAX_POINTS: usize = 7;
-/// Positions after which a group is given up. Seven points have 2,187 fillings.
+/// Number of positions after which reading is given up. Seven points have 2,187 fillings.
 const MAX_POSITIONS: u32 = 20_000;
-/// Longest line that is read.
+/// Longest line that is read, in plies.
 const MAX_DEPTH: usize = 100;
 
-/// The group of the chain at `point` and its fate; `None` if it is not enclosed or its eyes are too large.
+/// Returns the group of the chain at `point` and its fate, or `None` if the group is not enclosed or its eyes are too
+/// large.
 ///
-/// `is_held`: will this stone of the opponent, outside, stay for sure? A group is called dead only if no other
-/// stones enclose it. `suicide`: may a player remove own chains of two or more stones?
+/// `is_held` states whether a stone of the opponent outside the group is certain to stay on the board. A group is
+/// called dead only if all stones that enclose it are. `suicide` states whether a side may remove its own chains of two
+/// or more stones.
 pub fn read(board: &Board, point: Point, suicide: bool, is_held: impl Fn(Point) -> bool) -> Option<Enclosed> {
     let color = board.cell(point).color()?;
     let group = Group::of(board, point, color)?;
@@ -52,7 +54,7 @@ pub fn read(board: &Board, point: Point, suicide: bool, is_held: impl Fn(Point) 
     let mut chains = Vec::new();
     for &anchor in &group.anchors {
         reader.target = anchor;
-        // A ko is lost where life is to be shown, and won where death is.
+        // A ko counts as lost where life must be proved, and as won where death must be proved.
         let fate = if reader.ask(board, Goal::Survive, color.opponent(), false) == Some(true) {
             Fate::Alive
         } else if !can_die {
@@ -87,18 +89,18 @@ pub fn read(board: &Board, point: Point, suicide: bool, is_held: impl Fn(Point) 
     Some(Enclosed { chains, intruders })
 }
 
-/// Chains and the regions that they alone surround.
+/// Chains with the regions that they alone surround.
 #[derive(Debug)]
 struct Group {
     anchors: Vec<Point>,
-    /// Empty points, and stones of the opponent among them.
+    /// Points of the regions: empty points and stones of the opponent among them.
     inside: Vec<Point>,
     /// Stones of the opponent around the group.
     outside: Vec<Point>,
 }
 
 impl Group {
-    /// The enclosed group of a chain.
+    /// Returns the enclosed group of a chain, or `None` if the chain is not enclosed.
     fn of(board: &Board, point: Point, color: Color) -> Option<Group> {
         let own = Cell::from(color);
         let mut group = Group { anchors: vec![board.anchor(point)], inside: Vec::new(), outside: Vec::new() };
@@ -109,7 +111,7 @@ impl Group {
                 match board.cell(neighbour) {
                     Cell::Empty => group.add_region(board, neighbour, own)?,
                     cell if cell == own || cell == Cell::Border => {}
-                    // Stones of the opponent stand in an eye or around the group: what is around is large.
+                    // Stones of the opponent lie in an eye or around the group. A region around the group is large.
                     _ => {
                         let before = (group.anchors.len(), group.inside.len());
                         if group.add_region(board, neighbour, own).is_none() {
@@ -128,7 +130,7 @@ impl Group {
         Some(group)
     }
 
-    /// Adds the region of a point and the chains around it; `None` if that is too much.
+    /// Adds the region of a point and the chains around it. Returns `None` if the regions become too large.
     fn add_region(&mut self, board: &Board, start: Point, own: Cell) -> Option<()> {
         if self.inside.contains(&start) {
             return Some(());
@@ -155,14 +157,14 @@ impl Group {
         Some(())
     }
 
-    /// The anchors of the opponent's chains in the eyes.
+    /// Anchors of the opponent's chains in the eyes.
     fn intruders(&self, board: &Board) -> Vec<Point> {
         let is_anchor = |point: &Point| board.cell(*point) != Cell::Empty && board.anchor(*point) == *point;
         self.inside.iter().copied().filter(is_anchor).collect()
     }
 }
 
-/// What the owner of the group wants.
+/// Goal of the group's owner.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Goal {
     /// The target is not captured.
@@ -171,18 +173,18 @@ enum Goal {
     Capture(Point),
 }
 
-/// Answers questions about one chain of a group. Play is confined to where the group stands and its eyes are.
+/// Reads the fate of one chain of a group. Play is confined to the points of the group and its eyes.
 #[derive(Debug)]
 struct Reader {
     target: Point,
     color: Color,
     playable: Vec<Point>,
     suicide: bool,
-    /// The answer where a ko or a repetition would decide.
+    /// Result where a ko or a repetition would decide.
     if_ko: bool,
     known: HashMap<(Goal, Key, Color, u8), bool>,
     path: Vec<Key>,
-    /// Read so far, in all questions.
+    /// Number of positions read so far, over all queries.
     positions: u32,
     life: Life,
 }
@@ -203,18 +205,18 @@ impl Reader {
         }
     }
 
-    /// Does the owner reach the goal if `mover` plays first? `None` if there is too much to read.
+    /// Whether the owner reaches the goal if `mover` plays first, or `None` if reading would take too long.
     fn ask(&mut self, board: &Board, goal: Goal, mover: Color, if_ko: bool) -> Option<bool> {
         let mut board = *board;
-        board.pass(); // An old ko is none of this group's.
+        board.pass(); // An existing ko does not concern this group.
         self.if_ko = if_ko;
         self.known.clear();
         self.path.clear();
         self.is_reached(&board, goal, mover, 0)
     }
 
-    /// Answers that a repetition gave are remembered like others. That errs only towards `if_ko`, which is the
-    /// side that nothing is concluded from.
+    /// Results that depend on a repetition are stored like others. They can err only towards `if_ko`, the result from
+    /// which nothing is concluded.
     fn is_reached(&mut self, board: &Board, goal: Goal, mover: Color, passes: u8) -> Option<bool> {
         if board.cell(self.target) != Cell::from(self.color) {
             return Some(false);
@@ -251,11 +253,11 @@ impl Reader {
 
     fn try_moves(&mut self, board: &Board, goal: Goal, mover: Color, passes: u8) -> Option<bool> {
         let wanted = mover == self.color;
-        // A position that was met before ends a line, but lines of many captures can be long all the same.
+        // A repeated position ends a line, but lines with many captures can be long nevertheless.
         if self.path.len() >= MAX_DEPTH {
             return None;
         }
-        // On the heap: the stack of a thread does not hold a board for every move of a line.
+        // Boxed, because the stack of a thread cannot hold a board for every move of a line.
         let mut after = Box::new(*board);
         self.path.push(board.key());
         let mut answer = Some(!wanted);
@@ -273,7 +275,7 @@ impl Reader {
                 }
             }
         }
-        // To pass is the last resort.
+        // A pass is tried last.
         if answer == Some(!wanted) {
             answer = self.is_reached(board, goal, mover.opponent(), passes + 1);
         }
@@ -287,7 +289,7 @@ mod tests {
     use super::*;
     use crate::safety;
 
-    /// The fate of Black's largest chain.
+    /// Returns the fate of Black's largest chain.
     fn black(drawing: &str) -> Option<Fate> {
         let board: Board = drawing.parse().expect("drawing");
         let largest = board.stones().filter(|&(_, color)| color == Color::Black);
@@ -298,7 +300,7 @@ mod tests {
         Some(fate)
     }
 
-    /// The rows of an eye at the bottom of a board that is White's otherwise.
+    /// Returns the fate of Black's group, given the bottom rows of a board that is White's otherwise.
     fn eye(rows: &str) -> Option<Fate> {
         let top = "\nO . O . O O O\nO O O O O O O\n";
         black(&(top.to_owned() + rows))
@@ -334,11 +336,11 @@ mod tests {
     fn only_enclosed_groups_are_read() {
         assert_eq!(eye("XXXX.OO\nX..XOOO\nXXXXOOO"), None, "a liberty outside");
         assert_eq!(eye("XXXXXXO\nX.....X\nX.....X\nXXXXXXX"), None, "too large");
-        // White's stones around the eye have one eye themselves: nobody can be called dead.
+        // White's stones around the eye have only one eye themselves, so neither group can be called dead.
         assert_eq!(black("O.OOO\nOOOOO\nOXXXX\nOX..X\nOXXXX"), Some(Fate::Unknown));
     }
 
-    /// The fates of White's chains in the eyes of Black's largest group, from the lower left on.
+    /// Returns the fates of White's chains in the eyes of Black's group, from the lower left on.
     fn intruders(rows: &str) -> Vec<Fate> {
         let board: Board = ("O . O . O O O\nO O O O O O O\n".to_owned() + rows).parse().expect("drawing");
         let wall = board.stones().find(|&(_, color)| color == Color::Black).expect("a black stone").0;

@@ -1,64 +1,64 @@
-//! The key of a node in the search graph: two histories share it only if nothing that matters differs.
+//! Keys of the nodes in the search graph. Two histories share a key only if they do not differ in anything relevant.
 //!
-//! The *state key* holds what the next moves depend on at once: stones, side to move, consecutive passes, the
-//! simple-ko point or the set of points that superko forbids here, rules and komi, who has taken the button, and
-//! under territory scoring the difference in prisoners. Where the position could come back soon, what happened
-//! before matters to later superko bans too, and the key of the previous position is folded in: such nodes are
-//! shared only by the same sequence of moves. Everywhere else, the past is forgotten and transpositions meet.
+//! The *state key* covers everything that the next moves directly depend on: stones, side to move, consecutive passes,
+//! the simple-ko point or the set of points that superko forbids now, rules and komi, the owner of the button, and,
+//! under territory scoring, the difference in prisoners. If the position could recur soon, earlier positions also
+//! matter for later superko bans. In that case the key of the previous position is folded in, and only the same
+//! sequence of moves shares the node. In all other cases the history is forgotten and transpositions share a node.
 //!
-//! CITE: David Wu, KataGo's graph hash with its repetition bound (`docs/GraphSearch.md`, 2022). Unlike there, a
-//! game under simple ko always forgets: nothing but the ko point depends on the past, and true cycles are ended
-//! by the search when it meets a node of its own path again.
+//! CITE: David Wu, KataGo's graph hash with its repetition bound (`docs/GraphSearch.md`, 2022). In contrast to KataGo,
+//! a game under simple ko always forgets its history, because only the ko point depends on the past. The search ends
+//! true cycles when it meets a node of its own path again.
 
 use crate::board::{Board, Color, Key, Move, Point, PointSet};
 use crate::rng::mix;
 use crate::rules::{KoRule, Rules, Scoring};
 
-/// After a move whose chain and adjoining empty regions have together more points than this, the history is
-/// forgotten: the position cannot repeat within so many moves.
+/// Bound on the size of a chain with its adjoining empty regions, in points. After a move for which it is exceeded, the
+/// history is forgotten, because the position cannot recur within this number of moves.
 pub const REPETITION_BOUND: usize = 11;
 
-/// Do positions that were reached by different moves share a node?
+/// Whether positions that were reached by different moves share a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Sharing {
-    /// Yes: the search is over a graph.
+    /// Positions share nodes: the search is over a graph.
     #[default]
     Graph,
-    /// Never: every sequence of moves has a node of its own, and the search is over a tree.
+    /// Every sequence of moves has its own node: the search is over a tree.
     Tree,
 }
 
-/// A salt for everything that is constant in a game: rules and komi.
+/// Returns a salt for everything that is constant in a game: rules and komi.
 pub fn rules_salt(rules: Rules, komi: f32) -> Key {
     let code = mix(rules.code() | 1 << 63);
     let high = mix(code ^ u64::from(komi.to_bits()));
     Key(u128::from(high) << 64 | u128::from(mix(high ^ code)))
 }
 
-/// What the next moves and the result depend on at once.
+/// State that the next moves and the result directly depend on.
 #[derive(Clone, Copy, Debug)]
 pub struct State<'b> {
-    /// What is constant in the game, see [`rules_salt`].
+    /// Salt of what is constant in the game, see [`rules_salt`].
     pub salt: Key,
-    /// The rules.
+    /// Rules of the game.
     pub rules: Rules,
     /// The stones.
     pub board: &'b Board,
-    /// Whose turn it is.
+    /// Side to move.
     pub to_move: Color,
-    /// Consecutive passes.
+    /// Number of consecutive passes.
     pub passes: u8,
-    /// Who has taken the button.
+    /// Side that has taken the button, if any.
     pub button: Option<Color>,
 }
 
 impl State<'_> {
-    /// The key of the state. `banned` are the points that only superko forbids.
+    /// Returns the key of the state. `banned` are the points that only superko forbids.
     pub fn key(self, banned: impl Iterator<Item = Point>) -> Key {
         let zobrist = self.board.zobrist();
         let mut key = self.board.key() ^ self.salt ^ zobrist.side(self.to_move) ^ zobrist.passes(self.passes);
         if self.rules.scoring == Scoring::Territory {
-            // The same stones are worth more to whoever has taken more prisoners on the way.
+            // The same stones are worth more to the side that has taken more prisoners.
             let lost = |color| i64::from(self.board.prisoners(color));
             let lead = lost(Color::White) - lost(Color::Black);
             if lead != 0 {
@@ -66,7 +66,7 @@ impl State<'_> {
             }
         }
         if let Some(color) = self.button {
-            // Half a point, and who may still take it.
+            // The button is worth half a point and cannot be taken again.
             key ^= mixed(color as u64 | 1 << 62);
         }
         if self.rules.ko == KoRule::Simple
@@ -79,13 +79,14 @@ impl State<'_> {
     }
 }
 
-/// 128 bits that depend on all bits of a number.
+/// Returns 128 bits that depend on all bits of a number.
 fn mixed(number: u64) -> Key {
     let high = mix(number);
     Key(u128::from(high) << 64 | u128::from(mix(high)))
 }
 
-/// The node key after `mv` led from a node with key `previous` to `board` with the given state key.
+/// Returns the key of the node that `mv` leads to from a node with key `previous`. `board` is the position after the
+/// move and `state` its state key.
 pub fn next_key(sharing: Sharing, rule: KoRule, previous: Key, mv: Move, board: &Board, state: Key) -> Key {
     let forgets = match sharing {
         Sharing::Tree => false,
@@ -95,7 +96,7 @@ pub fn next_key(sharing: Sharing, rule: KoRule, previous: Key, mv: Move, board: 
     if forgets { state } else { fold(previous, state) }
 }
 
-/// A key that depends on both, and on their order.
+/// Combines two keys. The result depends on their order.
 fn fold(previous: Key, state: Key) -> Key {
     let (high, low) = ((previous.0 >> 64) as u64, previous.0 as u64);
     let folded_low = mix(low ^ high.rotate_left(32));
@@ -103,14 +104,15 @@ fn fold(previous: Key, state: Key) -> Key {
     Key((u128::from(folded_high) << 64 | u128::from(folded_low)).wrapping_add(state.0))
 }
 
-/// Does it take more than [`REPETITION_BOUND`] moves for this position to come back, seen from the stone just
-/// placed on `point`?
+/// Whether this position needs more than [`REPETITION_BOUND`] moves to recur, judged by the stone just placed on
+/// `point`.
 ///
-/// For a repetition that stone must be captured and played again. Its chain has S stones, the empty regions
-/// around it have E points: all of them must be filled before the capture, so at least S + E − 1 moves pass.
+/// For a repetition, this stone must be captured and played again. If its chain has S stones and the empty regions
+/// around it have E points, all of these points must be filled before the capture, so a repetition takes at least S + E
+/// − 1 moves.
 fn cannot_repeat_soon(board: &Board, point: Point) -> bool {
     if board.cell(point).color().is_none() {
-        // A suicide: the stone is gone already.
+        // The move was a suicide, so the stone is no longer on the board.
         return false;
     }
     let mut count = board.chain_len(point);
@@ -160,7 +162,7 @@ mod tests {
 
     #[test]
     fn stones_and_room_decide_whether_a_position_can_come_back() {
-        // One stone and ten empty points: 11, not more than the bound.
+        // One stone and ten empty points: 11 points do not exceed the bound.
         check(
             ". . . . . .
              X . . . . .",

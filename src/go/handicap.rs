@@ -1,14 +1,14 @@
-//! Where fixed handicap stones go, and which points a drawn board marks.
+//! Points of fixed handicap stones, and star points of a board.
 
 use crate::board::{BoardSize, Point};
 
-/// The points of a fixed handicap of `stones`, in the order of the table in the GTP specification: lower left,
-/// upper right, upper left, lower right, then left and right, bottom and top, and the centre for odd numbers.
-/// `None` if this size has no such handicap: fewer than two stones, more than four on a side of 7 or of even
-/// length, more than nine, or a side below 7.
+/// Returns the points of a fixed handicap of `stones`, in the order of the table in the GTP specification: lower left,
+/// upper right, upper left, lower right, then left and right, bottom and top, and the centre for odd numbers. Returns
+/// `None` if this size has no such handicap: fewer than two stones, more than nine, more than four if a side is 7 or of
+/// even length, or a side below 7.
 ///
-/// The points lie on the fourth line from a length of 13 up, and on the third line of shorter sides. Engines
-/// disagree about 12 only: GNU Go uses the fourth line there, KataGo the third, as here.
+/// The points lie on the fourth line of sides from a length of 13 on, and on the third line of shorter sides. Engines
+/// disagree only about 12: GNU Go uses the fourth line there, KataGo and Kosumi the third.
 pub fn fixed_handicap(size: BoardSize, stones: usize) -> Option<Vec<Point>> {
     let (columns, rows) = (size.columns(), size.rows());
     let has_middle = |side: usize| side >= 9 && side % 2 == 1;
@@ -45,7 +45,7 @@ pub fn fixed_handicap(size: BoardSize, stones: usize) -> Option<Vec<Point>> {
     Some(points)
 }
 
-/// The marked points of a drawn board: those of fixed handicap, the middles of the sides on large boards only.
+/// Returns the star points of a board: those of fixed handicap. Only large boards include the middles of the sides.
 pub fn star_points(size: BoardSize) -> Vec<Point> {
     let most = if size.columns().min(size.rows()) >= 13 { 9 } else { 5 };
     [most, 4].into_iter().find_map(|stones| fixed_handicap(size, stones)).unwrap_or_default()

@@ -1,22 +1,22 @@
-//! Superko: which positions have been on the board, and would a move bring one of them back?
+//! Superko: records the positions that have been on the board and detects moves that would repeat one of them.
 //!
-//! The one place where repetition is decided. [`History`] holds the game, [`LineHistory`] the line that a search
-//! has played on top of it; a question is always asked of both.
+//! Repetition is decided only in this module. [`History`] holds the positions of a game, and [`LineHistory`] those of a
+//! line that a search has played on top of it. A query always consults both.
 //!
-//! What is stored for a position depends on the rule: PSK stores the stones; SSK the stones and the side to move;
-//! NSSK the stones and the player that created them, and only for plays. A move is forbidden if what it would
-//! store is there already.
+//! The entry stored for a position depends on the rule. Positional superko (PSK) stores the stones. Situational superko
+//! (SSK) stores the stones and the side to move. Natural situational superko (NSSK) stores the stones and the side that
+//! created them, and only for plays. A move is forbidden if its entry is already stored.
 //!
-//! Where the rules have a button, whether it has been taken is part of every position: after it has been taken, no
-//! earlier position can be repeated. (KataGo clears its history at that moment, which is equivalent.)
+//! If the rules have a button, the state of the button (free or taken) is part of every entry. After it has been taken,
+//! no earlier position can be repeated. (KataGo clears its history at that moment, which is equivalent.)
 //!
-//! **The common move pays nothing.** Two exact filters stand before the hash set:
+//! **The common move is cheap.** Two exact filters precede the hash set:
 //!
-//! 1. A move that leaves its stone on the board can only recreate a position in which its own point already held
-//!    a stone of its colour. The point is empty now, so that stone has been lifted since. Points from which no
-//!    stone of the colour was ever lifted need no further question: before the first capture of a game, that is
-//!    all of them. (A suicide leaves its point empty, so it is always asked.)
-//! 2. The earlier position has the same number of stones: a table counts positions by their number of stones.
+//! 1. A move that leaves its stone on the board can only recreate a position in which its point already held a stone of
+//!    its colour. The point is empty now, so that stone has been lifted since. If no stone of the colour was ever
+//!    lifted from the point, no further test is needed. Before the first capture of a game, this holds for all points.
+//!    (A suicide leaves its point empty, so it is always tested.)
+//! 2. The earlier position has the same number of stones. A table counts the positions by their number of stones.
 
 use crate::board::{Board, ByColor, Cell, Color, Key, MAX_AREA, Move, Point, PointMap, PointSet};
 use crate::rules::KoRule;
@@ -24,7 +24,7 @@ use hashbrown::HashMap;
 use smallvec::SmallVec;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// Keys are random already: the low half is the hash.
+/// A hasher for keys, which are random already: the low half of the key is the hash.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KeyHasher(u64);
 
@@ -34,7 +34,7 @@ impl Hasher for KeyHasher {
     }
 
     fn write(&mut self, _bytes: &[u8]) {
-        // Only u128 keys are hashed with this hasher, see write_u128.
+        // Only u128 keys are hashed with this hasher, see `write_u128`.
         debug_assert!(false, "only keys are hashed here");
     }
 
@@ -44,10 +44,10 @@ impl Hasher for KeyHasher {
     }
 }
 
-/// Tells positions after the button was taken from those before. Like the Zobrist keys, it never changes.
+/// Distinguishes positions after the button was taken from those before. Like the Zobrist keys, it must never change.
 const BUTTON_TAKEN: Key = Key(0x9d3c_51f2_0b7e_a648_c15e_72d9_3fa4_0e8b);
 
-/// What the rule stores for the position that a move of `mover` leads to; `None` if it stores nothing.
+/// Returns the entry that the rule stores for the position after a move of `mover`, or `None` if it stores nothing.
 #[inline]
 fn entry(
     rule: KoRule,
@@ -67,43 +67,43 @@ fn entry(
     }
 }
 
-/// A move that has been played, as a history records it.
+/// A move that has been played, as the history records it.
 #[derive(Clone, Copy, Debug)]
 pub struct Played<'m> {
-    /// The player.
+    /// Side that moved.
     pub mover: Color,
     /// The move.
     pub mv: Move,
-    /// The stones that it removed: captures, or the own chain after a suicide.
+    /// Stones that the move removed: captures, or the own chain after a suicide.
     pub lifted: &'m [Point],
-    /// Their colour.
+    /// Colour of the lifted stones.
     pub lifted_color: Color,
-    /// Has the button been taken, by this move or before it?
+    /// Whether the button has been taken, by this move or before it.
     pub is_button_taken: bool,
 }
 
 impl Played<'_> {
-    /// What the rule stores for the position after the move.
+    /// Returns the entry that the rule stores for the position after the move.
     fn entry(&self, rule: KoRule, board: &Board) -> Option<Key> {
         entry(rule, board, board.key(), self.mover, self.mv == Move::Pass, self.is_button_taken)
     }
 }
 
-/// The positions of a game.
+/// Positions of a game.
 #[derive(Clone, Debug)]
 pub struct History {
     rule: KoRule,
-    /// How often each entry is there: a tolerant game may repeat positions, and undo must take back one of them.
+    /// Multiplicity of each entry. A tolerant game may repeat positions, and undo must remove only one of them.
     positions: HashMap<u128, u32, BuildHasherDefault<KeyHasher>>,
     /// Number of entries by number of stones.
     by_stones: Box<[u32; MAX_AREA + 1]>,
-    /// How many stones of each colour were lifted from each point.
+    /// Number of stones of each colour that were lifted from each point.
     lifted: ByColor<PointMap<u32>>,
     lifted_points: ByColor<PointSet>,
 }
 
 impl History {
-    /// The history of a game that starts at `board` with `to_move` to play.
+    /// Creates the history of a game that starts at `board` with `to_move` to play.
     pub fn new(rule: KoRule, board: &Board, to_move: Color) -> History {
         let mut history = History {
             rule,
@@ -112,22 +112,22 @@ impl History {
             lifted: ByColor::new(PointMap::filled(0), PointMap::filled(0)),
             lifted_points: ByColor::default(),
         };
-        // Nobody created the first position by a play, so NSSK does not store it.
+        // No play created the first position, so NSSK does not store it.
         history.add(entry(rule, board, board.key(), to_move.opponent(), true, false), board.stone_count());
         history
     }
 
-    /// The rule that is applied.
+    /// Ko rule of the history.
     pub fn rule(&self) -> KoRule {
         self.rule
     }
 
-    /// Number of different entries.
+    /// Number of distinct entries.
     pub fn len(&self) -> usize {
         self.positions.len()
     }
 
-    /// Is nothing stored?
+    /// Whether nothing is stored.
     pub fn is_empty(&self) -> bool {
         self.positions.is_empty()
     }
@@ -143,7 +143,7 @@ impl History {
         self.by_stones[stones] > 0 && self.positions.contains_key(&entry.0)
     }
 
-    /// Records a move that has been played: `board` is the position after it.
+    /// Records a move that has been played. `board` is the position after it.
     pub fn push(&mut self, board: &Board, played: Played<'_>) {
         let Played { lifted, lifted_color, .. } = played;
         self.add(played.entry(self.rule, board), board.stone_count());
@@ -153,7 +153,7 @@ impl History {
         }
     }
 
-    /// Takes back the latest [`History::push`], given the same arguments.
+    /// Undoes the latest [`History::push`], given the same arguments.
     pub fn pop(&mut self, board: &Board, played: Played<'_>) {
         let Played { lifted, lifted_color, .. } = played;
         if let Some(key) = played.entry(self.rule, board) {
@@ -174,8 +174,8 @@ impl History {
         }
     }
 
-    /// Would `color`'s play on an empty point of `board`, reached through the game and then `line`, repeat what
-    /// the rule forbids?
+    /// Whether a play of `color` on an empty point of `board` would be a repetition that the rule forbids. `board` is
+    /// the position after the game and then `line`.
     #[inline]
     pub fn would_repeat(
         &self,
@@ -209,8 +209,8 @@ impl History {
         })
     }
 
-    /// The empty points where `color`'s play is forbidden by superko alone, among those it would otherwise be
-    /// allowed to play; `suicide` says whether that includes suicide.
+    /// Returns the empty points that superko alone forbids to `color`. `suicide` states whether the rules allow
+    /// suicide, so that suicides can be among these points.
     pub fn banned(
         &self,
         line: Option<&LineHistory>,
@@ -242,7 +242,7 @@ impl History {
     }
 }
 
-/// The positions of a line played on top of a game; cheap to reset.
+/// Positions of a line played on top of a game. It is cheap to reset.
 #[derive(Clone, Debug)]
 pub struct LineHistory {
     entries: Vec<(Key, u16)>,
@@ -258,7 +258,7 @@ impl Default for LineHistory {
 }
 
 impl LineHistory {
-    /// An empty line.
+    /// Creates an empty history.
     pub fn new() -> LineHistory {
         LineHistory {
             entries: Vec::new(),
@@ -267,7 +267,7 @@ impl LineHistory {
         }
     }
 
-    /// Back to the empty line.
+    /// Removes all positions.
     pub fn clear(&mut self) {
         for (_, stones) in self.entries.drain(..) {
             self.by_stones[usize::from(stones)] = 0;
@@ -275,7 +275,7 @@ impl LineHistory {
         self.lifted = ByColor::default();
     }
 
-    /// Records a move that has been played under `rule`; see [`History::push`].
+    /// Records a move that has been played under `rule`. See [`History::push`].
     pub fn push(&mut self, rule: KoRule, board: &Board, played: Played<'_>) {
         let Played { lifted, lifted_color, .. } = played;
         if let Some(key) = played.entry(rule, board) {

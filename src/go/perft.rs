@@ -1,12 +1,12 @@
-//! Exhaustive counts that are known from elsewhere: the proof that the rules kernel is right.
+//! Exhaustive counts that are known from other sources, to verify the implementation of the rules.
 //!
-//! Every count here has been published or was computed by independent programs, so one wrong capture, suicide or
-//! repetition anywhere shows. Nothing here is used in play, and nothing prints.
+//! Every count here has been published or was computed by independent programs, so a single error in captures, suicide
+//! or repetition becomes visible. Nothing here is used in play, and nothing prints.
 //!
 //! | function | counts | known from |
 //! |---|---|---|
 //! | [`positions`] | positions where every chain has a liberty | Tromp and Farnebäck, OEIS A094777, A102620 |
-//! | [`edges`] | the same through [`Board`], and the plays from all of them | Farnebäck's game graphs |
+//! | [`edges`] | positions as above, but through [`Board`], and all plays from them | Farnebäck's game graphs |
 //! | [`sequences`] | alternating sequences of moves, passes included | the "perft" of chess programs |
 //! | [`games`] | games under positional superko | Tromp and Farnebäck |
 //!
@@ -17,18 +17,18 @@ use crate::game::Game;
 use hashbrown::HashMap;
 use rayon::prelude::*;
 
-/// Number of legal positions of a board; `None` if it does not fit in 128 bits, as from 9×10 on.
+/// Returns the number of legal positions of a board, or `None` if it does not fit in 128 bits, as from 9×10 on.
 ///
-/// Nothing of [`Board`] takes part: the board is filled point by point, row by row, and what counts about the
-/// points so far is only their border, that is the latest stone or gap in every column, which of these
-/// stones are connected, and which chains have a liberty. Borders that agree are counted together, also those that
-/// agree after a change of colours, so time and memory grow with the number of borders and not of positions:
-/// about five times with every column of the shorter side (100,000 borders for eight). 9×9 takes a minute.
+/// The computation is independent of [`Board`]. It fills the board point by point, row by row. The points filled so far
+/// matter only through their border: the latest stone or gap in every column, the connections between these stones, and
+/// the chains that have a liberty. Equal borders are counted together, also those that are equal after a swap of
+/// colours. Time and memory therefore grow with the number of borders and not of positions: about fivefold with every
+/// column of the shorter side (100,000 borders for eight columns). 9×9 takes a minute.
 ///
 /// CITE: Tromp and Farnebäck, "Combinatorics of Go", on counting legal positions by dynamic programming.
 pub fn positions(size: BoardSize) -> Option<u128> {
     let (width, height) = (size.columns().min(size.rows()), size.columns().max(size.rows()));
-    // Before the first row everything is as if off the board.
+    // Before the first row, the row above is off the board.
     let mut counts: HashMap<Border, u128> = HashMap::new();
     counts.insert(Border::EDGE, 1);
     for _ in 0..height {
@@ -48,7 +48,7 @@ pub fn positions(size: BoardSize) -> Option<u128> {
     counts.iter().filter(|(border, _)| border.is_alive()).try_fold(0u128, |sum, (_, &n)| sum.checked_add(n))
 }
 
-/// The border of a partly filled board, one byte for every column.
+/// Border of a partly filled board, one byte for every column.
 ///
 /// ```text
 ///   0        off the board
@@ -63,13 +63,14 @@ const GAP: u8 = 1;
 const STONE: u8 = 0x80;
 const WHITE: u8 = 0x40;
 const LIBERTY: u8 = 0x20;
-/// A chain number that no counted chain has.
+/// Chain number that no counted chain has.
 const NEW_CHAIN: u8 = 0x1f;
 
 impl Border {
     const EDGE: Border = Border([0; crate::board::MAX_SIDE]);
 
-    /// The border after the next point, in `column`, has been filled; `None` if that leaves a chain dead.
+    /// Returns the border after the next point, in `column`, has been filled, or `None` if that leaves a chain without
+    /// liberties.
     fn filled(mut self, width: usize, column: usize, cell: Option<Color>) -> Option<Border> {
         let cells = &mut self.0[..width];
         let above = cells[column];
@@ -96,12 +97,13 @@ impl Border {
             }
         }
         cells[column] = merged;
-        // The stone above leaves the border: an enemy chain that ends here must have had its liberty.
+        // The stone above leaves the border. If it was the last stone of an enemy chain there, this chain must have a
+        // liberty.
         let cut_off = above & STONE != 0 && !own(above) && !cells.contains(&above);
         if cut_off && above & LIBERTY == 0 { None } else { Some(self.normalized(width)) }
     }
 
-    /// The same with chains numbered in order and the first stone black, so that borders that have as many
+    /// Returns the border with chains numbered in order and the first stone black, so that borders with equally many
     /// continuations are equal.
     fn normalized(mut self, width: usize) -> Border {
         let mut numbers = [u8::MAX; 32];
@@ -128,21 +130,21 @@ impl Border {
     }
 }
 
-/// Legal positions of a board and the plays from all of them, by either colour, without any ko rule.
+/// Number of legal positions of a board and of the plays from them, by either colour and without any ko rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Edges {
-    /// Legal positions.
+    /// Number of legal positions.
     pub positions: u64,
-    /// Allowed plays.
+    /// Number of allowed plays.
     pub edges: u64,
-    /// Suicides of two or more stones, allowed or not.
+    /// Number of suicides of two or more stones, allowed or not.
     pub multi_stone_suicides: u64,
-    /// Suicides of a single stone; never among the edges.
+    /// Number of suicides of a single stone. They are never counted as edges.
     pub single_stone_suicides: u64,
 }
 
-/// Goes through all fillings of the board (3 to the power of its area: 12 points take about a second) and asks
-/// [`Board`] about every point of the legal ones; `suicide` says whether edges include multi-stone suicide.
+/// Enumerates all fillings of the board (3 to the power of its area: 12 points take about a second) and tests every
+/// point of the legal ones with [`Board`]. `suicide` states whether edges include multi-stone suicide.
 pub fn edges(size: BoardSize, suicide: bool) -> Edges {
     let mut counts = Edges::default();
     for_each_position(size, |board| {
@@ -172,24 +174,24 @@ fn for_each_position(size: BoardSize, mut visit: impl FnMut(&Board)) {
         if let Ok(board) = Board::from_stones(size, stones) {
             visit(&board);
         }
-        // Count up in base three.
+        // Counts up in base three.
         let Some(digit) = filling.iter().position(|&cell| cell != Cell::White) else { return };
         filling[..digit].fill(Cell::Empty);
         filling[digit] = if filling[digit] == Cell::Empty { Cell::Black } else { Cell::White };
     }
 }
 
-/// Sequences of one length.
+/// Counts of the sequences of one length.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
-    /// All sequences of this length.
+    /// Number of all sequences of this length.
     pub sequences: u64,
-    /// Those among them that end with the two passes that end a game.
+    /// Number of these sequences that end with the two passes that end a game.
     pub finished: u64,
 }
 
-/// Counts the sequences of 0, 1, … `depth` moves that can be played from here, the players alternating and
-/// passes included. A sequence ends with two consecutive passes.
+/// Counts the sequences of 0, 1, … `depth` moves, including passes, that can be played from the current position with
+/// the sides alternating. A sequence ends with two consecutive passes.
 pub fn sequences(game: &Game, depth: usize) -> Vec<Counts> {
     let mut counts = vec![Counts::default(); depth + 1];
     count_sequences(&mut game.clone(), &mut counts);
@@ -205,7 +207,7 @@ fn count_sequences(game: &mut Game, counts: &mut [Counts]) {
     }
     let color = game.to_move();
     if let [last] = deeper {
-        // The last move need not be played to be counted.
+        // The last move is counted without playing it.
         last.sequences += 1 + game.legal_points(color).len() as u64;
         last.finished += u64::from(game.passes() == 1);
         return;
@@ -222,25 +224,25 @@ fn count_sequences(game: &mut Game, counts: &mut [Counts]) {
     }
 }
 
-/// How many games there are on a board.
+/// Number of games on a board.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Games {
-    /// All of them.
+    /// Number of all games.
     pub total: u128,
-    /// By number of plays; passes are not counted.
+    /// Number of games by number of plays. Passes are not counted.
     pub by_moves: Vec<u128>,
 }
 
 /// Counts the games of up to `max_moves` plays under positional superko, from the empty board.
 ///
-/// Because a pass is free, either colour may make the next play, and a game is a path through the graph of
-/// positions that visits none twice; every path is the course of exactly one game in which nobody passes
-/// without need. All such paths are followed: 907 on three points, 2,098,407,841 on four, hopeless from there.
+/// Because a pass is free, either colour may make the next play. A game is therefore a path through the graph of
+/// positions that visits no position twice. Every path corresponds to exactly one game without unnecessary passes. All
+/// paths are followed: 907 on three points and 2,098,407,841 on four. Larger boards are infeasible.
 ///
 /// CITE: Tromp and Farnebäck, "Combinatorics of Go", on the number of games.
 pub fn games(size: BoardSize, suicide: bool, max_moves: usize) -> Games {
     let (graph, empty) = game_graph(size, suicide);
-    // Paths of a few moves are the branches that are then followed in parallel.
+    // The paths of this number of moves are then continued in parallel.
     const TRUNK: usize = 6;
     let mut by_moves = Vec::new();
     let mut paths = vec![vec![empty]];
@@ -269,7 +271,7 @@ fn count_at(by_moves: &mut Vec<u128>, moves: usize, n: u128) {
     }
 }
 
-/// The legal positions of a board as numbers, to which others each leads by one play, and the number of the
+/// Returns the graph of legal positions, as the indices of the positions that one play leads to, and the index of the
 /// empty board.
 fn game_graph(size: BoardSize, suicide: bool) -> (Vec<Vec<u32>>, u32) {
     let mut numbers: HashMap<Key, u32> = HashMap::new();
@@ -294,21 +296,21 @@ fn game_graph(size: BoardSize, suicide: bool) -> (Vec<Vec<u32>>, u32) {
     (graph, numbers[&Board::new(size).key()])
 }
 
-/// The number of paths of up to `max_moves` moves that begin with `path`, by moves.
+/// Returns the number of paths of up to `max_moves` moves that begin with `path`, by number of moves.
 fn count_paths(graph: &[Vec<u32>], path: &[u32], max_moves: usize) -> Vec<u128> {
     let mut visited = vec![false; graph.len()];
     path.iter().for_each(|&node| visited[node as usize] = true);
-    // 64 bits are enough for one branch: a count of 2^64 would take centuries.
+    // 64 bits suffice for one branch, because counting to 2^64 would take centuries.
     let mut found = vec![0u64; graph.len() + 1];
     let mut moves = path.len() - 1;
     found[moves] += 1;
-    // The path beyond its given part: a node and how many of its plays have been followed.
+    // The path after its given part: nodes with the number of their plays that have been followed.
     let mut stack = vec![(path[moves], 0usize)];
     while let Some((node, followed)) = stack.last_mut() {
         let targets = &graph[*node as usize];
         let next = if moves < max_moves { targets.get(*followed) } else { None };
         let Some(&target) = next else {
-            // The given part stays visited: its last node is the bottom of the stack.
+            // The given part stays visited. Its last node is the bottom of the stack.
             let (node, _) = (*node, stack.pop());
             visited[node as usize] = false;
             moves = moves.wrapping_sub(1);

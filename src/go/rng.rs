@@ -1,28 +1,28 @@
-//! A small seeded random generator, passed explicitly to whoever needs chance.
+//! A small seeded random generator, passed explicitly to the functions that need random numbers.
 //!
-//! Not the source of the Zobrist keys (those come from ChaCha, see [`crate::board::zobrist`]): playouts draw
-//! hundreds of numbers each and need only speed, a long period and the same sequence on every machine.
+//! The Zobrist keys do not come from it but from ChaCha (see [`crate::board::zobrist`]). A playout draws hundreds of
+//! numbers and needs only speed, a long period and the same sequence on every machine.
 
 /// A 64-bit generator: a Weyl sequence whose terms are mixed by one 128-bit multiplication.
 ///
-/// CITE: Wang Yi, "wyhash and wyrand" (2019), the constants of wyrand.
+/// CITE: Wang Yi, "wyhash and wyrand" (2019), for the constants of wyrand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rng {
     state: u64,
 }
 
 impl Rng {
-    /// A generator whose whole sequence is decided by `seed`.
+    /// Creates a generator whose whole sequence is determined by `seed`.
     pub fn new(seed: u64) -> Rng {
         Rng { state: mix(seed ^ 0x9e37_79b9_7f4a_7c15) }
     }
 
-    /// An independent generator for worker number `index`, so that workers never share a sequence.
+    /// Creates an independent generator for worker number `index`, so that workers never share a sequence.
     pub fn for_worker(seed: u64, index: usize) -> Rng {
         Rng::new(mix(seed).wrapping_add(mix(index as u64 + 1)))
     }
 
-    /// The next 64 random bits.
+    /// Returns the next 64 random bits.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0xa076_1d64_78bd_642f);
@@ -30,9 +30,9 @@ impl Rng {
         (product >> 64) as u64 ^ product as u64
     }
 
-    /// A number in `0..bound`; `bound` must not be 0.
+    /// Returns a number in `0..bound`. `bound` must not be 0.
     ///
-    /// The bias of multiply-and-shift is below `bound / 2^32`, far under what a playout could show.
+    /// The bias of multiply-and-shift is below `bound / 2^32`, far below what could be noticed in a playout.
     /// CITE: Lemire, "Fast random integer generation in an interval" (2019).
     #[inline]
     pub fn below(&mut self, bound: u32) -> u32 {
@@ -40,20 +40,21 @@ impl Rng {
         ((u64::from(self.next_u64() as u32) * u64::from(bound)) >> 32) as u32
     }
 
-    /// Brings a list of less than 2^32 into a random order. CITE: Durstenfeld, "Algorithm 235: random permutation" (1964).
+    /// Shuffles a list of fewer than 2^32 elements.
+    /// CITE: Durstenfeld, "Algorithm 235: random permutation" (1964).
     pub fn shuffle<T>(&mut self, list: &mut [T]) {
         for last in (1..list.len()).rev() {
             list.swap(last, self.below(last as u32 + 1) as usize);
         }
     }
 
-    /// A number in `[0, 1)`.
+    /// Returns a number in `[0, 1)`.
     #[inline]
     pub fn unit(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// True with a probability of `per_mille` in a thousand.
+    /// Returns true with a probability of `per_mille` / 1000.
     #[inline]
     pub fn chance(&mut self, per_mille: u32) -> bool {
         self.below(1000) < per_mille

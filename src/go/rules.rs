@@ -1,26 +1,26 @@
-//! Rule sets as values: repetition, suicide, scoring, compensation for handicap; and the named ones.
+//! Rule sets as values (repetition, suicide, scoring, handicap compensation), and the named rule sets.
 
 use std::fmt;
 
-/// Which repetitions are forbidden. Passing is always allowed.
+/// Rule about forbidden repetitions. Passing is always allowed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum KoRule {
-    /// Only the immediate recapture of a single stone by a single stone.
+    /// Forbids only the immediate recapture of a single stone by a single stone.
     Simple,
-    /// No play may recreate any earlier position (PSK).
+    /// Forbids plays that recreate any earlier position (PSK).
     Positional,
-    /// No play may recreate an earlier position with the same player to move (SSK).
+    /// Forbids plays that recreate an earlier position with the same side to move (SSK).
     Situational,
-    /// No play may recreate a position that a play of the same player created before (NSSK).
+    /// Forbids plays that recreate a position that a play of the same side created before (NSSK).
     NaturalSituational,
 }
 
 impl KoRule {
-    /// All of them.
+    /// All ko rules.
     pub const ALL: [KoRule; 4] =
         [KoRule::Simple, KoRule::Positional, KoRule::Situational, KoRule::NaturalSituational];
 
-    /// The name in `kata-set-rules`.
+    /// Name of the rule in `kata-set-rules`.
     pub const fn name(self) -> &'static str {
         match self {
             KoRule::Simple => "SIMPLE",
@@ -30,7 +30,7 @@ impl KoRule {
         }
     }
 
-    /// The rule of a name as [`KoRule::name`] gives it, in any case, or of its usual abbreviation.
+    /// Parses a name as returned by [`KoRule::name`], in any case, or its usual abbreviation.
     pub fn parse(text: &str) -> Option<KoRule> {
         match text.to_ascii_uppercase().replace('-', "_").as_str() {
             "SIMPLE" => Some(KoRule::Simple),
@@ -42,20 +42,20 @@ impl KoRule {
     }
 }
 
-/// What counts at the end.
+/// Points that count at the end of the game.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Scoring {
-    /// Stones and surrounded points.
+    /// Stones and surrounded points count.
     Area,
-    /// Surrounded points and prisoners.
+    /// Surrounded points and prisoners count.
     Territory,
 }
 
 impl Scoring {
-    /// All of them.
+    /// All kinds of scoring.
     pub const ALL: [Scoring; 2] = [Scoring::Area, Scoring::Territory];
 
-    /// The name in `kata-set-rules`.
+    /// Name of the scoring in `kata-set-rules`.
     pub const fn name(self) -> &'static str {
         match self {
             Scoring::Area => "AREA",
@@ -64,22 +64,22 @@ impl Scoring {
     }
 }
 
-/// Which surrounded points do not count.
+/// Surrounded points that do not count.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Tax {
-    /// All count.
+    /// All surrounded points count.
     None,
-    /// Those in seki do not.
+    /// Points in seki do not count.
     Seki,
-    /// Those in seki do not, and two of every living group.
+    /// Points in seki do not count, nor do two points of every living group.
     All,
 }
 
 impl Tax {
-    /// All of them.
+    /// All kinds of tax.
     pub const ALL: [Tax; 3] = [Tax::None, Tax::Seki, Tax::All];
 
-    /// The name in `kata-set-rules`.
+    /// Name of the tax in `kata-set-rules`.
     pub const fn name(self) -> &'static str {
         match self {
             Tax::None => "NONE",
@@ -89,10 +89,10 @@ impl Tax {
     }
 }
 
-/// What White gets for a handicap of N stones.
+/// Compensation for White for a handicap of N stones.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum HandicapBonus {
-    /// Nothing.
+    /// No compensation.
     None,
     /// N points.
     Full,
@@ -101,10 +101,10 @@ pub enum HandicapBonus {
 }
 
 impl HandicapBonus {
-    /// All of them.
+    /// All kinds of compensation.
     pub const ALL: [HandicapBonus; 3] = [HandicapBonus::None, HandicapBonus::Full, HandicapBonus::LessOne];
 
-    /// The name in `kata-set-rules`.
+    /// Name of the compensation in `kata-set-rules`.
     pub const fn name(self) -> &'static str {
         match self {
             HandicapBonus::None => "0",
@@ -113,7 +113,7 @@ impl HandicapBonus {
         }
     }
 
-    /// Points for White at a handicap of `stones`.
+    /// Points for White for a handicap of `stones`.
     pub fn points(self, stones: u32) -> u32 {
         match self {
             HandicapBonus::None => 0,
@@ -123,36 +123,36 @@ impl HandicapBonus {
     }
 }
 
-/// Everything about a game's rules but the komi.
+/// All rules of a game except the komi.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Rules {
-    /// Repetition.
+    /// Rule about repetitions.
     pub ko: KoRule,
-    /// May a player's own chain of two or more stones be removed by the player's move? The suicide of a single
-    /// stone changes nothing on the board and is never allowed.
+    /// Whether a move may remove the player's own chain of two or more stones. The suicide of a single stone does not
+    /// change the board and is never allowed.
     pub suicide: bool,
-    /// Scoring.
+    /// Points that count at the end.
     pub scoring: Scoring,
-    /// Points that do not count.
+    /// Surrounded points that do not count.
     pub tax: Tax,
-    /// The first pass is worth half a point (area scoring).
+    /// Whether the first pass is worth half a point (area scoring only).
     pub has_button: bool,
     /// Compensation for handicap stones.
     pub handicap_bonus: HandicapBonus,
-    /// After two passes dead stones are removed; otherwise all stones on the board count as alive.
+    /// Whether dead stones are removed after two passes. Otherwise all stones on the board count as alive.
     pub friendly_pass: bool,
 }
 
-/// One named rule set.
+/// A named rule set.
 #[derive(Clone, Copy, Debug)]
 pub struct Preset {
-    /// The names it goes by, the usual one first, in lower case with dashes.
+    /// Names of the rule set, the usual one first, in lower case with dashes.
     pub names: &'static [&'static str],
-    /// The rules.
+    /// Rules of the set.
     pub rules: Rules,
-    /// Komi usual with these rules.
+    /// Usual komi under these rules.
     pub komi: f32,
-    /// One line of explanation.
+    /// Explanation in one line.
     pub about: &'static str,
 }
 
@@ -245,23 +245,23 @@ pub const PRESETS: &[Preset] = &[
 ];
 
 impl Rules {
-    /// The rule set of a name, in any case, with `_` or no mark at all for `-`.
+    /// Returns the rule set with this name, in any case, with `-`, `_`, a blank or nothing between words.
     pub fn preset(name: &str) -> Option<&'static Preset> {
         let plain = |text: &str| text.to_ascii_lowercase().replace(['-', '_', ' '], "");
         PRESETS.iter().find(|preset| preset.names.iter().any(|known| plain(known) == plain(name)))
     }
 
-    /// The named rule set that these rules are, if they are one.
+    /// Returns the named rule set that equals these rules, if any.
     pub fn as_preset(self) -> Option<&'static Preset> {
         PRESETS.iter().find(|preset| preset.rules == self)
     }
 
-    /// The komi that is usual with these rules; 7.5 if they have no name.
+    /// Usual komi under these rules, or 7.5 if they have no name.
     pub fn usual_komi(self) -> f32 {
         self.as_preset().map_or(7.5, |preset| preset.komi)
     }
 
-    /// A number that is different for different rules: it goes into the keys of search nodes.
+    /// A number that differs between different rules. It contributes to the keys of search nodes.
     pub(crate) fn code(self) -> u64 {
         let flag = |set: bool, bit: u32| u64::from(set) << bit;
         self.ko as u64
@@ -275,8 +275,8 @@ impl Rules {
 }
 
 impl Rules {
-    /// The rules in one word: the name if they have one, otherwise a code as KataGo writes it into its records,
-    /// as `koSIMPLEscoreAREAtaxALLsui1whbNfpok1`. [`Rules::parse`] reads both.
+    /// Returns the rules as one word: their name if they have one, otherwise a code like those in KataGo's game
+    /// records, such as `koSIMPLEscoreAREAtaxALLsui1whbNfpok1`. [`Rules::parse`] reads both.
     pub fn code_name(self) -> String {
         if let Some(preset) = self.as_preset() {
             return preset.names[0].to_owned();
@@ -301,13 +301,14 @@ impl Rules {
         text
     }
 
-    /// The rules of a name or a code; see [`Rules::code_name`].
+    /// Parses a name or a code. See [`Rules::code_name`].
     pub fn parse(text: &str) -> Option<Rules> {
         Rules::preset(text).map(|preset| preset.rules).or_else(|| Rules::parse_code(text.trim()))
     }
 
     fn parse_code(text: &str) -> Option<Rules> {
-        /// What stands at the front, taken off: the longest of the names, because some begin with others.
+        /// Removes the value at the front of `rest`. The longest matching name is taken, because some names are
+        /// prefixes of others.
         fn take<T: Copy>(rest: &mut &str, values: &[T], name: impl Fn(T) -> &'static str) -> Option<T> {
             let fitting = values.iter().copied().filter(|&value| rest.starts_with(name(value)));
             let found = fitting.max_by_key(|&value| name(value).len())?;
@@ -343,7 +344,7 @@ impl Rules {
 }
 
 impl Default for Rules {
-    /// `chinese-kgs`: a move that is legal here is legal under every other preset.
+    /// Returns `chinese-kgs`: a move that is legal under it is legal under every other preset.
     fn default() -> Rules {
         PRESETS[0].rules
     }
@@ -400,7 +401,7 @@ mod tests {
             };
             assert_eq!(Rules::parse(&rules.code_name()), Some(rules), "{}", rules.code_name());
         }
-        // As KataGo writes it.
+        // A code as KataGo writes it.
         let text = "koPOSITIONALscoreAREAtaxNONEsui0whbN-1fpok1";
         let rules = Rules { handicap_bonus: HandicapBonus::LessOne, ..Rules::default() };
         assert_eq!(Rules::parse(text), Some(rules));

@@ -2,42 +2,44 @@
 //!
 //! CITE: David B. Benson, "Life in the Game of Go", Information Sciences 10 (1976).
 //!
-//! What is found is exact (`life_is_exactly_what_brute_force_finds`) but rare before the end of a game: no
-//! seki, no life that needs an answer.
+//! The result is exact (`life_is_exactly_what_brute_force_finds`) but rarely applies before the end of a game. It
+//! covers neither seki nor life that needs an answer.
 
 use crate::board::{Board, Cell, Color, Point, PointMap, PointSet};
 use std::ops::Range;
 
-/// What one colour holds whatever happens.
+/// Stones and points that one colour holds unconditionally.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PassAlive {
-    /// The stones that can never be captured.
+    /// Stones that can never be captured.
     pub chains: PointSet,
-    /// Points around which only such stones stand and in which the opponent can never live; the opponent's
-    /// stones there are dead.
+    /// Points that only such stones surround and where the opponent can never live. The opponent's stones there are
+    /// dead.
     pub territory: PointSet,
 }
 
-/// The unconditionally alive chains of `color` and the points that are theirs; `suicide`: may the opponent
-/// remove chains of two or more stones of their own?
+/// Returns the unconditionally alive chains of `color` and their territory. `suicide` states whether the opponent may
+/// remove its own chains of two or more stones.
 pub fn pass_alive(board: &Board, color: Color, suicide: bool) -> PassAlive {
     let mut life = Life::default();
     life.read(board, color, suicide);
     PassAlive { chains: life.chains, territory: life.territory }
 }
 
-/// The unconditionally alive chains of `color`, and all points beside them where the opponent can never have such chains,
-/// whether `color` passes or plays anything there that does not kill its own; `suicide` as in [`pass_alive`]. Unlike there,
-/// stones of `color` may stand there that can be captured: whoever captures them lives no more than before.
+/// Returns the unconditionally alive chains of `color`, and all points in the rest of the board where the opponent can
+/// never have such chains, whether `color` passes or plays there any moves that do not kill its own chains. `suicide`
+/// is as in [`pass_alive`]. In contrast to [`pass_alive`], stones of `color` that can be captured may stand on these
+/// points: capturing them does not help the opponent to live.
 ///
-/// A chain of the opponent's that is alive for certain has eyes, and these can be filled until two are left, each a single
-/// point with none of the owner's chains beside it. Filling an eye joins the chains around it. Of the eyes, joined by the
-/// chains that they share, there are two without each of which the others hang together; if all but these are filled, every
-/// chain around one of the two is around the other. So if two such points cannot be found where the opponent has filled all
-/// the rest, he cannot live.
+/// An unconditionally alive chain of the opponent has eyes. They can be filled until two are left, each a single point
+/// that is not adjacent to any of the owner's chains. Filling an eye joins the chains around it. Consider the graph of
+/// the eyes, linked by the chains that they share. It contains two eyes such that removing either one leaves the others
+/// connected. If all eyes except these two are filled, every chain around one of the two is also around the other.
+/// Therefore, if no two such points exist when the opponent has filled all other points, the opponent cannot live.
 ///
-/// Which of these points he could empty and fill is not asked. What he cannot while `color` passes he may when `color`
-/// plays, and has stones captured; so that would be too much to claim.
+/// The function does not ask which of these points the opponent could really empty and fill. What the opponent cannot
+/// do while `color` passes, it may be able to do when `color` plays and has stones captured, so relying on it would
+/// claim too much.
 pub fn held(board: &Board, color: Color, suicide: bool) -> PassAlive {
     let chains = pass_alive(board, color, suicide).chains;
     let mut territory = PointSet::EMPTY;
@@ -57,7 +59,7 @@ pub fn held(board: &Board, color: Color, suicide: bool) -> PassAlive {
     PassAlive { chains, territory }
 }
 
-/// All points that hang together with this one, but for some that are left out.
+/// Returns all points that are connected to `start` without crossing `without`.
 fn part_around(board: &Board, start: Point, without: &PointSet) -> PointSet {
     let mut part = PointSet::EMPTY;
     let mut todo = vec![start];
@@ -72,7 +74,7 @@ fn part_around(board: &Board, start: Point, without: &PointSet) -> PointSet {
     part
 }
 
-/// Can chains with two eyes fill this part of the board, around which only `chains` stand?
+/// Whether the opponent could fill this part of the board, surrounded only by `chains`, with chains that have two eyes.
 fn has_room_to_live(board: &Board, part: &PointSet, chains: &PointSet) -> bool {
     let is_inner = |point: &Point| !point.adjacent().iter().any(|&next| chains.contains(next));
     let inner: Vec<Point> = part.iter().filter(is_inner).collect();
@@ -105,38 +107,40 @@ fn has_room_to_live(board: &Board, part: &PointSet, chains: &PointSet) -> bool {
     })
 }
 
-/// Connected points without a stone of the owner.
+/// A region of connected points without a stone of the owner.
 #[derive(Clone, Debug)]
 struct Region {
-    /// Where its points lie in [`Life::points`].
+    /// Range of its points in [`Life::points`].
     points: Range<usize>,
-    /// Where the anchors of the owner's chains around it lie in [`Life::anchors`]. The region is vital for the
-    /// first `vital` of them: it has a liberty that the opponent cannot take away before all others are gone.
+    /// Range of the anchors of the owner's chains around it in [`Life::anchors`]. The region is vital for the first
+    /// `vital` of these chains: it contains a liberty that the opponent cannot remove before all others are gone.
     around: Range<usize>,
     vital: usize,
-    /// Are all chains around it still thought to be alive?
+    /// Whether all chains around it are still assumed to be alive.
     enclosed: bool,
-    /// Are there stones of the opponent?
+    /// Whether it contains stones of the opponent.
     has_stones: bool,
-    /// Points without a neighbour of the owner.
+    /// Number of points without an adjacent stone of the owner.
     inner: usize,
 }
 
-/// Reads life, and keeps its memory from one board to the next: see [`pass_alive`].
+/// Finds unconditional life and reuses its memory from one board to the next. See [`pass_alive`].
 #[derive(Clone, Debug)]
 pub struct Life {
-    /// The stones that can never be captured.
+    /// Stones that can never be captured.
     pub chains: PointSet,
-    /// Points around which only such stones stand and in which the opponent can never live.
+    /// Points that only such stones surround and where the opponent can never live.
     pub territory: PointSet,
-    /// Empty points around which the owner has stones, alive or not, and the opponent none.
+    /// Empty points of regions that contain no stone of the opponent and are surrounded by stones of the owner, whether
+    /// these are alive or not.
     pub surrounded: PointSet,
     regions: Vec<Region>,
     points: Vec<Point>,
     anchors: Vec<Point>,
-    /// For each chain, at its anchor, how many points of the present region touch it among those that count.
+    /// For each chain, at its anchor: number of counting points of the current region that are adjacent to it, plus
+    /// one.
     touching: PointMap<u16>,
-    /// For each chain, at its anchor, how many enclosed regions are vital for it.
+    /// For each chain, at its anchor: number of enclosed regions that are vital for it.
     vital: PointMap<u16>,
 }
 
@@ -156,14 +160,14 @@ impl Default for Life {
 }
 
 impl Life {
-    /// Finds out what `color` holds; `suicide` as in [`pass_alive`].
+    /// Reads the unconditional life of `color`. `suicide` is as in [`pass_alive`].
     pub fn read(&mut self, board: &Board, color: Color, suicide: bool) {
         self.divide(board, color, suicide);
         self.settle(board, color);
         (self.territory, self.surrounded) = (PointSet::EMPTY, PointSet::EMPTY);
         for region in self.regions.iter().filter(|region| !region.around.is_empty()) {
             let points = self.points[region.points.clone()].iter().copied();
-            // The opponent's eyes must be points without a neighbour of the owner; one of them is not enough.
+            // The opponent's eyes must be points without an adjacent stone of the owner, and one eye is not enough.
             if region.enclosed && region.inner <= 1 {
                 self.territory.extend_from(points.clone());
             }
@@ -173,7 +177,7 @@ impl Life {
         }
     }
 
-    /// Divides what is not the owner's into regions.
+    /// Divides all points without a stone of the owner into regions.
     fn divide(&mut self, board: &Board, color: Color, suicide: bool) {
         let own = Cell::from(color);
         self.regions.clear();
@@ -186,8 +190,8 @@ impl Life {
             }
             let (first_point, first_anchor) = (self.points.len(), self.anchors.len());
             self.points.push(start);
-            // The opponent can empty points of stones only by suicide; where that is forbidden, only the points
-            // that are empty now can ever be the last ones, and count.
+            // The opponent can empty points of its own stones only by suicide. If that is forbidden, only points that
+            // are empty now can ever be the last liberties, and only these count.
             let (mut counting, mut inner, mut has_stones) = (0, 0, false);
             let mut next = first_point;
             while next < self.points.len() {
@@ -211,7 +215,7 @@ impl Life {
                 }
                 inner += usize::from(here == [None; 4]);
                 for anchor in here.into_iter().flatten() {
-                    // One more than the number of points that count, so that zero says: not met yet.
+                    // Number of counting points plus one. Zero means that the chain was not met yet.
                     if self.touching[anchor] == 0 {
                         self.touching[anchor] = 1;
                         self.anchors.push(anchor);
@@ -238,7 +242,7 @@ impl Life {
         }
     }
 
-    /// Benson's fixpoint: a chain needs two vital regions, and a region all of its chains.
+    /// Computes Benson's fixpoint: a chain needs two vital regions, and a region needs all of its chains to be alive.
     fn settle(&mut self, board: &Board, color: Color) {
         let mut alive = PointSet::EMPTY;
         for (point, _) in
@@ -284,7 +288,7 @@ mod tests {
     use crate::rng::Rng;
     use std::collections::HashSet;
 
-    /// Draws what Black holds: `B` a stone, `b` a point.
+    /// Draws Black's result: `B` for an alive stone, `b` for a point of the territory.
     fn drawing(board: &Board, suicide: bool) -> String {
         let alive = pass_alive(board, Color::Black, suicide);
         let size = board.size();
@@ -307,7 +311,7 @@ mod tests {
 
     #[test]
     fn drawings() {
-        // Position, with suicide forbidden, with suicide allowed.
+        // Position, result without suicide, result with suicide.
         let rows = [
             (".", ".", "."),
             ("...\n...", "...\n...", "...\n..."),
@@ -321,17 +325,18 @@ mod tests {
                 "bBbBO\nBBBBO\nOOOO.\n.O.O.\n.....",
             ),
             ("..XO\nXXXO\nOOO.", "..XO\nXXXO\nOOO.", "..XO\nXXXO\nOOO."),
-            // A false eye is none.
+            // A false eye does not count.
             (".X.XO\nXXXOO\nOOOO.", ".X.XO\nXXXOO\nOOOO.", ".X.XO\nXXXOO\nOOOO."),
             // Two chains share their eyes.
             (".XX\nX.X\nXX.", "bBB\nBbB\nBBb", "bBB\nBbB\nBBb"),
-            // The white stone has no neighbour of Black: by suicide it can become a point that is no liberty.
+            // The white stone has no black neighbour. By suicide its point can become one that is no liberty of Black's
+            // chain.
             (
                 "XX.XX.X\nX.O.XXX\nXX.XXXX\nXXXXXXX",
                 "BBbBBbB\nBbbbBBB\nBBbBBBB\nBBBBBBB",
                 "XX.XX.X\nX.O.XXX\nXX.XXXX\nXXXXXXX",
             ),
-            // A white stone in an eye of three: the empty points are liberties of the chain.
+            // With a white stone in an eye of three, the empty points are still liberties of the chain.
             (".O.X.X\nXXXXXX\n......", "bbbBbB\nBBBBBB\nbbbbbb", "bbbBbB\nBBBBBB\nbbbbbb"),
         ];
         for (position, forbidden, allowed) in rows {
@@ -341,7 +346,7 @@ mod tests {
         }
     }
 
-    /// As [`drawing`], of what is held: `b` is any point there that is no stone alive for certain.
+    /// Draws the result of [`held`]: `B` for an alive stone, `b` for any other point that is held.
     fn held_drawing(board: &Board) -> String {
         let found = held(board, Color::Black, false);
         let of = |point| match board.cell(point) {
@@ -359,13 +364,13 @@ mod tests {
     #[test]
     fn what_is_held_has_no_room_for_two_eyes() {
         let rows = [
-            // Two inner points, neighbours.
+            // Two inner points that are adjacent.
             ("X.X...\n.XX...\nXXXXXX\nX.XX.X", "BbBbbb\nbBBbbb\nBBBBBB\nBbBBbB"),
-            // Three in a row: an eye at either end.
+            // Three inner points in a row: an eye at either end.
             ("X.X....\n.XX....\nXXXXXXX\nX.XX.XX", "BbB....\nbBB....\nBBBBBBB\nBbBBbBB"),
-            // Stones of the owner's that are cut off do not matter, and neither do the opponent's.
+            // Cut-off stones of the owner do not matter, and neither do stones of the opponent.
             ("X.X.OX\n.XX.O.\nXXXXXX\nX.XX.X", "BbBbbb\nbBBbbb\nBBBBBB\nBbBBbB"),
-            // Nothing is alive for certain.
+            // Nothing is unconditionally alive.
             ("X..\nXX.\n...", "X..\nXX.\n..."),
         ];
         for (position, expected) in rows {
@@ -374,8 +379,8 @@ mod tests {
         }
     }
 
-    /// The stones of `color` that the opponent can capture by moving alone, `color` always passing. `None` if
-    /// there are too many positions to see them all.
+    /// Returns the stones of `color` that the opponent can capture if `color` always passes, or `None` if the positions
+    /// are too many to enumerate.
     fn capturable(board: &Board, color: Color, suicide: bool) -> Option<PointSet> {
         const MOST: usize = 400;
         let enemy = color.opponent();
@@ -407,7 +412,7 @@ mod tests {
         Some(lost)
     }
 
-    /// A random position with many stones of Black.
+    /// Returns a random position with many black stones.
     fn random_board(size: BoardSize, rng: &mut Rng) -> Option<Board> {
         let stones = size.points().filter_map(|point| match rng.below(20) {
             0..=10 => Some((point, Color::Black)),
@@ -459,13 +464,13 @@ mod tests {
                 continue;
             }
             wider += usize::from(territory != narrow);
-            // Black keeps his eyes, and passes mostly.
+            // Black keeps the eyes and mostly passes.
             for _ in 0..60 {
                 if board.empties().is_empty() {
                     break;
                 }
                 let point = board.empties()[rng.below(board.empties().len() as u32) as usize];
-                // Whatever Black adds where White cannot live, and loses, does not help.
+                // Stones that Black adds and loses where White cannot live do not help White.
                 let color =
                     if rng.below(4) == 0 && territory.contains(point) { Color::Black } else { Color::White };
                 if color == Color::Black {

@@ -1,42 +1,43 @@
-//! Positions in which nothing is left to be decided, and scores that can no longer be reached.
+//! Positions in which nothing remains to be decided, and bounds on the score that can still be reached.
 //!
-//! Two sources say that a stone stays on the board or that a point belongs to a player: a proof
-//! ([`safety::held`]), and an expectation of owners, from a network or from playouts, that leaves hardly any doubt. Where
-//! every chain and every region is certain in one of these ways, the rules count the position, and no network has to guess
-//! the result.
+//! Two sources establish that a stone stays on the board or that a point belongs to a side: a proof ([`safety::held`]),
+//! or an expected ownership from a network or playouts that leaves hardly any doubt. If every chain and every region is
+//! certain by one of these sources, the rules score the position exactly and no network has to estimate the result.
 
 use crate::board::{Board, Cell, Color, Point, PointMap, PointSet};
 use crate::rules::{Scoring, Tax};
 use crate::safety::{self, PassAlive};
 use crate::score::{self, Terms};
 
-// At the end of games of the small built-in network with itself, on 9×9 and 13×13, its mean owner of the least certain point was
-// 0.94 to 1 in 37 of 40 positions.
+// Basis of the thresholds: at the end of games of the small built-in network against itself, on 9×9 and 13×13, the
+// absolute mean ownership of the least certain point was 0.94 to 1 in 37 of 40 positions.
 
-/// A chain lives or is dead for certain if its points belong to one side by this much, as a mean owner in `[-1, 1]`.
+/// Minimum absolute mean ownership of a chain's points, in `[0, 1]`, from which the chain is certainly alive or dead.
 const CHAIN_MEAN: f32 = 0.96;
-/// An enclosed region is certain if its points do, on average ...
+/// Minimum mean ownership of an enclosed region for its owner, from which the region is certain, ...
 const REGION_MEAN: f32 = 0.96;
-/// ... and each of them by this much.
+/// ... and the minimum for each of its points.
 const POINT_MEAN: f32 = 0.9;
 
-/// A position in which the life of every chain is certain, and no region can be divided otherwise.
+/// A position in which the life of every chain and the owner of every region are certain.
 #[derive(Clone, Debug)]
 pub struct Settled {
-    /// The dead stones: whole chains.
+    /// Dead stones, as whole chains.
     pub dead: PointSet,
-    /// Empty points between living stones of both colours.
+    /// Number of empty points between living stones of both colours.
     pub neutral: usize,
 }
 
 impl Settled {
-    /// Reads a position. `mean` is the expected owner of a point: from −1, White, to 1, Black. `None` if anything is open.
+    /// Reads a position. `mean` is the expected owner of a point, from −1 (White) to 1 (Black). Returns `None` if
+    /// anything is undecided.
     ///
     /// A position is settled if
     ///
-    /// - every chain lives or is dead for certain, and dead chains lie in regions of living stones of the opponent;
-    /// - every region around which living stones of one colour stand is that colour's for certain;
-    /// - every other region is neutral: each of its points touches living stones of both colours.
+    /// - every chain is certainly alive or dead, and dead chains lie in regions surrounded by living stones of the
+    ///   opponent;
+    /// - every region that only living stones of one colour surround certainly belongs to that colour;
+    /// - every other region is neutral: each of its points is adjacent to living stones of both colours.
     pub fn read(board: &Board, suicide: bool, mean: impl Fn(Point) -> f32) -> Option<Settled> {
         let chain_means = chain_means(board, &mean)?;
         let held = Color::BOTH.map(|color| safety::held(board, color, suicide));
@@ -80,26 +81,26 @@ impl Settled {
         Some(Settled { dead, neutral })
     }
 
-    /// The score of the position if play ends with it: Black's points minus White's. Under rules that count all stones as
-    /// alive, dead ones count for their owner.
+    /// Score of the position if the game ends now: Black's points minus White's. Under rules that count all stones as
+    /// alive, dead stones count for their owner.
     pub fn final_score(&self, board: &Board, terms: Terms) -> f32 {
         let none = PointSet::EMPTY;
         let dead = if terms.rules.friendly_pass { &self.dead } else { &none };
         score::count_position(board, terms, dead).black_minus_white
     }
 
-    /// The score that further play cannot change if both sides play well, or `None` if moves are still worth something.
+    /// Score that further play cannot change if both sides play well, or `None` if moves still have value.
     pub fn lasting_score(&self, board: &Board, terms: Terms) -> Option<f32> {
-        // A dead stone that counts as alive has to be taken in time.
+        // A dead stone that counts as alive must be captured before the end.
         let is_counted = terms.rules.friendly_pass || self.dead.is_empty();
         (self.neutral == 0 && is_counted).then(|| self.final_score(board, terms))
     }
 }
 
-/// Mean owner of the stones of each chain, at its anchor; `None` if there are no stones, or if a glance shows that too much
-/// is open to be worth a closer look.
+/// Returns the mean ownership of the stones of each chain, at its anchor. Returns `None` if the board has no stones, or
+/// if so many points are uncertain that a closer look is not worthwhile.
 fn chain_means(board: &Board, mean: &impl Fn(Point) -> f32) -> Option<PointMap<f32>> {
-    /// Open points that proofs may still settle.
+    /// Number of uncertain points up to which proofs may still settle the position.
     const OPEN_MOST: usize = 12;
     let mut means = PointMap::filled(0.0);
     let (mut stones, mut open) = (0, 0);
@@ -120,7 +121,7 @@ fn chain_means(board: &Board, mean: &impl Fn(Point) -> f32) -> Option<PointMap<f
     Some(means)
 }
 
-/// Does a player hold this point whatever happens?
+/// Whether a side certainly holds this point.
 fn holds(held: &PassAlive, point: Point) -> bool {
     held.chains.contains(point) || held.territory.contains(point)
 }
@@ -134,26 +135,26 @@ fn is_certain(points: &[Point], held: &PassAlive, owner: Color, mean: &impl Fn(P
     sum / points.len() as f32 >= REGION_MEAN && points.iter().all(|&point| own(point) >= POINT_MEAN)
 }
 
-/// The least and the greatest score that a game can still end with if both sides play well.
+/// The least and the greatest score that a game can still reach if both sides play well.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Reachable {
-    /// Black's points minus White's at worst.
+    /// Least score: Black's points minus White's.
     pub least: f32,
-    /// Black's points minus White's at best.
+    /// Greatest score: Black's points minus White's.
     pub most: f32,
 }
 
 impl Reachable {
-    /// What can be reached from a position. `None` under territory scoring, where prisoners have no bound.
+    /// Computes the bounds from a position. Returns `None` under territory scoring, where prisoners are unbounded.
     ///
-    /// No more than all points of the board can be anybody's. Where no points are taxed, what a player holds whatever
-    /// happens is certain, too.
+    /// A side can own at most all points of the board. If no points are taxed, the points that a side holds
+    /// unconditionally are also certain.
     pub fn of(board: &Board, terms: Terms) -> Option<Reachable> {
         if terms.rules.scoring != Scoring::Area {
             return None;
         }
         let area = board.size().area() as i32;
-        // Without a legal move nobody ever owns the one point of a board.
+        // On a board with a single point no move is legal, so neither side ever owns it.
         let most = if area == 1 { 0 } else { area };
         let mut points = [most, most];
         if terms.rules.tax == Tax::None && board.stone_count() as i32 * 2 > area {
@@ -163,7 +164,7 @@ impl Reachable {
             }
         }
         let komi = terms.white_points();
-        // The button may have been credited to the player that does not get it.
+        // The button may be credited to the side that does not get it in the end.
         let button = if terms.rules.has_button { 1.0 } else { 0.0 };
         Some(Reachable {
             least: -(points[Color::White as usize] as f32) - komi - button,
@@ -171,18 +172,19 @@ impl Reachable {
         })
     }
 
-    /// The nearest value that the result can have, in `[-1, 1]`: a win that cannot be reached any more is worth −1.
+    /// Clamps an expected result to the results that are still possible, in `[-1, 1]`: if Black can no longer win or
+    /// draw, the result is −1.
     pub fn result(&self, expected: f32) -> f32 {
         expected.clamp(sign(self.least), sign(self.most))
     }
 
-    /// The nearest score that can be reached.
+    /// Clamps an expected score to the reachable range.
     pub fn score(&self, expected: f32) -> f32 {
         expected.clamp(self.least, self.most)
     }
 }
 
-/// Black's result at a score: 1, 0 or −1.
+/// Result for Black at a score: 1, 0 or −1.
 pub fn sign(score: f32) -> f32 {
     if score == 0.0 { 0.0 } else { score.signum() }
 }
@@ -199,7 +201,7 @@ mod tests {
         drawing.parse().unwrap_or_else(|error| panic!("{error}\n{drawing}"))
     }
 
-    /// An expectation that is sure of everything: stones live, and points belong to the only colour around them.
+    /// Returns an expectation without doubt: all stones live, and points belong to the only colour around them.
     fn sure_of_stones(board: &Board) -> impl Fn(Point) -> f32 {
         let owners = score::area_owner(board);
         move |point| owners[point].map_or(0.0, |owner| 0.97 * owner.sign() as f32)
@@ -234,7 +236,7 @@ mod tests {
             assert_eq!(settled.map(|settled| settled.neutral), neutral, "{drawing}");
         }
         let board = board(WALLS);
-        // Some doubt about one chain, or about one point of a region.
+        // Doubt about one chain, or about one point of a region.
         let lone = board.anchor(Point::new(5, 1));
         let doubt = |at: Point| {
             let sure = sure_of_stones(&board);
@@ -256,7 +258,7 @@ mod tests {
         let mean = |point: Point| if point.column() <= 2 { 0.97 } else { -0.97 };
         let settled = Settled::read(&board, false, mean).expect("settled");
         assert_eq!(settled.dead.len(), 1);
-        // Twelve points each; under territory scoring 8 + 1 against 7.
+        // Twelve points each under area scoring. Under territory scoring, 8 + 1 points against 7.
         let at = |name: &str| settled.final_score(&board, terms(name, 0.0));
         assert_eq!((at("chinese-kgs"), at("japanese"), at("cgos")), (0.0, 2.0, 4.0 - 13.0));
         let lasting = |name: &str| settled.lasting_score(&board, terms(name, 0.0));
@@ -298,13 +300,13 @@ mod tests {
         let nothing = Reachable::of(&one, terms("cgos", 7.5)).expect("area");
         assert_eq!(nothing, Reachable { least: -7.5, most: -7.5 });
         assert_eq!(Reachable::of(&small, terms("japanese", 7.5)), None);
-        // Black holds the left six columns' worth of points, so White cannot have more than the rest.
+        // Black holds the twelve points of the left four columns, and White the nine of the other three.
         let held = board(". X . X O . O\nX X X X O O O\nX X X X O . O");
         let reachable = Reachable::of(&held, terms("cgos", 0.0)).expect("area");
         assert_eq!(reachable, Reachable { least: 12.0 - 9.0, most: 12.0 - 9.0 });
     }
 
-    /// Whatever random play leads to, the score is within what was said to be reachable before.
+    /// Whatever position random play leads to, its score lies within the bounds computed before.
     #[test]
     fn random_games_end_within_reach() {
         for seed in 0..300 {
@@ -316,7 +318,7 @@ mod tests {
             let mut bounds = Reachable { least: f32::MIN, most: f32::MAX };
             for _ in 0..3 * size.area() {
                 let points = game.legal_points(game.to_move());
-                // Stones that fill the last eyes of pass-alive groups are bad play, which the bounds exclude.
+                // Filling the last eyes of pass-alive groups is bad play, which the bounds exclude.
                 let held = Color::BOTH.map(|color| safety::pass_alive(game.board(), color, rules.suicide));
                 let sensible: Vec<Point> = points
                     .into_iter()

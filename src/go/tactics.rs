@@ -1,17 +1,17 @@
-//! Short-range questions about a board: liberties after a move, self-atari, escapes from atari, ladders, the vital
-//! point of a small eye. Pure, and answered from the board alone.
+//! Local tactics: liberties after a move, self-atari, escapes from atari, ladders, the vital point of a small eye. All
+//! functions depend only on the board and have no side effects on it.
 
 use crate::board::{Board, Cell, Color, Point};
 use smallvec::SmallVec;
 
-/// How many liberties `color`'s stone would have after playing on this empty point, counted up to `N`.
+/// Number of liberties that a stone of `color` would have after a play on this empty point, counted up to `N`.
 ///
-/// Captured stones give liberties too; of a captured chain of two or more stones it is enough to know that.
+/// The points of captured stones that are adjacent to the new chain count as liberties.
 #[inline]
 pub fn liberties_after<const N: usize>(board: &Board, point: Point, color: Color) -> usize {
     let mut found = [point; N];
     let mut count = 0;
-    // Adds a liberty; true when N are found.
+    // Adds a liberty. Returns true when N are found.
     let mut add = |liberty: Point| {
         if liberty != point && !found[..count].contains(&liberty) {
             found[count] = liberty;
@@ -40,8 +40,8 @@ pub fn liberties_after<const N: usize>(board: &Board, point: Point, color: Color
                 }
             }
         } else if cell == Cell::from(color) {
-            // The point itself is one of the chain's liberties, so N + 1 would be needed to be sure of N
-            // others; asking stone by stone stops as soon as N are found.
+            // The point itself is a liberty of the chain, so N + 1 liberties would be needed to guarantee N others.
+            // Iterating over the stones stops as soon as N are found.
             for stone in board.chain(neighbour) {
                 if !board.has_empty_neighbour(stone) {
                     continue;
@@ -57,7 +57,7 @@ pub fn liberties_after<const N: usize>(board: &Board, point: Point, color: Color
     count
 }
 
-/// Is there at `stone` a stone of a chain of `color` that touches `point`?
+/// Whether `stone` belongs to a chain of `color` that is adjacent to `point`.
 fn is_own_chain_of(board: &Board, stone: Point, point: Point, color: Color) -> bool {
     board.cell(stone) == Cell::from(color)
         && point.adjacent().iter().any(|&neighbour| {
@@ -65,14 +65,14 @@ fn is_own_chain_of(board: &Board, stone: Point, point: Point, color: Color) -> b
         })
 }
 
-/// Would `color`'s stone on this empty point have fewer than two liberties?
+/// Whether a stone of `color` on this empty point would have fewer than two liberties.
 #[inline]
 pub fn is_self_atari(board: &Board, point: Point, color: Color) -> bool {
     let empty = (0..4).filter(|&d| board.neighbourhood(point) >> (2 * d) & 3 == 0).count();
     empty < 2 && liberties_after::<2>(board, point, color) < 2
 }
 
-/// Enemy chains in atari that touch the chain at `point`: capturing one saves it. One liberty each.
+/// Adds one liberty of each enemy chain in atari adjacent to the chain at `point`. Capturing such a chain saves it.
 pub fn adjacent_captures(board: &Board, point: Point, found: &mut SmallVec<[Point; 8]>) {
     let Some(color) = board.cell(point).color() else { return };
     let enemy = Cell::from(color.opponent());
@@ -88,22 +88,22 @@ pub fn adjacent_captures(board: &Board, point: Point, found: &mut SmallVec<[Poin
     }
 }
 
-/// Reads ladders: a plain alternation in which the attacker takes one of two liberties and the defender extends or
-/// captures, until the defender has three liberties or is taken.
+/// Reads ladders. The attacker takes one of two liberties and the defender extends or captures, alternately, until the
+/// defender has three liberties or is captured.
 ///
-/// The positions of the line that is read lie on the heap and are kept from one question to the next: a ladder
-/// across the board is far too deep for boards on the stack of a worker.
+/// The positions of the line are stored on the heap and reused by later queries. A ladder across the board is too deep
+/// for boards on the stack of a worker.
 #[derive(Clone, Debug)]
 pub struct LadderReader {
     boards: Vec<Board>,
-    /// Positions that the present question may still look at.
+    /// Number of positions that the current query may still examine.
     positions_left: u32,
-    /// Positions that one question may look at; what is undecided then counts as an escape.
+    /// Number of positions that one query may examine. An undecided ladder counts as an escape.
     limit: u32,
 }
 
 impl LadderReader {
-    /// A reader that looks at no more than `limit` positions for one question.
+    /// Creates a reader that examines at most `limit` positions per query.
     pub fn new(limit: u32) -> LadderReader {
         LadderReader { boards: Vec::new(), positions_left: 0, limit }
     }
@@ -116,8 +116,8 @@ impl LadderReader {
         }
     }
 
-    /// The attacker's first move if the chain at `point`, which has exactly two liberties and whose opponent is
-    /// to move, is caught in a ladder.
+    /// Returns the attacker's first move if the chain at `point` is caught in a ladder. The chain must have exactly two
+    /// liberties, and its opponent is to move.
     pub fn capture(&mut self, board: &Board, point: Point) -> Option<Point> {
         if !has_liberties(board, point, 2) {
             return None;
@@ -126,15 +126,15 @@ impl LadderReader {
         self.attack(0, point)
     }
 
-    /// Can the chain in atari at `point`, whose owner is to move, get three liberties, or two from which no
-    /// ladder catches it?
+    /// Whether the chain in atari at `point`, whose owner is to move, can get three liberties, or two with which no
+    /// ladder catches it.
     pub fn escapes(&mut self, board: &Board, point: Point) -> bool {
         self.start(board);
         self.defend(0, point)
     }
 
-    /// Plays on a copy of the position at `depth`, and puts it on the next level. False if the move is not
-    /// legal, or no position may be looked at any more.
+    /// Plays on a copy of the position at `depth` and stores it at the next depth. Returns false if the move is illegal
+    /// or the limit of positions is reached.
     fn play(&mut self, depth: usize, point: Point, color: Color) -> bool {
         let board = &self.boards[depth];
         if self.positions_left == 0 || board.is_suicide(point, color) || board.is_ko(point, color) {
@@ -184,19 +184,19 @@ impl LadderReader {
                 return true;
             }
         }
-        // Undecided: assume that it gets away.
+        // If the limit was reached, the chain is assumed to escape.
         self.positions_left == 0
     }
 }
 
-/// Has the chain at an occupied point exactly so many liberties (at most 2)?
+/// Whether the chain at an occupied point has exactly `count` liberties (at most 2).
 fn has_liberties(board: &Board, point: Point, count: usize) -> bool {
     board.cell(point).color().is_some() && board.liberties::<3>(point).0 == count
 }
 
-/// The vital point of the small eye around an empty point: the place that decides whether its owner makes two
-/// eyes of it. `None` unless the region has three to six points, is enclosed by stones of one colour, and has
-/// such a point.
+/// Returns the vital point of the small eye around an empty point: the point that decides whether its owner can make
+/// two eyes of it. Returns `None` unless the region has three to six points, is enclosed by stones of one colour, and
+/// has such a point.
 pub fn vital_point(board: &Board, start: Point) -> Option<Point> {
     const MOST: usize = 6;
     let mut region: SmallVec<[Point; MOST]> = SmallVec::new();
@@ -225,8 +225,8 @@ pub fn vital_point(board: &Board, start: Point) -> Option<Point> {
         next += 1;
     }
     owner?;
-    // The point with the most neighbours inside is vital when it has enough of them: 2 of three points in a row
-    // or bent, 3 of four in a pyramid or of five in a bulky shape, 4 of a cross or of a flowery six.
+    // The point with the most neighbours inside is vital if it has enough of them: 2 of three points in a row or bent,
+    // 3 of four in a pyramid or of five in a bulky shape, 4 of a cross or of a flowery six.
     let inside = |point: Point| point.adjacent().iter().filter(|n| region.contains(n)).count();
     let best = region.iter().copied().max_by_key(|&point| inside(point))?;
     let most = inside(best);
@@ -237,8 +237,8 @@ pub fn vital_point(board: &Board, start: Point) -> Option<Point> {
     }
 }
 
-/// How many steps each point is away from `start`, where solidly connected stones of one colour are no step
-/// apart. Points farther than `most` keep `u8::MAX`.
+/// Computes the distance of each point from `start`, where solidly connected stones of one colour have distance 0.
+/// Points farther than `most` keep `u8::MAX`. `distance` is indexed by [`Point::index`].
 ///
 /// CITE: Graepel et al., "Learning on graphs in the game of Go" (2001): the common fate graph.
 pub fn common_fate_distance(board: &Board, start: Point, most: u8, distance: &mut [u8]) {
@@ -272,7 +272,7 @@ pub fn common_fate_distance(board: &Board, start: Point, most: u8, distance: &mu
     }
 }
 
-/// Is there no stone within `steps` columns and rows of the point?
+/// Whether no stone lies within `steps` columns and rows of the point.
 pub fn is_lonely(board: &Board, point: Point, steps: usize) -> bool {
     let size = board.size();
     let (column, row) = (point.column(), point.row());
@@ -291,7 +291,7 @@ mod tests {
         drawing.parse().expect("drawing")
     }
 
-    /// Liberties after Black plays at (column, row from the bottom).
+    /// Checks the liberties after Black plays at (column, row from the bottom).
     #[track_caller]
     fn check_liberties(drawing: &str, column: usize, row: usize, expected: usize) {
         let board = board(drawing);
@@ -307,7 +307,7 @@ mod tests {
         check_liberties(". . .\n. . .\n. . .", 1, 1, 4);
         check_liberties(". O .\nO . X\n. O .", 1, 1, 2);
         check_liberties("O . .\n. O .\n. . .", 0, 1, 1);
-        // Two stones captured: their points are liberties.
+        // Two stones are captured, and their points are liberties.
         check_liberties("X X .\nO O .\nX X .", 2, 1, 3);
     }
 
@@ -344,7 +344,7 @@ mod tests {
              . X O . . . .
              . . X X . . .",
         );
-        // The white chain has three liberties here: no ladder.
+        // The white chain has three liberties, so it is not caught in a ladder.
         assert_eq!(LadderReader::new(1000).capture(&caught, Point::new(2, 1)), None);
         let caught = board(
             ". . . . . . .
@@ -355,7 +355,7 @@ mod tests {
              . X O . . . .
              . . X X . . .",
         );
-        // Already in atari: the question is whether it can escape.
+        // The chain is already in atari. The test is whether it can escape.
         assert!(!LadderReader::new(1000).escapes(&caught, Point::new(2, 1)));
         let broken = board(
             ". . . . . . .

@@ -1,6 +1,8 @@
-//! The atomics and locks of what workers share, and memory for it: those of the standard library, or with
-//! `RUSTFLAGS="--cfg loom"` those of a model checker, which runs small cases in every order in which threads may run and
-//! with every value that weakly ordered memory may give them (`search/models.rs`, `scripts/models`).
+//! Atomics, locks and zeroed memory for state that workers share.
+//!
+//! The types come from the standard library, or, with `RUSTFLAGS="--cfg loom"`, from the model checker loom. loom runs
+//! small cases in every interleaving of the threads and with every value that weakly ordered memory may yield
+//! (`search/models.rs`, `scripts/models`).
 
 #[cfg(loom)]
 pub use loom::sync::{Condvar, Mutex, MutexGuard, atomic};
@@ -11,19 +13,19 @@ use atomic::{AtomicU32, Ordering};
 #[cfg(not(loom))]
 use std::marker::PhantomData;
 
-/// What has no value yet: all zero.
+/// A type whose initial value is all zeros.
 #[cfg(not(loom))]
 pub trait Blank: bytemuck::Zeroable {}
 #[cfg(not(loom))]
 impl<T: bytemuck::Zeroable> Blank for T {}
 
-/// What has no value yet: all zero. The model checker's atomics have more than their value.
+/// A type whose initial value is all zeros. loom's atomics hold more state than their value, so it is the default here.
 #[cfg(loom)]
 pub trait Blank: Default {}
 #[cfg(loom)]
 impl<T: Default> Blank for T {}
 
-/// A blank value.
+/// Returns the initial value.
 pub fn blank<T: Blank>() -> T {
     #[cfg(not(loom))]
     return T::zeroed();
@@ -31,31 +33,32 @@ pub fn blank<T: Blank>() -> T {
     return T::default();
 }
 
-/// So many blank values.
+/// A slice of values that begin blank.
 #[cfg(loom)]
 pub type Blanks<T> = Box<[T]>;
 
-/// So many blank values, in memory that the operating system zeroes page by page as it is used.
+/// A slice of values that begin blank, in memory that the operating system zeroes page by page when it is first used.
 ///
-/// A boxed slice does not do that for all types: Unix has no function for zeroed memory at multiples of more than 16 bytes, so
-/// the standard library writes zeros into all of it, which takes a second for a large table and memory that may never be used.
+/// A boxed slice does not guarantee this for all types. Unix has no function for zeroed memory with an alignment of
+/// more than 16 bytes, so the standard library writes zeros into the whole allocation. For a large table this takes a
+/// second and commits memory that may never be used.
 #[cfg(not(loom))]
 pub struct Blanks<T> {
-    /// Never read or written as bytes.
+    /// The allocation. Its bytes are never accessed as bytes.
     memory: Box<[atomic::AtomicU8]>,
-    /// The byte at which the values begin.
+    /// Offset of the first value, in bytes.
     first: usize,
     count: usize,
     values: PhantomData<T>,
 }
 
-/// So many blank values, or `None` if the system has no memory for them.
+/// Allocates `count` blank values. Returns `None` if the system does not have enough memory.
 #[cfg(loom)]
 pub fn blanks<T: Blank>(count: usize) -> Option<Blanks<T>> {
     Some((0..count).map(|_| T::default()).collect())
 }
 
-/// So many blank values, or `None` if the system has no memory for them.
+/// Allocates `count` blank values. Returns `None` if the system does not have enough memory.
 #[cfg(not(loom))]
 pub fn blanks<T: Blank>(count: usize) -> Option<Blanks<T>> {
     const { assert!(!std::mem::needs_drop::<T>(), "nothing drops the values") };
@@ -79,8 +82,9 @@ impl<T: Blank> std::ops::Deref for Blanks<T> {
 
     #[inline]
     fn deref(&self) -> &[T] {
-        // SAFETY: `blanks` has made room for so many values behind `first`, where they are aligned, and zeros are values of the
-        // type. The bytes are atomics, so values with atomics in them may change here. They live as long as `self`.
+        // SAFETY: `blanks` has allocated space for `count` values from the byte `first` on, where they are aligned, and
+        // all zeros is a valid value of `T`. The bytes are atomics, so values that contain atomics may change behind a
+        // shared reference. The memory lives as long as `self`.
         unsafe { std::slice::from_raw_parts(self.memory.as_ptr().add(self.first).cast::<T>(), self.count) }
     }
 }
@@ -90,21 +94,21 @@ impl<T: Blank> std::ops::Deref for Blanks<T> {
 impl<T: Blank> std::ops::DerefMut for Blanks<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
-        // SAFETY: as in `deref`, and nobody else has a reference to any of them.
+        // SAFETY: as in `deref`. `&mut self` guarantees that no other reference to a value exists.
         unsafe {
             std::slice::from_raw_parts_mut(self.memory.as_mut_ptr().add(self.first).cast::<T>(), self.count)
         }
     }
 }
 
-/// Sets a number that nobody else sees now.
+/// Sets a value that no other thread can access now.
 #[inline]
 pub fn set(number: &mut AtomicU32, value: u32) {
-    // Relaxed: what comes after sees it by whatever lets others see the number at all.
+    // Relaxed: the operation that later makes the value accessible to other threads also orders this store.
     number.store(value, Ordering::Relaxed);
 }
 
-/// A number that nobody else changes now.
+/// Returns a value that no other thread changes now.
 #[inline]
 pub fn get(number: &mut AtomicU32) -> u32 {
     number.load(Ordering::Relaxed)
@@ -114,7 +118,7 @@ pub fn get(number: &mut AtomicU32) -> u32 {
 mod tests {
     use super::*;
 
-    /// As large as two lines of a processor's cache, as a node of the search.
+    /// As large as two cache lines of a processor, like a node of the search.
     #[derive(bytemuck::Zeroable)]
     #[repr(C, align(64))]
     struct Aligned([AtomicU32; 32]);
@@ -155,7 +159,7 @@ mod tests {
         let before = pages();
         let blanks = blanks::<Aligned>((2 << 30) / 128).expect("address space");
         blanks[1000].0[0].store(1, Ordering::Relaxed);
-        // Other tests take some meanwhile, but not half of it. A page has at least 4 KiB.
+        // Other tests allocate memory meanwhile, but less than half of 2 GiB. A page has at least 4 KiB.
         assert!(pages().saturating_sub(before) < (1 << 30) / 4096);
     }
 }

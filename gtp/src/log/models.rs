@@ -1,5 +1,5 @@
-//! The log that may never hold up a game, in every order in which its two threads may run: small cases for a model checker,
-//! run by `scripts/models`. The queue has room for one line here.
+//! Model checking (loom) of the log: small cases in all interleavings of its two threads. The log must never delay its
+//! caller. Run by `scripts/models`. The queue holds one line here.
 
 #![cfg_attr(not(test), allow(dead_code))]
 
@@ -8,7 +8,7 @@ use loom::sync::{Condvar, Mutex};
 use std::cell::Cell;
 use std::sync::Arc;
 
-/// A channel that does what that of the standard library promises, made of what the model checker knows.
+/// A channel with the guarantees of the standard library's, implemented with the primitives of the model checker.
 pub(super) mod channel {
     use loom::sync::{Condvar, Mutex};
     use loom::thread;
@@ -39,7 +39,7 @@ pub(super) mod channel {
             result
         }
 
-        /// The same for what is dropped, which it is, too, when a model has found something: then nothing can wait any more.
+        /// As [`Shared::change`], for destructors. They also run while a failed model panics, when nothing may block.
         fn at_the_end(&self, change: impl FnOnce(&mut State<T>)) {
             if !std::thread::panicking() {
                 self.change(change);
@@ -73,7 +73,7 @@ pub(super) mod channel {
             })
         }
 
-        /// What the log must not do: waits for room. It is here for `tests/faults/log_waits.patch`.
+        /// Waits for space, which the log must not do. It exists for `tests/faults/log_waits.patch`.
         #[allow(dead_code)]
         pub(crate) fn send(&self, value: T) -> Result<(), std::sync::mpsc::SendError<T>> {
             let mut state = self.0.state.lock().unwrap();
@@ -102,7 +102,7 @@ pub(super) mod channel {
     }
 
     impl<T> Receiver<T> {
-        /// The next value; `None` when there are no more, or when it is late.
+        /// Returns the next value, or `None` if the channel is closed or the time is over.
         fn next(&self) -> Option<T> {
             let mut state = self.0.state.lock().unwrap();
             while state.waiting.is_empty() && state.has_sender && !state.is_late {
@@ -115,7 +115,7 @@ pub(super) mod channel {
     }
 
     impl<T: Send + 'static> Receiver<T> {
-        /// In models with a clock the time is over at any moment, in others never.
+        /// In models with a clock the timeout may occur at any moment, in others never.
         pub(crate) fn recv_timeout(&self, _: Duration) -> Result<T, RecvTimeoutError> {
             if std::thread::panicking() {
                 return Err(RecvTimeoutError::Timeout);
@@ -142,13 +142,13 @@ pub(super) mod channel {
 }
 
 thread_local! {
-    /// Can a wait be too long? A model runs its threads in one.
+    /// Whether a wait can time out. A model runs all its threads in one.
     static HAS_CLOCK: Cell<bool> = const { Cell::new(false) };
-    /// What the person was told, by number.
+    /// Number of warnings.
     static WARNINGS: Cell<u32> = const { Cell::new(0) };
 }
 
-/// All orders in which no more than three times a thread is interrupted in the midst of what it does.
+/// Checks all interleavings with at most three preemptions.
 fn check(has_clock: bool, run: impl Fn() + Send + Sync + 'static) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(3);
@@ -165,13 +165,13 @@ fn warn(_: &str) {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Condition {
-    /// Takes nothing now.
+    /// Blocks writes.
     Stuck,
     Well,
     Broken,
 }
 
-/// A disk, and what is on it.
+/// A disk and its content.
 #[derive(Clone)]
 struct Disk(Arc<(Mutex<(Condition, String)>, Condvar)>);
 
@@ -181,7 +181,7 @@ impl Disk {
         self.0.1.notify_all();
     }
 
-    /// The numbers of lines before each that was written, as the log tells them, and of the lines.
+    /// Returns for each written line the number of lost lines that the log reports before it, and its number.
     fn written(&self) -> Vec<(u64, u64)> {
         let number = |text: &str| text.parse().expect("a number");
         let line = |line: &str| {
@@ -223,7 +223,7 @@ fn add(log: &mut Log, count: u64) {
     (1..=count).for_each(|number| log.add(&number.to_string()));
 }
 
-/// Every line is there or among those that the log says are lost; those at the end are `lost`.
+/// Asserts that every line is written or reported as lost. `lost` is the number of lost lines at the end.
 fn nothing_is_missing(written: &[(u64, u64)], lost: u64, count: u64) {
     let mut next = 1;
     for &(gap, number) in written {
@@ -237,7 +237,7 @@ fn nothing_is_missing(written: &[(u64, u64)], lost: u64, count: u64) {
 fn a_disk_that_takes_nothing_holds_up_nobody() {
     check(false, || {
         let (mut log, disk) = log(Condition::Stuck);
-        // If this waited for the disk, nobody would let the disk go.
+        // If this waited for the disk, the disk would never be released.
         add(&mut log, 4);
         let lost = log.lost;
         disk.set(Condition::Well);
@@ -277,7 +277,7 @@ fn the_end_does_not_wait_for_ever() {
     check(true, || {
         let (mut log, disk) = log(Condition::Stuck);
         add(&mut log, 2);
-        // If this waited for the disk, nobody would let the disk go.
+        // If this waited for the disk, the disk would never be released.
         drop(log);
         disk.set(Condition::Well);
     });

@@ -1,17 +1,17 @@
-//! The hand-over from the reader's thread to the one that answers, in every order in which they may run: small cases for a
-//! model checker, run by `scripts/models`. The queue has room for one command here, so that either may have to wait.
+//! Model checking (loom): small cases of the queue between the reader thread and the handling thread, in all
+//! interleavings. Run by `scripts/models`. The queue holds one command here, so that either thread may have to wait.
 
 use super::*;
 use loom::thread;
 
-/// All orders in which no more than three times a thread is interrupted in the midst of what it does.
+/// Checks all interleavings with at most three preemptions.
 fn check(run: impl Fn() + Send + Sync + 'static) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(3);
     model.check(run);
 }
 
-/// A reader at work on this input.
+/// Starts a reader thread on this input.
 fn reading(input: &'static str) -> (Arc<Queue>, InputWatch, thread::JoinHandle<()>) {
     let (queue, watch) = (Arc::new(Queue::default()), InputWatch::default());
     let reader = Reader { queue: Arc::clone(&queue), watch: watch.clone(), received: 0 };
@@ -19,7 +19,7 @@ fn reading(input: &'static str) -> (Arc<Queue>, InputWatch, thread::JoinHandle<(
     (queue, watch, thread)
 }
 
-/// The next command, as `serve` takes it.
+/// Takes the next command as `serve` does.
 fn next(queue: &Queue, watch: &InputWatch) -> Option<String> {
     let entry = queue.pop()?;
     watch.0.running.fetch_add(1, Ordering::Relaxed);
@@ -58,7 +58,7 @@ fn an_interruption_is_heard_and_meant_for_what_came_before_it() {
     check(|| {
         let (queue, watch, reader) = reading("a\n# interrupt\nb");
         assert_eq!(next(&queue, &watch).as_deref(), Some("a"));
-        // The running command cuts itself short when it hears of it.
+        // The running command ends when it sees the interruption.
         while !watch.interrupted() {
             thread::yield_now();
         }

@@ -1,30 +1,30 @@
-//! A player's clock, and how long it lets the engine think.
+//! The clock of a player, and the time budget of a move.
 
 use super::{MAX_TIME, TimeControl, seconds};
 use std::time::Duration;
 
-/// What a move gets even when there is nothing left to give: enough to answer.
+/// Budget of a move when no other time is left: enough to return a move.
 pub const MIN_BUDGET: Duration = Duration::from_millis(5);
 
-/// The usual reserve for what passes between the engine's clock and the server's, per move. A guess that suits
-/// local controllers and good connections.
+/// Default reserve for the delay between the engine's clock and the server's, per move. An estimate that suits local
+/// controllers and good connections.
 pub const DEFAULT_RESERVE: Duration = Duration::from_millis(250);
 
-/// How many times the usual share one move may take if the search is not settled.
+/// Largest ratio of the hard limit to the soft limit of a move.
 const HARD_FACTOR: u32 = 2;
 
-/// For how many plies a game is fought for, as a share of the board's points: 24 on 9×9, 108 on 19×19.
+/// Number of plies in which a game is usually decided, as a share of the board's points: 24 on 9×9, 108 on 19×19.
 const PLIES_OF_FIGHTS: f64 = 0.3;
 
-/// Into how many shares the time that is left then goes, as a share of the board's points: 6 on 9×9, 27 on 19×19.
+/// Divisor of the time left after these plies, as a share of the board's points: 6 on 9×9, 27 on 19×19.
 const AFTER_FIGHTS: f64 = 0.075;
 
-/// How far a game has come.
+/// Progress of a game.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Progress {
-    /// Points of the board.
+    /// Number of points of the board.
     pub area: usize,
-    /// Moves of both players so far.
+    /// Number of moves of both players so far.
     pub moves: usize,
 }
 
@@ -33,52 +33,54 @@ impl Progress {
         self.area.clamp(1, 10_000) as f64
     }
 
-    /// The divisor of what is left. Who takes these shares spends the same on every move until the fights of a game are
-    /// over, and less by a fixed ratio with every move after that.
+    /// Divisor of the time left that gives the share of a move. With these shares, every move gets the same time until
+    /// the fights of a game are over, and each later move gets less by a fixed ratio.
     ///
     /// CITE: Huang, Coulom, Lin, "Time Management for Monte-Carlo Tree Search Applied to the Game of Go" (2010):
-    /// RemainingTime / (C + max(MaxPly − Ply, 0)), with C = 80 and MaxPly = 160 on 19×19. Ours are smaller, both in
-    /// proportion to the board: with theirs half of the time is left when a game ends, because games are resigned and
-    /// clear choices take less than their share. Plies count half, because a player makes every second one.
+    /// RemainingTime / (C + max(MaxPly − Ply, 0)), with C = 80 and MaxPly = 160 on 19×19. The constants here are
+    /// smaller and proportional to the board. With those of the paper, half of the time is left when a game ends,
+    /// because games are resigned and clear choices take less than their share. Plies count half, because a player
+    /// makes every second move.
     fn divisor(self) -> f64 {
         let constant = (self.area() * AFTER_FIGHTS).max(4.0);
         constant + (self.area() * PLIES_OF_FIGHTS - self.moves as f64).max(0.0) / 2.0
     }
 
-    /// Moves that this player may still have to make in a long game, this one included: lag is kept back for
-    /// all of them. A game of 1.2 moves per point is a long one; a twentieth of the area may follow at any time.
+    /// Number of moves, including this one, that this player may still have to make in a long game. Lag is reserved for
+    /// all of them. A long game has 1.2 moves per point. At any time, at least a twentieth of the area may follow.
     pub(super) fn own_moves_left(self) -> u32 {
         let long = (self.area() * 1.2 - self.moves as f64) / 2.0;
-        // Between 1 and 6,000.
+        // The result is between 1 and 6,000.
         long.max(self.area() / 20.0).max(1.0).ceil() as u32
     }
 }
 
-/// How long to think about a move.
+/// Time budget of a move.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Budget {
-    /// When to stop if the best move is settled.
+    /// Time at which the search stops if the best move is settled.
     pub soft: Duration,
-    /// When to stop in any case; at least `soft`.
+    /// Time at which the search stops in any case. At least `soft`.
     pub hard: Duration,
-    /// What would be lost if the move took less: so long a search goes on, however clear the choice is. At most `soft`.
+    /// Time that would be lost if the move took less. The search continues until then, however clear the choice is. At
+    /// most `soft`.
     pub free: Duration,
 }
 
-/// One player's clock.
+/// Clock of one player.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Clock {
     control: TimeControl,
-    /// Main time, or what is left of the current period in overtime.
+    /// Main time left, or time left of the current period in overtime.
     left: Duration,
     overtime: bool,
-    /// Moves to make before the Canadian period ends, or byo-yomi periods left, the current one included; as
-    /// in the control before overtime has begun.
+    /// Moves to make before the Canadian period ends, or byo-yomi periods left, including the current one. Before
+    /// overtime, the number in the control.
     pub(super) count: u32,
 }
 
 impl Clock {
-    /// A clock at the start of a game.
+    /// Creates a clock at the start of a game.
     pub fn new(control: TimeControl) -> Clock {
         let control = control.normalised();
         let mut clock = Clock { control, left: Duration::ZERO, overtime: false, count: 0 };
@@ -96,37 +98,37 @@ impl Clock {
         clock
     }
 
-    /// The clock at the start of the next game with the same control.
+    /// Returns the clock at the start of the next game with the same control.
     #[must_use]
     pub fn restarted(self) -> Clock {
         Clock::new(self.control)
     }
 
-    /// The control it was made for, or what [`Clock::set_time_left`] made of it.
+    /// Control of the clock. [`Clock::set_time_left`] may have changed it.
     pub fn control(&self) -> TimeControl {
         self.control
     }
 
-    /// What is left of the main time, or of the current period; nothing if there is no limit.
+    /// Time left of the main time or of the current period. Zero if there is no limit.
     pub fn left(&self) -> Duration {
         self.left
     }
 
-    /// Is the main time used up?
+    /// Whether the main time is used up.
     pub fn is_overtime(&self) -> bool {
         self.overtime
     }
 
-    /// Stones or periods left, as `time_left` has them: 0 during the main time.
+    /// Stones or periods left, as in `time_left`: 0 during the main time.
     pub fn stones_or_periods(&self) -> u32 {
         if self.overtime { self.count } else { 0 }
     }
 
-    /// Takes over what a controller's `time_left` says. `stones_or_periods` is 0 during the main time, in
-    /// overtime the number of stones left to play in a Canadian period, or, as KGS and OGS have it, of periods
-    /// left in byo-yomi.
+    /// Sets the clock from a controller's `time_left`. `stones_or_periods` is 0 during the main time. In overtime it is
+    /// the number of stones left to play in a Canadian period, or, as on KGS and OGS, the number of byo-yomi periods
+    /// left.
     ///
-    /// A controller that never announced a limit but tells the time left has one all the same; and one that
+    /// A controller that never announced a limit but reports the time left is assumed to have one. A controller that
     /// announced no main time cannot mean main time.
     pub fn set_time_left(&mut self, time: Duration, stones_or_periods: u32) {
         let time = time.min(MAX_TIME);
@@ -151,18 +153,19 @@ impl Clock {
         self.left = time;
     }
 
-    /// As [`Clock::set_time_left`], from a controller, which may mean the start of a period by no time at all.
+    /// Sets the clock as [`Clock::set_time_left`] does, from a controller that may report zero time at the start of a
+    /// period.
     ///
-    /// It does in byo-yomi as long as there are periods; in Canadian overtime if no stone of the period has been played; and
-    /// where there is no main time that could be used up. Later in a Canadian period no time is what it says: less than a
-    /// second for the stones that are left.
+    /// Zero time stands for a whole period in three cases: in byo-yomi if periods are left, in Canadian overtime if no
+    /// stone of the period has been played, and if the control has no main time that could be used up. Later in a
+    /// Canadian period, zero means less than a second for the stones that are left.
     pub fn hear_time_left(&mut self, time: Duration, stones_or_periods: u32) {
         if !time.is_zero() || !self.starts_a_period(stones_or_periods) {
             self.set_time_left(time, stones_or_periods);
         }
     }
 
-    /// Starts a period if a clock without time stands for that. Returns whether it does.
+    /// Starts a period if zero time stands for one. Returns whether it does.
     fn starts_a_period(&mut self, stones_or_periods: u32) -> bool {
         let (length, count) = match (self.control, stones_or_periods) {
             (TimeControl::PerMove { time }, _) => (time, 0),
@@ -174,14 +177,14 @@ impl Clock {
             (TimeControl::ByoYomi { period, .. }, left) if left > 0 => (period, left),
             _ => return false,
         };
-        // A time per move is no overtime; it has nothing to count.
+        // A time per move is not overtime and has nothing to count.
         self.overtime = !matches!(self.control, TimeControl::PerMove { .. });
         (self.left, self.count) = (length, count);
         true
     }
 
-    /// A move was made after thinking for `elapsed`. Returns whether that was in time; after a loss on time the
-    /// clock stays at zero.
+    /// Records a move that took `elapsed`. Returns whether it was made in time. After a loss on time the clock stays at
+    /// zero.
     pub fn spend(&mut self, elapsed: Duration) -> bool {
         let elapsed = elapsed.min(MAX_TIME.saturating_mul(2));
         match self.control {
@@ -226,7 +229,7 @@ impl Clock {
                     (self.overtime, self.left) = (true, period);
                     rest = self.take(rest);
                 }
-                // Whole periods that the rest used up, and the one it ends in. A period is not zero.
+                // Whole periods that the rest used up, including the one it ends in. A period is not zero.
                 let used = rest.as_nanos().div_ceil(period.as_nanos().max(1));
                 if used >= u128::from(self.count) && used > 0 {
                     (self.left, self.count) = (Duration::ZERO, 0);
@@ -239,15 +242,15 @@ impl Clock {
         }
     }
 
-    /// Takes time off what is left, and returns what was not there.
+    /// Subtracts `elapsed` from the time left. Returns the part that exceeds it.
     fn take(&mut self, elapsed: Duration) -> Duration {
         let missing = elapsed.saturating_sub(self.left);
         self.left = self.left.saturating_sub(elapsed);
         missing
     }
 
-    /// The part of a `wanted` reserve that suits this control: where it is too short to keep that back for every
-    /// move, a quarter of each move's share. It stays the same for the whole game.
+    /// Returns the part of the `wanted` reserve that suits this control. If the control is too short to reserve that
+    /// for every move, it is a quarter of each move's share. It is constant for the whole game.
     pub fn fitting_reserve(&self, area: usize, wanted: Duration) -> Duration {
         let shares = 4 * Progress { area, moves: 0 }.own_moves_left();
         match self.control {
@@ -261,21 +264,23 @@ impl Clock {
         }
     }
 
-    /// How long to think about the next move; `None` if there is no limit.
+    /// Computes the budget of the next move, or returns `None` if there is no limit.
     ///
-    /// `reserve` is what passes unseen with every move, between the engine's clock and the server's. It is kept
-    /// back, for this move and for all that have to be made from the same time. If less than that is left, a
-    /// move gets [`MIN_BUDGET`], or half of what is left if that is less.
+    /// `reserve` is the unmeasured delay of every move between the engine's clock and the server's. It is held back for
+    /// this move and for all others that must be made from the same time. If less is left, a move gets [`MIN_BUDGET`]
+    /// or half of the time left, whichever is less.
     ///
-    /// * Sudden death and Fischer: a share of what is left ([`Progress`]), and the increment.
-    /// * Canadian: the share of one stone in what is left of the period.
-    /// * Byo-yomi: the whole period. No period is given up on purpose: they are the reserve for bad connections.
-    /// * Main time before overtime: a share of it, and what overtime would give for a move.
+    /// * Sudden death and Fischer: a share of the time left ([`Progress`]), plus the increment.
+    /// * Canadian: the share of one stone in the time left of the period.
+    /// * Byo-yomi: the whole period. No period is given up on purpose, because periods are the reserve for bad
+    ///   connections.
+    /// * Main time before overtime: a share of it, plus the time that overtime would give for a move.
     pub fn budget(&self, progress: Progress, reserve: Duration) -> Option<Budget> {
-        // What a move may cost without having been budgeted.
+        // Time that a move may take beyond its budget.
         let cost = reserve.min(MAX_TIME).saturating_add(MIN_BUDGET);
         let divisor = progress.divisor();
-        // All that this move can use, what it can use without harm, and what every move gets besides a share.
+        // Time that this move can use at most, time that it can use without harm, and time that every move gets besides
+        // a share.
         let (available, usable, per_move) = match self.control {
             TimeControl::None => return None,
             TimeControl::PerMove { .. } => {
@@ -313,7 +318,7 @@ impl Clock {
                 (self.left.saturating_add(period), self.left.saturating_add(usable), usable)
             }
         };
-        // Before overtime the period is not shared out: `per_move` already stands for it.
+        // Before overtime the period is not shared out, because `per_move` already accounts for it.
         let shared = match self.control {
             TimeControl::Canadian { .. } | TimeControl::ByoYomi { .. } => self.left,
             _ => usable,
@@ -322,20 +327,20 @@ impl Clock {
         Some(self.clip(soft, usable.min(soft.saturating_mul(HARD_FACTOR)), available, per_move))
     }
 
-    /// The budget with `soft` at most `hard`, and something for every move. `per_move` is what every move gets besides a share
-    /// of the time for all.
+    /// Returns the budget with `soft` limited to `hard` and a minimum for every move. `per_move` is the time that every
+    /// move gets besides a share of the time for all moves.
     fn clip(&self, soft: Duration, hard: Duration, available: Duration, per_move: Duration) -> Budget {
         let hard = hard.max(MIN_BUDGET.min(available / 2));
         let soft = soft.clamp(MIN_BUDGET.min(hard), hard);
         let free = match self.control {
             TimeControl::None | TimeControl::Absolute { .. } => Duration::ZERO,
             TimeControl::PerMove { .. } => soft,
-            // A move that takes less from the main time is one more before overtime begins, where it would have had as much.
+            // A move that saves main time delays overtime, where the next moves would have had as much anyway.
             TimeControl::ByoYomi { .. } => per_move,
-            // What is left of a period goes to the other stones in it.
+            // Time left of a period goes to the other stones in it.
             TimeControl::Canadian { .. } if self.overtime && self.count > 1 => Duration::ZERO,
             TimeControl::Canadian { .. } => per_move,
-            // What is left stays, but for what is above the cap.
+            // Time left is kept, except the part above the cap.
             TimeControl::Fischer { increment, cap, .. } => {
                 cap.map_or(Duration::ZERO, |cap| self.left.saturating_add(increment).saturating_sub(cap))
             }

@@ -1,9 +1,9 @@
-//! How a game is timed: as controllers say it, and as records do.
+//! Time controls, as controllers and game records express them.
 
 use super::MAX_TIME;
 use std::time::Duration;
 
-/// How a game is timed. All times are per player.
+/// Time control of a game. All times are per player.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum TimeControl {
     /// No limit.
@@ -11,55 +11,55 @@ pub enum TimeControl {
     None,
     /// Sudden death.
     Absolute {
-        /// For the whole game.
+        /// Time for the whole game.
         main: Duration,
     },
     /// After the main time, `stones` moves in every `period`.
     Canadian {
-        /// Before the first period.
+        /// Time before the first period.
         main: Duration,
-        /// Starts anew after `stones` moves.
+        /// Length of a period. A new one starts after `stones` moves.
         period: Duration,
-        /// Moves to make in each period.
+        /// Number of moves to make in each period.
         stones: u32,
     },
     /// After the main time, each move that takes longer than `period` costs one of the periods.
     ByoYomi {
-        /// Before the first period.
+        /// Time before the first period.
         main: Duration,
-        /// For one move.
+        /// Time for one move.
         period: Duration,
-        /// The game is lost when the last one is used up.
+        /// Number of periods. The game is lost when the last one is used up.
         periods: u32,
     },
-    /// Each move adds `increment` to what is left.
+    /// Each move adds `increment` to the time left.
     Fischer {
-        /// For the first move and all that follow.
+        /// Time for the first move and all that follow.
         main: Duration,
-        /// Added after every move.
+        /// Time added after every move.
         increment: Duration,
-        /// What is left never grows beyond this.
+        /// Upper bound on the time left.
         cap: Option<Duration>,
-        /// No move may take longer.
+        /// Upper bound on the time for one move.
         max_move: Option<Duration>,
     },
-    /// The same time for every move.
+    /// A fixed time for every move.
     PerMove {
-        /// For one move.
+        /// Time for one move.
         time: Duration,
     },
 }
 
-/// Seconds as a controller writes them; what is no time at all (negative, not a number) is none.
+/// Converts seconds as a controller writes them. Invalid times (negative, not a number) become zero.
 pub fn seconds(value: f64) -> Duration {
     // NaN.max(0.0) is 0.
     Duration::try_from_secs_f64(value.max(0.0).min(MAX_TIME.as_secs_f64())).unwrap_or(Duration::ZERO)
 }
 
 impl TimeControl {
-    /// The meaning of GTP's `time_settings main_time byo_yomi_time byo_yomi_stones`, in seconds: no limit if
-    /// there is byo-yomi time but no stone to play in it (GoGui sends `0 1 0`) or if all three are zero;
-    /// absolute time without byo-yomi; otherwise Canadian byo-yomi, from the start if the main time is zero.
+    /// Interprets GTP's `time_settings main_time byo_yomi_time byo_yomi_stones`, in seconds. There is no limit if there
+    /// is byo-yomi time but no stone to play in it (GoGui sends `0 1 0`), or if all three are zero. Without byo-yomi
+    /// the time is absolute. Otherwise it is Canadian byo-yomi, from the start if the main time is zero.
     pub fn gtp(main: f64, period: f64, stones: u32) -> TimeControl {
         let (main, period) = (seconds(main), seconds(period));
         match (period.is_zero(), stones) {
@@ -71,9 +71,9 @@ impl TimeControl {
         }
     }
 
-    /// The arguments of `kgs-time_settings` (`none`, `absolute`, `byoyomi`, `canadian`) and of
-    /// `kata-time_settings` (also `fischer main increment` and `fischer-capped main increment cap max_move`,
-    /// where a negative number means no limit). `None` if they make no sense; further arguments are ignored.
+    /// Parses the arguments of `kgs-time_settings` (`none`, `absolute`, `byoyomi`, `canadian`) and of
+    /// `kata-time_settings` (also `fischer main increment` and `fischer-capped main increment cap max_move`, where a
+    /// negative number means no limit). Returns `None` if they are invalid. Further arguments are ignored.
     pub fn parse(arguments: &[&str]) -> Option<TimeControl> {
         let number =
             |index: usize| arguments.get(index)?.parse::<f64>().ok().filter(|value| value.is_finite());
@@ -99,9 +99,9 @@ impl TimeControl {
         })
     }
 
-    /// The control of a record: `TM`, seconds of main time, and `OT`, what follows it. As servers write it: `5x30
-    /// byo-yomi`, `25/300 canadian`, `10 fischer`, `30 simple`; and as [`TimeControl::overtime_text`] does. Overtime
-    /// that makes no sense is none.
+    /// Parses the time control of a game record: `TM`, the main time in seconds, and `OT`, the overtime. It accepts the
+    /// forms of servers (`5x30 byo-yomi`, `25/300 canadian`, `10 fischer`, `30 simple`) and the output of
+    /// [`TimeControl::overtime_text`]. Invalid overtime is ignored.
     pub fn of_record(main: Option<f64>, overtime: Option<&str>) -> TimeControl {
         let main = main.map(seconds);
         let words: Vec<String> =
@@ -138,7 +138,7 @@ impl TimeControl {
         known.or(main.map(|main| TimeControl::Absolute { main })).unwrap_or_default()
     }
 
-    /// The main time of a record; none without a limit.
+    /// Main time for a game record, or `None` if there is no limit.
     pub fn main_time(self) -> Option<Duration> {
         match self {
             TimeControl::None => None,
@@ -150,7 +150,7 @@ impl TimeControl {
         }
     }
 
-    /// What follows the main time, as records have it; [`TimeControl::of_record`] reads it.
+    /// Overtime for a game record, as [`TimeControl::of_record`] reads it, or `None` if there is none.
     pub fn overtime_text(self) -> Option<String> {
         let text = |time: Duration| time.as_secs_f64().to_string();
         match self {
@@ -174,7 +174,7 @@ impl TimeControl {
         }
     }
 
-    /// The same control with bounded times, and without overtime that gives nothing.
+    /// Returns the same control with bounded times and without overtime that adds no time.
     pub(super) fn normalised(self) -> TimeControl {
         let bound = |time: Duration| time.min(MAX_TIME);
         match self {

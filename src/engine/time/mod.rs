@@ -1,11 +1,11 @@
-//! Clocks and budgets: from what a controller says about time to how long the engine may think about a move.
+//! Clocks and time budgets: from a controller's time settings to the time that the engine may spend on a move.
 //!
-//! Nothing here reads a clock: the caller measures, tells [`Clock::spend`], and passes on what the controller
-//! reports to [`Clock::set_time_left`]. Everything that is given back with a move (a byo-yomi period, the stones
-//! of a Canadian period, an increment) is given back at the end of that move, so nothing happens at its start.
+//! This module does not read a clock. The caller measures the time, passes it to [`Clock::spend`], and passes the
+//! controller's reports to [`Clock::set_time_left`]. All time that a move returns (a byo-yomi period, the stones of a
+//! Canadian period, an increment) is credited at the end of that move, so the start of a move changes nothing.
 //!
-//! Invariant (`no_game_is_lost_on_time`): whoever spends at most [`Budget::hard`] on every move, and loses at
-//! most `reserve` to lag besides, never loses on time, provided that the control itself allows for that lag and
+//! Invariant (`no_game_is_lost_on_time`): a player that spends at most [`Budget::hard`] on every move and loses at most
+//! `reserve` to lag besides never loses on time, provided that the control itself allows for that lag and
 //! [`MIN_BUDGET`] on every move of a game of usual length.
 
 mod clock;
@@ -18,5 +18,5 @@ pub use control::{TimeControl, seconds};
 
 use std::time::Duration;
 
-/// Longer times are treated as this one (30 years), so that no sum can overflow.
+/// Upper bound on all times (30 years). Longer times are reduced to it, so that no sum can overflow.
 const MAX_TIME: Duration = Duration::from_secs(1_000_000_000);

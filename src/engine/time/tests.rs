@@ -15,7 +15,7 @@ const START: Progress = Progress { area: 361, moves: 0 };
 
 #[test]
 fn a_short_game_is_played_and_not_given_away() {
-    // Ten seconds for a game on 19×19: the usual reserve would take them all.
+    // Ten seconds for a game on 19×19: the usual reserve would use up all of it.
     let clock = Clock::new(TimeControl::Absolute { main: s(10) });
     let reserve = clock.fitting_reserve(361, DEFAULT_RESERVE);
     let budget = clock.budget(Progress { area: 361, moves: 0 }, reserve).unwrap();
@@ -51,12 +51,12 @@ fn settings_of_kgs_and_others() {
     }
 }
 
-/// What a controller means that tells of no seconds: a whole period, or really nothing.
+/// A report of zero seconds means a whole period in some cases and really zero in others.
 #[test]
 fn no_seconds_may_be_a_whole_period() {
     let canadian = |main| TimeControl::Canadian { main: s(main), period: s(300), stones: 25 };
     let byo_yomi = |main| TimeControl::ByoYomi { main: s(main), period: s(30), periods: 5 };
-    // What was told, and then what is left, and of how many stones or periods.
+    // Control, reported count, expected time left, expected number of stones or periods.
     for (control, told, left, count) in [
         (byo_yomi(600), 5, s(30), 5),
         (byo_yomi(600), 1, s(30), 1),
@@ -64,7 +64,7 @@ fn no_seconds_may_be_a_whole_period() {
         (byo_yomi(0), 0, s(30), 5),
         (canadian(600), 25, s(300), 25),
         (canadian(0), 0, s(300), 25),
-        // Stones of the period have been played: the seconds that are left were rounded to none.
+        // Stones of the period have been played: the seconds left were rounded to zero.
         (canadian(600), 5, ZERO, 5),
         (canadian(0), 24, ZERO, 24),
         // The main time is over.
@@ -76,7 +76,7 @@ fn no_seconds_may_be_a_whole_period() {
         let mut clock = Clock::new(control);
         clock.hear_time_left(ZERO, told);
         assert_eq!((clock.left(), clock.stones_or_periods()), (left, count), "{control:?} {told}");
-        // Some seconds are what they say.
+        // A report of more than zero seconds is taken literally.
         clock.hear_time_left(s(7), told);
         assert_eq!(clock.left(), s(7));
     }
@@ -141,7 +141,8 @@ fn time_left_as_controllers_tell_it() {
 #[test]
 fn budgets() {
     let budget = |control| Clock::new(control).budget(START, DEFAULT_RESERVE).unwrap();
-    // A quarter of an hour for 19x19: 217 moves keep 0.255 s each, and 27 and half of 108 share the rest.
+    // A quarter of an hour for 19×19: 0.255 s are reserved for each of 217 moves, and the rest is divided by 27 plus
+    // half of 108.
     let sudden = budget(TimeControl::Absolute { main: s(900) });
     assert!(sudden.soft > ms(10_350) && sudden.soft < ms(10_450), "{sudden:?}");
     assert_eq!(sudden.hard, sudden.soft * 2);
@@ -159,7 +160,8 @@ fn budgets() {
     }
 }
 
-/// What each move of a game may take, as a share of the whole time, if all of them take `used` of what is usual.
+/// Returns the share of the whole time that each move of a game may take, if every move uses `used` times its soft
+/// budget.
 fn shares(area: usize, used: f64) -> Vec<f64> {
     let main = s(3600);
     let mut clock = Clock::new(TimeControl::Absolute { main });
@@ -173,12 +175,12 @@ fn shares(area: usize, used: f64) -> Vec<f64> {
 
 #[test]
 fn time_is_spent_where_games_are_decided() {
-    // As long as a game is fought for, every move gets the same; later ones ever less.
+    // As long as a game is undecided, every move gets the same time. Later moves get less and less.
     for (area, fights) in [(81, 12), (169, 25), (361, 54)] {
         let usual = shares(area, 1.0);
         assert!(usual[..fights].iter().all(|share| (share / usual[0] - 1.0).abs() < 1e-3), "{usual:?}");
         assert!(usual[fights + 1..].is_sorted_by(|a, b| a > b), "{usual:?}");
-        // 60 plies of 9×9, 266 of 19×19: nearly all is spent by then, also if every third choice is clear.
+        // By 60 plies on 9×9 or 266 on 19×19, nearly all time is spent, even if every third choice is clear.
         let sum = |used: f64| shares(area, used)[..area * 37 / 100].iter().sum::<f64>();
         assert!(sum(1.0) > 0.9 && sum(0.67) > 0.8, "{} {}", sum(1.0), sum(0.67));
     }
@@ -229,7 +231,7 @@ fn control() -> impl Strategy<Value = TimeControl> {
     ]
 }
 
-/// Does the control leave `cost` for each of `moves` moves?
+/// Whether the control leaves `cost` for each of `moves` moves.
 fn allows(control: TimeControl, cost: Duration, moves: u32) -> bool {
     match control {
         TimeControl::None => true,
@@ -261,7 +263,7 @@ proptest! {
         for (index, moves) in (0..length).step_by(2).enumerate() {
             let budget = clock.budget(Progress { area, moves }, reserve).unwrap();
             prop_assert!(budget.free <= budget.soft && budget.soft <= budget.hard);
-            // Every other game spends all it may.
+            // Half of the games spend all time that the budget and the reserve allow.
             let (think, lag) = if spent[0].0 < 0.5 { (1.0, 1.0) } else { spent[index % 8] };
             let elapsed = budget.hard.mul_f64(think).min(budget.hard) + reserve.mul_f64(lag).min(reserve);
             prop_assert!(clock.spend(elapsed), "move {moves}: {budget:?} {clock:?}");

@@ -1,23 +1,23 @@
-//! The two players, and what a point can hold.
+//! The two sides and the contents of a point.
 
 use std::fmt;
 use std::ops::{Index, IndexMut};
 
-/// A player.
+/// A side: Black or White.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Color {
-    /// Plays first on an empty board.
+    /// The side that plays first on an empty board.
     Black = 0,
-    /// The other player.
+    /// Black's opponent.
     White = 1,
 }
 
 impl Color {
-    /// Both players, Black first.
+    /// Both sides, Black first.
     pub const BOTH: [Color; 2] = [Color::Black, Color::White];
 
-    /// The other player.
+    /// Returns the other side.
     #[inline]
     #[must_use]
     pub const fn opponent(self) -> Color {
@@ -27,7 +27,7 @@ impl Color {
         }
     }
 
-    /// +1 for Black, −1 for White: turns a value for Black into one for this player and back.
+    /// Returns +1 for Black and −1 for White: the factor between a value for Black and a value for this side.
     #[inline]
     pub const fn sign(self) -> i32 {
         match self {
@@ -46,7 +46,7 @@ impl fmt::Display for Color {
     }
 }
 
-/// What a point of the padded grid holds. The numbers are the two-bit codes of
+/// Contents of a point of the padded grid. The discriminants are the two-bit codes of
 /// [`Board::neighbourhood`](super::Board::neighbourhood).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[repr(u8)]
@@ -62,7 +62,7 @@ pub enum Cell {
 }
 
 impl Cell {
-    /// The stone's colour, if there is a stone.
+    /// Returns the colour of the stone, or `None` if the cell holds no stone.
     #[inline]
     pub const fn color(self) -> Option<Color> {
         match self {
@@ -83,17 +83,17 @@ impl From<Color> for Cell {
     }
 }
 
-/// One value for each player, indexed by [`Color`].
+/// A pair of values, one for each side, indexed by [`Color`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct ByColor<T>([T; 2]);
 
 impl<T> ByColor<T> {
-    /// Black's value, then White's.
+    /// Creates a pair from Black's and White's values.
     pub const fn new(black: T, white: T) -> ByColor<T> {
         ByColor([black, white])
     }
 
-    /// What `f` makes of each player's value.
+    /// Applies `f` to both values.
     pub fn map<U>(self, f: impl FnMut(T) -> U) -> ByColor<U> {
         ByColor(self.0.map(f))
     }

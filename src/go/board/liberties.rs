@@ -1,15 +1,15 @@
-//! The liberties of a chain in one word.
+//! The liberties of a chain, packed into one word.
 
 use super::point::Point;
 
-/// A chain's pseudo-liberties: count in the upper 12 bits, Σ index in the next 21, Σ index² in the lower 31.
+/// Pseudo-liberties of a chain: their number in the upper 12 bits, Σ index in the next 21, Σ index² in the lower 31.
 ///
-/// The largest board has 625 points, each in at most 4 pairs and with an index below 703:
-/// 2500 < 2^12, 2500 · 702 < 2^21, 2500 · 702² < 2^31, so no field can run into the next one.
+/// The largest board has 625 points. Each occurs in at most 4 pairs and has an index below 703. Hence 2500 < 2^12,
+/// 2500 · 702 < 2^21 and 2500 · 702² < 2^31, and no field overflows into the next one.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct PseudoLiberties(u64);
 
-/// Some of the steps to adjacent points: their number, Σ step and Σ step².
+/// Sums over some of the offsets to adjacent points: number of offsets, Σ offset and Σ offset².
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Steps {
     pub(crate) count: u8,
@@ -32,19 +32,19 @@ impl PseudoLiberties {
         (1 << Self::COUNT_SHIFT) | (index << Self::SUM_SHIFT) | (index * index)
     }
 
-    /// A stone's own liberties, where the empty points beside it are `empty`:
+    /// Returns the pseudo-liberties of a single stone at `point`, given the offsets `empty` to its empty neighbours:
     /// Σ (p + s) = n p + Σ s, and Σ (p + s)² = n p² + 2 p Σ s + Σ s².
     #[inline]
     pub(crate) fn around(point: Point, empty: Steps) -> PseudoLiberties {
         let per_step = (1 << Self::SUM_SHIFT) + 2 * point.index() as u64;
-        // A negative sum of steps is less than what it is added to: no field runs into the next one at the end.
+        // A negative sum of offsets is smaller than the value it is added to, so no field of the result underflows.
         let steps = per_step.wrapping_mul(i64::from(empty.sum) as u64);
         let squares = u64::from(empty.squares);
         PseudoLiberties((Self::one(point) * u64::from(empty.count)).wrapping_add(steps).wrapping_add(squares))
     }
 
-    // Wrapping, because a chain that is being removed passes through values that mean nothing.
     /// Adds one pseudo-liberty at `point`.
+    // Wrapping arithmetic, because a chain passes through meaningless values while it is being removed.
     #[inline]
     pub fn add(&mut self, point: Point) {
         self.0 = self.0.wrapping_add(Self::one(point));
@@ -74,20 +74,20 @@ impl PseudoLiberties {
         self.count() * (self.0 & Self::SQUARES_MASK) == self.sum() * self.sum()
     }
 
-    /// Is this point, one of the liberties, the only one?
+    /// Whether `point`, which must be a liberty, is the only liberty.
     #[inline]
     pub fn is_only(self, point: Point) -> bool {
         self.0 == self.count().wrapping_mul(Self::one(point))
     }
 
-    /// The one liberty, if there is exactly one.
+    /// Returns the only liberty, or `None` if the chain does not have exactly one.
     #[inline]
     pub fn single(self) -> Option<Point> {
         (self.is_single() && self.count() > 0)
             .then(|| Point::from_index((self.sum() as u32 / self.count() as u32) as u16))
     }
 
-    /// Takes over the liberties of a chain that is merged into this one.
+    /// Adds the liberties of a chain that is merged into this one.
     #[inline]
     pub fn join(&mut self, other: PseudoLiberties) {
         self.0 = self.0.wrapping_add(other.0);

@@ -1,21 +1,21 @@
-//! The board: stones, chains, liberties, captures, simple ko, and the Zobrist key of it all.
+//! The board: stones, chains, liberties, captures, simple ko, and the Zobrist key of the position.
 //!
-//! It knows nothing of turns, passes, komi, superko or text protocols. It is flat, owns no heap memory and is
-//! copied with one `memcpy` of the part that its size uses; hence there is no undo: who wants to go back keeps
-//! a copy.
+//! The board has no notion of turns, komi, superko or text protocols. It is flat and owns no heap memory. It is copied
+//! with one `memcpy` of the part that its size uses. Moves cannot be undone: a caller that needs the previous position
+//! keeps a copy.
 //!
-//! **Pseudo-liberties.** A chain keeps, in one 64-bit word, the number of (stone, empty neighbour) pairs, the
-//! sum of the indices of these neighbours, and the sum of their squares. The word changes by one addition per
-//! neighbour of a placed or removed stone, and still answers the questions that matter at once: the chain is
-//! captured when the number is 0, and in atari when all pairs name the same point, that is when
-//! `count · Σi² = (Σi)²` (equality in Cauchy and Schwarz).
-//! CITE: Łukasz Lew's libego (2006–2010) for pseudo-liberties in playouts and for the test of atari.
+//! **Pseudo-liberties.** A chain stores, in one 64-bit word, the number of pairs (stone, empty neighbour), the sum of
+//! the indices of these neighbours, and the sum of their squares. A placed or removed stone changes the word by one
+//! addition per neighbour. The two important properties are read from it directly: the chain is captured when the
+//! number is 0, and it is in atari when all pairs name the same point, that is, when `count · Σi² = (Σi)²` (equality in
+//! Cauchy–Schwarz).
+//! CITE: Łukasz Lew's libego (2006–2010) for pseudo-liberties in playouts and for the atari test.
 //!
-//! **Neighbourhood.** Each point keeps what its eight neighbours hold, two bits each: eyes, empty neighbours and
-//! 3×3 patterns are table look-ups.
+//! **Neighbourhood.** Each point stores the contents of its eight neighbours, two bits each. Eyes, empty neighbours and
+//! 3×3 patterns are found by table look-up.
 //!
-//! Invariant: one function, `Board::set_cell`, changes a cell, and with it the key, the neighbourhoods and the
-//! list of empty points. The key therefore cannot go stale.
+//! Invariant: only `Board::set_cell` changes a cell. It also updates the key, the neighbourhoods and the list of empty
+//! points, so the key cannot become stale.
 
 pub mod color;
 mod liberties;
@@ -35,26 +35,27 @@ pub use point::GRID;
 use point::border_code;
 use std::fmt;
 
-/// What the board knows of one point. `liberties` and `stones` describe a chain and are only valid at its anchor.
+/// State of one point. `liberties` and `stones` describe a chain and are valid only at the chain's anchor.
 #[derive(Clone, Copy)]
 struct Intersection {
     /// Pseudo-liberties of the chain.
     liberties: PseudoLiberties,
     /// Number of stones in the chain.
     stones: u16,
-    /// The point whose entry holds the facts about this stone's chain. For points without a stone it is a point without
-    /// one, too, so that liberties of "the chain here" can be counted where nobody will look at them.
+    /// Index of the chain's anchor, the point whose entry holds the data of the chain. A point without a stone refers
+    /// to an entry without a stone as well, so that the liberties of its "chain" can be updated without a branch and
+    /// without effect.
     anchor: u16,
-    /// The next stone of the chain, in a ring.
+    /// Index of the next stone of the chain. The stones of a chain form a ring.
     next: u16,
-    /// The eight neighbours' [`Cell`]s, two bits each, in the order of [`point::STEPS`].
+    /// [`Cell`]s of the eight neighbours, two bits each, in the order of [`point::STEPS`].
     neighbours: u16,
-    /// Where an empty point stands in the list of empty points.
+    /// Position of an empty point in the list of empty points.
     slot: u16,
     cell: Cell,
 }
 
-/// The anchor of border points, and of stones that are in no chain yet: an entry of the border.
+/// Anchor of border points and of stones that belong to no chain yet: an entry of the border.
 const NOWHERE: u16 = 0;
 
 const BORDER: Intersection = Intersection {
@@ -67,33 +68,33 @@ const BORDER: Intersection = Intersection {
     cell: Cell::Border,
 };
 
-/// What a move would do, found without playing it: see [`Board::outcome`].
+/// Result of a move, computed without playing it. See [`Board::outcome`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Outcome {
-    /// The key of the position after the move.
+    /// Key of the position after the move.
     pub key: Key,
-    /// Stones on the board after the move.
+    /// Number of stones on the board after the move.
     pub stones: usize,
 }
 
-/// What a played move did.
+/// Stones that a move removed from the board.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Played {
-    /// Opponent's stones taken.
+    /// Number of the opponent's stones that were captured.
     pub captured: u16,
-    /// Own stones removed by suicide, the placed one included.
+    /// Number of own stones that were removed by suicide, including the placed stone.
     pub suicided: u16,
 }
 
-/// Why stones cannot be set up as a position.
+/// Reason why stones do not form a valid position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SetupError {
-    /// A chain would have no liberty; one of its points.
+    /// The chain at this point would have no liberty.
     #[error("the chain at {0} has no liberty")]
     NoLiberty(Point),
 }
 
-/// A position of stones. See the [module documentation](self).
+/// A position. See the [module documentation](self).
 #[derive(Clone, Copy)]
 pub struct Board {
     points: [Intersection; GRID],
@@ -102,15 +103,15 @@ pub struct Board {
     empty_count: u16,
     size: BoardSize,
     key: Key,
-    /// Stones lost by each player.
+    /// Number of stones that each side has lost.
     prisoners: ByColor<u32>,
-    /// The point that simple ko forbids, and to whom.
+    /// The point that simple ko forbids, and the side to which it is forbidden.
     ko: Option<(Point, Color)>,
     zobrist: &'static Zobrist,
 }
 
 impl Board {
-    /// An empty board.
+    /// Creates an empty board.
     pub fn new(size: BoardSize) -> Board {
         let zobrist = Zobrist::table();
         let mut board = Board {
@@ -137,10 +138,10 @@ impl Board {
         board
     }
 
-    /// A board with the given stones and no prisoners; a later stone on the same point replaces an earlier one.
+    /// Creates a board with the given stones and no prisoners. A later stone on the same point replaces an earlier one.
     ///
     /// # Errors
-    /// If a chain would have no liberty.
+    /// Returns an error if a chain would have no liberty.
     pub fn from_stones(
         size: BoardSize,
         stones: impl IntoIterator<Item = (Point, Color)>,
@@ -168,7 +169,7 @@ impl Board {
         Ok(board)
     }
 
-    /// Joins all connected stones of `color` around `anchor` into one chain; no point of it has an anchor yet.
+    /// Joins all stones of `color` connected to `anchor` into one chain. None of them may have an anchor yet.
     fn make_chain(&mut self, anchor: Point, color: Color) {
         let own = Cell::from(color);
         self.points[anchor.index()].anchor = anchor.index() as u16;
@@ -195,8 +196,8 @@ impl Board {
         self.points[anchor.index()].stones = stones;
     }
 
-    /// The same position with its inner order (list of empty points, chain rings) rebuilt from the stones alone,
-    /// so that what follows does not depend on the moves that led here.
+    /// Returns the same position with its internal order (list of empty points, rings of chains) rebuilt from the
+    /// stones alone, so that later results do not depend on the moves that led to the position.
     #[must_use]
     pub fn rebuilt(&self) -> Board {
         let stones = self.stones().collect::<Vec<_>>();
@@ -207,7 +208,7 @@ impl Board {
         board
     }
 
-    /// Makes this board equal to `other`, copying only what a board of that size uses.
+    /// Makes this board equal to `other`. Copies only the part that a board of this size uses.
     #[inline]
     pub fn copy_from(&mut self, other: &Board) {
         if self.size != other.size {
@@ -224,19 +225,19 @@ impl Board {
         self.ko = other.ko;
     }
 
-    /// Columns and rows.
+    /// Size of the board.
     #[inline]
     pub fn size(&self) -> BoardSize {
         self.size
     }
 
-    /// The key of the stones and the size; not of the side to move, ko or prisoners.
+    /// Key of the stones and the board size. It does not depend on the side to move, ko or prisoners.
     #[inline]
     pub fn key(&self) -> Key {
         self.key
     }
 
-    /// What a point holds; border points may be asked.
+    /// Contents of a point, which may be a border point.
     #[inline]
     pub fn cell(&self, point: Point) -> Cell {
         self.points[point.index()].cell
@@ -259,7 +260,7 @@ impl Board {
         &self.empties[..usize::from(self.empty_count)]
     }
 
-    /// Stones that `color` has lost.
+    /// Number of stones that `color` has lost.
     #[inline]
     pub fn prisoners(&self, color: Color) -> u32 {
         self.prisoners[color]
@@ -269,7 +270,7 @@ impl Board {
         self.prisoners = prisoners;
     }
 
-    /// The point that simple ko forbids, with the player it is forbidden to.
+    /// The point that simple ko forbids, and the side to which it is forbidden.
     #[inline]
     pub fn ko(&self) -> Option<(Point, Color)> {
         self.ko
@@ -280,13 +281,13 @@ impl Board {
         self.ko = ko;
     }
 
-    /// The keys in use.
+    /// Table of the Zobrist keys.
     #[inline]
     pub fn zobrist(&self) -> &'static Zobrist {
         self.zobrist
     }
 
-    /// The keys of the board's images, in the order of [`Symmetry::of`].
+    /// Keys of the board's symmetric images, in the order of [`Symmetry::of`].
     pub fn symmetric_keys(&self) -> impl Iterator<Item = Key> + '_ {
         Symmetry::of(self.size).map(|symmetry| {
             self.stones().fold(self.zobrist.size(self.size), |key, (point, color)| {
@@ -295,33 +296,33 @@ impl Board {
         })
     }
 
-    /// The smallest key among the board's symmetric images: equal for all of them.
+    /// The smallest key among the board's symmetric images. It is equal for all of them.
     pub fn canonical_key(&self) -> Key {
         self.symmetric_keys().min().unwrap_or(self.key)
     }
 
-    /// The key computed from the stones, without the one kept up to date: they are always equal.
+    /// Key computed from the stones. It is always equal to the incrementally updated [`Board::key`].
     pub fn recomputed_key(&self) -> Key {
         let start = self.zobrist.size(self.size);
         self.stones().fold(start, |key, (point, color)| key ^ self.zobrist.stone(point, color))
     }
 
-    // ------------------------------------------------------------------------------------------ questions
+    // ------------------------------------------------------------------------------------------ queries
 
-    /// The eight neighbours' cells, two bits each: the adjacent ones in the low byte, the diagonal ones in the
-    /// high byte, in the order of [`point::STEPS`].
+    /// Cells of the eight neighbours, two bits each, in the order of [`point::STEPS`]: the adjacent ones in the low
+    /// byte, the diagonal ones in the high byte.
     #[inline]
     pub fn neighbourhood(&self, point: Point) -> u16 {
         self.points[point.index()].neighbours
     }
 
-    /// What lies in one of the eight directions, as the code of a [`Cell`].
+    /// Extracts the cell in one of the eight directions, as the code of a [`Cell`].
     #[inline]
     fn neighbour_code(neighbourhood: u16, direction: usize) -> u16 {
         (neighbourhood >> (2 * direction)) & 3
     }
 
-    /// The anchor of the chain at an occupied point.
+    /// Anchor of the chain at an occupied point.
     #[inline]
     pub fn anchor(&self, point: Point) -> Point {
         debug_assert!(self.cell(point).color().is_some());
@@ -334,7 +335,7 @@ impl Board {
         usize::from(self.points[self.anchor(point).index()].stones)
     }
 
-    /// The stones of the chain at an occupied point.
+    /// Stones of the chain at an occupied point.
     #[inline]
     pub fn chain(&self, point: Point) -> impl Iterator<Item = Point> + '_ {
         let start = self.anchor(point);
@@ -347,20 +348,20 @@ impl Board {
         })
     }
 
-    /// Has the chain at an occupied point exactly one liberty?
+    /// Whether the chain at an occupied point has exactly one liberty.
     #[inline]
     pub fn in_atari(&self, point: Point) -> bool {
         self.points[self.anchor(point).index()].liberties.is_single()
     }
 
-    /// The one liberty of a chain in atari.
+    /// The only liberty of the chain at an occupied point, or `None` if the chain is not in atari.
     #[inline]
     pub fn atari_liberty(&self, point: Point) -> Option<Point> {
         self.points[self.anchor(point).index()].liberties.single()
     }
 
-    /// Up to `N` different liberties of the chain at an occupied point: how many were found, and which.
-    /// Fewer than `N` means that these are all.
+    /// Up to `N` different liberties of the chain at an occupied point, and their number. If the number is less than
+    /// `N`, the chain has no others.
     #[inline]
     pub fn liberties<const N: usize>(&self, point: Point) -> (usize, [Point; N]) {
         let mut found = [Point::from_index(0); N];
@@ -384,7 +385,7 @@ impl Board {
         (count, found)
     }
 
-    /// The exact number of liberties of the chain at an occupied point.
+    /// Exact number of liberties of the chain at an occupied point.
     pub fn liberty_count(&self, point: Point) -> usize {
         let mut seen = PointSet::EMPTY;
         for stone in self.chain(point) {
@@ -397,28 +398,28 @@ impl Board {
         seen.len()
     }
 
-    /// Has the point an empty neighbour?
+    /// Whether the point has an empty neighbour.
     #[inline]
     pub fn has_empty_neighbour(&self, point: Point) -> bool {
         ADJACENT[usize::from(self.neighbourhood(point) & 0xff)].has_empty
     }
 
-    /// Are all adjacent points of an empty point stones of `color` or border?
+    /// Whether all adjacent points of an empty point are stones of `color` or border.
     #[inline]
     pub fn is_enclosed(&self, point: Point, color: Color) -> bool {
         ADJACENT[usize::from(self.neighbourhood(point) & 0xff)].closed[color]
     }
 
-    /// Has an empty point the shape of a real one-point eye of `color`: enclosed, and with at most one
-    /// diagonal point held by the opponent (none at the edge)?
+    /// Whether an empty point has the shape of a real one-point eye of `color`: it is enclosed, and the opponent holds
+    /// at most one diagonal point (none at the edge).
     #[inline]
     pub fn is_eyelike(&self, point: Point, color: Color) -> bool {
         let code = self.neighbourhood(point);
         ADJACENT[usize::from(code & 0xff)].closed[color] && DIAGONAL_HOLDS[usize::from(code >> 8)][color]
     }
 
-    /// Would `color`'s stone on this empty point be without liberties, its whole chain included, even after the
-    /// stones it captures have left the board?
+    /// Whether a stone of `color` on this empty point, with its whole chain, would have no liberties even after the
+    /// stones it captures are removed.
     ///
     /// ```
     /// use kosumi_go::board::{Board, Color, Point};
@@ -434,13 +435,14 @@ impl Board {
     #[inline]
     pub fn is_suicide(&self, point: Point, color: Color) -> bool {
         let adjacent = &ADJACENT[usize::from(self.neighbourhood(point) & 0xff)];
-        // An own chain with a second liberty lives on; an enemy chain in atari is captured.
+        // An own chain with a second liberty survives. An enemy chain in atari is captured.
         let in_atari = self.only_liberty_of(point);
         let alive = adjacent.holds[color] & !in_atari | adjacent.holds[color.opponent()] & in_atari;
         !adjacent.has_empty && alive == 0
     }
 
-    /// The directions in which an adjacent chain has no liberty but this empty point; for others than stones a bit says nothing.
+    /// Bit set of the directions in which the adjacent chain has no liberty except this empty point. Bits of directions
+    /// without a stone are meaningless.
     #[inline]
     fn only_liberty_of(&self, point: Point) -> u8 {
         let mut found = 0;
@@ -452,26 +454,27 @@ impl Board {
         found
     }
 
-    /// Would `color`'s stone on this empty point be a suicide of just this stone? It would change nothing, and
-    /// no rule set lets it be played here.
+    /// Whether a stone of `color` on this empty point would be a suicide of this stone alone. It would not change the
+    /// board, and no rule set of this crate allows it.
     pub fn is_single_stone_suicide(&self, point: Point, color: Color) -> bool {
         self.is_suicide(point, color) && self.is_enclosed(point, color.opponent())
     }
 
-    /// Is the point forbidden to `color` by simple ko?
+    /// Whether simple ko forbids the point to `color`.
     #[inline]
     pub fn is_ko(&self, point: Point, color: Color) -> bool {
         self.ko == Some((point, color))
     }
 
-    /// Would a stone of `color` on this empty point take anything?
+    /// Whether a stone of `color` on this empty point would capture anything.
     #[inline]
     pub fn captures_any(&self, point: Point, color: Color) -> bool {
         let adjacent = &ADJACENT[usize::from(self.neighbourhood(point) & 0xff)];
         adjacent.holds[color.opponent()] & self.only_liberty_of(point) != 0
     }
 
-    /// What playing `color` on this empty point would lead to: captures and suicide taken into account, ko not.
+    /// Computes the result of a move of `color` on this empty point. It accounts for captures and suicide, but not for
+    /// ko.
     pub fn outcome(&self, point: Point, color: Color) -> Outcome {
         let mut key = self.key ^ self.zobrist.stone(point, color);
         let mut stones = self.stone_count() + 1;
@@ -510,8 +513,8 @@ impl Board {
 
     // ------------------------------------------------------------------------------------------ changes
 
-    /// The grid from the lower left to the upper right neighbour of a point of the board: one check of bounds
-    /// for all eight neighbours, which lie at the places [`AROUND`].
+    /// Returns the part of the grid from the lower left to the upper right neighbour of a point of the board. One
+    /// bounds check covers all eight neighbours, which lie at the offsets [`AROUND`].
     #[inline]
     fn around_mut(&mut self, point: Point) -> &mut [Intersection; 2 * REACH + 1] {
         let first = point.index() - REACH;
@@ -520,14 +523,14 @@ impl Board {
             .unwrap_or_else(|| unreachable!("{point} and its neighbours lie inside the grid"))
     }
 
-    /// The one function that changes what a point holds.
-    // Both callers know whether a stone is placed or lifted: inlined, it is half as long.
+    /// Changes the contents of a point. No other function does.
+    // Inlined, because both callers know whether a stone is placed or removed, which halves the code.
     #[inline(always)]
     fn set_cell(&mut self, point: Point, cell: Cell) {
         let old = std::mem::replace(&mut self.points[point.index()].cell, cell);
         debug_assert!(old != Cell::Border && cell != Cell::Border);
         debug_assert!((old == Cell::Empty) != (cell == Cell::Empty));
-        // One of the two is Empty, whose code is 0: what changes is the stone's code.
+        // One of the two cells is Empty, whose code is 0, so the difference is the code of the stone.
         let change = old as u16 ^ cell as u16;
         let around = self.around_mut(point);
         for direction in 0..8 {
@@ -548,12 +551,12 @@ impl Board {
         }
     }
 
-    /// Places a stone on an empty point, removes enemy chains left without liberties, then the own chain if it
-    /// has none (suicide). Ko is not asked. Debug builds assert that the point is empty.
+    /// Places a stone on an empty point, removes enemy chains without liberties, and then removes the own chain if it
+    /// has no liberties (suicide). Ko is not checked. Debug builds assert that the point is empty.
     ///
-    /// What lies around a point in a playout is chance, and a branch on it is mispredicted as often as not. So the
-    /// liberties of all four neighbours are counted down, be they stones or not, and only what is rarer is branched on:
-    /// own chains to join, and enemy ones to take.
+    /// The contents of the neighbours in a playout are random, and a branch on them is mispredicted half of the time.
+    /// The function therefore decrements the liberties of all four neighbours, whether they are stones or not, and
+    /// branches only on rarer cases: own chains to join and enemy chains to capture.
     #[inline]
     pub fn play_unchecked(&mut self, point: Point, color: Color) -> Played {
         debug_assert!(self.cell(point) == Cell::Empty, "{point} is not empty");
@@ -574,7 +577,8 @@ impl Board {
             liberties.remove(point);
             without |= u8::from(liberties.count() == 0) << direction;
         }
-        // Every stone beside the point had a liberty there, so a chain on several sides is marked on the last one alone.
+        // Each adjacent stone had a liberty at this point, so a chain that touches the point on several sides is marked
+        // only on the last of these sides.
         let taken = without & adjacent.holds[color.opponent()];
         let mut played = Played::default();
         let mut last_captured = point;
@@ -586,7 +590,7 @@ impl Board {
             }
         }
         for direction in directions(adjacent.holds[color]) {
-            // Not `anchors`: the chain may have got another anchor with the one before it.
+            // `anchors` may be stale: merging the previous chain may have changed the anchor of this one.
             let chain = self.points[point.step(direction).index()].anchor;
             self.merge(usize::from(self.points[point.index()].anchor), usize::from(chain));
         }
@@ -600,13 +604,13 @@ impl Board {
         played
     }
 
-    /// A pass: lifts the simple-ko ban.
+    /// Plays a pass, which lifts the simple-ko ban.
     #[inline]
     pub fn pass(&mut self) {
         self.ko = None;
     }
 
-    /// Joins two chains given by their anchors; the smaller one is renamed.
+    /// Joins two chains, given by their anchors. The smaller chain gets the anchor of the larger one.
     #[inline]
     fn merge(&mut self, a: usize, b: usize) {
         if a == b {
@@ -629,7 +633,7 @@ impl Board {
         self.points[lose].next = after;
     }
 
-    /// Takes a whole chain of `color` off the board.
+    /// Removes a whole chain of `color` from the board.
     #[inline]
     fn remove_chain(&mut self, start: Point, color: Color) {
         let mut count = 0;
@@ -637,7 +641,7 @@ impl Board {
         loop {
             self.set_cell(stone, Cell::Empty);
             self.points[stone.index()].anchor = stone.index() as u16;
-            // Own stones still to be removed get liberties too; their chain's entry is of no more use.
+            // Own stones that are still to be removed gain liberties too. The entry of their chain is no longer used.
             for neighbour in stone.adjacent() {
                 let anchor = usize::from(self.points[neighbour.index()].anchor);
                 self.points[anchor].liberties.add(stone);
@@ -651,7 +655,11 @@ impl Board {
         self.prisoners[color] += count;
     }
 
-    /// Panics if anything the board keeps disagrees with its stones. For tests.
+    /// Checks all derived state of the board against its stones. For tests.
+    ///
+    /// # Panics
+    ///
+    /// Panics if any derived state disagrees with the stones.
     pub fn check_consistency(&self) {
         assert_eq!(self.key, self.recomputed_key(), "key");
         let empty = self.size.points().filter(|&point| self.cell(point) == Cell::Empty).collect::<PointSet>();
@@ -693,7 +701,7 @@ impl Board {
 }
 
 impl PartialEq for Board {
-    /// Same size, same stones, same ko; prisoners and inner order do not count.
+    /// Compares size, stones and ko. Prisoners and internal order do not count.
     fn eq(&self, other: &Board) -> bool {
         self.size == other.size && self.ko == other.ko && self.stones().eq(other.stones())
     }

@@ -1,4 +1,4 @@
-//! Tables over the neighbours of a point: where they lie in the grid, and what their cells say.
+//! Look-up tables about the neighbours of a point: their offsets in the grid, and facts derived from their cells.
 
 use super::color::ByColor;
 use super::liberties::Steps;
@@ -7,7 +7,7 @@ use super::point::{STEPS, STRIDE};
 /// Distance in the grid from a point to its farthest neighbour.
 pub(super) const REACH: usize = STRIDE + 1;
 
-/// Where the eight neighbours lie in what [`Board::around_mut`] gives.
+/// Offsets of the eight neighbours in the slice returned by [`Board::around_mut`].
 pub(super) const AROUND: [usize; 8] = {
     let mut places = [0; 8];
     let mut direction = 0;
@@ -22,20 +22,20 @@ pub(super) const AROUND: [usize; 8] = {
 #[derive(Clone, Copy)]
 pub(super) struct Adjacent {
     pub(super) has_empty: bool,
-    /// All four are stones of this colour or border.
+    /// Whether all four cells are stones of this colour or border.
     pub(super) closed: ByColor<bool>,
-    /// The directions in which a stone of this colour lies, one bit each.
+    /// Directions in which a stone of this colour lies, one bit each.
     pub(super) holds: ByColor<u8>,
-    /// The steps to empty points.
+    /// Offsets to the empty cells.
     pub(super) empty: Steps,
 }
 
-/// The directions of a set of bits, in order.
+/// Iterates over the directions in a bit set, in ascending order.
 #[inline]
 pub(super) fn directions(mut bits: u8) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let direction = bits.trailing_zeros() as usize;
-        // The lowest bit goes.
+        // Clears the lowest bit.
         (bits != 0).then(|| bits &= bits - 1).map(|()| direction)
     })
 }
@@ -78,8 +78,8 @@ pub(super) const ADJACENT: [Adjacent; 256] = {
     table
 };
 
-/// For four diagonal cells: does a colour hold enough of them to make a one-point eye real? At most one may be
-/// the opponent's, none at the edge of the board.
+/// For four diagonal cells: whether a one-point eye of a colour would be real. At most one cell may belong to the
+/// opponent, and none at the edge of the board.
 pub(super) const DIAGONAL_HOLDS: [ByColor<bool>; 256] = {
     let mut table = [ByColor::new(false, false); 256];
     let mut code = 0;

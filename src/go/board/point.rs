@@ -1,7 +1,7 @@
 //! Points, moves and board sizes on a grid of fixed stride.
 //!
-//! A point's number does not depend on the size of the board: boards of every size lie in the lower left corner
-//! of one padded grid, row 0 lowest as in GTP. Column 0 of the next row doubles as the right border.
+//! The index of a point does not depend on the size of the board. Boards of every size lie in the lower left corner of
+//! one padded grid, with row 0 lowest as in GTP. Column 0 of the next row doubles as the right border.
 //!
 //! ```text
 //!   index = (row + 1) * 26 + (column + 1)
@@ -14,28 +14,28 @@
 use super::color::Cell;
 use std::fmt;
 
-/// The longest side of a board: GTP has 25 column letters.
+/// Longest side of a board. GTP has 25 column letters.
 pub const MAX_SIDE: usize = 25;
-/// Points on the largest board.
+/// Number of points of the largest board.
 pub const MAX_AREA: usize = MAX_SIDE * MAX_SIDE;
-/// Distance between a point and the one above it.
+/// Distance in the grid between a point and the one above it.
 pub const STRIDE: usize = MAX_SIDE + 1;
-/// Length of an array indexed by [`Point`], border included.
+/// Length of an array indexed by [`Point`], including the border.
 pub const GRID: usize = (MAX_SIDE + 2) * STRIDE + 1;
 
-/// Steps to the eight neighbours: the four adjacent ones, then the four diagonal ones.
-/// Direction `d` and direction `d ^ 1` are opposite.
+/// Offsets to the eight neighbours: the four adjacent ones, then the four diagonal ones. Directions `d` and `d ^ 1` are
+/// opposite.
 pub const STEPS: [i16; 8] = {
     let s = STRIDE as i16;
     [s, -s, 1, -1, s + 1, -s - 1, s - 1, -s + 1]
 };
 
-/// An intersection.
+/// A point (intersection) of the board, or of the border around it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Point(u16);
 
 impl Point {
-    /// The point at `column` from the left and `row` from the bottom, both counted from 0 and below
+    /// Returns the point at `column` from the left and `row` from the bottom. Both are counted from 0 and must be below
     /// [`MAX_SIDE`].
     #[inline]
     pub const fn new(column: usize, row: usize) -> Point {
@@ -48,37 +48,37 @@ impl Point {
         Point(index)
     }
 
-    /// Column from the left, from 0.
+    /// Column, counted from 0 at the left.
     #[inline]
     pub const fn column(self) -> usize {
         self.0 as usize % STRIDE - 1
     }
 
-    /// Row from the bottom, from 0.
+    /// Row, counted from 0 at the bottom.
     #[inline]
     pub const fn row(self) -> usize {
         self.0 as usize / STRIDE - 1
     }
 
-    /// Position in an array of length [`GRID`].
+    /// Index into an array of length [`GRID`].
     #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// The neighbour in direction `direction` of [`STEPS`]; it may lie on the border.
+    /// Neighbour in direction `direction` of [`STEPS`]. It may lie on the border.
     #[inline]
     pub const fn step(self, direction: usize) -> Point {
         Point(self.0.wrapping_add_signed(STEPS[direction]))
     }
 
-    /// The four adjacent points, border points included.
+    /// The four adjacent points, including border points.
     #[inline]
     pub const fn adjacent(self) -> [Point; 4] {
         [self.step(0), self.step(1), self.step(2), self.step(3)]
     }
 
-    /// The four diagonal points, border points included.
+    /// The four diagonal points, including border points.
     #[inline]
     pub const fn diagonal(self) -> [Point; 4] {
         [self.step(4), self.step(5), self.step(6), self.step(7)]
@@ -92,24 +92,24 @@ impl fmt::Debug for Point {
 }
 
 impl fmt::Display for Point {
-    /// As GTP writes it: column letter without I, row number.
+    /// Writes the point as in GTP: column letter (without I), then row number from 1.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let letter = b"ABCDEFGHJKLMNOPQRSTUVWXYZ".get(self.column()).copied().unwrap_or(b'?');
         write!(f, "{}{}", char::from(letter), self.row() + 1)
     }
 }
 
-/// What a player does with a turn.
+/// A move: a stone or a pass.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum Move {
-    /// Places a stone.
+    /// Places a stone on this point.
     Play(Point),
-    /// Places none.
+    /// Places no stone.
     Pass,
 }
 
 impl Move {
-    /// The point of a stone, if the move places one.
+    /// Returns the point of the stone, or `None` for a pass.
     #[inline]
     pub const fn point(self) -> Option<Point> {
         match self {
@@ -128,7 +128,7 @@ impl fmt::Display for Move {
     }
 }
 
-/// Columns and rows of a board, each from 1 to [`MAX_SIDE`].
+/// Number of columns and rows of a board, each from 1 to [`MAX_SIDE`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub struct BoardSize {
     columns: u8,
@@ -136,7 +136,7 @@ pub struct BoardSize {
 }
 
 impl BoardSize {
-    /// A board of `columns` × `rows`; `None` unless both are between 1 and [`MAX_SIDE`].
+    /// Returns the size `columns` × `rows`, or `None` unless both are from 1 to [`MAX_SIDE`].
     pub const fn new(columns: usize, rows: usize) -> Option<BoardSize> {
         if columns == 0 || rows == 0 || columns > MAX_SIDE || rows > MAX_SIDE {
             return None;
@@ -144,7 +144,7 @@ impl BoardSize {
         Some(BoardSize { columns: columns as u8, rows: rows as u8 })
     }
 
-    /// A square board.
+    /// Returns the size of a square board, or `None` unless `side` is from 1 to [`MAX_SIDE`].
     pub const fn square(side: usize) -> Option<BoardSize> {
         BoardSize::new(side, side)
     }
@@ -167,17 +167,17 @@ impl BoardSize {
         self.columns() * self.rows()
     }
 
-    /// Is the board square?
+    /// Whether the board is square.
     pub const fn is_square(self) -> bool {
         self.columns == self.rows
     }
 
-    /// Is there such a point on a board of this size?
+    /// Whether a board of this size has a point at this column and row.
     pub const fn contains(self, column: usize, row: usize) -> bool {
         column < self.columns() && row < self.rows()
     }
 
-    /// The point at a column and row counted from 0 at the lower left, if it is on the board.
+    /// Returns the point at a column and row counted from 0 at the lower left, or `None` if it is not on the board.
     pub const fn point(self, column: usize, row: usize) -> Option<Point> {
         if self.contains(column, row) { Some(Point::new(column, row)) } else { None }
     }
@@ -187,14 +187,14 @@ impl BoardSize {
         (0..self.rows()).flat_map(move |row| (0..self.columns()).map(move |column| Point::new(column, row)))
     }
 
-    /// How many grid entries a board of this size touches, border included: everything at or behind this
-    /// index may be left out of a copy.
+    /// Number of grid entries that a board of this size uses, including the border. Entries from this index on need not
+    /// be copied.
     #[inline]
     pub const fn grid_end(self) -> usize {
         (self.rows() + 2) * STRIDE + 1
     }
 
-    /// Distance of `point` to the nearest edge, 1 on the edge.
+    /// Distance of `point` to the nearest edge: 1 on the edge.
     pub fn line(self, point: Point) -> usize {
         let (column, row) = (point.column(), point.row());
         1 + column.min(row).min(self.columns() - 1 - column).min(self.rows() - 1 - row)
@@ -207,22 +207,22 @@ impl fmt::Display for BoardSize {
     }
 }
 
-/// A value for every point of the padded grid.
+/// A map with a value for every point of the padded grid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PointMap<T>(Box<[T]>);
 
 impl<T: Clone> PointMap<T> {
-    /// Every point holds `value`.
+    /// Creates a map in which every point has `value`.
     pub fn filled(value: T) -> PointMap<T> {
         PointMap(vec![value; GRID].into_boxed_slice())
     }
 
-    /// Becomes equal to `other`, without taking new memory.
+    /// Makes this map equal to `other` without allocating memory.
     pub fn copy_from(&mut self, other: &PointMap<T>) {
         self.0.clone_from_slice(&other.0);
     }
 
-    /// Gives every point `value` again.
+    /// Sets the value of every point.
     pub fn fill(&mut self, value: T) {
         self.0.fill(value);
     }
@@ -243,15 +243,15 @@ impl<T> std::ops::IndexMut<Point> for PointMap<T> {
     }
 }
 
-/// A set of points, one bit each.
+/// A set of points, stored as one bit per point of the grid.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct PointSet([u64; GRID.div_ceil(64)]);
 
 impl PointSet {
-    /// No point.
+    /// The empty set.
     pub const EMPTY: PointSet = PointSet([0; GRID.div_ceil(64)]);
 
-    /// Adds a point; true if it was not there before.
+    /// Adds a point. Returns true if the set did not contain it.
     #[inline]
     pub fn insert(&mut self, point: Point) -> bool {
         let (word, bit) = (point.index() / 64, 1u64 << (point.index() % 64));
@@ -260,29 +260,29 @@ impl PointSet {
         new
     }
 
-    /// Takes a point out.
+    /// Removes a point.
     #[inline]
     pub fn remove(&mut self, point: Point) {
         self.0[point.index() / 64] &= !(1u64 << (point.index() % 64));
     }
 
-    /// Is the point in the set?
+    /// Whether the set contains the point.
     #[inline]
     pub fn contains(&self, point: Point) -> bool {
         self.0[point.index() / 64] & (1u64 << (point.index() % 64)) != 0
     }
 
-    /// Number of points.
+    /// Number of points in the set.
     pub fn len(&self) -> usize {
         self.0.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// Is there none?
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.0.iter().all(|&word| word == 0)
     }
 
-    /// Adds all these points.
+    /// Adds all of the given points.
     pub fn extend_from(&mut self, points: impl Iterator<Item = Point>) {
         for point in points {
             self.insert(point);
@@ -296,7 +296,7 @@ impl PointSet {
         }
     }
 
-    /// The points that are not in `other`.
+    /// Returns the points of this set that are not in `other`.
     #[must_use]
     pub fn without(mut self, other: &PointSet) -> PointSet {
         for (a, b) in self.0.iter_mut().zip(other.0) {
@@ -305,7 +305,7 @@ impl PointSet {
         self
     }
 
-    /// The points in ascending order.
+    /// Points in ascending order of their index.
     pub fn iter(&self) -> impl Iterator<Item = Point> + '_ {
         self.0.iter().enumerate().flat_map(|(index, &word)| {
             let mut rest = word;
@@ -331,13 +331,13 @@ impl FromIterator<Point> for PointSet {
     }
 }
 
-/// One of the eight ways to turn and mirror a board: 0 is the identity; bit 0 mirrors left and right, bit 1
-/// mirrors top and bottom, bit 2 then swaps columns and rows.
+/// One of the eight symmetries of a square board. Code 0 is the identity. Bit 0 mirrors left and right, bit 1 mirrors
+/// top and bottom, and bit 2 then swaps columns and rows.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Symmetry(u8);
 
 impl Symmetry {
-    /// All eight.
+    /// All eight symmetries, in the order of their codes.
     pub const ALL: [Symmetry; 8] = {
         let mut all = [Symmetry(0); 8];
         let mut code = 0;
@@ -348,38 +348,38 @@ impl Symmetry {
         all
     };
 
-    /// Those that map a board of this size onto itself: eight for squares, four otherwise.
+    /// Symmetries that map a board of this size onto itself: eight for a square board, four for any other.
     pub fn of(size: BoardSize) -> impl Iterator<Item = Symmetry> {
         (0..if size.is_square() { 8 } else { 4 }).map(Symmetry)
     }
 
-    /// Its number: 0 to 7.
+    /// Code of the symmetry, from 0 to 7.
     pub const fn code(self) -> u8 {
         self.0
     }
 
-    /// The one that undoes it.
+    /// Returns the inverse symmetry.
     #[must_use]
     pub const fn inverse(self) -> Symmetry {
-        // Swapping comes last, so undoing a swap makes a mirror of columns one of rows.
+        // The swap comes last, so in the inverse a mirror of columns becomes a mirror of rows.
         if self.0 & 4 == 0 { self } else { Symmetry(4 | (self.0 & 1) << 1 | (self.0 & 2) >> 1) }
     }
 
-    /// This one, and then another one.
+    /// Returns the symmetry that applies this one and then `next`.
     #[must_use]
     pub const fn then(self, next: Symmetry) -> Symmetry {
-        // Behind a swap, a mirror of columns is one of what were rows.
+        // After a swap, a mirror of columns acts on what were rows.
         let mirrors = if self.0 & 4 == 0 { next.0 } else { (next.0 & 1) << 1 | (next.0 & 2) >> 1 };
         Symmetry(self.0 ^ (mirrors & 3 | next.0 & 4))
     }
 
-    /// The size of the image of a board.
+    /// Size of the image of a board of this size.
     #[must_use]
     pub const fn image_size(self, size: BoardSize) -> BoardSize {
         if self.0 & 4 == 0 { size } else { BoardSize { columns: size.rows, rows: size.columns } }
     }
 
-    /// Where `point` goes on a board of `size`.
+    /// Returns the image of `point` on a board of this size.
     pub fn apply(self, size: BoardSize, point: Point) -> Point {
         let (mut column, mut row) = (point.column(), point.row());
         if self.0 & 1 != 0 {
@@ -392,7 +392,7 @@ impl Symmetry {
     }
 }
 
-/// Ordinary neighbourhood of an empty board's point: which of the eight neighbours are off the board.
+/// Neighbourhood code of a point of an empty board: the neighbours that are off the board are [`Cell::Border`].
 pub(crate) fn border_code(size: BoardSize, point: Point) -> u16 {
     let mut code = 0u16;
     for (direction, &step) in STEPS.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! The slow, obviously right board: an array of cells and flood fill, written straight from the text of the
-//! Tromp-Taylor rules. It exists to be compared with [`Board`]; nothing fast uses it.
+//! A slow and simple board: an array of cells and flood fill, written directly from the text of the Tromp-Taylor rules.
+//! Tests compare [`Board`] with it. Nothing that must be fast uses it.
 
 use super::{Board, BoardSize, Cell, Color, Point};
 
@@ -7,17 +7,17 @@ use super::{Board, BoardSize, Cell, Color, Point};
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ReferenceBoard {
     size: BoardSize,
-    /// Row by row from the lower left.
+    /// Cells, row by row from the lower left.
     cells: Vec<Cell>,
 }
 
 impl ReferenceBoard {
-    /// An empty board.
+    /// Creates an empty board.
     pub fn new(size: BoardSize) -> ReferenceBoard {
         ReferenceBoard { size, cells: vec![Cell::Empty; size.area()] }
     }
 
-    /// Columns and rows.
+    /// Size of the board.
     pub fn size(&self) -> BoardSize {
         self.size
     }
@@ -26,18 +26,18 @@ impl ReferenceBoard {
         point.row() * self.size.columns() + point.column()
     }
 
-    /// What a point of the board holds.
+    /// Contents of a point of the board.
     pub fn cell(&self, point: Point) -> Cell {
         self.cells[self.index(point)]
     }
 
-    /// Puts anything on a point, without captures.
+    /// Sets the contents of a point, without captures.
     pub fn set(&mut self, point: Point, cell: Cell) {
         let index = self.index(point);
         self.cells[index] = cell;
     }
 
-    /// The adjacent points on the board.
+    /// Adjacent points on the board.
     pub fn adjacent(&self, point: Point) -> Vec<Point> {
         let (column, row) = (point.column() as i32, point.row() as i32);
         [(0, 1), (0, -1), (1, 0), (-1, 0)]
@@ -48,7 +48,7 @@ impl ReferenceBoard {
             .collect()
     }
 
-    /// The stones connected to `point` through cells of the same kind, `point` included.
+    /// Points connected to `point` through cells of the same kind, including `point`.
     pub fn connected(&self, point: Point) -> Vec<Point> {
         let kind = self.cell(point);
         let mut found = vec![point];
@@ -64,7 +64,7 @@ impl ReferenceBoard {
         found
     }
 
-    /// The liberties of the stones connected to `point`, sorted.
+    /// Liberties of the stones connected to `point`, sorted.
     pub fn liberties(&self, point: Point) -> Vec<Point> {
         let mut liberties: Vec<Point> = self
             .connected(point)
@@ -89,8 +89,12 @@ impl ReferenceBoard {
         }
     }
 
-    /// The position after `color` plays on an empty point: the opponent's stones without liberties go first,
-    /// then the player's own.
+    /// Returns the position after `color` plays on an empty point. The opponent's stones without liberties are removed
+    /// first, then the player's own.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the point is not empty.
     #[must_use]
     pub fn after(&self, point: Point, color: Color) -> ReferenceBoard {
         assert_eq!(self.cell(point), Cell::Empty);
@@ -101,12 +105,12 @@ impl ReferenceBoard {
         board
     }
 
-    /// Is the placed stone gone after the move?
+    /// Whether the placed stone is removed by its own move.
     pub fn is_suicide(&self, point: Point, color: Color) -> bool {
         self.after(point, color).cell(point) == Cell::Empty
     }
 
-    /// Has every stone a liberty?
+    /// Whether every stone has a liberty.
     pub fn is_legal_position(&self) -> bool {
         self.size.points().all(|point| self.cell(point) == Cell::Empty || !self.liberties(point).is_empty())
     }

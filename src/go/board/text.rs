@@ -1,30 +1,31 @@
-//! Drawings: text to board and back, for tests, documentation and `showboard`.
+//! Board diagrams: conversion between text and boards, for tests, documentation and `showboard`.
 //!
 //! ```text
-//! . X O      rows from the top, `.` empty, `X` or `x` or `#` Black, `O` or `o` White, blanks ignored
+//! . X O      rows from the top; `.` or `+` empty; `X`, `x` or `#` Black; `O` or `o` White; blanks ignored
 //! ```
 
 use super::{Board, BoardSize, Cell, Color, Point};
 use std::fmt;
 
-/// Why a drawing is not a board.
+/// Reason why a text is not a board diagram.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum DrawingError {
-    /// Rows of different lengths, none at all, or more than the largest board has.
+    /// The rows differ in length, or there are no rows, or more rows or columns than the largest board has.
     #[error("the drawing is not a rectangle of 1 to 25 rows and columns")]
     Shape,
-    /// A character that is no stone.
+    /// A character that stands neither for a stone nor for an empty point.
     #[error("{0:?} is not one of . X O")]
     Character(char),
-    /// The stones make no position.
+    /// The stones do not form a valid position.
     #[error(transparent)]
     Setup(#[from] super::SetupError),
 }
 
-/// The size and the stones of a drawing.
+/// Parses a diagram into the board size and the stones.
 ///
 /// # Errors
-/// If the text is not a rectangle of `.`, `X` and `O`.
+/// Returns an error if the text is not a rectangle of 1 to 25 rows and columns, or if it contains another character
+/// than those of the [module documentation](self).
 pub fn parse_drawing(text: &str) -> Result<(BoardSize, Vec<(Point, Color)>), DrawingError> {
     let rows: Vec<Vec<char>> = text
         .lines()
@@ -61,7 +62,7 @@ impl std::str::FromStr for Board {
 }
 
 impl fmt::Display for Board {
-    /// The drawing that [`Board::from_str`](std::str::FromStr) reads, one blank between points.
+    /// Writes the diagram that [`Board::from_str`](std::str::FromStr) reads, with one blank between points.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for row in (0..self.size().rows()).rev() {
             for column in 0..self.size().columns() {

@@ -1,13 +1,13 @@
-//! The key of a position: one random 128-bit number for every intersection and colour, XORed together.
+//! Zobrist keys: the key of a position is the XOR of one random 128-bit number per stone.
 //!
 //! CITE: Zobrist, "A new hashing method with application for game playing" (1970).
 //!
-//! The numbers are drawn once from ChaCha20 with a seed that is written down below, so a position has the same
-//! key on every machine and in every version: keys may be stored and compared between programs. Changing them
-//! is a breaking change, held by golden values in the tests.
+//! The numbers are drawn once from ChaCha20 with the fixed seed below. A position therefore has the same key on every
+//! machine and in every version, and keys may be stored and exchanged between programs. A change of the keys is a
+//! breaking change. Golden values in the tests guard against it.
 //!
-//! 128 bits, because a superko ban on a collision would refuse a legal move: with 64 bits, a search of 10^8
-//! positions merges two different ones with a probability of 2.7·10^-4; with 128 bits, of 10^-23.
+//! A key has 128 bits because a collision in the superko test would refuse a legal move. In a search of 10^8 positions,
+//! the probability that two different positions share a key is 2.7·10^-4 with 64 bits and 10^-23 with 128 bits.
 
 use super::color::{ByColor, Color};
 use super::point::{BoardSize, GRID, MAX_SIDE, Point};
@@ -17,7 +17,7 @@ use std::fmt;
 use std::ops::{BitXor, BitXorAssign};
 use std::sync::LazyLock;
 
-/// The seed of all keys, as ASCII. Never changes.
+/// Seed of all keys, in ASCII. It must never change.
 const SEED: [u8; 32] = *b"Kosumi: Zobrist keys, version 1.";
 
 /// A 128-bit hash value.
@@ -48,13 +48,13 @@ impl fmt::Debug for Key {
 }
 
 impl fmt::Display for Key {
-    /// 32 hexadecimal digits.
+    /// Writes 32 hexadecimal digits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:032x}", self.0)
     }
 }
 
-/// All keys. There is one table, made on first use: [`Zobrist::table`].
+/// Table of all keys. The only instance is created on first use by [`Zobrist::table`].
 pub struct Zobrist {
     stones: [ByColor<Key>; GRID],
     ko: [Key; GRID],
@@ -73,14 +73,14 @@ impl fmt::Debug for Zobrist {
 static TABLE: LazyLock<Zobrist> = LazyLock::new(Zobrist::draw);
 
 impl Zobrist {
-    /// The one table.
+    /// Returns the only instance.
     pub fn table() -> &'static Zobrist {
         &TABLE
     }
 
-    /// Draws every key. Each family of keys has a ChaCha stream of its own, so that a new family can be added
-    /// without changing the others. Stones (stream 0): row by row from the lower left, Black then White, always
-    /// for the full 25×25 grid.
+    /// Draws all keys. Each family of keys has its own ChaCha stream, so a new family can be added without changing the
+    /// others. Stream 0 holds the stones: row by row from the lower left, Black before White, always for the full 25×25
+    /// grid.
     fn draw() -> Zobrist {
         let stream = |number: u64| {
             let mut rng = ChaCha20Rng::from_seed(SEED);
@@ -113,23 +113,23 @@ impl Zobrist {
         table.sizes.iter_mut().flatten().for_each(|key| *key = draw());
         let mut draw = stream(4);
         table.white_to_move = draw();
-        // No consecutive pass is the usual case and costs nothing: its key is zero.
+        // The usual number of consecutive passes is zero. Its key is zero, so it costs nothing.
         table.passes = [Key::default(), draw(), draw()];
         table
     }
 
-    /// The key of a stone of `color` on `point`.
+    /// Returns the key of a stone of `color` on `point`.
     #[inline]
     pub fn stone(&self, point: Point, color: Color) -> Key {
         self.stones[point.index()][color]
     }
 
-    /// The key of the empty board of a size: it keeps boards of different sizes apart.
+    /// Returns the key of the empty board of the given size. It keeps boards of different sizes apart.
     pub fn size(&self, size: BoardSize) -> Key {
         self.sizes[size.columns() - 1][size.rows() - 1]
     }
 
-    /// XORed in when White is to move.
+    /// Returns the key of the side to move: zero for Black.
     #[inline]
     pub fn side(&self, to_move: Color) -> Key {
         match to_move {
@@ -138,19 +138,19 @@ impl Zobrist {
         }
     }
 
-    /// XORed in for a point that simple ko forbids.
+    /// Returns the key of a point that simple ko forbids.
     #[inline]
     pub fn ko(&self, point: Point) -> Key {
         self.ko[point.index()]
     }
 
-    /// XORed in for every point that only superko forbids.
+    /// Returns the key of a point that only superko forbids.
     #[inline]
     pub fn banned(&self, point: Point) -> Key {
         self.banned[point.index()]
     }
 
-    /// XORed in for the number of consecutive passes; more than two count as two.
+    /// Returns the key of the number of consecutive passes. More than two count as two.
     #[inline]
     pub fn passes(&self, passes: u8) -> Key {
         self.passes[usize::from(passes.min(2))]

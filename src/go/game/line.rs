@@ -7,14 +7,15 @@ use crate::graph_key;
 use crate::history::LineHistory;
 use std::iter;
 
-/// Moves played on top of a game, for a search: same rules, same superko, no undo but back to the start.
+/// A sequence of moves played on top of a game, for a search. It has the same rules and the same superko. It can be
+/// reset to the game's position, but has no undo.
 #[derive(Clone, Debug)]
 pub struct Line<'g> {
     game: &'g Game,
-    /// The game's board in its canonical inner order: what a search does must not depend on the moves by which
-    /// the game came here.
+    /// The game's board in its canonical internal order, so that a search does not depend on the moves that led to the
+    /// position.
     root: Board,
-    /// The first moves of the game, or of the game and the line.
+    /// Handicap information from the first moves, including those of the line.
     opening: OpeningMoves,
     salt: Key,
     board: Board,
@@ -22,12 +23,13 @@ pub struct Line<'g> {
     history: LineHistory,
     graph_key: Key,
     moves: Vec<Move>,
-    /// Who passed in which position in this line, the button's pass left out.
+    /// Passes in this line: the side that passed and the key of the position. The pass that took the button is not
+    /// included.
     passed: Vec<(Color, Key)>,
 }
 
 impl<'g> Line<'g> {
-    /// The empty line.
+    /// Creates an empty line.
     pub fn new(game: &'g Game) -> Line<'g> {
         let root = game.board.rebuilt();
         Line {
@@ -44,7 +46,7 @@ impl<'g> Line<'g> {
         }
     }
 
-    /// Back to the game's position.
+    /// Returns to the game's position.
     pub fn reset(&mut self) {
         self.board.copy_from(&self.root);
         self.turn = self.game.turn;
@@ -55,33 +57,34 @@ impl<'g> Line<'g> {
         self.passed.clear();
     }
 
-    /// The game below the line.
+    /// Game that the line starts from.
     pub fn game(&self) -> &'g Game {
         self.game
     }
 
-    /// The position at the end of the line.
+    /// Position at the end of the line.
     pub fn board(&self) -> &Board {
         &self.board
     }
 
-    /// Whose turn it is.
+    /// Side to move.
     pub fn to_move(&self) -> Color {
         self.turn.to_move
     }
 
-    /// Consecutive passes up to now, those of the game included; one that takes the button is none of them.
+    /// Number of consecutive passes up to now, including those of the game. A pass that takes the button does not
+    /// count.
     pub fn passes(&self) -> u8 {
         self.turn.passes
     }
 
-    /// The half point for the first pass.
+    /// State of the button.
     pub fn button(&self) -> Button {
         self.turn.button
     }
 
-    /// Compensation for handicap stones, in points for White. The line's moves can change it: near the start of a
-    /// game a pass of White makes handicap stones of Black's moves.
+    /// Compensation for handicap stones, in points for White. Moves of the line can change it: near the start of a
+    /// game, a pass by White can turn Black's moves into handicap stones.
     pub fn white_bonus(&self) -> f32 {
         self.game.white_bonus_with(self.opening)
     }
@@ -93,12 +96,12 @@ impl<'g> Line<'g> {
         }
     }
 
-    /// The moves of the line, oldest first.
+    /// Moves of the line, oldest first.
     pub fn moves(&self) -> &[Move] {
         &self.moves
     }
 
-    /// The two latest moves, newest first, those of the game included.
+    /// The two latest moves, newest first, including those of the game.
     pub fn last_moves(&self) -> [Move; 2] {
         match *self.moves {
             [.., before, last] => [last, before],
@@ -107,17 +110,17 @@ impl<'g> Line<'g> {
         }
     }
 
-    /// All moves with who made them, newest first: those of the line, then those of the game.
+    /// All moves with their colours, newest first: those of the line, then those of the game.
     pub fn moves_backwards(&self) -> impl Iterator<Item = (Color, Move)> {
         let colors = iter::successors(Some(self.turn.to_move.opponent()), |color| Some(color.opponent()));
         let game = self.game.records.iter().rev().map(|record| (record.color, record.mv));
         colors.zip(self.moves.iter().rev().copied()).chain(game)
     }
 
-    /// Writes the positions one and two moves ago to the two boards, and returns how many of them there are: a
-    /// board for which there is no move is left as it was.
+    /// Writes the positions one and two moves ago to the two boards and returns the number of these positions. A board
+    /// without a corresponding move is left unchanged.
     ///
-    /// The line keeps no boards: it plays its moves again. Who searches without asking pays nothing.
+    /// The line stores no boards but replays its moves, so a search that does not call this function has no cost.
     pub fn boards_before(&self, boards: &mut [Board; 2]) -> usize {
         let [one, two] = boards;
         let mut of_game = self.game.records.iter().rev();
@@ -153,12 +156,12 @@ impl<'g> Line<'g> {
         }
     }
 
-    /// Has `color` passed before when these stones were on the board? A pass that took the button does not count.
+    /// Whether `color` has passed before in this position (stones only). A pass that took the button does not count.
     pub fn has_passed_here(&self, color: Color) -> bool {
         self.passed.iter().chain(&self.game.passed).any(|&entry| entry == (color, self.board.key()))
     }
 
-    /// The points where only superko stops the player on turn.
+    /// Points that only superko forbids to the side to move.
     pub fn superko_banned(&self) -> impl Iterator<Item = Point> {
         let suicide = self.game.rules.suicide;
         let Turn { to_move, .. } = self.turn;
@@ -166,22 +169,23 @@ impl<'g> Line<'g> {
         self.game.history.banned(Some(&self.history), &self.board, to_move, suicide, taken)
     }
 
-    /// The key of the position's node in the search graph.
+    /// Key of the position's node in the search graph.
     pub fn graph_key(&self) -> Key {
         self.graph_key
     }
 
-    /// Has the past been forgotten, and does no ko forbid a point? Then the [key](Self::graph_key) is the board's,
-    /// and what is the same for all images of the board.
+    /// Whether the history is irrelevant: the [key](Self::graph_key) is the state key, no point is banned by superko,
+    /// and no simple ko exists. The key then depends only on the board and on properties that are equal for all
+    /// symmetric images of the board.
     pub fn is_free_of_history(&self) -> bool {
         let state = self.turn.state(self.salt, self.game.rules, &self.board);
         self.board.ko().is_none() && self.graph_key == state.key(iter::empty())
     }
 
-    /// May the player on turn place a stone on this point of the board?
+    /// Checks whether the side to move may place a stone on this point of the board.
     ///
     /// # Errors
-    /// What forbids it.
+    /// Returns the reason why the move is illegal.
     #[inline]
     pub fn check(&self, point: Point) -> Result<(), IllegalMove> {
         let line = Some(&self.history);
@@ -189,7 +193,7 @@ impl<'g> Line<'g> {
         check_play(&self.board, &self.game.history, line, self.game.rules, self.turn, point, to_move)
     }
 
-    /// Plays a legal move for the player on turn. Debug builds assert that it is legal.
+    /// Plays a legal move for the side to move. Debug builds assert that it is legal.
     pub fn play(&mut self, mv: Move) {
         let color = self.turn.to_move;
         if let Move::Play(point) = mv {

@@ -1,7 +1,7 @@
-//! A game: board, rules, history. The one authority on legality, passes, the end of the game and undo.
+//! A game: board, rules and history. This module alone decides on legality, passes, the end of the game and undo.
 //!
-//! [`Game`] owns the record and can take every move back. [`Line`] plays moves on top of a game for a search,
-//! with the same rules and the same superko, and returns to the game's position at once.
+//! [`Game`] owns the record of the moves and can undo all of them. [`Line`] plays moves on top of a game for a search,
+//! with the same rules and the same superko, and returns to the game's position in one operation.
 
 mod line;
 mod opening;
@@ -17,39 +17,40 @@ use crate::rules::{KoRule, Rules, Scoring};
 use opening::OpeningMoves;
 use smallvec::SmallVec;
 
-/// Why a move is not legal.
+/// Reason why a move is illegal.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, thiserror::Error)]
 pub enum IllegalMove {
-    /// There is no such point on this board.
+    /// The board has no such point.
     #[error("not on the board")]
     OutOfBoard,
-    /// There is a stone.
+    /// The point holds a stone.
     #[error("occupied")]
     Occupied,
-    /// The stone would have no liberty, and the rules (or common sense, if it is a single one) forbid that.
+    /// The stone would have no liberty. The rules forbid this, or it is a single stone, whose suicide no rule set
+    /// allows.
     #[error("suicide")]
     Suicide,
-    /// The immediate recapture of a ko.
+    /// The move recaptures a ko immediately.
     #[error("ko")]
     Ko,
-    /// An earlier position would come back.
+    /// The move would repeat an earlier position.
     #[error("superko")]
     Superko,
 }
 
-/// One move of a game and what is needed to take it back.
+/// A move of a game, with the data needed to undo it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Record {
-    /// Who moved.
+    /// Side that moved.
     pub color: Color,
     /// The move.
     pub mv: Move,
-    /// Stones that left the board: captured ones, or the player's own after a suicide.
+    /// Stones that the move removed: captured ones, or the player's own after a suicide.
     pub lifted: SmallVec<[Point; 4]>,
     before: Before,
 }
 
-/// What a move overwrites.
+/// State that a move overwrites.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Before {
     turn: Turn,
@@ -59,22 +60,22 @@ struct Before {
     opening: OpeningMoves,
 }
 
-/// What a position is, apart from its stones: whose turn it is and what was passed.
+/// State of a position apart from its stones: side to move, passes and button.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Turn {
     to_move: Color,
-    /// Consecutive passes up to now; one that takes the button is none of them.
+    /// Number of consecutive passes up to now. A pass that takes the button does not count.
     passes: u8,
     button: Button,
 }
 
 impl Record {
-    /// The colour of the lifted stones: the opponent's unless the placed stone is among them.
+    /// Colour of the lifted stones: the opponent's unless the placed stone is among them.
     fn lifted_color(&self) -> Color {
         lifted_color(self.color, self.mv, &self.lifted)
     }
 
-    /// The position before the move, given the one after it.
+    /// Reconstructs the position before the move from the position after it.
     fn board_before(&self, after: &Board) -> Board {
         let mut before = *after;
         if let Move::Play(point) = self.mv {
@@ -101,38 +102,38 @@ fn lifted_color(mover: Color, mv: Move, lifted: &[Point]) -> Color {
     if suicide { mover } else { mover.opponent() }
 }
 
-/// A move as the history records it; `turn` is the state after it.
+/// Describes a move for the history. `turn` is the state after the move.
 fn played(mover: Color, mv: Move, lifted: &[Point], turn: Turn) -> Played<'_> {
     let lifted_color = lifted_color(mover, mv, lifted);
     Played { mover, mv, lifted, lifted_color, is_button_taken: turn.is_button_taken() }
 }
 
-/// Half a point for the first pass of a game, as some area rules give it. Who takes it has made a move that does
-/// not bring the end of the game nearer.
+/// State of the button: half a point for the first pass of a game, which some area rules award. The pass that takes the
+/// button does not count as one of the passes that end the game.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Button {
-    /// The rules know none.
+    /// The rules have no button.
     None,
-    /// Nobody has passed yet.
+    /// No side has passed yet.
     Free,
-    /// This player passed first.
+    /// This side passed first.
     Taken(Color),
 }
 
 impl Button {
-    /// The button at the start of a game.
+    /// Button at the start of a game under these rules.
     pub fn new(rules: Rules) -> Button {
         if rules.has_button && rules.scoring == Scoring::Area { Button::Free } else { Button::None }
     }
 
-    /// The button if the game ended here: an untaken one is credited to the side to move, who could take it at
-    /// once. So does KataGo, and no total is named that no finished game can have.
+    /// Button if the game ended now. A free button is credited to the side to move, which could take it at once, as in
+    /// KataGo. The total is therefore always one that a finished game can have.
     #[must_use]
     pub fn credited_to(self, to_move: Color) -> Button {
         if self == Button::Free { Button::Taken(to_move) } else { self }
     }
 
-    /// What it is worth to Black, in points: 0 as long as nobody has taken it.
+    /// Value of the button for Black, in points: 0 unless a side has taken it.
     pub fn black_points(self) -> f32 {
         match self {
             Button::Taken(color) => 0.5 * color.sign() as f32,
@@ -141,14 +142,14 @@ impl Button {
     }
 }
 
-/// A game of Go from its first position to now.
+/// A game of Go from its first position up to now.
 #[derive(Clone, Debug)]
 pub struct Game {
     rules: Rules,
     komi: f32,
-    /// The number of handicap stones if somebody said it; otherwise the moves tell.
+    /// Announced number of handicap stones. If `None`, it is derived from the first moves.
     announced_handicap: Option<u32>,
-    /// What the moves tell of handicap stones.
+    /// Handicap information from the first moves.
     opening: OpeningMoves,
     start: Board,
     start_to_move: Color,
@@ -156,24 +157,24 @@ pub struct Game {
     turn: Turn,
     history: History,
     records: Vec<Record>,
-    /// Who passed in which position, the button's pass left out.
+    /// Passes so far: the side that passed and the key of the position. The pass that took the button is not
+    /// included.
     passed: Vec<(Color, Key)>,
-    /// Whom no simple ko holds back.
+    /// Side that simple ko does not restrict.
     endless_threats: Option<Color>,
     sharing: Sharing,
     graph_key: Key,
-    /// The key if it is the turn of the player who follows: a function of the moves alone, whoever was given the
-    /// turn in between.
+    /// Key of the position if the turn alternates: a function of the moves alone, regardless of [`Game::set_to_move`].
     move_key: Key,
 }
 
 impl Game {
-    /// An empty board with Black to move.
+    /// Creates a game on an empty board with Black to move.
     pub fn new(size: BoardSize, rules: Rules, komi: f32) -> Game {
         Game::from_board(Board::new(size), Color::Black, rules, komi)
     }
 
-    /// A game that starts at a position.
+    /// Creates a game that starts at a position.
     pub fn from_board(board: Board, to_move: Color, rules: Rules, komi: f32) -> Game {
         let mut game = Game {
             rules,
@@ -196,13 +197,13 @@ impl Game {
         game
     }
 
-    /// An empty board of the same size, with the same rules, komi and kind of node keys.
+    /// Returns a new game on an empty board of the same size, with the same rules, komi and kind of node keys.
     #[must_use]
     pub fn cleared(&self) -> Game {
         Game::new(self.size(), self.rules, self.komi).with_sharing(self.sharing)
     }
 
-    /// The same game under other rules and another komi, history and turn included.
+    /// Returns the same game, with its history and side to move, under other rules and another komi.
     #[must_use]
     pub fn with_rules(&self, rules: Rules, komi: f32) -> Game {
         let mut game = Game::from_board(self.start, self.start_to_move, rules, komi);
@@ -211,25 +212,25 @@ impl Game {
         game.sharing = self.sharing;
         game.set_first_key();
         for record in &self.records {
-            // The moves were accepted once; other rules do not undo what happened.
+            // The moves were accepted when they were played, so they are repeated without checks under the new rules.
             game.execute(record.color, record.mv);
         }
-        // Without moves the turn is part of the start.
+        // Without moves, the side to move is part of the start.
         if !game.records.is_empty() {
             game.set_to_move(self.turn.to_move);
         }
         game
     }
 
-    /// The same game with node keys of another kind.
+    /// Returns the same game with node keys of another kind.
     #[must_use]
     pub fn with_sharing(mut self, sharing: Sharing) -> Game {
         self.sharing = sharing;
         self.with_rules(self.rules, self.komi)
     }
 
-    /// The position as a game of its own under simple ko, in which this player may always take a ko back at once, as if
-    /// after a threat that was answered.
+    /// Returns a game that starts at the current position under simple ko, in which `color` may always recapture a ko
+    /// immediately, as if after a ko threat that was answered.
     #[must_use]
     pub fn with_endless_threats(&self, color: Color) -> Game {
         let mut board = self.board;
@@ -240,10 +241,12 @@ impl Game {
         game
     }
 
-    /// The same game started with handicap stones, on an empty board without moves: White is to move.
+    /// Returns the game with handicap stones placed and White to move. The board must be empty and the game without
+    /// moves.
     ///
     /// # Errors
-    /// If the board is not empty, or two of the points are the same.
+    /// Returns an error if the board is not empty, if a move has been played, or if a point is repeated or off the
+    /// board.
     pub fn with_handicap(&self, points: &[Point]) -> Result<Game, IllegalMove> {
         let size = self.size();
         let repeated = (1..points.len()).any(|i| points[..i].contains(&points[i]));
@@ -264,7 +267,7 @@ impl Game {
         self.salt_with(self.opening)
     }
 
-    /// What rules and points for White contribute to a key if these had been the first moves.
+    /// Contribution of the rules and of White's points to a key, if `opening` described the first moves.
     fn salt_with(&self, opening: OpeningMoves) -> Key {
         graph_key::rules_salt(self.rules, self.komi + self.white_bonus_with(opening))
     }
@@ -274,41 +277,42 @@ impl Game {
         self.graph_key = self.move_key;
     }
 
-    /// Who is on turn after the latest move if nobody was given the turn.
+    /// Side that follows the latest move in alternation, regardless of [`Game::set_to_move`].
     fn follower(&self) -> Color {
         self.records.last().map_or(self.start_to_move, |record| record.color.opponent())
     }
 
-    /// The key of the position if the turn is given to `color`.
+    /// Key of the position if `color` is to move.
     fn key_for(&self, color: Color) -> Key {
         if color == self.follower() { self.move_key } else { self.state_key(color) }
     }
 
-    /// Columns and rows.
+    /// Size of the board.
     pub fn size(&self) -> BoardSize {
         self.board.size()
     }
 
-    /// The rules.
+    /// Rules of the game.
     pub fn rules(&self) -> Rules {
         self.rules
     }
 
-    /// Points for White, compensation for handicap not included.
+    /// Points for White, without the compensation for handicap stones.
     pub fn komi(&self) -> f32 {
         self.komi
     }
 
     /// Number of handicap stones.
     ///
-    /// If nobody [said](Game::set_handicap) how many there are and the board was empty, these are Black's first moves
-    /// if they are at least two, as in KataGo: some servers and GUIs send a handicap in no other way. Passes between
-    /// them do not matter, but two moves of White in a row mean that somebody set up a position.
+    /// Unless their number was [announced](Game::set_handicap) or the board was not empty at the start, these are
+    /// Black's first moves, if there are at least two, as in KataGo. Some servers and GUIs transmit a handicap only in
+    /// this way. Passes between these moves do not matter, but two moves of White in a row mean that the moves set up a
+    /// position.
     pub fn handicap(&self) -> u32 {
         self.handicap_with(self.opening)
     }
 
-    /// The number of handicap stones if these had been the first moves.
+    /// Number of handicap stones if `opening` described the first moves.
     fn handicap_with(&self, opening: OpeningMoves) -> u32 {
         match self.announced_handicap {
             Some(announced) => announced,
@@ -317,12 +321,12 @@ impl Game {
         }
     }
 
-    /// White's compensation if these had been the first moves.
+    /// Compensation for White if `opening` described the first moves.
     fn white_bonus_with(&self, opening: OpeningMoves) -> f32 {
         self.rules.handicap_bonus.points(self.handicap_with(opening)) as f32
     }
 
-    /// The number of handicap stones that the start position was said to hold, not what the moves tell.
+    /// Announced number of handicap stones, or `None` if it is derived from the moves.
     pub fn announced_handicap(&self) -> Option<u32> {
         self.announced_handicap
     }
@@ -332,40 +336,40 @@ impl Game {
         self.white_bonus_with(self.opening)
     }
 
-    /// The position.
+    /// Current position.
     pub fn board(&self) -> &Board {
         &self.board
     }
 
-    /// Whose turn it was at the first position.
+    /// Side to move at the first position.
     pub fn start_to_move(&self) -> Color {
         self.start_to_move
     }
 
-    /// Says that the start position, or the first moves, are this many handicap stones, which the rules may
+    /// Declares that the start position or the first moves contain `stones` handicap stones, which the rules may
     /// compensate.
     pub fn set_handicap(&mut self, stones: u32) {
         self.announced_handicap = Some(stones);
         *self = self.with_rules(self.rules, self.komi);
     }
 
-    /// The first position.
+    /// First position.
     pub fn start(&self) -> &Board {
         &self.start
     }
 
-    /// Whose turn it is if the players alternate.
+    /// Side to move.
     pub fn to_move(&self) -> Color {
         self.turn.to_move
     }
 
-    /// Gives the turn to `color`, as a controller does that asks for two moves of the same colour in a row.
+    /// Makes `color` the side to move, for a controller that requests two moves of the same colour in a row.
     pub fn set_to_move(&mut self, color: Color) {
         if self.turn.to_move == color {
             return;
         }
         if self.records.is_empty() {
-            // Who is to move at the first position is part of what situational superko remembers of it.
+            // Situational superko stores the side to move of the first position.
             self.start_to_move = color;
             *self = self.with_rules(self.rules, self.komi);
         } else {
@@ -374,51 +378,52 @@ impl Game {
         }
     }
 
-    /// Consecutive passes up to now; one that takes the button is none of them.
+    /// Number of consecutive passes up to now. A pass that takes the button does not count.
     pub fn passes(&self) -> u8 {
         self.turn.passes
     }
 
-    /// The half point for the first pass.
+    /// State of the button.
     pub fn button(&self) -> Button {
         self.turn.button
     }
 
-    /// Have both players passed in a row? The game may go on all the same: servers resume play after a dispute.
+    /// Whether two passes have been played in a row. The game may continue nevertheless: servers resume play after a
+    /// dispute.
     pub fn is_over(&self) -> bool {
         self.turn.passes >= 2
     }
 
-    /// The moves, oldest first.
+    /// Moves played so far, oldest first.
     pub fn records(&self) -> &[Record] {
         &self.records
     }
 
-    /// The two latest moves, newest first; passes where there are none.
+    /// The two latest moves, newest first. A missing move is a pass.
     pub fn last_moves(&self) -> [Move; 2] {
         let back = |n: usize| self.records.iter().rev().nth(n).map_or(Move::Pass, |record| record.mv);
         [back(0), back(1)]
     }
 
-    /// The positions so far.
+    /// Positions so far.
     pub fn history(&self) -> &History {
         &self.history
     }
 
-    /// The key of this position's node in the search graph.
+    /// Key of this position's node in the search graph.
     pub fn graph_key(&self) -> Key {
         self.graph_key
     }
 
-    /// Are node keys those of a graph or of a tree?
+    /// Kind of the node keys: those of a graph or of a tree.
     pub fn sharing(&self) -> Sharing {
         self.sharing
     }
 
-    /// May `color` make this move now?
+    /// Checks whether `color` may make this move now.
     ///
     /// # Errors
-    /// What forbids it.
+    /// Returns the reason why the move is illegal.
     pub fn check(&self, color: Color, mv: Move) -> Result<(), IllegalMove> {
         let Move::Play(point) = mv else { return Ok(()) };
         if !self.size().contains(point.column(), point.row()) {
@@ -430,21 +435,21 @@ impl Game {
     /// Plays a legal move.
     ///
     /// # Errors
-    /// If the move is not legal; the game is then unchanged.
+    /// Returns an error if the move is illegal. The game is then unchanged.
     pub fn play(&mut self, color: Color, mv: Move) -> Result<(), IllegalMove> {
         self.check(color, mv)?;
         self.execute(color, mv);
         Ok(())
     }
 
-    /// Plays a move as a record tells it: repetition, and suicide of two or more stones, are accepted under any
-    /// rules. GUIs and servers do not say by which rules they play, and a move that has been played elsewhere
-    /// must not part the engine's board from theirs.
+    /// Plays a move of a game record. Repetition, and suicide of two or more stones, are accepted under any rules. GUIs
+    /// and servers do not transmit their rules, and the engine's board must not diverge from theirs because of a move
+    /// that was played elsewhere.
     ///
-    /// Returns what a strict reading of the rules would have objected to.
+    /// Returns the reason why the move is illegal under the rules of this game, if it is.
     ///
     /// # Errors
-    /// If the point is occupied or off the board, or the move is the suicide of a single stone.
+    /// Returns an error if the point is occupied or off the board, or if the move is the suicide of a single stone.
     pub fn play_tolerant(&mut self, color: Color, mv: Move) -> Result<Option<IllegalMove>, IllegalMove> {
         let objection = self.check(color, mv).err();
         match (objection, mv) {
@@ -463,7 +468,7 @@ impl Game {
     fn execute(&mut self, color: Color, mv: Move) {
         let Game { graph_key, move_key, opening, turn, .. } = *self;
         let before = Before { turn, ko: self.board.ko(), graph_key, move_key, opening };
-        // Out of turn, the turn changed hands first, whether somebody said so or not.
+        // A move out of turn first changes the side to move, whether or not `set_to_move` was called.
         let previous = self.key_for(color);
         let lifted = advance(&mut self.board, &mut self.turn, color, mv, self.endless_threats);
         if self.turn.passes > 0 {
@@ -477,7 +482,7 @@ impl Game {
         self.graph_key = self.move_key;
     }
 
-    /// The key of the position if it is `color`'s turn.
+    /// State key of the position if `color` is to move.
     fn state_key(&self, color: Color) -> Key {
         let turn = Turn { to_move: color, ..self.turn };
         let banned =
@@ -485,7 +490,7 @@ impl Game {
         turn.state(self.salt(), self.rules, &self.board).key(banned)
     }
 
-    /// Takes the latest move back and returns it; `None` if there is none. Handicap stones stay.
+    /// Undoes the latest move and returns it, or returns `None` if no move was played. Handicap stones stay.
     pub fn undo(&mut self) -> Option<Record> {
         let record = self.records.pop()?;
         if self.turn.passes > 0 {
@@ -504,7 +509,7 @@ impl Game {
         self.size().points().filter(|&point| self.check(color, Move::Play(point)).is_ok()).collect()
     }
 
-    /// The points where only superko stops `color`.
+    /// Points that only superko forbids to `color`.
     pub fn superko_banned(&self, color: Color) -> Vec<Point> {
         let taken = self.turn.is_button_taken();
         self.history.banned(None, &self.board, color, self.rules.suicide, taken).collect()
@@ -512,12 +517,12 @@ impl Game {
 }
 
 impl Turn {
-    /// Has somebody taken the button?
+    /// Whether a side has taken the button.
     fn is_button_taken(self) -> bool {
         matches!(self.button, Button::Taken(_))
     }
 
-    /// The turn, with everything else that makes up the state of a game.
+    /// State of the game, combined from the turn and the rest.
     fn state(self, salt: Key, rules: Rules, board: &Board) -> State<'_> {
         let button = match self.button {
             Button::None | Button::Free => None,
@@ -527,7 +532,7 @@ impl Turn {
     }
 }
 
-/// Makes a move, legal or tolerated, on a position, and returns the stones that it lifts.
+/// Makes a move, legal or tolerated, on a position. Returns the stones that it removes.
 fn advance(
     board: &mut Board,
     turn: &mut Turn,
@@ -556,14 +561,15 @@ fn advance(
     lifted
 }
 
-/// Simple ko forbids nothing to a player with endless threats.
+/// Lifts the simple-ko ban if it concerns the side with endless threats.
 fn lift_ban(board: &mut Board, endless_threats: Option<Color>) {
     if board.ko().is_some_and(|(_, banned)| Some(banned) == endless_threats) {
         board.set_ko(None);
     }
 }
 
-/// The stones that `color`'s play on an empty point will lift: captures, or the own chain after a suicide.
+/// Collects the stones that a play of `color` on an empty point will remove: captures, or the own chain after a
+/// suicide.
 fn collect_lifted(board: &Board, point: Point, color: Color, lifted: &mut SmallVec<[Point; 4]>) {
     let take = |of: Color, only_in_atari: bool, lifted: &mut SmallVec<[Point; 4]>| {
         for neighbour in point.adjacent() {
@@ -582,7 +588,7 @@ fn collect_lifted(board: &Board, point: Point, color: Color, lifted: &mut SmallV
     }
 }
 
-/// The one test of a play's legality, for games and for lines of a search.
+/// Checks the legality of a play, for games and for lines of a search.
 #[inline]
 fn check_play(
     board: &Board,

@@ -1,17 +1,17 @@
-//! Are the first moves of a game a handicap?
+//! Detection of a handicap in the first moves of a game.
 
 use crate::board::{Color, Move};
 
-/// What the first moves of a game tell of handicap stones, in KataGo's convention:
+/// Handicap information from the first moves of a game, in KataGo's convention:
 ///
-/// - Black's first stones are handicap stones if there are at least two of them;
-/// - passes between them, of either player, do not matter;
-/// - White's first stone ends them;
-/// - two moves of White in a row, before or with that first stone, mean that somebody set up a position by moves: there
-///   is no handicap then.
+/// - Black's first stones are handicap stones if there are at least two of them.
+/// - Passes of either side between them do not matter.
+/// - White's first stone ends the handicap.
+/// - Two moves of White in a row, before or with that first stone, mean that the moves set up a position. It has no
+///   handicap.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct OpeningMoves {
-    /// Black's stones so far.
+    /// Number of Black's stones so far.
     stones: u32,
     stage: Stage,
 }
@@ -30,12 +30,12 @@ enum Stage {
 }
 
 impl OpeningMoves {
-    /// Handicap stones: 0, or at least 2.
+    /// Number of handicap stones: 0, or at least 2.
     pub(super) fn handicap(self) -> u32 {
         if self.stones < 2 { 0 } else { self.stones }
     }
 
-    /// The same after one more move.
+    /// Returns the state after one more move.
     pub(super) fn after(self, color: Color, mv: Move) -> OpeningMoves {
         let is_stone = mv != Move::Pass;
         match (self.stage, color) {

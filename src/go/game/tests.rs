@@ -1,4 +1,4 @@
-//! What a game and a line remember: moves, positions, the button.
+//! Tests of the state of games and lines: moves, positions, button.
 
 use super::*;
 use crate::rng::Rng;
@@ -7,7 +7,7 @@ fn rules(name: &str) -> Rules {
     Rules::preset(name).expect("preset").rules
 }
 
-/// A random legal move: now and then a pass.
+/// Returns a random legal move, occasionally a pass.
 fn random_move(game: &Game, color: Color, rng: &mut Rng) -> Move {
     let points = game.legal_points(color);
     let choice = rng.below(points.len() as u32 + 1) as usize;
@@ -53,12 +53,12 @@ fn blacks_first_moves_in_a_row_are_a_handicap() {
         ("B B W", 2),
         ("B B W B W W", 2),
         ("B B W W", 0),
-        // A pass of White and a move of White are two moves in a row.
+        // A pass and a move of White are two moves in a row.
         ("B B pass W", 0),
         ("B B W Wpass", 0),
         ("B B W pass", 2),
         ("B W B B", 0),
-        // White passes between the stones where a program lets nobody move twice.
+        // White passes between the stones because some programs do not allow two moves of the same side in a row.
         ("B pass B", 2),
         ("B pass B pass B W", 3),
         ("B pass B pass Wpass", 0),
@@ -108,7 +108,7 @@ fn what_was_said_of_a_handicap_counts_before_what_the_moves_tell() {
     let mut announced = even.clone();
     announced.set_handicap(4);
     assert_eq!(moves(&mut announced), 4);
-    // Stones that were set up are a position, not a handicap.
+    // Stones that were set up form a position, not a handicap.
     let board = Board::from_stones(size, [(Point::new(2, 2), Color::Black)]).expect("a board");
     assert_eq!(moves(&mut Game::from_board(board, Color::Black, rules("chinese"), 0.5)), 0);
 }
@@ -136,22 +136,22 @@ fn taking_the_button_lifts_the_bans_of_superko() {
             let rules = Rules { ko, has_button, ..rules("aga-button") };
             let board: Board = drawing.parse().unwrap();
             let mut game = Game::from_board(board, Color::Black, rules, 7.0);
-            // Black takes the ko; the passes of White and Black give White the turn again.
+            // Black captures the ko. Passes of White and Black make it White's turn again.
             game.play(Color::Black, Move::Play(Point::new(3, 2))).unwrap();
             game.play(Color::White, Move::Pass).unwrap();
             game.play(Color::Black, Move::Pass).unwrap();
             let back = Move::Play(Point::new(2, 2));
             let expected = match (ko, has_button) {
-                // The first position was on the board, but nobody created it by a play.
+                // The first position was on the board, but no play created it.
                 (KoRule::NaturalSituational, _) | (_, true) => Ok(()),
-                // With Black to move it was on the board, and so it would be again.
+                // It was on the board with Black to move, and Black would be to move again.
                 _ => Err(IllegalMove::Superko),
             };
             assert_eq!(game.check(Color::White, back), expected, "{ko:?}, button: {has_button}");
             let line = Line::new(&game);
             assert_eq!(line.check(Point::new(2, 2)), expected, "{ko:?}, button: {has_button}");
             assert_eq!(game.superko_banned(Color::White).is_empty(), expected.is_ok());
-            // Before anybody passed it was banned by both, and it is again after undo.
+            // Before the passes, both rules banned it, and after undo they ban it again.
             game.undo();
             game.undo();
             let banned = ko != KoRule::NaturalSituational;
@@ -163,7 +163,7 @@ fn taking_the_button_lifts_the_bans_of_superko() {
 #[test]
 fn who_has_the_button_parts_nodes() {
     let size = BoardSize::square(3).expect("size");
-    // Under simple ko nothing else of the past is part of a key.
+    // Under simple ko, no other part of the history contributes to a key.
     let key = |has_button: bool, first: Color| {
         let rules = Rules { ko: KoRule::Simple, has_button, ..Rules::default() };
         let mut game = Game::new(size, rules, 7.0);
@@ -184,7 +184,7 @@ fn earlier_positions_are_those_that_were_on_the_board() {
         let mut game = Game::new(size, rules, 0.5);
         let mut positions = vec![*game.board()];
         let mut moves = Vec::new();
-        // The game's moves need not alternate.
+        // The moves of the game need not alternate.
         for _ in 0..rng.below(12) {
             let color = if rng.below(4) == 0 { game.to_move().opponent() } else { game.to_move() };
             let mv = random_move(&game, color, &mut rng);
@@ -225,7 +225,7 @@ fn with_endless_threats_a_ko_is_taken_back_at_once() {
     let mut game = Game::from_board(board, Color::Black, Rules::default(), 0.0);
     game.play(Color::Black, Move::Play(right)).expect("takes");
     assert!(game.check(Color::White, Move::Play(left)).is_err());
-    // The ban that there was is lifted, and those that would come, in a game and in a line.
+    // The existing ban and later ones are lifted, in a game and in a line.
     let mut game = game.with_endless_threats(Color::White);
     assert_eq!(game.rules().ko, KoRule::Simple);
     let key = game.graph_key();
@@ -239,7 +239,7 @@ fn with_endless_threats_a_ko_is_taken_back_at_once() {
         }
     }
     game.play(Color::White, Move::Play(left)).expect("takes back");
-    // Black is held back as ever.
+    // Simple ko still restricts Black.
     assert_eq!(game.check(Color::Black, Move::Play(right)), Err(IllegalMove::Ko));
     game.undo();
     assert_eq!((game.graph_key(), game.board().ko()), (key, None));
@@ -251,7 +251,7 @@ fn with_endless_threats_a_ko_is_taken_back_at_once() {
     line.play(Move::Play(right));
     assert_eq!(line.check(left), Ok(()));
     game.undo();
-    // The same for the other player.
+    // Exchanged roles: Black has the endless threats.
     let other = game.with_endless_threats(Color::Black);
     let mut line = Line::new(&other);
     line.play(Move::Play(left));

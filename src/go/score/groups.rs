@@ -1,46 +1,46 @@
-//! Groups of living stones, their eyes, and which groups live in seki.
+//! Groups of living stones, their eyes, and the detection of groups in seki.
 //!
-//! A *group* is everything that a colour can reach without crossing a living stone of the opponent: chains, the empty points
-//! around them, and points under dead stones of the opponent. Neutral points join groups, because at the end of a game
-//! their owner can play there.
+//! A *group* consists of all points that a colour can reach without crossing a living stone of the opponent: chains,
+//! the empty points around them, and points under dead stones of the opponent. Neutral points connect groups, because
+//! either side can play there at the end of a game.
 //!
-//! An *eye* is a region of a colour's own: connected points, empty or under dead stones, around which only living stones of
-//! this colour stand. A point of an eye is *false* if a part of the group hangs on it alone: without the point it would be
-//! cut off from the rest. False points make no eyes. They count as territory only if each part that hangs on them has an eye
-//! elsewhere, because otherwise they have to be filled at last.
+//! An *eye* is a region enclosed by one colour: connected points, empty or under dead stones, that are adjacent only to
+//! living stones of this colour. A point of an eye is *false* if a part of the group is connected to the rest only
+//! through this point. False points make no eyes. They count as territory only if each part connected through them has
+//! an eye elsewhere. Otherwise they must be filled before the end.
 //!
-//! A group that lives without two eyes lives in seki: nobody can take what is left between it and its neighbours (article 8
-//! of the Japanese rules).
+//! A group that lives without two eyes is in seki: neither side can take the points between it and its neighbours
+//! (article 8 of the Japanese rules).
 //!
-//! **What this cannot see.** An eye's worth is told from its shape. The owner gets the benefit of a doubt: an eye that the
-//! owner's next move divides is two eyes, because the game is over and the opponent has not played there. Ko is not read, and
-//! a border with gaps, such as a bamboo joint, is no border. The position has to be played so far that its borders are
-//! closed.
+//! **Limits.** The value of an eye is derived from its shape. In doubt it favours the owner: an eye that the owner's
+//! next move divides counts as two eyes, because the game is over and the opponent has not played there. Ko is not
+//! read. A border with gaps, such as a bamboo joint, is not a border, so the position must have been played until its
+//! borders are closed.
 
 use crate::board::{Board, Cell, Color, Point, PointMap, PointSet};
 
-/// A region of a colour's own.
+/// A region enclosed by one colour.
 #[derive(Debug)]
 pub(super) struct Eye {
     pub(super) owner: Color,
-    /// Its points, those under dead stones included.
+    /// Points of the eye, including those under dead stones.
     pub(super) points: Vec<Point>,
-    /// Points that are no territory, because they have to be filled at last.
+    /// Points that are not territory, because they must be filled before the end.
     pub(super) to_be_filled: PointSet,
-    /// The group, see [`Groups::groups`].
+    /// Index of the group in [`Groups::groups`].
     pub(super) group: usize,
 }
 
-/// See the [module documentation](self).
+/// A group as defined in the [module documentation](self).
 #[derive(Debug)]
 pub(super) struct Group {
     pub(super) color: Color,
-    /// The number of its eyes; more than two are counted as they come.
+    /// Number of eyes. It is not capped at two.
     pub(super) eyes: u32,
 }
 
 impl Group {
-    /// Has the group too few eyes to live by itself?
+    /// Whether the group has too few eyes to live by itself.
     pub(super) fn is_weak(&self) -> bool {
         self.eyes < 2
     }
@@ -51,16 +51,16 @@ impl Group {
 pub(super) struct Groups {
     pub(super) groups: Vec<Group>,
     pub(super) eyes: Vec<Eye>,
-    /// The group that each living stone belongs to; [`NO_GROUP`] elsewhere.
+    /// Index of the group of each living stone. [`NO_GROUP`] at other points.
     pub(super) of_stone: PointMap<usize>,
 }
 
-/// In the place of a group where there is none.
+/// Index that stands for no group.
 pub(super) const NO_GROUP: usize = usize::MAX;
 
 impl Groups {
-    /// Divides a position. `cleaned` is the board without its dead stones, `regions` are the empty regions of that, each
-    /// with the one colour around it, if there is one.
+    /// Divides a position. `cleaned` is the board without its dead stones. `regions` are the empty regions of that
+    /// board, each with the only colour around it, if any.
     pub(super) fn new<'r>(
         board: &Board,
         cleaned: &Board,
@@ -97,7 +97,8 @@ impl Groups {
             .iter()
             .map(|&index| Space::read(board, &land, color, self.eyes[index].points.iter().copied()))
             .collect();
-        // What makes an eye, of all eyes: where a part of a group finds one, it does not hang on a false point.
+        // Points that make an eye, of all eyes. A part of a group that contains one of them does not depend on a false
+        // point.
         let mut real = PointSet::EMPTY;
         for space in spaces.iter().filter(|space| space.value > 0) {
             real.union_with(&space.real);
@@ -118,7 +119,7 @@ impl Groups {
                 if point.adjacent().into_iter().filter(|&side| land.contains(side)).any(hangs) {
                     eye.to_be_filled.insert(point);
                     if board.cell(point) != Cell::Empty {
-                        // A dead stone thrown in there is captured at last, from the point beside it.
+                        // A dead stone thrown in there is captured eventually, from the adjacent point.
                         eye.to_be_filled.extend_from(
                             point.adjacent().into_iter().filter(|&next| cleaned.cell(next) == Cell::Empty),
                         );
@@ -144,12 +145,12 @@ impl Land {
         self.points.contains(point)
     }
 
-    /// Everything that can be reached from a point, without crossing `closed`.
+    /// Returns all points that can be reached from `start` without crossing `closed`.
     fn reach(&self, start: Point, closed: Option<Point>) -> PointSet {
         connected(&self.points, start, closed)
     }
 
-    /// Is a part of the group cut off from the rest if this point is closed?
+    /// Whether closing this point cuts a part of the group off from the rest.
     fn parts_at(&self, point: Point) -> bool {
         let mut sides = point.adjacent().into_iter().filter(|&next| self.contains(next));
         let Some(first) = sides.next() else { return false };
@@ -158,7 +159,7 @@ impl Land {
     }
 }
 
-/// The points of a set that are connected with `start`, without crossing `closed`.
+/// Returns the points of a set that are connected to `start` without crossing `closed`.
 fn connected(points: &PointSet, start: Point, closed: Option<Point>) -> PointSet {
     let mut reached = PointSet::EMPTY;
     let mut todo = vec![start];
@@ -173,7 +174,7 @@ fn connected(points: &PointSet, start: Point, closed: Option<Point>) -> PointSet
     reached
 }
 
-/// The connected parts of a set of points.
+/// Returns the connected components of a set of points.
 fn parts(points: &PointSet) -> Vec<PointSet> {
     let mut rest = *points;
     let mut found = Vec::new();
@@ -192,23 +193,24 @@ fn neighbours_in(points: &PointSet, point: Point) -> usize {
     point.adjacent().into_iter().filter(|&next| points.contains(next)).count()
 }
 
-/// Can the opponent, who moves first, reduce an empty space of this shape to one eye? Spaces of up to three points, and the
-/// five shapes with a vital point that are larger: square and pyramid four, crossed and bulky five, rabbity six.
+/// Whether the opponent, moving first, can reduce an empty space of this shape to one eye. This holds for spaces of up
+/// to three points and for the five larger shapes with a vital point: square and pyramid four, crossed and bulky five,
+/// rabbity six.
 pub(super) fn is_reducible(points: &PointSet) -> bool {
     let mut degrees: Vec<usize> = points.iter().map(|point| neighbours_in(points, point)).collect();
     degrees.sort_unstable();
-    // The number of neighbours of each point tells these shapes from all others of the same size.
+    // The sorted neighbour counts of the points distinguish these shapes from all others of the same size.
     let vital: [&[usize]; 5] =
         [&[2, 2, 2, 2], &[1, 1, 1, 3], &[1, 1, 1, 1, 4], &[1, 2, 2, 2, 3], &[1, 1, 2, 2, 2, 4]];
     degrees.len() < 4 || vital.contains(&degrees.as_slice())
 }
 
-/// The points of an eye, and what they are worth.
+/// The points of an eye, classified, and its value.
 struct Space {
     /// Points that are not false.
     real: PointSet,
     falses: PointSet,
-    /// The number of eyes that it makes: 0 to 2.
+    /// Number of eyes that the space makes, from 0 to 2.
     value: u32,
 }
 
@@ -225,7 +227,8 @@ impl Space {
     fn count(&self, board: &Board, color: Color) -> u32 {
         let is_dead = |point: Point| board.cell(point) != Cell::Empty;
         let may_play = |point: Point| !is_dead(point) && !board.is_suicide(point, color);
-        // A point beside a false one is no eye before that is filled; beside a stone that was thrown in, it never is.
+        // A point beside a false one is no eye until the false one is filled. Beside a false point with a dead stone it
+        // never is.
         let is_closed = |point: Point| neighbours_in(&self.falses, point) == 0;
         let is_lost = |point: Point| {
             let beside = point.adjacent().into_iter().filter(|&next| self.falses.contains(next));
@@ -239,7 +242,7 @@ impl Space {
         let size = self.real.len();
         let open = self.real.iter().filter(|&point| !is_closed(point)).count();
         let in_the_way = dead.iter().filter(|&point| neighbours_in(&self.real, point) >= 2).count();
-        // Too much space for the opponent's stones to take it.
+        // The space is too large for the opponent's stones to destroy it.
         let is_large = size >= open + in_the_way + 6 || dead.len() >= 8 || dead.is_empty() && size >= 7;
         let is_safe_shape =
             dead.is_empty() && !is_reducible(&self.real) && (open == 0 || open == 1 && size >= 6);
@@ -260,8 +263,8 @@ impl Space {
         }
     }
 
-    /// Do the stones in the eye leave a space of two eyes when they are captured? Points where the owner may not play are
-    /// part of that space, but the opponent may leave one of them out.
+    /// Whether the captured stones of this eye leave a space of two eyes. Points where the owner may not play belong to
+    /// that space, but the opponent may leave out one of them.
     fn lives_by_capture(&self, dead: &PointSet, may_play: impl Fn(Point) -> bool) -> bool {
         let is_thrown_in = self.falses.iter().any(|point| !may_play(point));
         if dead.is_empty() || is_thrown_in {

@@ -1,11 +1,11 @@
 //! Scores: area by the Tromp–Taylor rules, and the final score of a game under its own rules.
 //!
-//! Nothing here decides what is dead: the caller says which chains are, and an empty set leaves every stone
-//! alive. Scores are Black's points minus White's.
+//! This module does not decide which stones are dead. The caller passes the dead chains, and an empty set means that
+//! every stone is alive. Scores are Black's points minus White's.
 //!
-//! Which points are territory depends on the groups around them, see `groups.rs`: surrounded points in seki do not count where
-//! the rules tax them ([`Tax::Seki`], [`Tax::All`]), and under territory scoring false eyes do not count either, because they
-//! have to be filled at last.
+//! Which points are territory depends on the groups around them, see `groups.rs`. Surrounded points in seki do not
+//! count if the rules tax them ([`Tax::Seki`], [`Tax::All`]). Under territory scoring, false eyes do not count either,
+//! because they must be filled before the end.
 
 mod groups;
 
@@ -14,10 +14,10 @@ use crate::game::{Button, Game, Line};
 use crate::rules::{Rules, Scoring, Tax};
 use groups::{Eye, Group, Groups, NO_GROUP};
 
-/// Who holds each point: the stone's colour, or the only colour around an empty region.
+/// Owner of each point: the colour of the stone, or the only colour around an empty region.
 pub type Owners = PointMap<Option<Color>>;
 
-/// Connected empty points, and what lies around them.
+/// A region of connected empty points, with the colours around it.
 #[derive(Debug)]
 pub struct Region {
     /// Points of the region.
@@ -26,12 +26,12 @@ pub struct Region {
 }
 
 impl Region {
-    /// Are there stones of this colour around the region?
+    /// Whether stones of this colour are adjacent to the region.
     pub fn touches(&self, color: Color) -> bool {
         self.touches[color]
     }
 
-    /// The one colour around the region.
+    /// The only colour around the region, or `None`.
     pub fn owner(&self) -> Option<Color> {
         match (self.touches[Color::Black], self.touches[Color::White]) {
             (true, false) => Some(Color::Black),
@@ -41,7 +41,7 @@ impl Region {
     }
 }
 
-/// All empty regions of a board.
+/// Returns all empty regions of a board.
 pub fn empty_regions(board: &Board) -> Vec<Region> {
     let mut seen = PointSet::EMPTY;
     let mut regions = Vec::new();
@@ -73,7 +73,7 @@ pub fn empty_regions(board: &Board) -> Vec<Region> {
     regions
 }
 
-/// Who holds each point if every stone is alive.
+/// Returns the owner of each point if every stone is alive.
 pub fn area_owner(board: &Board) -> Owners {
     let mut owners = PointMap::filled(None);
     for (point, color) in board.stones() {
@@ -88,9 +88,9 @@ pub fn area_owner(board: &Board) -> Owners {
     owners
 }
 
-/// The owner of each point that counts when the `dead` chains have been taken off: as [`area_owner`] of what remains, less the
-/// eyes in seki where these are taxed, and less false eyes under territory scoring. What [`Tax::All`] takes from groups that
-/// live cannot be said of points.
+/// Returns the owner of each point that counts after the `dead` chains are removed. This is [`area_owner`] of the
+/// remaining board, without eyes in seki if they are taxed, and without false eyes under territory scoring. The tax of
+/// [`Tax::All`] on living groups cannot be assigned to points and is not included.
 pub fn counting_owner(board: &Board, dead: &PointSet, rules: Rules) -> Owners {
     let (cleaned, _) = without_chains(board, dead);
     let mut owners = area_owner(&cleaned);
@@ -110,7 +110,7 @@ pub fn counting_owner(board: &Board, dead: &PointSet, rules: Rules) -> Owners {
     owners
 }
 
-/// Points that Black holds minus points that White holds, every stone being alive and without komi.
+/// Returns the number of Black's points minus White's if every stone is alive, without komi.
 ///
 /// CITE: John Tromp and Bill Taylor, "The game of Go", rule 9 (area).
 pub fn area_score(board: &Board) -> i32 {
@@ -122,15 +122,15 @@ pub fn area_score(board: &Board) -> i32 {
     stones + surrounded
 }
 
-/// How many more stones Black has placed than White: with area scoring each is a point that territory scoring
-/// does not give (territory + prisoners = area − stones placed).
+/// Returns the number of stones that Black has placed minus White's. Under area scoring each of them is a point that
+/// territory scoring does not give (territory + prisoners = area − stones placed).
 pub fn surplus_moves(board: &Board) -> i32 {
     let stones: i32 = board.stones().map(|(_, color)| color.sign()).sum();
     stones + board.prisoners(Color::Black) as i32 - board.prisoners(Color::White) as i32
 }
 
-/// The board without the chains that have a stone in `dead`, and how many stones each colour loses by that.
-/// The prisoners of the returned board are those of `board`: the dead stones are not among them.
+/// Returns the board without the chains that have a stone in `dead`, and the number of stones that each colour loses
+/// thereby. The prisoners of the returned board are those of `board`, without the dead stones.
 pub fn without_chains(board: &Board, dead: &PointSet) -> (Board, ByColor<u32>) {
     let mut gone = PointSet::EMPTY;
     for (point, _) in board.stones() {
@@ -145,7 +145,7 @@ pub fn without_chains(board: &Board, dead: &PointSet) -> (Board, ByColor<u32>) {
         lost[color] += u32::from(gone.contains(point));
     }
     let kept = board.stones().filter(|(point, _)| !gone.contains(*point));
-    // Taking stones away takes no liberty, so the error cannot occur.
+    // Removing stones removes no liberties, so the error cannot occur.
     let mut remaining = Board::from_stones(board.size(), kept).unwrap_or(*board);
     remaining.set_prisoners(ByColor::new(board.prisoners(Color::Black), board.prisoners(Color::White)));
     (remaining, lost)
@@ -159,7 +159,7 @@ struct Division {
 }
 
 impl Division {
-    /// `cleaned` is the board without its dead stones.
+    /// Divides a position. `cleaned` is the board without its dead stones.
     fn new(board: &Board, cleaned: &Board) -> Division {
         let regions = empty_regions(cleaned);
         let owned = regions.iter().map(|region| (region.points.as_slice(), region.owner()));
@@ -167,7 +167,7 @@ impl Division {
         Division { regions, groups }
     }
 
-    /// Surrounded points of a colour that count.
+    /// Number of surrounded points of a colour that count.
     fn territory(&self, color: Color, rules: Rules) -> u32 {
         let mut points = vec![0; self.groups.groups.len()];
         for eye in self.groups.eyes.iter().filter(|eye| eye.owner == color && eye.group != NO_GROUP) {
@@ -185,7 +185,7 @@ impl Division {
     }
 }
 
-/// Surrounded points that count. `cleaned` is the board without its dead stones.
+/// Number of surrounded points that count. `cleaned` is the board without its dead stones.
 fn territory(board: &Board, cleaned: &Board, rules: Rules) -> ByColor<u32> {
     if rules.scoring == Scoring::Territory || rules.tax != Tax::None {
         let division = Division::new(board, cleaned);
@@ -204,7 +204,8 @@ fn is_weak(groups: &Groups, eye: &Eye) -> bool {
     groups.groups.get(eye.group).is_some_and(Group::is_weak)
 }
 
-/// The stones in seki if every stone on the board stays there but the `dead` chains: those of groups without two eyes.
+/// Returns the stones in seki, that is, those of groups without two eyes, if all stones but the `dead` chains stay on
+/// the board.
 pub fn seki_stones(board: &Board, dead: &PointSet) -> PointSet {
     let (cleaned, _) = without_chains(board, dead);
     let Division { groups, .. } = Division::new(board, &cleaned);
@@ -212,11 +213,12 @@ pub fn seki_stones(board: &Board, dead: &PointSet) -> PointSet {
     cleaned.stones().map(|(point, _)| point).filter(in_seki).collect()
 }
 
-/// The stones in seki on a board that may be unfinished: of those that [`seki_stones`] names, the ones that nobody can
-/// save or attack by playing on.
+/// Returns the stones in seki on a board that may be unfinished: the stones of [`seki_stones`] that neither side can
+/// save or attack by further play.
 ///
-/// What is open is not seki. A group that reaches an open region can still make eyes there or run away. And where only one
-/// side's groups are short of eyes and cut off from all that, the other side can take them, and they are no seki either.
+/// An open position is not a seki: a group that borders on an open region can still make eyes there or escape. If only
+/// one side has groups that are short of eyes and border on no open region, the other side can capture them, so these
+/// are no seki either.
 pub fn settled_seki_stones(board: &Board, dead: &PointSet, is_open: impl Fn(&[Point]) -> bool) -> PointSet {
     let (cleaned, _) = without_chains(board, dead);
     let Division { regions, groups } = Division::new(board, &cleaned);
@@ -250,38 +252,37 @@ pub fn settled_seki_stones(board: &Board, dead: &PointSet, is_open: impl Fn(&[Po
 /// A final score and its parts.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FinalScore {
-    /// Black's points minus White's, komi and everything else included.
+    /// Black's points minus White's, including komi and all other terms.
     pub black_minus_white: f32,
-    /// Surrounded points that count, tax deducted.
+    /// Number of surrounded points that count, after tax.
     pub territory: ByColor<u32>,
-    /// Stones on the board that each colour counts as points: zero under territory scoring.
+    /// Number of stones on the board that each colour counts as points. Zero under territory scoring.
     pub stones: ByColor<u32>,
-    /// Opponent's stones that each colour holds and counts: captured ones and dead ones. Zero under area
-    /// scoring.
+    /// Number of the opponent's stones that each colour counts: captured and dead ones. Zero under area scoring.
     pub captives: ByColor<u32>,
-    /// The half point for the first pass of the game; an untaken button counts for the side to move.
+    /// State of the button. [`count`] credits a free button to the side to move.
     pub button: Button,
-    /// Points for White: komi.
+    /// Komi, in points for White.
     pub komi: f32,
-    /// Points for White: compensation for handicap stones.
+    /// Compensation for handicap stones, in points for White.
     pub white_bonus: f32,
 }
 
-/// What a count needs to know besides the position and the dead stones.
+/// Terms of a count besides the position and the dead stones.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Terms {
-    /// The rules.
+    /// Rules of the game.
     pub rules: Rules,
-    /// The half point for the first pass; an untaken button counts for nobody here.
+    /// State of the button. A free button counts for neither side here.
     pub button: Button,
-    /// Points for White: komi.
+    /// Komi, in points for White.
     pub komi: f32,
-    /// Points for White: compensation for handicap stones.
+    /// Compensation for handicap stones, in points for White.
     pub white_bonus: f32,
 }
 
 impl Terms {
-    /// The terms of a game as it stands: an untaken button is credited to the side to move.
+    /// Returns the terms of a game in its current state. A free button is credited to the side to move.
     pub fn of(game: &Game) -> Terms {
         Terms {
             rules: game.rules(),
@@ -291,7 +292,7 @@ impl Terms {
         }
     }
 
-    /// The terms at the end of a line.
+    /// Returns the terms at the end of a line. A free button is credited to the side to move.
     pub fn of_line(line: &Line<'_>) -> Terms {
         Terms {
             rules: line.game().rules(),
@@ -301,20 +302,21 @@ impl Terms {
         }
     }
 
-    /// White's points that are not on the board, less Black's: komi, compensation for handicap stones and the button.
+    /// White's points that are not on the board minus Black's: komi, compensation for handicap stones and the button.
     pub fn white_points(&self) -> f32 {
         self.komi + self.white_bonus - self.button.black_points()
     }
 }
 
-/// Counts a game's position under its rules after removing the `dead` chains (any stone names its chain).
+/// Counts a game's position under its rules after removing the `dead` chains. One stone in the set identifies its
+/// chain.
 ///
-/// The rules' `friendly_pass` is not asked: a caller whose rules count all stones as alive passes an empty set.
+/// The rules' `friendly_pass` is ignored: a caller whose rules count all stones as alive passes an empty set.
 pub fn count(game: &Game, dead: &PointSet) -> FinalScore {
     count_position(game.board(), Terms::of(game), dead)
 }
 
-/// Counts a position as [`count`] does.
+/// Counts a position as [`count`] does, under the given terms.
 pub fn count_position(board: &Board, terms: Terms, dead: &PointSet) -> FinalScore {
     let rules = terms.rules;
     let (cleaned, lost) = without_chains(board, dead);
@@ -349,17 +351,17 @@ pub fn count_position(board: &Board, terms: Terms, dead: &PointSet) -> FinalScor
     score
 }
 
-/// Black's points minus White's under the game's rules, `dead` chains removed; komi and compensation for
-/// handicap stones included. See [`count`] for the parts.
+/// Returns Black's points minus White's under the game's rules with the `dead` chains removed, including komi and
+/// compensation for handicap stones. See [`count`] for the parts.
 pub fn final_score(game: &Game, dead: &PointSet) -> f32 {
     count(game, dead).black_minus_white
 }
 
-/// A score as GTP's `final_score` answers it: `B+2.5`, `W+31.0`, `0` for a draw. One decimal, or two where a
-/// komi asks for it.
+/// Formats a score as GTP's `final_score` reports it: `B+2.5`, `W+31.0`, or `0` for a draw. It has one decimal, or two
+/// if the score needs them.
 pub fn format_score(score: f32) -> String {
     let margin = score.abs();
-    // Written before it is compared with zero, so that no winner has a margin of nothing.
+    // The text is compared with zero after rounding, so that no winner has a margin of zero.
     let digits = if (margin * 10.0).fract() == 0.0 { format!("{margin:.1}") } else { format!("{margin:.2}") };
     let digits = match digits.strip_suffix('0') {
         Some(short) if short.contains('.') && !short.ends_with('.') => short.to_owned(),
@@ -383,7 +385,7 @@ mod tests {
         drawing.parse().unwrap_or_else(|error| panic!("{error}\n{drawing}"))
     }
 
-    /// Dead stones are drawn as `d` (Black's) and `e` (White's).
+    /// Parses a drawing in which dead stones are `d` (Black's) and `e` (White's).
     fn with_dead(drawing: &str) -> (Board, PointSet) {
         let plain = board(&drawing.replace('d', "X").replace('e', "O"));
         let marked = drawing.replace(['X', 'O'], ".").replace('d', "X").replace('e', "O");
@@ -444,15 +446,14 @@ mod tests {
         use Tax::{All, None, Seki};
         let two_sides = ". . X O . .\n. . X O . .\n. . X O O O\n. . X . O .";
         let dead_inside = ". . X O . .\n. e X O . .\n. . X O O O\n. . X . O .";
-        // Two black stones and two white ones share two liberties; White's outer stones live in the corners.
-        // The four stones of each colour at the bottom share two liberties; the outer groups live.
+        // The four stones of each colour at the bottom share two liberties. The outer groups live.
         let bare_seki = "\
             . O . O O X . X .
             O O O O O X X X X
             O O O O O X X X X
             O O X X . O O X X
             O O X X . O O X X";
-        // Two groups that share two liberties, each with an eye: two points for Black, one for White.
+        // Two groups share two liberties, and each has an eye: two points for Black, one for White.
         let eyed_seki = "\
             . O . O O O X . X X .
             O O O O O O X X X X X
@@ -460,9 +461,9 @@ mod tests {
             O X X X X X O O O O X
             O X . . X . O O . O X
             O X X X X . O O O O X";
-        // One territory each is life if it is large enough, whatever is neutral between them.
+        // A single territory is alive if it is large enough, regardless of neutral points in between.
         let open_border = ". . . X . O . .\n. . . X . O . .\n. . . X . O . .\n. . . X . O . .";
-        // A group that lives with one eye lives in seki, whatever its neighbour is.
+        // A group that lives with one eye is in seki, even next to an independently alive group.
         let alive_neighbour = ". X . O . O .\nX X . O O O O";
         let rows: &[(&str, Scoring, Tax, f32)] = &[
             (".", Area, None, 0.0),
@@ -488,10 +489,10 @@ mod tests {
             (open_border, Territory, All, 10.0 - 6.0),
             (alive_neighbour, Territory, Seki, 0.0 - 2.0),
             (alive_neighbour, Area, Seki, 3.0 - 8.0),
-            // Every stone dead: nobody holds anything, the captives remain.
+            // All stones are dead: neither side has territory, and only the captives count.
             ("d . e\n. d .", Area, None, 0.0),
             ("d . e\n. d .", Territory, Seki, 1.0 - 2.0),
-            // One stone names its chain.
+            // One stone identifies its chain.
             (". d X . O .\n. . . . O .\nO O O O O .", Territory, None, -(8.0 + 3.0 + 2.0)),
         ];
         for (drawing, scoring, tax, expected) in rows {
@@ -530,7 +531,7 @@ mod tests {
             . . . . O . . . .
             . . . . . . . . .";
         assert_eq!((seki_stones(&board(opening), &PointSet::EMPTY).len(), settled(opening)), (6, 0));
-        // Four black and three white stones share two liberties; their neighbours live.
+        // Four black and three white stones share two liberties. Their neighbours live.
         let real = "\
             . O . O O X . X .
             O O O O O X X X X
@@ -538,7 +539,7 @@ mod tests {
             O O O X . O X X X
             O O O X . O X X X";
         assert_eq!((seki_stones(&board(real), &PointSet::EMPTY).len(), settled(real)), (7, 7));
-        // White's stones can be connected to the living ones above, which kills the black ones.
+        // White can connect the stones to the living ones above, which kills the black ones.
         let can_connect = "\
             . O . O O X . X .
             O O O O O X X X X
@@ -546,14 +547,14 @@ mod tests {
             O O X X . O O X X
             O O X X . O O X X";
         assert_eq!((seki_stones(&board(can_connect), &PointSet::EMPTY).len(), settled(can_connect)), (4, 0));
-        // The black stones in the middle touch the neutral point beside their living friends.
+        // The black stones in the middle are adjacent to the neutral point beside their living friends.
         let connected = "\
             . X . X X . O . O
             X X X X O . O O O
             O O O O O X O O O
             . O . O . X . O .";
         assert_eq!(settled(connected), 0);
-        // Where the right side is open, a seki on the left is one still.
+        // A seki on the left remains one if the right side is open.
         let corner = "\
             . O . O O X . X . . . . .
             O O O O O X X X X . . . .
@@ -588,7 +589,7 @@ mod tests {
         for mv in ["A2", "A1", "B1"] {
             game.play(game.to_move(), Move::Play(point(mv))).unwrap();
         }
-        // One captive, 23 points, no white stone.
+        // One captive, 23 points, no white stone on the board.
         assert_eq!(final_score(&game, &PointSet::EMPTY), 1.0 + 23.0 - 0.5);
         let area = game.with_rules(rules(Scoring::Area, Tax::None), 0.5);
         assert_eq!(final_score(&area, &PointSet::EMPTY), 25.0 - 0.5);

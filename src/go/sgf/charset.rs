@@ -1,18 +1,19 @@
-//! From the bytes of a file to text: which character set they are in.
+//! Detection of a file's character set and conversion to UTF-8.
 //!
-//! In several sets the second byte of a character may be a backslash or a bracket, so the text has to be known
-//! before it can be taken apart, and the set can only be told from the bytes. In this order:
+//! In several sets, the second byte of a character may be a backslash or a bracket. The text must therefore be decoded
+//! before it can be parsed, and the set can only be determined from the bytes. The steps, in this order:
 //!
-//! 1. a byte order mark;
-//! 2. bytes that are valid UTF-8 are UTF-8, whatever `CA` says: text in another set hardly ever is by chance.
-//!    ASCII with the escape sequences of ISO-2022-JP is that;
-//! 3. text that is UTF-8 but for a few bytes, which are replaced;
-//! 4. the set that `CA` names, if the bytes are text in it and the record has no fault in it;
-//! 5. a guess. `chardetng` tells sets apart by what is frequent on the web. Two names of two characters each are not
-//!    enough for it, so the five double-byte sets are also compared by `letters.rs`, and every set by
-//!    the structure of the record: what makes a bracket or a move disappear is the wrong one.
+//! 1. A byte order mark decides.
+//! 2. Valid UTF-8 is UTF-8, whatever `CA` says: text in another set is hardly ever valid UTF-8 by chance. ASCII with
+//!    escape sequences of ISO-2022-JP is in that set.
+//! 3. Text that is UTF-8 except for a few bytes is UTF-8. These bytes are replaced.
+//! 4. The set that `CA` names is used if the bytes are valid in it and the record then has no fault.
+//! 5. Otherwise the set is guessed. `chardetng` distinguishes sets by frequencies on the web. Two names of two
+//!    characters each are not enough for it. Therefore the five double-byte sets are also compared by the characters of
+//!    `letters.rs`, and all sets by the structure of the record: a set in which a bracket or a move disappears is
+//!    wrong.
 //!
-//! All of it takes time proportional to the length of the file. Records in ASCII or UTF-8 are not copied.
+//! All steps together take time proportional to the length of the file. Records in ASCII or UTF-8 are not copied.
 
 use super::letters::{JAPANESE, KOREAN, Letters, SIMPLIFIED, TRADITIONAL};
 use super::lexer::{count_faults, first_tree};
@@ -26,27 +27,27 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// `CA` stands in the root, and that is short but for a comment.
+/// Number of bytes searched for `CA`. It is in the root, which is short except for a comment.
 const NAMED_WITHIN: usize = 1 << 16;
-/// No name of a character set is longer.
+/// Maximum length of the name of a character set, in bytes.
 const LABEL_BYTES: usize = 40;
-/// The number of characters beyond ASCII, and of words, that are looked at.
+/// Maximum number of non-ASCII characters, and of words, that are examined.
 const SAMPLE: usize = 2000;
 
-/// How it was found out in which character set a record is.
+/// Way in which the character set of a record was determined.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Source {
-    /// It is ASCII.
+    /// The text is ASCII.
     Ascii,
-    /// It is valid UTF-8.
+    /// The text is valid UTF-8.
     Utf8,
-    /// It is UTF-8 but for this number of places, which were replaced.
+    /// The text is UTF-8 except for this number of sequences, which were replaced.
     DamagedUtf8(usize),
-    /// It begins with a mark of UTF-16, or has a zero in every other byte.
+    /// The text begins with a UTF-16 byte order mark, or has a zero in every other byte.
     Utf16,
-    /// The record names it.
+    /// The record names the set.
     Named,
-    /// It was guessed.
+    /// The set was guessed.
     Guessed,
 }
 
@@ -55,17 +56,17 @@ pub enum Source {
 pub struct Charset {
     encoding: &'static Encoding,
     source: Source,
-    /// The bytes in front of the text.
+    /// Number of bytes before the text.
     start: usize,
 }
 
 impl Charset {
-    /// How it was found out.
+    /// Returns how the set was determined.
     pub fn source(&self) -> Source {
         self.source
     }
 
-    /// The usual name.
+    /// Returns the usual name of the set.
     pub fn name(&self) -> &'static str {
         match self.source {
             Source::Ascii => "ASCII",
@@ -73,8 +74,8 @@ impl Charset {
         }
     }
 
-    /// What a reader of the record should know; `named` is the value of `CA`. Nothing where the text is ASCII, UTF-8, or
-    /// in the set that the record names.
+    /// Returns a note about the set for the reader of the record. `named` is the value of `CA`. Returns `None` if the
+    /// text is ASCII, UTF-8, or in the set that the record names.
     pub fn note(&self, named: Option<&str>) -> Option<String> {
         let why = match named {
             None => "the record names no character set".to_owned(),
@@ -96,7 +97,7 @@ impl Charset {
         }
     }
 
-    /// Which bytes of such text are syntax.
+    /// Returns the layout, which determines which bytes of the text are syntax.
     pub(super) fn layout(&self) -> Layout {
         Layout::of(self.encoding)
     }
@@ -106,16 +107,16 @@ impl Charset {
     }
 }
 
-/// Which bytes may be the second half of a character although they are ASCII.
+/// Classes of character sets by the ASCII bytes that may be the second half of a character.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Layout {
-    /// None.
+    /// No ASCII byte is part of another character.
     Plain,
-    /// Those behind a lead byte of Shift_JIS.
+    /// ASCII bytes after a lead byte of Shift_JIS.
     ShiftJis,
-    /// Those behind a byte from 0x81 on: Big5, GBK, GB 18030.
+    /// ASCII bytes after a byte from 0x81 on: Big5, GBK, GB 18030.
     Chinese,
-    /// Those behind an escape sequence.
+    /// ASCII bytes after an escape sequence.
     Iso2022Jp,
 }
 
@@ -132,7 +133,7 @@ impl Layout {
         }
     }
 
-    /// Is the byte the first of two?
+    /// Whether the byte is the first of two.
     pub(super) fn is_lead(self, byte: u8) -> bool {
         match self {
             Layout::ShiftJis => matches!(byte, 0x81..=0x9f | 0xe0..=0xfc),
@@ -142,13 +143,13 @@ impl Layout {
     }
 }
 
-/// A file as text in UTF-8.
+/// A file converted to UTF-8.
 pub(super) struct Text<'a> {
     pub(super) bytes: Cow<'a, [u8]>,
     pub(super) charset: Charset,
 }
 
-/// Decodes a file with one record or more.
+/// Decodes a file with one or more records.
 pub(super) fn read(bytes: &[u8]) -> Text<'_> {
     let charset = find(bytes, true);
     let bytes = if charset.is_unicode() {
@@ -161,8 +162,8 @@ pub(super) fn read(bytes: &[u8]) -> Text<'_> {
     Text { bytes, charset }
 }
 
-/// The byte of a file that an offset into its text stands for. The two differ where the file has to be converted
-/// to UTF-8 before it can be read, see the [module documentation](super).
+/// Converts an offset into the text of a file to an offset into the file. The two differ if the file is converted to
+/// UTF-8 before it is parsed, see the [module documentation](super).
 pub fn source_offset(bytes: &[u8], offset: usize) -> usize {
     let charset = find(bytes, true);
     if charset.is_unicode() {
@@ -172,7 +173,7 @@ pub fn source_offset(bytes: &[u8], offset: usize) -> usize {
     let mut converted = 0;
     let mut character = [0; 16];
     for (at, byte) in bytes.iter().enumerate().skip(charset.start) {
-        // One byte leads to no more than a few characters, so the output has room.
+        // One byte yields at most a few characters, so the output buffer is large enough.
         let (_, _, written, _) = decoder.decode_to_utf8(std::slice::from_ref(byte), &mut character, false);
         converted += written;
         if converted > offset {
@@ -182,8 +183,8 @@ pub fn source_offset(bytes: &[u8], offset: usize) -> usize {
     bytes.len()
 }
 
-/// The character set of a file. If it is the beginning of a longer one, `is_whole` is false: then it is no fault
-/// that a bracket is open.
+/// Determines the character set of a file. `is_whole` is false if the bytes are the beginning of a longer file. An open
+/// bracket is then not a fault.
 pub(super) fn find(bytes: &[u8], is_whole: bool) -> Charset {
     let of = |encoding, source| Charset { encoding, source, start: 0 };
     if bytes.is_ascii() {
@@ -223,13 +224,13 @@ pub(super) fn find(bytes: &[u8], is_whole: bool) -> Charset {
     of(encoding, if Some(encoding) == named { Source::Named } else { Source::Guessed })
 }
 
-/// This set, named by the record or guessed.
+/// Returns this set, marked as named by the record or as guessed.
 fn named_or(bytes: &[u8], encoding: &'static Encoding) -> Charset {
     let is_named = label(bytes).and_then(encoding_of) == Some(encoding);
     Charset { encoding, source: if is_named { Source::Named } else { Source::Guessed }, start: 0 }
 }
 
-/// UTF-16 without a mark: a game begins with two characters of ASCII.
+/// Detects UTF-16 without a byte order mark: a game begins with two ASCII characters.
 fn utf16_without_mark(bytes: &[u8]) -> Option<&'static Encoding> {
     let beginning = bytes.get(..256).unwrap_or(bytes);
     let mut fours = beginning.windows(4);
@@ -243,19 +244,19 @@ fn utf16_without_mark(bytes: &[u8]) -> Option<&'static Encoding> {
     })
 }
 
-/// Is there an escape sequence of ISO-2022-JP that a game can hold, and all of it text in that set?
+/// Whether the bytes contain an escape sequence of ISO-2022-JP that a game can contain, and are valid in that set.
 fn has_japanese_escape(bytes: &[u8]) -> bool {
     let is_there = bytes.contains(&0x1b)
         && bytes.windows(3).any(|three| matches!(three, [0x1b, b'$', b'B' | b'@'] | [0x1b, b'(', b'I']));
     is_there && is_clean(ISO_2022_JP, bytes)
 }
 
-/// How much of a text is UTF-8.
+/// Counts of valid and invalid UTF-8 in a text.
 #[derive(Default)]
 struct Utf8Count {
-    /// Characters of three bytes and more.
+    /// Number of characters of three bytes and more.
     long: usize,
-    /// Places that are none.
+    /// Number of invalid sequences.
     bad: usize,
 }
 
@@ -263,7 +264,7 @@ impl Utf8Count {
     fn of(bytes: &[u8]) -> Utf8Count {
         let mut count = Utf8Count::default();
         for chunk in bytes.utf8_chunks() {
-            // The first bytes of characters of three and four bytes.
+            // Counts the first bytes of characters of three and four bytes.
             count.long += chunk.valid().bytes().filter(|&byte| byte >= 0xe0).count();
             count.bad += usize::from(!chunk.invalid().is_empty());
         }
@@ -271,7 +272,7 @@ impl Utf8Count {
     }
 }
 
-/// The value of the first `CA` of the first game.
+/// Returns the value of the first `CA` of the first game.
 fn label(bytes: &[u8]) -> Option<&[u8]> {
     let start = first_tree(bytes)?;
     let root = bytes.get(start..)?;
@@ -286,8 +287,8 @@ fn label(bytes: &[u8]) -> Option<&[u8]> {
     })
 }
 
-/// The set that a name stands for; `None` for one that is not known, or that no record can be in that has the name as
-/// ASCII.
+/// Returns the set that a name stands for. Returns `None` if the name is unknown, or if a record in that set could not
+/// contain the name in ASCII.
 fn encoding_of(label: &[u8]) -> Option<&'static Encoding> {
     let plain: Vec<u8> =
         label.iter().filter(|byte| byte.is_ascii_alphanumeric()).map(u8::to_ascii_lowercase).collect();
@@ -311,10 +312,10 @@ fn encoding_of(label: &[u8]) -> Option<&'static Encoding> {
     encoding.filter(|encoding| ![REPLACEMENT, X_USER_DEFINED, UTF_16LE, UTF_16BE].contains(encoding))
 }
 
-/// The text in a set, if all of it is text in that set.
+/// Decodes text in a set. Returns `None` if the bytes are not valid in it.
 fn decoded(encoding: &'static Encoding, bytes: &[u8]) -> Option<String> {
     let text = encoding.decode_without_bom_handling_and_without_replacement(bytes)?;
-    // No record holds control characters of Latin-1: what seems to be one is half a character.
+    // No record contains control characters of Latin-1: an apparent one is half of a character.
     (!text.contains(|character| matches!(character, '\u{80}'..='\u{9f}'))).then(|| text.into_owned())
 }
 
@@ -328,14 +329,14 @@ fn faults(encoding: &'static Encoding, bytes: &[u8], is_whole: bool) -> Option<u
 
 const DOUBLE_BYTE: [&Encoding; 5] = [GBK, BIG5, SHIFT_JIS, EUC_JP, EUC_KR];
 
-/// What a fault of the record counts against a set …
+/// Penalty for each fault of the record in a set. For comparison, a frequent character counts 20.
 const FAULT: i32 = 80;
-/// … that `CA` names it …
+/// Bonus for the set that `CA` names.
 const NAMED: i32 = 40;
-/// … and that `chardetng` takes it for the right one, in tenths of what a frequent letter counts for it.
+/// Bonus for the set that `chardetng` detects.
 const DETECTED: i32 = 15;
 
-/// The set in which the bytes make most sense.
+/// Returns the set with the best total score.
 fn guess(bytes: &[u8], named: Option<&'static Encoding>, is_whole: bool) -> &'static Encoding {
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
     detector.feed(&excerpt(bytes), true);
@@ -348,7 +349,7 @@ fn guess(bytes: &[u8], named: Option<&'static Encoding>, is_whole: bool) -> &'st
         let faults = count_faults(text.as_bytes(), is_whole).min(9) as i32;
         let sense = match is_double_byte {
             _ if DOUBLE_BYTE.contains(&encoding) => sense(encoding, &text),
-            // A single byte is a letter in nearly every set: that says little.
+            // A single byte is a letter in nearly every single-byte set, so letters are weak evidence.
             false => 15,
             true => -30,
         };
@@ -362,13 +363,13 @@ fn guess(bytes: &[u8], named: Option<&'static Encoding>, is_whole: bool) -> &'st
     best.1
 }
 
-/// The bytes that are not ASCII, with a few on both sides: the detector looks at letters side by side, and takes as long
-/// for a move as for a name.
+/// Returns the non-ASCII bytes with a few bytes on both sides. The detector examines adjacent letters and spends as
+/// much time on a move as on a name.
 fn excerpt(bytes: &[u8]) -> Vec<u8> {
     const AROUND: usize = 8;
     const MOST: usize = 1 << 16;
     let mut excerpt = Vec::new();
-    // Up to where bytes have been taken.
+    // End of the bytes taken so far.
     let mut end = 0;
     for (at, _) in bytes.iter().enumerate().filter(|(_, byte)| !byte.is_ascii()) {
         let start = at.saturating_sub(AROUND).max(end);
@@ -381,14 +382,14 @@ fn excerpt(bytes: &[u8]) -> Vec<u8> {
     excerpt
 }
 
-/// Cyrillic where a word has no letter of ASCII, and none of Latin could be so: names of few letters are taken for
-/// Latin by the detector.
+/// Returns a Cyrillic set instead of a detected Latin one if no word mixes ASCII with other letters and the case of the
+/// letters fits. The detector mistakes names of few letters for Latin.
 fn cyrillic_or(detected: &'static Encoding, bytes: &[u8]) -> &'static Encoding {
     const LATIN: [&Encoding; 5] = [WINDOWS_1252, WINDOWS_1250, WINDOWS_1254, WINDOWS_1257, ISO_8859_2];
     if !LATIN.contains(&detected) {
         return detected;
     }
-    // Ё and ё of both sets among them.
+    // These include Ё and ё of both sets.
     let is_letter = |byte: u8| byte >= 0xc0 || matches!(byte, 0xa3 | 0xa8 | 0xb3 | 0xb8);
     let words = bytes.split(|&byte| !byte.is_ascii_alphabetic() && !is_letter(byte));
     let (mut count, mut windows, mut koi8) = (0, 0, 0);
@@ -398,7 +399,7 @@ fn cyrillic_or(detected: &'static Encoding, bytes: &[u8]) -> &'static Encoding {
             return detected;
         }
         count += 1;
-        // Small letters behind the first one.
+        // Lower-case letters after the first letter.
         windows += usize::from(rest.iter().all(|&byte| byte >= 0xe0 || byte == 0xb8));
         koi8 += usize::from(rest.iter().all(|&byte| matches!(byte, 0xc0..=0xdf | 0xa3)));
     }
@@ -410,7 +411,7 @@ fn cyrillic_or(detected: &'static Encoding, bytes: &[u8]) -> &'static Encoding {
     }
 }
 
-/// In which languages a character is frequent, and begins family names: two bits for each language.
+/// For each character, two bits per language: whether it is frequent, and whether it begins family names.
 static FREQUENT: LazyLock<HashMap<char, u8>> = LazyLock::new(|| {
     let mut frequent: HashMap<char, u8> = HashMap::new();
     for (index, Letters { family, others }) in LANGUAGES.into_iter().enumerate() {
@@ -426,8 +427,9 @@ static FREQUENT: LazyLock<HashMap<char, u8>> = LazyLock::new(|| {
 
 const LANGUAGES: [&Letters; 4] = [&SIMPLIFIED, &TRADITIONAL, &JAPANESE, &KOREAN];
 
-/// How much a text in one of the double-byte sets looks like names and words in its language, in tenths of a frequent
-/// letter. Single bytes of other sets become rare characters, one for every two of them.
+/// Returns a score of how much a text in one of the double-byte sets resembles names and words of its language. A
+/// frequent character counts 20. If the text is really in a single-byte set, each pair of bytes becomes one rare
+/// character.
 fn sense(encoding: &'static Encoding, text: &str) -> i32 {
     let language = match () {
         () if encoding == GBK => 0,
@@ -449,7 +451,7 @@ fn sense(encoding: &'static Encoding, text: &str) -> i32 {
         let is_frequent = of_language(character) != 0;
         let bytes = encoding.encode(character.encode_utf8(&mut [0; 4])).0.into_owned();
         let (lead, trail) = (bytes.first().copied().unwrap_or(0), bytes.get(1).copied().unwrap_or(0));
-        // Rows of the national standards: usual characters, then rare ones, then those that vendors added.
+        // Rows of the national standards: usual characters first, then rare ones, then those added by vendors.
         let is_standard = bytes.len() == 2 && trail >= 0xa1;
         total += match character {
             '\u{e000}'..='\u{f8ff}' => -60,

@@ -1,39 +1,39 @@
-//! Collections: a stream of bytes in, one game record after the other out, in memory that does not grow with the
+//! Splitting of collections: a stream of bytes is split into game records, in memory that does not grow with the
 //! collection.
 //!
-//! A game begins at a `(` with a `;` behind it, or with a property (old files forget the first `;`), and ends
-//! with the `)` that closes it; brackets inside of values do not count. Whatever stands between games is passed
-//! over: mail headers, stray brackets, byte order marks, blank lines.
+//! A game begins at a `(` followed by a `;` or a property (old files omit the first `;`), and ends with the `)` that
+//! closes it. Brackets inside values do not count. Text between games is skipped: mail headers, stray brackets, byte
+//! order marks, blank lines.
 //!
-//! **A game that is never closed** would take the rest of the collection with it. It ends where a line begins
-//! with `(;` and a property that only a first node has (`FF`, `GM`, `SZ`, `CA`, `AP`) with a short value, even
-//! inside of a value: so a file that was cut off in the middle of a comment costs one game, not all that follow.
-//! Inside of a comment such a line would need an unescaped `]`, which would have ended the comment.
+//! **A game that is never closed** would swallow the rest of the collection. It therefore ends where a line begins with
+//! `(;` and a property that only a root has (`FF`, `GM`, `SZ`, `CA`, `AP`) with a short value, even inside a value. A
+//! file that was cut off in the middle of a comment thus costs one game and not all that follow. A comment that
+//! contains such a line would need an unescaped `]`, which would have ended the comment.
 //!
-//! **Character sets** in which half a character may be a bracket or a backslash: a record is followed in one way
-//! until it holds something that is neither ASCII nor UTF-8. From there on it is followed in every layout that there is
-//! (see `charset.rs`). Where it ends in all of them at the same byte, it ends there. Where it ends in some
-//! only, its text up to there decides whether it is in one of these.
+//! **Character sets** in which half of a character may be a bracket or a backslash: a record is scanned in one layout
+//! until it contains bytes that are neither ASCII nor UTF-8. From there on it is scanned in all layouts (see
+//! `charset.rs`). If it ends at the same byte in all of them, it ends there. If it ends only in some of them, its text
+//! up to that byte decides whether it is in one of these.
 //!
-//! [`Splitter`] does no reading itself: whoever reads pushes the bytes in, in pieces of any length.
+//! [`Splitter`] does not read: its caller pushes the bytes, in pieces of any length.
 
 use super::charset::{self, Layout};
 use super::lexer::MAX_OPENING;
 
-/// A record longer than this is no game: 16 MiB. The largest annotated games have a few hundred kilobytes.
+/// Maximum length of a record, in bytes: 16 MiB. The largest annotated games have a few hundred kilobytes.
 pub const RECORD_LIMIT: usize = 16 << 20;
 
-/// The longest beginning of a line that is compared with that of a game.
+/// Maximum length of the beginning of a line that is compared with the beginning of a game, in bytes.
 const MAX_RESTART: usize = 256;
 
-/// What a collection holds.
+/// A piece of a collection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Piece<'a> {
     /// A game record.
     Record(RawRecord<'a>),
-    /// A record that begins at this byte is longer than the limit.
+    /// The record that begins at this offset exceeds the limit.
     TooLong {
-        /// Byte of the stream, from 0.
+        /// Byte offset in the stream, from 0.
         offset: u64,
     },
 }
@@ -41,39 +41,39 @@ pub enum Piece<'a> {
 /// The bytes of a game record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RawRecord<'a> {
-    /// Byte of the stream at which the record begins, from 0.
+    /// Byte offset of the record in the stream, from 0.
     pub offset: u64,
-    /// From `(` to `)`; if it is cut off between values, without blanks at its end.
+    /// Bytes from `(` to `)`. If the record is cut off between values, blanks at its end are removed.
     pub bytes: &'a [u8],
-    /// What is missing at the end.
+    /// Syntax that is missing at the end.
     pub missing: Missing,
 }
 
-/// What a record that was cut off lacks.
+/// Syntax that is missing at the end of a record that was cut off.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Missing {
-    /// A byte: the last one escapes the next, or is half a character.
+    /// Whether a byte is missing, because the last one escapes the next or is half of a character.
     pub byte: bool,
-    /// The `]` of its last value.
+    /// Whether the `]` of the last value is missing.
     pub bracket: bool,
-    /// So many `)`.
+    /// Number of missing `)`.
     pub parentheses: usize,
 }
 
 impl Missing {
-    /// Is nothing missing?
+    /// Whether nothing is missing.
     pub fn is_none(self) -> bool {
         self == Missing::default()
     }
 
-    /// What has to be written behind the record so that others can read what follows.
+    /// Returns the text that must be written after the record, so that other programs can read what follows.
     pub fn text(self) -> String {
         let (byte, bracket) = (if self.byte { " " } else { "" }, if self.bracket { "]" } else { "" });
         format!("{byte}{bracket}{}", ")".repeat(self.parentheses))
     }
 }
 
-/// A property's name as the reader sees it: its capitals, of which two count.
+/// Name of a property as the reader interprets it: its capitals, of which two count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Name {
     capitals: [u8; 2],
@@ -94,7 +94,7 @@ impl Name {
         self.count == 2 && self.capitals == *name
     }
 
-    /// Does only a game's first node have it?
+    /// Whether only the root of a game has this property.
     fn is_of_root(self) -> bool {
         [b"FF", b"GM", b"SZ", b"CA", b"AP"].into_iter().any(|name| self.is(name))
     }
@@ -105,57 +105,57 @@ enum Mode {
     /// Between games.
     #[default]
     Between,
-    /// Behind a `(` that may begin a game.
+    /// After a `(` that may begin a game.
     Opening,
-    /// Behind a `(` and the name of a property, which may begin a game too.
+    /// After a `(` and the name of a property, which may also begin a game.
     OpeningName,
-    /// Behind the same and a blank.
+    /// After a `(`, the name of a property and a blank.
     OpeningNameBlank,
-    /// In a game, outside of values.
+    /// In a game, outside values.
     Tree,
     /// In a value.
     Value,
-    /// In a value, behind a backslash.
+    /// In a value, after a backslash.
     Escaped,
-    /// In a value, at the second half of a character.
+    /// In a value, before the second half of a character.
     Trail,
 }
 
-/// What a byte means for the game it is in.
+/// Effect of a byte on the current game.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Signal {
     Nothing,
-    /// A game may begin with it.
+    /// A game may begin with the byte.
     Opened,
-    /// What seemed to begin is no game.
+    /// The possible beginning turned out not to be a game.
     Dropped,
-    /// The game ends with it.
+    /// The game ends with the byte.
     Closed,
 }
 
-/// Where the text of ISO-2022-JP stands: its escape sequences change what bytes mean.
+/// State of ISO-2022-JP text, whose escape sequences change the meaning of bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Shift {
     /// Bytes are ASCII.
     #[default]
     Ascii,
-    /// Behind the escape character.
+    /// After the escape character.
     Escape,
-    /// Behind it and a `(` or `$`.
+    /// After the escape character and a `(` or `$`.
     Sequence(u8),
-    /// Bytes are halves of characters.
+    /// Each byte is half of a character.
     Double,
 }
 
-/// Follows the structure of a stream in one layout, byte by byte.
+/// Scanner of the structure of a stream in one layout, byte by byte.
 #[derive(Clone, Copy, Debug)]
 struct Scan {
     layout: Layout,
     mode: Mode,
     shift: Shift,
-    /// Bytes behind the `(` of an opening.
+    /// Number of bytes after the `(` of a possible beginning.
     opening: usize,
-    /// Open parentheses.
+    /// Number of open parentheses.
     depth: usize,
 }
 
@@ -174,7 +174,7 @@ impl Scan {
         matches!(self.mode, Mode::Tree | Mode::Value | Mode::Escaped | Mode::Trail)
     }
 
-    /// What would have to follow now to close the game.
+    /// Returns the syntax that would close the game at this byte.
     fn missing(&self) -> Missing {
         Missing {
             byte: matches!(self.mode, Mode::Escaped | Mode::Trail),
@@ -195,7 +195,7 @@ impl Scan {
             }
             Mode::Trail => {
                 self.mode = Mode::Value;
-                // No second half: that of a character which was cut off.
+                // The byte is not a second half: the character was cut off.
                 if byte < b'0' {
                     self.in_value(byte);
                 }
@@ -210,14 +210,14 @@ impl Scan {
         Signal::Nothing
     }
 
-    /// Does the byte belong to an escape sequence, or to a character of two bytes? Escape sequences stand in values.
+    /// Whether the byte belongs to an escape sequence or to a two-byte character. Escape sequences occur in values.
     fn shifts(&mut self, byte: u8) -> bool {
         let (shift, belongs) = match (self.shift, byte) {
             (_, 0x1b) => (Shift::Escape, true),
             (Shift::Escape, b'(' | b'$') => (Shift::Sequence(byte), true),
             (Shift::Sequence(b'$'), b'B' | b'@') => (Shift::Double, true),
             (Shift::Sequence(b'('), b'B' | b'J' | b'I') => (Shift::Ascii, true),
-            // A line ends every shift.
+            // A line end resets the shift.
             (Shift::Double, b'\n' | b'\r') => (Shift::Ascii, false),
             (Shift::Double, _) => (Shift::Double, true),
             _ => (Shift::Ascii, false),
@@ -226,7 +226,7 @@ impl Scan {
         belongs
     }
 
-    /// The same decision as that of [`opens_game`](super::lexer::opens_game).
+    /// Decides whether a game begins, as [`opens_game`](super::lexer::opens_game) does.
     fn in_opening(&mut self, byte: u8) -> Signal {
         self.opening += 1;
         let blank = byte.is_ascii_whitespace();
@@ -288,17 +288,17 @@ impl Scan {
     }
 }
 
-/// Sees whether a stream is UTF-8, byte by byte.
+/// Incremental check whether a stream is UTF-8.
 #[derive(Clone, Copy, Debug, Default)]
 struct Utf8Watch {
-    /// Bytes that are to follow in this character.
+    /// Number of bytes that must follow in this character.
     open: u8,
-    /// What the next of them may be, if that is not every one.
+    /// Range of the next byte, if it is smaller than that of any continuation byte.
     next: Option<(u8, u8)>,
 }
 
 impl Utf8Watch {
-    /// Takes a byte; false if it cannot stand here.
+    /// Consumes a byte. Returns false if it is invalid here.
     fn step(&mut self, byte: u8) -> bool {
         if self.open > 0 {
             let (least, most) = self.next.take().unwrap_or((0x80, 0xbf));
@@ -320,29 +320,29 @@ impl Utf8Watch {
     }
 }
 
-/// How the open record is followed.
+/// Scanners of the open record.
 #[derive(Clone, Debug, Default)]
 struct Scans {
-    /// In the layout that is taken for the right one.
+    /// Scanner in the layout that is assumed.
     main: Scan,
-    /// In other layouts, once it matters.
+    /// Scanners in other layouts, once these make a difference.
     others: Vec<Scan>,
     watch: Utf8Watch,
-    /// The character that has begun, and the scan in front of it.
+    /// Bytes of the current character, with their number. `before` is the state of the scanner before it.
     character: ([u8; 4], usize),
     before: Scan,
-    /// Is there something in the record that is neither ASCII nor UTF-8?
+    /// Whether the record contains bytes that are neither ASCII nor UTF-8.
     is_mixed: bool,
 }
 
 impl Scans {
-    /// The scans of a new record.
+    /// Resets the scanners for a new record.
     fn begin(&mut self) {
         *self = Scans { main: self.main, ..Scans::default() };
     }
 
-    /// Sees a byte of a game before the scans do. Once it is the first that fits neither ASCII nor UTF-8, all layouts are
-    /// followed from the character on that it belongs to.
+    /// Examines a byte of a game before the scanners do. From the character of the first byte that is neither ASCII nor
+    /// UTF-8 on, all layouts are scanned.
     fn look(&mut self, byte: u8) {
         if self.watch.open == 0 {
             if byte.is_ascii() {
@@ -377,19 +377,19 @@ impl Scans {
     }
 }
 
-/// How far the beginning of a line agrees with that of a game.
+/// State of the comparison of a line's beginning with that of a game.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Restart {
-    /// Not at all.
+    /// The line does not begin like a game.
     No,
-    /// There are blanks only.
+    /// The line has only blanks so far.
     Line,
     Parenthesis,
     Semicolon,
     Name(Name),
     NameBlank,
     Value,
-    /// It does agree.
+    /// The line begins like a game.
     Yes,
 }
 
@@ -423,29 +423,29 @@ impl Restart {
     }
 }
 
-/// Splits a stream of bytes into game records; see the [module documentation](self).
+/// Splits a stream of bytes into game records. See the [module documentation](self).
 ///
-/// It holds no more than the limit of a record and a little.
+/// It stores little more than the limit of a record.
 #[derive(Debug)]
 pub struct Splitter {
     limit: usize,
     scans: Scans,
     /// Number of bytes pushed.
     offset: u64,
-    /// Where the open record begins.
+    /// Byte offset in the stream at which the open record begins.
     start: u64,
-    /// Its bytes from earlier pushes; none if it is too long.
+    /// Bytes of the open record from earlier pushes. Empty if the record is too long.
     record: Vec<u8>,
     too_long: bool,
     restart: Restart,
-    /// The bytes that agree with the beginning of a game, from the `(` on.
+    /// Bytes of the line that agree with the beginning of a game, from the `(` on.
     restart_bytes: Vec<u8>,
-    /// What the open record lacked in front of them.
+    /// Syntax that would have closed the open record before these bytes.
     restart_missing: Missing,
 }
 
 impl Splitter {
-    /// Records longer than `limit` bytes are left out.
+    /// Creates a splitter that reports records longer than `limit` bytes without their bytes.
     pub fn new(limit: usize) -> Splitter {
         Splitter {
             limit,
@@ -465,9 +465,9 @@ impl Splitter {
         self.offset
     }
 
-    /// The next bytes of the stream. Every piece that ends in them is handed to `out`.
+    /// Consumes the next bytes of the stream. Calls `out` with every piece that ends in them.
     pub fn push(&mut self, bytes: &[u8], out: &mut dyn FnMut(Piece<'_>)) {
-        // Where those bytes of the open record begin that are not in `self.record`.
+        // Start of the bytes of the open record that are not in `self.record` yet.
         let mut fresh = 0;
         for (at, &byte) in bytes.iter().enumerate() {
             if self.scans.main.is_in_game() {
@@ -505,8 +505,8 @@ impl Splitter {
         }
     }
 
-    /// What a byte means to the record where several layouts are followed. `behind` are the bytes of the record behind
-    /// those in `self.record`.
+    /// Determines the effect of a byte if several layouts are scanned. `behind` are the bytes of the record after those
+    /// in `self.record`.
     fn agree(&mut self, signal: Signal, byte: u8, behind: &[u8]) -> Signal {
         let is_main_closed = signal == Signal::Closed;
         let others = &mut self.scans.others;
@@ -521,7 +521,7 @@ impl Splitter {
             return Signal::Closed;
         }
         let text = [&self.record, behind].concat();
-        // Of a record that is too long there is nothing left to tell its character set.
+        // The bytes of a record that is too long are not stored, so its character set cannot be determined.
         let layout = if self.too_long { Layout::Plain } else { charset::find(&text, false).layout() };
         let is_closed = |scan: &Scan| scan.mode == Mode::Between;
         let all = [self.scans.main].into_iter().chain(self.scans.others.iter().copied());
@@ -530,7 +530,7 @@ impl Splitter {
             self.scans.main.mode = Mode::Between;
             return Signal::Closed;
         }
-        // Those in which it has ended were wrong.
+        // The layouts in which the record has ended are wrong.
         let mut open = scans.into_iter().filter(|scan| !is_closed(scan));
         if let Some(main) = open.next() {
             self.scans.main = main;
@@ -540,7 +540,7 @@ impl Splitter {
         Signal::Closed
     }
 
-    /// The stream has ended: a game that is still open ends too.
+    /// Ends the stream, and a game that is still open with it.
     pub fn finish(&mut self, out: &mut dyn FnMut(Piece<'_>)) {
         if self.scans.main.is_in_game() {
             let missing = self.scans.main.missing();
@@ -579,7 +579,7 @@ impl Splitter {
     }
 
     fn keep(&mut self, bytes: &[u8]) {
-        // The beginning of the next game may be among them: see `split`.
+        // The bytes may include the beginning of the next game, see `split`.
         if self.too_long || self.record.len() + bytes.len() > self.limit + MAX_RESTART {
             self.too_long = true;
             self.record = Vec::new();
@@ -588,7 +588,7 @@ impl Splitter {
         }
     }
 
-    /// Ends the open record in front of the bytes that begin a game.
+    /// Ends the open record before the bytes that begin a game.
     fn split(&mut self, out: &mut dyn FnMut(Piece<'_>)) {
         let next = std::mem::take(&mut self.restart_bytes);
         self.record.truncate(self.record.len().saturating_sub(next.len()));
@@ -596,7 +596,7 @@ impl Splitter {
         self.scans = Scans::default();
         self.begin(self.offset - next.len() as u64);
         for &byte in &next {
-            // Nothing closes in a `(`, a `;`, a name and a value.
+            // A `(`, a `;`, a name and a value cannot close a game.
             self.scans.main.step(byte);
         }
         self.record.extend_from_slice(&next);
@@ -610,7 +610,7 @@ impl Splitter {
         } else {
             let mut missing = missing;
             if !missing.is_none() && !self.scans.others.is_empty() {
-                // In the layout that the whole record turns out to have.
+                // Computed anew in the layout of the whole record.
                 let mut scan = Scan::new(charset::find(&self.record, true).layout());
                 self.record.iter().for_each(|&byte| {
                     scan.step(byte);

@@ -1,77 +1,77 @@
-//! What is wrong with a record, and where: the one set of words for it.
+//! Faults of a game record and their positions. All messages about them are defined here.
 
 use super::source_offset;
 use crate::board::{Color, Move, Point};
 use crate::game::IllegalMove;
 use std::fmt;
 
-/// What is wrong with a record.
+/// Fault of a game record.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SgfErrorKind {
-    /// There is no `(` with a node or a property behind it.
+    /// The text contains no `(` followed by a node or a property.
     #[error("no game record")]
     NoGame,
-    /// The record is of another game.
+    /// The record is of a game other than Go.
     #[error("not a game of Go")]
     NotGo,
-    /// `SZ` is no size at all.
+    /// `SZ` is not a size.
     #[error("the board size cannot be read")]
     BadSize,
     /// The board is larger than 25 × 25.
     #[error("a board of {0}×{1} is not supported")]
     UnsupportedSize(u32, u32),
-    /// More nodes or set-up stones than any game has.
+    /// The record has more nodes or set-up stones than any game.
     #[error("the record is too long")]
     TooLong,
-    /// A value of a set-up is no point.
+    /// A set-up value is not a point of the board.
     #[error("{0:?} is no point of the board")]
     BadPoint(String),
     /// A move is neither a point nor a pass.
     #[error("move {number}, {color} {text:?}: {}", no_point(text))]
     BadMove {
-        /// Counted from 1.
+        /// Number of the move, counted from 1.
         number: usize,
-        /// The player.
+        /// Side that moved.
         color: Color,
-        /// What stands there instead.
+        /// Text in place of the move.
         text: String,
     },
-    /// A move cannot be played.
+    /// A move is illegal.
     #[error("move {number}, {color} {mv}: {reason}")]
     IllegalMove {
-        /// Counted from 1.
+        /// Number of the move, counted from 1.
         number: usize,
-        /// The player.
+        /// Side that moved.
         color: Color,
         /// The move.
         mv: Move,
-        /// What forbids it.
+        /// Reason why the move is illegal.
         reason: IllegalMove,
     },
-    /// Stones without a liberty were set up; one of them. A tolerant replay leaves them out.
+    /// Stones without a liberty were set up. The value is one of their points. A tolerant replay omits them.
     #[error("the stones at {0} are set up without a liberty")]
     NoLiberty(Point),
-    /// A handicap without stones that this size of board has no fixed points for.
+    /// A handicap without stones, for which a board of this size has no fixed points.
     #[error("no fixed points for a handicap of {0}")]
     NoHandicapPoints(u32),
-    /// The file ends before the game does.
+    /// The file ends before the game is closed.
     #[error("the record is cut short: its closing parenthesis is missing")]
     NotClosed,
-    /// The file ends before its last variation does.
+    /// The file ends before its last variation is closed.
     #[error("the record is cut short behind its main line: a closing parenthesis is missing")]
     OpenVariation,
     /// The file ends within a value.
     #[error("the record is cut short: the closing bracket of {0} is missing")]
     OpenValue(String),
-    /// A value without the name of a property.
+    /// A value has no property name.
     #[error("the value {0:?} stands behind no property")]
     NoName(String),
-    /// Text outside of values.
+    /// Text outside values.
     #[error("{0:?} means nothing where it stands")]
     Junk(String),
 }
 
-/// Why a text is no point.
+/// Returns the reason why a text is not a point.
 fn no_point(text: &str) -> &'static str {
     match text.trim().as_bytes() {
         [] => "its point is missing",
@@ -82,24 +82,25 @@ fn no_point(text: &str) -> &'static str {
 }
 
 impl SgfErrorKind {
-    /// May the game be another one than the record was meant to hold? Otherwise nothing of it is missing.
+    /// Whether the game may differ from the one that was meant to be recorded. Otherwise no part of the game is
+    /// missing.
     pub fn loses_something(&self) -> bool {
         use SgfErrorKind::{Junk, NoHandicapPoints, OpenVariation};
         !matches!(self, NoHandicapPoints(_) | Junk(_) | OpenVariation)
     }
 }
 
-/// What is wrong with a record, and where.
+/// Fault of a game record, with its position.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SgfError {
-    /// Byte of the file, from 0.
+    /// Byte offset in the text or, after [`SgfError::located`], in the file, from 0.
     pub offset: usize,
-    /// What is wrong.
+    /// Kind of the fault.
     pub kind: SgfErrorKind,
 }
 
 impl SgfErrorKind {
-    /// The number of the move that it is about.
+    /// Number of the move that the fault concerns.
     pub fn number(&self) -> Option<usize> {
         match *self {
             SgfErrorKind::BadMove { number, .. } | SgfErrorKind::IllegalMove { number, .. } => Some(number),
@@ -107,7 +108,7 @@ impl SgfErrorKind {
         }
     }
 
-    /// In words, without the number of the move: for lists that have it elsewhere.
+    /// Returns the message without the number of the move, for lists that show the number elsewhere.
     pub fn without_number(&self) -> String {
         let text = self.to_string();
         let number = self.number().map(|number| format!("move {number}, ")).unwrap_or_default();
@@ -116,7 +117,7 @@ impl SgfErrorKind {
 }
 
 impl SgfError {
-    /// This error, with its place in the file that the text was read from.
+    /// Returns this error with its offset converted to the file that the text was read from.
     #[must_use]
     pub fn located(self, bytes: &[u8]) -> SgfError {
         SgfError { offset: source_offset(bytes, self.offset), ..self }

@@ -1,48 +1,48 @@
-//! What the text of a record's facts means: results, ranks, dates. All of it is free text in real files, so every
-//! reading is tolerant, and what makes no sense is `None`.
+//! Parsing of the results, ranks and dates of game records. Real files contain free text there, so parsing is tolerant,
+//! and text that cannot be interpreted yields `None`.
 
 use crate::board::Color;
 use std::fmt;
 
-/// How a game ended.
+/// Outcome of a game.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Outcome {
-    /// Who won, if anybody did.
+    /// Winner of the game, if any.
     pub winner: Winner,
-    /// By what.
+    /// Way in which the game ended.
     pub ending: Ending,
 }
 
-/// Who won.
+/// Winner of a game.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Winner {
-    /// This player.
+    /// This side won.
     Player(Color),
-    /// Neither: a draw.
+    /// The game was a draw.
     Nobody,
     /// The game does not count (`Void`).
     Void,
-    /// The record says that it is not known (`?`).
+    /// The record states that the winner is unknown (`?`).
     Unknown,
 }
 
-/// By what a game was decided.
+/// Way in which a game was decided.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Ending {
-    /// So many points.
+    /// By a margin, in points.
     Score(f32),
-    /// Resignation.
+    /// By resignation.
     Resign,
-    /// Time.
+    /// By time.
     Time,
-    /// Forfeit.
+    /// By forfeit.
     Forfeit,
-    /// The record does not say.
+    /// The record does not specify it.
     Unspecified,
 }
 
 impl Outcome {
-    /// The meaning of `RE`: `B+2.5`, `W+Resign`, `0`, `Draw`, `Void`, `?`; also `White wins by 3.5` and the usual
+    /// Parses the value of `RE`: `B+2.5`, `W+Resign`, `0`, `Draw`, `Void`, `?`, also `White wins by 3.5` and the usual
     /// Chinese words.
     pub fn parse(text: &str) -> Option<Outcome> {
         let text = text.trim();
@@ -90,7 +90,7 @@ impl Ending {
         }
     }
 
-    /// One word: `score`, `resign`, `time`, `forfeit`, `unspecified`.
+    /// Returns one word: `score`, `resign`, `time`, `forfeit` or `unspecified`.
     pub fn word(self) -> &'static str {
         match self {
             Ending::Score(_) => "score",
@@ -102,15 +102,15 @@ impl Ending {
     }
 }
 
-/// A player's grade. Ordered from 30 kyu over 9 dan to 9 dan professional.
+/// Rank of a player. Ranks are ordered from 30 kyu over 9 dan to 9 dan professional.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Rank(i16);
 
-/// Where professional grades begin.
+/// Offset of professional ranks.
 const PROFESSIONAL: i16 = 100;
 
 impl Rank {
-    /// `5k`, `9d`, `3p`, `1 dan`, `2 kyu`, `9段`, with marks like `?` and `*` behind.
+    /// Parses a rank: `5k`, `9d`, `3p`, `1 dan`, `2 kyu`, `9段`, optionally followed by marks such as `?` and `*`.
     pub fn parse(text: &str) -> Option<Rank> {
         let text = text.trim().to_lowercase();
         let digits = text.find(|c: char| !c.is_ascii_digit())?;
@@ -141,17 +141,17 @@ impl fmt::Display for Rank {
 /// A day, a month or a year.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Date {
-    /// From 1000 to 2999.
+    /// Year, from 1000 to 2999.
     pub year: u16,
-    /// From 1 to 12.
+    /// Month, from 1 to 12.
     pub month: Option<u8>,
-    /// From 1 to 31.
+    /// Day, from 1 to 31.
     pub day: Option<u8>,
 }
 
 impl Date {
-    /// The first date in a text: four digits, then perhaps month and day behind `-`, `/` or `.`. Of several days
-    /// (`1996-05-06,07`) it is the first.
+    /// Parses the first date in a text: four digits, optionally followed by month and day, each after `-`, `/` or `.`.
+    /// For several days (`1996-05-06,07`), it is the first.
     pub fn parse(text: &str) -> Option<Date> {
         let runs = || text.split(|c: char| !c.is_ascii_digit());
         let at = runs().position(|run| run.len() == 4 && matches!(run.as_bytes(), [b'1' | b'2', ..]))?;
@@ -162,7 +162,7 @@ impl Date {
         Some(Date { year, month, day })
     }
 
-    /// A number of one or two digits behind a separator.
+    /// Parses a number of one or two digits after a separator.
     fn part(text: &str, most: u8) -> (Option<u8>, &str) {
         let Some(rest) = text.strip_prefix(['-', '/', '.']) else { return (None, text) };
         let length = rest.bytes().take_while(u8::is_ascii_digit).count();
@@ -171,7 +171,7 @@ impl Date {
         (number, after)
     }
 
-    /// The first and the last day that the date may mean, as `year · 10000 + month · 100 + day`.
+    /// Returns the first and the last day that the date may mean, as `year · 10000 + month · 100 + day`.
     pub fn days(self) -> (u32, u32) {
         let of = |month: u8, day: u8| {
             u32::from(self.year) * 10_000

@@ -1,40 +1,40 @@
-//! Following a record as far as it goes, with one set of words for what is wrong with it: what everything goes through
-//! that puts the game of a record on a board.
+//! Following a record as far as possible, with uniform messages about its faults. All code that puts the game of a
+//! record on a board uses it.
 
 use super::{Record, SgfError, SgfErrorKind, Step, Strictness};
 use crate::board::{Color, Move};
 use crate::game::{Game, IllegalMove};
 use crate::rules::Rules;
 
-/// More moves than these that the rules object to are counted, not named.
+/// Number of moves against the rules that are named individually. Further ones are only counted.
 const OBJECTIONS_MOST: usize = 3;
 
-/// How to follow a record.
+/// Parameters for following a record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Follow {
-    /// The rules of a record that names none that are known.
+    /// Rules for a record that names no known rules.
     pub rules: Rules,
-    /// Only up to the position before this move, counted from 1.
+    /// If set, the record is followed only up to the position before this move, counted from 1.
     pub up_to: Option<usize>,
-    /// Refuse what the rules forbid?
+    /// Whether to reject what the rules forbid.
     pub strictness: Strictness,
 }
 
-/// The game of a record.
+/// Game of a record that was followed.
 #[derive(Clone, Debug)]
 pub struct Followed {
     /// The game, as far as the record could be followed.
     pub game: Game,
-    /// Why it may not be the game that was recorded: the first thing in front of the last position that is lost.
+    /// First fault before the last position because of which the game may differ from the recorded one.
     pub fault: Option<SgfError>,
-    /// What else is not as it should be, and loses nothing of the game up to there.
+    /// Other faults, which do not change the game up to the last position.
     pub warnings: Vec<SgfError>,
-    /// What else a reader should know, in words.
+    /// Further notes for the reader, as text.
     pub notes: Vec<String>,
 }
 
 impl Followed {
-    /// This result, with places in the file of the record instead of places in its text.
+    /// Returns this result with offsets into the file of the record instead of offsets into its text.
     #[must_use]
     pub fn located(self, bytes: &[u8]) -> Followed {
         let locate = |error: SgfError| error.located(bytes);
@@ -45,7 +45,7 @@ impl Followed {
         }
     }
 
-    /// All that there is to say, a line each.
+    /// Returns all messages, one per line.
     pub fn lines(&self) -> impl Iterator<Item = String> {
         let errors = self.fault.iter().chain(&self.warnings);
         errors.map(SgfError::to_string).chain(self.notes.iter().cloned())
@@ -55,12 +55,12 @@ impl Followed {
 impl Record {
     /// Follows the main line, under the rules and with the komi that the record names.
     ///
-    /// Moves that only a ban of repetition or suicide forbids are played, unless that is to be strict: records of real
-    /// games have them, under rules that they do not name. What cannot be played ends the game there, and is the
-    /// [fault](Followed::fault).
+    /// Moves that only a rule about repetition or suicide forbids are played unless the mode is strict: records of real
+    /// games contain them, under rules that they do not name. A move that cannot be played ends the game and becomes
+    /// the [fault](Followed::fault).
     ///
     /// # Errors
-    /// With [`Strictness::Strict`] the first thing that is wrong.
+    /// With [`Strictness::Strict`], returns the first fault.
     pub fn follow(&self, how: &Follow) -> Result<Followed, SgfError> {
         let rules = self.rules().unwrap_or(how.rules);
         let komi = self.komi_under(rules);
@@ -89,7 +89,7 @@ impl Record {
     }
 }
 
-/// What is said of a move that the rules forbid and that was played.
+/// Returns the message about a move that was played although the rules forbid it.
 fn objection(number: usize, color: Color, mv: Move, reason: IllegalMove, rules: Rules) -> String {
     let refused = SgfErrorKind::IllegalMove { number, color, mv, reason };
     format!("{refused}; the rules ({rules}) forbid it, played all the same")

@@ -1,24 +1,24 @@
-//! The value of `KM` as people and servers write it: `6.5`, `6,5`, `6目半`, `3又3/4子`, `7 1/2`, `375`.
+//! Parsing of `KM` as people and servers write it: `6.5`, `6,5`, `6目半`, `3又3/4子`, `7 1/2`, `375`.
 
 use super::values::half_width;
 
-/// Words that may stand around the number and change nothing.
+/// Words around the number that do not change its meaning.
 const WORDS: &[&str] = &[
     "komi", "コミ", "points", "point", "pts", "pt", "moku", "黑", "黒", "白", "贴", "貼", "出し", "点", "點",
     "집", "호", "덤", "目", "又", "and", "for", "white", "b", "w", "子", "個", "个", "p",
 ];
-/// Words for no komi at all.
+/// Words that mean no komi.
 const NONE: &[&str] = &["none", "no", "なし", "無し", "無", "无", "없음"];
-/// Words for a komi that Black gets.
+/// Words that mean a komi for Black.
 const REVERSED: &[&str] = &["reverse", "reversed", "逆", "倒", "역"];
-/// A larger komi is none.
+/// Largest absolute komi that is accepted, in points.
 const MOST: f64 = 1000.0;
 
-/// Komi in points, `None` if the text does not say one.
+/// Parses a komi in points. Returns `None` if the text does not contain one.
 ///
-/// A number of Chinese stones (`子`) counts twice. Without a unit quarters are of stones, too, because no komi has
-/// quarters of a point; and some Chinese servers write hundredths: of stones up to 425, of points from 450 on (`375`
-/// and `750` are the same komi).
+/// A number of Chinese stones (`子`) counts twice. A number of quarters without a unit is also taken as stones, because
+/// no komi has quarters of a point. Some Chinese servers write hundredths: of stones up to 425, of points from 450 on
+/// (`375` and `750` are the same komi).
 pub(super) fn parse_komi(text: &str) -> Option<f32> {
     let text: String = text.chars().map(half_width).collect::<String>().trim().to_lowercase();
     let mut rest = text.as_str();
@@ -78,19 +78,19 @@ pub(super) fn parse_komi(text: &str) -> Option<f32> {
     (points.abs() <= MOST).then_some(points as f32)
 }
 
-/// A part of the text.
+/// Term of the text.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Term {
     Number(f64),
-    /// Less than one.
+    /// A fraction below one.
     Part(f64),
     /// The stroke of a fraction.
     Over,
-    /// The stroke of a Chinese fraction, whose lower number comes first.
+    /// The stroke of a Chinese fraction, whose denominator comes first.
     Of,
 }
 
-/// A number without any unit, as points.
+/// Interprets a number without any unit, as points.
 fn unmarked(number: f64) -> f64 {
     let is_multiple = |of: f64| number % of == 0.0;
     match number {
@@ -101,7 +101,7 @@ fn unmarked(number: f64) -> f64 {
     }
 }
 
-/// The number at the front, and its length.
+/// Returns the number at the front of the text, and its length in bytes.
 fn number(text: &str) -> Option<(f64, usize)> {
     let is_digit = |character: char| character.is_ascii_digit();
     let whole = text.find(|character| !is_digit(character)).unwrap_or(text.len());
@@ -117,7 +117,7 @@ fn number(text: &str) -> Option<(f64, usize)> {
     chinese_number(text)
 }
 
-/// A number below 100 in Chinese digits.
+/// Parses a number below 100 in Chinese digits.
 fn chinese_number(text: &str) -> Option<(f64, usize)> {
     const DIGITS: &str = "〇一二三四五六七八九";
     let digit = |character: char| match character {

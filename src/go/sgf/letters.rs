@@ -1,13 +1,13 @@
-//! Characters that names and words of game records are made of, by language: what tells one double-byte character
-//! set from another where a record has no more text than two names.
+//! Characters in names and words of game records, by language. They distinguish the double-byte character sets when a
+//! record contains no more text than two names.
 
-/// Of one language: characters that family names begin with, and others that are frequent.
+/// Characters of one language.
 pub(super) struct Letters {
     pub(super) family: &'static str,
     pub(super) others: &'static str,
 }
 
-/// Mainland China.
+/// Simplified Chinese characters, of mainland China.
 pub(super) const SIMPLIFIED: Letters = Letters {
     family: "\
         王李张刘陈杨黄赵周吴徐孙马朱胡郭何高林罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘于蒋蔡余杜叶程苏魏吕丁任沈姚卢姜\
@@ -22,7 +22,7 @@ pub(super) const SIMPLIFIED: Letters = Letters {
         去好坏死活打劫征吃提长跳尖断接双虎定式布官收功夫迷客侠求败孤独风扬刀",
 };
 
-/// Taiwan and Hong Kong.
+/// Traditional Chinese characters, of Taiwan and Hong Kong.
 pub(super) const TRADITIONAL: Letters = Letters {
     family: "\
         王李張劉陳楊黃趙周吳徐孫馬朱胡郭何高林羅鄭梁謝宋唐許韓馮鄧曹彭曾蕭田董袁潘于蔣蔡余杜葉程蘇魏呂丁任沈姚盧姜\
@@ -36,7 +36,7 @@ pub(super) const TRADITIONAL: Letters = Letters {
         提長跳尖斷接雙虎星定式布官收應氏院測試者夫俠功",
 };
 
-/// Japan.
+/// Japanese characters.
 pub(super) const JAPANESE: Letters = Letters {
     family: "\
         田中山小林大木村井上野川原佐伊渡高橋鈴斎加吉松岡清水池石前後長谷森近遠内西東北南今宮竹梅安福島武羽尾張趙呉王\
@@ -48,7 +48,7 @@ pub(super) const JAPANESE: Letters = Letters {
         世界国際権挑道策丈井士師",
 };
 
-/// Korea.
+/// Korean characters.
 pub(super) const KOREAN: Letters = Letters {
     family: "\
         김이박최정강조윤장임한오서신권황안송류전홍고문양손배백허유남심노하곽성차주우구민나진지엄채원천방공현함변염여추\

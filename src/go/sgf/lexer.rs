@@ -1,20 +1,21 @@
-//! Text to tokens: where the game begins, names, values. The text is UTF-8: see [`charset`](super::charset).
+//! Lexer: splits the text of a record into tokens. The text is UTF-8, see [`charset`](super::charset).
 
 use encoding_rs::WINDOWS_1252;
 use std::borrow::Cow;
 
-/// A property's value: the bytes between its brackets, escapes included.
+/// Value of a property: the bytes between its brackets, including escapes.
 #[derive(Clone, Copy)]
 pub(super) struct Value<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) offset: usize,
-    /// Does the text end before its bracket?
+    /// Whether the text ends before the closing bracket.
     pub(super) is_open: bool,
 }
 
 impl Value<'_> {
-    /// The move that the value ends with, as `B` and its letters, if it does. Then the value's own bracket is missing, and
-    /// it reaches to that of the move: a bracket of a move in a comment would have ended the comment.
+    /// If the value ends with a move, returns its `B` or `W` and its letters. The closing bracket of the value is then
+    /// missing, and the value extends to the bracket of the move. (In a correct comment, the bracket of a move would
+    /// have ended the comment.)
     pub(super) fn swallowed_move(&self) -> Option<(u8, &[u8])> {
         let at = self.bytes.iter().rposition(|&byte| byte == b'[')?;
         let (before, behind) = self.bytes.split_at(at);
@@ -25,26 +26,26 @@ impl Value<'_> {
     }
 }
 
-/// What stands in a file.
+/// Token of a record.
 pub(super) enum Token<'a> {
     Open,
     Close,
     Semicolon,
-    /// Name with small letters dropped, at most two letters of it; where it begins.
+    /// Property name: the first two capitals, without small letters, and its byte offset.
     Name([u8; 2], usize),
     Value(Value<'a>),
 }
 
-/// Splits a file into tokens, passing over whatever is none.
+/// Splits a text into tokens and skips everything else.
 pub(super) struct Scanner<'a> {
     bytes: &'a [u8],
     pub(super) at: usize,
-    /// Where something stands outside of values that means nothing: the first place.
+    /// Byte offset of the first meaningless text outside values.
     pub(super) junk: Option<usize>,
 }
 
 impl<'a> Scanner<'a> {
-    /// A scanner of the game whose `(` stands there.
+    /// Creates a scanner for the game whose `(` is at `start`.
     pub(super) fn new(bytes: &'a [u8], start: usize) -> Scanner<'a> {
         Scanner { bytes, at: start + 1, junk: None }
     }
@@ -60,7 +61,7 @@ impl<'a> Scanner<'a> {
                 b';' => return Some(Token::Semicolon),
                 b'[' => return Some(Token::Value(self.value())),
                 _ if byte.is_ascii_alphabetic() => return Some(self.name(start)),
-                // Closing brackets that are not escaped in the text before are frequent.
+                // Unescaped closing brackets in the preceding text are frequent.
                 b']' | 0 => {}
                 _ if byte.is_ascii_whitespace() || byte == 0x0b => {}
                 _ => self.junk = self.junk.or(Some(start)),
@@ -75,17 +76,17 @@ impl<'a> Scanner<'a> {
         let mut letters = rest.iter().take(length).copied().filter(u8::is_ascii_uppercase);
         let mut name = [letters.next().unwrap_or(0), letters.next().unwrap_or(0)];
         if letters.next().is_some() {
-            // Three capitals: no property that is read here.
+            // The reader knows no property with three capitals.
             name = [0, 0];
         }
         if let Some(small @ (b"b" | b"w")) = rest.get(..length) {
-            // It cannot mean anything else.
+            // A single small `b` or `w` can only be a move.
             name = [small[0].to_ascii_uppercase(), 0];
         }
         Token::Name(name, start)
     }
 
-    /// The value whose `[` has just been read. A value that is never closed goes to the end of the file.
+    /// Reads the value whose `[` has just been read. An unclosed value extends to the end of the text.
     fn value(&mut self) -> Value<'a> {
         let offset = self.at;
         let mut end = offset;
@@ -103,7 +104,7 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// A value's text without escapes. Line ends become blanks, or one `\n` each where lines matter.
+/// Returns the text of a value without escapes. Line ends become blanks, or single `\n` if `lines` is set.
 pub(super) fn text(bytes: &[u8], lines: bool) -> String {
     let decoded = decode(bytes);
     let mut out = String::with_capacity(decoded.len());
@@ -131,7 +132,7 @@ pub(super) fn text(bytes: &[u8], lines: bool) -> String {
     out.trim().to_owned()
 }
 
-/// UTF-8 if the bytes are that, otherwise Latin-1 (as the web reads it).
+/// Decodes bytes as UTF-8, or as windows-1252 if they are not valid UTF-8.
 pub(super) fn decode(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
@@ -139,10 +140,10 @@ pub(super) fn decode(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// So many bytes behind a `(` decide whether a game begins there.
+/// Number of bytes after a `(` that decide whether a game begins there.
 pub(super) const MAX_OPENING: usize = 1024;
 
-/// Does a game begin with a `(` that has this behind it: a `;`, or else a property?
+/// Whether a `(` followed by these bytes begins a game: a `;` or a property must follow.
 pub(super) fn opens_game(behind: &[u8]) -> bool {
     let behind = behind.get(..MAX_OPENING).unwrap_or(behind).trim_ascii_start();
     let name = behind.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
@@ -153,21 +154,21 @@ pub(super) fn opens_game(behind: &[u8]) -> bool {
     }
 }
 
-/// Where the first game begins.
+/// Returns the offset of the first game.
 pub(super) fn first_tree(bytes: &[u8]) -> Option<usize> {
     let opens =
         |&at: &usize| bytes.get(at) == Some(&b'(') && opens_game(bytes.get(at + 1..).unwrap_or_default());
     (0..bytes.len()).find(opens)
 }
 
-/// Counts what cannot be right in the first game: brackets that are missing, names without values, values without
-/// names, moves that are no points. Of a text that goes on, `is_whole` is false.
+/// Counts faults in the first game: missing brackets, names without values, values without names, moves that are not
+/// points. `is_whole` is false if the text continues.
 pub(super) fn count_faults(bytes: &[u8], is_whole: bool) -> usize {
     let Some(start) = first_tree(bytes) else { return 1 };
     let mut scanner = Scanner::new(bytes, start);
     let (mut faults, mut depth) = (0, 1_usize);
     let mut name: Option<[u8; 2]> = None;
-    // Has the name a value?
+    // Whether the name has a value.
     let mut is_used = true;
     while let Some(token) = scanner.next() {
         match token {

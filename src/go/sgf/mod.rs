@@ -1,19 +1,19 @@
-//! Game records: the main line of an SGF file in, a game out; and a game, or a whole [`Tree`], in and a file out.
+//! Game records in SGF: the main line of a file becomes a game, and a game or a whole [`Tree`] becomes a file.
 //!
-//! **Reading** is tolerant, because real files are: text before the game, missing `;`, properties given twice,
-//! long FF\[3\] names, unescaped brackets in comments, moves and set-up in one node. Of a file only the main line
-//! of its first game is read, which needs no tree: from the first `(` every `(` opens the first variation, and
-//! the first `)` after a node ends the line. So there is nothing to recurse into, and no depth that could be too
-//! large. An error is only what leaves no game at all; everything else that cannot be right is kept in
-//! [`Record::warnings`], and [`SgfErrorKind::loses_something`] tells whether the game may be another one without it.
+//! **Reading** is tolerant because real files have faults: text before the game, missing `;`, repeated properties, long
+//! FF\[3\] names, unescaped brackets in comments, moves and set-up in one node. Only the main line of the first game in
+//! a file is read. This needs no tree: from the first `(` on, every `(` opens the first variation, and the first `)`
+//! after a node ends the line. The reader therefore has no recursion and no limit on the depth. It returns an error
+//! only if no game remains. All other faults are collected in [`Record::warnings`], and
+//! [`SgfErrorKind::loses_something`] states whether the game may differ from the intended one because of a fault.
 //!
-//! The crate `sgf-parse` 4.2.8 was tried first. It reads 291 of the 292 records of the GNU Go suites used here,
-//! and refuses one for a property that occurs twice; it keeps a node's children in the node, so that dropping a
-//! line of 100,000 moves (600 kB) overflows the stack and ends the process; its errors have no place in the
-//! file; and `tt`, `KM[]`, `HA[0]` and the character set would have to be dealt with here anyway.
+//! The crate `sgf-parse` 4.2.8 was evaluated first. It reads 291 of the 292 records of the GNU Go suites used here and
+//! rejects one because of a repeated property. It stores a node's children in the node, so dropping a line of 100,000
+//! moves (600 kB) overflows the stack and aborts the process. Its errors carry no position in the file. `tt`, `KM[]`,
+//! `HA[0]` and the character set would have to be handled here anyway.
 //!
-//! **Places** in errors are byte offsets into the text. That is the file where it is in UTF-8, and otherwise the file
-//! after conversion to UTF-8 (see [`charset`]); [`source_offset`] goes back from there to the file.
+//! **Offsets** in errors are byte offsets into the text. The text is the file itself if the file is in UTF-8, and
+//! otherwise the file converted to UTF-8 (see [`charset`]). [`source_offset`] converts an offset back into the file.
 //!
 //! CITE: "SGF FF\[4\] specification", red-bean.com/sgf.
 
@@ -51,89 +51,90 @@ use komi::parse_komi;
 use lexer::{Scanner, Token, Value, decode, first_tree, text};
 use values::{parse_color, parse_count, parse_move, parse_number, parse_points, parse_prisoners, parse_size};
 
-/// Longer lines than this are refused: no game has so many nodes.
+/// Maximum number of nodes of a main line. Longer lines are rejected: no game has that many nodes.
 const MAX_NODES: usize = 20_000;
-/// Files that set up more points than this are refused.
+/// Maximum number of points that a file may set up. Files with more are rejected.
 const MAX_SETUP: usize = 100_000;
 
-/// A move as the record has it.
+/// A move as the record contains it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RecordedMove {
-    /// The player.
+    /// Side that moved.
     pub color: Color,
-    /// The move, or the text that is none.
+    /// The move, or the text that is not a move.
     pub mv: Result<Move, String>,
-    /// Where it stands.
+    /// Byte offset in the text.
     pub offset: usize,
 }
 
 /// A node of the main line.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Node {
-    /// Points to change before the moves, in this order; `None` empties a point.
+    /// Points to change before the moves, in this order. `None` empties a point.
     pub setup: Vec<(Point, Option<Color>)>,
-    /// Whose turn it is to be.
+    /// Side to move, if the node sets it.
     pub to_move: Option<Color>,
-    /// Usually one.
+    /// Moves of the node, usually one.
     pub moves: Vec<RecordedMove>,
-    /// Comment.
+    /// Comment of the node.
     pub comment: Option<String>,
-    /// Seconds that the players have left.
+    /// Time left for each player, in seconds.
     pub time_left: ByColor<Option<f64>>,
-    /// Stones or periods that they have left in overtime.
+    /// Stones or periods left for each player in overtime.
     pub overtime_left: ByColor<Option<u32>>,
-    /// Where it begins.
+    /// Byte offset of the node in the text.
     pub offset: usize,
 }
 
-/// A game record: facts about the game, and its main line.
+/// A game record: properties of the game, and its main line.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Record {
-    /// Columns and rows; 19×19 if the file does not say.
+    /// Board size. 19×19 if the file does not specify it.
     pub size: BoardSize,
-    /// Points for White.
+    /// Komi, in points for White.
     pub komi: Option<f32>,
-    /// A komi that cannot be read, as the file has it.
+    /// Text of a komi that cannot be parsed.
     pub unknown_komi: Option<String>,
-    /// Handicap stones; 0 if the file does not say.
+    /// Number of handicap stones. 0 if the file does not specify it.
     pub handicap: u32,
-    /// Does the file say that there is no handicap?
+    /// Whether the file states explicitly that there is no handicap.
     pub is_even: bool,
-    /// The rules' name as the file has it.
+    /// Name of the rules, as written in the file.
     pub rules: Option<String>,
     /// Black's name.
     pub black: Option<String>,
     /// White's name.
     pub white: Option<String>,
-    /// Black's grade as the file has it, as `9d`.
+    /// Black's rank as written in the file, such as `9d`.
     pub black_rank: Option<String>,
-    /// White's grade.
+    /// White's rank as written in the file.
     pub white_rank: Option<String>,
-    /// The event.
+    /// Name of the event.
     pub event: Option<String>,
-    /// The result as the file has it.
+    /// Result, as written in the file.
     pub result: Option<String>,
-    /// The date as the file has it.
+    /// Date, as written in the file.
     pub date: Option<String>,
-    /// The program that wrote the file.
+    /// Program that wrote the file.
     pub program: Option<String>,
-    /// Seconds of main time for each player.
+    /// Main time of each player, in seconds.
     pub main_time: Option<f64>,
-    /// What follows the main time, as the file has it.
+    /// Overtime, as written in the file.
     pub overtime: Option<String>,
-    /// Stones that the players had lost before the first position: a property of our own.
+    /// Number of stones that each player had lost before the first position. Stored in a property of Kosumi's own,
+    /// `KP`.
     pub prisoners: ByColor<u32>,
-    /// The character set that the file names.
+    /// Character set that the file names.
     pub charset: Option<String>,
-    /// The one that it is in.
+    /// Character set that the file is in.
     pub text: Charset,
-    /// Does the size stand behind the first node?
+    /// Whether the size is given after the first node.
     pub is_size_late: bool,
-    /// The version of the format, as the file has it.
+    /// Version of the format, as written in the file.
     pub format: Option<String>,
-    /// The main line; the first node is the root.
+    /// Main line. The first node is the root.
     pub nodes: Vec<Node>,
-    /// Values that were passed over.
+    /// Faults that were tolerated.
     pub warnings: Vec<SgfError>,
 }
 
@@ -141,7 +142,7 @@ impl Record {
     /// Reads the main line of the first game in a file.
     ///
     /// # Errors
-    /// If there is no game of Go on a supported board in it.
+    /// Returns an error if the file contains no game of Go on a supported board.
     pub fn parse(bytes: &[u8]) -> Result<Record, SgfError> {
         let decoded = charset::read(bytes);
         let bytes = &*decoded.bytes;
@@ -173,14 +174,15 @@ impl Record {
             warnings: Vec::new(),
         };
         let mut scanner = Scanner::new(bytes, start);
-        // The property, and whether it has a value yet.
+        // The current property name, and whether it has a value yet.
         let mut name: Option<[u8; 2]> = None;
         let mut is_used = true;
         let mut name_at = 0;
-        // Where something stands that means nothing: the first place.
+        // Offset of the first meaningless text.
         let mut junk = None;
         let mut setup_points = 0;
-        // Has the current variation a node yet? One without any is passed over. And those around it?
+        // Whether the current variation has a node yet, and the same for the enclosing variations. A variation without
+        // any node is skipped.
         let mut has_node = false;
         let mut around = Vec::new();
         let mut depth = 1_usize;
@@ -206,7 +208,7 @@ impl Record {
                 }
                 Token::Name(found, at) => {
                     if record.nodes.is_empty() {
-                        // A file that forgot the first `;`.
+                        // The file lacks the first `;`.
                         has_node = true;
                         record.push_node(at)?;
                     }
@@ -244,7 +246,7 @@ impl Record {
         let end = |kind| SgfError { offset: bytes.len(), kind };
         match (is_closed, depth) {
             (true, 0) => {}
-            // The open value has been noted.
+            // The open value has been reported already.
             (true, _) if record.warnings.iter().any(|it| matches!(it.kind, SgfErrorKind::OpenValue(_))) => {}
             (true, _) => record.warnings.push(end(SgfErrorKind::OpenVariation)),
             (false, _) => record.warnings.push(end(SgfErrorKind::NotClosed)),
@@ -260,7 +262,8 @@ impl Record {
         Ok(record)
     }
 
-    /// Takes a name that no value follows, if it is that of a move: the move is missing then.
+    /// Handles a property name without a value. If it is that of a move, an invalid move is recorded and the result is
+    /// true.
     fn move_without_value(&mut self, name: Option<[u8; 2]>, offset: usize) -> bool {
         let color = match &name {
             Some([b'B', 0]) => Color::Black,
@@ -281,7 +284,7 @@ impl Record {
         Ok(())
     }
 
-    /// Takes a property of the current node; returns the number of points that it sets up.
+    /// Handles a property value of the current node. Returns the number of points that it sets up.
     fn property(&mut self, name: [u8; 2], value: Value<'_>) -> Result<usize, SgfErrorKind> {
         let Value { bytes, offset, is_open } = value;
         if is_open {
@@ -292,7 +295,7 @@ impl Record {
         let Some(node) = self.nodes.last_mut() else { return Ok(0) };
         let is_move = matches!(&name, b"B\0" | b"W\0");
         if let Some((color, letters)) = value.swallowed_move().filter(|_| !is_open && !is_move) {
-            // The game cannot be followed behind this.
+            // The game cannot be followed beyond this value.
             let mv = Err(format!("{}[…;{}[{}", name_text(name), char::from(color), shown(letters)));
             let color = if color == b'B' { Color::Black } else { Color::White };
             node.moves.push(RecordedMove { color, mv, offset });
@@ -364,31 +367,31 @@ impl Record {
         Ok(0)
     }
 
-    /// The named rule set that the file names, however it writes the name.
+    /// Returns the named rule set that the file names, in any known spelling.
     pub fn known_rules(&self) -> Option<&'static Preset> {
         rule_names::preset(self.rules.as_deref()?)
     }
 
-    /// Was it written here? Then it means what it says.
+    /// Whether Kosumi wrote the record. Its values are then taken literally.
     pub fn is_own(&self) -> bool {
         self.program.as_ref().is_some_and(|program| program.starts_with("Kosumi:"))
     }
 
-    /// The rules that the file names or describes, if they can be had here.
+    /// Returns the rules that the file names or describes, if they are known.
     pub fn rules(&self) -> Option<Rules> {
         rule_names::rules(self.rules.as_deref()?)
     }
 
-    /// The komi under these rules. Where the file does not say, it is half a point with a handicap, and otherwise what
-    /// is usual with the rules.
+    /// Returns the komi under these rules. If the file does not specify it, it is half a point with a handicap, and
+    /// otherwise the usual komi of the rules.
     pub fn komi_under(&self, rules: Rules) -> f32 {
         let usual = || if self.handicap > 0 { 0.5 } else { rules.usual_komi() };
         self.komi.unwrap_or_else(usual)
     }
 
-    /// What a reader should know of the record although nothing of the game is missing: how its text was read, and
-    /// what was assumed where a fact cannot be read. `rules` and `komi` are those in force; of rules
-    /// that were given, whatever the record has, nothing is said.
+    /// Returns notes for the reader of the record that do not concern missing parts of the game: how the text was
+    /// decoded, and which assumptions replace properties that cannot be parsed. `rules` and `komi` are those in force.
+    /// If the rules were given by the user (`are_rules_given`), the record's rules are not mentioned.
     pub fn notes(&self, rules: Rules, komi: f32, are_rules_given: bool) -> Vec<String> {
         let mut notes = Vec::new();
         notes.extend(self.text.note(self.charset.as_deref()));
@@ -404,7 +407,7 @@ impl Record {
         notes
     }
 
-    /// Number of moves in the main line, passes included.
+    /// Number of moves in the main line, including passes.
     pub fn move_count(&self) -> usize {
         self.nodes.iter().map(|node| node.moves.len()).sum()
     }
@@ -416,13 +419,13 @@ fn fact_lines(slot: &mut Option<String>, bytes: &[u8]) {
     }
 }
 
-/// The name of a property; `a property` for one that nobody reads here.
+/// Returns the name of a property, or `a property` if the reader does not know it.
 fn name_text(name: [u8; 2]) -> String {
     let letters: String = name.iter().filter(|&&byte| byte != 0).map(|&byte| char::from(byte)).collect();
     if letters.is_empty() { "a property".to_owned() } else { letters }
 }
 
-/// The number of open parentheses behind a token.
+/// Returns the number of open parentheses after a token.
 fn depth_behind(depth: usize, token: &Token<'_>) -> usize {
     match token {
         Token::Open => depth + 1,
@@ -431,7 +434,7 @@ fn depth_behind(depth: usize, token: &Token<'_>) -> usize {
     }
 }
 
-/// A piece of text for a message.
+/// Shortens a text for a message.
 fn shown(bytes: &[u8]) -> String {
     const CHARACTERS: usize = 20;
     let text = text(bytes, false);
@@ -441,8 +444,8 @@ fn shown(bytes: &[u8]) -> String {
     }
 }
 
-/// The size of the board, and whether it stands behind the first node: the first `SZ` of the main line, 19×19 if there
-/// is none. It has to be known before any point is read.
+/// Returns the board size, and whether it is given after the first node. It is the first `SZ` of the main line, or
+/// 19×19 if there is none. It must be known before any point is parsed.
 fn find_size(bytes: &[u8], start: usize) -> Result<(BoardSize, bool), SgfError> {
     let usual = BoardSize::square(19).ok_or(SgfError { offset: start, kind: SgfErrorKind::BadSize })?;
     let mut scanner = Scanner::new(bytes, start);
@@ -458,7 +461,7 @@ fn find_size(bytes: &[u8], start: usize) -> Result<(BoardSize, bool), SgfError> 
                     let rest = bytes.get(scanner.at..).unwrap_or_default();
                     rest.windows(2).any(|two| two == b"SZ")
                 };
-                // Most records without a size have none anywhere.
+                // Most records without a size in the first node have none at all.
                 if nodes == 2 && !is_worth_it() {
                     break;
                 }

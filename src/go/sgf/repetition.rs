@@ -1,40 +1,41 @@
-//! Which moves of a record bring an earlier position back, which rules forbid that, and what kind of cycle it is.
+//! Detection of repetitions in game records: moves that repeat an earlier position, the rules that forbid them, and the
+//! kind of the cycle.
 //!
-//! Records hold moves that have been played, under whatever rules; so nothing is forbidden here, everything is
-//! found. What the three superko rules think of a move is the same as in [`history`](crate::history), which
-//! decides legality; the tests compare the two on random games.
+//! Records contain moves that have been played under any rules, so this module reports every repetition and forbids
+//! none. Its judgement of a move under the three superko rules equals that of [`history`](crate::history), which
+//! decides legality. The tests compare the two on random games.
 
 use crate::board::{Board, ByColor, Color, Key, Move, Point, PointSet};
 use crate::game;
 use serde::{Deserialize, Serialize};
 
-/// What comes back again and again.
+/// Kind of a cycle of repeated positions.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cycle {
-    /// A ko was retaken at once, which every rule forbids.
+    /// A ko was retaken immediately, which every rule forbids.
     SimpleKo,
-    /// A ko was retaken with nothing but passes between.
+    /// A ko was retaken after nothing but passes.
     KoAfterPasses,
     /// Two kos.
     DoubleKo,
-    /// Three kos, taken and retaken in turn.
+    /// Three kos, taken and retaken alternately.
     TripleKo,
-    /// Four kos or more.
+    /// Four or more kos.
     ManyKos,
-    /// One player adds a stone to another, the opponent takes both, and the player takes the capturing stone;
-    /// perhaps with kos beside it.
+    /// One side adds a stone to another, the opponent takes both, and the side takes the capturing stone. Kos may be
+    /// involved in addition.
     SendingTwo,
-    /// Both players give up two stones in turn (chosei); perhaps with kos beside it.
+    /// Both sides give up two stones alternately (chosei). Kos may be involved in addition.
     EternalLife,
-    /// Somebody's own stones were removed on the way.
+    /// A suicide occurred in the cycle.
     Suicide,
-    /// Anything else.
+    /// Any other cycle.
     Other,
 }
 
 impl Cycle {
-    /// All of them.
+    /// All kinds of cycles.
     pub const ALL: [Cycle; 9] = [
         Cycle::SimpleKo,
         Cycle::KoAfterPasses,
@@ -47,7 +48,7 @@ impl Cycle {
         Cycle::Other,
     ];
 
-    /// The name on the command line.
+    /// Name of the cycle on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Cycle::SimpleKo => "simple-ko",
@@ -62,17 +63,17 @@ impl Cycle {
         }
     }
 
-    /// The cycle that these moves make, and the number of kos in it.
+    /// Returns the kind of the cycle that these moves form, and the number of kos in it.
     fn of(plies: &[Ply]) -> (Cycle, usize) {
         let mut kos: Vec<(Point, Point)> = plies.iter().filter_map(Ply::ko).collect();
         kos.sort_unstable();
-        // Each ko is taken as often as it is retaken. What is taken once only is something else.
+        // Each ko is taken as often as it is retaken. A capture that occurs an odd number of times is not part of a ko.
         let is_ko = |taken: &(Point, Point)| {
             let times = kos.partition_point(|ko| ko <= taken) - kos.partition_point(|ko| ko < taken);
             times % 2 == 0
         };
         let count = kos.chunk_by(PartialEq::eq).filter(|same| same.len() % 2 == 0).count();
-        // What was taken besides, capture by capture.
+        // Other captures, each with its number of stones.
         let taken = |color: Color| {
             let captures = plies.iter().filter(move |ply| ply.color == color && ply.lifted > 0);
             captures
@@ -98,40 +99,40 @@ impl Cycle {
     }
 }
 
-/// Which superko rules forbid a move.
+/// Superko rules that forbid a move.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Forbidden {
-    /// Positional superko: always, for every repetition.
+    /// Whether positional superko forbids the move. It always does, for every repetition.
     pub positional: bool,
-    /// Situational superko.
+    /// Whether situational superko forbids the move.
     pub situational: bool,
-    /// Natural situational superko.
+    /// Whether natural situational superko forbids the move.
     pub natural_situational: bool,
 }
 
-/// A play that brought an earlier position back.
+/// A play that repeated an earlier position.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Repetition {
-    /// Moves since the position was last created by a play, this one included; passes count.
+    /// Number of moves since a play last created the position, including this one and passes.
     pub length: usize,
-    /// Passes among them.
+    /// Number of passes among these moves.
     pub passes: usize,
-    /// Did the players alternate?
+    /// Whether the colours of the moves alternated.
     pub is_alternating: bool,
-    /// Stones taken by each player.
+    /// Number of stones captured by each side.
     pub captured: ByColor<usize>,
-    /// What came round.
+    /// Kind of the cycle.
     pub cycle: Cycle,
-    /// Kos that were taken and retaken on the way.
+    /// Number of kos that were taken and retaken in the cycle.
     pub kos: usize,
-    /// What the rules say.
+    /// Rules that forbid the move.
     pub forbidden: Forbidden,
-    /// Did the play before this one repeat a position too, in a cycle of the same length? Then it is the same
-    /// cycle that goes on.
+    /// Whether the preceding play also repeated a position, in a cycle of the same length. It is then the same cycle
+    /// that continues.
     pub continues: bool,
 }
 
-/// A move and what it did.
+/// A move and its captures.
 #[derive(Clone, Copy, Debug)]
 struct Ply {
     color: Color,
@@ -142,20 +143,22 @@ struct Ply {
 }
 
 impl Ply {
-    /// If it took one stone: its point and the stone's, which are those of a ko if the stone is put back by taking.
+    /// If the move captured one stone, returns its point and that of the stone, in ascending order. They are the points
+    /// of a ko if the stone is recaptured.
     fn ko(&self) -> Option<(Point, Point)> {
         let (point, taken) = (self.mv.point()?, self.first_lifted.filter(|_| self.lifted == 1)?);
         Some((point.min(taken), point.max(taken)))
     }
 }
 
-/// Finds the repetitions of a game that is played before its eyes.
+/// Finds the repetitions of a game move by move.
 ///
-/// Only a play on a point from which a stone of its colour was lifted before can bring a position back, or a
-/// suicide; all others cost a comparison, and these a look at all earlier positions.
+/// A move can only repeat a position if it plays on a point from which a stone of its colour was lifted before, or if
+/// it is a suicide. For all other moves the check is a single look-up. Only these need a comparison with all earlier
+/// positions.
 #[derive(Clone, Debug, Default)]
 pub struct Repetitions {
-    /// The position before the first move and after each.
+    /// Keys of the positions: before the first move and after each move.
     keys: Vec<Key>,
     start_to_move: Option<Color>,
     plies: Vec<Ply>,
@@ -165,7 +168,7 @@ pub struct Repetitions {
 }
 
 impl Repetitions {
-    /// A game begins at a position.
+    /// Starts a game at a position.
     pub fn start(&mut self, board: &Board, to_move: Color) {
         self.keys.clear();
         self.keys.push(board.key());
@@ -175,7 +178,7 @@ impl Repetitions {
         self.latest = None;
     }
 
-    /// A move has led to `board`; did it bring a position back?
+    /// Records a move that led to `board`. Returns the repetition, if the move repeated a position.
     pub fn played(&mut self, board: &Board, record: &game::Record) -> Option<Repetition> {
         let is_suicide = record.mv.point().is_some_and(|point| record.lifted.contains(&point));
         let ply = Ply {
@@ -198,7 +201,7 @@ impl Repetitions {
         found
     }
 
-    /// Who created position `index`; of the first one, who would have had to.
+    /// Returns the side that created position `index`. For the first position it is the opponent of the side to move.
     fn creator(&self, index: usize) -> Option<Color> {
         match index.checked_sub(1) {
             None => self.start_to_move.map(Color::opponent),
@@ -210,7 +213,7 @@ impl Repetitions {
         index.checked_sub(1).and_then(|ply| self.plies.get(ply)).is_some_and(|ply| ply.mv != Move::Pass)
     }
 
-    /// The repetition that the latest ply makes, if the position it has led to is known.
+    /// Returns the repetition that the latest ply forms, if the position after it has occurred before.
     fn find(&self, key: Key, mover: Color) -> Option<Repetition> {
         let mut forbidden = Forbidden { positional: false, situational: false, natural_situational: false };
         let mut length = None;

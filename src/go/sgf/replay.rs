@@ -1,4 +1,4 @@
-//! A record's main line on the board.
+//! Replay of a record's main line on the board.
 
 use super::{Node, Record, RecordedMove, SgfError, SgfErrorKind};
 use crate::board::{Board, ByColor, Cell, Color, Point, PointMap, SetupError};
@@ -6,52 +6,52 @@ use crate::game::{Game, IllegalMove};
 use crate::handicap::fixed_handicap;
 use crate::rules::Rules;
 
-/// How to take moves that the rules forbid.
+/// Treatment of moves that the rules forbid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Strictness {
-    /// As [`Game::play_tolerant`]; the replay ends with a warning before a move that cannot be played at all.
+    /// As in [`Game::play_tolerant`]. The replay ends with a warning before a move that cannot be played at all.
     #[default]
     Tolerant,
-    /// The first such move is an error, and so is everything else that would be a warning.
+    /// The first forbidden move is an error, as is everything else that would be a warning.
     Strict,
 }
 
-/// What a replay reached.
+/// Result of a replay.
 #[derive(Clone, Debug)]
 pub struct Replayed {
     /// The game.
     pub game: Game,
-    /// What went wrong; the game ends early if the last one is an unplayable move.
+    /// Faults of the record. If the last one is an unplayable move, the game ends there.
     pub warnings: Vec<SgfError>,
-    /// Where in the text the replay ended: what stands behind it was not looked at. The length of the longest file if it
-    /// went to the end.
+    /// Byte offset in the text of the move before which `up_to` stopped the replay. The text after it was not examined.
+    /// `usize::MAX` if `up_to` did not stop it.
     pub end: usize,
 }
 
-/// What a replay does at a step, with the number of the node.
+/// Step of a replay, with the number of its node.
 #[derive(Clone, Copy, Debug)]
 pub enum Step<'r> {
-    /// Comes to the root, changes the position, or the turn. After a change of the position, and before the first
-    /// move, the game has no moves.
+    /// The root is reached, or the position or the side to move changes. After a change of the position, and before the
+    /// first move, the game has no moves.
     Position {
-        /// The node.
+        /// Number of the node.
         node: usize,
     },
-    /// Plays a move.
+    /// A move is played.
     Move {
-        /// The node.
+        /// Number of the node.
         node: usize,
-        /// Counted from 1 through the whole record.
+        /// Number of the move, counted from 1 through the whole record.
         number: usize,
-        /// The move, and where it stands.
+        /// The move and its offset in the text.
         recorded: &'r RecordedMove,
-        /// What a strict reading of the rules objects to.
+        /// Reason why the rules forbid the move, if they do.
         objection: Option<IllegalMove>,
     },
 }
 
 impl Step<'_> {
-    /// The number of the node.
+    /// Number of the node.
     pub fn node(&self) -> usize {
         match *self {
             Step::Position { node } | Step::Move { node, .. } => node,
@@ -60,27 +60,28 @@ impl Step<'_> {
 }
 
 impl Record {
-    /// The game of the main line, whatever the rules think of its moves: [`Record::replay`] without warnings.
+    /// Returns the game of the main line, regardless of which moves the rules forbid: [`Record::replay`] without
+    /// warnings.
     ///
     /// # Errors
-    /// None today; a record that was parsed always leads to a game.
+    /// Returns no error at present. A record that was parsed always yields a game.
     pub fn game(&self, rules: Rules, default_komi: f32, up_to: Option<usize>) -> Result<Game, SgfError> {
         Ok(self.replay(rules, default_komi, up_to, Strictness::Tolerant)?.game)
     }
 
-    /// Plays the main line. With `up_to`, as GTP's `loadsgf` has it, only up to the position *before* that move,
-    /// counted from 1, and it is then that move's player who is on turn; a number behind the end of the game
-    /// means the end.
+    /// Plays the main line. With `up_to`, as in GTP's `loadsgf`, it is played only up to the position *before* that
+    /// move, counted from 1, and the side of that move is then to move. A number beyond the end of the game means the
+    /// end.
     ///
-    /// Set-up starts the game anew from the changed position, with prisoners kept. A handicap without stones
-    /// gets the fixed ones if White makes the first move.
+    /// Set-up restarts the game from the changed position and keeps the prisoners. A handicap without stones gets the
+    /// fixed stones if White makes the first move.
     ///
-    /// Where the root sets up two or more stones, all Black's, and neither `HA` nor `PL` says otherwise, they are a
-    /// handicap, and White moves first. That is how the analysis engine takes `initialStones`. `PL` and the colour of the
-    /// first move win over it.
+    /// If the root sets up two or more stones, all of them Black's, and neither `HA` nor `PL` says otherwise, they are
+    /// a handicap, and White moves first. The analysis engine treats `initialStones` in the same way. `PL` and the
+    /// colour of the first move take precedence over this rule.
     ///
     /// # Errors
-    /// With [`Strictness::Strict`] the first thing that is wrong.
+    /// With [`Strictness::Strict`], returns the first fault.
     pub fn replay(
         &self,
         rules: Rules,
@@ -91,11 +92,12 @@ impl Record {
         self.replay_observed(rules, default_komi, up_to, strictness, |_, _| {})
     }
 
-    /// As [`Record::replay`], and shows every position on the way: after the set-up of a node and its turn, if it
-    /// has any, and after every move, with the number of the node. The root is always shown before its moves.
+    /// Plays the main line as [`Record::replay`] does, and calls `watch` with every position and the number of its
+    /// node: after the set-up and `PL` of a node, if it has any, and after every move. The root is always shown before
+    /// its moves.
     ///
     /// # Errors
-    /// As [`Record::replay`].
+    /// With [`Strictness::Strict`], returns the first fault.
     pub fn replay_watched(
         &self,
         rules: Rules,
@@ -107,10 +109,10 @@ impl Record {
         self.replay_observed(rules, default_komi, up_to, strictness, |step, game| watch(step.node(), game))
     }
 
-    /// As [`Record::replay_watched`], and says what each step was.
+    /// Plays the main line as [`Record::replay_watched`] does, and describes each step to `observe`.
     ///
     /// # Errors
-    /// As [`Record::replay`].
+    /// With [`Strictness::Strict`], returns the first fault.
     pub fn replay_observed(
         &self,
         rules: Rules,
@@ -122,7 +124,7 @@ impl Record {
         self.replay_each(rules, default_komi, up_to, strictness, &mut observe)
     }
 
-    /// [`Record::replay_observed`] for any observer, compiled once and in this crate.
+    /// Implements [`Record::replay_observed`] for any observer, so that it is compiled once and in this crate.
     fn replay_each(
         &self,
         rules: Rules,
@@ -157,7 +159,7 @@ impl Record {
             let is_done = index == 0 && has_handicap;
             if !node.setup.is_empty() && !is_done {
                 game = set_up(&game, node, &mut warn)?;
-                // Without any stone it is none, whatever the record says.
+                // A position without stones has no handicap, whatever the record says.
                 let stones = self.implied_handicap(game.board());
                 if index == 0 && stones >= 2 {
                     game.set_handicap(stones);
@@ -202,7 +204,7 @@ impl Record {
         Ok(Replayed { game, warnings, end })
     }
 
-    /// The handicap of a position that the root sets up, 0 if it has none.
+    /// Returns the handicap of a position that the root sets up, or 0 if it has none.
     fn implied_handicap(&self, board: &Board) -> u32 {
         let stones = board.stone_count() as u32;
         match self.handicap {
@@ -217,8 +219,8 @@ impl Record {
         }
     }
 
-    /// The game after the handicap stones, if the record has any: those set up in the root, if their number is
-    /// the handicap's, or fixed ones.
+    /// Returns the game with handicap stones, if the record has any: those set up in the root if their number equals
+    /// the handicap, or the fixed ones.
     fn with_handicap(
         &self,
         game: &Game,
@@ -226,7 +228,7 @@ impl Record {
     ) -> Result<Option<Game>, SgfError> {
         let Some(root) = self.nodes.first().filter(|_| self.handicap > 0) else { return Ok(None) };
         if !root.setup.is_empty() && self.prisoners != ByColor::default() {
-            // A position from the middle of a game, whose prisoners count.
+            // The position is from the middle of a game, so its prisoners count.
             return Ok(None);
         }
         if !root.setup.is_empty() {
@@ -235,7 +237,7 @@ impl Record {
                 && stones.len() == self.handicap as usize;
             return Ok(if is_handicap { game.with_handicap(&stones).ok() } else { None });
         }
-        // Before the first move nothing may be set up elsewhere either.
+        // No other node may set up stones before the first move.
         let first = self.nodes.iter().find(|node| !node.moves.is_empty() || !node.setup.is_empty());
         let white_begins = first.is_none_or(|node| {
             node.setup.is_empty() && node.moves.first().is_some_and(|mv| mv.color == Color::White)
@@ -253,7 +255,7 @@ impl Record {
     }
 }
 
-/// A new game from the position that a node's set-up makes of the present one.
+/// Returns a new game from the current position changed by a node's set-up.
 fn set_up(
     game: &Game,
     node: &Node,

@@ -1,9 +1,9 @@
-//! The value of `RU` as people and servers write it: in several languages, abbreviated, with words around it.
+//! Parsing of `RU` as people and servers write it: in several languages, abbreviated, with additional words.
 
 use super::values::half_width;
 use crate::rules::{Preset, Rules};
 
-/// Words that say nothing of which rules are meant.
+/// Words that do not identify the rules.
 const FILLERS: &[&str] = &[
     "rule",
     "rules",
@@ -36,7 +36,7 @@ const FILLERS: &[&str] = &[
     "го",
 ];
 
-/// Words that say nothing about the rules, in languages without blanks between words.
+/// Words that do not identify the rules, in languages without blanks between words.
 const FILLERS_INSIDE: &[&str] = &[
     "ルール",
     "规则集",
@@ -67,7 +67,7 @@ const FILLERS_INSIDE: &[&str] = &[
     "協會",
 ];
 
-/// A rule set, and the words that name it. Of two that occur together the first row counts, if the second says less.
+/// Rule sets and the words that name them.
 const WORDS: &[(&str, &[&str])] = &[
     ("aga-button", &["agabutton", "button", "buttongo"]),
     ("chinese-kgs", &["chinesekgs", "kgschinese", "chineseogs", "ogschinese"]),
@@ -212,15 +212,16 @@ const WORDS: &[(&str, &[&str])] = &[
     ("japanese", &["territory", "territorial", "territoire", "地"]),
 ];
 
-/// The last rows name a way of counting, which many rule sets share: beside the name of one they say nothing.
+/// Number of rows at the end that name a way of counting, which several rule sets share. They are ignored if a rule set
+/// is named as well.
 const COUNTING: usize = 2;
 
-/// The rules that a name or a code stands for.
+/// Returns the rules that a name or a code stands for.
 pub(super) fn rules(text: &str) -> Option<Rules> {
     preset(text).map(|preset| preset.rules).or_else(|| Rules::parse(text))
 }
 
-/// The named rule set that a name stands for.
+/// Returns the named rule set that a name stands for.
 pub(super) fn preset(text: &str) -> Option<&'static Preset> {
     if let Some(preset) = Rules::preset(text) {
         return Some(preset);
@@ -233,7 +234,7 @@ pub(super) fn preset(text: &str) -> Option<&'static Preset> {
     Rules::preset(&whole).or_else(|| named(&[&whole])).or_else(|| named(&words))
 }
 
-/// The one rule set that the words name.
+/// Returns the rule set that the words name, if they name exactly one.
 fn named(words: &[&str]) -> Option<&'static Preset> {
     let rows = |rows: &[(&'static str, &[&str])]| {
         let is_named =
@@ -257,7 +258,7 @@ fn named(words: &[&str]) -> Option<&'static Preset> {
     }
 }
 
-/// Does a word say this name? In texts without blanks between words a name stands among others.
+/// Whether a word contains this name. In texts without blanks between words, a name may be part of a longer word.
 fn is_name_in(name: &str, word: &str) -> bool {
     let is_without_blanks = name.chars().count() >= 2 && name.chars().all(|letter| letter >= '\u{3000}');
     word == name || is_without_blanks && word.contains(name)

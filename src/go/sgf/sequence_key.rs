@@ -1,20 +1,20 @@
-//! A key for a whole game: equal for games with the same positions to begin with and the same moves, and, in its
-//! canonical form, for games that differ by a turned or mirrored board only.
+//! Keys of whole games. The plain key is equal for games with the same initial positions and the same moves. The
+//! canonical key is also equal for games that differ only by a rotation or reflection of the board.
 
 use crate::board::{Board, Color, Key, Move, Symmetry};
 use smallvec::SmallVec;
 
-/// Any odd number makes the key depend on the order of moves; this one is 2^128 divided by the golden ratio.
+/// Factor that makes the key depend on the order of moves: 2^128 divided by the golden ratio. Any odd number would do.
 const FACTOR: u128 = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835;
 
-/// The keys of a game under all symmetries of its board, kept up to date move by move.
+/// Keys of a game under all symmetries of its board, updated move by move.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SequenceKey {
     keys: SmallVec<[Key; 8]>,
 }
 
 impl SequenceKey {
-    /// A game begins at a position, or goes on from one that was set up.
+    /// Records a start position, or a position that was set up during a game.
     pub fn start(&mut self, board: &Board, to_move: Color) {
         let side = board.zobrist().side(to_move);
         for (index, position) in board.symmetric_keys().enumerate() {
@@ -25,7 +25,7 @@ impl SequenceKey {
         }
     }
 
-    /// A move was made on a board of this kind.
+    /// Records a move on a board of this size.
     pub fn played(&mut self, board: &Board, color: Color, mv: Move) {
         let (size, zobrist) = (board.size(), board.zobrist());
         for (key, symmetry) in self.keys.iter_mut().zip(Symmetry::of(size)) {
@@ -37,12 +37,12 @@ impl SequenceKey {
         }
     }
 
-    /// Equal for the same moves.
+    /// Key that is equal for the same moves.
     pub fn plain(&self) -> Key {
         self.keys.first().copied().unwrap_or_default()
     }
 
-    /// Equal for the same moves on a board turned or mirrored.
+    /// Key that is equal for the same moves on a rotated or reflected board.
     pub fn canonical(&self) -> Key {
         self.keys.iter().min().copied().unwrap_or_default()
     }

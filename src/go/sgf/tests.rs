@@ -82,7 +82,7 @@ fn facts() {
     assert_eq!(game.black.as_deref(), Some("a]b"));
     assert_eq!(game.white.as_deref(), Some("two lines"));
     assert_eq!(game.result.as_deref(), Some("W+R"));
-    // White space but for line ends is a space, behind a backslash, too; escaped line ends are nothing.
+    // White space except line ends becomes a blank, also after a backslash. Escaped line ends are removed.
     for (text, name, comment) in [
         ("a\\\tb", "a b", "a b"),
         ("a\tb\u{b}c\u{c}d", "a b c d", "a b c d"),
@@ -121,7 +121,7 @@ fn places_in_converted_text_lead_back_to_the_file() {
     assert_eq!(place(b"(;CA[Shift_JIS]PB[\x83\x5c\x83\x5c]B[aa])"), 25);
     assert_eq!(place(b"(;CA[windows-1251]PB[\xcf\xcf]B[aa])"), 26);
     let utf16: Vec<u8> = "\u{feff}(;PB[\u{e9}]B[aa])".encode_utf16().flat_map(u16::to_le_bytes).collect();
-    // The second half of the character, of two bytes, completes it.
+    // The second byte of the two-byte character completes it.
     assert_eq!(place(&utf16), 2 + 2 * 9 + 1);
     assert_eq!(source_offset(b"(;CA[GBK])", 99), 10);
 }
@@ -195,7 +195,7 @@ fn set_up() {
     assert_eq!(drawing("(;SZ[3]AB[aa:cb]AE[bb]AW[bc])"), "X X X\nX . X\n. O .\n");
     assert_eq!(drawing("(;SZ[3]AB[cb:aa])"), "X X X\nX X X\n. . .\n", "corners in any order");
     assert_eq!(drawing("(;SZ[3]AB[aa]AW[aa])"), "O . .\n. . .\n. . .\n");
-    // Nothing is captured by set-up; stones without liberties are left out.
+    // Set-up captures nothing. Stones without liberties are omitted.
     assert_eq!(drawing("(;SZ[3]AB[aa]AW[ab][ba])"), ". O .\nO . .\n. . .\n");
     assert_eq!(drawing("(;SZ[2]AB[aa:bb])"), ". .\n. .\n");
     let game = replayed("(;SZ[3];B[ab];W[aa];B[ba];AW[cc];PL[W])");
@@ -227,7 +227,7 @@ fn handicap() {
     assert_eq!((more.board().stone_count(), more.to_move()), (3, Color::White));
 }
 
-/// Reads every record below `../shared/gnugo-suites`, if it is there.
+/// Reads every record below `../shared/gnugo-suites`, if that folder exists.
 #[test]
 #[allow(clippy::print_stderr)]
 fn every_record_of_the_suites_is_read() {
@@ -257,7 +257,7 @@ fn every_record_of_the_suites_is_read() {
     assert_eq!(whole, files, "records read without a warning");
 }
 
-/// A game of random legal moves, with passes and moves of the same colour in a row.
+/// Returns a game of random legal moves, with passes and consecutive moves of the same colour.
 fn random_game(seed: u64) -> Game {
     let mut rng = Rng::new(seed);
     let size = BoardSize::new(1 + rng.below(25) as usize, 1 + rng.below(25) as usize).unwrap();
@@ -307,7 +307,7 @@ proptest! {
     #[test]
     fn a_written_position_is_read_back(seed in any::<u64>()) {
         let played = random_game(seed);
-        // Files do not say where simple ko forbids a move.
+        // Files do not record where simple ko forbids a move.
         let board = Board::from_stones(played.size(), played.board().stones()).unwrap();
         let game = Game::from_board(board, played.to_move(), played.rules(), 0.5);
         let read = Record::parse(write(&game, &Meta::default()).as_bytes()).unwrap();
@@ -344,7 +344,7 @@ proptest! {
     }
 }
 
-/// The nodes in the order of the file: depth, properties.
+/// Returns the depth and the properties of each node, in the order of the file.
 fn outline(tree: &Tree) -> Vec<(usize, Vec<Property>)> {
     let mut found = Vec::new();
     let mut todo = vec![(0, tree.root())];
@@ -364,7 +364,7 @@ fn trees_as_text() {
     let rows = [
         ("(;SZ[3])", "(;SZ[3]CA[UTF-8])\n"),
         ("(;SZ[3];B[aa](;W[bb];B[cc])(;W[cc]))", "(;SZ[3]CA[UTF-8]\n;B[aa]\n(;W[bb];B[cc])\n(;W[cc]))\n"),
-        // Names without their small letters, properties given twice, unknown and empty ones, escapes as they were.
+        // Names without their small letters, repeated, unknown and empty properties, unchanged escapes.
         ("(GaMe[1]SZ[3]GM[1]KGSDE[]LB[aa:a\\:b];)", "(;GM[1][1]SZ[3]KGSDE[]LB[aa:a\\:b]CA[UTF-8]\n;)\n"),
         ("(;SZ[3]C[half \\", "(;SZ[3]C[half ]CA[UTF-8])\n"),
         ("(;SZ[3];B[aa]()((;W[bb]C[x])D[y](;W[cc])))", "(;SZ[3]CA[UTF-8]\n;B[aa]\n(;W[bb]C[x])\n(;W[cc]))\n"),
@@ -484,7 +484,7 @@ proptest! {
         let read = Tree::parse(written.as_bytes()).unwrap();
         prop_assert_eq!(outline(&read), outline(&tree));
         prop_assert_eq!(read.size(), size);
-        // What is read as a record agrees, and the text of a comment is what was meant.
+        // The record agrees with the tree, and comments survive the round trip.
         let record = Record::parse(written.as_bytes()).unwrap();
         let line = tree.main_line();
         prop_assert_eq!(record.nodes.len(), line.len());

@@ -1,11 +1,11 @@
-//! A whole record as a tree: every node, variation and property, known or not.
+//! A whole record as a tree, with every node, variation and property, whether known or not.
 //!
-//! [`Record`](super::Record) is what an engine wants to know of a file; a tree is what a program wants to keep of
-//! it, or to write. The nodes lie in one vector and know their children by number, so that no depth of variations
-//! and no length of a line is too much for the stack.
+//! A [`Record`](super::Record) contains what an engine needs from a file. A tree contains what a program must preserve
+//! or write. The nodes are stored in one vector and refer to their children by index, so that neither deep variations
+//! nor long lines overflow the stack.
 //!
-//! A value is kept as it stands between its brackets, escapes included: what is not understood here goes out as
-//! it came in. Methods that take or give text add and remove the escapes.
+//! A value is stored as it is written between its brackets, including escapes, so unknown properties are written back
+//! unchanged. Methods that take or return text add and remove the escapes.
 
 use super::lexer::{Scanner, Token, decode, first_tree, text};
 use super::values::{parse_move, vertex};
@@ -13,10 +13,10 @@ use super::{SgfError, SgfErrorKind, charset, find_size};
 use crate::board::{BoardSize, Color, Move, Point};
 use std::borrow::Cow;
 
-/// Nodes, properties and values together that a file may have.
+/// Maximum number of nodes, properties and values in a file, in total.
 const MAX_ITEMS: usize = 1 << 21;
 
-/// A node's number in its tree.
+/// Index of a node in its tree.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct NodeId(u32);
 
@@ -26,16 +26,16 @@ impl NodeId {
     }
 }
 
-/// A property: a name of capital letters, and values.
+/// A property: a name in capital letters, and its values.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Property {
-    /// As `B` or `LB`.
+    /// Name, such as `B` or `LB`.
     pub name: Cow<'static, str>,
-    /// What stands between the brackets, with its escapes.
+    /// Values as written between the brackets, including escapes.
     pub values: Vec<String>,
 }
 
-/// A node: properties, each name once, and the nodes behind it.
+/// A node: its properties, each name once, and its children.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct TreeNode {
     properties: Vec<Property>,
@@ -43,27 +43,27 @@ pub struct TreeNode {
 }
 
 impl TreeNode {
-    /// The properties in their order.
+    /// Properties in their order.
     pub fn properties(&self) -> &[Property] {
         &self.properties
     }
 
-    /// The nodes behind this one; the first goes on with the main line.
+    /// Children of the node. The first one continues the main line.
     pub fn children(&self) -> &[NodeId] {
         &self.children
     }
 
-    /// The values of a property, none if the node does not have it.
+    /// Values of a property. Empty if the node does not have it.
     pub fn values(&self, name: &str) -> &[String] {
         self.properties.iter().find(|property| property.name == name).map_or(&[], |found| &found.values)
     }
 
-    /// Has the node this property, even without a value?
+    /// Whether the node has this property, even without a value.
     pub fn has(&self, name: &str) -> bool {
         self.properties.iter().any(|property| property.name == name)
     }
 
-    /// The first text of a property, lines kept, without escapes; `None` if there is none.
+    /// First non-empty text of a property, without escapes and with line ends preserved, or `None`.
     pub fn text(&self, name: &str) -> Option<String> {
         self.values(name).iter().map(|value| text(value.as_bytes(), true)).find(|text| !text.is_empty())
     }
@@ -82,7 +82,7 @@ impl TreeNode {
     }
 }
 
-/// A mark on a point. A point carries one of them at most.
+/// Mark on a point. A point carries at most one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mark {
     /// `TR`
@@ -103,7 +103,7 @@ impl Mark {
     }
 }
 
-/// What a comment thinks of a move. A move carries one of them at most.
+/// Annotation of a move. A move carries at most one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Judgement {
     /// `BM`
@@ -120,7 +120,7 @@ pub enum Judgement {
     VeryGood,
 }
 
-/// What a comment thinks of a position. A position carries one of them at most.
+/// Annotation of a position. A position carries at most one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outlook {
     /// `DM`
@@ -145,19 +145,19 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// A root without properties, for a board of this size.
+    /// Creates a tree whose root has no properties, for a board of this size.
     pub(super) fn bare(size: BoardSize) -> Tree {
         Tree { size, nodes: vec![TreeNode::default()] }
     }
 
-    /// Reads the first game in a file with everything in it, as tolerantly as [`Record`](super::Record) does: a
-    /// property that a node has twice becomes one, brackets and letters without sense are passed over.
+    /// Reads the complete first game in a file, as tolerantly as [`Record`](super::Record) does. A repeated property of
+    /// a node becomes one property. Meaningless brackets and letters are skipped.
     ///
-    /// The main line has the nodes that [`Record`](super::Record) has, in the same order. All text is converted to
-    /// UTF-8, and `CA` says so.
+    /// The main line has the same nodes in the same order as that of [`Record`](super::Record). All text is converted
+    /// to UTF-8, and `CA` is set accordingly.
     ///
     /// # Errors
-    /// If there is no game, no sensible size, or more than a record can need.
+    /// Returns an error if the file contains no game or no valid size, or if it is too large for a record.
     pub fn parse(bytes: &[u8]) -> Result<Tree, SgfError> {
         let decoded = charset::read(bytes);
         let bytes = &*decoded.bytes;
@@ -165,7 +165,7 @@ impl Tree {
         let (size, _) = find_size(bytes, start)?;
         let mut tree = Tree { size, nodes: Vec::new() };
         let mut scanner = Scanner::new(bytes, start);
-        // The node in front of the next one, and those to return to at a `)`.
+        // Parent of the next node, and the nodes to return to at a `)`.
         let mut current: Option<NodeId> = None;
         let mut branches = Vec::new();
         let mut name: Option<Cow<'static, str>> = None;
@@ -193,7 +193,7 @@ impl Tree {
                 }
                 Token::Name(_, at) => {
                     if current.is_none() {
-                        // A file that forgot the first `;`.
+                        // The file lacks the first `;`.
                         current = Some(tree.push(None));
                     }
                     let letters = bytes.get(at..scanner.at).unwrap_or_default();
@@ -209,12 +209,13 @@ impl Tree {
                 Token::Value(value) => {
                     let Some((id, name)) = current.zip(name.clone()) else { continue };
                     if !tree.node(id).children.is_empty() {
-                        // Behind a variation there are no properties.
+                        // Properties after a variation are invalid.
                         continue;
                     }
                     let mut raw = decode(value.bytes).into_owned();
                     if raw.bytes().rev().take_while(|&byte| byte == b'\\').count() % 2 == 1 {
-                        // The file ended within an escape, which must not swallow a bracket that is written.
+                        // The file ended within an escape, which must not escape the bracket that is written after the
+                        // value.
                         raw.pop();
                     }
                     tree.nodes[id.index()].slot(name).push(raw);
@@ -228,12 +229,12 @@ impl Tree {
         Ok(tree)
     }
 
-    /// Columns and rows.
+    /// Board size.
     pub fn size(&self) -> BoardSize {
         self.size
     }
 
-    /// The first node.
+    /// First node.
     pub fn root(&self) -> NodeId {
         NodeId(0)
     }
@@ -243,15 +244,15 @@ impl Tree {
         self.nodes.len()
     }
 
-    /// A node.
+    /// Returns a node.
     ///
     /// # Panics
-    /// If the number is of another, larger tree.
+    /// Panics if the index is beyond the nodes of this tree.
     pub fn node(&self, id: NodeId) -> &TreeNode {
         &self.nodes[id.index()]
     }
 
-    /// The first node, its first child, and so on to the end.
+    /// Returns the nodes of the main line: the root, its first child, and so on to the end.
     pub fn main_line(&self) -> Vec<NodeId> {
         let mut line = vec![self.root()];
         while let Some(&next) = line.last().and_then(|&last| self.node(last).children.first()) {
@@ -260,7 +261,7 @@ impl Tree {
         line
     }
 
-    /// A new node behind `parent`: the main line if it is the first, a variation otherwise.
+    /// Adds a node as a child of `parent`. The first child continues the main line, the others are variations.
     pub fn add(&mut self, parent: NodeId) -> NodeId {
         self.push(Some(parent))
     }
@@ -274,28 +275,28 @@ impl Tree {
         id
     }
 
-    /// Takes a variation away, with everything behind it. Its nodes keep their numbers, but nothing leads to them.
+    /// Removes a variation with all its nodes. The nodes keep their indices but are no longer reachable.
     pub fn remove_child(&mut self, parent: NodeId, child: NodeId) {
         self.nodes[parent.index()].children.retain(|&other| other != child);
     }
 
-    /// The move of a node, Black's if it has both.
+    /// Returns the move of a node, Black's if it has both.
     pub fn played(&self, id: NodeId) -> Option<Move> {
         let node = self.node(id);
         let value = node.values("B").first().or_else(|| node.values("W").first())?;
         parse_move(self.size, value.as_bytes())
     }
 
-    /// A node to write to.
+    /// Returns a node for writing.
     ///
     /// # Panics
-    /// If the number is of another, larger tree.
+    /// Panics if the index is beyond the nodes of this tree.
     pub fn at(&mut self, id: NodeId) -> NodeMut<'_> {
         NodeMut { size: self.size, node: &mut self.nodes[id.index()] }
     }
 }
 
-/// A node being written. Every method may be followed by the next: `tree.at(id).play(color, mv).comment("…")`.
+/// A node for writing. The methods can be chained: `tree.at(id).play(color, mv).comment("…")`.
 #[derive(Debug)]
 pub struct NodeMut<'a> {
     size: BoardSize,
@@ -303,7 +304,7 @@ pub struct NodeMut<'a> {
 }
 
 impl NodeMut<'_> {
-    /// Gives a property this value alone, with escapes as they have to be; none removes it.
+    /// Sets a property to this single value, which must be escaped already. `None` removes the property.
     fn set(self, name: &'static str, value: Option<String>) -> Self {
         match value {
             Some(value) => *self.node.slot(Cow::Borrowed(name)) = vec![value],
@@ -320,13 +321,13 @@ impl NodeMut<'_> {
         self
     }
 
-    /// Takes a property away.
+    /// Removes a property.
     pub fn remove(self, name: &str) -> Self {
         self.node.remove(name);
         self
     }
 
-    /// Takes properties over from another node, instead of those of the same name.
+    /// Copies properties from another node. They replace those of the same name.
     pub fn copy(self, properties: &[Property]) -> Self {
         for Property { name, values } in properties {
             self.node.slot(name.clone()).clone_from(values);
@@ -334,44 +335,44 @@ impl NodeMut<'_> {
         self
     }
 
-    /// Text in which lines matter, as `C` has. Nothing but blanks removes the property.
+    /// Sets a text with line ends, such as `C`. Text without visible characters removes the property.
     pub fn text(self, name: &'static str, text: &str) -> Self {
         self.set(name, escaped(text, true, false))
     }
 
-    /// Text on one line, as names have. Nothing but blanks removes the property.
+    /// Sets a text of one line, such as a name. Text without visible characters removes the property.
     pub fn line(self, name: &'static str, text: &str) -> Self {
         self.set(name, escaped(text, false, false))
     }
 
-    /// A number; none that is not finite.
+    /// Sets a number. A number that is not finite removes the property.
     pub fn number(self, name: &'static str, number: impl Into<f64> + ToString + Copy) -> Self {
         let is_finite: bool = number.into().is_finite();
         self.set(name, is_finite.then(|| number.to_string()))
     }
 
-    /// `C`, instead of an earlier one.
+    /// Sets `C`, the comment.
     pub fn comment(self, text: &str) -> Self {
         self.text("C", text)
     }
 
-    /// `N`, the name of the node.
+    /// Sets `N`, the name of the node.
     pub fn name(self, name: &str) -> Self {
         self.line("N", name)
     }
 
-    /// `B` or `W`.
+    /// Sets the move, `B` or `W`.
     pub fn play(self, color: Color, mv: Move) -> Self {
         let value = mv.point().map(|point| vertex(self.size, point)).unwrap_or_default();
         self.set(letter(color), Some(value))
     }
 
-    /// `PL`: whose turn it is.
+    /// Sets `PL`, the side to move.
     pub fn to_move(self, color: Color) -> Self {
         self.set("PL", Some(letter(color).to_owned()))
     }
 
-    /// `AB`, `AW` or `AE`: a stone is set, or a point emptied.
+    /// Adds a point to `AB`, `AW` or `AE`: sets a stone or empties a point.
     pub fn set_up(self, point: Point, stone: Option<Color>) -> Self {
         let value = vertex(self.size, point);
         let name = match stone {
@@ -382,14 +383,14 @@ impl NodeMut<'_> {
         self.add(name, value)
     }
 
-    /// A mark, instead of another one on the point.
+    /// Sets a mark on a point, replacing any other mark there.
     pub fn mark(self, point: Point, mark: Mark) -> Self {
         let value = vertex(self.size, point);
         let others = Mark::NAMES.into_iter().filter(|&name| name != mark.name());
         others.fold(self, |node, name| node.without(name, &value)).add(mark.name(), value)
     }
 
-    /// Takes a mark away.
+    /// Removes a mark.
     pub fn unmark(self, point: Point, mark: Mark) -> Self {
         let value = vertex(self.size, point);
         self.without(mark.name(), &value)
@@ -406,7 +407,7 @@ impl NodeMut<'_> {
         self
     }
 
-    /// `LB`: a short text on a point, instead of another one there.
+    /// Sets `LB`, a short text on a point, replacing any other text there.
     pub fn label(self, point: Point, text: &str) -> Self {
         let value = vertex(self.size, point);
         self.node.slot(Cow::Borrowed("LB")).retain(|other| !other.starts_with(&format!("{value}:")));
@@ -417,19 +418,19 @@ impl NodeMut<'_> {
         }
     }
 
-    /// `BL` or `WL`, and `OB` or `OW`: the seconds that a player has left after the move, and in overtime the
-    /// stones or periods.
+    /// Sets `BL` or `WL`, the time left for a player after the move in seconds, and `OB` or `OW`, the stones or periods
+    /// left in overtime.
     pub fn time_left(self, color: Color, seconds: f64, stones_or_periods: Option<u32>) -> Self {
         let (time, stones) = match color {
             Color::Black => ("BL", "OB"),
             Color::White => ("WL", "OW"),
         };
         let stones_or_periods = stones_or_periods.map(|count| count.to_string());
-        // Milliseconds are what clocks are worth.
+        // Clocks are precise to milliseconds.
         self.number(time, (seconds * 1000.0).round() / 1000.0).set(stones, stones_or_periods)
     }
 
-    /// `BM`, `DO`, `IT` or `TE`, instead of another one.
+    /// Sets `BM`, `DO`, `IT` or `TE`, replacing any other of these.
     pub fn judge(self, judgement: Judgement) -> Self {
         let (name, value) = match judgement {
             Judgement::Bad => ("BM", "1"),
@@ -443,7 +444,7 @@ impl NodeMut<'_> {
         one.set(name, Some(value.to_owned()))
     }
 
-    /// `DM`, `GB`, `GW` or `UC`, instead of another one.
+    /// Sets `DM`, `GB`, `GW` or `UC`, replacing any other of these.
     pub fn outlook(self, outlook: Outlook) -> Self {
         let (name, value) = match outlook {
             Outlook::Even => ("DM", "1"),
@@ -457,18 +458,18 @@ impl NodeMut<'_> {
         one.set(name, Some(value.to_owned()))
     }
 
-    /// `HO`: a place to look at. `2` says: more so.
+    /// Sets `HO`, which marks a position of interest. An emphasis of 2 or more is written as `2`.
     pub fn hotspot(self, emphasis: u8) -> Self {
         self.set("HO", Some(if emphasis >= 2 { "2" } else { "1" }.to_owned()))
     }
 
-    /// `V`: an estimate of the score in points, positive for Black.
+    /// Sets `V`, an estimate of the score in points, positive for Black.
     pub fn value(self, points: f64) -> Self {
         self.number("V", points)
     }
 }
 
-/// The letter of a colour, which is also the name of the property of its moves.
+/// Letter of a colour, which is also the name of the property of its moves.
 pub(super) fn letter(color: Color) -> &'static str {
     match color {
         Color::Black => "B",
@@ -476,7 +477,7 @@ pub(super) fn letter(color: Color) -> &'static str {
     }
 }
 
-/// Text with escapes, without control characters; `None` if nothing is left to see.
+/// Returns the text with escapes and without control characters, or `None` if no visible text remains.
 fn escaped(text: &str, lines: bool, colons: bool) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     for character in text.replace("\r\n", "\n").trim().chars() {

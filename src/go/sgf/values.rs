@@ -1,11 +1,11 @@
-//! Values to types: points, moves, colours, sizes, numbers.
+//! Parsing of property values: points, moves, colours, sizes, numbers.
 
 use super::SgfErrorKind;
 use super::lexer::{Value, decode};
 use crate::board::{BoardSize, ByColor, Color, Move, Point};
 use std::str::FromStr;
 
-/// A coordinate: `a` to `z`, then `A` to `Z`.
+/// Parses a coordinate: `a` to `z` stand for 0 to 25, `A` to `Z` for 26 to 51.
 pub(super) fn coordinate(byte: u8) -> Option<usize> {
     match byte {
         b'a'..=b'z' => Some(usize::from(byte - b'a')),
@@ -14,7 +14,7 @@ pub(super) fn coordinate(byte: u8) -> Option<usize> {
     }
 }
 
-/// Column and row from the upper left.
+/// Parses the column and the row from the upper left, both counted from 0.
 pub(super) fn coordinates(bytes: &[u8]) -> Option<(usize, usize)> {
     match bytes.trim_ascii() {
         &[column, row] => Some((coordinate(column)?, coordinate(row)?)),
@@ -26,14 +26,14 @@ pub(super) fn point(size: BoardSize, (column, from_top): (usize, usize)) -> Opti
     size.point(column, (size.rows() - 1).checked_sub(from_top)?)
 }
 
-/// A point as two letters, the inverse of [`coordinates`] and [`point`].
+/// Formats a point as two letters: the inverse of [`coordinates`] and [`point`].
 pub(super) fn vertex(size: BoardSize, point: Point) -> String {
     let letter = |number: usize| char::from(b'a' + number as u8);
     [letter(point.column()), letter(size.rows() - 1 - point.row())].iter().collect()
 }
 
-/// The move of a `B` or `W`. A pass is written as nothing, as `tt` where that is no point, and by some programs
-/// as the point diagonally behind the last one.
+/// Parses the move of a `B` or `W`. A pass is an empty value, `tt` if that is not a point of the board, or, in some
+/// programs, the point diagonally beyond the last one.
 pub(super) fn parse_move(size: BoardSize, bytes: &[u8]) -> Option<Move> {
     if bytes.trim_ascii().is_empty() {
         return Some(Move::Pass);
@@ -45,7 +45,7 @@ pub(super) fn parse_move(size: BoardSize, bytes: &[u8]) -> Option<Move> {
     (at == (19, 19) || at == (size.columns(), size.rows())).then_some(Move::Pass)
 }
 
-/// The points of one value of `AB`, `AW` or `AE`: a point, or two corners of a rectangle.
+/// Parses the points of one value of `AB`, `AW` or `AE`: a point, or two corners of a rectangle.
 pub(super) fn parse_points(size: BoardSize, bytes: &[u8]) -> Option<Vec<Point>> {
     let mut corners = bytes.splitn(2, |&byte| byte == b':');
     let first = coordinates(corners.next()?)?;
@@ -69,7 +69,7 @@ pub(super) fn parse_color(bytes: &[u8]) -> Option<Color> {
 
 pub(super) fn parse_size(value: Value<'_>) -> Result<BoardSize, SgfErrorKind> {
     let text: String = decode(value.bytes).chars().map(half_width).collect();
-    // Some write `19x19`.
+    // Some programs write `19x19`.
     let mut sides = text.splitn(2, [':', 'x', 'X', '×', '*']).map(|side| side.trim().parse::<u32>());
     let columns = sides.next().and_then(Result::ok).ok_or(SgfErrorKind::BadSize)?;
     let rows = match sides.next() {
@@ -82,23 +82,23 @@ pub(super) fn parse_size(value: Value<'_>) -> Result<BoardSize, SgfErrorKind> {
     BoardSize::new(columns as usize, rows as usize).ok_or(SgfErrorKind::UnsupportedSize(columns, rows))
 }
 
-/// A number that makes sense: not infinite, and not too large for its type.
+/// Parses a number. Infinite numbers and numbers that are too large for the type are rejected.
 pub(super) fn parse_number<T: FromStr + ToString>(bytes: &[u8]) -> Option<T> {
     let number: T = decode(bytes).trim().parse().ok()?;
-    // What is not finite has letters only.
+    // Only numbers that are not finite have no digits.
     number.to_string().bytes().any(|byte| byte.is_ascii_digit()).then_some(number)
 }
 
-/// Lost stones, Black's and White's: `3:2`.
+/// Parses the numbers of lost stones, Black's and White's: `3:2`.
 pub(super) fn parse_prisoners(bytes: &[u8]) -> Option<ByColor<u32>> {
     let text = decode(bytes);
     let (black, white) = text.split_once(':')?;
-    // More than any game has, and far from an overflow.
+    // The limit is more than any game has, and far from an overflow.
     let count = |text: &str| text.trim().parse().ok().filter(|&count: &u32| count <= 1 << 24);
     Some(ByColor::new(count(black)?, count(white)?))
 }
 
-/// Letters, digits and signs of ASCII that East Asian texts have in another width, as ASCII.
+/// Converts full-width letters, digits and signs of East Asian texts to ASCII.
 pub(super) fn half_width(character: char) -> char {
     match character {
         '\u{ff01}'..='\u{ff5e}' => char::from_u32(character as u32 - 0xfee0).unwrap_or(character),
@@ -107,7 +107,7 @@ pub(super) fn half_width(character: char) -> char {
     }
 }
 
-/// A whole number, in digits of any width.
+/// Parses a whole number, with digits of any width.
 pub(super) fn parse_count(bytes: &[u8]) -> Option<u32> {
     decode(bytes).chars().map(half_width).collect::<String>().trim().parse().ok()
 }

@@ -1,32 +1,33 @@
-//! Trees and games as SGF.
+//! Writing of trees and games as SGF.
 
 use super::tree::{NodeId, Property, Tree};
 use crate::board::{BoardSize, Color};
 use crate::game::{Game, Record};
 use std::fmt;
 
-/// What a written record says besides the game.
+/// Data of a written record besides the game.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Meta {
     /// Black's name.
     pub black: Option<String>,
     /// White's name.
     pub white: Option<String>,
-    /// The result, as `B+2.5`, `W+R` or `0`.
+    /// Result, such as `B+2.5`, `W+R` or `0`.
     pub result: Option<String>,
-    /// The date, as `2026-11-21`.
+    /// Date, such as `2026-11-21`.
     pub date: Option<String>,
     /// Comment on the game.
     pub comment: Option<String>,
 }
 
-/// The game as an SGF file in UTF-8 that [`Record::parse`](super::Record::parse) reads back.
+/// Returns the game as an SGF file in UTF-8 that [`Record::parse`](super::Record::parse) reads back.
 pub fn write(game: &Game, meta: &Meta) -> String {
     Tree::of_game(game, meta).to_string()
 }
 
 impl Tree {
-    /// A tree with the properties that every file of ours begins with: format, game, character set, program, size.
+    /// Creates a tree with the properties at the start of each file that Kosumi writes: format, game, character set,
+    /// program, size.
     pub fn new(size: BoardSize) -> Tree {
         let mut tree = Tree::bare(size);
         let sides = if size.is_square() {
@@ -44,13 +45,13 @@ impl Tree {
         tree
     }
 
-    /// The record of a game: the root, then a node for every move, so that move *n*, counted from 1, is node *n* of
-    /// [`Tree::main_line`]. If the turn is not the one that follows from the last move, one more node says so.
+    /// Creates the record of a game: the root, then a node for every move. Move *n*, counted from 1, is node *n* of
+    /// [`Tree::main_line`]. If the side to move does not follow from the last move, an additional node sets it.
     pub fn of_game(game: &Game, meta: &Meta) -> Tree {
         let mut tree = Tree::new(game.size());
         let root = tree.root();
         let mut node = tree.at(root).number("KM", game.komi());
-        // A handicap without any stone would be read as one of fixed points.
+        // A handicap without any stone would be read as a handicap on fixed points.
         let has_stones = game.start().stone_count() > 0;
         let has_handicap = game.handicap() > 0 && has_stones;
         if has_handicap || is_handicap_of_moves(game) {
@@ -90,24 +91,24 @@ impl Tree {
     }
 }
 
-/// Would the stones of the first position be taken for a handicap if nothing is said?
+/// Whether the stones of the first position would be read as a handicap if the record did not specify one.
 fn is_like_handicap(game: &Game) -> bool {
     let start = game.start();
     start.stone_count() >= 2 && start.stones().all(|(_, color)| color == Color::Black)
 }
 
-/// Are the first moves the handicap stones, and no more of them than those?
+/// Whether the first moves are exactly the handicap stones.
 fn is_handicap_of_moves(game: &Game) -> bool {
     let is_stone = |record: &&Record| record.color == Color::Black && record.mv.point().is_some();
     let stones = game.records().iter().take_while(is_stone).count();
     game.start().stone_count() == 0 && stones >= 2 && stones == game.handicap() as usize
 }
 
-/// A line of the file is broken before the next node once it is as long as this.
+/// Length from which a line of the file is broken before the next node, in bytes.
 const LINE_BYTES: usize = 60;
 
 impl fmt::Display for Tree {
-    /// As SGF in UTF-8.
+    /// Writes the tree as SGF in UTF-8.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         enum Todo {
             Line(NodeId),

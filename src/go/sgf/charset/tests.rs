@@ -1,11 +1,11 @@
-//! Bytes in, text and moves out.
+//! Tests of decoding: bytes to text and moves.
 
 use super::*;
 use crate::sgf::collection::{Piece, RECORD_LIMIT, Splitter};
 use crate::sgf::{Record, Tree};
 use proptest::prelude::*;
 
-/// A record with these names in a character set, and what `CA` says.
+/// Encodes a record with these names in a character set. `label` is the value of `CA`.
 fn bytes(encoding: &'static Encoding, label: Option<&str>, names: [&str; 3]) -> Vec<u8> {
     let ca = label.map_or_else(String::new, |label| format!("CA[{label}]"));
     let [black, white, event] = names.map(|name| name.replace('\\', "\\\\").replace(']', "\\]"));
@@ -15,7 +15,7 @@ fn bytes(encoding: &'static Encoding, label: Option<&str>, names: [&str; 3]) -> 
     bytes.into_owned()
 }
 
-/// Black's name, White's, a comment, and the number of moves, as both readers have them.
+/// Returns Black's name, White's name, a comment, and the number of moves. Checks that both readers agree.
 fn read_back(bytes: &[u8]) -> ([String; 3], usize, Record) {
     let record = Record::parse(bytes).unwrap();
     let name = |name: &Option<String>| name.clone().unwrap_or_default();
@@ -29,7 +29,7 @@ fn read_back(bytes: &[u8]) -> ([String; 3], usize, Record) {
     (names, count, record)
 }
 
-/// The records that a stream is cut into.
+/// Splits a stream into records.
 fn pieces(stream: &[u8], length: usize) -> Vec<Vec<u8>> {
     let mut splitter = Splitter::new(RECORD_LIMIT);
     let mut pieces = Vec::new();
@@ -93,7 +93,7 @@ fn text_is_utf_8_whatever_the_record_says() {
         let (found, _, record) = read_back(&bytes(UTF_8, label, names));
         assert_eq!((found, record.text.note(record.charset.as_deref())), (names.map(str::to_owned), None));
     }
-    // ASCII is ASCII in every set.
+    // ASCII is the same in every set.
     for label in ["GBK", "Shift_JIS", "x-unknown", "UTF-16"] {
         let (_, moves, record) = read_back(&bytes(UTF_8, Some(label), ["a", "b", "c"]));
         assert_eq!((moves, record.text.note(record.charset.as_deref())), (3, None), "{label}");
@@ -123,7 +123,7 @@ fn marks_and_damage() {
     ] {
         assert_eq!(black(&bytes), ("张三".to_owned(), format!("read as {name}")));
     }
-    // The second half of a name that a server cut off.
+    // A server cut off the second half of a name.
     let cut = [b"(;GM[1]SZ[9]PB[\xe5\xbc\xa0\xe4\xb8", &b"];B[ee];W[cc];B[gg])"[..]].concat();
     assert_eq!(
         black(&cut),
@@ -173,8 +173,8 @@ fn names_of_sets() {
     assert_eq!(named("(;XCA[GBK]CA[])"), None);
 }
 
-/// The sets that a record can be in, with a character of each whose second byte is a bracket or a backslash, if it has
-/// such ones.
+/// Character sets of records, with characters of each whose second byte is a bracket or a backslash, if the set has
+/// any.
 const SETS: [(&Encoding, &str); 9] = [
     (SHIFT_JIS, "ゼソ表能十従ャ"),
     (BIG5, "功許蓋尒育"),
@@ -190,7 +190,7 @@ const SETS: [(&Encoding, &str); 9] = [
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 400, ..Default::default() })]
 
-    /// Any text that a set can hold comes back out of a record that names the set, and its moves with it.
+    /// Text in a set survives a round trip through a record that names the set, and so do the moves.
     #[test]
     fn what_a_named_set_holds_is_read_back(
         set in prop::sample::select(SETS.to_vec()),
@@ -204,7 +204,7 @@ proptest! {
         };
         let texts = texts.each_ref().map(holds);
         let file = bytes(encoding, Some(encoding.name()), texts.each_ref().map(String::as_str));
-        // Some bytes mean the same as UTF-8, which goes before.
+        // Some byte sequences are also valid UTF-8, which takes precedence.
         prop_assume!(std::str::from_utf8(&file).is_err() || encoding == ISO_2022_JP);
         let (found, moves, record) = read_back(&file);
         prop_assert_eq!((found, moves), (texts, 3));
@@ -213,7 +213,7 @@ proptest! {
         prop_assert_eq!(pieces(&stream, length), [file.clone(), file]);
     }
 
-    /// Where a record ends does not depend on how the stream is divided, whatever it holds.
+    /// The end of a record does not depend on how the stream is divided into pushes.
     #[test]
     fn pieces_do_not_depend_on_pushes(
         parts in prop::collection::vec(

@@ -1,11 +1,11 @@
-//! The splitter against a slow, obvious one that has the whole stream at hand.
+//! Tests that compare the splitter with a slow and simple one that has access to the whole stream.
 
 use super::*;
 use crate::sgf::Record;
 use crate::sgf::lexer::opens_game;
 use proptest::prelude::*;
 
-/// A piece that owns its bytes; those of a record that is too long are left out.
+/// A piece that owns its bytes. A record that is too long has none.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Owned {
     offset: usize,
@@ -24,7 +24,7 @@ fn owned(piece: Piece<'_>) -> Owned {
     }
 }
 
-/// The stream in pushes of the given lengths, over and over.
+/// Splits the stream in pushes of the given lengths, which are repeated.
 fn split(stream: &[u8], limit: usize, lengths: &[usize]) -> Vec<Owned> {
     let mut splitter = Splitter::new(limit);
     let mut pieces = Vec::new();
@@ -42,7 +42,7 @@ fn split(stream: &[u8], limit: usize, lengths: &[usize]) -> Vec<Owned> {
     pieces
 }
 
-/// Does a line begin like a game, behind so many bytes?
+/// Whether `at` is the start of a line that begins like a game.
 fn line_begins_game(stream: &[u8], at: usize) -> bool {
     let is_blank = |byte: &u8| b" \t".contains(byte);
     let skip_blanks = |text: &'_ [u8]| text.iter().take_while(|&byte| is_blank(byte)).count();
@@ -64,7 +64,7 @@ fn line_begins_game(stream: &[u8], at: usize) -> bool {
         && end.is_some_and(|end| rest[end] == b']')
 }
 
-/// The obvious splitter, for streams without character sets.
+/// A simple splitter for streams without double-byte character sets.
 fn slow_split(stream: &[u8], limit: usize) -> Vec<Owned> {
     let mut pieces = Vec::new();
     let mut at = 0;
@@ -155,7 +155,7 @@ fn a_game_that_is_cut_off_costs_one_game() {
         let found: Vec<String> = texts(&stream).into_iter().map(|(_, text)| text).collect();
         assert_eq!(found, [closed, "(;GM[1]SZ[9];B[cc])", "(;FF[4];B[dd])"], "{stream}");
     }
-    // Variations, and comments that quote a game, begin no new one.
+    // Variations, and comments that quote a game, do not begin a new one.
     for whole in ["(;GM[1];B[aa]\n(;W[bb])\n(;W[cc]))", "(;GM[1];C[so:\n(;GM[1\\];B[aa\\])];B[bb])"] {
         assert_eq!(texts(whole), [(0, whole.to_owned())], "{whole}");
     }
@@ -163,7 +163,7 @@ fn a_game_that_is_cut_off_costs_one_game() {
 
 #[test]
 fn character_sets_with_brackets_in_them() {
-    // The second half of these characters is a backslash, a closing bracket, an opening one.
+    // The second halves of these characters are a backslash, a closing and an opening bracket.
     for (set, character) in [("Shift_JIS", b"\x83\x5c"), ("GBK", b"\x81\x5d"), ("Big5", b"\xa5\x5b")] {
         let mut stream = format!("(;CA[{set}]C[").into_bytes();
         stream.extend_from_slice(character);
@@ -208,7 +208,7 @@ fn memory_is_bounded_and_what_follows_is_found() {
     );
 }
 
-/// Bytes that look like games, and what spoils them.
+/// Generates bytes that resemble games, with faults.
 fn streams() -> impl Strategy<Value = Vec<u8>> {
     let parts = prop::sample::select(vec![
         "(",

@@ -1,4 +1,4 @@
-//! Records that cannot be followed, and what is said of them.
+//! Tests of records that cannot be followed completely, and of the messages about them.
 
 use super::*;
 use crate::board::BoardSize;
@@ -78,7 +78,7 @@ fn what_loses_nothing_is_said() {
         ),
         ("(;SZ[9] so so ;B[ee])", "\"so\" means nothing where it stands (at byte 8)"),
         (
-            // A ko, taken back at once.
+            // A ko is recaptured immediately.
             "(;SZ[5]AB[ba][ab][bc]AW[ca][db][cc][bb]PL[B];B[cb];W[bb])",
             "move 2, White B4: superko; the rules (chinese-kgs) forbid it, played all the same",
         ),
@@ -139,7 +139,7 @@ fn who_moves_first_where_stones_are_set_up() {
         let game = follow(text, None).game;
         assert_eq!((game.to_move(), game.handicap()), (to_move, handicap), "{text}");
     }
-    // Before the first move it is that of its player.
+    // At the position before the first move, the side of that move is to move.
     for (text, to_move) in [("(;SZ[9]AB[cc][gg];B[ee])", Black), ("(;SZ[9]AB[cc];W[ee])", White)] {
         assert_eq!(follow(text, Some(1)).game.to_move(), to_move, "{text}");
     }

@@ -1,4 +1,4 @@
-//! Small records with every kind of cycle, and random games that ask `Game` under each rule.
+//! Tests of small records with every kind of cycle, and a comparison with `Game` under each rule on random games.
 
 use super::*;
 use crate::board::BoardSize;
@@ -8,7 +8,7 @@ use crate::rules::{KoRule, Rules};
 use crate::sgf::{Record, Step, Strictness};
 use proptest::prelude::*;
 
-/// The repetitions of a record, with the numbers of their moves.
+/// Returns the repetitions of a record with the numbers of their moves.
 fn repetitions(sgf: &str) -> Vec<(usize, Repetition)> {
     let mut found = Vec::new();
     let mut finder = Repetitions::default();
@@ -29,7 +29,7 @@ fn repetitions(sgf: &str) -> Vec<(usize, Repetition)> {
     found
 }
 
-/// A position of the regression suites, with moves behind it.
+/// Returns a position of the regression suites with moves appended.
 fn position(name: &str, moves: &str) -> String {
     let path = format!("{}/../../sgf-tests/suites/basics/sgf/{name}.sgf", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(path).unwrap();
@@ -37,7 +37,7 @@ fn position(name: &str, moves: &str) -> String {
     format!("{}{moves})", &text[..end])
 }
 
-/// `number: cycle length/passes PSK SSK NSSK` and `…` if the cycle goes on, one a line.
+/// Returns one line per repetition: `number: cycle length/passes PSK SSK NSSK`, followed by `…` if the cycle continues.
 fn summary(sgf: &str) -> String {
     let line = |(number, found): (usize, Repetition)| {
         let rule = |forbids: bool, name: &'static str| if forbids { name } else { "-" };
@@ -58,10 +58,10 @@ fn summary(sgf: &str) -> String {
 
 #[test]
 fn sending_two_returning_one() {
-    // The position and the moves of KataGo's test, and on: White takes the returned stone.
+    // The position and the moves of KataGo's test, continued: White takes the returned stone.
     let moves = ";B[fb];W[];B[dc];W[ca];B[aa];W[ba]";
     assert_eq!(summary(&position("sending-two", moves)), "6: sending-two 3/0 PSK - -");
-    // With Black passing instead of playing, the same player is on turn again.
+    // If Black passes instead of playing, the same side is to move again.
     let moves = ";B[dc];W[ca];B[aa];W[ba];B[];W[ca];B[aa];W[ba]";
     assert_eq!(
         summary(&position("sending-two", moves)),
@@ -81,7 +81,7 @@ fn eternal_life() {
     );
 }
 
-/// The shape that real games come to most: two stones each in the corner, and a ko on which both wait.
+/// The form that occurs most in real games: two stones each in the corner, and a ko for which both sides wait.
 #[test]
 fn eternal_life_and_a_ko() {
     let position = "(;SZ[9:4]AB[fa][ga][ab][bb][gb][bc][cc][fc][cd][ed][fd]\
@@ -100,7 +100,7 @@ fn triple_ko() {
 #[test]
 fn one_ko() {
     let ko = "(;SZ[5]AB[ba][ab][bc]AW[ca][db][cc][bb]";
-    // Black takes at once, White takes back at once.
+    // Black captures and White recaptures immediately.
     assert_eq!(summary(&format!("{ko};B[cb];W[bb])")), "2: simple-ko 2/0 PSK SSK -");
     assert_eq!(
         summary(&format!("{ko};B[cb];W[bb];B[cb];W[bb])")),
@@ -108,7 +108,7 @@ fn one_ko() {
     );
     assert_eq!(summary(&format!("{ko};B[cb];W[];B[];W[bb])")), "4: ko-after-passes 4/2 PSK SSK -");
     assert_eq!(summary(&format!("{ko};B[cb];W[ee];B[ea];W[bb])")), "");
-    // Set-up begins the game anew.
+    // Set-up restarts the game.
     assert_eq!(summary(&format!("{ko};B[cb];AW[ee];W[bb])")), "");
 }
 
@@ -117,7 +117,7 @@ fn two_kos_and_suicide() {
     let kos = "(;SZ[11:3]AB[ba][ab][bc][ha][gb][hc]AW[ca][db][cc][bb][ia][jb][ic][hb]";
     let moves = ";B[cb];W[];B[ib];W[bb];B[];W[hb]";
     assert_eq!(summary(&format!("{kos}{moves})")), "6: double-ko 6/2 PSK SSK -");
-    // Suicide of two stones; the first of them comes back alone.
+    // Suicide of two stones. The first of them is then played again alone.
     assert_eq!(summary(&position("suicide", ";B[ea];W[];B[fa]")), "3: suicide 3/1 PSK - -");
 }
 
@@ -133,7 +133,7 @@ fn passes_repeat_nothing_and_colours_in_a_row_are_told() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 200, ..Default::default() })]
 
-    /// What is found is what `Game` refuses for superko under each rule, and nothing else.
+    /// The detected repetitions are exactly the moves that `Game` refuses for superko under each rule.
     #[test]
     fn the_rules_agree(seed in any::<u64>(), columns in 1usize..5, rows in 1usize..4) {
         let mut rng = Rng::new(seed);

@@ -1,5 +1,5 @@
-//! Random games against slow oracles: the board against flood fill, the history against a plain list of all
-//! positions, a line of a search against a game, undo against copies.
+//! Random games against slow reference implementations: the board against flood fill, the history against a plain list
+//! of all positions, the line of a search against a game, undo against copies.
 
 use kosumi_go::board::reference::ReferenceBoard;
 use kosumi_go::board::{Board, BoardSize, ByColor, Cell, Color, Key, Move, Point, Symmetry};
@@ -16,12 +16,12 @@ fn rules(ko: KoRule, suicide: bool) -> Rules {
 }
 
 fn config(cases: u32) -> ProptestConfig {
-    // A failure prints its input; files with seeds are not kept.
+    // A failure prints its input, so no seed files are written.
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }
 
 prop_compose! {
-    /// Boards of every size, small ones more often.
+    /// Generates boards of every size, small ones more often.
     fn any_size()(wide in any::<bool>(), a in 1usize..=25, b in 1usize..=25) -> BoardSize {
         let side = |n: usize| if wide { n } else { 1 + n % 7 };
         BoardSize::new(side(a), side(b)).expect("sides are between 1 and 25")
@@ -29,13 +29,13 @@ prop_compose! {
 }
 
 prop_compose! {
-    /// Boards on which a random game soon repeats positions.
+    /// Generates boards on which a random game soon repeats positions.
     fn tiny_size()(columns in 1usize..=4, rows in 1usize..=4) -> BoardSize {
         BoardSize::new(columns, rows).expect("sides are between 1 and 25")
     }
 }
 
-/// Up to six columns and rows anywhere on the board: moves are drawn from them, so that stones meet and are
+/// Returns up to six columns and rows anywhere on the board. Moves are drawn from them, so that stones meet and are
 /// captured on large boards too, at every edge.
 fn window(size: BoardSize, place: u64) -> Vec<Point> {
     let start = |length: usize, pick: u64| match length.saturating_sub(6) {
@@ -53,7 +53,7 @@ fn assert_same_stones(board: &Board, reference: &ReferenceBoard) {
     assert_eq!(ReferenceBoard::from(board), *reference, "\n{board}");
 }
 
-/// Everything the board says about a point against flood fill.
+/// Compares all queries of the board about a point with flood fill.
 fn check_point(board: &Board, reference: &ReferenceBoard, point: Point) {
     assert_eq!(board.cell(point), reference.cell(point));
     if board.cell(point) != Cell::Empty {
@@ -95,7 +95,7 @@ fn check_point(board: &Board, reference: &ReferenceBoard, point: Point) {
     }
 }
 
-/// The symmetric image of a board, made stone by stone.
+/// Returns the symmetric image of a board, built stone by stone.
 fn image(board: &Board, symmetry: Symmetry) -> Board {
     let stones = board.stones().map(|(point, color)| (symmetry.apply(board.size(), point), color));
     Board::from_stones(board.size(), stones).expect("an image of a legal position")
@@ -116,7 +116,7 @@ proptest! {
         let mut reference = ReferenceBoard::new(size);
         let mut prisoners = ByColor::new(0, 0);
         let mut color = Color::Black;
-        // The position before the latest move, if that was a play, and who made it.
+        // Position before the latest move, if that was a play, and the side that made it.
         let mut before: Option<(ReferenceBoard, Color)> = None;
         for (number, &byte) in bytes.iter().enumerate() {
             if byte >= 250 {
@@ -128,7 +128,7 @@ proptest! {
                 color = color.opponent();
                 continue;
             }
-            // From this point on, take the first that can be played.
+            // Takes the first playable point from this one on.
             let start = usize::from(byte) % points.len();
             let playable = |&&point: &&Point| {
                 reference.cell(point) == Cell::Empty
@@ -142,7 +142,7 @@ proptest! {
                 continue;
             };
             let after = reference.after(point, color);
-            // Simple ko by its meaning: the play would undo what the opponent just did.
+            // Definition of simple ko: the play would undo what the opponent just did.
             let repeats = before.as_ref().is_some_and(|(old, by)| *by != color && *old == after);
             prop_assert_eq!(board.is_ko(point, color), repeats, "{} {}\n{}", color, point, board);
 
@@ -168,7 +168,7 @@ proptest! {
             if number % 16 == 0 {
                 board.check_consistency();
                 points.iter().for_each(|&point| check_point(&board, &reference, point));
-                // Nothing but the opponent's latest move makes a ko.
+                // Only the opponent's latest move can create a ko.
                 for &point in points.iter().filter(|&&point| reference.cell(point) == Cell::Empty) {
                     let undone = before.as_ref().is_some_and(|(old, _)| reference.after(point, color) == *old);
                     prop_assert_eq!(board.is_ko(point, color), undone);
@@ -199,15 +199,15 @@ proptest! {
 
 // --------------------------------------------------------------------------------------------------- history
 
-/// One position of a game as the rules speak of it.
+/// A position of a game with the data that the rules refer to.
 struct Entry {
     position: ReferenceBoard,
     to_move: Color,
-    /// Who created it by a play; nobody if it is the first one or came from a pass.
+    /// Side that created the position by a play. `None` for the first position and after a pass.
     creator: Option<Color>,
 }
 
-/// The rules, read off a plain list of everything that has been on the board.
+/// Reference implementation of the rules on a plain list of all positions of the game.
 struct Oracle {
     rules: Rules,
     entries: Vec<Entry>,
@@ -239,7 +239,7 @@ impl Oracle {
             KoRule::NaturalSituational => entry.creator == Some(color),
         };
         if self.rules.ko == KoRule::Simple {
-            // The position before the opponent's last move; after a pass it is the present one.
+            // Position before the opponent's last move. After a pass, it equals the current one.
             if let [.., before, last] = &self.entries[..]
                 && last.creator == Some(color.opponent())
                 && before.position == after
@@ -261,7 +261,7 @@ impl Oracle {
     }
 }
 
-/// What must come back when a move is taken back.
+/// State that undoing a move must restore.
 #[derive(Clone, PartialEq, Debug)]
 struct Snapshot {
     board: Board,
@@ -289,10 +289,10 @@ fn snapshot(game: &Game) -> Snapshot {
     }
 }
 
-/// Bans met by the test below, over all its cases.
+/// Number of bans that occurred in the test below, over all its cases.
 static BANS: [AtomicUsize; 4] = [const { AtomicUsize::new(0) }; 4];
 
-/// Plays a random game; after every move the game is compared with the oracle for both colours on all points.
+/// Plays a random game. After every move, the game is compared with the oracle for both colours on all points.
 fn compare_with_oracle(size: BoardSize, rules: Rules, bytes: &[u8]) {
     let mut game = Game::new(size, rules, 7.5);
     let mut oracle = Oracle::new(size, rules);
@@ -326,7 +326,7 @@ fn compare_with_oracle(size: BoardSize, rules: Rules, bytes: &[u8]) {
         let choice = usize::from(byte) % (legal.len() + 1);
         let mv = legal.get(choice).map_or(Move::Pass, |&point| Move::Play(point));
         let before = snapshot(&game);
-        // What is refused changes nothing.
+        // An illegal move changes nothing.
         for &point in &points {
             if !legal.contains(&point) {
                 assert!(game.play(color, Move::Play(point)).is_err());
@@ -394,7 +394,7 @@ proptest! {
             prop_assert_eq!(root.play(root.to_move(), mv), Ok(()));
         }
         let mut line = Line::new(&root);
-        // Twice, to see that nothing is left over from the first time; the second line is another one.
+        // Two rounds check that nothing remains from the first one. The second line differs from the first.
         for turn in 0..2u8 {
             let mut game = root.clone();
             for (number, &byte) in then.iter().enumerate() {
@@ -449,7 +449,7 @@ proptest! {
             assert_same_stones(game.board(), oracle.now());
             game.board().check_consistency();
         }
-        // Repeated positions are taken back one by one.
+        // Undo removes repeated positions one by one.
         let fresh = snapshot(&Game::new(size, game.rules(), 7.5));
         while game.undo().is_some() {}
         prop_assert_eq!(snapshot(&game), fresh);
@@ -485,7 +485,8 @@ proptest! {
 
 // ----------------------------------------------------------------------------------------------- long histories
 
-/// Seventeen kos side by side. Each is open for White (clear) or for Black (set); the stones of no other touch it.
+/// Number of kos, side by side. Each is open for White (bit clear) or for Black (bit set). The stones of different kos
+/// are not adjacent.
 ///
 /// ```text
 ///   . X O .        . X O .
@@ -494,12 +495,12 @@ proptest! {
 /// ```
 const KOS: usize = 17;
 
-/// The lower left corner of a ko's drawing.
+/// Returns the lower left corner of a ko's diagram.
 fn corner(ko: usize) -> (usize, usize) {
     (ko % 4 * 5, ko / 4 * 4)
 }
 
-/// Who can take a ko now, and where.
+/// Returns the side that can take a ko now, and the point.
 fn taking(word: usize, ko: usize) -> (Color, Point) {
     let (column, row) = corner(ko);
     match word >> ko & 1 {
@@ -526,12 +527,12 @@ fn board_of_kos() -> Board {
     Board::from_stones(BoardSize::square(19).expect("size"), stones).expect("every stone has a liberty")
 }
 
-/// The kos are taken in the order of a Gray code, which goes through all 2^17 positions and meets none twice.
-/// Whether a take would repeat one is therefore known from the code alone, for every ko at every time.
+/// Takes the kos in the order of a Gray code, which visits all 2^17 positions without repetition. Whether a capture
+/// would repeat a position is therefore known from the code alone, for every ko at every time.
 fn through_all_kos(ko_rule: KoRule) -> Game {
     let mut game = Game::from_board(board_of_kos(), Color::White, rules(ko_rule, false), 7.5);
     let code = |number: usize| number ^ number >> 1;
-    // When each position comes.
+    // Move number at which each position occurs.
     let mut when = vec![0; 1 << KOS];
     (0..1 << KOS).for_each(|number| when[code(number)] = number);
     for number in 0..1 << KOS {

@@ -1,17 +1,17 @@
-//! An independent judge: random games, and after every move the legal moves of both colours as GNU Go 3.8 lists
-//! them.
+//! Comparison with an independent implementation: random games, and after every move the legal moves of both colours as
+//! GNU Go 3.8 lists them.
 //!
-//! GNU Go has its own view of two things, found by observation; there only the common ground is compared:
+//! GNU Go deviates in two respects, which were found by observation. The test compares only what both have in common:
 //!
-//! * It never asks whether a suicide of several stones repeats a position: with `--allow-suicide` it lists every
-//!   such move, under either superko (in the run below, all 2,804 that superko forbids here). After `B a1`,
-//!   `B b2` and `B b1` on 2×2, with passes between them, it lets `B a2` empty the board again.
-//! * After two moves of the same colour in a row, its situational superko takes the position between them as one
-//!   with that player to move. Here the turn always passes to the opponent. So under that rule the players of
-//!   this test alternate.
+//! * It never checks whether a suicide of several stones repeats a position. With `--allow-suicide` it lists every such
+//!   move, under either superko (in the run below, all 2,804 that superko forbids in Kosumi). After `B a1`, `B b2` and
+//!   `B b1` on 2×2, with passes between them, it allows `B a2` to empty the board again.
+//! * After two moves of the same colour in a row, its situational superko treats the position between them as one with
+//!   that side to move. In Kosumi the turn always passes to the opponent. Under that rule the colours in this test
+//!   therefore alternate.
 //!
-//! GNU Go is not part of this project. The test looks for it in the variable `GNUGO`, in the path and in
-//! `/usr/games`, and does nothing where it is not installed.
+//! GNU Go is not part of this project. The test searches for it in the variable `GNUGO`, in the path and in
+//! `/usr/games`. It does nothing if GNU Go is not installed.
 
 use kosumi_go::board::{BoardSize, Color, Move, Point};
 use kosumi_go::game::Game;
@@ -21,7 +21,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-/// One GNU Go that plays by the given rules.
+/// A GNU Go process that plays under the given rules.
 struct Judge {
     process: Child,
     answers: BufReader<std::process::ChildStdout>,
@@ -46,7 +46,7 @@ impl Judge {
         Judge { process, answers }
     }
 
-    /// The next answer, without its mark.
+    /// Returns the next response without its `=` or `?` sign.
     fn answer(&mut self) -> Result<String, String> {
         let mut text = String::new();
         loop {
@@ -67,7 +67,7 @@ impl Judge {
 
 impl Drop for Judge {
     fn drop(&mut self) {
-        // It may have ended by itself; either way nothing is left to do.
+        // The process may have ended by itself. Errors need no handling.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
@@ -79,36 +79,37 @@ fn point(vertex: &str) -> Point {
     Point::new(column, row - 1)
 }
 
-/// What has been compared.
+/// Counts of the comparison.
 #[derive(Default, Debug)]
 struct Tally {
     games: usize,
-    /// One for each colour and position.
+    /// Number of lists, one for each colour and position.
     lists: usize,
-    /// Points in these lists.
+    /// Number of points in these lists.
     legal: usize,
-    /// Points that ko or superko alone forbids.
+    /// Number of points that ko or superko alone forbids.
     bans: usize,
-    /// Among these, the suicides, on which GNU Go is not asked for its opinion, and how many it bans as well.
+    /// Number of suicides among these, which are not compared, and number of them that GNU Go forbids as well.
     suicide_bans: usize,
     agreed_suicide_bans: usize,
     differences: usize,
 }
 
-/// One list of legal moves, sorted.
+/// A list of legal moves, sorted.
 struct Expected {
     color: Color,
     legal: Vec<Point>,
     /// Suicides that only superko forbids.
     banned_suicides: Vec<Point>,
-    /// The game so far, for the report of a difference.
+    /// Game so far, for the report of a difference.
     about: String,
 }
 
-/// GNU Go remembers the hashes of 500 positions; games stay well below that.
+/// Maximum number of moves of a game. GNU Go stores the hashes of 500 positions, so games stay well below that.
 const LONGEST: usize = 250;
 
-/// A random game of up to [`LONGEST`] moves, eyes filled and all; both lists of legal moves after every move.
+/// Plays a random game of up to [`LONGEST`] moves, which may fill eyes. Compares both lists of legal moves after every
+/// move.
 fn compare_game(judge: &mut Judge, size: BoardSize, rules: Rules, rng: &mut Rng, tally: &mut Tally) {
     let mut game = Game::new(size, rules, 7.5);
     let mut commands = format!("boardsize {}\nclear_board\n", size.columns());
@@ -139,7 +140,7 @@ fn compare_game(judge: &mut Judge, size: BoardSize, rules: Rules, rng: &mut Rng,
             expected.push(Expected { color, legal, banned_suicides, about });
             commands.push_str(&format!("all_legal {color}\n"));
         }
-        // Now and then a move out of turn or a pass, but mostly captures if there are any.
+        // Mostly captures, if there are any, and occasionally a move out of turn or a pass.
         let out_of_turn = rules.ko != KoRule::Situational && rng.chance(20);
         let color = if out_of_turn { game.to_move().opponent() } else { game.to_move() };
         let legal = game.legal_points(color);
@@ -158,7 +159,7 @@ fn compare_game(judge: &mut Judge, size: BoardSize, rules: Rules, rng: &mut Rng,
     }
     let moves = game.records().len();
     std::thread::scope(|scope| {
-        // Answers are read while commands are still being written.
+        // Responses are read while commands are still being written.
         let mut input = judge.process.stdin.take().expect("its input is piped");
         let writer = scope.spawn(move || {
             input.write_all(commands.as_bytes()).and_then(|()| input.flush()).expect("GNU Go reads");

@@ -1,4 +1,4 @@
-//! Which histories share a node of the search, and which must not.
+//! Tests of which histories share a node of the search and which must not.
 
 use kosumi_go::board::{Board, BoardSize, Color, Key, Move, Point};
 use kosumi_go::game::Game;
@@ -73,14 +73,14 @@ fn rules_and_komi_matter() {
     assert_eq!(keys.len(), 6);
 }
 
-/// The same stones and the same player on turn, but here White may take and there it may not.
+/// The stones and the side to move are equal, but White may capture in one position and not in the other.
 #[test]
 fn what_superko_forbids_matters() {
     let drawing = ". X O . . . .\nX . X O . . .\n. X O . . . .\n. . . . . . .";
     let board: Board = drawing.parse().unwrap();
     for ko in [KoRule::Simple, KoRule::Positional, KoRule::Situational] {
         let rules = Rules { ko, ..Rules::default() };
-        // White takes the ko and Black plays away; or the same stones stand there from the start.
+        // White takes the ko and Black plays elsewhere, or the same stones are set up at the start.
         let start = Game::from_board(board, Color::White, rules, 7.5);
         let mut taken = after(start, &[at(1, 2)]);
         assert!(taken.check(Color::Black, at(2, 2)).is_err());
@@ -94,14 +94,14 @@ fn what_superko_forbids_matters() {
     }
 }
 
-/// The same stones, reached with and without a capture: under territory scoring the prisoner is a point.
+/// The same stones, reached with and without a capture: under territory scoring the prisoner is worth a point.
 #[test]
 fn prisoners_matter_where_they_count() {
     let board: Board = ". . . .\n. X O .\n. . X .\n. . . .".parse().unwrap();
     let game = |scoring| {
         Game::from_board(board, Color::Black, Rules { scoring, ko: KoRule::Simple, ..Rules::default() }, 6.5)
     };
-    // Black takes the stone at C3; or the same stones stand there from the start, and nothing was taken.
+    // Black captures the stone at C3, or the same stones are set up at the start without a capture.
     let both = |scoring| {
         let mut taken = game(scoring);
         for (color, mv) in [(Color::Black, at(2, 3)), (Color::Black, at(3, 2)), (Color::White, at(0, 0))] {
@@ -122,8 +122,8 @@ fn prisoners_matter_where_they_count() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..Default::default() })]
 
-    /// Random games on small boards, where superko bites: whenever two of them come to the same node, they have
-    /// the same stones, player, passes, and the same legal moves.
+    /// On random games on small boards, where superko often applies: whenever two of them reach the same node, they
+    /// have the same stones, side to move, passes and legal moves.
     #[test]
     fn one_key_has_one_set_of_legal_moves(
         choices in prop::collection::vec(any::<u16>(), 2000),

@@ -1,6 +1,7 @@
-//! Board, rules, superko, keys and playouts against published numbers, slow and obvious boards, GNU Go and recorded games.
+//! Tests of board, rules, superko, keys and playouts against published numbers, slow reference boards, GNU Go and
+//! recorded games.
 //!
-//! One program for all of them: linking is a good part of building tests.
+//! All of them are one test binary, because linking takes a large part of the build time.
 #![allow(clippy::disallowed_methods, reason = "reads clocks")]
 
 mod board_properties;

@@ -1,10 +1,10 @@
-//! Random playouts: their mean length is known, and what they leave behind is an end.
+//! Tests of random playouts: their mean length is known, and they end in a position without playable points.
 
 use kosumi_go::board::{Board, BoardSize, Color, Move, Point};
 use kosumi_go::playout::{self, PlayoutEnd, PlayoutObserver, UniformPolicy};
 use kosumi_go::rng::Rng;
 
-/// Plays from the empty board.
+/// Runs a playout from the empty board.
 fn playout<O: PlayoutObserver>(side: usize, rng: &mut Rng, observer: &mut O) -> (Board, PlayoutEnd) {
     let mut board = Board::new(BoardSize::square(side).expect("side"));
     let last = [Move::Pass; 2];
@@ -12,7 +12,8 @@ fn playout<O: PlayoutObserver>(side: usize, rng: &mut Rng, observer: &mut O) -> 
     (board, end)
 }
 
-/// CITE: the means are those of Łukasz Lew's libego: 110.8, 219.0 and 454.7 moves.
+/// Checks the mean length of playouts.
+/// CITE: the expected means are those of Łukasz Lew's libego: 110.8, 219.0 and 454.7 moves.
 #[track_caller]
 fn check_mean_length(side: usize, games: u32, expected: f64, tolerance: f64) {
     let mut rng = Rng::new(2026);
@@ -36,7 +37,7 @@ fn mean_lengths() {
     check_mean_length(19, 15_000, 454.7, 0.7);
 }
 
-/// Replays a playout beside it and watches every move.
+/// Observer that replays a playout on its own board and checks every move.
 struct Watch {
     board: Board,
     moves: Vec<(Point, Color)>,

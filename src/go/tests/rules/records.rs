@@ -1,9 +1,8 @@
-//! Games that people have played, replayed: 200,000 records of 19×19, where superko, ko and handicaps of every
-//! kind come up as they do in real life.
+//! Replay of 200,000 games between people on 19×19, which contain superko, ko and handicaps of every kind.
 //!
-//! The records are not part of this project. The test looks for a file of one record a line, compressed with
-//! Zstandard, in the variable `KOSUMI_GAMES` and at `../shared/games/tygem-9d.sgf.zst`, and does nothing where
-//! there is none or no program `zstd` to read it.
+//! The records are not part of this project. The test searches for a Zstandard-compressed file with one record per
+//! line, in the variable `KOSUMI_GAMES` and at `../shared/games/tygem-9d.sgf.zst`. It does nothing if there is no such
+//! file or no program `zstd` to read it.
 
 use kosumi_go::board::reference::ReferenceBoard;
 use kosumi_go::board::{BoardSize, Color, Move, Point};
@@ -21,13 +20,13 @@ fn records() -> Option<PathBuf> {
     named.or_else(|| kosumi_test_support::shared("games/tygem-9d.sgf.zst"))
 }
 
-/// The value of the first `name[…]` in a record.
+/// Returns the value of the first `name[…]` in a record.
 fn property<'r>(record: &'r str, name: &str) -> Option<&'r str> {
     let start = record.find(&format!("{name}["))? + name.len() + 1;
     record[start..].split(']').next()
 }
 
-/// The moves `;B[pd];W[dd]…` of a record without variations. `None` if one is no move.
+/// Returns the moves `;B[pd];W[dd]…` of a record without variations, or `None` if one of them is not a move.
 fn moves(record: &str, size: BoardSize) -> Option<Vec<(Color, Move)>> {
     let mut moves = Vec::new();
     for node in record.split(';') {
@@ -57,14 +56,14 @@ struct Tally {
     unreadable: usize,
     moves: usize,
     captured: u64,
-    /// What a strict reading of the rules objects to, moves that were played all the same.
+    /// Moves that the rules forbid but that were played nevertheless, by reason.
     objections: BTreeMap<String, usize>,
-    /// Moves that nobody can play; the rest of such a record is left out.
+    /// Moves that cannot be played, by reason. The rest of such a record is skipped.
     impossible: BTreeMap<String, usize>,
-    /// Games with an objection for superko.
+    /// Number of games with a move that superko forbids.
     superko_games: usize,
     longest: usize,
-    /// Time spent in the game alone.
+    /// Time spent in the game alone, without reading.
     playing: Duration,
 }
 
@@ -105,13 +104,13 @@ fn replay(record: &str, rules: Rules, tally: &mut Tally) {
     tally.moves += game.records().len();
     tally.longest = tally.longest.max(game.records().len());
     tally.captured += Color::BOTH.map(|color| u64::from(game.board().prisoners(color))).iter().sum::<u64>();
-    // In one game of a hundred, everything.
+    // One game in a hundred is checked completely.
     if tally.games.is_multiple_of(100) {
         check_whole(&game);
     }
 }
 
-/// The game again on the slow board, and back to its beginning.
+/// Replays the game on the slow board, and undoes it to its beginning.
 fn check_whole(game: &Game) {
     game.board().check_consistency();
     let mut slow = ReferenceBoard::new(game.size());
@@ -128,7 +127,7 @@ fn check_whole(game: &Game) {
     assert_eq!(game.graph_key(), game.cleared().graph_key());
 }
 
-/// Replays the first `limit` records; `None` if there are no records here.
+/// Replays the first `limit` records. Returns `None` if no records are available.
 fn replay_all(ko: KoRule, limit: usize) -> Option<Tally> {
     let file = records()?;
     let unpacked = Command::new("zstd").arg("-dcq").arg(file).stdout(Stdio::piped()).spawn();
@@ -139,7 +138,7 @@ fn replay_all(ko: KoRule, limit: usize) -> Option<Tally> {
         let rules = Rules { ko, suicide: false, ..Rules::default() };
         replay(&line.expect("text"), rules, &mut tally);
     }
-    // It may wait for a reader that is gone.
+    // The process may wait for a reader that no longer exists.
     let _ = unpacked.kill();
     let _ = unpacked.wait();
     let rate = tally.moves as f64 / tally.playing.as_secs_f64();

@@ -1,7 +1,7 @@
-//! The rules against numbers and positions that were published or computed elsewhere.
+//! Tests of the rules against numbers and positions that were published or computed by other programs.
 //!
-//! Sources: John Tromp and Gunnar Farnebäck, "Combinatorics of Go", and the tables at <https://tromp.github.io/go/>;
-//! Gunnar Farnebäck's GoGameGraphs; the rules tests of KataGo and Fuego for the positions with superko.
+//! Sources: John Tromp and Gunnar Farnebäck, "Combinatorics of Go", and the tables at <https://tromp.github.io/go/>.
+//! Gunnar Farnebäck's GoGameGraphs. The rules tests of KataGo and Fuego for the positions with superko.
 
 use kosumi_go::board::text::parse_drawing;
 use kosumi_go::board::{Board, BoardSize, Color, Move, Point};
@@ -97,7 +97,7 @@ fn numbers_of_legal_positions() {
             166931297609667912727898521,
             333015747614613137707179139735,
         ],
-        // The wider boards from 8 columns on: see the ignored test below.
+        // For wider boards from 8 columns on, see the ignored test below.
         &[2401, 21826045, 134764135265, 798484634637577, 4737083489364726605],
         &[6649, 186255781, 3429075477543, 60452746472773069, 1067209721257393078309],
     ];
@@ -121,7 +121,7 @@ fn numbers_of_legal_positions_of_large_boards() {
 
 #[test]
 fn one_in_eighty_fillings_of_a_large_board_is_legal() {
-    // The number of positions of 19×19 is known: 1.196 % of 3^361.
+    // The number of legal positions of 19×19 is known: 1.196 % of 3^361.
     const SAMPLES: u32 = 40_000;
     let board = size(19, 19);
     let mut rng = Rng::new(361);
@@ -141,7 +141,7 @@ fn one_in_eighty_fillings_of_a_large_board_is_legal() {
 
 #[test]
 fn plays_from_all_positions_of_small_boards() {
-    // Columns, rows; positions, edges with and without suicide, suicides of several stones and of one.
+    // Columns, rows. Positions, edges with and without suicide, suicides of several stones and of a single one.
     const TABLE: [(usize, usize, [u64; 5]); 17] = [
         (1, 1, [1, 0, 0, 0, 2]),
         (1, 2, [5, 12, 8, 4, 0]),
@@ -188,7 +188,7 @@ fn check_games(columns: usize, rows: usize, suicide: bool, total: u128, longest:
 #[test]
 fn numbers_of_games() {
     for suicide in [true, false] {
-        // A lone point has no legal play at all.
+        // A board with a single point has no legal play.
         check_games(1, 1, suicide, 1, 0);
     }
     check_games(1, 2, true, 9, 2);
@@ -257,16 +257,16 @@ fn numbers_of_finished_sequences() {
 
 // --------------------------------------------------------------------------------------- positions with superko
 
-/// What is banned after a move under simple ko, positional and situational superko.
+/// Points that are banned after a move under simple ko, positional and situational superko.
 type Bans = [&'static [Place]; 3];
 
-/// Column from the left and row from the top, from 0.
+/// Column from the left and row from the top, both from 0.
 type Place = (usize, usize);
 
-/// A play, or a pass, and what is banned after it if that is known.
+/// A play (or a pass), and the points that are banned after it, if known.
 type Step = (Option<Place>, Option<Bans>);
 
-/// Plays a line of moves and compares the points that the ko rule alone forbids to the player on turn.
+/// Plays a line of moves and compares the points that the ko rule alone forbids to the side to move.
 #[track_caller]
 fn check_bans(drawing: &str, suicide: bool, line: &[Step]) {
     let (size, _) = parse_drawing(drawing).expect("drawing");
@@ -382,7 +382,7 @@ fn triple_ko() {
 
 #[test]
 fn taking_back_with_more_than_one_stone_is_no_ko() {
-    // Black's stone takes one white stone and joins two others; White takes these three back.
+    // Black's stone captures one white stone and joins two others. White then captures these three.
     check_bans(
         ". . . . . .
          . o o o o .
@@ -414,8 +414,8 @@ fn vertex(text: &str) -> Move {
     Move::Play(Point::new(column, row - 1))
 }
 
-/// Which of simple ko, positional, situational and natural-situational superko forbid the player on turn the last
-/// point, after the moves before it?
+/// Checks which of simple ko, positional, situational and natural situational superko forbid `point` to the side to
+/// move after `moves`.
 #[track_caller]
 fn check_rules(size: BoardSize, suicide: bool, moves: &str, point: &str, forbidden: [bool; 4]) {
     let superko = IllegalMove::Superko;
@@ -438,27 +438,27 @@ fn rules_of_repetition_differ() {
     const ALLOWED: bool = false;
     // An ordinary ko.
     check_rules(size(1, 4), false, "B a2 W a3 B a4", "a3", [FORBIDDEN; 4]);
-    // A long cycle: the same stones, the same player to move, and made by the same player.
+    // A long cycle: the same stones with the same side to move, created by the same side.
     let cycle = [ALLOWED, FORBIDDEN, FORBIDDEN, FORBIDDEN];
     check_rules(size(2, 2), false, "B a1 W b1 B a2 W b2 B a1 W a2", "a1", cycle);
-    // The same stones, but the other player to move. The longer line was posted to the computer-go list in 2005:
-    // the last move takes two stones, and White's throw-in brings back a position in which White was to move.
+    // The same stones, but with the other side to move. The longer line was posted to the computer-go list in 2005: the
+    // last move captures two stones, and White's throw-in recreates a position in which White was to move.
     let turn = [ALLOWED, FORBIDDEN, ALLOWED, ALLOWED];
     check_rules(size(2, 2), false, "B a1 W b1 B a2 W pass B b2 W b1", "a1", turn);
     check_rules(size(9, 9), false, "B a2 W b1 B b2 W c2 B b3 W d1 B a3 W a1 B c1", "b1", turn);
-    // The same player was to move because Black passed; it was White who had made the position, and Black may
-    // make it once. Simple ko looks at the stones alone.
+    // The same side was to move because Black passed. White had created the position, and Black may create it once.
+    // Simple ko only considers the stones.
     let pass = [FORBIDDEN, FORBIDDEN, FORBIDDEN, ALLOWED];
     check_rules(size(1, 4), false, "B a2 W a3 B pass W a1", "a2", pass);
     let pass = [ALLOWED, FORBIDDEN, FORBIDDEN, ALLOWED];
     check_rules(size(2, 2), false, "B a1 W b1 B pass W b2 B a2 W b1 B b2 W b1", "a1", pass);
-    // Nobody made the first position: a suicide may bring the empty board back.
+    // No play created the first position, so a suicide may recreate the empty board.
     check_rules(size(1, 3), true, "B a1 W a2 B pass W a1 B pass", "a3", pass);
 }
 
 #[test]
 fn the_suicide_of_a_single_stone_is_never_allowed() {
-    // Tromp and Taylor's text would allow it once under situational superko, as a kind of pass.
+    // The text of the Tromp-Taylor rules would allow it once under situational superko, as a kind of pass.
     for ko in [KoRule::Simple, KoRule::Positional, KoRule::Situational, KoRule::NaturalSituational] {
         let game = played(size(2, 2), ko, true, "B a2 W pass B b1");
         assert_eq!(game.check(Color::White, vertex("a1")), Err(IllegalMove::Suicide), "{ko:?}");

@@ -1,4 +1,4 @@
-//! Territory, seki and false eyes against the published tests of another scorer.
+//! Tests of territory, seki and false eyes against the published tests of another scorer.
 
 use kosumi_go::board::{Board, BoardSize, Color, Point, PointSet};
 use kosumi_go::rules::Rules;
@@ -11,7 +11,7 @@ const GAP: &str =
 const WORTH: &str =
     "the worth of an eye with stones thrown in or with false points beside it is told otherwise";
 
-/// Positions for which the answers differ, and why.
+/// Positions with different results, and the reason.
 const DIFFERENT: &[(&str, &str)] = &[
     ("bamboo_interleave_seki", GAP),
     ("bamboo_reachable_seki", GAP),
@@ -50,7 +50,7 @@ fn positions() -> Vec<Position> {
 }
 
 impl Position {
-    /// What Kosumi counts as territory, drawn as in the file.
+    /// Returns Kosumi's territory, drawn as in the file.
     fn territory(&self) -> Vec<String> {
         let size = BoardSize::new(self.rows[0].len(), self.rows.len()).expect("a size");
         let mut dead = PointSet::EMPTY;

@@ -1,4 +1,4 @@
-//! The keys themselves: pinned for ever, random, and independent.
+//! Tests of the Zobrist keys: constant, random and independent.
 
 use kosumi_go::board::{Board, BoardSize, Color, Key, Point, Zobrist};
 use std::collections::HashSet;
@@ -16,7 +16,7 @@ fn stone_keys(size: BoardSize) -> Vec<u128> {
     size.points().flat_map(|point| Color::BOTH.map(|color| table.stone(point, color).0)).collect()
 }
 
-/// Every key there is but the one that is zero on purpose.
+/// Returns all keys except the one that is zero on purpose.
 fn all_keys() -> Vec<u128> {
     let table = Zobrist::table();
     let mut keys = stone_keys(size(25, 25));
@@ -26,7 +26,7 @@ fn all_keys() -> Vec<u128> {
     keys
 }
 
-/// In the order of the test below; changing one is a breaking change.
+/// Expected keys, in the order of the test below. A change of any of them is a breaking change.
 const GOLDEN: [&str; 11] = [
     "ba1b8c79e2c021cff89b74a5c4a8619c",
     "bae825a3c740bbde5c354accc651db12",
@@ -77,7 +77,7 @@ fn no_key_is_zero_or_there_twice() {
     let different: HashSet<u128> = keys.iter().copied().collect();
     assert_eq!(different.len(), keys.len());
     assert!(!different.contains(&0));
-    // The halves by themselves differ too: the low one is the hash of the tables.
+    // The halves of the keys also differ: the low half is the hash in hash tables.
     assert_eq!(keys.iter().map(|&key| key as u64).collect::<HashSet<_>>().len(), keys.len());
     assert_eq!(keys.iter().map(|&key| (key >> 64) as u64).collect::<HashSet<_>>().len(), keys.len());
 }
@@ -86,7 +86,7 @@ fn no_key_is_zero_or_there_twice() {
 fn every_bit_is_set_in_half_of_the_keys() {
     let keys = all_keys();
     let half = keys.len() as f64 / 2.0;
-    // Five standard deviations of a fair coin; chance exceeds that in one of ten thousand such tests.
+    // Five standard deviations of a fair coin. Chance exceeds this bound in one of ten thousand such tests.
     let bound = 5.0 * (keys.len() as f64).sqrt() / 2.0;
     for bit in 0..128 {
         let set = keys.iter().filter(|&&key| key >> bit & 1 == 1).count() as f64;
@@ -98,9 +98,9 @@ fn every_bit_is_set_in_half_of_the_keys() {
     }
 }
 
-/// Number of linearly independent keys.
+/// Returns the number of linearly independent keys.
 fn rank(keys: impl IntoIterator<Item = u128>) -> usize {
-    // The vector whose highest bit is the index.
+    // Vectors indexed by their highest bit.
     let mut basis = [0u128; 128];
     let mut rank = 0;
     for mut key in keys {
@@ -122,8 +122,8 @@ fn keys_of_stones_are_independent() {
     for size in sizes() {
         let keys = stone_keys(size);
         let (rank, most) = (rank(keys.iter().copied()), keys.len().min(128));
-        // About 128 random numbers of 128 bits leave a gap now and then: here 3×22 and 4×16 do. Cancelling would
-        // then take some 64 stones.
+        // About 128 random numbers of 128 bits are occasionally dependent: here those of 3×22 and 4×16. It would take
+        // about 64 stones to cancel out.
         let gap = usize::from((120..136).contains(&keys.len()));
         assert!((most - gap..=most).contains(&rank), "{size}: {rank} of {most}");
     }
@@ -131,7 +131,7 @@ fn keys_of_stones_are_independent() {
 
 #[test]
 fn no_four_stones_cancel() {
-    // If up to four different keys cancelled, two different pairs would have the same sum.
+    // If up to four different keys cancelled out, two different pairs would have the same sum.
     let keys = stone_keys(size(25, 25));
     let mut sums = Vec::with_capacity(keys.len() * (keys.len() - 1) / 2 + keys.len() + 1);
     sums.push(0);
