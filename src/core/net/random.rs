@@ -55,7 +55,7 @@ pub enum BlockKind {
     /// Attention.
     Attention,
     /// Feed-forward block. [`Widths::Published`] gives it the number of hidden channels of published networks: 8/3 of
-    /// the channels of the trunk, rounded up to a multiple of 64 (128 from 128 channels on).
+    /// the block's channels, rounded up to a multiple of 64 (128 from 128 channels on).
     FeedForward,
     /// Nested bottleneck around two transformer layers, each of attention and feed-forward.
     NestedTransformer,

@@ -16,9 +16,10 @@ impl Area {
     /// Returns the area of each colour if the game ended now and every stone were alive that is not certainly dead.
     ///
     /// Without a tax, the area of a colour consists of its stones, the empty points that only its stones surround, and
-    /// everything that belongs to it by Benson's theorem, including dead stones, which takes precedence. If points in
-    /// seki are taxed, empty points and dead stones in areas in seki belong to neither colour. An area counts as in
-    /// seki if it touches a neutral point or contains a stone in atari. `suicide` states whether suicide is legal.
+    /// the chains and territory that are its own by Benson's theorem, dead stones of the opponent included. Benson's
+    /// theorem takes precedence. If points in seki are taxed, empty points and dead stones in areas in seki belong to
+    /// neither colour. An area counts as in seki if it touches a neutral point or contains a stone in atari. `suicide`
+    /// states whether suicide is legal.
     pub fn of(&mut self, board: &Board, suicide: bool, tax: Tax) -> ByColor<PointSet> {
         let mut stones = ByColor::<PointSet>::default();
         for (point, color) in board.stones() {
