@@ -194,8 +194,8 @@ impl Linear {
 ///
 /// The rows consist of their mean and deviations that are independent between channels. The rounding errors so far,
 /// weighted with the mean, are compensated in the weights that follow. The largest share goes to weights with a large
-/// mean and a small variance, and the channels where that share is largest come first. No weight moves beyond the
-/// second nearest integer.
+/// mean and a small variance. Channels are processed in descending order of mean² / variance. No weight moves by more
+/// than one.
 ///
 /// CITE: Frantar, Ashkboos, Hoefler, Alistarh, "GPTQ" (2022), with a matrix of moments that consists of a diagonal and
 /// the outer product of the mean with itself.
@@ -535,7 +535,7 @@ mod tests {
     }
 
     /// The mean rounding error of the sums over the rows must be nearly zero, unlike with plain rounding. No weight may
-    /// move beyond the second nearest integer.
+    /// move by more than one.
     #[test]
     fn feedback_leaves_the_mean_as_it_is() {
         const INPUTS: usize = 48;
