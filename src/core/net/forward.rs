@@ -76,7 +76,7 @@ impl Forward {
         &self.prepared
     }
 
-    /// Evaluates the position.
+    /// Evaluates the position. The output is from the perspective of the side to move.
     ///
     /// # Errors
     ///
@@ -86,7 +86,7 @@ impl Forward {
     }
 
     /// Evaluates the image of the position under `symmetry`. The points of the output are those of the board, not of
-    /// the image.
+    /// the image. The output is from the perspective of the side to move.
     ///
     /// # Errors
     ///
