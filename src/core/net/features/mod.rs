@@ -10,8 +10,8 @@
 //! these rules the last moves, including the opponent's pass, and the imminent end are therefore hidden. After the end
 //! of a game, only its last pass is shown. If a game goes on after its end, only the moves after the end are shown.
 //!
-//! Two features of KataGo are always zero, because our games have no equivalent: the encore of its territory rules, and
-//! the voiding of games that repeat a position three times under simple ko.
+//! Two aspects of KataGo's rules are not represented, because our games do not have them: the encore of its territory
+//! rules, and the voiding of games that repeat a position three times under simple ko.
 
 mod area;
 mod ladders;
