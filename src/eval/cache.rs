@@ -1,12 +1,12 @@
-//! What a network said about positions, kept for the next time they are reached.
+//! Cache of a network's evaluations.
 //!
-//! A position that was forgotten with its node may come back a move later, and positions that differ by a symmetry of
-//! the board share one evaluation. The key is that of search nodes ([`graph_key`](kosumi_go::graph_key)), so two histories
-//! share an answer only if nothing that matters differs.
+//! A position that was dropped with its node may occur again a move later, and positions that differ by a symmetry of
+//! the board share one evaluation. The key is that of search nodes ([`graph_key`](crate::graph_key)). Two histories
+//! therefore share an evaluation only if they do not differ in anything that matters.
 //!
-//! The crate `quick_cache` was measured and is not used: a look-up with an insertion takes 220 to 240 ns of CPU time
-//! there and 210 to 220 ns here (two million answers of 19×19 boards, EPYC Zen 5), and an evaluation takes a thousand
-//! times as long. Here answers are forgotten in the order in which they came, so that searches repeat.
+//! The crate `quick_cache` was measured and is not used. A look-up with an insertion takes 220 to 240 ns of CPU time
+//! there and 210 to 220 ns here (two million evaluations of 19×19 boards, EPYC Zen 5), and an evaluation takes a
+//! thousand times as long. This cache evicts in the order of insertion, so that searches are reproducible.
 
 use super::{Evaluation, Outlook, Prior};
 use hashbrown::HashMap;
@@ -16,43 +16,42 @@ use kosumi_sync::{Mutex, MutexGuard};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// A network's answer about one position, compactly.
+/// Evaluation of one position by a network, in compact form. All values are Black's.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CachedEvaluation {
     /// Value and score.
     pub evaluation: Evaluation,
-    /// What the network expects besides.
+    /// Detailed prediction of result and score.
     pub outlook: Outlook,
-    /// The packed [`Prior`] of every point in the order of [`BoardSize::points`], and of the pass, below the root of a
-    /// search; [`NOT_LEGAL`] where nothing may be played.
+    /// Packed [`Prior`]s below the root of a search: one per point in the order of [`BoardSize::points`], and one of
+    /// the pass. They are [`NOT_LEGAL`] where a move is illegal.
     pub priors: Box<[u16]>,
-    /// The same at the root, if it is not the same.
+    /// Packed priors at the root of a search, where they differ from `priors`.
     pub root_priors: Option<Box<[u16]>>,
-    /// Owner of every point in the order of [`BoardSize::points`], from −127
-    /// (White's) to 127 (Black's).
+    /// Owner of every point in the order of [`BoardSize::points`], from −127 for White to 127 for Black.
     pub owners: Arc<[i8]>,
-    /// The symmetry that leads from the position to the canonical one, under whose key the answer is kept; the
-    /// identity if symmetric positions share no evaluation.
+    /// Symmetry that leads from the evaluated position to the canonical one, whose key is used. It is the identity if
+    /// symmetric positions do not share evaluations.
     pub to_canonical: Symmetry,
 }
 
-/// In the place of a prior where nothing may be played. No probability looks like that.
+/// Marker for illegal moves in place of a packed prior. No packed probability has this value.
 pub const NOT_LEGAL: u16 = 0;
 
 impl CachedEvaluation {
-    /// Every legal move of a board of this size with its probability below the root of a search.
+    /// Returns the legal moves on a board of this size with their priors below the root of a search.
     pub fn priors(&self, size: BoardSize) -> impl Iterator<Item = (Move, Prior)> {
         legal_moves(size, &self.priors)
     }
 
-    /// Every legal move of a board of this size with its probability at the root of a search.
+    /// Returns the legal moves on a board of this size with their priors at the root of a search.
     pub fn root_priors(&self, size: BoardSize) -> impl Iterator<Item = (Move, Prior)> {
         legal_moves(size, self.root_priors.as_ref().unwrap_or(&self.priors))
     }
 
-    /// Memory it takes, its place in the cache included.
+    /// Returns the memory that the evaluation takes in the cache, in bytes.
     fn bytes(&self) -> usize {
-        // Entry of the map, number in the queue, counters of the reference.
+        // Entry of the map, key in the queue, and counters of the `Arc`.
         const PLACE: usize = 96;
         let priors = size_of_val(&*self.priors);
         let root_priors = self.root_priors.as_ref().map_or(0, |priors| size_of_val(&**priors));
@@ -66,19 +65,19 @@ fn legal_moves(size: BoardSize, priors: &[u16]) -> impl Iterator<Item = (Move, P
     legal.map(|(mv, &prior)| (mv, Prior::unpack(prior)))
 }
 
-/// Positions whose keys end alike.
+/// Part of the cache, for the keys with the same remainder.
 #[derive(Debug, Default)]
 struct Shard {
     answers: HashMap<u128, Arc<CachedEvaluation>>,
-    /// Keys, the oldest first.
+    /// Keys in the order of insertion.
     order: VecDeque<u128>,
     bytes: usize,
 }
 
-/// Shards: workers rarely wait for each other.
+/// Number of shards, which is large enough that workers rarely wait for each other.
 const SHARDS: usize = if cfg!(loom) { 1 } else { 64 };
 
-/// A bounded store of answers, shared by all workers; the oldest go first.
+/// Bounded cache of evaluations, shared by all workers. It evicts the oldest entries first.
 #[derive(Debug)]
 pub struct EvaluationCache {
     shards: Box<[Mutex<Shard>]>,
@@ -88,12 +87,12 @@ pub struct EvaluationCache {
 }
 
 impl EvaluationCache {
-    /// A cache of so many MiB at most.
+    /// Creates a cache of at most `mebibytes` MiB.
     pub fn new(mebibytes: usize) -> EvaluationCache {
         EvaluationCache::of_bytes(mebibytes.saturating_mul(1 << 20))
     }
 
-    /// A cache of so many bytes at most.
+    /// Creates a cache of at most `bytes` bytes.
     pub fn of_bytes(bytes: usize) -> EvaluationCache {
         EvaluationCache {
             shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
@@ -104,11 +103,11 @@ impl EvaluationCache {
     }
 
     fn shard(&self, key: Key) -> MutexGuard<'_, Shard> {
-        // What a panicking worker left behind is a cache still.
+        // A shard stays valid if a worker panics while it holds the lock.
         self.shards[key.0 as usize % SHARDS].lock().unwrap_or_else(|error| error.into_inner())
     }
 
-    /// The answer about a position, if it is known.
+    /// Returns the evaluation of a position, if it is cached.
     pub fn get(&self, key: Key) -> Option<Arc<CachedEvaluation>> {
         let known = self.shard(key).answers.get(&key.0).cloned();
         let counter = if known.is_some() { &self.hits } else { &self.misses };
@@ -116,7 +115,7 @@ impl EvaluationCache {
         known
     }
 
-    /// Keeps an answer; older ones make room for it. The first answer about a position stays.
+    /// Inserts an evaluation and evicts older ones if needed. An existing evaluation of the position is not replaced.
     pub fn insert(&self, key: Key, answer: Arc<CachedEvaluation>) {
         let bytes = answer.bytes();
         let mut shard = self.shard(key);
@@ -136,24 +135,24 @@ impl EvaluationCache {
         shard.answers.insert(key.0, answer);
     }
 
-    /// Forgets everything.
+    /// Removes all entries.
     pub fn clear(&self) {
         for shard in &self.shards {
             *shard.lock().unwrap_or_else(|error| error.into_inner()) = Shard::default();
         }
     }
 
-    /// Questions answered from the cache, and questions that it could not answer.
+    /// Returns the number of successful look-ups and the number of unsuccessful ones.
     pub fn hits_and_misses(&self) -> (u64, u64) {
         (self.hits.load(Ordering::Relaxed), self.misses.load(Ordering::Relaxed))
     }
 
-    /// Memory that it takes at most.
+    /// Returns the capacity in bytes.
     pub fn most_bytes(&self) -> usize {
         self.bytes_per_shard * SHARDS
     }
 
-    /// Memory in use.
+    /// Returns the memory in use, in bytes.
     pub fn bytes(&self) -> usize {
         let bytes = |shard: &Mutex<Shard>| shard.lock().unwrap_or_else(|error| error.into_inner()).bytes;
         self.shards.iter().map(bytes).sum()
@@ -182,7 +181,7 @@ mod tests {
         cache.insert(Key(1), answer(0.5, 3));
         cache.insert(Key(1), answer(0.25, 3));
         assert_eq!(cache.get(Key(1)), Some(answer(0.5, 3)), "the first answer stays");
-        // Another position of the same shard.
+        // Another position in the same shard.
         assert_eq!(cache.get(Key(1 + SHARDS as u128)), None);
         assert_eq!(cache.hits_and_misses(), (1, 2));
         cache.clear();
@@ -209,14 +208,14 @@ mod tests {
     }
 }
 
-/// What workers share, in every order in which they may run: see `scripts/models`.
+/// Model checking (loom): all interleavings of the operations on the cache. See `scripts/models`.
 #[cfg(all(test, loom))]
 mod models {
     use super::tests::answer;
     use super::*;
     use loom::thread;
 
-    /// Room for one answer of three moves, and not for two.
+    /// Returns a cache with space for one evaluation of three moves, but not for two.
     fn cache() -> Arc<EvaluationCache> {
         Arc::new(EvaluationCache::of_bytes(answer(0.0, 3).bytes() * 3 / 2))
     }

@@ -1,7 +1,7 @@
-//! Evaluators: a position in, what it is worth and which moves look good out.
+//! Evaluators, which compute the value of a position and priors of its moves.
 //!
-//! The search knows nothing of playouts; it asks an [`Evaluator`]. Each worker owns one; what workers share is the
-//! evaluator's own business.
+//! The search is independent of the kind of evaluation and uses it through the trait [`Evaluator`]. Each worker owns an
+//! evaluator. Clones may share data internally.
 
 pub mod cache;
 pub mod network;
@@ -24,114 +24,117 @@ use kosumi_go::game::Line;
 use kosumi_go::rng::Rng;
 use kosumi_go::settled;
 
-/// What a position is worth.
+/// Evaluation of a position, from Black's perspective.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Evaluation {
     /// Expected result for Black, in `[-1, 1]`.
     pub value: f32,
-    /// Expected score for Black in points, komi included: by how much komi would have to change for an even game.
+    /// Expected lead of Black in points, komi included: the change of komi that would make the game even.
     pub score: f32,
-    /// Expected score at the end of the game, which is more than that for who is far ahead.
+    /// Expected final score for Black in points. If one side is far ahead, its magnitude exceeds that of `score`.
     pub score_mean: f32,
-    /// Its standard deviation; 0 if nothing is known of it.
+    /// Standard deviation of the final score in points; 0 if unknown.
     pub score_deviation: f32,
-    /// How far value and score are expected to move within a few moves, if the evaluator can tell.
+    /// Expected changes of value and score within the next few moves, if the evaluator predicts them.
     pub errors: Option<ShorttermErrors>,
 }
 
-/// How far an evaluation is expected to be off.
+/// Expected errors of an evaluation.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ShorttermErrors {
-    /// Of the value.
+    /// Expected error of the value.
     pub value: f32,
-    /// Of the score, in points.
+    /// Expected error of the score, in points.
     pub score: f32,
 }
 
 impl Evaluation {
-    /// An evaluation that knows value and score alone.
+    /// Creates an evaluation from value and score alone, both Black's.
     pub const fn plain(value: f32, score: f32) -> Evaluation {
         Evaluation { value, score, score_mean: score, score_deviation: 0.0, errors: None }
     }
 
-    /// An evaluation that cannot change any more: the result and the score of a finished game. Errors are stated where the
-    /// evaluator states them, so that evaluations of one search can be weighed against each other.
+    /// Creates an evaluation that is final: the result and the score of a finished game. Its errors are zero if the
+    /// evaluator predicts errors, so that evaluations of one search can be weighted against each other.
     pub fn certain(score: f32, errors: Option<ShorttermErrors>) -> Evaluation {
         let none = ShorttermErrors { value: 0.0, score: 0.0 };
         Evaluation { errors: errors.map(|_| none), ..Evaluation::plain(settled::sign(score), score) }
     }
 }
 
-/// Answers questions about the position at the end of a line.
+/// Evaluator of the position at the end of a line.
 ///
-/// Invariant: the same line, the same generator and the same earlier calls give the same answers; no clock is
-/// read.
+/// Invariant: evaluations are deterministic. They depend only on the line, the random generator and the earlier calls,
+/// and not on a clock.
 pub trait Evaluator: Clone + Send {
-    /// What the position is worth. Called once for every simulation, at its leaf.
+    /// Evaluates the position. The search calls it once per simulation, at the leaf.
     ///
-    /// An evaluator that learns the moves together with the value also appends them to `moves`, as
-    /// [`expand`](Evaluator::expand) does. Others leave `moves` as it is, and are asked when the search needs them.
-    /// So are all after two passes, where a line ends.
+    /// An evaluator that computes priors together with the value also appends the moves to `moves`, as
+    /// [`expand`](Evaluator::expand) does. Other evaluators do not change `moves`, and the search calls `expand` when
+    /// it needs them. After two passes, where a line ends, no evaluator appends moves.
     fn evaluate(&mut self, line: &Line<'_>, rng: &mut Rng, moves: &mut Vec<(Move, Prior)>) -> Evaluation;
 
-    /// Appends the moves worth searching, each with a prior. Called when a node is expanded whose moves did not come
-    /// with an evaluation. All moves must be legal; there must be at least one.
+    /// Appends the moves worth searching, each with a prior. The search calls it when it expands a node whose
+    /// evaluation came without moves. All moves must be legal, and there must be at least one.
     fn expand(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>);
 
-    /// The same for the position that a search begins with, where moves may be looked for with other priors. They
-    /// then take the place of those that the node has.
+    /// Appends the moves of the root of a search, possibly with other priors than [`expand`](Evaluator::expand). They
+    /// replace the moves of the node.
     fn expand_root(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
         self.expand(line, moves);
     }
 
-    /// Does [`expand_root`](Evaluator::expand_root) say something else than [`expand`](Evaluator::expand)?
+    /// Returns whether [`expand_root`](Evaluator::expand_root) differs from [`expand`](Evaluator::expand).
     fn has_root_priors(&self) -> bool {
         false
     }
 
-    /// How many views of the position that a search begins with the evaluator can take.
+    /// Returns the number of different views of the root of a search that the evaluator supports.
     fn root_views(&self, _size: BoardSize) -> u32 {
         1
     }
 
-    /// The moves of that position with the priors of one view; number 0 is that of
-    /// [`expand_root`](Evaluator::expand_root). Each view is an evaluation more.
+    /// Appends the moves of the root with the priors of one view. View 0 is that of
+    /// [`expand_root`](Evaluator::expand_root). Each other view costs an evaluation.
     fn expand_root_seen(&mut self, line: &Line<'_>, _view: u32, moves: &mut Vec<(Move, Prior)>) {
         self.expand_root(line, moves);
     }
 
-    /// Who played where first in the latest evaluation, for RAVE; `None` if the evaluator does not play on.
+    /// Returns the first plays of the latest evaluation, for RAVE, or `None` if the evaluator does not play on.
     fn first_plays(&self) -> Option<&FirstPlays> {
         None
     }
 
-    /// Who owned each point at the end, summed over all evaluations of this worker since the search began;
-    /// `None` if the evaluator does not know.
+    /// Returns the owners of all points, summed over all evaluations of this worker since the start of the search, or
+    /// `None` if the evaluator does not know them.
     fn ownership(&self) -> Option<&Ownership> {
         None
     }
 
-    /// Does an evaluation take about a millisecond or more? Then the search looks at its limits after each.
+    /// Returns whether an evaluation takes about a millisecond or more. The search then checks its limits after each
+    /// one.
     fn is_slow(&self) -> bool {
         false
     }
 
-    /// How a network is asked, if one is: what evaluators on other machines must be told to give the same answers.
+    /// Returns the settings of the network, if there is one. Evaluators in other processes need them to compute the
+    /// same evaluations.
     fn network_settings(&self) -> Option<NetworkSettings> {
         None
     }
 
-    /// The same evaluator, asking its network in another way; as it is without a network. The arithmetic stays.
+    /// Returns the evaluator with other settings of its network, or a clone if it has no network. The arithmetic does
+    /// not change.
     #[must_use]
     fn asking_with(&self, _settings: &NetworkSettings) -> Self {
         self.clone()
     }
 }
 
-/// For every point, who placed the first stone there and when.
+/// Colour and time of the first stone placed at each point.
 #[derive(Clone, Debug)]
 pub struct FirstPlays {
-    /// 0: nobody; otherwise `2 * when + colour + 1`, where `when` counts moves from the leaf.
+    /// 0 for none; otherwise `2 * when + colour + 1`, where `when` counts moves from the leaf.
     plays: PointMap<u16>,
 }
 
@@ -142,17 +145,17 @@ impl Default for FirstPlays {
 }
 
 impl FirstPlays {
-    /// Forgets everything.
+    /// Clears all entries.
     pub fn clear(&mut self) {
         self.plays.fill(0);
     }
 
-    /// Becomes equal to `other`, without taking new memory.
+    /// Copies `other` without allocation.
     pub fn copy_from(&mut self, other: &FirstPlays) {
         self.plays.copy_from(&other.plays);
     }
 
-    /// Notes a stone at move `when`, unless the point has been played before.
+    /// Records a stone placed at move `when`, unless the point has an entry.
     #[inline]
     pub fn note(&mut self, point: Point, color: Color, when: u16) {
         let entry = &mut self.plays[point];
@@ -161,7 +164,7 @@ impl FirstPlays {
         }
     }
 
-    /// Notes a stone that came before everything noted so far.
+    /// Records a stone placed before all recorded ones.
     #[inline]
     pub fn note_earlier(&mut self, point: Point, color: Color) {
         self.plays[point] = Self::code(color, 0);
@@ -172,7 +175,7 @@ impl FirstPlays {
         2 * when.min(u16::MAX / 2 - 2) + color as u16 + 1
     }
 
-    /// Who played there first and when, if anybody did.
+    /// Returns the colour and the move number of the first stone at a point, if there was one.
     #[inline]
     pub fn get(&self, point: Point) -> Option<(Color, u16)> {
         let code = self.plays[point].checked_sub(1)?;
@@ -180,12 +183,12 @@ impl FirstPlays {
     }
 }
 
-/// For every point, whose it is expected to be, summed over evaluations: Black's minus White's.
+/// Expected owner of every point, summed over evaluations: Black's share minus White's.
 #[derive(Clone, Debug)]
 pub struct Ownership {
-    /// In units of 1 / `unit`, so that the sum does not depend on the order of addition.
+    /// Sums in units of 1 / `unit`. They are integers so that the result does not depend on the order of addition.
     sums: PointMap<i32>,
-    /// What an evaluation counts that is sure of Black. The same in all evaluations.
+    /// Contribution of an evaluation in which a point is certainly Black's. It is the same for all evaluations.
     unit: i32,
     count: u32,
 }
@@ -197,7 +200,7 @@ impl Default for Ownership {
 }
 
 impl Ownership {
-    /// Counts one more final position: `owner` is +1 for Black's points, −1 for White's, 0 for nobody's.
+    /// Adds a final position. An owner is +1 for Black, −1 for White and 0 for neither.
     pub fn add(&mut self, owners: impl Iterator<Item = (Point, i32)>) {
         self.count += 1;
         for (point, owner) in owners {
@@ -205,10 +208,10 @@ impl Ownership {
         }
     }
 
-    /// Counts one more evaluation that is not sure: `owners` in the order of [`BoardSize::points`], from −127 for
-    /// White to 127 for Black.
+    /// Adds an evaluation with expected owners. `owners` has one entry per point in the order of [`BoardSize::points`],
+    /// from −127 for White to 127 for Black.
     pub fn add_expected(&mut self, size: BoardSize, owners: &[i8]) {
-        // Sixteen million of them fit.
+        // Sixteen million evaluations fit into 32 bits.
         self.unit = i32::from(i8::MAX);
         self.count += 1;
         for (point, &owner) in size.points().zip(owners) {
@@ -216,7 +219,7 @@ impl Ownership {
         }
     }
 
-    /// Adds what another worker counted with the same evaluator.
+    /// Adds the sums of another worker with the same evaluator.
     pub fn merge(&mut self, size: BoardSize, other: &Ownership) {
         if other.count > 0 {
             self.unit = other.unit;
@@ -227,12 +230,13 @@ impl Ownership {
         }
     }
 
-    /// The sums in the order of [`BoardSize::points`], what an evaluation counts that is sure, and how many there are.
+    /// Returns the sums in the order of [`BoardSize::points`], the unit and the number of evaluations.
     pub fn to_parts(&self, size: BoardSize) -> (Vec<i32>, i32, u32) {
         (size.points().map(|point| self.sums[point]).collect(), self.unit, self.count)
     }
 
-    /// The inverse of [`to_parts`](Self::to_parts); `None` if there is not one sum for every point.
+    /// Creates an ownership from the result of [`to_parts`](Self::to_parts), or `None` if there is not one sum per
+    /// point or the unit is not positive.
     pub fn from_parts(size: BoardSize, sums: &[i32], unit: i32, count: u32) -> Option<Ownership> {
         let mut ownership = Ownership { unit, count, ..Ownership::default() };
         if sums.len() != size.area() || unit <= 0 {
@@ -242,12 +246,12 @@ impl Ownership {
         Some(ownership)
     }
 
-    /// Number of final positions.
+    /// Returns the number of evaluations.
     pub fn count(&self) -> u32 {
         self.count
     }
 
-    /// Mean owner of a point in `[-1, 1]`, +1 for Black; 0 if nothing has been counted.
+    /// Returns the mean owner of a point, in `[-1, 1]`, +1 for Black. It is 0 without evaluations.
     pub fn mean(&self, point: Point) -> f32 {
         if self.count == 0 { 0.0 } else { self.sums[point] as f32 / (self.count as f32 * self.unit as f32) }
     }

@@ -1,8 +1,8 @@
-//! The evaluator that asks a network.
+//! Evaluator that uses a network.
 //!
-//! A network answers for value and moves at once, and so does the evaluator. Answers are kept in a cache that all
-//! workers share: for positions that differ by a symmetry of the board, and for those that a search has forgotten and
-//! reaches again.
+//! A network predicts value and policy together, and so does this evaluator. All workers share a cache of evaluations.
+//! It serves positions that differ by a symmetry of the board, and positions that a search has dropped and reaches
+//! again.
 
 use super::cache::{CachedEvaluation, EvaluationCache, NOT_LEGAL};
 use super::symmetric;
@@ -21,46 +21,45 @@ use kosumi_net::{
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// How a network's answers become values.
+/// Settings of the evaluation by a network.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct NetworkSettings {
-    /// Which of the symmetries of the board the network is shown.
+    /// Choice of the symmetry under which the network evaluates a position.
     pub view: View,
-    /// Do symmetric positions share one evaluation?
+    /// Whether symmetric positions share one evaluation.
     pub share_symmetric: bool,
-    /// The instructions that compute it, and how exactly.
+    /// Instruction set and precision of the computation.
     pub arithmetic: ArithmeticChoice,
-    /// How much of the optimistic policy is mixed in below the root of a search, in `[0, 1]`, where the network has
-    /// one. It gives moves a chance that are good only if something unexpected is true.
+    /// Share of the optimistic policy below the root of a search, in `[0, 1]`, for networks that have one. It favours
+    /// moves that are good only if something unexpected is true.
     pub policy_optimism: f32,
-    /// The same at the root.
+    /// Share of the optimistic policy at the root of a search, in `[0, 1]`.
     pub root_policy_optimism: f32,
-    /// What the logits of policies are divided by in a search, above 0. Below 1 likely moves become likelier.
+    /// Divisor of the policies' logits in a search; above 0. Below 1, likely moves become likelier.
     pub policy_temperature: f32,
-    /// Views of the root of a search whose policies are averaged as the search goes on, at most as many as the board has
-    /// symmetries; from 1.
+    /// Number of views of the root whose policies are averaged in the course of a search. It is at least 1 and limited
+    /// to the number of symmetries of the board.
     pub root_symmetries: u8,
-    /// Whose moves a network of human play predicts; `None`: nothing is known of the players. Other networks are not
-    /// told.
+    /// Profile of the players for networks of human play; `None` if the players are unknown. Other networks ignore it.
     pub profile: Option<Profile>,
-    /// Is the network shown no moves that were made before the root of a search? What the players did then says
-    /// something about what is urgent, but also something about how well they play.
+    /// Whether moves before the root of a search are hidden from the network. The players' earlier moves contain
+    /// information about urgent moves, but also about how well they play.
     pub ignore_pre_root_history: bool,
-    /// So many times the opponent's simulations Black is told to have, as a power of two; negative for fewer. Networks
-    /// that know of it then expect a player of that strength. KataGo's `playoutDoublingAdvantage`, from −3 to 3.
+    /// Assumed ratio of Black's simulations to White's, as a power of two: KataGo's `playoutDoublingAdvantage`, from −3
+    /// to 3. Networks that were trained with it then expect players of the corresponding strengths.
     pub black_doubling_advantage: f32,
-    /// Is life for certain shown as if the suicide of several stones were legal, whatever the rules? `None`: as the network
-    /// was taught it.
+    /// Whether unconditional life in the input features is computed as if the suicide of several stones were legal,
+    /// whatever the rules are. `None` follows the training of the network.
     pub pass_alive_with_suicide: Option<bool>,
 }
 
-/// The view of a position that a network is shown.
+/// Choice of the symmetry under which a network evaluates a position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum View {
-    /// As it is.
+    /// The position without a transformation.
     Plain,
-    /// One of the symmetries, which the position itself decides: over many positions what the network has
-    /// learned one-sidedly evens out, and the same position always gets the same answer.
+    /// A symmetry that is determined by the position. Asymmetries of the network average out over many positions, and
+    /// the same position always gets the same evaluation.
     #[default]
     Varied,
 }
@@ -83,7 +82,7 @@ impl Default for NetworkSettings {
     }
 }
 
-/// What all workers share.
+/// Data that all workers share.
 #[derive(Debug)]
 struct Shared {
     network: Arc<Network>,
@@ -91,7 +90,7 @@ struct Shared {
     cache: EvaluationCache,
 }
 
-/// A network as an evaluator. Copies share the network and the cache.
+/// Evaluator that uses a network. Clones share the network and the cache.
 #[derive(Clone, Debug)]
 pub struct NetworkEvaluator {
     shared: Arc<Shared>,
@@ -100,17 +99,18 @@ pub struct NetworkEvaluator {
     input: Input,
     legal: Vec<bool>,
     ownership: Ownership,
-    /// Where answers are written down, if anybody wants to know them.
+    /// Table that receives the predictions for all positions, if requested.
     outlooks: Option<Arc<Outlooks>>,
-    /// The group that a search is about, if it is not about the game.
+    /// Group that a search is about, for searches of life and death.
     survival: Option<Arc<Survival>>,
 }
 
 impl NetworkEvaluator {
-    /// An evaluator with a cache of `mebibytes` at most.
+    /// Creates an evaluator with a cache of at most `mebibytes` MiB.
     ///
     /// # Panics
-    /// If this processor has nothing that the settings allow.
+    ///
+    /// Panics if this processor supports nothing that the settings allow.
     pub fn new(network: Arc<Network>, settings: NetworkSettings, mebibytes: usize) -> NetworkEvaluator {
         let forward = Forward::shared(&network, settings.arithmetic);
         NetworkEvaluator {
@@ -125,40 +125,41 @@ impl NetworkEvaluator {
         }
     }
 
-    /// The same, with the survival of a group as the value of positions. Answers about the game come from the same cache.
+    /// Returns an evaluator whose values are the survival of a group. Predictions for the game come from the same
+    /// cache.
     #[must_use]
     pub fn about(self, survival: Arc<Survival>) -> NetworkEvaluator {
         NetworkEvaluator { survival: Some(survival), ..self }
     }
 
-    /// The same, but what is said of every position is written down.
+    /// Returns an evaluator that stores its prediction for every position in `outlooks`.
     #[must_use]
     pub fn writing_to(self, outlooks: Arc<Outlooks>) -> NetworkEvaluator {
         NetworkEvaluator { outlooks: Some(outlooks), ..self }
     }
 
-    /// The network.
+    /// Returns the network.
     pub fn network(&self) -> &Network {
         &self.shared.network
     }
 
-    /// The network, to be shared.
+    /// Returns a shared reference to the network.
     pub fn shared_network(&self) -> Arc<Network> {
         Arc::clone(&self.shared.network)
     }
 
-    /// The cache.
+    /// Returns the cache.
     pub fn cache(&self) -> &EvaluationCache {
         &self.shared.cache
     }
 
-    /// How it is asked.
+    /// Returns the settings.
     pub fn settings(&self) -> NetworkSettings {
         self.shared.settings
     }
 
-    /// The same network with other settings, and with an empty cache of the same size if one of them differs. The
-    /// arithmetic stays.
+    /// Returns an evaluator of the same network with other settings. If they differ, its cache is empty and has the
+    /// same size. The arithmetic does not change.
     #[must_use]
     pub fn with_settings(&self, wanted: NetworkSettings) -> NetworkEvaluator {
         let settings = NetworkSettings { arithmetic: self.shared.settings.arithmetic, ..wanted };
@@ -168,26 +169,37 @@ impl NetworkEvaluator {
         self.with_settings_and_cache(settings, self.shared.cache.most_bytes())
     }
 
+<<<<<<< HEAD:src/eval/network.rs
     /// The same network with these settings, and with a cache of so many bytes. The arithmetic must be the same.
     pub fn with_settings_and_cache(&self, settings: NetworkSettings, bytes: usize) -> NetworkEvaluator {
+=======
+    /// Returns an evaluator of the same network with these settings and an empty cache of `bytes` bytes. The arithmetic
+    /// must not change.
+    pub(crate) fn with_settings_and_cache(
+        &self,
+        settings: NetworkSettings,
+        bytes: usize,
+    ) -> NetworkEvaluator {
+>>>>>>> p2:src/core/eval/network.rs
         let cache = EvaluationCache::of_bytes(bytes);
         let shared = Arc::new(Shared { network: Arc::clone(&self.shared.network), settings, cache });
         NetworkEvaluator { features: features(self.network(), settings), shared, ..self.clone() }
     }
 
-    /// How much of the optimistic policy counts: below the root of a search, and at the root.
+    /// Returns the share of the optimistic policy below the root of a search and at the root.
     fn optimism(&self) -> [f32; 2] {
         let NetworkSettings { policy_optimism, root_policy_optimism, .. } = self.shared.settings;
         [policy_optimism, root_policy_optimism].map(|wanted| self.possible_optimism(wanted))
     }
 
-    /// Networks of human play have been taught to predict, and are always believed as they are.
+    /// Returns `wanted` if the network has an optimistic policy, and 0 otherwise. It is also 0 for networks of human
+    /// play, which are trained to predict moves.
     fn possible_optimism(&self, wanted: f32) -> f32 {
         let network = self.network();
         if network.policy_channels() > 1 && !network.takes_metadata() { wanted } else { 0.0 }
     }
 
-    /// What the network computes for the position at the end of a line; `legal` is about the same position then.
+    /// Evaluates the position at the end of a line with the network. Afterwards `legal` belongs to the same position.
     fn output(&mut self, line: &Line<'_>, symmetry: Symmetry) -> Result<Output, NotFinite> {
         let settings = &self.shared.settings;
         self.features.hide_game(settings.ignore_pre_root_history);
@@ -204,23 +216,24 @@ impl NetworkEvaluator {
         self.forward.evaluate_seen(&self.input, symmetry)
     }
 
-    /// What the latest [`output`](Self::output) has to be read with.
+    /// Returns the context for the interpretation of the latest [`output`](Self::output).
     fn context(&self, line: &Line<'_>, optimism: f32) -> Context<'_> {
         let no_result = can_have_no_result(line.game().rules());
         Context { legal: &self.legal, no_result, optimism, temperature: 1.0 }
     }
 
-    /// The same for a search.
+    /// Returns the context for the latest [`output`](Self::output) in a search, with the policy temperature.
     fn search_context(&self, line: &Line<'_>, optimism: f32) -> Context<'_> {
         Context { temperature: self.shared.settings.policy_temperature, ..self.context(line, optimism) }
     }
 
-    /// What the network says of the position at the end of a line, seen through a symmetry of the board; rows from
-    /// the top as they are on the board, not as they were seen. Black's view. So much of the optimistic policy is mixed
-    /// in as `optimism` says, if there is one: 0 to 1.
+    /// Returns the prediction for the position at the end of a line, evaluated under `symmetry`, from Black's
+    /// perspective. Its points are those of the board, not of the image, row by row from the top. `optimism`, in `[0,
+    /// 1]`, is the share of the optimistic policy, if the network has one.
     ///
     /// # Errors
-    /// If the network answers with numbers that are not finite.
+    ///
+    /// Returns [`NotFinite`] if an output of the network is infinite or NaN.
     pub fn predict(
         &mut self,
         line: &Line<'_>,
@@ -232,7 +245,7 @@ impl NetworkEvaluator {
         Ok(Prediction::new(&self.shared.network, &output, context)?.for_black(line.to_move()))
     }
 
-    /// The same, below the root of a search, with the policy that counts at the root.
+    /// Returns the prediction with the policy below the root of a search, and the policy at the root if it differs.
     fn predict_both(
         &mut self,
         line: &Line<'_>,
@@ -245,8 +258,8 @@ impl NetworkEvaluator {
         Ok((prediction.for_black(line.to_move()), root_policy))
     }
 
-    /// The mean of what the network says of all symmetries of the position, after two passes too: owner of every
-    /// point in `[-1, 1]`, as an [`Ownership`] of so many evaluations.
+    /// Returns the mean owner of every point over all symmetries of the position, also after two passes. The result
+    /// counts one evaluation per symmetry.
     pub fn ownership_of(&mut self, game: &Game) -> Ownership {
         let mut ownership = Ownership::default();
         let fresh = without_passes(&Line::new(game));
@@ -260,15 +273,16 @@ impl NetworkEvaluator {
         ownership
     }
 
-    /// Expected owners as [`ownership_of`](Self::ownership_of) gives them, by the colour that moves first. Whose turn it is
-    /// in the game does not matter. Each colour's are of half of the symmetries, so that both together take as long.
+    /// Returns the expected owners like [`ownership_of`](Self::ownership_of), by the colour that moves first. The side
+    /// to move of `game` does not matter. Each colour uses half of the symmetries, so that both together take the same
+    /// time.
     pub fn ownership_by_first(&mut self, game: &Game) -> ByColor<Ownership> {
         let mut by = |color| {
             let mut ownership = Ownership::default();
             let mut fresh = without_passes(&Line::new(game));
             fresh.set_to_move(color);
             let line = Line::new(&fresh);
-            // Relative to the canonical image, so that images of a position get images of the answer.
+            // Symmetries are relative to the canonical image, so that images of a position get images of the result.
             let (_, to_canonical) = symmetric::canonical_key(&line);
             let all: SmallVec<[Symmetry; 8]> = Symmetry::of(game.size()).collect();
             for &symmetry in all.iter().step_by(2) {
@@ -282,7 +296,7 @@ impl NetworkEvaluator {
         ByColor::new(by(Color::Black), by(Color::White))
     }
 
-    /// The key under which the answer about a position is kept, and the symmetry that leads there.
+    /// Returns the cache key of a position, and the symmetry that leads to the position of that key.
     fn key(&self, line: &Line<'_>) -> (Key, Symmetry) {
         match self.shared.settings.share_symmetric {
             true => symmetric::canonical_key(line),
@@ -290,7 +304,7 @@ impl NetworkEvaluator {
         }
     }
 
-    /// The answer about a position, from the cache if it is there.
+    /// Returns the evaluation of a position, from the cache if possible.
     fn answer(&mut self, line: &Line<'_>) -> Arc<CachedEvaluation> {
         let (key, to_canonical) = self.key(line);
         match self.shared.cache.get(key) {
@@ -310,10 +324,10 @@ impl NetworkEvaluator {
     fn ask(&mut self, line: &Line<'_>, key: Key, to_canonical: Symmetry) -> CachedEvaluation {
         let game = line.game();
         let size = game.size();
-        // The network is shown the same view of all positions that share the evaluation.
+        // All positions that share the evaluation are evaluated under the same view.
         let symmetry = to_canonical.then(self.symmetry(line, key));
         let Ok((prediction, root_policy)) = self.predict_both(line, symmetry) else {
-            // Broken weights: an even game and no preference, so that the engine still plays by the rules.
+            // The weights are broken. An even game and a uniform policy let the engine continue to play by the rules.
             let even = Prior::Probability(1.0 / (size.area() + 1) as f32).pack();
             let legal = |point| if line.check(point).is_ok() { even } else { NOT_LEGAL };
             return CachedEvaluation {
@@ -349,8 +363,8 @@ impl NetworkEvaluator {
         CachedEvaluation { evaluation, outlook, priors, root_priors, owners: owners.into(), to_canonical }
     }
 
-    /// What a game that two passes have ended is worth: the count, where every stone on the board counts, and where the
-    /// life of all stones is certain; otherwise what it would be worth if play went on.
+    /// Evaluates a game that two passes have ended. It is counted if every stone on the board counts, or if the status
+    /// of all stones is certain. Otherwise the evaluation is that of continued play.
     fn evaluate_finished(&mut self, line: &Line<'_>) -> Evaluation {
         let (board, terms) = (line.board(), Terms::of_line(line));
         let size = board.size();
@@ -384,7 +398,7 @@ impl NetworkEvaluator {
         }
     }
 
-    /// Leaves the moves that a search about a group looks at, if it is about one.
+    /// Removes the moves that a search about a group does not consider, if this is such a search.
     fn confine(&self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
         if let Some(survival) = &self.survival {
             survival.confine(line, moves);
@@ -395,7 +409,7 @@ impl NetworkEvaluator {
         let all: SmallVec<[Symmetry; 8]> = Symmetry::of(line.game().size()).collect();
         match self.shared.settings.view {
             View::Plain => all[0],
-            // The low bits choose the place in the cache and in the node table; these do not.
+            // The lower bits are used by the cache and by the node table.
             View::Varied => all[(key.0 >> 100) as usize % all.len()],
         }
     }
@@ -407,8 +421,8 @@ fn features(network: &Network, settings: NetworkSettings) -> Features {
     )
 }
 
-/// The position at the end of a line as the start of a game. Where dead stones are removed by agreement, a position
-/// after two passes is worth what it would be worth if play went on.
+/// Returns the position at the end of a line as the start of a game. If dead stones are removed by agreement, a
+/// position after two passes has the value of continued play.
 fn without_passes(line: &Line<'_>) -> Game {
     let game = line.game();
     let rules = Rules { has_button: line.button() == Button::Free, ..game.rules() };
@@ -416,8 +430,8 @@ fn without_passes(line: &Line<'_>) -> Game {
     Game::from_board(*line.board(), line.to_move(), rules, komi)
 }
 
-/// A network's answer about a position, less what it cannot know better than the rules: a position in which nothing is left
-/// to be decided is counted, and no result or score is expected that can no longer be reached.
+/// Corrects a network's evaluation by facts that follow from the rules. A position in which everything is decided is
+/// counted. Otherwise result and score are limited to those that are still reachable.
 fn corrected(
     line: &Line<'_>,
     owners: &[i8],
@@ -445,17 +459,18 @@ fn corrected(
     }
 }
 
-/// The mean owner of a point, from owners in the order of [`BoardSize::points`] in steps of 1/127.
+/// Returns a function from points to their mean owners in `[-1, 1]`, given `owners` in the order of
+/// [`BoardSize::points`] in steps of 1/127.
 fn mean_of(size: BoardSize, owners: &[i8]) -> impl Fn(Point) -> f32 {
     move |point| f32::from(owners[point.row() * size.columns() + point.column()]) / f32::from(i8::MAX)
 }
 
-/// Owners in steps of 1/127.
+/// Rounds owners in `[-1, 1]` to steps of 1/127.
 fn compact(owners: &[f32]) -> Vec<i8> {
     owners.iter().map(|&owner| (owner * 127.0).round() as i8).collect()
 }
 
-/// From rows that run from the top to the order of [`BoardSize::points`].
+/// Reorders points from rows that begin at the top to the order of [`BoardSize::points`].
 fn points_order(size: BoardSize, rows: &[i8]) -> Vec<i8> {
     size.points().map(|point| rows[index(size, point)]).collect()
 }
@@ -469,7 +484,7 @@ impl Evaluator for NetworkEvaluator {
                 Some(game) => self.answer(&Line::new(game)),
                 None => self.answer(line),
             };
-            // No moves are looked for where a line ends.
+            // A line ends after two passes, so no moves are needed.
             if fresh.is_none() {
                 moves.extend(answer.priors(size));
                 self.confine(line, moves);
@@ -621,7 +636,7 @@ mod tests {
         let prediction = evaluator.predict(&line, plain, 0.0).expect("finite");
         let evaluation = evaluator.evaluate(&line, &mut Rng::new(1), &mut Vec::new());
         assert_eq!(evaluation.value, prediction.win - prediction.loss);
-        // Without the turn of view it would be the opposite.
+        // Without the conversion to Black's perspective the value would have the opposite sign.
         let raw = Prediction { win: prediction.loss, loss: prediction.win, ..prediction };
         assert_eq!(raw.for_black(Color::White).value(), evaluation.value);
     }
@@ -635,7 +650,7 @@ mod tests {
             let color = game.to_move();
             game.play(color, Move::Pass).expect("legal");
         }
-        // Two black stones, one white one, and nothing enclosed.
+        // Two black stones, one white stone, and nothing enclosed.
         let evaluation = evaluator.evaluate(&Line::new(&game), &mut Rng::new(1), &mut Vec::new());
         assert_eq!(evaluation, Evaluation::plain(-1.0, 1.0 - 6.5));
         assert_eq!(evaluator.cache().hits_and_misses(), (0, 0));
@@ -644,7 +659,7 @@ mod tests {
     #[test]
     fn symmetric_positions_share_one_evaluation() {
         let size = BoardSize::square(5).expect("a size");
-        // What recent moves and ladders were differs in no image.
+        // The images do not differ in recent moves or ladders.
         let seen = |symmetry: Symmetry| {
             let mut game = Game::new(size, Rules::default(), 6.5);
             for (column, row) in [(2, 1), (1, 2), (3, 3)] {
@@ -659,7 +674,7 @@ mod tests {
             let game = seen(symmetry);
             let line = Line::new(&game);
             let mut moves = [Vec::new(), Vec::new()];
-            // An evaluator that has seen no other image asks its network.
+            // An evaluator without other images in its cache uses its network.
             let mut fresh = evaluator(settings);
             let evaluations =
                 [&mut shared, &mut fresh].map(|it| it.evaluate(&line, &mut Rng::new(1), &mut Vec::new()));
@@ -667,7 +682,7 @@ mod tests {
             fresh.expand(&line, &mut moves[1]);
             assert_eq!(evaluations[0], evaluations[1]);
             for (shared, fresh) in moves[0].iter().zip(&moves[1]) {
-                // Probabilities of an image are summed up in another order.
+                // Probabilities of an image are summed in another order.
                 assert!((shared.1.probability() - fresh.1.probability()).abs() < 1e-4);
                 assert_eq!(shared.0, fresh.0);
             }
@@ -684,7 +699,7 @@ mod tests {
         assert_eq!(apart.cache().hits_and_misses(), (0, 8));
     }
 
-    /// A network with an optimistic policy, and one that must be told who plays.
+    /// Returns an evaluator of a network with an optimistic policy, optionally one that takes features of the players.
     fn new_evaluator(has_metadata_encoder: bool, settings: NetworkSettings) -> NetworkEvaluator {
         let options = random::Options { version: 15, has_metadata_encoder, ..random::Options::default() };
         NetworkEvaluator::new(Arc::new(random::network(&options).expect("a network")), settings, 1)
@@ -722,7 +737,7 @@ mod tests {
         let settings =
             NetworkSettings { root_policy_optimism: 0.5, root_symmetries: 8, ..NetworkSettings::default() };
         let mut evaluator = new_evaluator(false, settings);
-        // 5×4 has four symmetries, so that not all of the eight are possible.
+        // 5×4 has four symmetries, so only four of the eight views are possible.
         let game = game();
         let line = Line::new(&game);
         assert_eq!(evaluator.root_views(game.size()), 4);
@@ -742,7 +757,7 @@ mod tests {
             wanted.push(points.filter(|&probability| probability > 0.0).chain([prediction.pass]).collect());
         }
         for found in &seen {
-            // Packed in the cache, a probability is exact to a part in 256.
+            // Probabilities in the cache are rounded to a part in 256.
             let near = |other: &Vec<f32>| found.iter().zip(other).all(|(a, b)| (a - b).abs() < 0.005 * b);
             let place = wanted.iter().position(near).expect("one of the views");
             wanted.remove(place);
@@ -776,7 +791,7 @@ mod tests {
                 random::Options { version: 15, pass_alive_with_suicide, ..random::Options::default() };
             Arc::new(random::network(&options).expect("a network"))
         };
-        // Where White may take own stones back, less of this is Black's for certain.
+        // If White may commit suicide, less of this is unconditionally Black's.
         let size = BoardSize::new(7, 4).expect("a size");
         let mut game = Game::new(size, Rules { suicide: false, ..Rules::default() }, 6.5);
         for (row, text) in ["XX.XX.X", "X.O.XXX", "XX.XXXX", "XXXXXXX"].into_iter().rev().enumerate() {
@@ -789,7 +804,7 @@ mod tests {
         let taught = [false, true].map(network);
         let seen = |network: &Arc<Network>, pass_alive_with_suicide| {
             let settings = NetworkSettings { pass_alive_with_suicide, ..NetworkSettings::default() };
-            // With other settings first, which must not stay.
+            // The settings that are set first must not remain.
             let other = NetworkSettings { pass_alive_with_suicide: Some(true), ..settings };
             let mut evaluator = NetworkEvaluator::new(network.clone(), other, 0).with_settings(settings);
             evaluator.predict(&Line::new(&game), Symmetry::ALL[0], 0.0).expect("finite");
@@ -818,7 +833,7 @@ mod tests {
         };
         let (unknown, weak, strong) = (with(None), with(Some("rank_20k")), with(Some("rank_9d")));
         assert!(unknown != weak && weak != strong && unknown != strong);
-        // White is to move: what is asked about is White's rank.
+        // White is to move, so White's rank matters.
         assert_ne!(with(Some("rank_9d_20k")), with(Some("rank_20k_9d")));
         let mut other = new_evaluator(false, NetworkSettings::default());
         let mut told = other.with_settings(NetworkSettings {

@@ -1,7 +1,7 @@
-//! What a network expected of every position of a search, for those who want to know more than the search needs.
+//! Predictions of a network for the positions of a search, in more detail than the search needs.
 //!
-//! A node of the search keeps one value. Analyses also tell win rate, score and owners apart, each averaged over the whole
-//! graph; they are worked out from this when somebody asks.
+//! A node of the search stores one value. Analyses also need win rate, score and ownership separately, each averaged
+//! over the whole graph. These are computed on request from the entries of this module.
 
 use hashbrown::HashMap;
 use kosumi_go::board::Key;
@@ -10,36 +10,36 @@ use kosumi_net::Prediction;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What a network expects of a position, besides moves and owners. Black's view.
+/// Prediction of a network for a position without policy and ownership, from Black's perspective.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Outlook {
-    /// The probability of a win less that of a loss, in `[-1, 1]`.
+    /// Probability of a win minus that of a loss, in `[-1, 1]`.
     pub result: f32,
-    /// The probability of no result.
+    /// Probability of no result, in `[0, 1]`.
     pub no_result: f32,
-    /// The expected score at the end, komi included, in points.
+    /// Expected final score, komi included, in points.
     pub score_mean: f32,
-    /// The expected square of that score.
+    /// Expected square of that score.
     pub score_mean_square: f32,
-    /// The points by which Black is ahead.
+    /// Number of points by which Black is ahead.
     pub lead: f32,
-    /// What only networks from version 9 on say.
+    /// Uncertainty of the prediction. Only networks from version 9 on predict it.
     pub uncertainty: Option<Uncertainty>,
 }
 
-/// How sure a network is of what it says.
+/// Uncertainty of a prediction.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Uncertainty {
-    /// How long the result will go on changing, in moves.
+    /// Number of moves for which the result is expected to go on changing.
     pub variance_time: f32,
-    /// How far `result` is expected to move within a few moves.
+    /// Expected change of `result` within the next few moves; never negative.
     pub result_error: f32,
-    /// How far the score is expected to move within a few moves, in points.
+    /// Expected change of the score within the next few moves, in points; never negative.
     pub score_error: f32,
 }
 
 impl Outlook {
-    /// What a prediction from Black's view says.
+    /// Extracts the outlook from a prediction, which must be from Black's perspective.
     pub fn new(prediction: &Prediction) -> Outlook {
         let errors = prediction.shortterm_value_error.zip(prediction.shortterm_score_error);
         Outlook {
@@ -58,7 +58,7 @@ impl Outlook {
         }
     }
 
-    /// The nearest outlook that can still come true.
+    /// Limits the outlook to results and scores that are still reachable.
     pub fn within(self, reachable: &Reachable) -> Outlook {
         let score_mean = reachable.score(self.score_mean);
         let variance = (self.score_mean_square - self.score_mean * self.score_mean).max(0.0);
@@ -71,7 +71,8 @@ impl Outlook {
         }
     }
 
-    /// A finished game with this result, in `[-1, 1]`, and score.
+    /// Returns the outlook of a finished game with this result, in `[-1, 1]`, and this score in points. Both are
+    /// Black's.
     pub fn finished(result: f32, score: f32) -> Outlook {
         Outlook {
             result,
@@ -83,11 +84,11 @@ impl Outlook {
     }
 }
 
-/// An outlook, and the owner of every point in the order of [`BoardSize::points`](kosumi_go::board::BoardSize::points), from
-/// −127 for White to 127 for Black.
+/// Outlook and owner of every point. The owners are in the order of
+/// [`BoardSize::points`](crate::board::BoardSize::points), from −127 for White to 127 for Black.
 pub type Known = (Outlook, Arc<[i8]>);
 
-/// Outlooks by the keys of positions, written by all workers of a search.
+/// Table of outlooks by position keys, which all workers of a search write to.
 pub struct Outlooks {
     shards: [Mutex<HashMap<u128, Known>>; SHARDS],
     most_per_shard: usize,
@@ -102,7 +103,7 @@ impl fmt::Debug for Outlooks {
 }
 
 impl Outlooks {
-    /// Room for about so many positions; what comes later is not written down.
+    /// Creates a table for about `most` positions. Later positions are not stored.
     pub fn new(most: usize) -> Outlooks {
         Outlooks { shards: Default::default(), most_per_shard: (most / SHARDS).max(1) }
     }
@@ -111,7 +112,7 @@ impl Outlooks {
         self.shards[key.0 as usize % SHARDS].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes what is known of a position, unless it has been noted before.
+    /// Stores the outlook and the owners of a position, unless they are stored already.
     pub fn write(&self, key: Key, outlook: Outlook, owners: &Arc<[i8]>) {
         let mut shard = self.shard(key);
         if shard.len() < self.most_per_shard || shard.contains_key(&key.0) {
@@ -119,12 +120,12 @@ impl Outlooks {
         }
     }
 
-    /// What was noted of a position.
+    /// Returns the stored outlook and owners of a position.
     pub fn read(&self, key: Key) -> Option<Known> {
         self.shard(key).get(&key.0).cloned()
     }
 
-    /// Positions that have been noted.
+    /// Returns the number of stored positions.
     pub fn count(&self) -> usize {
         self.shards.iter().map(|shard| shard.lock().unwrap_or_else(PoisonError::into_inner).len()).sum()
     }

@@ -1,4 +1,4 @@
-//! The evaluator that plays positions to the end.
+//! Evaluator that plays positions to the end.
 
 use super::prior::{LADDER_LIMIT, PriorWeights, moves_with_priors};
 use super::{Evaluation, Evaluator, FirstPlays, Ownership, Prior};
@@ -10,15 +10,15 @@ use kosumi_go::rules::Scoring;
 use kosumi_go::score::{self, Terms};
 use kosumi_go::tactics::LadderReader;
 
-/// How playouts are turned into values.
+/// Settings of the evaluation by playouts.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct PlayoutSettings {
     /// Weights of the priors.
     pub priors: PriorWeights,
-    /// Share of the value, in `[0, 1]`, that depends on the score instead of on who wins: it keeps the engine
-    /// from giving points away when the game is decided, and teaches it where points are.
+    /// Share of the value, in `[0, 1]`, that depends on the score instead of the winner. It keeps the engine from
+    /// giving points away in decided games, and shows the search where points are.
     pub score_share: f32,
-    /// Playouts behind an ownership that is asked for outside a search.
+    /// Number of playouts for an ownership that is requested outside a search.
     pub ownership_playouts: u32,
 }
 
@@ -28,7 +28,7 @@ impl Default for PlayoutSettings {
     }
 }
 
-/// One playout for every evaluation.
+/// Evaluator that plays one playout per evaluation.
 #[derive(Clone, Debug)]
 pub struct Playouts<P = HeuristicPolicy> {
     policy: P,
@@ -39,7 +39,7 @@ pub struct Playouts<P = HeuristicPolicy> {
     ownership: Ownership,
 }
 
-/// Notes the moves of a playout for RAVE.
+/// Observer that records the moves of a playout for RAVE.
 #[derive(Clone, Debug, Default)]
 struct PlayoutMoves {
     first_plays: FirstPlays,
@@ -55,7 +55,7 @@ impl PlayoutObserver for PlayoutMoves {
 }
 
 impl<P: PlayoutPolicy> Playouts<P> {
-    /// Playouts that follow `policy`.
+    /// Creates an evaluator whose playouts follow `policy`.
     pub fn new(policy: P, settings: PlayoutSettings) -> Playouts<P> {
         Playouts {
             policy,
@@ -67,7 +67,7 @@ impl<P: PlayoutPolicy> Playouts<P> {
         }
     }
 
-    /// Value of a final score: mostly who won, a little by how much.
+    /// Returns the value of a final score for Black, in `[-1, 1]`: mostly the winner, and a small share of the score.
     fn value(&self, score: f32, area: usize) -> f32 {
         let share = self.settings.score_share;
         let result = if score > 0.0 {
@@ -91,7 +91,7 @@ impl<P: PlayoutPolicy + Clone + Send> Evaluator for Playouts<P> {
     fn evaluate(&mut self, line: &Line<'_>, rng: &mut Rng, _moves: &mut Vec<(Move, Prior)>) -> Evaluation {
         let game = line.game();
         if line.passes() >= 2 && !game.rules().friendly_pass {
-            // The game is over and every stone on the board counts.
+            // The game is over, and every stone on the board counts.
             self.played.first_plays.clear();
             let terms = Terms::of_line(line);
             let score = score::count_position(line.board(), terms, &PointSet::EMPTY).black_minus_white;
@@ -114,12 +114,12 @@ impl<P: PlayoutPolicy + Clone + Send> Evaluator for Playouts<P> {
 }
 
 impl<P: PlayoutPolicy> Playouts<P> {
-    /// The settings.
+    /// Returns the settings.
     pub fn settings(&self) -> &PlayoutSettings {
         &self.settings
     }
 
-    /// A copy that has evaluated nothing yet.
+    /// Returns a copy without any evaluations.
     pub fn forgetful(&self) -> Playouts<P>
     where
         P: Clone,
@@ -127,8 +127,8 @@ impl<P: PlayoutPolicy> Playouts<P> {
         Playouts::new(self.policy.clone(), self.settings)
     }
 
-    /// Expected owner of every point if play goes on, even after two passes. The same position always gets the same
-    /// answer.
+    /// Returns the expected owner of every point if play goes on, even after two passes. The same position always gets
+    /// the same result.
     pub fn ownership_of(&self, game: &Game) -> Ownership
     where
         P: Clone,
@@ -136,8 +136,8 @@ impl<P: PlayoutPolicy> Playouts<P> {
         self.ownership_by(game, self.settings.ownership_playouts)
     }
 
-    /// Expected owners if play goes on, by the colour that moves first: half as many playouts for each. Whose turn it is
-    /// does not matter.
+    /// Returns the expected owners if play goes on, by the colour that moves first, with half of the playouts for each.
+    /// The side to move of `game` does not matter.
     pub fn ownership_by_first(&self, game: &Game) -> ByColor<Ownership>
     where
         P: Clone,
@@ -163,7 +163,7 @@ impl<P: PlayoutPolicy> Playouts<P> {
         playouts.ownership
     }
 
-    /// Plays the position to the end even if the game is over by two passes, and counts who owns what.
+    /// Plays the position to the end, even if two passes have ended the game, and counts the owners of all points.
     pub fn evaluate_by_playing(&mut self, line: &Line<'_>, rng: &mut Rng) -> Evaluation {
         let game = line.game();
         let size = game.size();
@@ -172,14 +172,14 @@ impl<P: PlayoutPolicy> Playouts<P> {
         let board = self.board.get_or_insert_with(|| Box::new(*line.board()));
         board.copy_from(line.board());
         let mut last = line.last_moves();
-        // Moves of the far past, or of before a set-up, may point at nothing of interest; passes are skipped.
+        // A move before a pass or a set-up is often irrelevant, so the history ends at a pass.
         if last[0] == Move::Pass {
             last = [Move::Pass; 2];
         }
         playout::run(&mut self.policy, board, line.to_move(), last, rng, &mut self.played);
 
         let mut area = 0;
-        // The one point of the smallest board is enclosed by the edge, and nobody's.
+        // The single point of the smallest board is enclosed by the edge and belongs to neither colour.
         let has_stones = board.stone_count() > 0;
         let owners = size.points().map(|point| {
             let owner = match board.cell(point) {

@@ -1,8 +1,8 @@
-//! Heuristic priors: what is known about a move before it is searched, counted as games.
+//! Heuristic priors: knowledge about a move before it is searched, as equivalent visits.
 //!
-//! CITE: Gelly and Silver, "Combining online and offline knowledge in UCT" (2007), for priors as equivalent
-//! visits; Baudiš and Gailly, "Pachi" (2011), for the kinds of knowledge: even game, captures, self-atari,
-//! patterns, distance in the common fate graph, the border.
+//! CITE: Gelly and Silver, "Combining online and offline knowledge in UCT" (2007), for priors as equivalent visits;
+//! Baudiš and Gailly, "Pachi" (2011), for the kinds of knowledge: even game, captures, self-atari, patterns, distance
+//! in the common fate graph, the border.
 
 use kosumi_go::board::{Board, Cell, Color, Move, Point};
 use kosumi_go::game::Line;
@@ -10,37 +10,37 @@ use kosumi_go::playout::pattern;
 use kosumi_go::tactics::{self, LadderReader};
 use smallvec::SmallVec;
 
-/// What is known about a move before it is searched. Which of the two it is depends on the evaluator; the formula
-/// of the search must fit.
+/// Prior of a move. The evaluator determines its kind, and the selection formula of the search must match it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Prior {
-    /// Games that the move is credited with.
+    /// Equivalent visits that the move is credited with.
     Games(PriorGames),
-    /// How likely the move is the one to play, in `[0, 1]`.
+    /// Probability that the move is the one to play, in `[0, 1]`.
     Probability(f32),
 }
 
-/// The bit of a packed prior that tells probabilities from games: the sign of the float.
+/// Bit of a packed prior that distinguishes probabilities from equivalent visits: the sign bit of the float.
 const PROBABILITY: u16 = 1 << 15;
 
 impl Prior {
-    /// Ten games, half of them won: it keeps a first result from deciding everything.
+    /// Ten equivalent visits with five wins, which keep the first result from deciding everything.
     pub const EVEN: Prior = Prior::Games(PriorGames { weight: 10, wins: 5 });
 
-    /// In two bytes: games exactly, a probability to a part in 256 of itself (the upper half of its float).
+    /// Packs the prior into two bytes. Equivalent visits are exact. A probability has a relative error of at most a
+    /// part in 256 (the upper half of its float).
     #[inline]
     pub fn pack(self) -> u16 {
         match self {
             Prior::Games(games) => u16::from(games.weight) << 8 | u16::from(games.wins),
             Prior::Probability(probability) => {
                 let bits = probability.clamp(0.0, 1.0).to_bits();
-                // Rounded to nearest; the largest, 1, is exact and cannot overflow.
+                // Rounding to nearest cannot overflow, because the largest probability, 1, is exact.
                 PROBABILITY | ((bits + (1 << 15)) >> 16) as u16
             }
         }
     }
 
-    /// The inverse of [`pack`](Prior::pack).
+    /// Unpacks the result of [`pack`](Prior::pack).
     #[inline]
     pub fn unpack(packed: u16) -> Prior {
         if packed & PROBABILITY == 0 {
@@ -50,7 +50,7 @@ impl Prior {
         }
     }
 
-    /// The games; none for a probability.
+    /// Returns the equivalent visits, or none for a probability.
     #[inline]
     pub fn games(self) -> PriorGames {
         match self {
@@ -59,7 +59,7 @@ impl Prior {
         }
     }
 
-    /// A number that orders moves by what is known of them: the probability, or the games won.
+    /// Returns a number that orders moves by their priors: the probability, or the equivalent wins.
     #[inline]
     pub fn merit(self) -> f32 {
         match self {
@@ -68,7 +68,7 @@ impl Prior {
         }
     }
 
-    /// The probability; 0 for games.
+    /// Returns the probability, or 0 for equivalent visits.
     #[inline]
     pub fn probability(self) -> f32 {
         match self {
@@ -78,26 +78,26 @@ impl Prior {
     }
 }
 
-/// Wins and games that a move is credited with in advance, for the player who makes it.
+/// Equivalent visits and wins that a move is credited with, from the perspective of the player who makes it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PriorGames {
-    /// Equivalent visits, at most [`PriorGames::MOST`].
+    /// Number of equivalent visits, at most [`PriorGames::MOST`].
     pub weight: u8,
-    /// Equivalent wins, at most `weight`.
+    /// Number of equivalent wins, at most `weight`.
     pub wins: u8,
 }
 
 impl PriorGames {
-    /// Most games that a prior can hold.
+    /// Largest number of equivalent visits.
     pub const MOST: u8 = 127;
 
-    /// Value for the player who makes the move, in `[-1, 1]`; 0 without games.
+    /// Returns the value for the player who makes the move, in `[-1, 1]`, or 0 without visits.
     #[inline]
     pub fn value(self) -> f32 {
         if self.weight == 0 { 0.0 } else { 2.0 * f32::from(self.wins) / f32::from(self.weight) - 1.0 }
     }
 
-    /// Adds `games` games, all won or all lost.
+    /// Adds `games` equivalent visits, all won or all lost.
     fn add(&mut self, games: u8, won: bool) {
         let weight = self.weight.saturating_add(games).min(PriorGames::MOST);
         if won {
@@ -107,32 +107,32 @@ impl PriorGames {
     }
 }
 
-/// How many games each kind of knowledge counts for. All were tuned against GNU Go; 0 switches one off.
+/// Equivalent visits for each kind of knowledge. All were tuned against GNU Go; 0 switches a kind off.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PriorWeights {
-    /// Games of every move, half of them won.
+    /// Visits of every move, half of them won.
     pub even: u8,
-    /// Lost: the move puts itself in atari.
+    /// Losses of a move that puts itself in atari.
     pub self_atari: u8,
-    /// Won: the move captures a single stone.
+    /// Wins of a move that captures a single stone.
     pub capture_one: u8,
-    /// Won: the move captures more.
+    /// Wins of a move that captures more than one stone.
     pub capture_many: u8,
-    /// Won: the move saves a chain from atari.
+    /// Wins of a move that saves a chain from atari.
     pub escape: u8,
-    /// Won: the move catches a chain in a ladder.
+    /// Wins of a move that catches a chain in a ladder.
     pub ladder: u8,
-    /// Won: the move makes a 3×3 pattern.
+    /// Wins of a move that matches a 3×3 pattern.
     pub pattern: u8,
-    /// Won: the move is 1, 2 or 3 steps from the last one in the common fate graph.
+    /// Wins of a move at distance 1, 2 or 3 from the last move in the common fate graph.
     pub near: [u8; 3],
-    /// Lost: first line, and nobody near.
+    /// Losses of a move on the first line without stones nearby.
     pub first_line: u8,
-    /// Lost: second line, and nobody near.
+    /// Losses of a move on the second line without stones nearby.
     pub second_line: u8,
-    /// Won: third or fourth line, and nobody near.
+    /// Wins of a move on the third or fourth line without stones nearby.
     pub good_line: u8,
-    /// Lost: the pass.
+    /// Losses of a pass.
     pub pass: u8,
 }
 
@@ -155,10 +155,10 @@ impl Default for PriorWeights {
     }
 }
 
-/// Positions that one ladder may be read through.
+/// Largest number of positions in the reading of a ladder.
 pub const LADDER_LIMIT: u32 = 200;
 
-/// Writes the moves worth searching with their priors: every legal point but own one-point eyes, and the pass.
+/// Appends the moves worth searching with their priors: every legal point except own one-point eyes, and the pass.
 pub fn moves_with_priors(
     line: &Line<'_>,
     weights: &PriorWeights,
@@ -226,7 +226,7 @@ fn point_prior(
     prior
 }
 
-/// Number of stones a play takes.
+/// Returns the number of stones that a move captures.
 fn captured_stones(board: &Board, point: Point, color: Color) -> usize {
     let enemy = Cell::from(color.opponent());
     let mut anchors: SmallVec<[Point; 4]> = SmallVec::new();
@@ -241,7 +241,7 @@ fn captured_stones(board: &Board, point: Point, color: Color) -> usize {
     anchors.iter().map(|&anchor| board.chain_len(anchor)).sum()
 }
 
-/// Points that save or catch a chain, found by looking at every chain once.
+/// Points that save or catch a chain, found in one pass over all chains.
 #[derive(Default)]
 struct HotPoints {
     escapes: SmallVec<[Point; 16]>,

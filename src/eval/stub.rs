@@ -1,11 +1,11 @@
-//! Evaluators for tests of the search: their answers are known without playing.
+//! Evaluators for tests of the search, whose results are known without playing.
 
 use super::{Evaluation, Evaluator, Prior};
 use kosumi_go::board::{Cell, Move};
 use kosumi_go::game::Line;
 use kosumi_go::rng::{Rng, mix};
 
-/// The value is a hash of the position, the priors are even: every number of a search can be followed by hand.
+/// Evaluator whose value is a hash of the position and whose priors are even, so that a search can be verified by hand.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HashEvaluator;
 
@@ -27,13 +27,14 @@ impl Evaluator for HashEvaluator {
     }
 }
 
-/// The values of [`HashEvaluator`], and probabilities as priors: a hash too, and their sum is one.
+/// Evaluator with the values of [`HashEvaluator`] and probabilities as priors. The probabilities are hashes and sum to
+/// 1.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HashPolicy;
 
 impl Evaluator for HashPolicy {
     fn evaluate(&mut self, line: &Line<'_>, rng: &mut Rng, moves: &mut Vec<(Move, Prior)>) -> Evaluation {
-        // Value and moves together, as networks have them.
+        // Value and moves come together, as with networks.
         self.expand(line, moves);
         HashEvaluator.evaluate(line, rng, &mut Vec::new())
     }
@@ -49,7 +50,7 @@ impl Evaluator for HashPolicy {
     }
 }
 
-/// Exact Tromp-Taylor area of the position as it stands, as if both players passed now; even priors.
+/// Evaluator that returns the exact Tromp-Taylor area of the position, as if both players passed now, with even priors.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AreaEvaluator;
 

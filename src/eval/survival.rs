@@ -1,8 +1,8 @@
-//! A search about one group instead of the game: what counts is whether its stones stay on the board.
+//! Searches about the life of one group instead of the game.
 //!
-//! A network says of every point whose it will be. Of the points on which stones of the group stand that is whether they
-//! live, so a search that takes it for the value of a position reads life and death with the network's knowledge of
-//! shapes. It is a judgement, no proof.
+//! A network predicts the owner of every point. At the points of a group's stones, this is the group's survival. A
+//! search that uses it as the value of positions reads life and death with the network's knowledge of shapes. The
+//! result is an estimate and not a proof.
 
 use super::{Evaluation, Prior};
 use kosumi_go::board::{BoardSize, ByColor, Color, Move, Point, PointSet};
@@ -10,32 +10,34 @@ use kosumi_go::game::Line;
 use kosumi_go::safety::{self, PassAlive};
 use kosumi_sync::atomic::{AtomicBool, Ordering};
 
-/// What a search is about.
+/// Subject of a search about a group.
 #[derive(Debug)]
 pub struct Survival {
-    /// Where the group's stones are, with their places in the order of [`BoardSize::points`].
+    /// Stones of the group, with their indices in the order of [`BoardSize::points`].
     stones: Vec<(usize, Point)>,
-    /// Where both players may move; they may also play elsewhere, which is a pass.
+    /// Points where both players may move. A move elsewhere is a pass.
     playable: PointSet,
-    /// Whom a ko held back somewhere.
+    /// Whether simple ko has forbidden a move of each colour in some position.
     held_back: ByColor<AtomicBool>,
 }
 
 impl Survival {
-    /// About these stones, with moves at these points.
+    /// Creates a subject: the survival of `stones`, with moves at the points of `playable`.
     pub fn new(size: BoardSize, stones: PointSet, playable: PointSet) -> Survival {
         let places = size.points().enumerate().filter(|&(_, point)| stones.contains(point));
         let held_back = ByColor::new(AtomicBool::new(false), AtomicBool::new(false));
         Survival { stones: places.collect(), playable, held_back }
     }
 
-    /// In any of the positions that the search looked beyond, did simple ko forbid this player to take back?
+    /// Returns whether simple ko has forbidden a capture of this colour in any of the positions that the search
+    /// expanded.
     pub fn was_held_back(&self, color: Color) -> bool {
         self.held_back[color].load(Ordering::Relaxed)
     }
 
-    /// What the position at the end of a line is worth to Black if the network expects these owners: 1 if the points will
-    /// be Black's, −1 if they will be White's. Of what lives or is enclosed for certain the network need not be believed.
+    /// Returns the value of the position at the end of a line for Black, given the network's expected owners: 1 if the
+    /// group's points will be Black's, −1 if they will be White's. `owners` is in the order of [`BoardSize::points`],
+    /// from −127 for White to 127 for Black. Unconditional life and territory take precedence over the network.
     pub(super) fn evaluation(&self, line: &Line<'_>, owners: &[i8]) -> Evaluation {
         let certain = Color::BOTH.map(|color| {
             let PassAlive { mut chains, territory } =
@@ -52,7 +54,8 @@ impl Survival {
         Evaluation::plain(sum as f32 / most as f32, 0.0)
     }
 
-    /// Leaves only moves of the region, and a pass where the opponent has not just passed: their probabilities sum to 1.
+    /// Removes moves outside the region, and a pass if the opponent has just passed. The probabilities are normalised
+    /// to sum to 1.
     pub(super) fn confine(&self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
         if let Some((_, color)) = line.board().ko() {
             self.held_back[color].store(true, Ordering::Relaxed);
@@ -63,7 +66,7 @@ impl Survival {
             Move::Pass => !passed,
         };
         let is_any = moves.iter().any(|&(mv, _)| permits(mv));
-        // Without any move there a pass has to do.
+        // Without any permitted move, only a pass remains.
         moves.retain(|&(mv, _)| if is_any { permits(mv) } else { mv == Move::Pass });
         let sum: f32 = moves.iter().map(|(_, prior)| prior.probability()).sum();
         let even = 1.0 / moves.len().max(1) as f32;
@@ -96,7 +99,7 @@ mod tests {
             .map(|point| if point == Point::new(0, 0) { 127 } else { -127 * (point.row() as i8) })
             .collect();
         let game = Game::new(size(), Rules::default(), 0.0);
-        // One is Black's, the other nobody's.
+        // One point is Black's, and the other is neutral.
         assert_eq!(survival.evaluation(&Line::new(&game), &owners), Evaluation::plain(0.5, 0.0));
     }
 
@@ -114,7 +117,7 @@ mod tests {
             let survival = Survival::new(game.size(), set(&[(column, row)]), PointSet::EMPTY);
             survival.evaluation(&Line::new(&game), &[owner; 25]).value
         };
-        // Chains with two eyes, and one of these; between them, who knows.
+        // Chains with two eyes, and a point of one of them. The status of the point between them is uncertain.
         assert_eq!([value(1, 1, 127), value(2, 1, -127), value(0, 0, 127)], [-1.0, 1.0, -1.0]);
         assert_eq!([value(2, 2, 127), value(2, 2, -127)], [1.0, -1.0]);
     }
@@ -148,7 +151,7 @@ mod tests {
         };
         let corner = Move::Play(Point::new(0, 0));
         assert_eq!(confined(&[(0, 0)], false), [(corner, 0.5), (Move::Pass, 0.5)]);
-        // Two passes would end the game.
+        // A second pass would end the game.
         assert_eq!(confined(&[(0, 0)], true), [(corner, 1.0)]);
         assert_eq!(confined(&[], true), [(Move::Pass, 1.0)]);
     }

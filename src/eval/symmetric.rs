@@ -1,8 +1,8 @@
-//! Symmetric positions share one evaluation.
+//! Sharing of evaluations between symmetric positions.
 //!
-//! One of the images of a position under the symmetries of the board, the one with the least key, stands for all of
-//! them: the canonical one. An answer is kept under its key, as it was given, with the symmetry that leads from the
-//! evaluated position to the canonical one. For any other image it is turned and mirrored.
+//! The canonical image of a position is the one with the smallest key among its images under the symmetries of the
+//! board. An evaluation is cached under that key in the orientation of the evaluated position, with the symmetry that
+//! leads from there to the canonical image. For any other image it is transformed.
 
 use super::CachedEvaluation;
 use kosumi_go::board::{BoardSize, Key, Symmetry};
@@ -10,8 +10,8 @@ use kosumi_go::game::Line;
 
 const IDENTITY: Symmetry = Symmetry::ALL[0];
 
-/// The key of the canonical image of a position, and the symmetry that leads to that image. Where the past or a ko
-/// matters, the position stands for itself alone.
+/// Returns the key of the canonical image of a position, and the symmetry that leads to that image. If the history or a
+/// ko matters, the position is its own canonical image.
 pub(super) fn canonical_key(line: &Line<'_>) -> (Key, Symmetry) {
     if !line.is_free_of_history() {
         return (line.graph_key(), IDENTITY);
@@ -25,16 +25,16 @@ pub(super) fn canonical_key(line: &Line<'_>) -> (Key, Symmetry) {
             stones[usize::from(symmetry.code())] ^= board.zobrist().stone(image, color);
         }
     }
-    // All that is not stones is the same for all images.
+    // Everything except the stones is the same for all images.
     let rest = line.graph_key() ^ stones[0];
     let keys = Symmetry::of(size).map(|symmetry| (rest ^ stones[usize::from(symmetry.code())], symmetry));
     keys.min_by_key(|&(key, _)| key).unwrap_or((line.graph_key(), IDENTITY))
 }
 
-/// What an answer about a position says about its image.
+/// Returns the evaluation of the image of a position under `symmetry`, given the evaluation of the position.
 pub(super) fn image(answer: &CachedEvaluation, size: BoardSize, symmetry: Symmetry) -> CachedEvaluation {
     let back = symmetry.inverse();
-    // As if the image had been asked about: points in their order, then the pass.
+    // The order is that of an evaluation of the image: points in their order, then the pass.
     let from = |point| place(size, back.apply(symmetry.image_size(size), point));
     let turned = |priors: &[u16]| -> Box<[u16]> {
         size.points().map(|point| priors[from(point)]).chain(priors.last().copied()).collect()
@@ -45,7 +45,7 @@ pub(super) fn image(answer: &CachedEvaluation, size: BoardSize, symmetry: Symmet
     CachedEvaluation { priors, root_priors, owners, ..*answer }
 }
 
-/// The place of a point in the order of [`BoardSize::points`].
+/// Returns the index of a point in the order of [`BoardSize::points`].
 fn place(size: BoardSize, point: kosumi_go::board::Point) -> usize {
     point.row() * size.columns() + point.column()
 }
@@ -58,7 +58,7 @@ mod tests {
     use kosumi_go::rules::{KoRule, Rules};
     use std::collections::HashSet;
 
-    /// The game of these moves (column and row, both from 0), seen through a symmetry.
+    /// Returns the image under `symmetry` of a game with these moves (column and row, both from 0).
     fn game(size: BoardSize, rules: Rules, moves: &[(usize, usize)], symmetry: Symmetry) -> Game {
         let mut game = Game::new(size, rules, 6.5);
         for &(column, row) in moves {
@@ -98,7 +98,7 @@ mod tests {
                 }
                 assert_eq!(keys.len(), count + 1, "{columns}x{rows} after {count} moves");
             }
-            // A wide board is no image of itself turned by a quarter.
+            // A board that is not square is not an image of itself rotated by a quarter.
             let turned = MOVES.map(|(column, row)| (row, column));
             let game = game(size, Rules::default(), &turned, IDENTITY);
             assert_eq!(keys.contains(&canonical_key(&Line::new(&game)).0), size.is_square());
@@ -142,7 +142,7 @@ mod tests {
     fn an_answer_is_turned_with_its_board() {
         let size = BoardSize::new(3, 3).unwrap();
         let points: Vec<Point> = size.points().collect();
-        // Each point has its number, and one cannot be played.
+        // Each point has its index as its number, and one point is illegal.
         let answer = CachedEvaluation {
             evaluation: crate::Evaluation::plain(0.5, 1.0),
             outlook: crate::Outlook::default(),

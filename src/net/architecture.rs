@@ -1,21 +1,24 @@
-//! Names of architectures, as KataGo gives them: `b18c384nbt`, `b10c384h6nbttflrs-fson-silu-rsnh`.
+//! Names of architectures in KataGo's notation: `b18c384nbt`, `b10c384h6nbttflrs-fson-silu-rsnh`.
 //!
 //! ```text
 //! b10 c384 [h6 [kv3] [qk32] [v16]] [nbt[3]] [tf[r|lr]s] [-suffix …]
 //! ```
 //!
-//! `b` blocks of `c` channels; `nbt` nested bottlenecks, with 2 layers inside or as many as the number behind says;
-//! `tf` transformers, whose heads follow `h` (`kv` heads of keys if they are fewer, `qk` and `v` channels of a head if
-//! they are not an even share), `r` with fixed and `lr` with learned rotary embedding, `s` with gated feed-forward
-//! blocks. Suffixes: the activation (`-silu`, `-mish`; otherwise ReLU), the norm at the end of the trunk (`-rnh`,
-//! `-rsnh`: by the root mean square of a point, of all points), `-meta` for networks that are told who plays, and those
-//! that matter in training only.
+//! * `b` is the number of blocks and `c` the number of channels.
+//! * `nbt` stands for nested bottlenecks, with the number of inner layers after it (2 without a number).
+//! * `tf` stands for transformers. Their number of heads follows `h`. `kv` is the number of key heads if there are
+//!   fewer, and `qk` and `v` are the channels of a head if they are not an even share.
+//! * In `tf`, `r` stands for a fixed and `lr` for a learned rotary embedding, and `s` for gated feed-forward blocks.
+//!
+//! The suffixes are the activation (`-silu`, `-mish`; ReLU without either), the norm at the end of the trunk (`-rnh`,
+//! `-rsnh`: by the root mean square of one point or of all points), `-meta` for networks that take features of the
+//! players, and several that matter only in training.
 
 use super::layer::Activation;
 use super::random::{AttentionShape, BlockKind, Options, RotaryKind, TrunkNormKind, Widths};
 use thiserror::Error;
 
-/// A name that is not understood.
+/// Error for a name of an architecture that cannot be parsed.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error(
     "\"{rest}\" in \"{name}\" is not understood: an architecture is called b6c96, b18c384nbt-mish or \
@@ -23,17 +26,19 @@ use thiserror::Error;
 )]
 pub struct UnknownArchitecture {
     name: String,
-    /// What begins with what is not understood.
+    /// Rest of the name, beginning with the part that cannot be parsed.
     rest: String,
 }
 
-/// Suffixes that matter in training only: how it normalises, initialises, and which heads it adds.
+/// Suffixes that matter only in training: normalisation, initialisation and additional heads.
 const OF_TRAINING: [&str; 9] = ["fs", "bn", "brn", "fbrn", "fson", "bnh", "ih", "rvgi", "rvgl"];
 
-/// A network with random weights in the shape of an architecture; as old a version as can hold it.
+/// Returns the options of a random network in the shape of an architecture. The version is the oldest one that can
+/// represent it.
 ///
 /// # Errors
-/// If the name is none of an architecture that is known here.
+///
+/// Returns an error if the name is not that of a supported architecture.
 pub fn options(name: &str) -> Result<Options, UnknownArchitecture> {
     let mut suffixes = name.split('-');
     let mut rest = suffixes.next().unwrap_or_default();
@@ -94,10 +99,10 @@ pub fn options(name: &str) -> Result<Options, UnknownArchitecture> {
     Ok(options)
 }
 
-/// The most blocks that a name is taken at its word for; [`random::network`](super::random::network) allows fewer.
+/// Largest number of blocks that is taken from a name. [`random::network`](super::random::network) allows fewer.
 const MOST_BLOCKS: usize = 1000;
 
-/// The number behind `letters` at the beginning of `rest`, which then begins behind it.
+/// Parses the number after `letters` at the beginning of `rest` and removes both from `rest`.
 fn number_behind(letters: &str, rest: &mut &str) -> Option<usize> {
     let behind = rest.strip_prefix(letters)?;
     let digits = behind.len() - behind.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();
@@ -106,7 +111,7 @@ fn number_behind(letters: &str, rest: &mut &str) -> Option<usize> {
     Some(number)
 }
 
-/// Blocks of which one in three pools.
+/// Returns `count` blocks, of which every third is of the kind `pooling` and the others are of the kind `plain`.
 fn convolutions(count: usize, plain: BlockKind, pooling: BlockKind) -> Vec<BlockKind> {
     (0..count.min(MOST_BLOCKS)).map(|index| if index % 3 == 1 { pooling } else { plain }).collect()
 }
@@ -120,7 +125,7 @@ mod tests {
     #[test]
     fn names_of_published_networks() {
         let network = random::network(&options("b10c384h6nbttflrs-fson-silu-rsnh").unwrap()).unwrap();
-        // As the published file of this name has them.
+        // Figures of the published file of this name.
         let cost = network.cost();
         assert_eq!((cost.multiply_adds, cost.of_pairs), (10_471_872, 7_680));
         assert_eq!((network.version(), network.channels(), network.blocks().len()), (15, 384, 10));

@@ -1,30 +1,30 @@
-//! The networks that Kosumi plays with if it is given none. `built_in/README.md` says where they come from.
+//! Networks that are part of the program, used if no other is given. `built_in/README.md` documents their origin.
 
 use super::error::ReadError;
 use super::model::Network;
 
-/// A network that is part of the program.
+/// Network that is part of the program.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum BuiltIn {
-    /// The stronger one.
+    /// The stronger network.
     #[default]
     Large,
-    /// Computed many times as fast, for slow machines and for tests.
+    /// The weaker network, which is many times faster. It serves slow machines and tests.
     Small,
 }
 
-/// The files: the large one compact (`tokens.rs`), the small one as KataGo writes them.
+/// Files of the networks: the large one in the compact format (`tokens.rs`), the small one as KataGo writes it.
 const LARGE: &[u8] = include_bytes!("built_in/large.compact.gz");
 const SMALL: &[u8] = include_bytes!("built_in/small.bin.gz");
 
-/// What they may take of the program.
+/// Limits of the space that the networks take in the program.
 const _: () = assert!(LARGE.len() <= 6_000_000 && SMALL.len() <= 4 << 20, "a built-in network is too large");
 
 impl BuiltIn {
-    /// All of them.
+    /// All built-in networks.
     pub const ALL: [BuiltIn; 2] = [BuiltIn::Large, BuiltIn::Small];
 
-    /// What the command line calls it.
+    /// Returns the name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             BuiltIn::Large => "large",
@@ -34,10 +34,11 @@ impl BuiltIn {
 }
 
 impl Network {
-    /// A built-in network.
+    /// Returns a built-in network.
     ///
     /// # Errors
-    /// Never, if the program is as it was built.
+    ///
+    /// Returns an error only if the program file is corrupt.
     pub fn built_in(which: BuiltIn) -> Result<Network, ReadError> {
         Network::read(match which {
             BuiltIn::Large => LARGE,

@@ -1,101 +1,101 @@
-//! What can be wrong with a network file.
+//! Errors of reading a network file.
 
 use super::model::{NEWEST_VERSION, OLDEST_VERSION};
 use std::io;
 use thiserror::Error;
 
-/// Why a network could not be read.
+/// Reason why a network could not be read.
 #[derive(Debug, Error)]
 pub enum ReadError {
-    /// The file could not be read or unpacked.
+    /// The file could not be read or decompressed.
     #[error("cannot read the file")]
     Io(#[source] io::Error),
-    /// The beginning is not that of a network in KataGo's format.
+    /// The file does not begin as a network in KataGo's format does.
     #[error("not a network in KataGo's format: {0}")]
     Foreign(&'static str),
-    /// A network, but of a version that is not known here.
+    /// The file is a network of an unsupported version.
     #[error("the network is of version {0}; versions {OLDEST_VERSION} to {NEWEST_VERSION} can be used")]
     Version(u64),
-    /// A network that is broken, or that needs what is not known here.
+    /// The network is malformed or uses an unsupported feature.
     #[error("{layer}, at byte {offset} of the unpacked file: {kind}")]
     At {
-        /// The layer that was being read, by its name in the file or, before that is known, by its role.
+        /// Layer that was being read: its name in the file or, before the name is known, its role.
         layer: String,
-        /// Where, in bytes of the unpacked file.
+        /// Offset of the error, in bytes of the decompressed file.
         offset: u64,
-        /// What is wrong.
+        /// Kind of the error.
         kind: ErrorKind,
     },
 }
 
-/// What is wrong at some place of a network file.
+/// Kind of error at a given offset of a network file.
 #[derive(Clone, PartialEq, Debug, Error)]
 pub enum ErrorKind {
-    /// Nothing more comes.
+    /// The file ends too early.
     #[error("the file ends too early")]
     End,
-    /// More comes behind the network.
+    /// The file goes on after the end of the network.
     #[error("there is more in the file behind the end of the network")]
     Trailing,
-    /// The unpacked file does not consist of words where words must be.
+    /// The decompressed file has no valid word where one must be.
     #[error("no word of at most {0} printable characters")]
     Word(usize),
-    /// The word is no number of the right kind.
+    /// A word is not a number of the required kind.
     #[error("{what}: \"{word}\" is not {wanted}")]
     Number {
-        /// The role of the number.
+        /// Role of the number.
         what: &'static str,
-        /// What stands there.
+        /// Word in the file.
         word: String,
-        /// What should stand there.
+        /// Description of the required number.
         wanted: &'static str,
     },
-    /// A number that is none of those that are possible here.
+    /// A number is outside its range.
     #[error("{what}: {found}, but from {least} to {most} is possible")]
     Range {
-        /// The role of the number.
+        /// Role of the number.
         what: &'static str,
-        /// What stands there.
+        /// Number in the file.
         found: u64,
-        /// The least possible.
+        /// Smallest permitted value.
         least: u64,
-        /// The most possible.
+        /// Largest permitted value.
         most: u64,
     },
-    /// Two layers that do not fit.
+    /// The dimensions of two layers do not match.
     #[error("{what}: {found}, where the layers around it need {wanted}")]
     Mismatch {
-        /// The role of the number.
+        /// Role of the number.
         what: &'static str,
-        /// What stands there.
+        /// Number in the file.
         found: usize,
-        /// What should stand there.
+        /// Number that the neighbouring layers require.
         wanted: usize,
     },
-    /// A block of a kind that is not known here.
+    /// A block is of an unsupported kind.
     #[error("blocks of the kind \"{0}\" are not supported")]
     Block(String),
-    /// An activation that is not known here.
+    /// An activation is unsupported.
     #[error("the activation \"{0}\" is not supported")]
     Activation(String),
-    /// Something that only some networks have and that is not known here.
+    /// An optional feature of the format is unsupported.
     #[error("{what} {value} is not supported")]
     Option {
-        /// What it is.
+        /// Description of the feature.
         what: &'static str,
-        /// Its number in the file.
+        /// Value of the feature in the file.
         value: u64,
     },
-    /// The weights do not begin as they do elsewhere in the file.
+    /// A block of weights does not begin with the encoding used elsewhere in the file.
     #[error("no weights where they should begin")]
     NoWeights,
-    /// A weight that is infinite or not a number, or normalisation with a result that is.
+    /// A weight is infinite or NaN, or the folded factors of a normalisation are.
     #[error("a weight is infinite or not a number")]
     NotFinite,
-    /// More than any network has.
+    /// The network has more weights than this limit.
     #[error("more than {0} numbers in all")]
     TooLarge(usize),
-    /// Blocks inside blocks inside blocks.
+    /// Blocks are nested more deeply than this limit.
     #[error("blocks are nested more than {0} deep")]
     TooDeep(usize),
 }

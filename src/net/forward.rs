@@ -1,4 +1,4 @@
-//! The forward pass that this machine does fastest, and views of a position through the symmetries of the board.
+//! Forward pass in the fastest arithmetic of this machine, optionally through a symmetry of the board.
 
 use super::input::Input;
 use super::kernels::{ArithmeticChoice, Prepared, Scratch};
@@ -8,13 +8,13 @@ use super::symmetry;
 use kosumi_go::board::{BoardSize, Symmetry};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// Evaluates positions with a network; keeps what costs time from one position to the next. Each worker has its
-/// own; copies share the weights.
+/// Evaluator of positions with a network. It reuses its buffers from one position to the next. Each thread needs its
+/// own; clones share the weights.
 #[derive(Clone, Debug)]
 pub struct Forward {
     prepared: Arc<Prepared>,
     scratch: Scratch,
-    /// The position as the network is shown it.
+    /// Buffer for the image of a position.
     seen: Input,
 }
 
@@ -24,20 +24,22 @@ impl Forward {
         Forward::with_arithmetic(network, ArithmeticChoice::default())
     }
 
-    /// Prepares `network` for the fastest arithmetic of this machine among those that are allowed.
+    /// Prepares `network` for the fastest arithmetic of this machine among those that `choice` allows.
     ///
     /// # Panics
-    /// If this machine has none of them; see [`ArithmeticChoice::candidates`].
+    ///
+    /// Panics if this machine supports none of them; see [`ArithmeticChoice::candidates`].
     pub fn with_arithmetic(network: &Network, choice: ArithmeticChoice) -> Forward {
         let prepared = Arc::new(Prepared::fastest(network, choice));
         Forward { prepared, scratch: Scratch::default(), seen: Input::zero(1, 1) }
     }
 
-    /// As [`with_arithmetic`](Self::with_arithmetic); but what has been prepared for a network is used again as long
-    /// as the network is there, by whoever asks for the same arithmetic.
+    /// Like [`with_arithmetic`](Self::with_arithmetic), but shares the prepared network among all callers that request
+    /// the same arithmetic, for as long as `network` exists.
     ///
     /// # Panics
-    /// As [`with_arithmetic`](Self::with_arithmetic).
+    ///
+    /// Panics under the same condition as [`with_arithmetic`](Self::with_arithmetic).
     pub fn shared(network: &Arc<Network>, choice: ArithmeticChoice) -> Forward {
         static PREPARED: Mutex<Vec<Known>> = Mutex::new(Vec::new());
         struct Known {
@@ -45,7 +47,8 @@ impl Forward {
             choice: ArithmeticChoice,
             prepared: Arc<Prepared>,
         }
-        // Whoever comes second waits, and prepares nothing.
+        // The lock is held during the preparation, so that a second caller waits instead of preparing the network
+        // again.
         let mut all = PREPARED.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|it| it.network.strong_count() > 0);
         let is_same = |it: &&Known| it.choice == choice && it.network.as_ptr() == Arc::as_ptr(network);
@@ -53,7 +56,7 @@ impl Forward {
             Some(known) => known.prepared.clone(),
             None => {
                 let prepared = Arc::new(Prepared::fastest(network, choice));
-                // Another choice may have come to the same.
+                // Another choice may have led to the same arithmetic.
                 let is_same = |it: &&Known| {
                     it.network.as_ptr() == Arc::as_ptr(network)
                         && it.prepared.arithmetic() == prepared.arithmetic()
@@ -68,24 +71,26 @@ impl Forward {
         Forward { prepared, scratch: Scratch::default(), seen: Input::zero(1, 1) }
     }
 
-    /// The weights, as they were prepared.
+    /// Returns the prepared network.
     pub fn prepared(&self) -> &Arc<Prepared> {
         &self.prepared
     }
 
-    /// What the network says about the position.
+    /// Evaluates the position. The output is from the perspective of the side to move.
     ///
     /// # Errors
-    /// If a number of the result is not finite.
+    ///
+    /// Returns [`NotFinite`] if a number of the result is infinite or NaN.
     pub fn evaluate(&mut self, input: &Input) -> Result<Output, NotFinite> {
         self.prepared.evaluate_one(input, &mut self.scratch)
     }
 
-    /// What the network says when it is shown the image of the position; the output's points are those of the
-    /// board, not of the image.
+    /// Evaluates the image of the position under `symmetry`. The points of the output are those of the board, not of
+    /// the image. The output is from the perspective of the side to move.
     ///
     /// # Errors
-    /// If a number of the result is not finite.
+    ///
+    /// Returns [`NotFinite`] if a number of the result is infinite or NaN.
     pub fn evaluate_seen(&mut self, input: &Input, symmetry: Symmetry) -> Result<Output, NotFinite> {
         let Some(size) = BoardSize::new(input.width, input.height) else { return self.evaluate(input) };
         let mut seen = std::mem::replace(&mut self.seen, Input::zero(0, 0));
@@ -114,7 +119,7 @@ mod tests {
         assert!(Arc::ptr_eq(chosen.prepared(), Forward::shared(&network, any).prepared()));
         let other = Arc::new(Network::clone(&network));
         assert!(!Arc::ptr_eq(first.prepared(), Forward::shared(&other, exact).prepared()));
-        // Nothing is kept for a network that is gone.
+        // No entry is kept for a dropped network.
         let prepared = Arc::downgrade(first.prepared());
         drop((first, second, chosen, network));
         Forward::shared(&other, exact);

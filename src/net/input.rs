@@ -1,55 +1,55 @@
-//! What a network is shown of a position.
+//! Input features of a network for one position.
 
 use kosumi_go::board::{BoardSize, Point, PointSet};
 
-/// Features of every point.
+/// Number of features of each point.
 pub const SPATIAL_FEATURES: usize = 22;
 
-/// Features of the position as a whole.
+/// Number of features of the position as a whole.
 pub const GLOBAL_FEATURES: usize = 19;
 
-/// What networks of human play are told about the players.
+/// Number of features that describe the players, for networks of human play.
 pub const METADATA_FEATURES: usize = 192;
 
-/// The features of one position, as the player to move sees it: "own" stones are that player's.
+/// Features of one position, from the perspective of the side to move: "own" stones belong to the side to move.
 ///
-/// The meaning of each feature is that of KataGo's "V7" inputs, which all networks of versions 8 to 17 take.
+/// The features are KataGo's "V7" inputs, which all networks of versions 8 to 17 take.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Input {
-    /// Columns of the board.
+    /// Number of columns of the board.
     pub width: usize,
-    /// Rows of the board.
+    /// Number of rows of the board.
     pub height: usize,
-    /// Features of the points: feature `c` of column `x` (0 = A) and row `y` (0 = the **top** row) lies at
-    /// `(y * width + x) * SPATIAL_FEATURES + c`. All `height * width * SPATIAL_FEATURES` are there.
+    /// Features of the points, of shape `[height][width][SPATIAL_FEATURES]`: feature `c` of column `x` (0 = A) and row
+    /// `y` (0 = the **top** row) is at index `(y * width + x) * SPATIAL_FEATURES + c`.
     pub spatial: Vec<f32>,
-    /// Features of the position.
+    /// Features of the position as a whole.
     pub global: [f32; GLOBAL_FEATURES],
-    /// What is known about the players, for networks that must be told (see [`Profile`](super::Profile)); the others
-    /// do not look at it. `None` is as if every number were 0.
+    /// Features of the players (see [`Profile`](super::Profile)), for networks that take them. Other networks ignore
+    /// them. `None` is equivalent to zeros.
     pub metadata: Option<Box<[f32; METADATA_FEATURES]>>,
 }
 
-/// Where a point stands in a network's inputs and outputs: row by row, from the **top** left.
+/// Returns the index of a point in a network's inputs and outputs: row by row, from the **top** left.
 pub fn index(size: BoardSize, point: Point) -> usize {
     (size.rows() - 1 - point.row()) * size.columns() + point.column()
 }
 
-/// The point that stands at an [`index`]; `None` if the board has none there.
+/// Returns the point at an [`index`], or `None` if the board has no such point.
 pub fn point_at(size: BoardSize, index: usize) -> Option<Point> {
     let row_from_top = index / size.columns();
     (row_from_top < size.rows()).then(|| Point::new(index % size.columns(), size.rows() - 1 - row_from_top))
 }
 
 impl Input {
-    /// An input for a board of this size in which every feature is 0, even "on the board".
+    /// Returns an input for a board of this size in which every feature is 0, including "on the board".
     pub fn zero(width: usize, height: usize) -> Input {
         let spatial = vec![0.0; width * height * SPATIAL_FEATURES];
         Input { width, height, spatial, global: [0.0; GLOBAL_FEATURES], metadata: None }
     }
 
-    /// Becomes an input for a board of this size in which every feature is 0 and nothing is known about the players; takes no memory if it was one for
-    /// a board that is not smaller.
+    /// Makes this an input for a board of this size in which every feature is 0 and the players are unknown. Allocates
+    /// nothing if it held an input for a board of at least this area before.
     pub fn clear(&mut self, size: BoardSize) {
         (self.width, self.height) = (size.columns(), size.rows());
         self.spatial.clear();
@@ -58,20 +58,21 @@ impl Input {
         self.metadata = None;
     }
 
-    /// Sets one feature of all these points of a board of this size to 1.
+    /// Sets feature `feature` of every point in `points` to 1. `size` is the size of the input's board.
     pub fn mark(&mut self, size: BoardSize, feature: usize, points: &PointSet) {
         for point in points.iter() {
             self.spatial[index(size, point) * SPATIAL_FEATURES + feature] = 1.0;
         }
     }
 
-    /// All features of the point in column `x` and row `y`, counted from the top left.
+    /// Returns the [`SPATIAL_FEATURES`] features of the point in column `x` and row `y`, counted from the top left.
     pub fn point(&self, x: usize, y: usize) -> &[f32] {
         let start = (y * self.width + x) * SPATIAL_FEATURES;
         &self.spatial[start..start + SPATIAL_FEATURES]
     }
 
-    /// All features of the point in column `x` and row `y`, counted from the top left, to be written.
+    /// Returns the [`SPATIAL_FEATURES`] features of the point in column `x` and row `y`, counted from the top left, for
+    /// writing.
     pub fn point_mut(&mut self, x: usize, y: usize) -> &mut [f32] {
         let start = (y * self.width + x) * SPATIAL_FEATURES;
         &mut self.spatial[start..start + SPATIAL_FEATURES]

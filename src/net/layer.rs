@@ -1,47 +1,45 @@
-//! The layers that networks are made of.
+//! Layers of networks.
 //!
-//! Invariant: a layer is only made by the reader or by [`random`](super::random), which see to it that there are
-//! exactly as many weights as its dimensions ask for and that all of them are finite. The forward passes rely on
-//! it, hence the private fields.
+//! Invariant: layers are created only by the reader and by [`random`](super::random), which ensure that the number of
+//! weights matches the dimensions and that all weights are finite. The forward passes rely on this, hence the private
+//! fields.
 
-/// What a convolution with an odd window adds up around every point. Outside the board is zero.
+/// Convolution with a window of odd size. Points outside the board count as zero.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Conv {
     pub(crate) name: String,
-    /// Rows of the window; odd.
+    /// Number of rows of the window; odd.
     pub(crate) height: usize,
-    /// Columns of the window; odd.
+    /// Number of columns of the window; odd.
     pub(crate) width: usize,
     pub(crate) inputs: usize,
-    /// Number of output channels.
     pub outputs: usize,
-    /// In the order `[y][x][input][output]`, the window's rows from the top.
+    /// Weights, of shape `[height][width][inputs][outputs]`, with the window's rows from the top.
     pub weights: Vec<f32>,
 }
 
-/// A matrix between two vectors of channels.
+/// Matrix from one vector of channels to another.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MatMul {
     pub(crate) name: String,
     pub(crate) inputs: usize,
-    /// Number of output channels.
     pub outputs: usize,
-    /// In the order `[input][output]`.
+    /// Weights, of shape `[inputs][outputs]`.
     pub weights: Vec<f32>,
 }
 
-/// A vector that is added to the channels behind a [`MatMul`].
+/// Vector that is added to the outputs of a [`MatMul`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct Bias {
     pub(crate) name: String,
     pub(crate) weights: Vec<f32>,
 }
 
-/// Batch normalisation as it is at inference: a factor and a bias for every channel.
+/// Batch normalisation at inference: a factor and a bias per channel.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Norm {
     pub(crate) name: String,
-    /// Added to the variance. Held as `f64`, so that its decimal text survives a round trip.
+    /// Number that is added to the variance. It is an `f64` so that its decimal text survives a round trip.
     pub(crate) epsilon: f64,
     pub(crate) mean: Vec<f32>,
     pub(crate) variance: Vec<f32>,
@@ -49,64 +47,65 @@ pub struct Norm {
     pub(crate) bias: Option<Vec<f32>>,
 }
 
-/// The two vectors that a [`Norm`] comes to: `x` becomes `x * scale + bias`.
+/// Factor and bias per channel that a [`Norm`] folds to: `x` becomes `x * scale + bias`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Affine {
     pub(crate) scale: Vec<f32>,
     pub(crate) bias: Vec<f32>,
 }
 
-/// Normalisation by the root mean square of a point's channels, as transformers have it: `x` becomes
-/// `x / √(mean of the channels' squares + ε) · scale`.
+/// Normalisation by the root mean square of a point's channels, as in transformers: `x` becomes `x / √(mean of the
+/// channels' squares + ε) · scale`.
 ///
 /// CITE: Zhang and Sennrich, "Root mean square layer normalization" (2019).
 #[derive(Clone, PartialEq, Debug)]
 pub struct RmsNorm {
     pub(crate) name: String,
-    /// Added to the mean square. Held as `f64`, so that its decimal text survives a round trip.
+    /// Number that is added to the mean square. It is an `f64` so that its decimal text survives a round trip.
     pub(crate) epsilon: f64,
-    /// A factor for every channel.
+    /// Factor per channel.
     pub(crate) scale: Vec<f32>,
 }
 
-/// As [`RmsNorm`], with a bias, at the end of a trunk.
+/// [`RmsNorm`] with a bias, at the end of a trunk.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TrunkRmsNorm {
     pub(crate) name: String,
-    /// Added to the mean square. Held as `f64`, so that its decimal text survives a round trip.
+    /// Number that is added to the mean square. It is an `f64` so that its decimal text survives a round trip.
     pub(crate) epsilon: f64,
-    /// Is the mean square that of all channels of all points together, instead of one for every point?
+    /// Whether the mean square is taken over all channels of all points together instead of per point.
     pub(crate) is_spatial: bool,
-    /// A factor for every channel.
+    /// Factor per channel.
     pub(crate) scale: Vec<f32>,
     pub(crate) bias: Vec<f32>,
 }
 
-/// How attention is told where on the board a query and a key stand: each pair of channels `(2p, 2p + 1)` of both is
-/// turned by an angle that grows with the column and the row, so that their product depends on how far apart the two
-/// points are.
+/// Rotary embedding, which encodes the positions of queries and keys on the board.
+///
+/// Each pair of channels `(2p, 2p + 1)` of a query and of a key is rotated by an angle that grows with the column and
+/// the row of its point. The product of a query and a key therefore depends on the offset between their points.
 ///
 /// CITE: Su et al., "RoFormer: enhanced transformer with rotary position embedding" (2021).
 #[derive(Clone, PartialEq, Debug)]
 pub enum RotaryEmbedding {
-    /// The first half of the pairs turns with the row (counted from the top), the second with the column. Within a
-    /// half of `n` pairs, pair `p` turns by `theta^(−p / n)` radians a step.
+    /// The first half of the pairs rotates with the row (counted from the top), the second half with the column. Within
+    /// a half of `n` pairs, pair `p` rotates by `theta^(−p / n)` radians per row or column.
     Fixed {
-        /// Its name in the file.
+        /// Name in the file.
         name: String,
-        /// Above zero. Held as `f64`, so that its decimal text survives a round trip.
+        /// Base of the angles; above zero. It is an `f64` so that its decimal text survives a round trip.
         theta: f64,
     },
-    /// Every pair of channels of every key head turns by its own angles.
+    /// Every pair of channels of every key head rotates by its own angles.
     Learned {
-        /// Its name in the file.
+        /// Name in the file.
         name: String,
-        /// Radians for a step to the right and for one downwards, in the order `[key head][pair][right, down]`.
+        /// Radians per column to the right and per row downwards, of shape `[key head][pair][right, down]`.
         frequencies: Vec<f32>,
     },
 }
 
-/// A function that is applied to every number.
+/// Activation function, which is applied to every number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Activation {
     /// `x`
@@ -120,7 +119,7 @@ pub enum Activation {
     Silu,
 }
 
-/// An activation and the name it has in the file.
+/// Activation and its name in the file.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ActivationLayer {
     pub(crate) name: String,
@@ -132,8 +131,8 @@ impl Norm {
         self.mean.len()
     }
 
-    /// The four vectors folded into two, once for all points: `(x − mean) / √(variance + ε) · scale + bias` is
-    /// affine in `x`, and a fifth of the memory traffic is gone.
+    /// Folds the four vectors into two: `(x − mean) / √(variance + ε) · scale + bias` is affine in `x`. This is done
+    /// once for all points and saves a fifth of the memory traffic.
     pub(crate) fn folded(&self) -> Affine {
         let mut affine = Affine { scale: Vec::new(), bias: Vec::new() };
         for channel in 0..self.channels() {
@@ -148,7 +147,7 @@ impl Norm {
 }
 
 impl RotaryEmbedding {
-    /// How far pair `pair` of `pairs` in a head of keys is turned, in radians: for a step to the right, and for one
+    /// Returns the rotation of pair `pair` (of `pairs`) of a key head in radians: per column to the right, and per row
     /// downwards.
     pub(crate) fn steps(&self, key_head: usize, pair: usize, pairs: usize) -> [f64; 2] {
         match self {
@@ -172,11 +171,11 @@ impl Affine {
 }
 
 impl Activation {
-    /// All of them.
+    /// All activations.
     pub const ALL: [Activation; 4] =
         [Activation::Identity, Activation::Relu, Activation::Mish, Activation::Silu];
 
-    /// How files of version 11 and later name it.
+    /// Returns the name in files of version 11 and later.
     pub(crate) const fn token(self) -> &'static str {
         match self {
             Activation::Identity => "ACTIVATION_IDENTITY",
@@ -190,7 +189,7 @@ impl Activation {
         Activation::ALL.into_iter().find(|it| it.token() == token)
     }
 
-    /// The word for people.
+    /// Returns the name for display.
     pub const fn name(self) -> &'static str {
         match self {
             Activation::Identity => "identity",
@@ -200,20 +199,20 @@ impl Activation {
         }
     }
 
-    /// The function itself.
+    /// Applies the function to `x`.
     pub fn apply(self, x: f32) -> f32 {
         match self {
             Activation::Identity => x,
             Activation::Relu => x.max(0.0),
             Activation::Mish => mish(x),
-            // For large negative numbers the divisor is infinite, and the result −0.
+            // For large negative numbers the divisor is infinite and the result is −0.
             Activation::Silu => x / (1.0 + (-x).exp()),
         }
     }
 }
 
-/// `x · tanh(ln(1 + eˣ))`. With `n = eˣ(eˣ + 2)` the hyperbolic tangent is `n / (n + 2)`, which loses no digits on
-/// either side; beyond 20 it is 1 in `f32`, and `n` might overflow.
+/// Computes `x · tanh(ln(1 + eˣ))`. With `n = eˣ(eˣ + 2)` the hyperbolic tangent is `n / (n + 2)`, which is accurate
+/// for all `x`. Above 20 it rounds to 1 in `f32`, while `n` might overflow.
 fn mish(x: f32) -> f32 {
     if x > 20.0 {
         return x;
@@ -223,31 +222,31 @@ fn mish(x: f32) -> f32 {
     x * (n / (n + 2.0))
 }
 
-/// Any layer that holds numbers.
+/// Layer of a network, for statistics.
 #[derive(Clone, Copy, Debug)]
 pub enum Layer<'n> {
-    /// A convolution.
+    /// Convolution.
     Conv(&'n Conv),
-    /// A matrix that is applied once to a position.
+    /// Matrix that is applied once per position.
     MatMul(&'n MatMul),
-    /// A matrix that is applied to every point.
+    /// Matrix that is applied to every point.
     PointMatMul(&'n MatMul),
-    /// A bias.
+    /// Bias.
     Bias(&'n Bias),
-    /// A normalisation.
+    /// Batch normalisation.
     Norm(&'n Norm),
-    /// A normalisation by the root mean square.
+    /// Normalisation by the root mean square.
     RmsNorm(&'n RmsNorm),
-    /// The same at the end of a trunk.
+    /// Normalisation by the root mean square at the end of a trunk.
     TrunkRmsNorm(&'n TrunkRmsNorm),
-    /// The angles of attention.
+    /// Rotary embedding of attention.
     Rotary(&'n RotaryEmbedding),
-    /// What attention does with two points: multiplications with addition for every pair of them.
+    /// Work of attention on pairs of points: the number of multiply-adds per pair.
     Pairs(usize),
 }
 
 impl Layer<'_> {
-    /// The numbers that the file holds for it, the running means and variances of normalisations included.
+    /// Returns the number of parameters in the file, including the running means and variances of normalisations.
     pub fn parameters(self) -> usize {
         match self {
             Layer::Conv(conv) => conv.weights.len(),
@@ -264,8 +263,8 @@ impl Layer<'_> {
         }
     }
 
-    /// Multiplications with addition that it takes for every point of the board. Convolutions and matrices count;
-    /// what is done once a position, or once for each number, is left out.
+    /// Returns the number of multiply-adds per point of the board. Only convolutions and matrices that are applied to
+    /// every point count. Work per position or per number is left out.
     pub fn multiply_adds(self) -> usize {
         match self {
             Layer::Conv(conv) => conv.weights.len(),

@@ -1,9 +1,11 @@
-//! Neural networks in KataGo's format: what they are shown, their files, and what they compute.
+//! Neural networks in KataGo's format: input features, file formats, inference and interpretation of the outputs.
 //!
-//! Everything here is from the view of the player to move, as the networks are; what leaves the module says so or
-//! is turned to Black's view ([`Prediction::for_black`]).
+//! Values in this module are from the perspective of the side to move, which is the perspective of the networks. A
+//! value that leaves the module is documented as such or is converted to Black's perspective
+//! ([`Prediction::for_black`]).
 //!
-//! *File → `read` → [`Network`]; position → [`Input`] → [`scalar`] or, faster, [`kernels`] → [`Output`] → [`Prediction`].*
+//! Data flow: a file is read (`read`) into a [`Network`]. A position becomes an [`Input`], which [`scalar`] or the
+//! faster [`kernels`] turn into an [`Output`], which becomes a [`Prediction`].
 
 pub mod architecture;
 mod built_in;

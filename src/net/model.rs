@@ -1,38 +1,37 @@
-//! A network: its layers, how they hang together, and what it costs.
+//! Structure of a network: its layers, their connections and their cost.
 //!
 //! ```text
 //! Input ─ first convolution ─ + ─ blocks … ─ norm, activation ─┬─ policy head
 //!         global features ─ matrix ┘                           └─ value head
 //! ```
 //!
-//! Networks of human play add a third vector to the trunk, made of what is known about the players.
+//! Networks of human play add a third vector to the trunk, which is computed from the features of the players.
 //!
-//! CITE: Wu, "Accelerating self-play learning in Go" (2019), section 3 and appendix A, for the global pooling and
-//! the heads; KataGo's `docs/KataGoMethods.md` for the nested bottleneck blocks; Vaswani et al., "Attention is
-//! all you need" (2017), for attention; Shazeer, "GLU variants improve transformer" (2020), for the gated feed-forward
-//! blocks.
+//! CITE: Wu, "Accelerating self-play learning in Go" (2019), section 3 and appendix A, for the global pooling and the
+//! heads; KataGo's `docs/KataGoMethods.md` for the nested bottleneck blocks; Vaswani et al., "Attention is all you
+//! need" (2017), for attention; Shazeer, "GLU variants improve transformer" (2020), for the gated feed-forward blocks.
 
 use super::layer::{
     Activation, ActivationLayer, Bias, Conv, Layer, MatMul, Norm, RmsNorm, RotaryEmbedding, TrunkRmsNorm,
 };
 use std::borrow::Cow;
 
-/// The oldest version of networks that can be used.
+/// Oldest supported version of the format.
 pub const OLDEST_VERSION: u32 = 8;
 
-/// The newest version of networks that can be used.
+/// Newest supported version of the format.
 pub const NEWEST_VERSION: u32 = 17;
 
-/// A network of one of the versions [`OLDEST_VERSION`] to [`NEWEST_VERSION`], with its weights.
+/// Network of a version from [`OLDEST_VERSION`] to [`NEWEST_VERSION`], with its weights.
 ///
-/// Invariant: what one layer gives is what the next one takes; the reader refuses everything else.
+/// Invariant: the outputs of each layer match the inputs of the next one. The reader rejects everything else.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Network {
     pub(crate) name: String,
     pub(crate) version: u32,
     pub(crate) multipliers: Multipliers,
-    /// Was the network taught that chains are alive for certain only if they are so where the suicide of several
-    /// stones is legal, whatever the rules? From version 15 on the file says.
+    /// Whether the network was trained with unconditional life that also holds where the suicide of several stones is
+    /// legal, whatever the rules are. Files state it from version 15 on.
     pub(crate) pass_alive_with_suicide: bool,
     /// Layers between the input features and the heads.
     pub trunk: Trunk,
@@ -40,11 +39,13 @@ pub struct Network {
     pub(crate) value: ValueHead,
 }
 
-/// What the outputs of the value head are multiplied by, so that they are near 1 inside the network. From version
-/// 13 on the file says; all are above zero. Held as `f64`, so that their decimal text survives a round trip.
+/// Factors that the outputs of the value head are multiplied by. They keep the outputs near 1 inside the network.
+///
+/// All are above zero. Files state them from version 13 on. They are `f64` so that their decimal text survives a round
+/// trip.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Multipliers {
-    /// Of an output that exists in training only.
+    /// Factor of an output that exists only in training.
     pub(crate) td_score: f64,
     pub(crate) score_mean: f64,
     pub(crate) score_stdev: f64,
@@ -55,7 +56,7 @@ pub struct Multipliers {
 }
 
 impl Multipliers {
-    /// What holds for files that do not say.
+    /// Factors of files that do not state them.
     pub(crate) const DEFAULT: Multipliers = Multipliers {
         td_score: 20.0,
         score_mean: 20.0,
@@ -66,7 +67,7 @@ impl Multipliers {
         shortterm_score_error: 30.0,
     };
 
-    /// In the order of the file.
+    /// Returns the factors in the order of the file.
     pub(crate) const fn to_array(self) -> [f64; 7] {
         [
             self.td_score,
@@ -101,46 +102,46 @@ impl Multipliers {
     }
 }
 
-/// From the features to the channels that the heads read.
+/// Trunk of a network: from the input features to the channels that the heads read.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Trunk {
     pub(crate) name: String,
-    /// Channels between the blocks.
+    /// Number of channels between the blocks.
     pub(crate) channels: usize,
-    /// The widths that the file states for all blocks together: middle, regular, dilated and pooled channels.
-    /// Every layer states its own, and that is what counts; these are kept to write the file again.
+    /// Widths that the file states for all blocks together: middle, regular, dilated and pooled channels. They serve
+    /// only to write the file again, because every layer states its own dimensions.
     pub(crate) stated_widths: [usize; 4],
     pub(crate) first_conv: Conv,
-    /// From the global features; its result is added to every point.
+    /// Matrix of the global features. Its result is added to every point.
     pub global_matmul: MatMul,
-    /// From the facts about the players, in networks that are told them; its result is added to every point.
+    /// Encoder of the features of the players, in networks that take them. Its result is added to every point.
     pub(crate) metadata_encoder: Option<MetadataEncoder>,
     pub(crate) blocks: Vec<Block>,
     pub(crate) last_norm: TrunkNorm,
     pub(crate) last_activation: ActivationLayer,
 }
 
-/// The norm behind the last block.
+/// Norm after the last block.
 #[derive(Clone, PartialEq, Debug)]
 pub enum TrunkNorm {
     /// Batch normalisation, or only a bias.
     Batch(Norm),
-    /// By the root mean square.
+    /// Normalisation by the root mean square.
     Rms(TrunkRmsNorm),
 }
 
-/// Three matrices that make a vector of the trunk's width out of facts about the players
-/// ([`METADATA_FEATURES`](super::input::METADATA_FEATURES)).
+/// Three matrices that turn the features of the players ([`METADATA_FEATURES`](super::input::METADATA_FEATURES)) into a
+/// vector of the trunk's channels.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MetadataEncoder {
     pub(crate) name: String,
     pub(crate) first: DenseLayer,
     pub(crate) second: DenseLayer,
-    /// To the channels of the trunk.
+    /// Matrix to the channels of the trunk.
     pub(crate) last: MatMul,
 }
 
-/// A matrix, a bias and an activation.
+/// Matrix, bias and activation.
 #[derive(Clone, PartialEq, Debug)]
 pub struct DenseLayer {
     pub(crate) matmul: MatMul,
@@ -148,7 +149,7 @@ pub struct DenseLayer {
     pub(crate) activation: ActivationLayer,
 }
 
-/// Normalisation, activation, convolution: what blocks are made of.
+/// Normalisation, activation and convolution, the component of convolutional blocks.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NormActConv {
     pub(crate) norm: Norm,
@@ -156,22 +157,22 @@ pub struct NormActConv {
     pub(crate) conv: Conv,
 }
 
-/// A part of the trunk whose result is added to what it took.
+/// Residual block of the trunk: its result is added to its input.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Block {
     /// Two convolutions.
     Ordinary(Box<OrdinaryBlock>),
-    /// Two convolutions, between which all points hear of the whole board.
+    /// Two convolutions with global pooling between them, which gives every point information about the whole board.
     GlobalPooling(Box<GlobalPoolingBlock>),
-    /// A convolution to fewer channels, blocks on them, and a convolution back.
+    /// Convolution to fewer channels, inner blocks, and a convolution back.
     NestedBottleneck(Box<NestedBottleneckBlock>),
-    /// Every point looks at all points of the board.
+    /// Attention of every point to all points of the board.
     Attention(Box<AttentionBlock>),
-    /// Every point by itself: to more channels and back.
+    /// Two layers per point: to more channels and back.
     FeedForward(Box<FeedForwardBlock>),
 }
 
-/// `x + second(first(x))`
+/// Residual block of two convolutions: `x + second(first(x))`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct OrdinaryBlock {
     pub(crate) name: String,
@@ -179,8 +180,11 @@ pub struct OrdinaryBlock {
     pub(crate) second: NormActConv,
 }
 
-/// As an [`OrdinaryBlock`], but a second convolution beside the first is normalised, activated and pooled over the
-/// board, and a matrix makes of that a bias for what the first gives.
+/// Residual block of two convolutions with global pooling.
+///
+/// It is an [`OrdinaryBlock`] with a second convolution beside the first. The result of that one is normalised,
+/// activated and pooled over the board. A matrix turns the pooled numbers into a bias for the result of the first
+/// convolution.
 #[derive(Clone, PartialEq, Debug)]
 pub struct GlobalPoolingBlock {
     pub(crate) name: String,
@@ -189,17 +193,17 @@ pub struct GlobalPoolingBlock {
     pub(crate) second: NormActConv,
 }
 
-/// The side path of a [`GlobalPoolingBlock`] and of the policy head.
+/// Pooling branch of a [`GlobalPoolingBlock`] and of the policy head.
 #[derive(Clone, PartialEq, Debug)]
 pub struct GlobalPooling {
     pub(crate) conv: Conv,
     pub(crate) norm: Norm,
     pub(crate) activation: ActivationLayer,
-    /// From the three pooled numbers of each channel: all means, all scaled means, all maxima.
+    /// Matrix from the three pooled numbers per channel: all means, all scaled means, all maxima.
     pub(crate) matmul: MatMul,
 }
 
-/// `x + second(blocks(first(x)))`
+/// Residual block around inner blocks: `x + second(blocks(first(x)))`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NestedBottleneckBlock {
     pub(crate) name: String,
@@ -208,36 +212,37 @@ pub struct NestedBottleneckBlock {
     pub(crate) second: NormActConv,
 }
 
-/// `x + output(attention of all heads over query(n), key(n), value(n))` with `n = norm(x)`.
+/// Residual block of attention: `x + output(attention of all heads over query(n), key(n), value(n))` with `n =
+/// norm(x)`.
 ///
-/// A head at a point weighs the values of all points by the softmax over the points of the product of its query
-/// there with their keys, divided by the square root of `key_width`. Heads may share keys and values: of `heads` and
-/// `key_heads`, head `h` uses those of key head `h / (heads / key_heads)`.
+/// A head computes at each point a weighted mean of the values of all points. The weights are a softmax, over all
+/// points, of the product of the query at this point with their keys, divided by the square root of `key_width`. Heads
+/// may share keys and values: head `h` of `heads` uses key head `h / (heads / key_heads)` of `key_heads`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AttentionBlock {
     pub(crate) name: String,
-    /// Heads with queries of their own.
+    /// Number of heads of queries.
     pub(crate) heads: usize,
-    /// Heads of keys and values; divides `heads`.
+    /// Number of heads of keys and values; divides `heads`.
     pub(crate) key_heads: usize,
-    /// Channels of a query or a key in one head.
+    /// Number of channels of a query or a key in one head.
     pub(crate) key_width: usize,
-    /// Channels of a value in one head.
+    /// Number of channels of a value in one head.
     pub(crate) value_width: usize,
     pub(crate) norm: RmsNorm,
-    /// To `heads` times `key_width` channels, head by head.
+    /// Matrix to `heads * key_width` channels, head by head.
     pub(crate) query: MatMul,
-    /// To `key_heads` times `key_width` channels, head by head.
+    /// Matrix to `key_heads * key_width` channels, head by head.
     pub(crate) key: MatMul,
-    /// To `key_heads` times `value_width` channels, head by head.
+    /// Matrix to `key_heads * value_width` channels, head by head.
     pub(crate) value: MatMul,
-    /// From `heads` times `value_width` channels, head by head.
+    /// Matrix from `heads * value_width` channels, head by head.
     pub(crate) output: MatMul,
-    /// How positions are told apart; without it they are not.
+    /// Encoding of the positions of points. Without it, attention does not depend on positions.
     pub(crate) rotary: Option<RotaryEmbedding>,
 }
 
-/// `x + last(silu(first(n)) · gate(n))` with `n = norm(x)`, number by number.
+/// Gated feed-forward block: `x + last(silu(first(n)) · gate(n))` with `n = norm(x)` and an elementwise product.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FeedForwardBlock {
     pub(crate) name: String,
@@ -247,7 +252,7 @@ pub struct FeedForwardBlock {
     pub(crate) last: MatMul,
 }
 
-/// From the trunk to the moves.
+/// Policy head, from the trunk to the logits of moves.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PolicyHead {
     pub(crate) name: String,
@@ -255,15 +260,15 @@ pub struct PolicyHead {
     pub(crate) pooling: GlobalPooling,
     pub(crate) norm: Norm,
     pub(crate) activation: ActivationLayer,
-    /// To one, two or four logits for every point: the policy, the optimistic policy, and two that are not used.
+    /// Convolution to 1, 2 or 4 logits per point: policy, optimistic policy, and two that are not used.
     pub(crate) last_conv: Conv,
-    /// From the pooled channels to as many logits of a pass, or, from version 15 on, to what `pass`
-    /// then takes.
+    /// Matrix from the pooled channels to the same number of logits of a pass or, from version 15 on, to the inputs of
+    /// `pass`.
     pub(crate) pass_matmul: MatMul,
     pub(crate) pass: Option<PassLayers>,
 }
 
-/// The second half of the way to the logit of a pass, from version 15 on.
+/// Last layers of the logit of a pass, from version 15 on.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PassLayers {
     pub(crate) bias: Bias,
@@ -271,28 +276,30 @@ pub struct PassLayers {
     pub(crate) matmul: MatMul,
 }
 
-/// From the trunk to the result, the score and who owns what.
+/// Value head, from the trunk to the logits of the result, the score and the ownership.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ValueHead {
     pub(crate) name: String,
     pub(crate) conv: Conv,
     pub(crate) norm: Norm,
     pub(crate) activation: ActivationLayer,
-    /// From three pooled numbers of each channel: all means, all means scaled once, all means scaled twice.
+    /// Matrix from three pooled numbers per channel: all means, all means scaled once, all means scaled twice.
     pub(crate) matmul: MatMul,
     pub(crate) bias: Bias,
     pub(crate) second_activation: ActivationLayer,
-    /// To three logits: win, loss, no result.
+    /// Matrix to three logits: win, loss, no result.
     pub(crate) value_matmul: MatMul,
     pub(crate) value_bias: Bias,
-    /// To [`score_channels`] numbers.
+    /// Matrix to [`score_channels`] numbers.
     pub(crate) score_matmul: MatMul,
     pub(crate) score_bias: Bias,
     pub(crate) ownership_conv: Conv,
 }
 
-/// How many logits a network of this version gives for every move: one, from 12 on also an optimistic one, in 16
-/// also two predictions of what the move is worth. From 17 on the file says: two or four.
+/// Returns the number of logits per move of a network of this version, or `None` if the file states it (version 17 on).
+///
+/// There is one logit, from version 12 on a second one for the optimistic policy, and in version 16 two further
+/// predictions of the value of the move. From version 17 on, files state 2 or 4.
 pub const fn policy_channels(version: u32) -> Option<usize> {
     match version {
         ..12 => Some(1),
@@ -302,14 +309,14 @@ pub const fn policy_channels(version: u32) -> Option<usize> {
     }
 }
 
-/// How many numbers about the score a network of this version gives: mean, standard deviation, lead and time left,
-/// and from 9 on the short-term errors of value and score.
+/// Returns the number of outputs about the score of a network of this version: mean, standard deviation, lead and
+/// variance time, and from version 9 on the short-term errors of value and score.
 pub const fn score_channels(version: u32) -> usize {
     if version >= 9 { 6 } else { 4 }
 }
 
 impl Block {
-    /// Its name in the file.
+    /// Returns the name of the block in the file.
     pub fn name(&self) -> &str {
         match self {
             Block::Ordinary(block) => &block.name,
@@ -320,7 +327,7 @@ impl Block {
         }
     }
 
-    /// The word that introduces it in a file.
+    /// Returns the word that introduces the block in a file.
     pub const fn token(&self) -> &'static str {
         match self {
             Block::Ordinary(_) => "ordinary_block",
@@ -331,7 +338,7 @@ impl Block {
         }
     }
 
-    /// The blocks inside it.
+    /// Returns the blocks inside this one.
     pub fn inner(&self) -> &[Block] {
         match self {
             Block::NestedBottleneck(block) => &block.blocks,
@@ -339,8 +346,8 @@ impl Block {
         }
     }
 
-    /// Channels inside it: regular ones (in attention those of all queries, in a feed-forward block the hidden ones),
-    /// and those that are pooled.
+    /// Returns the number of channels inside the block and the number of pooled channels. The first is the number of
+    /// query channels for attention and the number of hidden channels for a feed-forward block.
     pub fn widths(&self) -> (usize, usize) {
         match self {
             Block::Ordinary(block) => (block.first.conv.outputs, 0),
@@ -351,7 +358,8 @@ impl Block {
         }
     }
 
-    /// Hidden units of feed-forward blocks that change no result, those of inner blocks included.
+    /// Returns the number of hidden units of feed-forward blocks, including those of inner blocks, that have no effect
+    /// on any result.
     pub fn dead_units(&self) -> usize {
         match self {
             Block::FeedForward(block) => block.dead_units(),
@@ -374,7 +382,7 @@ impl Block {
         }
     }
 
-    /// Calls `visit` with every layer, those of inner blocks included.
+    /// Calls `visit` with every layer, including those of inner blocks.
     pub fn visit<'n>(&'n self, visit: &mut dyn FnMut(Layer<'n>)) {
         match self {
             Block::Ordinary(block) => {
@@ -410,11 +418,11 @@ impl Block {
 }
 
 impl FeedForwardBlock {
-    /// The hidden units whose numbers matter; one if none does.
+    /// Returns the indices of the hidden units that can affect a result, or a single index if none can.
     ///
-    /// Training drives the weights of units that it gives up towards zero. What such a unit adds is at most the
-    /// product of its largest weights times the squares of the channels and of what the norm gives, which are under
-    /// 10⁷ together: nothing that a sum of ordinary numbers in `f32` would notice.
+    /// Training drives the weights of unused units towards zero. The contribution of such a unit is at most the product
+    /// of its largest weights times the squares of the channels and of the norm's outputs, which are under 10⁷
+    /// together. A sum of ordinary numbers in `f32` does not change by that.
     fn live_units(&self) -> Vec<usize> {
         const NOTHING: f32 = 1e-30;
         let hidden = self.first.outputs;
@@ -437,7 +445,7 @@ impl FeedForwardBlock {
         if live.is_empty() { vec![0] } else { live }
     }
 
-    /// The same block with these units only.
+    /// Returns the block with only the given hidden units.
     fn with_units(&self, units: &[usize]) -> FeedForwardBlock {
         let columns = |matmul: &MatMul| {
             let rows = matmul.weights.chunks_exact(matmul.outputs);
@@ -456,7 +464,7 @@ impl FeedForwardBlock {
         }
     }
 
-    /// The same block without hidden units that change no result.
+    /// Returns the block without the hidden units that affect no result.
     pub(crate) fn without_dead_units(&self) -> Cow<'_, FeedForwardBlock> {
         let live = self.live_units();
         if live.len() == self.first.outputs {
@@ -472,7 +480,7 @@ impl FeedForwardBlock {
 }
 
 impl TrunkNorm {
-    /// Channels that it takes and gives.
+    /// Returns the number of channels of input and output.
     pub fn channels(&self) -> usize {
         match self {
             TrunkNorm::Batch(norm) => norm.channels(),
@@ -541,19 +549,19 @@ impl ValueHead {
     }
 }
 
-/// What a network, or a part of it, consists of.
+/// Size and cost of a network or of a part of it.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Cost {
-    /// Numbers in the file, running means and variances of normalisations included.
+    /// Number of weights in the file, including running means and variances of normalisations.
     pub parameters: usize,
-    /// Multiplications with addition for every point of the board; see [`Layer::multiply_adds`].
+    /// Number of multiply-adds per point of the board; see [`Layer::multiply_adds`].
     pub multiply_adds: usize,
-    /// Multiplications with addition for every pair of points, a point and itself included.
+    /// Number of multiply-adds per ordered pair of points, including pairs of a point with itself.
     pub of_pairs: usize,
 }
 
 impl Cost {
-    /// The sum over what `visit` is called with.
+    /// Returns the sum over all layers that `visit_all` passes to its argument.
     pub fn of<'n>(visit_all: impl FnOnce(&mut dyn FnMut(Layer<'n>))) -> Cost {
         let mut cost = Cost::default();
         visit_all(&mut |layer| {
@@ -567,72 +575,74 @@ impl Cost {
         cost
     }
 
-    /// Multiplications with addition for one position on a board of so many points.
+    /// Returns the number of multiply-adds for one position on a board of `area` points.
     pub fn on(self, area: usize) -> usize {
         self.multiply_adds * area + self.of_pairs * area * area
     }
 }
 
 impl Network {
-    /// The name that the file gives.
+    /// Returns the name that the file states.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// From [`OLDEST_VERSION`] to [`NEWEST_VERSION`].
+    /// Returns the version, from [`OLDEST_VERSION`] to [`NEWEST_VERSION`].
     pub fn version(&self) -> u32 {
         self.version
     }
 
-    /// Channels between the blocks.
+    /// Returns the number of channels between the blocks.
     pub fn channels(&self) -> usize {
         self.trunk.channels
     }
 
-    /// The blocks of the trunk, from the input on.
+    /// Returns the blocks of the trunk, in the order of evaluation.
     pub fn blocks(&self) -> &[Block] {
         &self.trunk.blocks
     }
 
-    /// The activation at the end of the trunk; in all published networks that of the blocks, too.
+    /// Returns the activation at the end of the trunk. In all published networks the blocks have the same one.
     pub fn activation(&self) -> Activation {
         self.trunk.last_activation.activation
     }
 
-    /// Must it be told who plays? Such networks predict the moves of people.
+    /// Returns whether the network takes features of the players. Such networks predict the moves of humans.
     pub fn takes_metadata(&self) -> bool {
         self.trunk.metadata_encoder.is_some()
     }
 
-    /// Must "alive for certain" be understood as if the suicide of several stones were legal, whatever the rules?
-    /// See [`Features`](super::Features).
+    /// Returns whether the network's inputs must treat unconditional life as if the suicide of several stones were
+    /// legal, whatever the rules are. See [`Features`](super::Features).
     pub fn pass_alive_with_suicide(&self) -> bool {
         self.pass_alive_with_suicide
     }
 
-    /// Hidden units of feed-forward blocks that change no result, because training has given them up.
+    /// Returns the number of hidden units of feed-forward blocks that affect no result, because training has driven
+    /// their weights to zero.
     pub fn dead_units(&self) -> usize {
         self.blocks().iter().map(Block::dead_units).sum()
     }
 
-    /// The same network without these units: the same results, sooner.
+    /// Returns the network without these hidden units, which gives equal results in less time.
     pub fn without_dead_units(&self) -> Network {
         let blocks = self.blocks().iter().map(Block::without_dead_units).collect();
         Network { trunk: Trunk { blocks, ..self.trunk.clone() }, ..self.clone() }
     }
 
-    /// How many logits every move has: 1, 2 with an optimistic policy, or 4 with two numbers that are not used.
+    /// Returns the number of logits per move: 1, 2 with an optimistic policy, or 4 with two more that are not used.
     pub fn policy_channels(&self) -> usize {
         self.policy.last_conv.outputs
     }
 
-    /// Channels inside the heads: of the policy, of its pooled side path, of the value, and of the vector behind.
+    /// Returns the number of channels inside the heads: of the policy head, of its pooling branch, of the value head,
+    /// and of the vector after the value head's pooling.
     pub fn head_widths(&self) -> [usize; 4] {
         let (policy, value) = (&self.policy, &self.value);
         [policy.conv.outputs, policy.pooling.conv.outputs, value.conv.outputs, value.matmul.outputs]
     }
 
-    /// Calls `visit` with every layer that holds numbers, in the order of the file.
+    /// Calls `visit` with every layer that has weights, in the order of the file.
     pub fn visit<'n>(&'n self, visit: &mut dyn FnMut(Layer<'n>)) {
         visit(Layer::Conv(&self.trunk.first_conv));
         visit(Layer::MatMul(&self.trunk.global_matmul));
@@ -643,7 +653,7 @@ impl Network {
         self.value.visit(visit);
     }
 
-    /// All of it.
+    /// Returns the cost of the whole network.
     pub fn cost(&self) -> Cost {
         Cost::of(|visit| self.visit(visit))
     }

@@ -1,54 +1,61 @@
-//! What a network computes, before it means anything: see [`Prediction`](super::Prediction) for what it means.
+//! Raw outputs of a network. [`Prediction`](super::Prediction) gives them their meaning.
 
 use thiserror::Error;
 
-/// The numbers that come out of a network, as the player to move sees them.
+/// Raw outputs of a network for one position, from the perspective of the side to move.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Output {
-    /// For every point, row by row from the top as in [`Input`](super::Input), the logit of a move there.
+    /// Logit of a move at each point, of length `height * width`, row by row from the top as in
+    /// [`Input`](super::Input).
     pub policy: Vec<f32>,
-    /// The same, if surprises turn out well; from version 12 on.
+    /// Logits of the optimistic policy, in the layout of `policy`: the policy if surprises turn out well. Present from
+    /// version 12 on.
     pub optimistic_policy: Option<Vec<f32>>,
-    /// The logit of a pass.
+    /// Logit of a pass.
     pub pass: f32,
-    /// The logit of a pass, if surprises turn out well; from version 12 on.
+    /// Logit of a pass in the optimistic policy. Present from version 12 on.
     pub optimistic_pass: Option<f32>,
-    /// The logits of a win, a loss and no result.
+    /// Logits of a win, a loss and no result, for the side to move.
     pub value: [f32; 3],
-    /// The expected score, not yet multiplied.
+    /// Expected score in points, before the network's multiplier.
     pub score_mean: f32,
-    /// The score's standard deviation, before softplus and not yet multiplied.
+    /// Standard deviation of the score in points, before softplus and the network's multiplier.
     pub score_stdev: f32,
-    /// The points by which the player is ahead, not yet multiplied.
+    /// Points by which the side to move is ahead, before the network's multiplier.
     pub lead: f32,
-    /// How long the result will go on changing, before softplus and not yet multiplied.
+    /// Number of moves for which the result will go on changing, before softplus and the network's multiplier.
     pub variance_time: f32,
-    /// How wrong value and score will turn out to be within a few moves, before softplus and not yet multiplied;
-    /// from version 9 on.
+    /// Expected errors of the value and of the score within the next few moves, before softplus and the network's
+    /// multipliers. Present from version 9 on.
     pub shortterm_errors: Option<[f32; 2]>,
-    /// For every point, as in `policy`, who will own it, before the hyperbolic tangent.
+    /// Expected owner of each point, in the layout of `policy`, before the hyperbolic tangent: positive for the side to
+    /// move.
     pub ownership: Vec<f32>,
 }
 
-/// A network whose outputs are infinite or not numbers: its weights are broken, though each is finite.
+/// Error for a network whose outputs are infinite or NaN. Its weights are broken although each of them is finite.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error("the network's outputs are infinite or not numbers")]
 pub struct NotFinite;
 
 impl Output {
-    /// Sets the logits of the result.
+    /// Sets the logits of a win, a loss and no result from the first three numbers of `value`.
     pub(crate) fn set_value(&mut self, value: &[f32]) {
         self.value = [value[0], value[1], value[2]];
     }
 
-    /// Sets what is about the score, in the order of files.
+    /// Sets the outputs about the score from `scores`, which holds 4 or 6 numbers in the order of the file.
     pub(crate) fn set_scores(&mut self, scores: &[f32]) {
         [self.score_mean, self.score_stdev, self.lead, self.variance_time] =
             [scores[0], scores[1], scores[2], scores[3]];
         self.shortterm_errors = (scores.len() > 4).then(|| [scores[4], scores[5]]);
     }
 
-    /// Itself, if all its numbers are finite.
+    /// Returns the output unchanged if all its numbers are finite.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`NotFinite`] if a number is infinite or NaN.
     pub fn checked(self) -> Result<Output, NotFinite> {
         let vectors = [Some(&self.policy), self.optimistic_policy.as_ref(), Some(&self.ownership)];
         let single = [self.pass, self.score_mean, self.score_stdev, self.lead, self.variance_time];

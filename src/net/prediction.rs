@@ -1,79 +1,86 @@
-//! What the numbers of a network mean: probabilities, points, owners.
+//! Interpretation of a network's outputs: probabilities, points, ownership.
 //!
-//! Functions are those of `libm`, which are the same on every machine; those of the standard library are not.
+//! The functions are those of `libm`, because their results are identical on every machine. Those of the standard
+//! library are not.
 
 use super::model::Network;
 use super::output::{NotFinite, Output};
 use kosumi_go::board::Color;
 
-/// What a network expects of a position.
+/// Prediction of a network for a position.
 ///
-/// [`Prediction::new`] gives the view of the player to move; [`for_black`](Prediction::for_black) that of Black.
+/// [`Prediction::new`] gives the perspective of the side to move; [`for_black`](Prediction::for_black) converts it to
+/// Black's perspective.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Prediction {
-    /// The probability of every point, row by row from the top, that the next move is there: 0 where it is
-    /// illegal. Together with `pass` they sum to 1. Not changed by the view.
+    /// Probability that the next move is at each point, of length `height * width`, row by row from the top. It is 0
+    /// where a move is illegal. All entries and `pass` sum to 1. It does not depend on the perspective.
     pub policy: Vec<f32>,
-    /// The probability that the next move is a pass.
+    /// Probability that the next move is a pass.
     pub pass: f32,
-    /// The probability of a win.
+    /// Probability of a win.
     pub win: f32,
-    /// The probability of a loss.
+    /// Probability of a loss.
     pub loss: f32,
-    /// The probability of no result. The three sum to 1.
+    /// Probability of no result. `win`, `loss` and `no_result` sum to 1.
     pub no_result: f32,
-    /// The expected score at the end, komi included; no result counts as 0.
+    /// Expected final score in points, komi included. No result counts as 0.
     pub score_mean: f32,
-    /// The expected square of that score.
+    /// Expected square of that score.
     pub score_mean_square: f32,
-    /// The points by which the player is ahead: what komi would have to change by for an even game.
+    /// Lead in points: the change of komi that would make the game even.
     pub lead: f32,
-    /// How long the result will go on changing, in moves; from version 9 on.
+    /// Number of moves for which the result is expected to go on changing. Present from version 9 on.
     pub variance_time: Option<f32>,
-    /// How far the probability of a win, as a value in [−1, 1], is expected to move within a few moves; from
-    /// version 9 on.
+    /// Expected change of the value, in [−1, 1], within the next few moves. It is never negative. Present from version
+    /// 9 on.
     pub shortterm_value_error: Option<f32>,
-    /// How far the score is expected to move within a few moves, in points; from version 9 on.
+    /// Expected change of the score within the next few moves, in points. Present from version 9 on.
     pub shortterm_score_error: Option<f32>,
-    /// For every point, row by row from the top, the expected owner: 1 for the player, −1 for the opponent.
+    /// Expected owner of each point in [−1, 1], of length `height * width`, row by row from the top: 1 for the own
+    /// side, −1 for the opponent.
     pub ownership: Vec<f32>,
 }
 
-/// How probable every move is.
+/// Probabilities of the next move.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Policy {
-    /// The probability of every point, row by row from the top: 0 where it is illegal.
+    /// Probability of each point, of length `height * width`, row by row from the top. It is 0 where a move is illegal.
     pub points: Vec<f32>,
-    /// The probability of a pass. It and all points sum to 1.
+    /// Probability of a pass. All points and the pass sum to 1.
     pub pass: f32,
 }
 
-/// What must be known of a position and the user's wishes to say what a network's numbers mean.
+/// Facts about a position and settings that the interpretation of a network's outputs needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'c> {
-    /// For every point, row by row from the top: may the player to move play there? A pass is always legal.
+    /// Whether the side to move may play at each point, of length `height * width`, row by row from the top. A pass is
+    /// always legal.
     pub legal: &'c [bool],
-    /// Can the game end without a result, as it can under the simple ko rule and under territory scoring?
+    /// Whether the game can end without a result, which is possible under the simple ko rule and under territory
+    /// scoring.
     pub no_result: bool,
-    /// How much of the optimistic policy is mixed in, from 0 to 1; 0 is what a network expects of play.
+    /// Share of the optimistic policy, in [0, 1]. With 0 the policy is the network's expectation of play.
     pub optimism: f32,
-    /// What the policy's logits are divided by: above 1 it is more even, below 1 more decided than the network is.
+    /// Divisor of the policy's logits. Above 1 the policy becomes more even, below 1 more peaked.
     pub temperature: f32,
 }
 
 impl Prediction {
-    /// What `network` means by `output`, as the player to move sees it.
+    /// Interprets `output` of `network`, from the perspective of the side to move.
     ///
     /// # Errors
-    /// If a number of the result is not finite.
+    ///
+    /// Returns [`NotFinite`] if a number of the result is infinite or NaN.
     ///
     /// # Panics
-    /// If `context` is not about a board of as many points as `output`.
+    ///
+    /// Panics if `context.legal` does not have one entry per point of `output`.
     pub fn new(network: &Network, output: &Output, context: Context<'_>) -> Result<Prediction, NotFinite> {
         let Policy { points: policy, pass } = Policy::new(output, context);
         let [win, loss, no_result] = result(output.value, context.no_result);
         let multipliers = &network.multipliers;
-        // The network's scores are those of games with a result.
+        // The network predicts scores of games with a result.
         let has_result = 1.0 - no_result;
         let score_mean = f64::from(output.score_mean) * multipliers.score_mean;
         let score_stdev = softplus(f64::from(output.score_stdev)) * multipliers.score_stdev;
@@ -103,7 +110,7 @@ impl Prediction {
         errors.iter().flatten().chain(&single).chain(vectors).all(|x| x.is_finite())
     }
 
-    /// The mean of what one network predicts of one position; `None` if there are no predictions.
+    /// Returns the mean of several predictions of one network for one position, or `None` if `predictions` is empty.
     pub fn mean(predictions: &[Prediction]) -> Option<Prediction> {
         let (first, others) = predictions.split_first()?;
         let mut mean = first.clone();
@@ -115,7 +122,7 @@ impl Prediction {
         Some(mean)
     }
 
-    /// Everything that it says.
+    /// Returns all numbers of the prediction.
     fn numbers(&mut self) -> impl Iterator<Item = &mut f32> {
         let always = [
             &mut self.pass,
@@ -132,7 +139,7 @@ impl Prediction {
         always.into_iter().chain(newer.into_iter().flatten()).chain(points)
     }
 
-    /// The same from Black's view, if this is from the view of `to_play`.
+    /// Converts the prediction from the perspective of `to_play` to Black's perspective.
     pub fn for_black(mut self, to_play: Color) -> Prediction {
         if to_play == Color::White {
             (self.win, self.loss) = (self.loss, self.win);
@@ -143,22 +150,23 @@ impl Prediction {
         self
     }
 
-    /// The expected result, in [−1, 1].
+    /// Returns the expected result, in [−1, 1].
     pub fn value(&self) -> f32 {
         self.win - self.loss
     }
 
-    /// The score's standard deviation.
+    /// Returns the standard deviation of the score, in points.
     pub fn score_stdev(&self) -> f32 {
         (self.score_mean_square - self.score_mean * self.score_mean).max(0.0).sqrt()
     }
 }
 
 impl Policy {
-    /// The probabilities of moves, by a softmax over the legal ones.
+    /// Computes the probabilities of moves with a softmax over the legal ones.
     ///
     /// # Panics
-    /// If `context` is not about a board of as many points as `output`.
+    ///
+    /// Panics if `context.legal` does not have one entry per point of `output`.
     pub fn new(output: &Output, context: Context<'_>) -> Policy {
         assert_eq!(output.policy.len(), context.legal.len(), "a word about every point");
         let mixed = |plain: f32, optimistic: Option<f32>| {
@@ -175,7 +183,7 @@ impl Policy {
         });
         let mut points: Vec<f32> = logits.collect();
         let most = points.iter().copied().fold(pass, f32::max);
-        // At least 1, because of the largest.
+        // The sum is at least 1, because of the largest logit.
         let mut sum = 0.0;
         let pass = libm::expf(pass - most);
         for probability in &mut points {
@@ -188,7 +196,8 @@ impl Policy {
     }
 }
 
-/// Softmax over a win, a loss and, if there can be none, no result.
+/// Returns the probabilities of a win, a loss and no result, by a softmax. No result gets probability 0 unless
+/// `has_no_result`.
 fn result(logits: [f32; 3], has_no_result: bool) -> [f64; 3] {
     let mut logits = logits.map(f64::from);
     if !has_no_result {
@@ -200,19 +209,19 @@ fn result(logits: [f32; 3], has_no_result: bool) -> [f64; 3] {
     powers.map(|power| power / sum)
 }
 
-/// The errors of value and score, which three generations of networks mean differently.
+/// Returns the short-term errors of value and score, which three generations of networks encode differently.
 fn shortterm_errors(network: &Network, [value, score]: [f64; 2]) -> [f64; 2] {
     let (of_value, of_score) =
         (network.multipliers.shortterm_value_error, network.multipliers.shortterm_score_error);
     match network.version {
-        // The square of a softplus; of half the number, so that its slope is the same.
+        // The square of a softplus of half the number, so that the slope is the same.
         14.. => [softplus(value * 0.5) * of_value.sqrt(), softplus(score * 0.5) * of_score.sqrt()],
         10.. => [(softplus(value) * of_value).sqrt(), (softplus(score) * of_score).sqrt()],
         _ => [softplus(value), softplus(score) * 10.0],
     }
 }
 
-/// `ln(1 + eˣ)`, without overflow.
+/// Computes `ln(1 + eˣ)` without overflow.
 fn softplus(x: f64) -> f64 {
     if x > 40.0 { x } else { libm::log1p(libm::exp(x)) }
 }

@@ -1,10 +1,11 @@
-//! Who plays, as networks of human play are told.
+//! Profiles of players, which are inputs of networks of human play.
 //!
-//! Such networks predict the move that a person of a given rank and time would play. What they are told is 192 numbers
-//! beside the position: KataGo's `humanSLProfile` names the common cases, and a [`Profile`] is one of these.
+//! Such networks predict the move of a human player of a given rank, date and time control. They take 192 features in
+//! addition to those of the position. KataGo's `humanSLProfile` names the common cases, and a [`Profile`] is one of
+//! these.
 //!
-//! CITE: KataGo's `SGFMetadata`, of which this is a description in other words; no network of this kind was at hand to
-//! check it with.
+//! CITE: KataGo's `SGFMetadata`, which this module reimplements. No network of this kind was available to check it
+//! with.
 
 use super::input::METADATA_FEATURES;
 use kosumi_go::board::{ByColor, Color};
@@ -13,7 +14,7 @@ use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;
 
-/// Players whose moves are to be predicted.
+/// Profile of the players whose moves a network should predict.
 ///
 /// ```
 /// use kosumi_net::Profile;
@@ -25,23 +26,23 @@ use thiserror::Error;
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Profile {
-    /// Amateurs of these ranks who know the openings that programs have taught: `rank_5k`, or with Black's rank and
-    /// White's `rank_3k_5d`.
+    /// Amateurs of these ranks who know the openings that programs have introduced: `rank_5k`, or `rank_3k_5d` with
+    /// Black's rank and White's.
     Modern(ByColor<Rank>),
-    /// Amateurs of these ranks before that: `preaz_5k`, `preaz_3k_5d`.
+    /// Amateurs of these ranks before such openings were known: `preaz_5k`, `preaz_3k_5d`.
     BeforeAlphaZero(ByColor<Rank>),
     /// Professionals of a year: `proyear_1999`.
     Professionals(u16),
 }
 
-/// An amateur's rank, from 20 kyu to 9 dan.
+/// Rank of an amateur, from 20 kyu to 9 dan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rank(
-    /// Steps below 10 dan: 1 is 9 dan, 9 is 1 dan, 10 is 1 kyu, 29 is 20 kyu.
+    /// Number of ranks below 10 dan: 1 is 9 dan, 9 is 1 dan, 10 is 1 kyu, 29 is 20 kyu.
     u8,
 );
 
-/// A text that names no [`Profile`].
+/// Error for a text that is not the name of a [`Profile`].
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error(
     "\"{0}\" is no profile: there are rank_20k to rank_9d, preaz_20k to preaz_9d, both also with Black's rank and White's \
@@ -49,7 +50,7 @@ pub struct Rank(
 )]
 pub struct UnknownProfile(String);
 
-/// Years of which professional games are known.
+/// Years from which professional games are known.
 const YEARS: std::ops::RangeInclusive<u16> = 1800..=2023;
 
 impl FromStr for Rank {
@@ -71,7 +72,7 @@ impl FromStr for Rank {
 }
 
 impl Rank {
-    /// Steps below 10 dan: 1 is 9 dan, 9 is 1 dan, 10 is 1 kyu, 29 is 20 kyu.
+    /// Returns the number of ranks below 10 dan: 1 is 9 dan, 9 is 1 dan, 10 is 1 kyu, 29 is 20 kyu.
     pub fn steps_below_ten_dan(self) -> u8 {
         self.0
     }
@@ -120,21 +121,21 @@ impl fmt::Display for Profile {
 }
 
 impl Profile {
-    /// Amateurs of this rank of today.
+    /// Returns the profile of amateurs of today with this rank on both sides.
     pub fn of_rank(rank: Rank) -> Profile {
         Profile::Modern(ByColor::new(rank, rank))
     }
 }
 
-/// Where each fact stands among the 192 numbers.
+/// Indices of the features. Names without documentation are those of KataGo's fields.
 mod place {
-    /// Is the player to move a person, and the opponent?
+    /// Whether the side to move and the opponent are human.
     pub(super) const IS_HUMAN: [usize; 2] = [0, 1];
-    /// Thermometers of the two ranks.
+    /// First indices of the unary encodings of the two ranks: of the side to move, of the opponent.
     pub(super) const RANK: [usize; 2] = [6, 40];
-    /// The longest thermometer.
+    /// Length of the unary encoding of a rank.
     pub(super) const LONGEST_RANK: usize = 34;
-    /// The game does not count for a rating: 1; unknown: 0.5.
+    /// Whether the game is unrated: 1 if it is, 0.5 if unknown.
     pub(super) const UNRATED: usize = 74;
     pub(super) const TIME_UNKNOWN: usize = 75;
     pub(super) const BYO_YOMI: usize = 79;
@@ -143,7 +144,7 @@ mod place {
     pub(super) const PERIODS: usize = 84;
     pub(super) const CANADIAN_MOVES: usize = 85;
     pub(super) const AREA: usize = 86;
-    /// Pairs of cosine and sine of the date.
+    /// First index of pairs of cosine and sine of the date.
     pub(super) const DATE: usize = 87;
     pub(super) const DATE_PAIRS: usize = 32;
     pub(super) const KGS: usize = 153;
@@ -151,17 +152,18 @@ mod place {
     pub(super) const GO4GO: usize = 157;
 }
 
-/// What a profile stands for.
+/// Properties of the games of a profile.
 struct Facts {
     ranks: ByColor<Rank>,
-    /// Main time in seconds, seconds of a period, and periods of Japanese byo-yomi; `None` is unknown.
+    /// Main time in seconds, length of a period in seconds and number of periods of Japanese byo-yomi. `None` if
+    /// unknown.
     time: Option<[f64; 3]>,
-    /// Days since the first of January 1970.
+    /// Date in days since 1 January 1970.
     days: i64,
     source: usize,
 }
 
-/// Days from the first of January 1970 to a date of the Gregorian calendar.
+/// Returns the number of days from 1 January 1970 to a date of the Gregorian calendar.
 ///
 /// CITE: Hinnant, "chrono-compatible low-level date algorithms", `days_from_civil`.
 fn days(year: i64, month: i64, day: i64) -> i64 {
@@ -175,7 +177,7 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
 impl Profile {
     fn facts(self) -> Facts {
         let amateurs = |ranks, days| {
-            // Twenty minutes, and five periods of half a minute.
+            // Twenty minutes, and five periods of 30 seconds.
             Facts { ranks, time: Some([1200.0, 30.0, 5.0]), days, source: place::KGS }
         };
         match self {
@@ -190,7 +192,8 @@ impl Profile {
         }
     }
 
-    /// What a network is told: the players, of whom `to_move` is on turn, on a board of so many points.
+    /// Returns the features of the players, of shape `[METADATA_FEATURES]`, from the perspective of `to_move`. `area`
+    /// is the number of points of the board.
     pub fn features(self, to_move: Color, area: usize) -> [f32; METADATA_FEATURES] {
         let facts = self.facts();
         let mut features = [0.0f32; METADATA_FEATURES];
@@ -208,7 +211,7 @@ impl Profile {
         features[place::CANADIAN_MOVES] = (0.25 * (2.0f64.ln() - 1.5)) as f32;
         features[place::AREA] = (0.5 * (area as f64 / 361.0).ln()) as f32;
         for pair in 0..place::DATE_PAIRS {
-            // From a week to fifteen hundred years.
+            // The periods range from a week to 1,500 years.
             let period = 7.0 * 80_000f64.powf(pair as f64 / 31.0);
             let (sin, cos) = (TAU * facts.days as f64 / period).sin_cos();
             features[place::DATE + 2 * pair] = cos as f32;
@@ -271,7 +274,7 @@ mod tests {
     fn what_a_network_is_told() {
         let near =
             |found: f32, wanted: f64| assert!((f64::from(found) - wanted).abs() < 1e-6, "{found} {wanted}");
-        // Two dan is eight steps below ten dan, five kyu fourteen.
+        // Two dan is 8 ranks below 10 dan, five kyu is 14 ranks below.
         let features = profile("rank_2d_5k").features(Color::White, 81);
         assert_eq!(features[..6], [1.0, 1.0, 0.0, 0.0, 0.0, 0.0]);
         let length = |start: usize| features[start..start + 34].iter().sum::<f32>() as usize;

@@ -1,4 +1,4 @@
-//! Small networks with random weights: for tests, and to compare programs that read the format.
+//! Small networks with random weights, for tests and for comparing programs that read the format.
 
 use super::input::{GLOBAL_FEATURES, METADATA_FEATURES, SPATIAL_FEATURES};
 use super::layer::{
@@ -13,55 +13,56 @@ use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use thiserror::Error;
 
-/// What a random network should be like.
+/// Shape of a random network.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Options {
-    /// From [`OLDEST_VERSION`] to [`NEWEST_VERSION`].
+    /// Version of the format, from [`OLDEST_VERSION`] to [`NEWEST_VERSION`].
     pub version: u32,
-    /// The blocks of the trunk.
+    /// Blocks of the trunk.
     pub blocks: Vec<BlockKind>,
-    /// Channels of the trunk, from 2 on. Blocks pool a third of theirs, and nested ones have half as many.
+    /// Number of channels of the trunk; at least 2. A third of the channels of pooling blocks are pooled. Blocks inside
+    /// nested blocks have half as many channels.
     pub channels: usize,
-    /// The activation everywhere but in feed-forward blocks; below version 11 it can only be ReLU.
+    /// Activation everywhere except in feed-forward blocks. Below version 11 it must be ReLU.
     pub activation: Activation,
-    /// What blocks of attention are like.
+    /// Shape of attention blocks.
     pub attention: AttentionShape,
-    /// The norm at the end of the trunk; below version 15 it can only be batch normalisation.
+    /// Norm at the end of the trunk. Below version 15 it must be batch normalisation.
     pub trunk_norm: TrunkNormKind,
-    /// Logits of every move, 2 or 4, from version 17 on; what the version prescribes if it is lower.
+    /// Number of logits per move, 2 or 4, from version 17 on. Older versions prescribe it.
     pub policy_channels: usize,
-    /// Is the network told who plays? From version 15 on.
+    /// Whether the network takes features of the players; requires version 15.
     pub has_metadata_encoder: bool,
-    /// See [`Network::pass_alive_with_suicide`]; from version 15 on.
+    /// Value of [`Network::pass_alive_with_suicide`]; requires version 15.
     pub pass_alive_with_suicide: bool,
-    /// The other widths.
+    /// Choice of the other widths.
     pub widths: Widths,
-    /// Decides all weights.
+    /// Seed of all weights.
     pub seed: u64,
 }
 
-/// A kind of block.
+/// Kind of a block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BlockKind {
     /// Two convolutions.
     Ordinary,
-    /// With global pooling.
+    /// Two convolutions with global pooling.
     GlobalPooling,
-    /// A nested bottleneck around two ordinary blocks.
+    /// Nested bottleneck around two ordinary blocks.
     Nested,
-    /// A nested bottleneck around a block with global pooling and an ordinary one.
+    /// Nested bottleneck around a block with global pooling and an ordinary block.
     NestedPooling,
     /// Attention.
     Attention,
-    /// A feed-forward block with as many hidden channels as published networks have: 8/3 of the others, and up to the
-    /// next multiple of 64, or of 128 from 128 on.
+    /// Feed-forward block. [`Widths::Published`] gives it the number of hidden channels of published networks: 8/3 of
+    /// the block's channels, rounded up to a multiple of 64 (128 from 128 channels on).
     FeedForward,
-    /// A nested bottleneck around two layers of a transformer: attention, feed-forward, and both again.
+    /// Nested bottleneck around two transformer layers, each of attention and feed-forward.
     NestedTransformer,
-    /// The same with three layers.
+    /// Nested bottleneck around three transformer layers.
     NestedTransformer3,
-    /// A nested bottleneck around an ordinary block, attention, a nested bottleneck, and a feed-forward block: what
-    /// nobody trains, but files can hold.
+    /// Nested bottleneck around an ordinary block, attention, a nested bottleneck and a feed-forward block. Files may
+    /// contain such blocks, although no published network does.
     NestedMixed,
 }
 
@@ -79,7 +80,7 @@ impl BlockKind {
         BlockKind::NestedMixed,
     ];
 
-    /// The word of the command line.
+    /// Returns the name on the command line.
     pub const fn word(self) -> &'static str {
         match self {
             BlockKind::Ordinary => "ordinary",
@@ -94,7 +95,7 @@ impl BlockKind {
         }
     }
 
-    /// The kinds of the blocks inside it.
+    /// Returns the kinds of the inner blocks.
     const fn inner(self) -> &'static [BlockKind] {
         use BlockKind::{Attention, FeedForward, GlobalPooling, Nested, Ordinary};
         match self {
@@ -109,7 +110,7 @@ impl BlockKind {
         }
     }
 
-    /// Must a file be of version 15 to hold it?
+    /// Returns whether a file needs version 15 to contain such a block.
     pub const fn is_new(self) -> bool {
         match self {
             BlockKind::Ordinary | BlockKind::GlobalPooling | BlockKind::Nested | BlockKind::NestedPooling => {
@@ -124,19 +125,19 @@ impl BlockKind {
     }
 }
 
-/// What blocks of attention are like.
+/// Shape of attention blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AttentionShape {
-    /// Heads with queries of their own.
+    /// Number of heads of queries.
     pub heads: usize,
-    /// Heads of keys and values; divides `heads`.
+    /// Number of heads of keys and values; divides `heads`.
     pub key_heads: usize,
-    /// Channels of a query in a head: a multiple of 4 with fixed rotary embedding and of 2 with a learned one.
-    /// `None` is the share of a head in the channels, rounded down to such a multiple.
+    /// Number of channels of a query in a head: a multiple of 4 with a fixed rotary embedding and of 2 with a learned
+    /// one. `None` is an even share of the channels, rounded down to such a multiple.
     pub key_width: Option<usize>,
-    /// Channels of a value in a head. `None` is the share of a head in the channels.
+    /// Number of channels of a value in a head. `None` is an even share of the channels.
     pub value_width: Option<usize>,
-    /// How positions are told apart.
+    /// Encoding of the positions of points.
     pub rotary: RotaryKind,
 }
 
@@ -152,19 +153,19 @@ impl Default for AttentionShape {
     }
 }
 
-/// How attention tells positions apart.
+/// Encoding of the positions of points in attention.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RotaryKind {
-    /// Not at all.
+    /// None.
     None,
-    /// By fixed angles.
+    /// Rotary embedding with fixed angles.
     Fixed,
-    /// By learned angles.
+    /// Rotary embedding with learned angles.
     Learned,
 }
 
 impl RotaryKind {
-    /// What the channels of a query are a multiple of.
+    /// Returns the number that the channels of a query must be a multiple of.
     const fn unit(self) -> usize {
         match self {
             RotaryKind::None => 1,
@@ -174,25 +175,25 @@ impl RotaryKind {
     }
 }
 
-/// The norm at the end of a trunk.
+/// Norm at the end of a trunk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TrunkNormKind {
     /// Batch normalisation.
     Batch,
-    /// By the root mean square of a point.
+    /// Normalisation by the root mean square of each point.
     Rms,
-    /// By the root mean square of all points together.
+    /// Normalisation by the root mean square of all points together.
     SpatialRms,
 }
 
-/// The widths of the ends of a network.
+/// Widths of the first layer and of the heads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Widths {
-    /// For tests: no two widths that could be mistaken for each other are the same. The first window is of 5 × 5, and
+    /// For tests: any two widths that could be confused are different. The first convolution has a 5 × 5 window, and
     /// the heads have about a third of the channels.
     Uneven,
-    /// As in published networks: the first window is of 3 × 3, the policy head has an eighth of the channels, the
-    /// value head a quarter, both at least 32.
+    /// As in published networks: the first convolution has a 3 × 3 window. The policy head has an eighth of the
+    /// channels and the value head a quarter, both at least 32.
     Published,
 }
 
@@ -214,42 +215,47 @@ impl Default for Options {
     }
 }
 
-/// Why there is no such network.
+/// Reason why a random network cannot be created.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum Impossible {
-    /// There is no such version.
+    /// The version does not exist.
     #[error("there are networks of the versions {OLDEST_VERSION} to {NEWEST_VERSION}")]
     Version,
-    /// Older files cannot say which activation is meant.
+    /// Older files cannot state the activation.
     #[error("networks of versions below 11 have the activation ReLU")]
     Activation,
-    /// Older files have no place for it.
+    /// Older files cannot represent an option.
     #[error(
         "networks of versions below 15 have no attention or feed-forward blocks, no other norm of the trunk than batch \
          normalisation, no encoder of facts about the players, and no word about pass-alive chains"
     )]
     New,
-    /// Too many channels or blocks, or none.
+    /// The number of channels or blocks is out of range.
     #[error("from 2 to {MOST_CHANNELS} channels and from 1 to {MOST_BLOCKS} blocks are possible")]
     Size,
-    /// Attention whose heads are not possible.
+    /// The heads of attention are invalid.
     #[error(
         "the heads of keys must divide the heads, a head must have channels, at most {MOST_CHANNELS} in all, and those \
          of its queries must be a multiple of 2 with learned angles and of 4 with fixed ones"
     )]
     Heads,
-    /// So many logits.
+    /// The number of logits is invalid.
     #[error("every move has 2 logits or 4")]
     PolicyChannels,
 }
 
-/// As many channels as published networks have, and some more.
+/// Largest number of channels, a little above that of published networks.
 const MOST_CHANNELS: usize = 1024;
 
-/// As many blocks as published networks have, and some more.
+/// Largest number of blocks, a little above that of published networks.
 const MOST_BLOCKS: usize = 100;
 
-/// A network as `options` say. The same on every machine: there is no arithmetic but exactly rounded one.
+/// Creates a network with the given shape. It is identical on every machine, because only exactly rounded arithmetic is
+/// used.
+///
+/// # Errors
+///
+/// Returns [`Impossible`] if there is no network of this shape.
 pub fn network(options: &Options) -> Result<Network, Impossible> {
     check(options)?;
     let &Options { version, channels, seed, widths, .. } = options;
@@ -295,7 +301,7 @@ fn check(options: &Options) -> Result<(), Impossible> {
     }
 }
 
-/// Can the blocks of attention in such a block be made?
+/// Checks the attention blocks in a block of this kind.
 fn check_heads(options: &Options, kind: BlockKind, channels: usize) -> Result<(), Impossible> {
     if kind == BlockKind::Attention {
         let shape = options.attention;
@@ -314,24 +320,24 @@ fn check_heads(options: &Options, kind: BlockKind, channels: usize) -> Result<()
     kind.inner().iter().try_for_each(|&inner| check_heads(options, inner, inside(channels)))
 }
 
-/// Channels of a query and of a value in a head.
+/// Returns the number of channels of a query and of a value in a head.
 fn head_widths(shape: AttentionShape, channels: usize) -> [usize; 2] {
     let share = channels / shape.heads;
     let unit = shape.rotary.unit();
     [shape.key_width.unwrap_or(share / unit * unit), shape.value_width.unwrap_or(share)]
 }
 
-/// Channels inside a nested bottleneck.
+/// Returns the number of channels inside a nested bottleneck.
 fn inside(channels: usize) -> usize {
     (channels / 2).max(2)
 }
 
-/// Hidden channels of a feed-forward block.
+/// Returns the number of hidden channels of a feed-forward block.
 fn hidden(channels: usize) -> usize {
     (channels * 8).div_ceil(3).next_multiple_of(if channels < 128 { 64 } else { 128 })
 }
 
-/// A third of the channels of a block are pooled.
+/// Returns the number of pooled channels of a block, a third of all.
 fn pooled(channels: usize) -> usize {
     (channels / 3).max(1)
 }
@@ -342,7 +348,7 @@ struct Maker<'o> {
 }
 
 impl Maker<'_> {
-    /// A number between `least` and `most`, of 24 random bits.
+    /// Returns a number from `least` to `most`, from 24 random bits.
     fn between(&mut self, least: f32, most: f32) -> f32 {
         let unit = (self.rng.next_u32() >> 8) as f32 / (1u32 << 24) as f32;
         least + (most - least) * unit
@@ -352,10 +358,11 @@ impl Maker<'_> {
         (0..count).map(|_| self.between(least, most)).collect()
     }
 
-    /// Weights that keep the size of numbers on average over `inputs` of them, times `gain`.
+    /// Returns weights that on average preserve the magnitude of the numbers in sums of `inputs` products, times
+    /// `gain`.
     ///
-    /// CITE: He et al., "Delving deep into rectifiers" (2015), section 2.2: a variance of `2 / inputs`; here of an
-    /// even distribution, whose variance is a third of its largest number's square.
+    /// CITE: He et al., "Delving deep into rectifiers" (2015), section 2.2: a variance of `2 / inputs`. Here the
+    /// distribution is uniform, with a variance of a third of the square of its largest number.
     fn weights(&mut self, inputs: usize, count: usize, gain: f32) -> Vec<f32> {
         let bound = gain * (6.0 / inputs as f32).sqrt();
         self.numbers(count, -bound, bound)
@@ -396,7 +403,7 @@ impl Maker<'_> {
         let [inputs, outputs] = widths;
         let norm = self.norm(format!("{name}.norm"), inputs, is_last);
         let activation = self.activation(format!("{name}.act"));
-        // The last convolution of a block is weak, so that sums do not grow with the depth.
+        // The last convolution of a block is weak, so that the sums do not grow with the depth.
         let conv = self.conv(format!("{name}.conv"), side, inputs, outputs, if is_last { 0.4 } else { 1.0 });
         NormActConv { norm, activation, conv }
     }
@@ -467,7 +474,7 @@ impl Maker<'_> {
             key_width,
             value_width,
             norm: self.rms_norm(format!("{name}.norm1"), channels),
-            // Products of queries and keys are large enough for weights that differ much.
+            // The products of queries and keys must be large enough that the weights of attention differ considerably.
             query: self.matmul_with_gain(format!("{name}.q_proj"), channels, queries, 1.0),
             key: self.matmul_with_gain(format!("{name}.k_proj"), channels, keys, 1.0),
             value: self.matmul(format!("{name}.v_proj"), channels, values),
@@ -478,7 +485,7 @@ impl Maker<'_> {
                     Some(RotaryEmbedding::Fixed { name: format!("{name}.rope_theta"), theta: 100.0 })
                 }
                 RotaryKind::Learned => {
-                    // A pair turns by at most three radians a step, as in published networks.
+                    // A pair rotates by at most three radians per point, as in published networks.
                     let frequencies = self.numbers(keys, -3.0, 3.0);
                     Some(RotaryEmbedding::Learned { name: format!("{name}.rope_freqs"), frequencies })
                 }
@@ -503,7 +510,7 @@ impl Maker<'_> {
 
     fn metadata_encoder(&mut self, channels: usize) -> MetadataEncoder {
         let name = "model.sgf_metadata_encoder".to_owned();
-        // Narrower than published networks have it.
+        // Narrower than in published networks.
         let (first, second) = (channels + 1, channels + 2);
         MetadataEncoder {
             first: self.dense_layer(&name, 1, METADATA_FEATURES, first),
@@ -662,7 +669,7 @@ mod tests {
             (0, 1, None, RotaryKind::None),
             (2, 0, None, RotaryKind::None),
             (3, 2, None, RotaryKind::None),
-            // A head without channels, or without a pair of them.
+            // A head without channels, or without a pair of channels.
             (16, 16, None, RotaryKind::None),
             (8, 8, None, RotaryKind::Learned),
             (2, 2, Some(6), RotaryKind::Fixed),

@@ -1,6 +1,6 @@
-//! Networks from files.
+//! Reader of network files.
 //!
-//! The format is KataGo's: `.bin.gz` and `.txt.gz`, and both unpacked. What a file is, is seen by its content and
+//! The format is KataGo's: `.bin.gz`, `.txt.gz` and both decompressed. The format of a file is detected by its content,
 //! not by its name. Every layer is checked against its neighbours before its weights are read.
 
 use super::error::{ErrorKind, ReadError};
@@ -21,39 +21,39 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
-/// The widest layer; the widest published ones have under 2,000 channels.
+/// Largest number of channels of a layer. The widest published networks have less than 2,000.
 const MOST_CHANNELS: usize = 1 << 14;
 
-/// The most blocks in one stack; the deepest published networks have 60.
+/// Largest number of blocks in a stack. The deepest published networks have 60.
 const MOST_BLOCKS: usize = 1 << 10;
 
-/// How deep blocks can lie in each other; in published networks it is 2.
+/// Largest depth of nested blocks. Published networks have a depth of 2.
 const DEEPEST_NESTING: usize = 32;
 
-/// The most heads of attention in a block; published networks have 12.
+/// Largest number of attention heads of a block. Published networks have 12.
 const MOST_HEADS: usize = 1 << 10;
 
-/// The largest window of a convolution.
+/// Largest number of rows or columns of a convolution's window.
 const LARGEST_WINDOW: usize = 15;
 
-/// What outputs can be multiplied by at most.
+/// Largest multiplier of an output.
 const LARGEST_MULTIPLIER: f64 = 1e6;
 
-/// The base of the angles of a rotary embedding at most; published networks have 100.
+/// Largest base of the angles of a rotary embedding. Published networks have 100.
 const LARGEST_THETA: f64 = 1e9;
 
-/// Blocks of bytes that are read from the disk at a time.
+/// Size of the blocks that are read from the disk, in bytes.
 const BUFFER: usize = 1 << 16;
 
-/// What every file that gzip has packed begins with.
+/// First bytes of every gzip file.
 const GZIP_MARK: [u8; 2] = [0x1f, 0x8b];
 
-/// The beginning of a file: enough to tell whether it is a network, and which.
+/// Beginning of a file, which shows whether it is a network and which one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Header {
-    /// The name that the file gives.
+    /// Name of the network in the file.
     pub name: String,
-    /// The version of the format, whether it can be used here or not.
+    /// Version of the format, supported or not.
     pub version: u64,
 }
 
@@ -61,7 +61,8 @@ impl Header {
     /// Reads the beginning of a file.
     ///
     /// # Errors
-    /// If it does not begin as a network does.
+    ///
+    /// Returns an error if the file cannot be read or does not begin as a network does.
     pub fn open(path: &Path) -> Result<Header, ReadError> {
         let file = File::open(path).map_err(ReadError::Io)?;
         let mut input = BufReader::with_capacity(BUFFER, file);
@@ -72,7 +73,7 @@ impl Header {
         }
     }
 
-    /// Can networks of this version be read?
+    /// Returns whether networks of this version are supported.
     pub fn is_supported(&self) -> bool {
         (OLDEST_VERSION.into()..=NEWEST_VERSION.into()).contains(&self.version)
     }
@@ -95,7 +96,11 @@ impl Header {
 }
 
 impl Network {
-    /// Reads the network in a file.
+    /// Reads a network from a file.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`ReadError`] if the file cannot be read, is not a network, is not supported or is malformed.
     pub fn open(path: &Path) -> Result<Network, ReadError> {
         let file = File::open(path).map_err(ReadError::Io)?;
         let mut input = BufReader::with_capacity(BUFFER, file);
@@ -106,12 +111,13 @@ impl Network {
         }
     }
 
-    /// Reads a network, packed or not, up to the end of the input.
+    /// Reads a network, compressed or not, up to the end of the input.
     ///
-    /// Memory is taken as data comes, at most 1 GiB for the weights, whatever the file says.
+    /// Memory grows with the data that has been read, up to 1 GiB for the weights, whatever sizes the file states.
     ///
     /// # Errors
-    /// If it is not a network, one that cannot be used, or broken; see [`ReadError`].
+    ///
+    /// Returns a [`ReadError`] if the input cannot be read, is not a network, is not supported or is malformed.
     pub fn read(mut input: impl BufRead) -> Result<Network, ReadError> {
         if is_packed(&mut input)? {
             network(&mut Tokens::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(input))))
@@ -121,19 +127,19 @@ impl Network {
     }
 }
 
-/// What another thread reads, at most so many blocks ahead: unpacking takes as long as all else that is done with a
-/// file.
+/// Reader of an input that a second thread reads, at most [`Unpacked::BLOCKS`] blocks ahead. Decompression takes as
+/// long as all other work on a file together.
 struct Unpacked {
     blocks: Receiver<io::Result<Vec<u8>>>,
     block: Vec<u8>,
-    /// Bytes of the block that have been taken.
+    /// Number of bytes of `block` that have been consumed.
     taken: usize,
 }
 
 impl Unpacked {
     const BLOCKS: usize = 16;
 
-    /// Begins to read. The other thread ends with the input, or when nobody takes blocks any more.
+    /// Starts to read. The second thread ends at the end of the input, or when this reader is dropped.
     fn new(mut input: impl Read + Send + 'static) -> Unpacked {
         let (sender, blocks) = sync_channel(Unpacked::BLOCKS);
         let failed = sender.clone();
@@ -142,7 +148,7 @@ impl Unpacked {
                 let mut block = Vec::with_capacity(BUFFER);
                 let result = input.by_ref().take(BUFFER as u64).read_to_end(&mut block);
                 let is_last = !matches!(result, Ok(read) if read > 0);
-                // What has been read before an error is part of the input.
+                // Bytes that were read before an error are part of the input.
                 if !block.is_empty() && sender.send(Ok(block)).is_err() {
                     return;
                 }
@@ -164,7 +170,7 @@ impl Unpacked {
 impl BufRead for Unpacked {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.taken == self.block.len() {
-            // Without a sender, the input has ended.
+            // The input has ended if the sender is gone.
             self.block = self.blocks.recv().unwrap_or_else(|_| Ok(Vec::new()))?;
             self.taken = 0;
         }
@@ -188,7 +194,7 @@ fn is_packed(input: &mut impl BufRead) -> Result<bool, ReadError> {
     Ok(input.fill_buf().map_err(ReadError::Io)?.starts_with(&GZIP_MARK))
 }
 
-/// How many channels a layer must take or give: any number, or one that its neighbours decide.
+/// Constraint on the number of channels of a layer: any number, or one given by the neighbouring layers.
 #[derive(Clone, Copy)]
 enum Width {
     Any,
@@ -229,7 +235,7 @@ fn network<R: BufRead>(tokens: &mut Tokens<R>) -> Result<Network, ReadError> {
     Ok(Network { name, version, multipliers, pass_alive_with_suicide, trunk, policy, value })
 }
 
-/// Reads parts of a network of a known version.
+/// Reader of the parts of a network of a known version.
 struct Reader<'t, R> {
     tokens: &'t mut Tokens<R>,
     version: u32,
@@ -250,12 +256,12 @@ impl<R: BufRead> Reader<'_, R> {
         self.fit(what, found, wanted)
     }
 
-    /// 0 or 1.
+    /// Reads a flag, 0 or 1.
     fn flag(&mut self, what: &'static str) -> Result<bool, ReadError> {
         Ok(self.tokens.integer_in(what, 0, 1)? == 1)
     }
 
-    /// Numbers that must be 0, or the network needs something that is not known here.
+    /// Reads `count` numbers that must be 0. Other values mark features that are not supported.
     fn zeros(&mut self, what: &'static str, count: usize) -> Result<(), ReadError> {
         for _ in 0..count {
             match self.tokens.integer(what)? {
@@ -325,7 +331,7 @@ impl<R: BufRead> Reader<'_, R> {
         let scale = has_scale.then(|| self.tokens.weights(channels)).transpose()?;
         let bias = has_bias.then(|| self.tokens.weights(channels)).transpose()?;
         let norm = Norm { name, epsilon, mean, variance, scale, bias };
-        // A variance that is negative, or so small that the result is none.
+        // The variance may be negative, or so small that the result overflows.
         if !norm.folded().is_finite() {
             return Err(self.tokens.error(ErrorKind::NotFinite));
         }
@@ -474,7 +480,8 @@ impl<R: BufRead> Reader<'_, R> {
                 let second = self.norm_act_conv(first.conv.outputs, Exactly(channels))?;
                 Ok(Block::NestedBottleneck(Box::new(NestedBottleneckBlock { name, first, blocks, second })))
             }
-            // No file tells which versions can have these, and the first that had them were of version 15.
+            // The format does not define which versions may contain these blocks. The first files with them had version
+            // 15.
             "transformer_attention_block" if self.version >= 15 => {
                 Ok(Block::Attention(Box::new(self.attention(channels)?)))
             }
@@ -502,7 +509,7 @@ impl<R: BufRead> Reader<'_, R> {
         let value_width = self.tokens.integer_in("channels of a value", 1, MOST_CHANNELS)?;
         let has_rotary = self.flag("has a rotary embedding")?;
         let is_learned = self.flag("has a learned rotary embedding")?;
-        // The angles come in pairs of channels, those of a fixed embedding in pairs of pairs.
+        // A rotary embedding rotates pairs of channels, and a fixed one needs an even number of pairs.
         let unit = if !has_rotary {
             1
         } else if is_learned {
@@ -561,7 +568,7 @@ impl<R: BufRead> Reader<'_, R> {
         self.channels("channels", Exactly(channels))?;
         let hidden = self.channels("hidden channels", Any)?;
         if !self.flag("is gated")? {
-            // The file does not say which activation it would need, and KataGo does not compute it on processors.
+            // The file does not state which activation such a block needs, and KataGo does not implement it on CPUs.
             let what = "a feed-forward block whose gate has the value";
             return Err(self.tokens.error(ErrorKind::Option { what, value: 0 }));
         }
@@ -580,7 +587,7 @@ impl<R: BufRead> Reader<'_, R> {
         };
         let conv = self.conv("the first convolution of the policy head", channels, Any)?;
         let width = conv.outputs;
-        // In the order of the file, the matrix of the pooling lies before the norm that follows it.
+        // In the file, the matrix of the pooling comes before the norm that follows it.
         let pooling = self.pooling(channels, width)?;
         let norm = self.norm("the norm of the policy head", width)?;
         let activation = self.activation("the activation of the policy head")?;

@@ -1,7 +1,8 @@
-//! The forward pass as it is written in the papers: the oracle that faster ones are compared with.
+//! Reference implementation of the forward pass, which follows the papers. Faster implementations are tested against
+//! it.
 //!
-//! One position at a time, on a plane of exactly the board's size, so that nothing needs a mask: what lies outside
-//! is zero for convolutions and does not exist for pooling.
+//! It evaluates one position at a time on a plane of exactly the board's size, so no mask is needed. Points outside the
+//! board are zero for convolutions and do not exist for pooling.
 
 use super::input::{Input, METADATA_FEATURES, SPATIAL_FEATURES};
 use super::layer::{Activation, Bias, Conv, MatMul, Norm, RmsNorm, RotaryEmbedding, TrunkRmsNorm};
@@ -11,7 +12,7 @@ use super::model::{
 };
 use super::output::{NotFinite, Output};
 
-/// Numbers for every point and channel, in the order `[y][x][channel]`.
+/// Activations of a position, of shape `[height][width][channels]`.
 #[derive(Clone, Debug)]
 struct Plane {
     width: usize,
@@ -29,29 +30,31 @@ impl Plane {
         self.width * self.height
     }
 
-    /// The channels of every point.
+    /// Returns an iterator over the points, each a slice of its channels.
     fn points(&self) -> impl Iterator<Item = &[f32]> {
         self.data.chunks_exact(self.channels)
     }
 
-    /// The channels of every point, to be written.
+    /// Returns an iterator over the points, each a mutable slice of its channels.
     fn points_mut(&mut self) -> impl Iterator<Item = &mut [f32]> {
         self.data.chunks_exact_mut(self.channels)
     }
 
-    /// Adds the same vector to every point.
+    /// Adds `vector`, of shape `[channels]`, to every point.
     fn add_to_points(&mut self, vector: &[f32]) {
         self.points_mut().for_each(|point| add(point, vector));
     }
 }
 
-/// What `network` says about the position.
+/// Evaluates a position with `network`. The output is from the perspective of the side to move.
 ///
 /// # Errors
-/// If a number of the result is not finite.
+///
+/// Returns [`NotFinite`] if a number of the result is infinite or NaN.
 ///
 /// # Panics
-/// If `input` has not as many numbers as its size asks for.
+///
+/// Panics if the board of `input` has no points or if the length of `input.spatial` does not match its size.
 pub fn evaluate(network: &Network, input: &Input) -> Result<Output, NotFinite> {
     let (width, height) = (input.width, input.height);
     assert!(width > 0 && height > 0, "a board has points");
@@ -79,7 +82,7 @@ fn trunk(trunk: &Trunk, spatial: &Plane, input: &Input) -> Plane {
     }
 }
 
-/// What the trunk is told about the players.
+/// Returns the vector, of shape `[trunk channels]`, that the features of the players add to every point.
 pub(super) fn encode_metadata(encoder: &MetadataEncoder, input: &Input) -> Vec<f32> {
     const NOTHING: [f32; METADATA_FEATURES] = [0.0; METADATA_FEATURES];
     let mut x = input.metadata.as_deref().unwrap_or(&NOTHING).to_vec();
@@ -91,7 +94,7 @@ pub(super) fn encode_metadata(encoder: &MetadataEncoder, input: &Input) -> Vec<f
     matmul(&encoder.last, &x)
 }
 
-/// A block, what it took included.
+/// Applies a block, including its residual connection.
 fn block(block: &Block, x: Plane) -> Plane {
     let mut sum = x.clone();
     let residual = match block {
@@ -120,7 +123,7 @@ fn block(block: &Block, x: Plane) -> Plane {
     sum
 }
 
-/// What attention adds.
+/// Computes the residual of an attention block.
 fn attention(block: &AttentionBlock, x: &Plane) -> Plane {
     let normed = rms_norm(&block.norm, x);
     let mut query = point_matmul(&block.query, &normed);
@@ -138,7 +141,7 @@ fn attention(block: &AttentionBlock, x: &Plane) -> Plane {
     point_matmul(&block.output, &seen)
 }
 
-/// What one head sees, in its channels of `seen`.
+/// Computes one head of attention and writes the result to the head's channels of `seen`.
 fn attend(block: &AttentionBlock, head: usize, [query, key, value]: [&Plane; 3], seen: &mut Plane) {
     let (key_width, value_width) = (block.key_width, block.value_width);
     let key_head = head / (block.heads / block.key_heads);
@@ -161,7 +164,8 @@ fn attend(block: &AttentionBlock, head: usize, [query, key, value]: [&Plane; 3],
     }
 }
 
-/// Turns the pairs of channels of every head at every point.
+/// Applies a rotary embedding to the pairs of channels of every head at every point. `key_head` maps a head of `x` to
+/// its key head.
 fn rotate(rotary: &RotaryEmbedding, key_width: usize, x: &mut Plane, key_head: impl Fn(usize) -> usize) {
     let board_width = x.width;
     for (index, point) in x.points_mut().enumerate() {
@@ -179,7 +183,7 @@ fn rotate(rotary: &RotaryEmbedding, key_width: usize, x: &mut Plane, key_head: i
     }
 }
 
-/// What a feed-forward block adds.
+/// Computes the residual of a feed-forward block.
 fn feed_forward(block: &FeedForwardBlock, x: &Plane) -> Plane {
     let normed = rms_norm(&block.norm, x);
     let mut hidden = point_matmul(&block.first, &normed);
@@ -225,12 +229,12 @@ fn norm_act_conv(part: &NormActConv, x: Plane) -> Plane {
     conv(&part.conv, &norm_act(&part.norm, part.activation.activation, x))
 }
 
-/// What the pooled side path makes of `x`, before its matrix.
+/// Computes the three pooled numbers per channel of `x`, before the matrix of the pooling.
 fn pooled(pooling: &GlobalPooling, x: &Plane) -> Vec<f32> {
     global_pool(&norm_act(&pooling.norm, pooling.activation.activation, conv(&pooling.conv, x)))
 }
 
-/// Every weight of the window times the point that lies under it.
+/// Applies a convolution.
 fn conv(conv: &Conv, x: &Plane) -> Plane {
     debug_assert_eq!(conv.inputs, x.channels);
     let mut result = Plane::zero(x.width, x.height, conv.outputs);
@@ -238,7 +242,7 @@ fn conv(conv: &Conv, x: &Plane) -> Plane {
         let (to_y, to_x) = (index / x.width, index % x.width);
         for window_y in 0..conv.height {
             for window_x in 0..conv.width {
-                // The middle of the window lies on the point.
+                // The middle of the window is on the point.
                 let from_y = (to_y + window_y).wrapping_sub(conv.height / 2);
                 let from_x = (to_x + window_x).wrapping_sub(conv.width / 2);
                 if from_y >= x.height || from_x >= x.width {
@@ -253,7 +257,7 @@ fn conv(conv: &Conv, x: &Plane) -> Plane {
     result
 }
 
-/// Adds the product of a vector and a matrix `[input][output]` to `sum`.
+/// Adds the product of `vector`, of shape `[inputs]`, and `matrix`, of shape `[inputs][outputs]`, to `sum`.
 fn multiply_add(matrix: &[f32], vector: &[f32], sum: &mut [f32]) {
     for (&factor, row) in vector.iter().zip(matrix.chunks_exact(sum.len())) {
         for (sum, weight) in sum.iter_mut().zip(row) {
@@ -269,7 +273,7 @@ pub(super) fn matmul(matmul: &MatMul, vector: &[f32]) -> Vec<f32> {
     result
 }
 
-/// A matrix at every point.
+/// Applies a matrix at every point.
 fn point_matmul(matrix: &MatMul, x: &Plane) -> Plane {
     debug_assert_eq!(matrix.inputs, x.channels);
     let mut result = Plane::zero(x.width, x.height, matrix.outputs);
@@ -301,7 +305,7 @@ fn norm_act(norm: &Norm, activation: Activation, mut x: Plane) -> Plane {
     x
 }
 
-/// The mean of squares.
+/// Returns the mean of the squares.
 fn mean_square(numbers: &[f32]) -> f64 {
     numbers.iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>() / numbers.len() as f64
 }
@@ -327,7 +331,7 @@ fn trunk_rms_norm_act(norm: &TrunkRmsNorm, activation: Activation, mut x: Plane)
     x
 }
 
-/// The mean of every channel.
+/// Returns the mean of every channel over the points.
 fn means(x: &Plane) -> Vec<f32> {
     let mut sums = vec![0.0f64; x.channels];
     for point in x.points() {
@@ -336,12 +340,13 @@ fn means(x: &Plane) -> Vec<f32> {
     sums.iter().map(|sum| (sum / x.area() as f64) as f32).collect()
 }
 
-/// How much larger a side of the board is than 14, in tens: what tells small boards from large ones in the pools.
+/// Returns a tenth of the difference between the side of a square board of this area and 14. The pools contain it to
+/// distinguish small boards from large ones.
 pub(super) fn size_scale(area: usize) -> f32 {
     ((area as f32).sqrt() - 14.0) * 0.1
 }
 
-/// All means, all means times the size, all maxima.
+/// Returns three numbers per channel: all means, all means times [`size_scale`], all maxima.
 fn global_pool(x: &Plane) -> Vec<f32> {
     let means = means(x);
     let scale = size_scale(x.area());
@@ -353,7 +358,8 @@ fn global_pool(x: &Plane) -> Vec<f32> {
     [means, scaled, maxima].concat()
 }
 
-/// All means, all means times the size, all means times the square of the size less its usual value.
+/// Returns three numbers per channel: all means, all means times [`size_scale`], and all means times the square of
+/// [`size_scale`] minus 0.1, its usual value.
 fn value_pool(x: &Plane) -> Vec<f32> {
     let means = means(x);
     let scale = size_scale(x.area());
@@ -365,7 +371,7 @@ fn value_pool(x: &Plane) -> Vec<f32> {
 mod tests {
     use super::*;
 
-    /// A convolution of one channel.
+    /// Returns a convolution from one channel to one channel.
     fn single(height: usize, width: usize, weights: &[f32]) -> Conv {
         Conv { name: "conv".to_owned(), height, width, inputs: 1, outputs: 1, weights: weights.to_vec() }
     }
@@ -373,10 +379,10 @@ mod tests {
     #[test]
     fn convolution_looks_around_a_point_and_sees_nothing_outside() {
         let x = Plane { width: 3, height: 2, channels: 1, data: vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0] };
-        // What lies to the right, and ten times what lies below.
+        // The result is the right neighbour plus ten times the neighbour below.
         let weights = [0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 10.0, 0.0];
         assert_eq!(conv(&single(3, 3, &weights), &x).data, [42.0, 53.0, 60.0, 5.0, 6.0, 0.0]);
-        // A window larger than the board.
+        // The window is larger than the board.
         assert_eq!(conv(&single(5, 5, &[1.0; 25]), &x).data, [21.0; 6]);
         assert_eq!(conv(&single(1, 3, &[1.0, 0.0, 0.0]), &x).data, [0.0, 1.0, 2.0, 0.0, 4.0, 5.0]);
     }

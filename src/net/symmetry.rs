@@ -1,17 +1,18 @@
-//! Boards turned and mirrored: a network sees each of the eight images of a position a little differently.
+//! Symmetries of the board. A network evaluates each of the eight images of a position slightly differently.
 //!
-//! What a network is shown is turned with [`image`], what it answers is turned back with [`restore`]. All eight
-//! symmetries apply to every board; those that swap columns and rows turn a wide board into a high one.
+//! [`image`] transforms the input of a network, and [`restore`] transforms its outputs back. All eight symmetries apply
+//! to every board. Those that swap columns and rows turn a board that is wider than high into one that is higher than
+//! wide.
 
 use super::input::{Input, SPATIAL_FEATURES, index};
 use super::output::Output;
 use kosumi_go::board::{BoardSize, Symmetry};
 
-/// The symmetry that KataGo gives this number: bit 0 mirrors top and bottom, bit 1 left and right, and bit 2 then
-/// mirrors at the diagonal from the **top** left. `None` from 8 on.
+/// Returns the symmetry with this number in KataGo, or `None` from 8 on. Bit 0 of the number mirrors top and bottom,
+/// bit 1 mirrors left and right, and bit 2 then mirrors at the diagonal from the **top** left.
 pub fn by_katago_number(number: u8) -> Option<Symmetry> {
     let (rows, columns) = (number & 1, number >> 1 & 1);
-    // Ours swap columns and rows at the diagonal from the bottom left: mirrored both ways, that is the other one.
+    // Our symmetries mirror at the diagonal from the bottom left. Mirroring that both ways gives the other diagonal.
     let code = match number {
         0..4 => columns | rows << 1,
         4..8 => 4 | (1 - columns) | (1 - rows) << 1,
@@ -20,7 +21,8 @@ pub fn by_katago_number(number: u8) -> Option<Symmetry> {
     Some(Symmetry::ALL[usize::from(code)])
 }
 
-/// Becomes the input for the image of a board. No memory is taken if `image` was used for a board of that area.
+/// Writes the image of `input` under `symmetry` to `image`. Allocates nothing if `image` was used for a board of that
+/// area before.
 pub fn image(input: &Input, symmetry: Symmetry, image: &mut Input) {
     let Some(size) = BoardSize::new(input.width, input.height) else {
         image.clone_from(input);
@@ -38,10 +40,14 @@ pub fn image(input: &Input, symmetry: Symmetry, image: &mut Input) {
     }
 }
 
-/// Turns values of the image's points into values of the points of a board of `size`.
+/// Transforms a value per point of the image back to the points of a board of `size`.
+///
+/// `image` holds the values of the image's points and `points` receives those of the board's points. Both have
+/// `size.area()` entries, row by row from the top.
 ///
 /// # Panics
-/// If there is not one value for every point.
+///
+/// Panics if `image` or `points` does not have one entry per point.
 pub fn restore(size: BoardSize, symmetry: Symmetry, image: &[f32], points: &mut [f32]) {
     assert_eq!((image.len(), points.len()), (size.area(), size.area()), "a value for every point");
     let image_size = symmetry.image_size(size);
@@ -50,7 +56,7 @@ pub fn restore(size: BoardSize, symmetry: Symmetry, image: &[f32], points: &mut 
     }
 }
 
-/// What the network says of a board of `size`, given what it says of the board's image.
+/// Transforms the output of a network for the image of a board of `size` back to the points of that board.
 pub fn restore_output(size: BoardSize, symmetry: Symmetry, mut output: Output) -> Output {
     let restored = |image: &[f32]| {
         let mut points = vec![0.0; image.len()];
@@ -67,7 +73,8 @@ pub fn restore_output(size: BoardSize, symmetry: Symmetry, mut output: Output) -
 mod tests {
     use super::*;
 
-    /// Where KataGo's symmetry takes the column `x` and row `y` from the top, by its definition.
+    /// Returns the column and row, counted from the top left, to which KataGo's symmetry moves column `x` and row `y`,
+    /// by KataGo's definition.
     fn katago(number: u8, size: BoardSize, mut x: usize, mut y: usize) -> (usize, usize) {
         if number & 2 != 0 {
             x = size.columns() - 1 - x;
@@ -78,7 +85,7 @@ mod tests {
         if number & 4 != 0 { (y, x) } else { (x, y) }
     }
 
-    /// An input in which every number is different.
+    /// Returns an input in which all spatial features differ.
     fn numbered(width: usize, height: usize) -> Input {
         let mut input = Input::zero(width, height);
         input.spatial.iter_mut().enumerate().for_each(|(number, feature)| *feature = number as f32);
@@ -114,7 +121,7 @@ mod tests {
                 image(&input, symmetry, &mut turned);
                 image(&turned, symmetry.inverse(), &mut back);
                 assert_eq!(back, input, "{symmetry:?}");
-                // A network that answers with a feature of each point.
+                // The output of the imaginary network is one feature of each point.
                 let feature = |input: &Input| -> Vec<f32> {
                     input.spatial.chunks_exact(SPATIAL_FEATURES).map(|point| point[3]).collect()
                 };

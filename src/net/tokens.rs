@@ -1,45 +1,48 @@
-//! The letters of a network file: words, numbers and blocks of weights.
+//! Lexical level of network files: words, numbers and blocks of weights.
 //!
-//! A file is words between white space. Weights are decimals, or the five characters `@BIN@` and as many
-//! little-endian `f32`. In compact files, which KataGo does not know, they can be the six characters `@STEP@`, a
-//! little-endian `f32`, and as many signed bytes: each weight is so many times that step. Nothing here trusts a length:
-//! memory is taken as data comes, and everything has a limit.
+//! A file consists of words separated by white space. A block of weights is a sequence of decimals, or the five
+//! characters `@BIN@` followed by little-endian `f32` numbers. Compact files, which KataGo does not support, may
+//! contain a third kind: the six characters `@STEP@`, a little-endian `f32` as the step, and signed bytes, where each
+//! weight is its byte times the step. No length in a file is trusted: memory grows with the data that has been read,
+//! and everything has a limit.
 
 use super::error::{ErrorKind, ReadError};
 use std::io::{self, BufRead};
 
-/// The most numbers in one network: 1 GiB of them. The largest that KataGo has published hold a third of that.
+/// Largest number of weights of a network, which is 1 GiB. The largest networks that KataGo has published have a third
+/// of that.
 pub(super) const MOST_PARAMETERS: usize = 1 << 28;
 
-/// The longest word; a name of a layer, say.
+/// Largest length of a word (the name of a layer, for example), in bytes.
 const LONGEST_WORD: usize = 256;
 
-/// The longest run of white space; KataGo writes one line end.
+/// Largest length of a run of white space, in bytes. KataGo writes a single line end.
 const LONGEST_SPACE: usize = 1 << 10;
 
-/// Weights nearer to zero than this become zero: no result changes, and processors that take a hundred times as long for
-/// numbers below 10⁻³⁸ ("denormal" ones) are spared. Training leaves them in channels that it has given up.
+/// Weights of a smaller magnitude are replaced by zero. No result changes, and processors that need a hundred times as
+/// long for denormal numbers (below 10⁻³⁸) do not meet any. Training leaves such weights in channels that it no longer
+/// uses.
 const LEAST_WEIGHT: f32 = 1e-30;
 
-/// What introduces binary weights.
+/// Characters that introduce binary weights.
 pub(super) const BINARY_MARK: &[u8] = b"@BIN@";
 
-/// What introduces weights that are whole multiples of a step.
+/// Characters that introduce weights that are integer multiples of a step.
 const STEP_MARK: &[u8] = b"@STEP@";
 
-/// Numbers that are read at a time.
+/// Number of weights that are read at a time.
 const CHUNK: usize = 1 << 12;
 
-/// Reads words, and knows where it is.
+/// Reader of words and weights that tracks its position.
 pub(super) struct Tokens<R> {
     input: R,
-    /// Bytes read so far.
+    /// Number of bytes read so far.
     offset: u64,
-    /// What is being read, for errors.
+    /// Name or role of the layer that is being read, for errors.
     pub(super) layer: String,
-    /// Numbers read so far.
+    /// Number of weights read so far.
     parameters: usize,
-    /// Are weights binary? The first ones decide.
+    /// Whether weights are binary, which the first block of weights decides.
     binary: Option<bool>,
 }
 
@@ -48,19 +51,19 @@ impl<R: BufRead> Tokens<R> {
         Tokens { input, offset: 0, layer: String::new(), parameters: 0, binary: None }
     }
 
-    /// The error `kind` at this place.
+    /// Returns an error of this kind at the current position.
     pub(super) fn error(&self, kind: ErrorKind) -> ReadError {
         ReadError::At { layer: self.layer.clone(), offset: self.offset, kind }
     }
 
-    /// What has been unpacked and not yet taken; nothing only at the end.
+    /// Returns the bytes that are decompressed and not yet consumed. It is empty only at the end of the input.
     fn buffered(&mut self) -> Result<&[u8], ReadError> {
-        // Twice, because a borrow that is returned on one path only is held on all.
+        // Two calls, because a borrow that is returned on one path counts as held on all paths.
         loop {
             match self.input.fill_buf() {
                 Ok(_) => break,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // A compressed file that was cut.
+                // The compressed file is truncated.
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
                     return Err(self.error(ErrorKind::End));
                 }
@@ -79,7 +82,7 @@ impl<R: BufRead> Tokens<R> {
         self.offset += count as u64;
     }
 
-    /// Skips white space. The first byte behind, if there is one.
+    /// Skips white space and returns the next byte, or `None` at the end of the input.
     fn skip_space(&mut self) -> Result<Option<u8>, ReadError> {
         for _ in 0..LONGEST_SPACE {
             match self.peek()? {
@@ -90,7 +93,7 @@ impl<R: BufRead> Tokens<R> {
         Err(self.error(ErrorKind::Word(LONGEST_WORD)))
     }
 
-    /// The next word.
+    /// Reads a word.
     pub(super) fn word(&mut self) -> Result<String, ReadError> {
         if self.skip_space()?.is_none() {
             return Err(self.error(ErrorKind::End));
@@ -110,8 +113,7 @@ impl<R: BufRead> Tokens<R> {
         }
     }
 
-    /// The name of a layer, which from now on is the one that is being read. Until it is known, errors call it by
-    /// its role.
+    /// Reads the name of a layer, which becomes the layer of later errors. Errors before the name is known use `role`.
     pub(super) fn name(&mut self, role: &str) -> Result<String, ReadError> {
         role.clone_into(&mut self.layer);
         let name = self.word()?;
@@ -119,14 +121,14 @@ impl<R: BufRead> Tokens<R> {
         Ok(name)
     }
 
-    /// A whole number.
+    /// Reads a whole number.
     pub(super) fn integer(&mut self, what: &'static str) -> Result<u64, ReadError> {
         let word = self.word()?;
         let number = word.parse();
         number.map_err(|_| self.error(ErrorKind::Number { what, word, wanted: "a whole number" }))
     }
 
-    /// A whole number from `least` to `most`.
+    /// Reads a whole number from `least` to `most`.
     pub(super) fn integer_in(
         &mut self,
         what: &'static str,
@@ -143,17 +145,17 @@ impl<R: BufRead> Tokens<R> {
         }
     }
 
-    /// A number above zero and not above `most`.
+    /// Reads a number above zero and at most `most`.
     pub(super) fn positive(&mut self, what: &'static str, most: f64) -> Result<f64, ReadError> {
         let word = self.word()?;
         match word.parse::<f64>() {
-            // Not one that is zero once it is an `f32`.
+            // The number must also be above zero as an `f32`.
             Ok(number) if number as f32 > 0.0 && number <= most => Ok(number),
             _ => Err(self.error(ErrorKind::Number { what, word, wanted: "a reasonable number above zero" })),
         }
     }
 
-    /// `count` weights.
+    /// Reads a block of `count` weights.
     pub(super) fn weights(&mut self, count: usize) -> Result<Vec<f32>, ReadError> {
         self.parameters = self.parameters.saturating_add(count);
         if self.parameters > MOST_PARAMETERS {
@@ -180,12 +182,12 @@ impl<R: BufRead> Tokens<R> {
             self.decimal_weights(count, &mut weights)?;
         }
         weights.shrink_to_fit();
-        // Times zero, so that the sign stays.
+        // Multiplication by zero keeps the sign.
         weights.iter_mut().filter(|weight| weight.abs() < LEAST_WEIGHT).for_each(|weight| *weight *= 0.0);
         Ok(weights)
     }
 
-    /// Takes these letters.
+    /// Consumes exactly these characters.
     fn mark(&mut self, letters: &[u8]) -> Result<(), ReadError> {
         for &wanted in letters {
             match self.peek()? {
@@ -197,7 +199,7 @@ impl<R: BufRead> Tokens<R> {
         Ok(())
     }
 
-    /// Takes as many bytes as there is room for.
+    /// Fills `bytes` from the input.
     fn fill(&mut self, bytes: &mut [u8]) -> Result<(), ReadError> {
         let mut filled = 0;
         while filled < bytes.len() {
@@ -231,7 +233,7 @@ impl<R: BufRead> Tokens<R> {
         let mut step = [0; 4];
         self.fill(&mut step)?;
         let step = f32::from_le_bytes(step);
-        // The largest multiple has to be a number, too.
+        // The largest multiple must be finite, too.
         if !(step * f32::from(i8::MIN)).is_finite() {
             return Err(self.error(ErrorKind::NotFinite));
         }
@@ -258,7 +260,7 @@ impl<R: BufRead> Tokens<R> {
         Ok(())
     }
 
-    /// Nothing but white space comes. Reading to the very end also has the checksum of a compressed file looked at.
+    /// Checks that only white space is left. Reading to the end also verifies the checksum of a compressed file.
     pub(super) fn end(&mut self) -> Result<(), ReadError> {
         match self.skip_space()? {
             None => Ok(()),

@@ -1,4 +1,4 @@
-//! Networks to files, byte for byte as KataGo writes them: a word a line, and a line end behind every block of
+//! Writer of network files, byte for byte as KataGo writes them: one word per line, and a line end after every block of
 //! weights.
 
 use super::input::METADATA_FEATURES;
@@ -12,18 +12,24 @@ use super::{GLOBAL_FEATURES, SPATIAL_FEATURES};
 use std::fmt::Display;
 use std::io::{self, Write};
 
-/// How weights are written.
+/// Encoding of weights.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Encoding {
-    /// As 32-bit numbers: `.bin`
+    /// 32-bit floating-point numbers: `.bin`.
     Binary,
-    /// As the shortest decimals that read back as the same numbers: `.txt`
+    /// Shortest decimals that parse to the same numbers: `.txt`.
     Text,
 }
 
 impl Network {
-    /// Writes the network, not packed. Reading it again gives the same network, and writing what was read gives
-    /// the same bytes if its numbers were written as here and no weight was so small that it was read as zero.
+    /// Writes the network without compression.
+    ///
+    /// Reading the result gives an equal network. Writing a network that was read reproduces the file, provided that
+    /// its numbers were formatted as here and that no weight was so small that the reader replaced it by zero.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if writing to `output` fails.
     pub fn write(&self, encoding: Encoding, output: impl Write) -> io::Result<()> {
         let mut writer = Writer { output, encoding, version: self.version };
         writer.network(self)?;
@@ -31,7 +37,7 @@ impl Network {
     }
 }
 
-/// A decimal as Python, which writes KataGo's files, gives it: the shortest that reads back as the same number,
+/// Formats a decimal as Python does, which writes KataGo's files: the shortest text that parses to the same number,
 /// with an exponent of at least two digits.
 fn decimal(number: f64) -> String {
     let text = format!("{number:?}");
@@ -60,7 +66,7 @@ impl<W: Write> Writer<W> {
         match self.encoding {
             Encoding::Binary => {
                 self.output.write_all(BINARY_MARK)?;
-                // By the thousand, because `output` need not be buffered.
+                // Chunks of 1,024 weights, because `output` need not be buffered.
                 for chunk in weights.chunks(1 << 10) {
                     let bytes: Vec<u8> = chunk.iter().flat_map(|weight| weight.to_le_bytes()).collect();
                     self.output.write_all(&bytes)?;
@@ -78,7 +84,7 @@ impl<W: Write> Writer<W> {
     fn conv(&mut self, conv: &Conv) -> io::Result<()> {
         self.line(&conv.name)?;
         self.lines([conv.height, conv.width, conv.inputs, conv.outputs])?;
-        // Dilation.
+        // Dilation of rows and columns.
         self.lines([1, 1])?;
         self.weights(&conv.weights)
     }
@@ -116,7 +122,7 @@ impl<W: Write> Writer<W> {
         self.line(&norm.name)?;
         self.line(norm.scale.len())?;
         self.line(decimal(norm.epsilon))?;
-        // Behind it, that channels are not normalised in groups.
+        // The zero means that channels are not normalised in groups.
         self.lines([u8::from(norm.is_spatial), 0])?;
         self.weights(&norm.scale)?;
         self.weights(&norm.bias)
@@ -167,7 +173,7 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    /// All of it but its name.
+    /// Writes an attention block except for its name.
     fn attention(&mut self, block: &AttentionBlock) -> io::Result<()> {
         self.lines([block.heads, block.key_heads, block.key_width, block.value_width])?;
         let is_learned = matches!(block.rotary, Some(RotaryEmbedding::Learned { .. }));
@@ -190,10 +196,10 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    /// All of it but its name.
+    /// Writes a feed-forward block except for its name.
     fn feed_forward(&mut self, block: &FeedForwardBlock) -> io::Result<()> {
         self.lines([block.first.inputs, block.first.outputs])?;
-        // It is gated.
+        // The block is gated.
         self.line(1)?;
         self.rms_norm(&block.norm)?;
         [&block.first, &block.gate, &block.last].into_iter().try_for_each(|matmul| self.matmul(matmul))
@@ -220,7 +226,7 @@ impl<W: Write> Writer<W> {
         if self.version >= 15 {
             let has_encoder = network.trunk.metadata_encoder.is_some();
             self.lines([has_encoder, network.pass_alive_with_suicide].map(u8::from))?;
-            // No options.
+            // No optional features.
             self.lines([0; 6])?;
         }
         let trunk = &network.trunk;
@@ -229,7 +235,7 @@ impl<W: Write> Writer<W> {
         self.lines(trunk.stated_widths)?;
         if self.version >= 15 {
             self.line(u8::from(matches!(trunk.last_norm, TrunkNorm::Rms(_))))?;
-            // No options.
+            // No optional features.
             self.lines([0; 5])?;
         }
         self.conv(&trunk.first_conv)?;
@@ -248,7 +254,7 @@ impl<W: Write> Writer<W> {
     fn policy_head(&mut self, head: &PolicyHead) -> io::Result<()> {
         self.line(&head.name)?;
         if self.version >= 17 {
-            // Behind the number of logits, no options.
+            // After the number of logits, no optional features.
             self.lines([head.last_conv.outputs, 0, 0, 0])?;
         }
         self.conv(&head.conv)?;
@@ -268,7 +274,7 @@ impl<W: Write> Writer<W> {
     fn value_head(&mut self, head: &ValueHead) -> io::Result<()> {
         self.line(&head.name)?;
         if self.version >= 17 {
-            // No options.
+            // No optional features.
             self.lines([0; 3])?;
         }
         self.conv(&head.conv)?;

@@ -1,8 +1,8 @@
-//! The heavy policy: answer the latest moves where they hurt, otherwise play anywhere sensible.
+//! Heuristic playout policy: local replies to the latest moves, otherwise random sensible moves.
 //!
-//! CITE: Gelly, Wang, Munos, Teytaud (2006) for the sequence atari – pattern – random around the last move;
-//! Enzenberger, Müller et al., "Fuego" (2010) for nakade and low-liberty moves as further steps of the same
-//! ladder. What each step is worth in games is in the change log.
+//! CITE: Gelly, Wang, Munos, Teytaud (2006) for the sequence atari, pattern, random around the last move; Enzenberger,
+//! Müller et al., "Fuego" (2010) for nakade and low-liberty moves as further stages. The gain of each stage in games is
+//! in the change log.
 
 use super::pattern;
 use super::policy::{PlayoutPolicy, is_playable, pick};
@@ -11,18 +11,18 @@ use crate::rng::Rng;
 use crate::tactics;
 use smallvec::SmallVec;
 
-/// How often each step is taken, in a thousand, and other switches. All were tuned against GNU Go.
+/// Probabilities of the stages of the policy, in thousandths. All were tuned against GNU Go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HeuristicRates {
-    /// Play the vital point of a small eye next to the last move.
+    /// Plays the vital point of a small eye next to the last move.
     pub nakade: u32,
-    /// Capture or escape where the last move gave or left an atari.
+    /// Captures or escapes where the last move gave or left an atari.
     pub atari: u32,
-    /// Defend or attack chains with two liberties next to the last move.
+    /// Defends or attacks chains with two liberties next to the last move.
     pub low_liberties: u32,
-    /// Play a 3×3 pattern next to the last moves.
+    /// Plays a 3×3 pattern next to the last moves.
     pub pattern: u32,
-    /// Refuse a self-atari among the random moves. Not always: throwing a stone in is how eyes are destroyed.
+    /// Rejects a self-atari among the random moves. Throw-ins destroy eyes, so the probability is below 1.
     pub refuse_self_atari: u32,
 }
 
@@ -34,7 +34,7 @@ impl Default for HeuristicRates {
 
 type Candidates = SmallVec<[Point; 16]>;
 
-/// See the [module documentation](self).
+/// Playout policy of local replies; see the [module documentation](self).
 #[derive(Clone, Debug, Default)]
 pub struct HeuristicPolicy {
     rates: HeuristicRates,
@@ -42,12 +42,12 @@ pub struct HeuristicPolicy {
 }
 
 impl HeuristicPolicy {
-    /// A policy with these rates.
+    /// Creates a policy with these probabilities.
     pub fn new(rates: HeuristicRates) -> HeuristicPolicy {
         HeuristicPolicy { rates, candidates: Candidates::new() }
     }
 
-    /// A random one of the candidates, if there are any.
+    /// Returns a random candidate, if there are any.
     fn take(&mut self, rng: &mut Rng) -> Option<Point> {
         match self.candidates.len() {
             0 => None,
@@ -73,7 +73,7 @@ impl HeuristicPolicy {
         }
     }
 
-    /// Captures of the last stone, and rescues of own chains that it put in atari.
+    /// Adds captures of the last stone, and rescues of own chains that it put in atari.
     fn atari(&mut self, board: &Board, color: Color, last: Point) {
         if let Some(liberty) = board.cell(last).color().and_then(|_| board.atari_liberty(last))
             && board.cell(last) == Cell::from(color.opponent())
@@ -99,7 +99,8 @@ impl HeuristicPolicy {
         }
     }
 
-    /// Chains with two liberties around the last move: own ones are given a third, the enemy's are put in atari.
+    /// Adds moves that give own chains with two liberties a third one, and moves that put such chains of the opponent
+    /// in atari, around the last move.
     fn low_liberties(&mut self, board: &Board, color: Color, last: Point) {
         let mut seen: SmallVec<[Point; 4]> = SmallVec::new();
         let around = std::iter::once(last).chain(last.adjacent());

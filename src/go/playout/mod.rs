@@ -1,8 +1,8 @@
-//! One playout: both players follow a policy until neither finds a move.
+//! Playouts: both players follow a policy until neither finds a move.
 //!
-//! Playouts obey captures, suicide (never played) and simple ko. Superko is not looked up here: it costs a hash
-//! set per playout and bites about once in ten thousand; a limit on the length ends the rare long cycle. The
-//! moves *in the graph*, from the root to the leaf where the playout starts, obey superko exactly.
+//! Playouts respect captures, suicide (which is never played) and simple ko. Superko is not checked, because it would
+//! cost a hash set per playout and matters about once in ten thousand playouts. A limit on the length ends the rare
+//! long cycles. The moves *in the graph*, from the root to the leaf where the playout starts, respect superko exactly.
 
 pub mod heuristic;
 pub mod pattern;
@@ -14,35 +14,35 @@ pub use policy::{PlayoutPolicy, UniformPolicy};
 use crate::board::{Board, Cell, Color, Move, Point};
 use crate::rng::Rng;
 
-/// What a playout reports about its course.
+/// Observer of the moves of a playout.
 pub trait PlayoutObserver {
-    /// A stone was placed.
+    /// Called for each stone placed.
     fn placed(&mut self, point: Point, color: Color);
 }
 
-/// Observes nothing.
+/// Observer that does nothing.
 impl PlayoutObserver for () {
     #[inline]
     fn placed(&mut self, _: Point, _: Color) {}
 }
 
-/// How a playout ended.
+/// End of a playout.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PlayoutEnd {
-    /// Moves played, the final passes included.
+    /// Number of moves, including the final passes.
     pub moves: u32,
-    /// False if the limit on the length ended it.
+    /// Whether two passes ended the playout, and not the limit on its length.
     pub finished: bool,
 }
 
-/// Moves after which a playout on this board is cut off.
+/// Returns the number of moves after which a playout on this board is aborted.
 pub fn length_limit(board: &Board) -> u32 {
     3 * board.size().area() as u32 + 20
 }
 
-/// Plays on `board` from `to_move` until two passes in a row or the limit on the length.
+/// Plays on `board` from `to_move` until two consecutive passes or the limit on the length.
 ///
-/// `last` are the latest moves before the playout, newest first: policies answer them.
+/// `last` holds the latest moves before the playout, newest first, which policies reply to.
 #[inline]
 pub fn run<P: PlayoutPolicy, O: PlayoutObserver>(
     policy: &mut P,
@@ -81,8 +81,8 @@ pub fn run<P: PlayoutPolicy, O: PlayoutObserver>(
     PlayoutEnd { moves, finished: true }
 }
 
-/// Plays `count` playouts from a position with Black to move, and returns how many moves they have together: for
-/// measuring speed.
+/// Plays `count` playouts from a position with Black to move and returns their total number of moves. It serves to
+/// measure the speed.
 pub fn run_many(policy: Policy, position: &Board, count: u32, rng: &mut Rng) -> u64 {
     fn moves<P: PlayoutPolicy>(mut policy: P, position: &Board, count: u32, rng: &mut Rng) -> u64 {
         let mut board = *position;
@@ -100,16 +100,16 @@ pub fn run_many(policy: Policy, position: &Board, count: u32, rng: &mut Rng) -> 
     }
 }
 
-/// The policies there are.
+/// Playout policy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Policy {
     /// [`UniformPolicy`].
     Uniform,
-    /// [`HeuristicPolicy`] with its usual rates.
+    /// [`HeuristicPolicy`] with its default probabilities.
     Heuristic,
 }
 
-/// Black's stones and one-point eyes minus White's: the area score of a board that was played to the end.
+/// Returns the area score of a board that was played to the end: Black's stones and one-point eyes minus White's.
 pub fn final_area(board: &Board) -> i32 {
     let mut score = 0;
     for point in board.size().points() {

@@ -1,19 +1,18 @@
-//! The 3×3 patterns of playouts: shapes around an empty point where a move is often right.
+//! 3×3 patterns of playouts: shapes around an empty point where a move is often right.
 //!
-//! CITE: Gelly, Wang, Munos, Teytaud, "Modification of UCT with patterns in Monte-Carlo Go" (2006), figure 5 and
-//! text: hane, cut and edge patterns. The drawings below are ours, in the same spirit; which of them help was
-//! measured.
+//! CITE: Gelly, Wang, Munos, Teytaud, "Modification of UCT with patterns in Monte-Carlo Go" (2006), figure 5 and text:
+//! hane, cut and edge patterns. The patterns below are our own in the same spirit, selected by measurements.
 
 use crate::board::{Board, ByColor, Color, Point};
 use std::sync::LazyLock;
 
-/// A pattern: three rows of three, the empty point in the middle.
+/// Pattern of three rows of three points, with the empty point in the middle.
 ///
-/// `X` `O` stones of either side (both assignments are tried, see `either`), `.` empty, `?` anything on the
-/// board or off it, `x` not X, `o` not O, `-` off the board.
+/// `X` and `O` are stones of the two colours (both assignments are tried, see `either`), `.` is empty, `?` is anything
+/// on the board or off it, `x` is not X, `o` is not O, and both are on the board. `-` is off the board.
 struct Pattern {
     drawing: [&'static str; 3],
-    /// Who may play it: either side, or only the player whose stones are X.
+    /// Whether either side may play the pattern, or only the player whose stones are X.
     either: bool,
 }
 
@@ -26,14 +25,14 @@ const fn own(drawing: [&'static str; 3]) -> Pattern {
 }
 
 const PATTERNS: &[Pattern] = &[
-    // Hane: around a stone of the other side.
+    // Hane around a stone of the opponent.
     both(["XOX", "...", "???"]),
     both(["XO.", "...", "?.?"]),
     both(["XO?", "X..", "x.?"]),
     own(["XOO", "...", "?.?"]),
-    // A diagonal contact.
+    // Diagonal contact.
     both([".O.", "X..", "..."]),
-    // Cuts: the crossing point is not protected, or someone peeps at it.
+    // Cuts: the cutting point is not protected, or it is peeped at.
     both(["XO?", "O.o", "?o?"]),
     both(["XO?", "O.X", "???"]),
     both(["?X?", "O.O", "ooo"]),
@@ -46,19 +45,19 @@ const PATTERNS: &[Pattern] = &[
     own(["?XO", "x.x", "---"]),
 ];
 
-/// For every neighbourhood code: is it one of the patterns for this player?
+/// Bit per neighbourhood code and player: whether the code matches a pattern.
 struct Table(ByColor<Vec<u64>>);
 
 static TABLE: LazyLock<Table> = LazyLock::new(Table::build);
 
-/// Does the neighbourhood of an empty point match a pattern for `color`?
+/// Returns whether the neighbourhood of an empty point matches a pattern for `color`.
 #[inline]
 pub fn matches(board: &Board, point: Point, color: Color) -> bool {
     let code = usize::from(board.neighbourhood(point));
     TABLE.0[color][code / 64] >> (code % 64) & 1 != 0
 }
 
-/// Where the eight directions of a neighbourhood lie in a drawing: (row from the top, column).
+/// Position in a drawing of each of the eight directions of a neighbourhood: (row from the top, column).
 const PLACES: [(usize, usize); 8] = [(0, 1), (2, 1), (1, 2), (1, 0), (0, 2), (2, 0), (0, 0), (2, 2)];
 
 impl Table {
@@ -82,7 +81,7 @@ impl Table {
     }
 }
 
-/// A drawing turned and mirrored: bit 0 mirrors columns, bit 1 rows, bit 2 swaps them.
+/// Transforms a drawing: bit 0 mirrors columns, bit 1 mirrors rows, and bit 2 then swaps them.
 fn turned(drawing: [&str; 3], symmetry: usize) -> [[u8; 3]; 3] {
     let mut out = [[b'?'; 3]; 3];
     for (row, text) in drawing.iter().enumerate() {
@@ -103,7 +102,8 @@ fn turned(drawing: [&str; 3], symmetry: usize) -> [[u8; 3]; 3] {
     out
 }
 
-/// The codes of all neighbourhoods that a drawing stands for: with the first places alone, then with one more, and so on.
+/// Returns the codes of all neighbourhoods that match a drawing. Each direction multiplies the codes by its possible
+/// cells.
 fn codes(drawn: &[[u8; 3]; 3], x: Color) -> Vec<u16> {
     PLACES.iter().enumerate().fold(vec![0], |codes, (direction, &(row, column))| {
         let cells = (0..4).filter(|&cell| admits(drawn[row][column], cell, x));
@@ -114,7 +114,7 @@ fn codes(drawn: &[[u8; 3]; 3], x: Color) -> Vec<u16> {
     })
 }
 
-/// May a cell of a neighbourhood's code stand where this character is drawn?
+/// Returns whether a cell of a neighbourhood's code matches this character.
 fn admits(character: u8, cell: u16, x: Color) -> bool {
     let own = 1 + x as u16;
     let other = 1 + x.opponent() as u16;
@@ -133,7 +133,7 @@ fn admits(character: u8, cell: u16, x: Color) -> bool {
 mod tests {
     use super::*;
 
-    /// Does the middle of a 3×3 cut-out of a larger board match for Black, for White?
+    /// Checks whether a point of a board matches a pattern for Black and for White.
     #[track_caller]
     fn check(drawing: &str, column: usize, row: usize, black: bool, white: bool) {
         let board: Board = drawing.parse().expect("drawing");
@@ -149,9 +149,9 @@ mod tests {
         check(". . . . .\n. . . X .\n. . . O .\n. . . X .\n. . . . .", 2, 2, true, true);
         // Cut.
         check(". . . . .\n. X O . .\n. O . . .\n. . . . .\n. . . . .", 2, 2, true, true);
-        // A protected cut is none.
+        // A protected cut does not match.
         check(". . . . .\n. X O . .\n. O . O .\n. . . . .\n. . . . .", 2, 2, false, false);
-        // Nothing around.
+        // No stones around the point.
         check(". . .\n. . .\n. . .", 1, 1, false, false);
         // Edge chase.
         check(". . . . .\n. X . . .\n. O . . .", 2, 0, true, true);

@@ -1,20 +1,21 @@
-//! Who chooses the moves of a playout.
+//! Policies that select the moves of playouts.
 
 use crate::board::{Board, Color, Move, Point};
 use crate::rng::Rng;
 
-/// Chooses a playout's next move.
+/// Policy that selects the next move of a playout.
 pub trait PlayoutPolicy {
-    /// A legal point for `color`, or `None` to pass. `last` are the two latest moves, newest first.
+    /// Returns a legal point for `color`, or `None` to pass. `last` holds the two latest moves, newest first.
     fn choose(&mut self, board: &Board, color: Color, last: [Move; 2], rng: &mut Rng) -> Option<Point>;
 }
 
-/// Random among the legal moves that do not fill an own one-point eye: the oracle for everything that
-/// playouts count, and the anchor for their speed.
+/// Uniformly random choice among the legal moves that do not fill an own one-point eye. It is the reference for the
+/// statistics and the speed of playouts.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct UniformPolicy;
 
-/// May `color` play here in a random playout: no own eye, no suicide, no simple ko?
+/// Returns whether `color` may play here in a random playout: not in an own eye, no suicide, not forbidden by simple
+/// ko.
 #[inline]
 pub fn is_playable(board: &Board, point: Point, color: Color) -> bool {
     if board.has_empty_neighbour(point) {
@@ -23,12 +24,12 @@ pub fn is_playable(board: &Board, point: Point, color: Color) -> bool {
     !board.is_eyelike(point, color) && !board.is_ko(point, color) && !board.is_suicide(point, color)
 }
 
-/// A random empty point that `accept` takes, if there is one: the first such point in the list of empty points
-/// from a random place on, going round.
+/// Returns a random empty point that `accept` accepts, if there is one: the first such point in the cyclic list of
+/// empty points from a random index on.
 ///
-/// Points behind a run of refused ones are a little more likely than others. A strictly uniform draw was
-/// measured to be 25 % slower and to lengthen the playouts by 0.2 % (9×9: 111.03 instead of 110.85 moves).
-/// CITE: libego chooses in this way; its mean lengths are the ones that ours are tested against.
+/// Points after a run of rejected ones are slightly more likely than others. A strictly uniform choice was measured to
+/// be 25 % slower and to lengthen the playouts by 0.2 % (9×9: 111.03 instead of 110.85 moves).
+/// CITE: libego selects moves in this way, and our mean lengths are tested against those of libego.
 #[inline]
 pub fn pick(board: &Board, rng: &mut Rng, mut accept: impl FnMut(Point, &mut Rng) -> bool) -> Option<Point> {
     let empties = board.empties();

@@ -1,24 +1,25 @@
-//! Who holds what, as area rules count it on the board as it stands.
+//! Areas of both colours, as area rules count them in the current position.
 
 use kosumi_go::board::{Board, ByColor, Cell, Color, Point, PointSet};
 use kosumi_go::rules::Tax;
 use kosumi_go::safety::Life;
 
-/// Counts area, and keeps its memory from one board to the next.
+/// Counter of areas that reuses its buffers.
 #[derive(Clone, Debug, Default)]
 pub struct Area {
     life: ByColor<Life>,
-    /// A connected part of an area.
+    /// Connected part of an area.
     part: Vec<Point>,
 }
 
 impl Area {
-    /// What each colour holds if the game ended now and every stone were alive that is not dead beyond doubt.
+    /// Returns the area of each colour if the game ended now and every stone were alive that is not certainly dead.
     ///
-    /// Untaxed, a colour holds its stones, the empty points that only its stones surround, and above all what is
-    /// its own by Benson's theorem, dead stones included. If points in seki are taxed, the empty points and dead
-    /// stones of areas in seki count for nobody; what stands as a sign of seki here is an area that touches a
-    /// neutral point or has a stone in atari. `suicide`: may players remove their own stones?
+    /// Without a tax, the area of a colour consists of its stones, the empty points that only its stones surround, and
+    /// the chains and territory that are its own by Benson's theorem, dead stones of the opponent included. Benson's
+    /// theorem takes precedence. If points in seki are taxed, empty points and dead stones in areas in seki belong to
+    /// neither colour. An area counts as in seki if it touches a neutral point or contains a stone in atari. `suicide`
+    /// states whether suicide is legal.
     pub fn of(&mut self, board: &Board, suicide: bool, tax: Tax) -> ByColor<PointSet> {
         let mut stones = ByColor::<PointSet>::default();
         for (point, color) in board.stones() {
@@ -53,7 +54,7 @@ impl Area {
     }
 }
 
-/// The connected parts of `color`'s area that touch no neutral point and have no own stone in atari.
+/// Returns the connected parts of `color`'s area that touch no neutral point and contain no stone of `color` in atari.
 fn without_seki(
     board: &Board,
     color: Color,

@@ -1,46 +1,47 @@
-//! Which chains are caught in ladders, in the sense in which networks were taught it.
+//! Chains that are caught in ladders, by the definition that networks were trained with.
 //!
-//! A chain with one liberty is *caught* if its owner, on turn, cannot get out of atari for good; one with two
-//! liberties, if an opponent on turn has a move, a *ladder move*, after which it is caught. The reading alternates
-//! strictly: the attacker takes one of two liberties, the defender extends or takes a chain in atari that touches
-//! the chased one, until the chain has three liberties (it is free) or the attacker could take it (it is caught).
+//! A chain with one liberty is *caught* if its owner, to move, cannot escape from atari for good. A chain with two
+//! liberties is caught if the opponent, to move, has a move (a *ladder move*) after which it is caught. The sides
+//! strictly alternate in the reading. The attacker takes one of two liberties. The defender extends, or captures a
+//! chain in atari that touches the chased chain. The reading ends when the chain has three liberties (it is free) or
+//! when the attacker could capture it (it is caught).
 //!
-//! Kos are the fine print, and follow from one idea: a ladder that needs a ko is none.
-//! * The defender may take any ko at once when the question begins.
-//! * An attacker who has just taken a ko has failed: the defender would look for threats.
-//! * The attacker may not take back a ko that the defender has just taken, and never plays the forbidden point
-//!   of the position that is asked about, whoever it is forbidden to.
-//! * A chain between two kos that the attacker can both take is caught: only one of them can be won.
+//! The rules for kos follow from one idea, that a ladder that needs a ko does not work:
+//! * The defender may take any ko in the initial position.
+//! * An attacker who has just taken a ko has failed, because the defender would play ko threats.
+//! * The attacker may not retake a ko that the defender has just taken. The attacker never plays the point that ko
+//!   forbids in the initial position, whichever colour it is forbidden to.
+//! * A chain between two kos that the attacker can both take is caught, because only one of them can be won.
 //!
-//! What is not decided after many moves counts as free.
+//! A chain counts as free if the limit of moves is reached.
 //!
 //! CITE: David Wu, KataGo (`iterLadders` in `nninputs.cpp`, `searchIsLadderCaptured` in `board.cpp`, 2019): the
-//! definition is theirs, and all networks in KataGo's format have seen ladders through it.
+//! definition is KataGo's, and all networks in KataGo's format were trained with it.
 //!
-//! Unlike [`LadderReader`](kosumi_go::tactics::LadderReader), which copies boards and answers one question about a
-//! playout's or search's position, this asks about every chain of a board, hundreds of times a second: it takes
-//! moves back instead, from a log of what they changed.
+//! [`LadderReader`](crate::tactics::LadderReader) copies boards and reads one ladder in a position of a playout or a
+//! search. This reader checks every chain of a board, hundreds of times a second. It therefore takes moves back, from a
+//! log of their changes, instead of copying boards.
 
 use kosumi_go::board::point::GRID;
 use kosumi_go::board::{Board, ByColor, Cell, Color, Key, Point, PointMap, PointSet, PseudoLiberties};
 
-/// Moves that one question may try.
+/// Largest number of moves that the reading of one chain may try.
 const MOST_MOVES: u32 = 25_000;
 
-/// Positions whose ladders are kept. A search asks about a position when it evaluates it, and again as the
-/// position one and two moves before others.
+/// Number of positions whose ladders are cached. A search needs those of a position when it evaluates the position, and
+/// again for the positions one and two moves later.
 const KEPT: usize = 1024;
 
-/// What is caught on a board.
+/// Caught chains and ladder moves of a position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Caught {
-    /// The stones of chains that are caught.
+    /// Stones of caught chains.
     pub stones: PointSet,
-    /// The ladder moves that catch chains with two liberties, by the colour of the chain.
+    /// Ladder moves that catch chains with two liberties, by the colour of the chain.
     pub moves: ByColor<PointSet>,
 }
 
-/// The ladders of positions, kept for as long as there is room.
+/// Cache of the ladders of positions.
 #[derive(Clone, Debug)]
 pub struct Ladders {
     reader: Reader,
@@ -54,7 +55,7 @@ impl Default for Ladders {
 }
 
 impl Ladders {
-    /// What is caught on this board.
+    /// Returns the caught chains and the ladder moves of a board.
     pub fn on(&mut self, board: &Board) -> &Caught {
         let key = board.ko().map_or(board.key(), |(point, _)| board.key() ^ board.zobrist().ko(point));
         let (kept_key, caught) = &mut self.kept[key.0 as usize % KEPT];
@@ -66,42 +67,42 @@ impl Ladders {
     }
 }
 
-/// What the reader knows of one point. `liberties` and `stones` describe a chain and are only valid at its anchor.
+/// Reader's state of one point. `liberties` and `stones` describe a chain and are valid only at its anchor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Spot {
     /// Pseudo-liberties of the chain.
     liberties: PseudoLiberties,
-    /// The next stone of the chain, in a ring.
+    /// Next stone of the chain, in a ring.
     next: Point,
     /// Number of stones in the chain.
     stones: u16,
-    /// The point whose entry holds the facts about this stone's chain.
+    /// Point whose entry describes the chain of this stone.
     anchor: Point,
     cell: Cell,
 }
 
-/// Where a move began, to take it back.
+/// State before a move, for taking it back.
 #[derive(Clone, Copy)]
 struct Mark {
     log: usize,
     ko: Option<Point>,
 }
 
-/// A position in which moves are tried and taken back.
+/// Position in which moves are tried and taken back.
 ///
-/// Invariant: every change of a spot goes through [`Reader::edit`], which writes the old spot to the log.
+/// Invariant: every change of a spot goes through [`Reader::edit`], which saves the old spot to the log.
 #[derive(Clone, Debug)]
 struct Reader {
     spots: PointMap<Spot>,
-    /// The point that the latest move's ko forbids.
+    /// Point that the ko of the latest move forbids.
     ko: Option<Point>,
-    /// What changed since [`Reader::load`], oldest first.
+    /// Old values of the spots changed since [`Reader::load`], oldest first.
     log: Vec<(Point, Spot)>,
-    /// The moves that are to be tried, of all depths, the deepest last.
+    /// Stack of the moves to try at all depths.
     moves: Vec<Point>,
-    /// Moves tried for the present question.
+    /// Number of moves tried for the current chain.
     tried: u32,
-    /// Positions deeper than this count as caught; no real ladder comes near it.
+    /// Depth from which on the chain counts as caught. No real ladder comes near it.
     most_depth: usize,
 }
 
@@ -127,7 +128,7 @@ impl Default for Reader {
 }
 
 impl Reader {
-    /// Everything about one board.
+    /// Reads all ladders of a board.
     fn read(&mut self, board: &Board) -> Caught {
         self.load(board);
         let mut caught = Caught::default();
@@ -153,7 +154,7 @@ impl Reader {
         self.moves.clear();
         self.ko = board.ko().map(|(point, _)| point);
         self.most_depth = board.size().area() * 3 / 2;
-        // What a larger board left beyond the edge must go; beyond that nobody looks.
+        // Points that a larger board has left beyond the edge must be cleared. Points farther away are never read.
         for index in 0..GRID.min(board.size().grid_end()) {
             let point = Point::from_index(index as u16);
             self.spots[point].cell = board.cell(point);
@@ -181,7 +182,7 @@ impl Reader {
 
     // ------------------------------------------------------------------------------------------- ladders
 
-    /// Is the chain at `point`, in atari and its owner on turn, caught?
+    /// Returns whether the chain at `point`, which is in atari with its owner to move, is caught.
     fn is_caught(&mut self, point: Point) -> bool {
         self.tried = 0;
         let ko = self.ko.take();
@@ -191,7 +192,8 @@ impl Reader {
         caught && !self.is_exhausted()
     }
 
-    /// Is the chain of `color` at `point`, which has two liberties, caught after the attacker's move on one?
+    /// Returns whether the chain of `color` at `point`, which has two liberties, is caught after the attacker plays
+    /// `attack`, one of them.
     fn is_ladder_move(&mut self, attack: Point, point: Point, color: Color) -> bool {
         self.is_legal(attack, color.opponent()) && {
             let mark = self.play(attack, color.opponent());
@@ -205,7 +207,7 @@ impl Reader {
         self.tried >= MOST_MOVES
     }
 
-    /// The defender, on turn: is the chain at `point` caught?
+    /// Returns whether the chain at `point` is caught with the defender to move.
     fn defend(&mut self, point: Point, depth: usize) -> bool {
         if depth >= self.most_depth {
             return true;
@@ -240,7 +242,7 @@ impl Reader {
         !escapes
     }
 
-    /// The attacker, on turn: is the chain at `point` caught?
+    /// Returns whether the chain at `point` is caught with the attacker to move.
     fn attack(&mut self, point: Point, depth: usize) -> bool {
         if depth >= self.most_depth {
             return true;
@@ -256,11 +258,11 @@ impl Reader {
         if self.is_between_two_kos(point, [first, second], color) {
             return true;
         }
-        // Where the liberties are apart, taking one is in vain if the other has three empty neighbours.
+        // If the liberties are not adjacent, taking one fails if the other has three empty neighbours.
         let apart = !first.adjacent().contains(&second);
         let is_way_out = |liberty: Point| apart && self.empty_neighbours(liberty) >= 3;
         let mut attacks = [(first, is_way_out(second)), (second, is_way_out(first))];
-        // First where the defender would gain more.
+        // The liberty that would gain more for the defender comes first.
         if self.gain(second, color) > self.gain(first, color) {
             attacks.swap(0, 1);
         }
@@ -274,8 +276,8 @@ impl Reader {
         })
     }
 
-    /// Is each of the chain's two liberties a ko that the attacker can take, is nothing gained by connecting at
-    /// either, and no attacking chain in atari?
+    /// Returns whether the attacker can take a ko at each of the chain's two liberties, the defender gains nothing by
+    /// connecting at either, and no attacking chain is in atari.
     fn is_between_two_kos(&mut self, point: Point, liberties: [Point; 2], color: Color) -> bool {
         liberties.iter().all(|&liberty| self.would_take_ko(liberty, color.opponent()))
             && liberties.iter().all(|&liberty| {
@@ -293,7 +295,8 @@ impl Reader {
             }
     }
 
-    /// Would `color`'s stone on this empty point take exactly one stone and stand alone among the opponent's?
+    /// Returns whether a stone of `color` on this empty point would capture exactly one stone and have no empty or
+    /// friendly neighbour.
     fn would_take_ko(&self, point: Point, color: Color) -> bool {
         let enemy = Cell::from(color.opponent());
         let mut taken = None;
@@ -310,8 +313,8 @@ impl Reader {
         taken.is_some_and(|stone| self.chain(stone).stones == 1)
     }
 
-    /// How much room the defender would get by playing here, roughly: twice the empty neighbours and the
-    /// liberties of other chains that this connects to.
+    /// Estimates the liberties that the defender would gain by playing here: twice the number of empty neighbours, plus
+    /// the liberties of other chains that the move connects to.
     fn gain(&self, point: Point, color: Color) -> i32 {
         let mut gain = 0;
         let adjacent = point.adjacent();
@@ -333,7 +336,7 @@ impl Reader {
         gain
     }
 
-    /// Bounds of the liberties that `color`'s stone on this empty point would have.
+    /// Returns a lower and an upper bound of the liberties that a stone of `color` on this empty point would have.
     fn liberties_after(&self, point: Point, color: Color) -> (usize, usize) {
         let (mut empty, mut captures, mut captured) = (0, 0, 0);
         let (mut of_one, mut of_all) = (0, 0);
@@ -356,8 +359,8 @@ impl Reader {
         (captures + of_one.max(empty), empty + captured + of_all)
     }
 
-    /// Puts the moves that take a chain in atari next to the chain at `point` on the list, which begins at
-    /// `first` for this position.
+    /// Pushes the moves that capture a chain in atari next to the chain at `point`. The moves of this position begin at
+    /// index `first` of the stack.
     fn push_captures(&mut self, point: Point, first: usize) {
         let enemy = match self.cell(point) {
             Cell::Black => Cell::White,
@@ -387,7 +390,7 @@ impl Reader {
         self.spots[point].cell
     }
 
-    /// The facts about the chain at an occupied point.
+    /// Returns the entry that describes the chain at an occupied point.
     #[inline]
     fn chain(&self, point: Point) -> &Spot {
         &self.spots[self.spots[point].anchor]
@@ -398,7 +401,7 @@ impl Reader {
         self.chain(point).liberties.is_single()
     }
 
-    /// The one liberty of a chain in atari.
+    /// Returns the only liberty of a chain in atari.
     #[inline]
     fn atari_liberty(&self, point: Point) -> Option<Point> {
         self.chain(point).liberties.single()
@@ -408,7 +411,7 @@ impl Reader {
         point.adjacent().iter().filter(|&&neighbour| self.cell(neighbour) == Cell::Empty).count()
     }
 
-    /// Up to `N` different liberties of the chain at an occupied point: how many were found, and which.
+    /// Returns up to `N` different liberties of the chain at an occupied point, with their number.
     fn liberties<const N: usize>(&self, point: Point) -> (usize, [Point; N]) {
         let mut found = [point; N];
         let mut count = 0;
@@ -430,7 +433,7 @@ impl Reader {
         }
     }
 
-    /// May `color` play on this empty point: is it no suicide, and not the point that ko forbids?
+    /// Returns whether `color` may play on this empty point: it is not suicide and not the point that ko forbids.
     fn is_legal(&self, point: Point, color: Color) -> bool {
         self.ko != Some(point)
             && point.adjacent().iter().any(|&neighbour| match self.cell(neighbour) {
@@ -440,7 +443,7 @@ impl Reader {
             })
     }
 
-    /// The spot of a point, to be changed.
+    /// Returns the spot of a point for changing and logs its old value.
     #[inline]
     fn edit(&mut self, point: Point) -> &mut Spot {
         let spot = &mut self.spots[point];
@@ -448,7 +451,7 @@ impl Reader {
         spot
     }
 
-    /// Plays on an empty point. A chain without liberties that this leaves is not removed.
+    /// Plays on an empty point. If this leaves the played chain without liberties, the chain is not removed.
     fn play(&mut self, point: Point, color: Color) -> Mark {
         let mark = Mark { log: self.log.len(), ko: self.ko.take() };
         self.tried += 1;
@@ -483,7 +486,7 @@ impl Reader {
         mark
     }
 
-    /// Joins two chains given by their anchors.
+    /// Merges two chains, given by their anchors.
     fn merge(&mut self, a: Point, b: Point) {
         if a == b {
             return;
@@ -506,7 +509,7 @@ impl Reader {
         self.edit(lose).next = after;
     }
 
-    /// Takes a chain off the board.
+    /// Removes a chain from the board.
     fn remove(&mut self, start: Point) {
         let chain = self.spots[start].anchor;
         let mut stone = start;

@@ -1,17 +1,17 @@
-//! What a network is shown of a position: the "V7" features of KataGo, which all networks of versions 8 to 17 take.
+//! Input features of networks: KataGo's "V7" features, which all networks of versions 8 to 17 take.
 //!
-//! CITE: David Wu, "Accelerating Self-Play Learning in Go" (2019), appendix A, and KataGo's `fillRowV7`. The
-//! numbers of the features are theirs, see [`plane`] and [`global`].
+//! CITE: David Wu, "Accelerating Self-Play Learning in Go" (2019), appendix A, and KataGo's `fillRowV7`. The indices of
+//! the features are KataGo's, see [`plane`] and [`global`].
 //!
-//! Everything is seen by the player to move. The board's size is not padded: "on the board" is 1 everywhere.
+//! All features are from the perspective of the side to move. The board is not padded: "on the board" is 1 everywhere.
 //!
-//! **What is hidden.** A pass that would end the game tells a network that the game is over, dead stones and all.
-//! Under rules with friendly passes it is not: dead stones are agreed on. There the last moves, among them the
-//! opponent's pass, and the end that is near are not shown. A game that has ended is shown with its last pass
-//! alone, and a game that went on after its end with what came after it.
+//! **Hidden moves.** A pass that would end the game tells a network that the game is over with the stones as they are,
+//! dead ones included. Under rules with friendly passes this is wrong, because the players agree on dead stones. Under
+//! these rules the last moves, including the opponent's pass, and the imminent end are therefore hidden. After the end
+//! of a game, only its last pass is shown. If a game goes on after its end, only the moves after the end are shown.
 //!
-//! Two things that KataGo knows are not shown, because our games do not have them: the encore that its territory
-//! rules end with, and the voiding of games that repeat a position three times under simple ko.
+//! Two aspects of KataGo's rules are not represented, because our games do not have them: the encore of its territory
+//! rules, and the voiding of games that repeat a position three times under simple ko.
 
 mod area;
 mod ladders;
@@ -28,87 +28,88 @@ use kosumi_go::game::{Button, Line};
 use kosumi_go::rules::{KoRule, Rules, Scoring, Tax};
 use kosumi_go::score;
 
-/// The features of a point.
+/// Indices of the features of a point.
 pub mod plane {
-    /// On the board: 1.
+    /// 1 on the board.
     pub const ON_BOARD: usize = 0;
-    /// A stone of the player to move.
+    /// 1 for a stone of the side to move.
     pub const OWN: usize = 1;
-    /// A stone of the opponent.
+    /// 1 for a stone of the opponent.
     pub const OPPONENT: usize = 2;
-    /// A stone whose chain has one liberty; the next two planes: two, three.
+    /// First of three planes: 1 for a stone whose chain has one, two or three liberties.
     pub const ONE_LIBERTY: usize = 3;
-    /// An empty point that ko or superko forbids.
+    /// 1 for an empty point that ko or superko forbids.
     pub const BANNED: usize = 6;
-    /// The opponent's latest move; the next four planes: the moves before it.
+    /// First of [`LAST_MOVES`] planes: 1 at the opponent's latest move, and at the moves before it.
     pub const LAST_MOVE: usize = 9;
-    /// Moves that are shown.
+    /// Number of moves that are shown.
     pub const LAST_MOVES: usize = 5;
-    /// A stone that is caught in a ladder.
+    /// 1 for a stone that is caught in a ladder.
     pub const CAUGHT: usize = 14;
-    /// A stone that was caught one move ago.
+    /// 1 for a stone that was caught in a ladder one move ago.
     pub const CAUGHT_BEFORE: usize = 15;
-    /// A stone that was caught two moves ago.
+    /// 1 for a stone that was caught in a ladder two moves ago.
     pub const CAUGHT_TWO_BEFORE: usize = 16;
-    /// A move that catches a chain of the opponent that has two liberties.
+    /// 1 for a move that catches a chain of the opponent with two liberties in a ladder.
     pub const LADDER_MOVE: usize = 17;
-    /// A point that the player to move holds.
+    /// 1 for a point in the area of the side to move.
     pub const OWN_AREA: usize = 18;
-    /// A point that the opponent holds.
+    /// 1 for a point in the area of the opponent.
     pub const OPPONENT_AREA: usize = 19;
 }
 
-/// The features of the position as a whole.
+/// Indices of the features of the position as a whole.
 pub mod global {
-    /// The latest move was a pass; the next four: the moves before it.
+    /// First of [`LAST_MOVES`](super::plane::LAST_MOVES) features: 1 if the latest move, and each move before it, was a
+    /// pass.
     pub const LAST_PASS: usize = 0;
-    /// Komi for the player to move, in units of 20 points.
+    /// Komi from the perspective of the side to move, in units of 20 points.
     pub const KOMI: usize = 5;
-    /// Some superko rule.
+    /// 1 under a superko rule.
     pub const SUPERKO: usize = 6;
-    /// Which: 0.5 positional, −0.5 situational.
+    /// Kind of superko: 0.5 for positional, −0.5 for situational.
     pub const SUPERKO_KIND: usize = 7;
-    /// The suicide of two or more stones is legal.
+    /// 1 if the suicide of two or more stones is legal.
     pub const SUICIDE: usize = 8;
-    /// Territory is counted, not area.
+    /// 1 under territory scoring.
     pub const TERRITORY: usize = 9;
-    /// Points in seki are taxed.
+    /// 1 if points in seki are taxed.
     pub const SEKI_TAX: usize = 10;
-    /// And so are two points of every group.
+    /// 1 if each group is taxed two points, too.
     pub const GROUP_TAX: usize = 11;
-    /// The players are not told to be equally strong.
+    /// 1 if the players have unequal numbers of simulations.
     pub const UNEQUAL: usize = 15;
-    /// How much stronger the player to move is told to be: half the power of two.
+    /// Advantage of the side to move in simulations: half of the binary logarithm of the ratio.
     pub const ADVANTAGE: usize = 16;
-    /// A pass would be the end.
+    /// 1 if a pass would end the game.
     pub const PASS_ENDS: usize = 14;
-    /// The first pass is worth half a point, and is still to come.
+    /// 1 while the button is available: the first pass is worth half a point.
     pub const BUTTON: usize = 17;
-    /// Where komi lies between the values that allow a draw, see [`komi_wave`](super::komi_wave).
+    /// Phase of komi relative to the values that allow a draw, see [`komi_wave`](super::komi_wave).
     pub const KOMI_WAVE: usize = 18;
 }
 
-/// How far beyond the board's area komi is shown.
+/// Number of points by which the shown komi may exceed the board's area.
 const KOMI_MARGIN: f32 = 20.0;
 
-/// The size of boards that are still to be written to.
+/// Initial size of boards that are overwritten before use.
 const SMALLEST: BoardSize = match BoardSize::square(1) {
     Some(size) => size,
     None => unreachable!(),
 };
 
-/// Makes a network's inputs; keeps what costs time from one position to the next.
+/// Generator of input features that reuses its buffers and caches ladders.
 #[derive(Clone, Debug)]
 pub struct Features {
     ladders: Ladders,
     area: Area,
     /// Positions one and two moves ago.
     boards: Box<[Board; 2]>,
-    /// Liberties of chains, at their anchors: up to 4; 0 is not yet known.
+    /// Number of liberties of each chain at its anchor, up to 4; 0 if not yet computed.
     liberties: PointMap<u8>,
-    /// Is life for certain read as if the suicide of several stones were legal, whatever the rules?
+    /// Whether unconditional life is computed as if the suicide of several stones were legal, whatever the rules are.
     pass_alive_with_suicide: bool,
-    /// Are moves of the game left out, so that only those of the line are shown?
+    /// Whether the moves of the game are hidden, so that only those of the line are shown.
     hides_game: bool,
 }
 
@@ -126,27 +127,28 @@ impl Default for Features {
 }
 
 impl Features {
-    /// Features as `network` was taught them.
+    /// Returns a generator of the features that `network` was trained with.
     ///
-    /// Some networks were shown areas that are alive for certain where the suicide of several stones is legal, under all
-    /// rules: it is harder to be alive for certain then. The rule itself, and what is legal, are shown as they are.
+    /// Some networks were trained with unconditional life as if the suicide of several stones were legal under all
+    /// rules. Fewer chains are unconditionally alive then. The feature for the suicide rule and the legality of moves
+    /// are not affected.
     pub fn for_network(network: &Network) -> Features {
         Features::with_life_for_certain(network.pass_alive_with_suicide())
     }
 
-    /// Features whose areas that are alive for certain are those as if the suicide of several stones were legal, whatever
-    /// the rules, or those of the rules.
+    /// Returns a generator of features whose unconditional life is computed as if the suicide of several stones were
+    /// legal, whatever the rules are, or (with `false`) as the rules say.
     pub fn with_life_for_certain(as_if_suicide_were_legal: bool) -> Features {
         Features { pass_alive_with_suicide: as_if_suicide_were_legal, ..Features::default() }
     }
 
-    /// Says whether moves of the game are hidden from here on, so that only those of the line are shown.
+    /// Sets whether the moves of the game are hidden from now on, so that only those of the line are shown.
     pub fn hide_game(&mut self, hides: bool) {
         self.hides_game = hides;
     }
 
-    /// Writes the features of the position at the end of `line`. No memory is taken if `input` is of the board's
-    /// size already.
+    /// Writes the features of the position at the end of `line`. Allocates nothing if `input` already has the size of
+    /// the board.
     pub fn fill(&mut self, line: &Line<'_>, input: &mut Input) {
         input.clear(line.board().size());
         let end = End::of(line);
@@ -182,7 +184,8 @@ impl Features {
         }
     }
 
-    /// The ladders now and, as far as moves are shown, one and two moves ago; beyond that the oldest again.
+    /// Marks the ladders of this position and those one and two moves ago. Where a move is not shown, the ladders of
+    /// the oldest shown position are repeated.
     fn ladders(&mut self, line: &Line<'_>, shown: usize, input: &mut Input) {
         let size = line.board().size();
         let known = if shown == 0 { 0 } else { line.boards_before(&mut self.boards).min(shown) };
@@ -201,7 +204,7 @@ impl Features {
     fn areas(&mut self, line: &Line<'_>, input: &mut Input) {
         let rules = line.game().rules();
         if rules.scoring == Scoring::Territory {
-            // Networks see territory only in KataGo's encore.
+            // Networks know territory only in KataGo's encore.
             return;
         }
         let size = line.board().size();
@@ -212,14 +215,14 @@ impl Features {
     }
 }
 
-/// How near the end of the game is, as far as a network is told.
+/// Whether a pass would end the game, as shown to a network.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum End {
     /// A pass would not end the game.
     Far,
-    /// It would.
+    /// A pass would end the game.
     Near,
-    /// It would, but that must not be shown.
+    /// A pass would end the game, but this must be hidden.
     Hidden,
 }
 
@@ -228,7 +231,7 @@ impl End {
         let rules = line.game().rules();
         let by_repetition = pass_would_repeat(line);
         let would_end = line.button() != Button::Free && line.passes() >= 1 || by_repetition;
-        // The second pass of two; of a third one the game is over already.
+        // The second of two consecutive passes. After two passes the game is already over.
         let is_second = line.passes() == 1;
         if !would_end {
             End::Far
@@ -240,14 +243,15 @@ impl End {
     }
 }
 
-/// Has the player to move passed here before? Under simple ko, that ends the game for KataGo.
+/// Returns whether the side to move has passed in this position before. Under simple ko, another pass ends the game in
+/// KataGo.
 fn pass_would_repeat(line: &Line<'_>) -> bool {
     line.game().rules().ko == KoRule::Simple
         && line.button() != Button::Free
         && line.has_passed_here(line.to_move())
 }
 
-/// Marks where the player to move must not play because of a repetition.
+/// Marks the points that are forbidden to the side to move because of a repetition.
 fn bans(line: &Line<'_>, input: &mut Input) {
     let size = line.board().size();
     let simple = line.board().ko().filter(|&(_, color)| color == line.to_move()).map(|(point, _)| point);
@@ -256,8 +260,8 @@ fn bans(line: &Line<'_>, input: &mut Input) {
     }
 }
 
-/// Shows the latest moves, as far as the players took turns and no end of the game lies between, but not more than
-/// `most`; returns how many.
+/// Marks up to `most` of the latest moves, back to the first one that breaks the alternation of colours or to an end of
+/// the game. Returns the number of marked moves.
 fn last_moves(line: &Line<'_>, end: End, most: usize, input: &mut Input) -> usize {
     if end == End::Hidden {
         return 0;
@@ -285,7 +289,7 @@ fn last_moves(line: &Line<'_>, end: End, most: usize, input: &mut Input) -> usiz
     shown
 }
 
-/// Was the pass that lies `back` moves before the latest move the second of two?
+/// Returns whether the pass `back` moves before the latest move is the second of two consecutive ones.
 fn ended_game(line: &Line<'_>, back: usize) -> bool {
     let is_pass = |&(_, mv): &(Color, Move)| mv == Move::Pass;
     let passes = line.moves_backwards().skip(back).take_while(is_pass).count();
@@ -294,15 +298,15 @@ fn ended_game(line: &Line<'_>, back: usize) -> bool {
     passes - usize::from(took_button) >= 2
 }
 
-/// Tells a network that the player to move has so many times the opponent's simulations, as a power of two: the input
-/// must have been filled.
+/// Sets the features that state that the side to move has `2^doublings` times as many simulations as the opponent. All
+/// other features must have been set before.
 pub fn tell_advantage(doublings: f32, input: &mut Input) {
     input.global[global::UNEQUAL] = 1.0;
     input.global[global::ADVANTAGE] = 0.5 * doublings;
 }
 
-/// Has the network ever been [told](tell_advantage) of an advantage? One that has not keeps weights for that input that are
-/// all but nothing: regularisation leaves a hundredth of what others have.
+/// Returns whether the network was trained with [advantages](tell_advantage). Otherwise regularisation has reduced the
+/// weights of that input to a hundredth of those of other inputs.
 pub fn knows_advantage(network: &Network) -> bool {
     let weights = network.trunk.global_matmul.weights.chunks_exact(network.trunk.global_matmul.outputs);
     let mut sizes: Vec<f32> =
@@ -320,7 +324,7 @@ fn globals(line: &Line<'_>, end: End, input: &mut Input) {
     (values[global::SUPERKO], values[global::SUPERKO_KIND]) = match rules.ko {
         KoRule::Simple => (0.0, 0.0),
         KoRule::Positional => (1.0, 0.5),
-        // Networks know no natural situational superko; it differs from this after passes only.
+        // Networks do not know natural situational superko. It differs from situational superko only after passes.
         KoRule::Situational | KoRule::NaturalSituational => (1.0, -0.5),
     };
     let flag = |set: bool| f32::from(u8::from(set));
@@ -335,20 +339,21 @@ fn globals(line: &Line<'_>, end: End, input: &mut Input) {
     }
 }
 
-/// Komi for the player to move: with all that is not on the board, and not much more than the board holds.
+/// Returns komi from the perspective of the side to move, in points. It includes everything that is not on the board
+/// and is limited to the area of the board plus [`KOMI_MARGIN`].
 fn own_komi(line: &Line<'_>) -> f32 {
     let game = line.game();
     let mut white = game.komi() + line.white_bonus() - line.button().black_points();
     if game.rules().scoring == Scoring::Territory {
-        // Networks think in area: what Black has placed more than White is worth nothing.
+        // Networks count area, where surplus stones of Black are worth nothing.
         white += score::surplus_moves(line.board()) as f32;
     }
     let most = game.size().area() as f32 + KOMI_MARGIN;
     (white * -line.to_move().sign() as f32).clamp(-most, most)
 }
 
-/// What komi is worth beyond its points, in a triangular wave with a period of two points: it rises from −0.5 to
-/// 0.5 around the values of komi that allow a draw, and falls around those between them.
+/// Returns the phase of komi in [−0.5, 0.5]: a triangular wave with a period of two points. It rises from −0.5 to 0.5
+/// around the values of komi that allow a draw and falls around the values between them.
 ///
 /// ```text
 ///  0.5    /\          area counts have the parity of the board unless there is a seki, so only every second
@@ -356,6 +361,8 @@ fn own_komi(line: &Line<'_>) -> f32 {
 /// −0.5       \/
 ///        0  1  2      komi minus the nearest lower one that allows a draw
 /// ```
+///
+/// `area` is the number of points of the board.
 pub fn komi_wave(area: usize, komi: f32) -> f32 {
     let parity = (area % 2) as f32;
     let drawn = ((komi - parity) / 2.0).floor() * 2.0 + parity;
@@ -369,12 +376,13 @@ pub fn komi_wave(area: usize, komi: f32) -> f32 {
     }
 }
 
-/// Can a game under these rules end without a result, as networks know it?
+/// Returns whether a game under these rules can end without a result, from a network's point of view.
 pub fn can_have_no_result(rules: Rules) -> bool {
     rules.ko == KoRule::Simple || rules.scoring == Scoring::Territory
 }
 
-/// For every point, in the order of a network's outputs: may the player to move play there?
+/// Writes to `legal` whether the side to move may play at each point, of length `rows * columns`, row by row from the
+/// top.
 pub fn legal_points(line: &Line<'_>, legal: &mut Vec<bool>) {
     let size = line.board().size();
     legal.clear();

@@ -15,7 +15,7 @@ fn features(game: &Game) -> Input {
     input
 }
 
-/// A plane as a drawing.
+/// Draws a plane.
 fn drawing(input: &Input, feature: usize) -> String {
     let row = |y: usize| {
         let symbol = |x: usize| match input.point(x, y)[feature] {
@@ -47,7 +47,7 @@ fn game(drawing: &str, to_move: Color, rules: Rules) -> Game {
     Game::from_board(drawing.parse().unwrap(), to_move, rules, 7.5)
 }
 
-/// Plays moves in turn: `A1` and so on, or `pass`.
+/// Plays moves alternately: `A1` and so on, or `pass`.
 fn play(game: &mut Game, moves: &str) {
     for text in moves.split_whitespace() {
         let mv = game.size().points().find(|point| point.to_string() == text).map_or(Move::Pass, Move::Play);
@@ -103,13 +103,13 @@ fn ko_and_superko() {
     };
     for name in ["japanese", "tromp-taylor", "aga"] {
         assert_eq!(banned(rules(name), ""), empty("....\n....\n...."));
-        // White takes the ko, Black may not take it back.
+        // White takes the ko, and Black may not retake it.
         assert_eq!(banned(rules(name), "B2"), "....\n..1.\n....", "{name}");
     }
-    // After two passes only superko stands in the way, and of the situational kind even it does not.
+    // After two passes only positional superko still forbids the move.
     assert_eq!(banned(rules("chinese"), "B2 pass pass"), empty("....\n....\n...."));
     assert_eq!(banned(rules("tromp-taylor"), "B2 pass pass"), "....\n..1.\n....");
-    // Sending two, returning one: the position with one stone came before, with the other player on turn.
+    // Sending two, returning one: the position with one stone occurred before, with the opponent to move.
     let sending_two = |name: &str| {
         let position = "
             . O . X X O
@@ -145,7 +145,7 @@ fn the_last_five_moves() {
     assert_eq!(input.global[..5], [0.0, 1.0, 0.0, 1.0, 0.0]);
 }
 
-/// How many moves are shown, and whether a pass is said to end the game.
+/// Returns the number of shown moves and whether a pass is shown to end the game.
 fn shown(game: &Game) -> (usize, bool) {
     let input = features(game);
     let moves = (0..plane::LAST_MOVES)
@@ -177,31 +177,31 @@ fn what_a_pass_shows_depends_on_the_rules() {
         shown(&game)
     };
     let rows = [
-        // Not friendly: a pass may be the end.
+        // Without friendly passes, a pass may be the end.
         ("tromp-taylor", "A1 pass", (2, true)),
         ("cgos", "A1 pass", (2, true)),
-        // The end is hidden, and with it how near it is.
+        // The end is hidden, and also that it is near.
         ("chinese", "A1 pass", (0, false)),
         ("aga", "A1 B1 pass", (0, false)),
         ("stone-scoring", "A1 B1 pass", (0, false)),
-        // The dispute of territory rules lies ahead.
+        // Territory rules resolve disputes after the passes.
         ("japanese", "A1 pass", (2, true)),
         // The first pass takes the button.
         ("aga-button", "A1 pass", (2, false)),
         ("aga-button", "A1 pass pass", (0, false)),
         ("aga-button", "A1 pass B1 pass", (0, false)),
         ("aga-button", "A1 pass pass pass", (1, true)),
-        // The game is over: its last pass.
+        // After the end of the game, only its last pass is shown.
         ("tromp-taylor", "A1 pass pass", (1, true)),
         ("chinese", "A1 pass pass", (1, true)),
         ("japanese", "A1 pass pass", (1, true)),
         ("chinese", "A1 pass pass pass", (1, true)),
-        // It went on.
+        // The game went on.
         ("chinese", "A1 pass pass B1", (2, false)),
         ("japanese", "A1 pass pass B1 C1", (3, false)),
         ("aga-button", "pass pass A1 B1", (4, false)),
         ("aga-button", "pass pass pass A1 B1", (3, false)),
-        // A pass long ago.
+        // The pass is long ago.
         ("chinese", "pass A1 B1 C1", (4, false)),
     ];
     for (name, moves, expected) in rows {
@@ -216,7 +216,7 @@ fn passing_again_in_the_same_position_is_the_end_under_simple_ko() {
     let line = Line::new(&game);
     assert!(!line.has_passed_here(Color::White));
     assert!(line.has_passed_here(Color::Black));
-    // It is Black's turn at the same stones, without two passes.
+    // Black is to move in the same position, and there were not two passes in a row.
     let mut seen = Game::new(BoardSize::new(3, 1).unwrap(), rules("chinese"), 7.5);
     play(&mut seen, "pass pass");
     seen.set_to_move(Color::Black);
@@ -242,7 +242,7 @@ fn ladders_now_and_before() {
     let none = ". . . . .".replace(' ', "");
     let none = [none.as_str(); 5].join("\n");
     let caught = "..... ..... ..... ..1.. .....";
-    // No move was made: the oldest position stands for those before it.
+    // Without a move, the current position replaces those before it.
     check(
         &input,
         &[
@@ -261,7 +261,7 @@ fn ladders_now_and_before() {
             (plane::CAUGHT, caught),
             (plane::CAUGHT_BEFORE, caught),
             (plane::CAUGHT_TWO_BEFORE, caught),
-            // The chain that is caught is White's own.
+            // The caught chain is White's own.
             (plane::LADDER_MOVE, &none),
         ],
     );
@@ -282,7 +282,7 @@ fn ladders_now_and_before() {
         &input,
         &[(plane::CAUGHT, &none), (plane::CAUGHT_BEFORE, &none), (plane::CAUGHT_TWO_BEFORE, caught)],
     );
-    // A pass hides the history under friendly rules, and with it the older ladders.
+    // Under friendly rules a pass hides the history and therefore the older ladders.
     let mut friendly = game.with_rules(rules("chinese"), 7.5);
     play(&mut friendly, "pass");
     check(&features(&friendly), &[(plane::CAUGHT_TWO_BEFORE, &none)]);
@@ -291,19 +291,19 @@ fn ladders_now_and_before() {
 #[test]
 fn areas() {
     let rows = [
-        // Stones and what they surround, whoever lives.
+        // Stones and the points that they surround, alive or not.
         (". X . O .", "aga", "11...", "...11"),
-        // Empty board, one stone.
+        // An empty board, and a single stone.
         ("...\n...", "aga", "...\n...", "...\n..."),
         ("..X\n...", "aga", "111\n111", "...\n..."),
-        // A dead stone inside unconditional life, and one inside what only looks like it.
+        // A dead stone inside unconditional life, and a stone inside an area that is not unconditionally alive.
         (".O.X.X\nXXXXXX\n......", "aga", "111111\n111111\n111111", "......\n......\n......"),
         ("....\n.O..\n....\nXXXX", "aga", "....\n....\n....\n1111", "....\n.1..\n....\n...."),
         // The white stones surround a point of Black's unconditional territory.
         (".OX.X.X\nOXXXXXX\nXX.....", "aga", "1111111\n1111111\n1111111", ".......\n.......\n......."),
-        // Taxed: both share a neutral point, and nobody's empty points count.
+        // With a tax, both areas touch a neutral point, and their empty points do not count.
         (".X.O.", "stone-scoring", ".1...", "...1."),
-        // Two independent areas; a chain in atari is none.
+        // Two independent areas. A chain in atari is not independent.
         ("..XO..\n..XO..", "stone-scoring", "111...\n111...", "...111\n...111"),
         (".XO..\nXXO..", "stone-scoring", ".1...\n11...", "..111\n..111"),
     ];
@@ -319,7 +319,7 @@ fn areas() {
 
 #[test]
 fn globals_of_every_preset() {
-    // Ko rule (two), suicide, territory, taxes (two).
+    // Ko rule (two numbers), suicide, territory, taxes (two numbers).
     let expected = |name: &str| match name {
         "chinese-kgs" | "cgos" => [1.0, 0.5, 0.0, 0.0, 0.0, 0.0],
         "tromp-taylor" | "ing" => [1.0, 0.5, 1.0, 0.0, 0.0, 0.0],
@@ -338,7 +338,7 @@ fn globals_of_every_preset() {
         assert_eq!(values[global::SUPERKO..=global::GROUP_TAX], expected(name), "{name}");
         assert_eq!(values[global::BUTTON], f32::from(u8::from(name == "aga-button")), "{name}");
         assert_eq!(values[global::KOMI], -7.5 / 20.0, "{name}");
-        // −7.5 lies half a point above −8 and one and a half above −9, which allows a draw on an odd board.
+        // −7.5 is half a point above −8 and one and a half above −9, which allows a draw on a board of odd area.
         let wave = if preset.rules.scoring == Scoring::Area { -0.5 } else { 0.0 };
         assert_eq!(values[global::KOMI_WAVE], wave, "{name}");
         let unused: Vec<usize> = vec![0, 1, 2, 3, 4, 12, 13, 14, 15, 16];
@@ -358,13 +358,13 @@ fn komi_and_what_is_added_to_it() {
     near(komi(&plain), -6.5);
     play(&mut plain, "A1");
     near(komi(&plain), 6.5);
-    // Handicap: N points, N − 1, none.
+    // Handicap bonus: N points, N − 1 points, none.
     let stones = [Point::new(2, 2), Point::new(6, 6), Point::new(2, 6)];
     for (name, bonus) in [("chinese", 3.0), ("aga", 2.0), ("tromp-taylor", 0.0)] {
         let game = Game::new(size, rules(name), 0.5).with_handicap(&stones).unwrap();
         near(komi(&game), 0.5 + bonus);
     }
-    // Three handicap stones are no territory.
+    // The three handicap stones are not territory.
     near(komi(&Game::new(size, rules("japanese"), 0.5).with_handicap(&stones).unwrap()), 3.5);
     // The button.
     let mut button = Game::new(size, rules("aga-button"), 7.0);
@@ -374,20 +374,20 @@ fn komi_and_what_is_added_to_it() {
     let mut button = Game::new(size, rules("aga-button"), 7.0);
     play(&mut button, "pass");
     near(komi(&button), 6.5);
-    // Territory: every stone placed is a point less, captured or not.
+    // Under territory scoring every stone on the board costs a point, captured or not.
     let mut territory = Game::new(size, rules("japanese"), 6.5);
     play(&mut territory, "A2 A1 B1 pass C1");
     near(komi(&territory), 6.5 + 3.0 - 1.0);
     play(&mut territory, "J9");
     near(komi(&territory), -(6.5 + 3.0 - 2.0));
-    // No more than the board and twenty points.
+    // Komi is limited to the board plus twenty points.
     near(komi(&Game::new(size, rules("aga"), 1000.0)), -101.0);
     near(komi(&Game::new(size, rules("aga"), -1000.0)), 101.0);
 }
 
 #[test]
 fn the_wave_of_komi() {
-    // Area 81: odd komi allows a draw. Area 80: even komi.
+    // Odd komi allows a draw with area 81, even komi with area 80.
     let rows = [
         (-2.0, 0.0),
         (-1.75, -0.25),
@@ -430,7 +430,7 @@ fn legal_points_are_those_of_the_game() {
     }
 }
 
-/// A game of random moves, passes among them.
+/// Returns a game of random moves, including passes.
 fn random_game(size: BoardSize, rules: Rules, rng: &mut Rng) -> Game {
     let mut game = Game::new(size, rules, rng.below(40) as f32 / 2.0 - 10.0);
     for _ in 0..rng.below(2 * size.area() as u32 + 2) {
@@ -445,7 +445,7 @@ fn random_game(size: BoardSize, rules: Rules, rng: &mut Rng) -> Game {
     game
 }
 
-/// The same game, turned or with colours exchanged.
+/// Returns the image of a game under a symmetry, with colours exchanged if `swap`.
 fn image(game: &Game, symmetry: Symmetry, swap: bool) -> Game {
     let size = game.size();
     let komi = if swap { -game.komi() } else { game.komi() };
@@ -457,7 +457,7 @@ fn image(game: &Game, symmetry: Symmetry, swap: bool) -> Game {
         image.play(color, mv).unwrap();
     }
     if swap {
-        // Only White is given points for handicap, whoever placed the stones.
+        // Only White gets a handicap bonus, whichever colour the stones have.
         let komi = -(game.komi() + game.white_bonus()) - image.white_bonus();
         image = image.with_rules(game.rules(), komi);
     }
@@ -499,7 +499,7 @@ fn symmetries_and_colours_and_lines() {
             assert_eq!(drawing(&other, feature), drawing(&input, feature), "{feature}\n{}", game.board());
         }
         assert_eq!(other.global, input.global, "\n{}", game.board());
-        // The end of the game as a line on top of its beginning.
+        // The last moves of the game as a line on top of a shorter game.
         let mut shorter = game.clone();
         let moves: Vec<Move> = (0..rng.below(4)).filter_map(|_| Some(shorter.undo()?.mv)).collect();
         let mut line = Line::new(&shorter);
@@ -510,7 +510,7 @@ fn symmetries_and_colours_and_lines() {
 
 #[test]
 fn life_for_certain_may_be_read_as_if_suicide_were_legal() {
-    // If White may take own stones back, the white stone can become a point that is no liberty of Black's.
+    // If White may commit suicide, the point of the white stone can become one that is not a liberty of Black's.
     let options =
         random::Options { version: 15, pass_alive_with_suicide: true, ..random::Options::default() };
     let with_suicide = random::network(&options).unwrap();
@@ -542,7 +542,7 @@ fn nothing_of_the_last_position_remains() {
     }
 }
 
-/// What area rules count, from the definitions: unconditional life, then plain area.
+/// Checks area without a tax against its definition: unconditional life first, then plain area.
 #[test]
 fn untaxed_area_is_plain_area_with_dead_stones_removed() {
     let mut rng = Rng::new(6);

@@ -1,7 +1,8 @@
-//! Intel's matrix extensions, since Sapphire Rapids. The intrinsics are not stable in Rust, hence assembly.
+//! Intel's matrix extensions (AMX), available since Sapphire Rapids. Rust's intrinsics are not stable, so this module
+//! uses assembly.
 //!
-//! The emulation of `tiles.rs` follows Intel's pseudocode of the same instructions; a test compares them where the processor has them, and
-//! [`Prepared::fastest`](crate::Prepared::fastest) tries the kernel before it relies on it.
+//! The emulation in `tiles.rs` follows Intel's pseudocode of the instructions. A test compares them on processors that
+//! have the instructions, and [`Prepared::fastest`](crate::net::Prepared::fastest) tests the kernel before it is used.
 
 use super::integer_tiles::{self, DEPTH, ROWS, Tiles};
 use super::tiles::{BLOCK, Grid, Product, TileUnit, to_grid};
@@ -11,7 +12,8 @@ use std::sync::OnceLock;
 
 pub(super) const UNIT: TileUnit = TileUnit { begin, multiply, end, to_grid: to_grid_of_amx };
 
-/// Does the processor have tiles of bf16, and lets the system this process use them? Asks the system for it.
+/// Returns whether the processor has tiles of bf16 and the system lets this process use them. Requests the permission
+/// of the system.
 pub(super) fn is_available() -> bool {
     static AVAILABLE: OnceLock<bool> = OnceLock::new();
     *AVAILABLE.get_or_init(|| {
@@ -20,19 +22,20 @@ pub(super) fn is_available() -> bool {
     })
 }
 
-/// The same for tiles of bytes; and do they compute what they are meant to?
+/// Returns whether the processor has tiles of bytes, the system lets this process use them, and they compute a known
+/// product correctly.
 pub(super) fn has_integers() -> bool {
     static AVAILABLE: OnceLock<bool> = OnceLock::new();
     *AVAILABLE.get_or_init(|| {
         let has_avx512 = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vnni");
         has_avx512 && has_tiles_of(25) && are_saved() && request_permission() && {
-            // SAFETY: the processor has them, and the system has given permission.
+            // SAFETY: the processor has the instructions, and the system has given permission.
             integer_tiles::are_right(&mut unsafe { IntegerTiles::begin() })
         }
     })
 }
 
-/// Has the processor tiles, and the instructions for them that this bit of CPUID stands for?
+/// Returns whether the processor has tiles and the instructions that this bit of CPUID reports.
 ///
 /// CITE: Intel, "Architecture instruction set extensions programming reference", CPUID leaf 7: in EDX, bit 22 is
 /// AMX-BF16, bit 24 AMX-TILE and bit 25 AMX-INT8.
@@ -41,28 +44,28 @@ fn has_tiles_of(bit: u32) -> bool {
     features >> bit & 1 == 1 && features >> 24 & 1 == 1
 }
 
-/// Does the system save the registers of tiles when it switches from one thread to another? On a processor with AVX-512
-/// only, whose registers it must be found to save.
+/// Returns whether the system saves the tile registers when it switches threads. It may be called only where AVX-512
+/// was detected, because the detection implies that the register for this state can be read.
 fn are_saved() -> bool {
     #[target_feature(enable = "xsave")]
     fn enabled_states() -> u64 {
-        // SAFETY: register 0 is there wherever the instruction is.
+        // SAFETY: register 0 exists wherever the instruction does.
         unsafe { _xgetbv(0) }
     }
     // CITE: as above, XCR0: bit 17 is the configuration of tiles and bit 18 their data.
     const TILES: u64 = 0b11 << 17;
-    // SAFETY: the system has enabled AVX-512, which it does in this register.
+    // SAFETY: the system has enabled AVX-512, which requires XSAVE and this register.
     unsafe { enabled_states() & TILES == TILES }
 }
 
-/// Linux gives a process the registers, which are large, only if it asks: `arch_prctl(ARCH_REQ_XCOMP_PERM,
-/// XFEATURE_XTILEDATA)`.
+/// Requests the tile registers, which Linux grants only on request because they are large:
+/// `arch_prctl(ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA)`. Returns whether they are granted.
 fn request_permission() -> bool {
     const ARCH_PRCTL: isize = 158;
     const ARCH_REQ_XCOMP_PERM: usize = 0x1023;
     const XFEATURE_XTILEDATA: usize = 18;
     let result: isize;
-    // SAFETY: a system call that touches no memory of this process; it changes the registers that are named.
+    // SAFETY: the system call accesses no memory of this process and changes only the registers that are listed.
     unsafe {
         asm!(
             "syscall",
@@ -77,7 +80,7 @@ fn request_permission() -> bool {
     result == 0
 }
 
-/// What `ldtilecfg` reads: the shape of every tile.
+/// Operand of `ldtilecfg`: the shapes of all tiles.
 #[repr(C, align(64))]
 struct Configuration {
     palette: u8,
@@ -95,12 +98,12 @@ fn begin() {
         bytes_of_row: [64, 64, 64, 64, 64, 64, 64, 64, 0, 0, 0, 0, 0, 0, 0, 0],
         rows: [16, 16, 16, 16, 16, 16, 16, 16, 0, 0, 0, 0, 0, 0, 0, 0],
     };
-    // SAFETY: the unit is only handed out where it is available; 64 bytes are read.
+    // SAFETY: the unit is used only where it is available; the instruction reads 64 bytes.
     unsafe { asm!("ldtilecfg [{}]", in(reg) &raw const CONFIGURATION, options(nostack, readonly)) };
 }
 
 fn end() {
-    // SAFETY: as above; no memory is touched.
+    // SAFETY: as above; no memory is accessed.
     unsafe { asm!("tilerelease", options(nostack, nomem)) };
 }
 
@@ -108,9 +111,9 @@ fn end() {
 fn multiply(it: Product<'_>) {
     it.check();
     let stride = 2 * it.channels;
-    // SAFETY: `check` has seen that for each offset 32 rows of 64 bytes, `stride` bytes apart, can be read
-    // from the grid, and two tiles of 1,024 bytes from the weights; the block takes 32 rows of 128 bytes. There
-    // is at least one step. The unit is available and configured.
+    // SAFETY: `check` has verified that for each offset 32 rows of 64 bytes, `stride` bytes apart, can be read from the
+    // grid, and two tiles of 1,024 bytes from the weights. The block has 32 rows of 128 bytes. There is at least one
+    // step. The unit is available and configured.
     unsafe {
         asm!(
             "tilezero tmm0",
@@ -118,7 +121,7 @@ fn multiply(it: Product<'_>) {
             "tilezero tmm2",
             "tilezero tmm3",
             "2:",
-            // Offsets are in numbers of two bytes.
+            // Offsets count numbers of two bytes.
             "mov {points}, qword ptr [{offsets}]",
             "lea {points}, [{grid} + 2*{points}]",
             "tileloadd tmm6, [{weights} + {tile_stride}]",
@@ -155,17 +158,19 @@ fn multiply(it: Product<'_>) {
     }
 }
 
-/// The registers, with tiles of bytes in use as long as this lives.
+/// Tile registers, configured for bytes during the lifetime of this value.
 ///
-/// Tiles stay what they are from one operation to the next although each is an `asm!` of its own: nothing but the
-/// operations of this type touches their registers, neither the compiler, which knows of no values that it could keep
-/// there, nor the system, which saves them.
+/// The tiles keep their contents between the operations, although each operation is a separate `asm!`. No other code
+/// touches the tile registers: the compiler does not use them for values, and the system saves them.
 #[derive(Debug)]
 pub(super) struct IntegerTiles(());
 
 impl IntegerTiles {
+    /// Configures the tile registers.
+    ///
     /// # Safety
-    /// The processor has tiles of bytes, and the system lets this process use them.
+    ///
+    /// The processor must have tiles of bytes, and the system must let this process use them.
     pub(super) unsafe fn begin() -> IntegerTiles {
         begin();
         IntegerTiles(())
@@ -183,7 +188,7 @@ impl Tiles for IntegerTiles {
 
     #[inline(always)]
     fn zero<const TILE: usize>(&mut self) {
-        // SAFETY: whoever has an `IntegerTiles` has the instruction; no memory is touched.
+        // SAFETY: an `IntegerTiles` exists only where the instruction does; no memory is accessed.
         unsafe { asm!("tilezero tmm{tile}", tile = const TILE, options(nostack, nomem)) };
     }
 
@@ -204,7 +209,7 @@ impl Tiles for IntegerTiles {
 
     #[inline(always)]
     fn add_products<const SUMS: usize, const FIRST: usize, const SECOND: usize>(&mut self) {
-        // SAFETY: as above; no memory is touched.
+        // SAFETY: as above; no memory is accessed.
         unsafe {
             asm!(
                 "tdpbusd tmm{sums}, tmm{first}, tmm{second}",
@@ -237,6 +242,6 @@ fn to_grid_of_amx(grid: &Grid, plane: &[f32], to: &mut [u16]) {
     fn compiled(grid: &Grid, plane: &[f32], to: &mut [u16]) {
         to_grid(grid, plane, to);
     }
-    // SAFETY: the unit is only handed out where AVX-512 is, too.
+    // SAFETY: the unit is used only where AVX-512 is available, too.
     unsafe { compiled(grid, plane, to) }
 }

@@ -1,8 +1,9 @@
-//! The same network with other numbers inside, which lose less when they are rounded to 8 bits.
+//! Rescaling of a network so that rounding to 8 bits loses less. The results without rounding do not change.
 //!
-//! A row of numbers is rounded in steps of its largest one, and a column of weights in steps of its largest weight. What a channel
-//! is divided by, the weights that take it can be multiplied by: then neither a channel nor a row of weights that is much larger than
-//! the others spoils the steps of all others.
+//! The scale of a row of numbers is given by its largest number, and the scale of a column of weights by its largest
+//! weight. Dividing a channel by a factor and multiplying the weights of that channel by the same factor leaves the
+//! product unchanged. This prevents a channel or a row of weights that is much larger than the others from reducing the
+//! resolution of all others.
 //!
 //! CITE: Xiao et al., "SmoothQuant" (2022).
 
@@ -10,10 +11,10 @@ use super::moments::Moments;
 use crate::layer::{MatMul, RmsNorm};
 use crate::model::{AttentionBlock, FeedForwardBlock};
 
-/// With channels in balance behind the norm. So are the moments then.
+/// Returns the block with balanced channels after its norm, and adjusts `moments` to them.
 ///
-/// In most blocks one channel is three to ten times as large as the others, whatever the position. In balance, the errors of
-/// the products behind the norm are a third to a half smaller.
+/// In most blocks one channel is three to ten times as large as the others in all positions. With balanced channels,
+/// the errors of the products after the norm are a third to a half smaller.
 pub(super) fn attention(block: &AttentionBlock, moments: Option<&mut Moments>) -> AttentionBlock {
     let mut balanced = block.clone();
     let AttentionBlock { norm, query, key, value, .. } = &mut balanced;
@@ -21,7 +22,7 @@ pub(super) fn attention(block: &AttentionBlock, moments: Option<&mut Moments>) -
     balanced
 }
 
-/// The same for a feed-forward block.
+/// Returns a feed-forward block with balanced channels after its norm, and adjusts `moments` to them.
 pub(super) fn feed_forward(block: &FeedForwardBlock, moments: Option<&mut Moments>) -> FeedForwardBlock {
     let mut balanced = block.clone();
     let FeedForwardBlock { norm, first, gate, .. } = &mut balanced;
@@ -29,7 +30,8 @@ pub(super) fn feed_forward(block: &FeedForwardBlock, moments: Option<&mut Moment
     balanced
 }
 
-/// How much of the balance the channels pay, the rest being the weights' part. Errors of a network of 20 layers were smallest from 0.6 to 0.85.
+/// Exponent of the channels' sizes in the factors; the weights have the rest. The errors of a network of 20 layers were
+/// smallest from 0.6 to 0.85.
 const SHARE: f32 = 0.6;
 
 fn behind_norm(norm: &mut RmsNorm, matrices: &mut [&mut MatMul], moments: Option<&mut Moments>) {
@@ -43,12 +45,12 @@ fn behind_norm(norm: &mut RmsNorm, matrices: &mut [&mut MatMul], moments: Option
         }
     }
     let heaviest = weights.iter().fold(0.0f32, |most, weight| most.max(*weight));
-    // Neither zeros nor what is no number can be in balance.
+    // Zeros and numbers that are not finite cannot be balanced.
     if !(most > 0.0 && most.is_finite() && heaviest > 0.0 && heaviest.is_finite()) {
         return;
     }
     for (channel, (size, weight)) in sizes.iter().zip(weights).enumerate() {
-        // What never was there in a few positions may be there in others.
+        // A channel that is zero in a few positions may not be zero in others.
         let size = (size / most).max(LEAST);
         let weight = (weight / heaviest).max(LEAST);
         let factor = size.powf(SHARE) / weight.powf(1.0 - SHARE);
@@ -61,11 +63,11 @@ fn behind_norm(norm: &mut RmsNorm, matrices: &mut [&mut MatMul], moments: Option
     }
 }
 
-/// Part of the largest channel, and of the largest weight, that the others have at least.
+/// Lower bound of the sizes of channels and weights, relative to the largest ones.
 const LEAST: f32 = 1e-3;
 
-/// The same block with values that are in balance with the weights behind them. How large they are follows from the weights that give
-/// them. (With hidden units, the same has made results less exact.)
+/// Returns the block with values balanced against the output matrix. The sizes of the values are estimated from the
+/// weights that compute them. (The equivalent for hidden units has made results less exact.)
 pub(super) fn of_values(block: &AttentionBlock) -> AttentionBlock {
     let mut balanced = block.clone();
     let &AttentionBlock { heads, key_heads, value_width, ref value, ref output, .. } = block;
@@ -103,7 +105,8 @@ mod tests {
     use crate::model::Block;
     use crate::random::{BlockKind, Options, network};
 
-    /// Each weight times its channel's factor stays what it is; the channels become less different, and the moments are theirs.
+    /// The product of each weight and its channel's factor must not change. The channels must become more similar, and
+    /// the moments must be those of the new channels.
     #[test]
     fn balance_changes_nothing_but_the_sizes() {
         let blocks = vec![BlockKind::Attention, BlockKind::FeedForward];
@@ -148,7 +151,7 @@ mod tests {
         let FeedForwardBlock { norm, first, gate, .. } = &**feed_forward_block;
         let balanced = feed_forward(feed_forward_block, Some(&mut look(norm)));
         check(parts(norm, &[first, gate]), parts(&balanced.norm, &[&balanced.first, &balanced.gate]));
-        // Without a look, nothing changes.
+        // Without statistics, nothing changes.
         assert_eq!(attention(attention_block, None), **attention_block);
     }
 }

@@ -1,9 +1,9 @@
-//! Boards that are evaluated together, and convolutions of the same planes as one.
+//! Batches of boards, and joined convolutions of the same input.
 
 use super::product::ROW_ALIGN;
 use crate::layer::Conv;
 
-/// Several boards of one size.
+/// Several boards of one size that are evaluated together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Batch {
     pub(super) width: usize,
@@ -16,32 +16,32 @@ impl Batch {
         self.width * self.height
     }
 
-    /// Points of all boards.
+    /// Returns the number of points of all boards.
     pub(super) fn points(self) -> usize {
         self.count * self.area()
     }
 
-    /// Numbers in a plane with so many channels. There is at least one point behind all others, which convolutions
-    /// use for what is outside the board, and products write to.
+    /// Returns the length of a plane with `channels` channels. The plane has at least one additional point after those
+    /// of the boards. Convolutions use it for everything outside the board, and products may write to it.
     pub(super) fn plane_len(self, channels: usize) -> usize {
         (self.points() + 1).next_multiple_of(ROW_ALIGN) * channels
     }
 }
 
-/// Convolutions of the same input as one.
+/// Several convolutions of the same input, joined into one.
 #[derive(Debug)]
 pub(super) struct Joined {
     pub(super) width: usize,
     pub(super) height: usize,
     pub(super) inputs: usize,
     pub(super) outputs: usize,
-    /// `[y][x][input][output]`
+    /// Weights, of shape `[height][width][inputs][outputs]`.
     pub(super) weights: Vec<f32>,
 }
 
 impl Joined {
-    /// Joins them. The inputs are filled up to a multiple of `input_align`, the outputs of each to one of `align`,
-    /// and smaller windows to the size of the largest, all with zeros.
+    /// Joins convolutions. With zeros, the inputs are padded to a multiple of `input_align`, the outputs of each
+    /// convolution to a multiple of `align`, and smaller windows to the size of the largest one.
     pub(super) fn new(convs: &[&Conv], input_align: usize, align: usize) -> Joined {
         let width = convs.iter().map(|conv| conv.width).max().unwrap_or(1);
         let height = convs.iter().map(|conv| conv.height).max().unwrap_or(1);

@@ -1,14 +1,14 @@
-//! Memory for vectors.
+//! Aligned memory for vectors.
 
 use bytemuck::{Pod, Zeroable};
 use std::marker::PhantomData;
 
-/// A line of the processor's cache, and the widest vector.
+/// A cache line of the processor, which has the size of the widest vector.
 #[derive(Clone, Copy, Pod, Zeroable, Debug)]
 #[repr(C, align(64))]
 struct Line([u64; 8]);
 
-/// Numbers that begin at the beginning of a cache line.
+/// Growable memory for numbers, aligned to a cache line.
 #[derive(Clone, Debug)]
 pub(super) struct Buffer<T = f32> {
     lines: Vec<Line>,
@@ -22,15 +22,15 @@ impl<T> Default for Buffer<T> {
 }
 
 impl<T: Pod> Buffer<T> {
-    /// Numbers in a line.
+    /// Count of numbers in a line.
     const EACH: usize = size_of::<Line>() / size_of::<T>();
 
-    /// `len` zeros.
+    /// Returns a buffer of at least `len` zeros.
     pub(super) fn zeroed(len: usize) -> Buffer<T> {
         Buffer { lines: vec![Line::zeroed(); len.div_ceil(Self::EACH)], numbers: PhantomData }
     }
 
-    /// At least `len` numbers, which are any.
+    /// Returns the first `len` numbers, which may have any value, and grows the buffer if needed.
     pub(super) fn at_least(&mut self, len: usize) -> &mut [T] {
         if self.lines.len() * Self::EACH < len {
             self.lines.resize(len.div_ceil(Self::EACH), Line::zeroed());

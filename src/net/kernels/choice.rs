@@ -1,4 +1,4 @@
-//! Which arithmetic a network is computed with, if nobody says.
+//! Selection of the arithmetic for a network.
 
 use super::kernel::{Arithmetic, ArithmeticChoice, Precision};
 use super::prepared::Prepared;
@@ -6,12 +6,15 @@ use super::trial::Trial;
 use crate::model::Network;
 
 impl Prepared {
-    /// Prepares `network` for the fastest arithmetic of this processor among those that are allowed. One that rounds
-    /// must first agree with one that does not about some positions, or the next one is taken; unless
-    /// its precision was asked for. Small networks get 8 bits only if these are asked for.
+    /// Prepares `network` for the fastest arithmetic of this processor that `choice` allows.
+    ///
+    /// An arithmetic that rounds must first agree with one that does not in a few positions. If it does not agree, the
+    /// next fastest one is tried. The check is skipped if `choice` allows no arithmetic without rounding. Small
+    /// networks get 8 bits only if `choice` requests them.
     ///
     /// # Panics
-    /// If this processor has nothing that is allowed; see [`ArithmeticChoice::candidates`].
+    ///
+    /// Panics if this processor supports nothing that is allowed; see [`ArithmeticChoice::candidates`].
     pub fn fastest(network: &Network, choice: ArithmeticChoice) -> Prepared {
         let mut candidates = choice.candidates();
         if choice.precision.is_none() && network.cost().multiply_adds < LEAST_FOR_INTEGERS {
@@ -39,8 +42,9 @@ impl Prepared {
     }
 }
 
-/// Multiply-adds a point of the board from which on 8 bits pay. A network of 298,416 (b4c64) was 1.1 to 1.4 times as fast with
-/// them (AVX-512 VNNI, 9×9 and 19×19), but scored 45.5 % (39 to 52) of 200 games at equal visits on 9×9 against itself in 32 bits.
+/// Number of multiply-adds per point of the board from which on 8 bits are worthwhile. A network of 298,416 (b4c64) was
+/// 1.1 to 1.4 times as fast in 8 bits (AVX-512 VNNI, 9×9 and 19×19), but scored 45.5 % (39 to 52) in 200 games on 9×9
+/// against itself in 32 bits at equal visits.
 const LEAST_FOR_INTEGERS: usize = 500_000;
 
 #[cfg(test)]

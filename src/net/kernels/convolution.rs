@@ -1,4 +1,4 @@
-//! Convolutions with their weights in the order in which kernels read them.
+//! Convolutions with prepared weights.
 
 use super::batch::{Batch, Joined};
 use super::buffer::Buffer;
@@ -13,7 +13,7 @@ use super::tiles::{TileConvolution, TileWorkspace};
 use super::windows::{Windows, WindowsWorkspace};
 use crate::layer::{Activation, Conv};
 
-/// A convolution from planes to planes.
+/// Convolution from plane to plane, with prepared weights.
 #[derive(Debug)]
 pub(super) struct Convolution {
     inputs: usize,
@@ -23,32 +23,32 @@ pub(super) struct Convolution {
 
 #[derive(Debug)]
 enum Kind {
-    /// 1 × 1: a product of matrices, in 32 bits or in 16.
+    /// 1 × 1: a product of matrices, in 32 or 16 bits.
     Pointwise(Linear),
-    /// A window in 8 bits: a product of matrices whose rows are the points under the window.
+    /// Any window in 8 bits: a product of matrices whose rows are the points under the window.
     Window { linear: Linear, range: Range, width: usize, height: usize },
-    /// 3 × 3 in 32 bits, or in 16 where that is faster than 8.
+    /// 3 × 3 in 32 bits, or in 16 bits where that is faster than 8 bits.
     Winograd(Windows),
-    /// Any window, in 16 bits.
+    /// Any window in 16 bits, by a matrix unit.
     Tiles(TileConvolution),
-    /// Any other window in 32 bits, seldom seen.
+    /// Any other window in 32 bits, which is rare.
     Sparse { weights: Vec<f32>, width: usize, height: usize },
 }
 
-/// Memory that convolutions need while they run.
+/// Buffers of convolutions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Workspace {
-    /// What is convolved, behind norm and activation.
+    /// Input after norm and activation.
     active: Buffer,
-    /// The same, rounded to bytes.
+    /// Input rounded to bytes.
     bytes: Buffer<u8>,
-    /// The same, rounded to 16 bits.
+    /// Input rounded to 16 bits.
     halves: Buffer<i16>,
     scales: Buffer,
     row: Buffer,
     starts: Vec<u32>,
     pieces: Vec<usize>,
-    /// What is added where it cannot be added at once.
+    /// Result that must be added in a separate pass.
     added: Buffer,
     windows: WindowsWorkspace,
     tiles: TileWorkspace,
@@ -57,8 +57,8 @@ pub(super) struct Workspace {
 }
 
 impl Convolution {
-    /// Several convolutions of the same input as one; their outputs lie behind each other, each filled up to what
-    /// the kernel needs. The input comes out of `activation`.
+    /// Joins several convolutions of the same input. Their outputs follow one another, each padded to the alignment of
+    /// the kernel. `activation` is the function that precedes the convolution.
     pub(super) fn new(
         convs: &[&Conv],
         primitives: &Primitives,
@@ -71,13 +71,14 @@ impl Convolution {
         let range = Range::behind(activation, primitives.byte_sums);
         let kind = match (width, height) {
             _ if tiles.is_some() => Kind::Tiles(TileConvolution::new(&joined)),
-            // What a block begins and ends with when it computes with fewer channels than there are. A few channels weigh ten times as
-            // much as the others, and all that the block says rests on them: with 8 bits, half of the error of win rates was from the
-            // beginning, and a quarter to a half of the rest of its square from the end.
+            // These are the first and last convolutions of nested bottleneck blocks. A few of their channels weigh ten
+            // times as much as the others, and the whole result of the block depends on them. In 8 bits, half of the
+            // squared error of win rates came from the first convolutions, and a quarter to a half of the rest from the
+            // last ones.
             (1, 1) if precision == Precision::Int8 => {
                 Kind::Pointwise(Linear::halves(&joined.weights, inputs, outputs, panel))
             }
-            // Without one instruction for four products of bytes, Winograd's transformation is faster, in any numbers.
+            // Without dot products of four bytes, Winograd's transformation is faster in any number format.
             (3, 3)
                 if precision == Precision::Int8
                     && (primitives.rounded_places.is_some() || !primitives.byte_sums.is_whole()) =>
@@ -96,12 +97,13 @@ impl Convolution {
         Convolution { inputs, outputs, kind }
     }
 
-    /// Channels that it gives.
+    /// Returns the number of output channels, including padding.
     pub(super) fn outputs(&self) -> usize {
         self.outputs
     }
 
-    /// From the plane `from`, behind `norm` if there is one, to the plane `to`, which is as wide as the outputs.
+    /// Convolves the plane `from`, after `norm` if there is one, and writes or adds the result to the plane `to`, which
+    /// has as many channels as there are outputs.
     pub(super) fn run(
         &self,
         primitives: &Primitives,
@@ -146,7 +148,8 @@ impl Convolution {
         workspace.active = active;
     }
 
-    /// From the plane `from`, which is as wide as the inputs. What stands in it behind all boards is overwritten.
+    /// Convolves the plane `from`, which has as many channels as there are inputs. Its points after those of all boards
+    /// are overwritten.
     fn run_active(
         &self,
         primitives: &Primitives,
@@ -247,12 +250,12 @@ mod tests {
     use crate::kernels::kernel::{Arithmetic, Kernel};
     use kosumi_go::rng::Rng;
 
-    /// Whole numbers from −3 to 3, which 16 bits hold exactly.
+    /// Returns integers from −3 to 3, which are exact in 16 bits.
     fn numbers(rng: &mut Rng, count: usize) -> Vec<f32> {
         (0..count).map(|_| rng.below(7) as f32 - 3.0).collect()
     }
 
-    /// What a convolution gives for one output of one point, by its definition.
+    /// Computes one output of a convolution at one point by its definition.
     fn definition(
         conv: &Conv,
         batch: Batch,
@@ -276,9 +279,9 @@ mod tests {
         sum
     }
 
-    /// Two convolutions of the same input, with different windows and odd numbers of channels, joined, on several
-    /// boards of several sizes, by all kernels, in place of a plane and added to one. Memory is used again and is full
-    /// of other numbers.
+    /// Tests two joined convolutions of the same input, with different windows and odd numbers of channels: on several
+    /// boards of several sizes, with all kernels, overwriting a plane and adding to one. Buffers are reused and contain
+    /// other numbers.
     #[test]
     fn convolutions_are_what_their_definition_says() {
         let mut rng = Rng::new(3);
@@ -335,8 +338,8 @@ mod tests {
                             for output in 0..conv.outputs {
                                 let wanted = before + definition(conv, batch, &plane, place, output);
                                 let difference = (to[first + output] - wanted).abs();
-                                // Winograd's transformation has thirds; tiles are exact; bytes have 63 steps for the
-                                // numbers up to 3, and weights 127.
+                                // Winograd's transformation has thirds. Tiles are exact. Bytes have 63 levels for
+                                // numbers up to 3, and weights have 127.
                                 let terms = (width * height * inputs) as f32;
                                 let tolerance = match precision {
                                     Precision::F32 => 2e-3,

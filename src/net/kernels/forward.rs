@@ -1,4 +1,4 @@
-//! The way through a prepared network.
+//! Evaluation of a prepared network.
 
 use super::batch::Batch;
 use super::buffer::Buffer;
@@ -18,17 +18,17 @@ use crate::layer::{Bias, MatMul};
 use crate::output::{NotFinite, Output};
 use crate::scalar::{activate, add, add_bias, encode_metadata, matmul, size_scale};
 
-/// Memory that a thread needs to evaluate. It grows to what the largest board and batch need, and can be used
+/// Buffers that a thread needs for evaluation. They grow to the size of the largest board and batch, and can be used
 /// with any network.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
-    /// The sums of what all blocks so far gave: of the trunk, and of each depth of nesting.
+    /// Residual sums of the blocks so far, of the trunk and of each depth of nesting.
     sums: Vec<Buffer>,
-    /// What the heads take.
+    /// Input of the heads.
     active: Buffer,
-    /// What convolutions give whose result is not added to a sum.
+    /// Results of convolutions that are not added to a sum.
     product: Buffer,
-    /// What the last convolutions of the heads take.
+    /// Input of the last convolutions of the heads.
     middle: Buffer,
     workspace: Workspace,
     transformer: TransformerMemory,
@@ -39,35 +39,38 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// From now on, evaluating takes down what products take that are not rounded.
+    /// Starts to record statistics of the inputs of products that are not rounded.
     pub(super) fn observe(&mut self) {
         self.transformer.observed = Some(Observed::default());
     }
 
-    /// What was taken down.
+    /// Returns the recorded statistics and stops recording.
     pub(super) fn observed(&mut self) -> Observed {
         self.transformer.observed.take().unwrap_or_default()
     }
 }
 
-/// Memory of pooling.
+/// Buffers of pooling.
 #[derive(Clone, Debug, Default)]
 struct Pooled {
     means: Vec<f32>,
     maxima: Vec<f32>,
-    /// What the matrix behind takes.
+    /// Input of the matrix after the pooling.
     all: Vec<f32>,
 }
 
 impl Prepared {
-    /// What the network says about positions that are all on boards of the same size.
+    /// Evaluates positions, all on boards of the same size. The outputs are in the order of the inputs, each from the
+    /// perspective of its side to move.
     ///
     /// # Errors
-    /// If a number of a result is not finite.
+    ///
+    /// Returns [`NotFinite`] if a number of a result is infinite or NaN.
     ///
     /// # Panics
-    /// If the sizes differ or are larger than any board's, or if an input has not as many numbers as its size asks
-    /// for.
+    ///
+    /// Panics if the sizes of the boards differ, if a board has no points or is larger than any valid board, or if the
+    /// length of an input does not match its size.
     pub fn evaluate(&self, inputs: &[&Input], scratch: &mut Scratch) -> Result<Vec<Output>, NotFinite> {
         let Some(first) = inputs.first() else { return Ok(Vec::new()) };
         let batch = Batch { width: first.width, height: first.height, count: inputs.len() };
@@ -80,19 +83,21 @@ impl Prepared {
         self.heads(batch, scratch).into_iter().map(Output::checked).collect()
     }
 
-    /// What the network says about one position.
+    /// Evaluates one position. The output is from the perspective of the side to move.
     ///
     /// # Errors
-    /// If a number of the result is not finite.
+    ///
+    /// Returns [`NotFinite`] if a number of the result is infinite or NaN.
     ///
     /// # Panics
-    /// If the input has not as many numbers as its size asks for.
+    ///
+    /// Panics if the board is empty or too large, or if the length of the input does not match its size.
     pub fn evaluate_one(&self, input: &Input, scratch: &mut Scratch) -> Result<Output, NotFinite> {
         let mut outputs = self.evaluate(&[input], scratch)?;
         Ok(outputs.pop().expect("an output for every input"))
     }
 
-    /// From the features to what the heads take, in `active`.
+    /// Computes the trunk and leaves the input of the heads in `active`.
     fn trunk(&self, batch: Batch, inputs: &[&Input], scratch: &mut Scratch) {
         let conv = &self.first_conv;
         let mut sum = take_sum(scratch, 0);
@@ -120,7 +125,7 @@ impl Prepared {
         scratch.sums[0] = sum;
     }
 
-    /// The end of the trunk.
+    /// Applies the norm and the activation at the end of the trunk.
     fn last_norm(&self, batch: Batch, last: &LastNorm, sum: &[f32], scratch: &mut Scratch) {
         let extent = Extent { points: batch.points(), channels: last.norm.channels() };
         let active = scratch.active.at_least(batch.plane_len(extent.channels));
@@ -133,7 +138,7 @@ impl Prepared {
         factors.resize(extent.points, 0.0);
         let norm = Rms { scale: &[], epsilon: rms.epsilon, channels: rms.channels };
         if rms.is_spatial {
-            // The mean square of each point first.
+            // The mean square of each point.
             let none = Rms { epsilon: 0.0, ..norm };
             (self.primitives.rms_scales)(extent, none, (sum, stride), factors);
             for factors in factors.chunks_exact_mut(batch.area()) {
@@ -147,7 +152,7 @@ impl Prepared {
         (self.primitives.scaled_norm_act)(extent, last.norm.get(), sum, factors, active);
     }
 
-    /// Adds to `sum` what all these blocks give.
+    /// Adds the results of the blocks to `sum`.
     fn stack(
         &self,
         batch: Batch,
@@ -169,7 +174,7 @@ impl Prepared {
         }
     }
 
-    /// Adds to `sum` what a block of convolutions gives.
+    /// Adds the result of a convolutional block to `sum`.
     fn convolutions(
         &self,
         batch: Batch,
@@ -210,7 +215,7 @@ impl Prepared {
         }
     }
 
-    /// From a plane behind a norm to `product`.
+    /// Convolves a plane after a norm and leaves the result in `product`.
     fn convolve(
         &self,
         batch: Batch,
@@ -224,7 +229,7 @@ impl Prepared {
         conv.run(&self.primitives, batch, Some(norm), from, to, &mut scratch.workspace);
     }
 
-    /// Adds to `sum` what becomes of `product`, whose points lie so far apart, behind a norm.
+    /// Convolves `product`, whose points are `stride` numbers apart, after a norm and adds the result to `sum`.
     fn convolve_back(
         &self,
         batch: Batch,
@@ -239,15 +244,15 @@ impl Prepared {
         conv.run(&self.primitives, batch, Some(norm), (product.as_slice(), stride), to, workspace);
     }
 
-    /// From `middle`, a plane of so many channels, to `product`.
+    /// Convolves `middle`, a plane of `channels` channels, and leaves the result in `product`.
     fn convolve_middle(&self, batch: Batch, conv: &Convolution, channels: usize, scratch: &mut Scratch) {
         let Scratch { middle, product, workspace, .. } = scratch;
         let to = (Ending::Overwrite, product.at_least(batch.plane_len(conv.outputs())));
         conv.run(&self.primitives, batch, None, (middle.as_slice(), channels), to, workspace);
     }
 
-    /// The pooled numbers of one board as a matrix takes them, in `pooled.all`: all means, all means times the size
-    /// of the board, all maxima. `from` begins with the pooled channels of the first point.
+    /// Computes the input of the matrix after a pooling, for one board, in `pooled.all`: all means, all means times
+    /// [`size_scale`], all maxima. `from` begins with the pooled channels of the first point.
     fn pool(
         &self,
         batch: Batch,
@@ -281,7 +286,7 @@ impl Prepared {
 
     fn heads(&self, batch: Batch, scratch: &mut Scratch) -> Vec<Output> {
         let heads = &self.heads;
-        // The trunk's sum is not needed any more.
+        // The buffer of the trunk's sum is free now.
         let mut memory = take_sum(scratch, 0);
         let plane = memory.at_least(batch.plane_len(heads.conv.outputs()));
         let from = (scratch.active.as_slice(), self.last_norm.norm.channels());
@@ -315,7 +320,7 @@ impl Prepared {
         outputs
     }
 
-    /// What a convolution has left in `product`: for every board, all points.
+    /// Returns the points of each board in `product`, the result of `conv`.
     fn boards<'s>(
         &self,
         batch: Batch,
@@ -327,7 +332,7 @@ impl Prepared {
         boards.map(move |board| board.chunks_exact(channels))
     }
 
-    /// The pass of one board, and what the last convolution of the policy takes in `middle`.
+    /// Computes the logits of a pass for one board, and writes the input of the policy's last convolution to `middle`.
     fn policy(&self, batch: Batch, board: usize, from: &[f32], output: &mut Output, scratch: &mut Scratch) {
         let heads = &self.heads;
         let Scratch { middle, pooled, bias, .. } = scratch;
@@ -348,7 +353,7 @@ impl Prepared {
         output.optimistic_pass = passes.get(1).copied();
     }
 
-    /// Result and score of one board from the means of the value head's channels.
+    /// Computes the result and the score of one board from the means of the value head's channels.
     fn value(&self, batch: Batch, means: &[f32], output: &mut Output) {
         let heads = &self.heads;
         let means = &means[..heads.value_matmul.inputs / 3];
@@ -368,7 +373,7 @@ impl Prepared {
     }
 }
 
-/// Takes out the sum of a depth, so that the rest can be used beside it; made if there is none.
+/// Takes the sum of a depth out of `scratch`, so that the other buffers can be borrowed. Creates it if needed.
 fn take_sum(scratch: &mut Scratch, depth: usize) -> Buffer {
     if scratch.sums.len() <= depth {
         scratch.sums.resize_with(depth + 1, Buffer::default);

@@ -1,12 +1,12 @@
-//! Products of matrices with any number of rows, also few: what Winograd's transformation asks for.
+//! Products of matrices with any number of rows, also few, as Winograd's transformation needs them.
 //!
-//! Matrices are seen as words of 32 bits, as in `product.rs`: an `f32`, two bf16, or two integers of 16 bits.
+//! Matrices consist of 32-bit words, as in `product.rs`: an `f32`, two bf16 or two 16-bit integers.
 
 use super::product::{Bf16s, Floats, Halves, Terms};
 use super::simd::{PANEL_VECTORS, Simd, SimdBf16};
 
-/// Writes rows of `outer` words each in panels of so many columns, in the order `[panel][inner][column]`: what a
-/// product reads lies in a row.
+/// Packs rows of `outer` words into panels of `panel` columns, of shape `[panels][rows][panel]`. A product then reads
+/// consecutive words.
 pub(super) fn pack_into(rows: &[u32], outer: usize, panel: usize, to: &mut [u32]) {
     debug_assert!(outer.is_multiple_of(panel));
     let inner = rows.len() / outer;
@@ -17,34 +17,34 @@ pub(super) fn pack_into(rows: &[u32], outer: usize, panel: usize, to: &mut [u32]
     }
 }
 
-/// What to multiply: `c = a · b`.
+/// Arguments of a product `c = a · b`.
 #[derive(Debug)]
 pub(super) struct Gemm<'g> {
-    /// Rows of `a` and of `c`.
+    /// Number of rows of `a` and of `c`.
     pub(super) rows: usize,
-    /// Words in a row of `a` and in a column of `b`.
+    /// Number of words in a row of `a` and in a column of `b`.
     pub(super) inner: usize,
-    /// Columns of `b` and of `c`.
+    /// Number of columns of `b` and of `c`.
     pub(super) outer: usize,
-    /// `[rows][inner]`
+    /// First matrix, of shape `[rows][inner]`.
     pub(super) a: &'g [u32],
-    /// In the order of [`pack_into`].
+    /// Second matrix, packed by [`pack_into`].
     pub(super) b: &'g [u32],
-    /// `[rows][outer]`, overwritten.
+    /// Result, of shape `[rows][outer]`, which is overwritten.
     pub(super) c: &'g mut [f32],
-    /// Where the words are of integers, what the sums are multiplied by: a number for each row, and one for each column.
+    /// Factors of the rows and of the columns, if the words are integers.
     pub(super) scales: (&'g [f32], &'g [f32]),
 }
 
-/// How sums become numbers.
+/// Conversion of sums to numbers.
 trait Sums<S: Simd>: Terms<S> {
-    /// Are they multiplied by scales?
+    /// Whether the numbers are multiplied by scales.
     const IS_SCALED: bool = false;
     fn zero(s: S) -> Self::Sum;
     fn number(s: S, sum: Self::Sum) -> S::V;
 }
 
-/// Sums that are numbers already.
+/// Implements [`Sums`] for sums that are already numbers.
 macro_rules! sums_of_numbers {
     ($terms:ident, $simd:ident) => {
         impl<S: $simd> Sums<S> for $terms {
@@ -78,23 +78,23 @@ impl<S: Simd> Sums<S> for Halves {
     }
 }
 
-/// How far ahead packed matrices are fetched, in words: where boards are small, every matrix is read once and from the third
-/// cache.
+/// Distance of prefetching in packed matrices, in words. With small boards, every matrix is read once and comes from
+/// the third-level cache.
 const AHEAD: usize = 6144;
 
-/// A product of matrices of `f32`.
+/// Computes a product of matrices of `f32`.
 #[inline(always)]
 pub(super) fn gemm_of_floats<S: Simd>(s: S, it: Gemm<'_>) {
     gemm::<S, Floats>(s, it);
 }
 
-/// A product of matrices of bf16.
+/// Computes a product of matrices of bf16.
 #[inline(always)]
 pub(super) fn gemm_of_bf16s<S: SimdBf16>(s: S, it: Gemm<'_>) {
     gemm::<S, Bf16s>(s, it);
 }
 
-/// A product of matrices of integers of 16 bits, whose sums must fit into 32 bits.
+/// Computes a product of matrices of 16-bit integers, whose sums must fit into 32 bits.
 #[inline(always)]
 pub(super) fn gemm_of_halves<S: Simd>(s: S, it: Gemm<'_>) {
     gemm::<S, Halves>(s, it);
@@ -110,15 +110,15 @@ fn gemm<S: Simd, T: Sums<S>>(s: S, it: Gemm<'_>) {
     if rows == 0 {
         return;
     }
-    // As few blocks as possible, and all nearly as high as each other.
+    // As few blocks as possible, of nearly equal heights.
     let blocks = rows.div_ceil(S::ROWS);
     let (height, higher) = (rows / blocks, rows % blocks);
     for column in (0..outer).step_by(panel) {
         let mut row = 0;
         for block in 0..blocks {
             let height = height + usize::from(block < higher);
-            // SAFETY: `row + height <= rows` and `column + panel <= outer`, because the heights add up to `rows`
-            // and the widths to `outer`; the slices hold that much.
+            // SAFETY: `row + height <= rows` and `column + panel <= outer`, because the heights add up to `rows` and
+            // the widths to `outer`. The slices have been checked to have these sizes.
             unsafe {
                 let a = a.as_ptr().add(row * inner);
                 let b = b.as_ptr().add(column * inner);
@@ -129,8 +129,8 @@ fn gemm<S: Simd, T: Sums<S>>(s: S, it: Gemm<'_>) {
                     2 => block_product::<S, T, 2>(s, inner, outer, a, b, c, scales),
                     3 => block_product::<S, T, 3>(s, inner, outer, a, b, c, scales),
                     4 => block_product::<S, T, 4>(s, inner, outer, a, b, c, scales),
-                    // Higher blocks must not even be compiled where there are no registers for them: the compiler would
-                    // keep a sum of every block in memory.
+                    // Higher blocks must not be compiled where there are too few registers. Otherwise the compiler
+                    // keeps one sum of every block in memory.
                     5 if S::ROWS > 4 => block_product::<S, T, 5>(s, inner, outer, a, b, c, scales),
                     6 if S::ROWS > 4 => block_product::<S, T, 6>(s, inner, outer, a, b, c, scales),
                     7 if S::ROWS > 6 => block_product::<S, T, 7>(s, inner, outer, a, b, c, scales),
@@ -147,11 +147,12 @@ fn gemm<S: Simd, T: Sums<S>>(s: S, it: Gemm<'_>) {
     }
 }
 
-/// `ROWS` rows times one panel, summed up in registers.
+/// Multiplies `ROWS` rows by one panel, with the sums in registers.
 ///
 /// # Safety
-/// `a` holds `ROWS` rows of `inner` words, `b` has `inner` rows of a panel, and a panel can be written to each of
-/// `ROWS` rows of `c`, which are `outer` apart.
+///
+/// `a` must hold `ROWS` rows of `inner` words and `b` must hold `inner` rows of a panel. A panel must be writable in
+/// each of `ROWS` rows of `c`, which are `outer` numbers apart.
 #[inline(always)]
 unsafe fn block_product<S: Simd, T: Sums<S>, const ROWS: usize>(
     s: S,
@@ -164,7 +165,7 @@ unsafe fn block_product<S: Simd, T: Sums<S>, const ROWS: usize>(
 ) {
     let mut sums = [[T::zero(s); PANEL_VECTORS]; ROWS];
     for k in 0..inner {
-        // SAFETY: the caller's; `k` is less than `inner`.
+        // SAFETY: guaranteed by the caller; `k` is less than `inner`.
         unsafe {
             let panel = b.add(k * PANEL_VECTORS * S::LANES);
             s.prefetch(panel.wrapping_add(AHEAD));
@@ -186,7 +187,7 @@ unsafe fn block_product<S: Simd, T: Sums<S>, const ROWS: usize>(
             numbers[0] = s.mul(numbers[0], s.mul(columns[0], factor));
             numbers[1] = s.mul(numbers[1], s.mul(columns[1], factor));
         }
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             s.store_unchecked(numbers[0], c.add(row * outer));
             s.store_unchecked(numbers[1], c.add(row * outer + S::LANES));

@@ -1,58 +1,61 @@
-//! Products of bytes by tiles, as Intel's matrix extensions compute them.
+//! Products of bytes by tiles, as in Intel's matrix extensions.
 //!
-//! A tile is 16 rows of up to 64 bytes. One instruction multiplies 16 rows of 64 bytes without a sign with 64 rows of 16
-//! bytes with a sign, and adds the products to 16 × 16 sums in 32 bits. What a tile of the second matrix looks like in memory is what
-//! a panel looks like for vectors: four rows become one, column by column. So matrices are packed as for vectors, sums are exactly
-//! theirs, and what becomes of the sums is the same code.
+//! A tile has 16 rows of up to 64 bytes. One instruction multiplies 16 rows of 64 unsigned bytes by 64 rows of 16
+//! signed bytes and adds the products to 16 × 16 sums of 32 bits. A tile of the second matrix has the memory layout of
+//! a panel for vectors: four rows become one, column by column. Matrices are therefore packed as for vectors, the sums
+//! are identical, and the code that processes the sums is shared.
 //!
-//! The product is written against [`Tiles`], a few operations on tiles. They are instructions (`amx.rs`) or, in tests,
-//! a model of them in plain Rust.
+//! The product is generic over [`Tiles`], a few operations on tiles. Their implementations are instructions (`amx.rs`)
+//! and, in tests, a model in plain Rust.
 
 use super::buffer::Buffer;
 use super::product::{ByteProduct, Factors, Finish, Rows};
 use super::simd::{PANEL_VECTORS, Simd};
 use std::cell::Cell;
 
-/// Rows of every tile.
+/// Number of rows of a tile.
 pub(super) const ROWS: usize = 16;
 
-/// Bytes in a row of a tile of the first matrix. What the number of its columns must be a multiple of.
+/// Number of bytes in a row of a tile of the first matrix. The number of columns of that matrix must be a multiple of
+/// it.
 pub(super) const DEPTH: usize = 64;
 
-/// Words in such a row.
+/// Number of words in a row of a tile of the first matrix.
 const WORDS: usize = DEPTH / 4;
 
-/// Rows of a block of the result.
+/// Number of rows of a block of the result.
 const BLOCK: usize = 2 * ROWS;
 
-/// The registers of a processor that hold a tile each, by their numbers: 0 to 3 are sums, 4 and 5 of the first matrix, 6 and 7 of
-/// the second.
+/// Tile registers of a processor, by number: 0 to 3 hold sums, 4 and 5 tiles of the first matrix, 6 and 7 tiles of the
+/// second matrix.
 pub(super) trait Tiles {
-    /// Columns of the sums and of tiles of the second matrix.
+    /// Number of columns of the sums and of tiles of the second matrix.
     const COLUMNS: usize;
 
-    /// Sums of zero.
+    /// Sets sums to zero.
     fn zero<const TILE: usize>(&mut self);
-    /// Fills tiles 4 to 7 with rows that begin `stride` bytes apart.
+    /// Loads a tile (4 to 7) from rows that begin `stride` bytes apart.
     ///
     /// # Panics
-    /// If there are too few bytes.
+    ///
+    /// Panics if `from` is too short.
     fn load<const TILE: usize>(&mut self, from: &[u8], stride: usize);
-    /// To each sum, adds the products of a row of the first tile with a column of the second.
+    /// Adds to each sum the product of a row of the first tile and a column of the second.
     fn add_products<const SUMS: usize, const FIRST: usize, const SECOND: usize>(&mut self);
-    /// Writes sums, row by row, with so many from one row to the next.
+    /// Writes sums row by row, with `stride` numbers from one row to the next.
     ///
     /// # Panics
-    /// If there is no memory for all.
+    ///
+    /// Panics if `to` is too short.
     fn store<const TILE: usize>(&self, to: &mut [i32], stride: usize);
 }
 
 thread_local! {
-    /// A block of the first matrix.
+    /// Buffer for a block of the first matrix.
     static MEMORY: Cell<Buffer<u8>> = Cell::default();
 }
 
-/// Computes products by tiles.
+/// Products of bytes by tiles.
 #[derive(Debug)]
 pub(super) struct ByTiles<T>(pub(super) T);
 
@@ -67,7 +70,7 @@ impl<S: Simd, T: Tiles> ByteProduct<S> for ByTiles<T> {
         assert!(T::COLUMNS == S::LANES && it.outer.is_multiple_of(panel) && it.inner.is_multiple_of(WORDS));
         let steps = it.pieces.len() * it.inner / WORDS;
         let (a, b): (&[u8], &[u8]) = (bytemuck::cast_slice(it.a), bytemuck::cast_slice(it.b));
-        // Bytes of what a step takes of a panel, and of a row of it.
+        // Number of bytes of a panel per step, and number of bytes of a row of a panel.
         let (of_step, of_row) = (WORDS * panel * 4, panel * 4);
         let mut memory = MEMORY.take();
         let block = memory.at_least(steps * BLOCK * DEPTH);
@@ -75,7 +78,7 @@ impl<S: Simd, T: Tiles> ByteProduct<S> for ByTiles<T> {
         assert!(panel * BLOCK <= sums.len());
         for first in (0..it.rows).step_by(BLOCK) {
             let rows = BLOCK.min(it.rows - first);
-            // What stands in rows that do not exist is multiplied and not looked at.
+            // Rows beyond `rows` are multiplied, too, but their sums are not used.
             for row in 0..rows {
                 let start = it.starts.start(first + row);
                 let mut step = 0;
@@ -111,7 +114,8 @@ impl<S: Simd, T: Tiles> ByteProduct<S> for ByTiles<T> {
                 tiles.store::<1>(&mut sums[S::LANES..], panel);
                 tiles.store::<2>(&mut sums[ROWS * panel..], panel);
                 tiles.store::<3>(&mut sums[ROWS * panel + S::LANES..], panel);
-                // SAFETY: the caller's: such rows and columns exist; `sums` has a panel for each row of a block.
+                // SAFETY: the caller guarantees that these rows and columns exist. `sums` has a panel for each row of a
+                // block.
                 unsafe {
                     let begin = finish.begin(s, column);
                     for row in 0..rows {
@@ -127,14 +131,14 @@ impl<S: Simd, T: Tiles> ByteProduct<S> for ByTiles<T> {
     }
 }
 
-/// Do tiles compute a known answer: in each tile of sums the sum of two products of all bytes?
+/// Returns whether the tiles compute a known result: in each tile of sums, the sum of two products of all bytes.
 pub(super) fn are_right<T: Tiles>(tiles: &mut T) -> bool {
     const STRIDE: usize = 2 * DEPTH;
-    // Both factors are odd, so that every byte comes up.
+    // Both factors are odd, so that every byte value occurs.
     let bytes =
         |factor: usize| -> Vec<u8> { (0..ROWS * STRIDE).map(|at| (at * factor + at / 7) as u8).collect() };
     let (first, second) = (bytes(97), bytes(59));
-    // Where the tiles of the first product begin; those of the second begin one byte later.
+    // Starts of the tiles of the first product. Those of the second product begin one byte later.
     const STARTS: [usize; 2] = [0, DEPTH - 1];
     tiles.zero::<0>();
     tiles.zero::<1>();
@@ -182,7 +186,7 @@ mod tests {
     use crate::random::{BlockKind, Options, network};
     use kosumi_go::rng::Rng;
 
-    /// The registers, and what the instructions do with them.
+    /// Model of the tile registers and of the instructions.
     ///
     /// CITE: Intel, "Architecture instruction set extensions programming reference", TILELOADD, TDPBUSD, TILESTORED.
     struct Model<const COLUMNS: usize> {
@@ -235,7 +239,7 @@ mod tests {
 
     #[test]
     fn the_model_gives_the_known_answer_and_what_computes_something_else_does_not() {
-        /// Without the highest bits of the first matrix.
+        /// A model that drops the highest bits of the first matrix.
         struct Without(Model<16>);
         impl Tiles for Without {
             const COLUMNS: usize = 16;
@@ -265,8 +269,9 @@ mod tests {
         multiply_by(Portable, &mut ByTiles(Model::<{ Portable::LANES }>::new()), it);
     }
 
-    /// Integers are exact, and the sums go through the same code: nothing may differ. Windows, single points, attention and
-    /// feed-forward blocks; as many points as one block, half a block and several have.
+    /// The results must be identical, because integers are exact and the code that processes the sums is shared. The
+    /// networks have windows, single points, attention and feed-forward blocks. The boards have as many points as half
+    /// a block, one block or several.
     #[test]
     fn networks_on_tiles_of_integers_are_bit_for_bit_those_on_vectors() {
         let arithmetic = Arithmetic { kernel: Kernel::Portable, precision: Precision::Int8 };

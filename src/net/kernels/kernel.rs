@@ -1,72 +1,74 @@
-//! Which instructions the forward pass uses, and how exact it is.
+//! Instruction sets and precisions of the forward pass.
 
 use std::str::FromStr;
 
-/// Instructions that the forward pass is compiled for.
+/// Instruction set that the forward pass is compiled for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Kernel {
     /// Plain Rust, for every processor.
     Portable,
     /// 128-bit vectors of 64-bit ARM.
     Neon,
-    /// The same, with products of integers in one instruction, both with a sign.
+    /// [`Neon`](Kernel::Neon) with dot products of signed bytes (`sdot`).
     NeonDot,
-    /// The same, with one factor that has no sign.
+    /// [`Neon`](Kernel::Neon) with dot products of unsigned and signed bytes (`usdot`).
     NeonI8mm,
-    /// 256-bit vectors with fused multiplication and addition, of x86-64.
+    /// 256-bit vectors of x86-64 with fused multiply-add.
     Avx2,
-    /// The same, with products of integers in one instruction.
+    /// [`Avx2`](Kernel::Avx2) with dot products of integers.
     AvxVnni,
     /// 512-bit vectors of x86-64.
     Avx512,
-    /// The same, with products of integers in one instruction.
+    /// [`Avx512`](Kernel::Avx512) with dot products of integers.
     Avx512Vnni,
-    /// The same, with products of bf16 in one instruction: Winograd's transformation of 3 × 3 windows is faster with them than
-    /// the windows in bytes are.
+    /// [`Avx512Vnni`](Kernel::Avx512Vnni) with dot products of bf16, with which Winograd's transformation of 3 × 3
+    /// windows is faster than windows in bytes.
     Avx512Bf16,
-    /// Tiles of 16-bit numbers, by Intel's matrix extensions under Linux, and 512-bit vectors.
+    /// Tiles of 16-bit numbers by Intel's matrix extensions under Linux, and 512-bit vectors.
     AmxBf16,
-    /// Tiles of bytes, by the same extensions, and 512-bit vectors. Computes exactly what `Avx512Vnni` computes in 8 bits.
+    /// Tiles of bytes by Intel's matrix extensions under Linux, and 512-bit vectors. The results are identical to those
+    /// of `Avx512Vnni` in 8 bits.
     AmxInt8,
-    /// What `AmxBf16` computes, in plain Rust, to see on any processor how exact it is. Far slower than all others,
-    /// and never chosen.
+    /// Emulation of `AmxBf16` in plain Rust, for measuring its accuracy on any processor. It is far slower than all
+    /// other kernels and never chosen automatically.
     EmulatedBf16,
 }
 
-/// To what the numbers are rounded that are multiplied.
+/// Precision of the numbers that are multiplied.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Precision {
-    /// 32-bit floating point: nothing is rounded.
+    /// 32-bit floating point, without rounding.
     F32,
-    /// 16-bit floating point with the exponents of `F32`.
+    /// 16-bit floating point with the exponent range of `F32`.
     Bf16,
-    /// 8-bit integers, with a scale for each output of a layer and one for each point. Windows of 3 × 3 are of bf16
-    /// ([`Kernel::Avx512Bf16`]) or of 16-bit integers ([`Kernel::Avx2`]) where that is faster, and of 32 bits with
-    /// [`Kernel::Avx512`]; where a processor has no VNNI, the products of attention are of 16-bit integers. What the heads compute
-    /// always is in 32 bits.
+    /// 8-bit integers, with a scale per output of a layer and a scale per point.
+    ///
+    /// 3 × 3 windows use bf16 ([`Kernel::Avx512Bf16`]) or 16-bit integers ([`Kernel::Avx2`]) where that is faster, and
+    /// 32 bits with [`Kernel::Avx512`]. Without VNNI, the products of attention use 16-bit integers. The heads are
+    /// always computed in 32 bits.
     Int8,
 }
 
-/// A kernel, and the precision that it computes with.
+/// Kernel and precision of a computation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Arithmetic {
-    /// The instructions.
+    /// Instruction set.
     pub kernel: Kernel,
-    /// To what numbers are rounded.
+    /// Precision of the numbers that are multiplied.
     pub precision: Precision,
 }
 
-/// What is asked of an [`Arithmetic`]; what is `None` is chosen.
+/// Constraints on an [`Arithmetic`]. `None` leaves the choice to the program.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct ArithmeticChoice {
-    /// The instructions; the fastest that the processor has.
+    /// Instruction set. With `None`, the fastest one of the processor is chosen.
     pub kernel: Option<Kernel>,
-    /// The precision; the fastest whose answers hardly differ.
+    /// Precision. With `None`, the fastest one whose results hardly differ is chosen.
     pub precision: Option<Precision>,
 }
 
 impl Kernel {
-    /// All kernels that are meant to be used, from the slowest to the fastest.
+    /// All kernels for regular use, from the slowest to the fastest.
     pub const ALL: [Kernel; 11] = [
         Kernel::Portable,
         Kernel::Neon,
@@ -81,7 +83,7 @@ impl Kernel {
         Kernel::AmxInt8,
     ];
 
-    /// Can this processor run it?
+    /// Returns whether this processor supports the kernel.
     pub fn is_available(self) -> bool {
         match self {
             Kernel::Portable | Kernel::EmulatedBf16 => true,
@@ -118,7 +120,7 @@ impl Kernel {
         }
     }
 
-    /// Its name, for people and the command line.
+    /// Returns the name for display and for the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Kernel::Portable => "portable",
@@ -136,7 +138,7 @@ impl Kernel {
         }
     }
 
-    /// The precisions that it can compute with.
+    /// Returns the precisions that the kernel supports.
     pub const fn precisions(self) -> &'static [Precision] {
         match self {
             Kernel::AmxBf16 | Kernel::EmulatedBf16 => &[Precision::Bf16],
@@ -147,10 +149,10 @@ impl Kernel {
 }
 
 impl Precision {
-    /// All of them, from the most exact on.
+    /// All precisions, from the most exact on.
     pub const ALL: [Precision; 3] = [Precision::F32, Precision::Bf16, Precision::Int8];
 
-    /// Its name, for people and the command line.
+    /// Returns the name for display and for the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Precision::F32 => "f32",
@@ -161,11 +163,10 @@ impl Precision {
 }
 
 impl Arithmetic {
-    /// All that differ and that this processor can run, from the slowest to the fastest: kernels that have only more
-    /// instructions for integers compute the same in `f32`.
+    /// Returns all distinct arithmetics that this processor supports, from the slowest to the fastest. Kernels that
+    /// differ only in integer instructions are identical in `f32`, so only one of them is listed in `f32`.
     pub fn available() -> Vec<Arithmetic> {
         let is_meant = |it: Arithmetic| match it.kernel {
-            // Without instructions for it, 8 bits are not worth while.
             Kernel::Portable => true,
             Kernel::AvxVnni | Kernel::Avx512Vnni | Kernel::NeonDot | Kernel::NeonI8mm => {
                 it.precision == Precision::Int8
@@ -179,12 +180,12 @@ impl Arithmetic {
         all.filter(|&it| is_meant(it)).collect()
     }
 
-    /// Are numbers rounded on the way?
+    /// Returns whether numbers are rounded to less than 32 bits.
     pub const fn is_rounded(self) -> bool {
         !matches!(self.precision, Precision::F32)
     }
 
-    /// The names of kernel and precision.
+    /// Returns the names of the kernel and the precision.
     pub fn name(self) -> String {
         match self.kernel {
             Kernel::AmxBf16 | Kernel::AmxInt8 | Kernel::EmulatedBf16 => self.kernel.name().to_owned(),
@@ -194,8 +195,8 @@ impl Arithmetic {
 }
 
 impl ArithmeticChoice {
-    /// All that can be chosen here, from the one that is likely to be the fastest on. Empty if the kernel is not
-    /// available or does not compute with that precision.
+    /// Returns all arithmetics that satisfy the constraints, probably the fastest first. The result is empty if the
+    /// kernel is not available or does not support the precision.
     pub fn candidates(self) -> Vec<Arithmetic> {
         let kernels: Vec<Kernel> = match self.kernel {
             Some(kernel) => vec![kernel],
@@ -208,7 +209,7 @@ impl ArithmeticChoice {
                 kernel.precisions().iter().map(move |&precision| Arithmetic { kernel, precision })
             })
             .filter(|it| self.precision.is_none_or(|precision| precision == it.precision))
-            // Nobody is given what is slower than `f32` without asking for it.
+            // 8 bits that are slower than `f32` must be requested explicitly.
             .filter(|it| {
                 let is_slow =
                     matches!(it.kernel, Kernel::Portable | Kernel::Neon) && it.precision == Precision::Int8;
@@ -221,11 +222,11 @@ impl ArithmeticChoice {
 }
 
 impl Arithmetic {
-    /// The order of speed on processors that can run them.
+    /// Returns a number that orders arithmetics by their speed on processors that support them.
     fn speed(self) -> usize {
         let kernel = self.kernel as usize;
         match (self.kernel, self.precision) {
-            // Products of integers in one instruction are faster than anything else.
+            // Dot products of integers are the fastest.
             (Kernel::AmxInt8, _) => 34,
             (Kernel::Avx512Bf16, _) if is_made_by_amd() => 33,
             (Kernel::Avx512Vnni, Precision::Int8) => 32,
@@ -241,11 +242,14 @@ impl Arithmetic {
     }
 }
 
-/// AMD's processors multiply two pairs of bf16 in the time of four pairs of bytes; by the published tables, Intel's start such a
-/// product half as often, and then windows in bytes are as fast. Not measured on Intel's yet.
+/// Returns whether the processor is made by AMD.
 ///
-/// CITE: Abel and Reineke, "uops.info: characterizing latency, throughput, and port usage of instructions" (2019), tables of
-/// VDPBF16PS and VPDPBUSD.
+/// AMD's processors compute a dot product of two pairs of bf16 in the time of four pairs of bytes. According to the
+/// published tables, Intel's issue them at half the rate, which makes windows in bytes as fast. This has not been
+/// measured on Intel's processors yet.
+///
+/// CITE: Abel and Reineke, "uops.info: characterizing latency, throughput, and port usage of instructions" (2019),
+/// tables of VDPBF16PS and VPDPBUSD.
 fn is_made_by_amd() -> bool {
     #[cfg(target_arch = "x86_64")]
     {
@@ -256,7 +260,7 @@ fn is_made_by_amd() -> bool {
     false
 }
 
-/// A name that no kernel has.
+/// Error for an unknown name of a kernel.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("no kernel is called {name:?}; there are {}", Kernel::ALL.map(Kernel::name).join(", "))]
 pub struct UnknownKernel {
@@ -266,7 +270,7 @@ pub struct UnknownKernel {
 impl FromStr for Kernel {
     type Err = UnknownKernel;
 
-    /// The kernel of a [name](Kernel::name), whether this processor can run it or not.
+    /// Parses the [name](Kernel::name) of a kernel, whether this processor supports it or not.
     fn from_str(name: &str) -> Result<Kernel, UnknownKernel> {
         let mut all = Kernel::ALL.into_iter().chain([Kernel::EmulatedBf16]);
         let kernel = all.find(|kernel| kernel.name() == name);

@@ -1,8 +1,8 @@
-//! Matrices with their weights in the order in which products read them, in `f32`, in 8 or in 16 bits.
+//! Matrices with prepared weights, in `f32`, in 8 bits or in 16 bits.
 //!
-//! In 8 bits, each column has a scale of its own: `weight ≈ scale · integer`, with integers from −127 to 127. Some
-//! processors want two or four of them not to be too large together ([`ByteSums`]). In 16 bits integers are as large as sums
-//! in 32 bits allow.
+//! In 8 bits, each column has its own scale: `weight ≈ scale · integer`, with integers from −127 to 127. Some
+//! processors limit the sum of two or four neighbouring integers ([`ByteSums`]). In 16 bits, integers are as large as
+//! 32-bit sums allow.
 
 use super::buffer::Buffer;
 use super::moments::Moments;
@@ -13,78 +13,78 @@ use super::product::{
 use super::rows::{HALF_LEVELS, Range, inverse, nearest};
 use super::simd::{ByteSums, PANEL_VECTORS, Simd};
 
-/// A matrix; or several, one for each piece of the rows that it is multiplied with.
+/// Matrix with prepared weights, or several matrices, one for each piece of the rows that it multiplies.
 #[derive(Debug)]
 pub(super) struct Linear {
-    /// Rows of a piece.
+    /// Number of inputs of a piece.
     pub(super) inputs: usize,
-    /// Columns.
+    /// Number of columns.
     pub(super) outputs: usize,
     weights: Weights,
 }
 
 #[derive(Debug)]
 enum Weights {
-    /// `[panel][piece][input][column]`
+    /// 32-bit weights, of shape `[panel][piece][input][column]`.
     Floats(Buffer<f32>),
-    /// `[panel][piece][four inputs][column][input]`
+    /// 8-bit weights, of shape `[panel][piece][group of four inputs][column][input]`.
     Bytes {
         integers: Buffer<i8>,
-        /// Of each column.
+        /// Scale of each column.
         scales: Vec<f32>,
-        /// What is added to the sums of each column, because the byte that
-        /// stands for zero is not zero.
+        /// Initial value of each column's sum, which compensates for the byte that represents zero.
         offsets: Vec<i32>,
     },
-    /// `[panel][two inputs][column][input]`
+    /// 16-bit weights, of shape `[panel][pair of inputs][column][input]`.
     Halves {
         integers: Buffer<i16>,
-        /// Of each column.
+        /// Scale of each column.
         scales: Vec<f32>,
-        /// Zeros: with them the sums of columns begin.
+        /// Initial values of the columns' sums, which are zero.
         offsets: Vec<i32>,
     },
 }
 
-/// The rows that a [`Linear`] takes.
+/// Rows that a [`Linear`] multiplies.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Taken<'t> {
-    /// Numbers, so many from one row to the next, and factors of rows.
+    /// Numbers, the stride between rows, and factors of the rows.
     Floats(&'t [f32], usize, Option<&'t [f32]>),
-    /// Bytes, as many in a row as the matrix has inputs, and scales of rows.
+    /// Bytes, with `inputs` bytes per row, and scales of the rows.
     Bytes(&'t [u8], &'t [f32]),
-    /// Integers up to [`HALF_LEVELS`], as many in a row as the matrix has inputs, and scales of rows.
+    /// Integers up to [`HALF_LEVELS`], with `inputs` integers per row, and scales of the rows.
     Halves(&'t [i16], &'t [f32]),
-    /// Bytes of points, where those of each row begin, where its pieces lie from there, and scales of rows.
+    /// Bytes of points, starts of the rows, offsets of the pieces from the start of a row, and scales of the rows.
     Window(&'t [u8], &'t [u32], &'t [usize], &'t [f32]),
 }
 
-/// What is done with the result.
+/// Use of the result of a product.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Ending {
-    /// It takes the place of what was there.
+    /// The result overwrites the target.
     Overwrite,
-    /// It is added to what was there.
+    /// The result is added to the target.
     Accumulate,
-    /// Each first vector of a panel gates the second.
+    /// The first vector of each panel, after SiLU, is multiplied by the second.
     Gate,
 }
 
-/// A product with a [`Linear`].
+/// Arguments of a product with a [`Linear`].
 #[derive(Debug)]
 pub(super) struct Multiplication<'m> {
     pub(super) rows: usize,
     pub(super) taken: Taken<'m>,
     pub(super) linear: &'m Linear,
     pub(super) ending: Ending,
-    /// Memory for a multiple of [`ROW_ALIGN`] rows.
+    /// Target, with memory for a multiple of [`ROW_ALIGN`] rows.
     pub(super) to: &'m mut [f32],
-    /// Numbers from one row of `to` to the next.
+    /// Stride between rows of `to`.
     pub(super) stride: usize,
 }
 
 impl Linear {
-    /// A matrix `[input][output]` in `f32`; `outputs` is a multiple of `panel`, the width of a panel.
+    /// Prepares a matrix of shape `[inputs][outputs]` in `f32`. `outputs` is a multiple of `panel`, the width of a
+    /// panel.
     pub(super) fn floats(weights: &[f32], inputs: usize, outputs: usize, panel: usize) -> Linear {
         let mut packed = Buffer::zeroed(weights.len());
         for (row, numbers) in weights.chunks_exact(outputs).enumerate() {
@@ -96,8 +96,8 @@ impl Linear {
         Linear { inputs, outputs, weights: Weights::Floats(packed) }
     }
 
-    /// Matrices `[piece][input][output]` in 8 bits, for rows of bytes of this range. For a single matrix, `moments` of its rows make it
-    /// more exact.
+    /// Prepares matrices of shape `[pieces][inputs][outputs]` in 8 bits, for rows of bytes in `range`. For a single
+    /// matrix, `moments` of its rows improve the accuracy.
     pub(super) fn bytes(
         weights: &[f32],
         (inputs, outputs): (usize, usize),
@@ -106,7 +106,7 @@ impl Linear {
         range: Range,
         moments: Option<&Moments>,
     ) -> Linear {
-        // Feedback rounds by one at most, plain rounding by one half.
+        // Feedback changes a weight by one at most, plain rounding by one half.
         let most_rounding = if moments.is_some() { 1.0 } else { 0.5 };
         let scales = column_scales(weights, outputs, sums, most_rounding);
         let inverse: Vec<f32> = scales.iter().copied().map(inverse).collect();
@@ -121,7 +121,7 @@ impl Linear {
         Linear::packed(&integers, (inputs, outputs), panel, range, scales)
     }
 
-    /// Of integers `[piece][input][output]`, and a scale of each column.
+    /// Packs integers of shape `[pieces][inputs][outputs]` with a scale per column.
     fn packed(
         weights: &[i8],
         (inputs, outputs): (usize, usize),
@@ -148,7 +148,7 @@ impl Linear {
         Linear { inputs, outputs, weights: Weights::Bytes { integers, scales, offsets } }
     }
 
-    /// A matrix `[input][output]` in 16 bits.
+    /// Prepares a matrix of shape `[inputs][outputs]` in 16 bits.
     pub(super) fn halves(weights: &[f32], inputs: usize, outputs: usize, panel: usize) -> Linear {
         let mut scales = vec![0.0f32; outputs];
         for row in weights.chunks_exact(outputs) {
@@ -156,7 +156,7 @@ impl Linear {
                 *scale = scale.max(weight.abs());
             }
         }
-        // So large that sums of all inputs fit into 32 bits, whatever they are.
+        // Largest number of levels with which the sum over all inputs always fits into 32 bits.
         let levels = (i32::MAX / HALF_LEVELS) as usize / inputs.max(1);
         let levels = levels.min(HALF_LEVELS as usize) as f32;
         scales.iter_mut().for_each(|scale| *scale /= levels);
@@ -170,7 +170,7 @@ impl Linear {
                 let places = packed[start..].iter_mut().step_by(2);
                 for (place, (weight, inverse)) in places.zip(numbers.iter().zip(inverse)) {
                     let exact = weight * inverse;
-                    // The nearest, away from zero between two; `round` would be a call of a function.
+                    // Rounds to the nearest integer, and away from zero between two. `round` would be a function call.
                     *place = (exact + 0.5f32.copysign(exact)) as i16;
                 }
             }
@@ -178,34 +178,37 @@ impl Linear {
         Linear { inputs, outputs, weights: Weights::Halves { integers, scales, offsets: vec![0; outputs] } }
     }
 
-    /// Does it take integers of 16 bits?
+    /// Returns whether the matrix multiplies 16-bit integers.
     pub(super) fn takes_halves(&self) -> bool {
         matches!(self.weights, Weights::Halves { .. })
     }
 
-    /// Does it take bytes?
+    /// Returns whether the matrix multiplies bytes.
     pub(super) fn takes_bytes(&self) -> bool {
         matches!(self.weights, Weights::Bytes { .. })
     }
 }
 
-/// Weights in steps of their columns, rounded so that what rounding adds to each sum is nearly zero in the mean of all rows, and no larger
-/// than need be otherwise.
+/// Rounds weights, given in steps of their columns, so that the mean rounding error of each sum over all rows is nearly
+/// zero and the error is small otherwise.
 ///
-/// A row is its mean and what differs from it, channel by channel. The errors of weights that the mean has met so far are taken from
-/// the weights that follow, from those most that the mean weighs most and that else change least; the channels where that is
-/// much come first. No weight goes farther than to the next integer but one.
+/// The rows consist of their mean and deviations that are independent between channels. The rounding errors so far,
+/// weighted with the mean, are compensated in the weights that follow. The largest share goes to weights with a large
+/// mean and a small variance. Channels are processed in descending order of mean² / variance. No weight moves by more
+/// than one.
 ///
-/// CITE: Frantar, Ashkboos, Hoefler, Alistarh, "GPTQ" (2022), with a matrix of moments that is a diagonal plus the mean times itself.
+/// CITE: Frantar, Ashkboos, Hoefler, Alistarh, "GPTQ" (2022), with a matrix of moments that consists of a diagonal and
+/// the outer product of the mean with itself.
 fn with_feedback(weights: &[f32], inverse: &[f32], moments: &Moments) -> Vec<i8> {
     let (inputs, outputs) = (weights.len() / inverse.len().max(1), inverse.len());
     let moments: Vec<(f32, f32)> = (0..inputs).map(|channel| moments.of_channel(channel)).collect();
     let mean_square = |&(mean, variance): &(f32, f32)| mean * mean + variance;
     let all: f32 = moments.iter().map(mean_square).sum();
-    // Few rows know the variance badly; and where there is none, it must not be divided by. Channels that fill up do not count.
+    // The variance of few rows is inaccurate, and a variance of zero must not be a divisor. Padding channels do not
+    // count.
     let known = moments.iter().filter(|it| mean_square(it) > 0.0).count();
     let least = (1e-2 * all / known.max(1) as f32).max(f32::MIN_POSITIVE);
-    // By how much a weight changes for a sum that is off by one; and how far the sum counts.
+    // `share` is the change of a weight per unit of error of the sum; `weight` is its effect on the sum.
     let share = |&(mean, variance): &(f32, f32)| mean / variance.max(least);
     let weight = |it: &(f32, f32)| it.0 * share(it);
     let mut order: Vec<usize> = (0..inputs).collect();
@@ -229,7 +232,8 @@ fn with_feedback(weights: &[f32], inverse: &[f32], moments: &Moments) -> Vec<i8>
     integers
 }
 
-/// The scale of each column: that of its largest weight, or of those that are added up together if they ask for more.
+/// Returns the scale of each column. It is determined by the largest weight, or by the weights that are summed up in 16
+/// bits if they need a larger scale.
 fn column_scales(weights: &[f32], outputs: usize, sums: ByteSums, most_rounding: f32) -> Vec<f32> {
     let mut scales = vec![0.0f32; outputs];
     for row in weights.chunks_exact(outputs) {
@@ -265,13 +269,18 @@ fn column_scales(weights: &[f32], outputs: usize, sums: ByteSums, most_rounding:
 /// Computes a product.
 ///
 /// # Panics
-/// If the rows are not of the matrix's kind, or too short.
+///
+/// Panics if the rows do not have the number format of the matrix or are too short.
 #[inline(always)]
 pub(super) fn multiply<S: Simd>(s: S, it: Multiplication<'_>) {
     multiply_by(s, &mut ByVectors, it);
 }
 
-/// The same, with bytes multiplied by `by`.
+/// Computes a product, with `by` for products of bytes.
+///
+/// # Panics
+///
+/// Panics if the rows do not have the number format of the matrix or are too short.
 #[inline(always)]
 pub(super) fn multiply_by<S: Simd, B: ByteProduct<S>>(s: S, by: &mut B, it: Multiplication<'_>) {
     let columns = if it.ending == Ending::Gate { it.linear.outputs / 2 } else { it.linear.outputs };
@@ -309,7 +318,7 @@ where
                 b: bytemuck::cast_slice(b.as_slice()),
             };
             assert!(rows.is_none_or(|rows| rows.len() >= padded));
-            // SAFETY: `multiply` has seen that there is memory for all rows and columns.
+            // SAFETY: `multiply_by` has checked that the target has memory for all rows and columns.
             unsafe { product::<S, Floats, _, _>(s, factors, &Scaled { rows, to }) };
         }
         (Taken::Bytes(a, rows), Weights::Bytes { .. }) => {
@@ -329,7 +338,7 @@ where
                 b: bytemuck::cast_slice(integers.as_slice()),
             };
             let finish = Dequantised { offsets, columns: scales, rows, to };
-            // SAFETY: `multiply` has seen that there is memory for all rows and columns.
+            // SAFETY: `multiply_by` has checked that the target has memory for all rows and columns.
             unsafe { product::<S, Halves, _, _>(s, factors, &finish) };
         }
         (Taken::Window(a, starts, pieces, rows), Weights::Bytes { .. }) => {
@@ -369,7 +378,7 @@ fn multiply_bytes<S, B, R, D>(
         b: bytemuck::cast_slice(integers.as_slice()),
     };
     let finish = Dequantised { offsets, columns: scales, rows, to };
-    // SAFETY: `multiply` has seen that there is memory for all rows and columns.
+    // SAFETY: `multiply_by` has checked that the target has memory for all rows and columns.
     unsafe { by.product(s, factors, &finish) };
 }
 
@@ -382,7 +391,7 @@ mod tests {
     use crate::kernels::primitives::Primitives;
     use proptest::prelude::*;
 
-    /// The integers of a packed matrix, `[row][column]`.
+    /// Returns the integers of a packed matrix, of shape `[rows][columns]`.
     fn unpacked(linear: &Linear, panel: usize) -> Vec<i64> {
         let Weights::Bytes { integers, .. } = &linear.weights else { panic!("a matrix of bytes") };
         let (depth, outputs) = (linear.inputs, linear.outputs);
@@ -401,8 +410,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(24))]
 
-        /// By all kernels, in all precisions and with all endings, for any number of rows: exactly the products of the
-        /// integers, and products of the numbers as exact as their kind.
+        /// Tests all kernels, precisions and endings, with any number of rows. Products of integers must be exact, and
+        /// products of numbers must have the accuracy of their format.
         #[test]
         fn products_are_what_their_definition_says(
             seed in any::<u64>(),
@@ -423,14 +432,14 @@ mod tests {
                 let sums = primitives.byte_sums;
                 let range = Range::signed(sums);
                 let byte = |x: &f32| (x * range.levels as f32) as i32 + range.zero;
-                // The largest bytes are where products could overflow.
+                // The largest bytes can make products overflow.
                 let largest = |byte| if byte > 3 * sums.largest / 4 { sums.largest } else { byte };
                 let bytes: Vec<u8> = numbers.iter().map(|x| largest(byte(x)) as u8).collect();
                 let scales: Vec<f32> = (0..padded).map(|_| number()).collect();
                 let floats = Linear::floats(&weights, inputs, outputs, panel);
                 let integers = Linear::bytes(&weights, (inputs, outputs), panel, sums, range, None);
                 let whole = unpacked(&integers, panel);
-                // All weights that are added up together may be as large as possible.
+                // All weights that are added up together may have the largest value.
                 let step = (sums.together as f32 / (sums.most() - sums.together as i32 / 2) as f32).max(1.0 / 127.0);
                 let Weights::Bytes { scales: columns, .. } = &integers.weights else { unreachable!() };
                 for (weight, whole) in weights.iter().zip(&whole).enumerate().map(|(index, (weight, whole))| {
@@ -480,7 +489,7 @@ mod tests {
         }
     }
 
-    /// By all kernels. Also where all numbers and weights are as large as possible, with the same sign.
+    /// Tests all kernels, also with numbers and weights that all have the largest magnitude and the same sign.
     #[test]
     fn products_in_16_bits_are_nearly_those_of_the_numbers() {
         let mut rng = kosumi_go::rng::Rng::new(7);
@@ -525,8 +534,8 @@ mod tests {
         }
     }
 
-    /// What rounding adds to the sums is nearly zero in the mean of the rows, where plain rounding adds much; and no weight goes farther
-    /// than to the next integer but one.
+    /// The mean rounding error of the sums over the rows must be nearly zero, unlike with plain rounding. No weight may
+    /// move by more than one.
     #[test]
     fn feedback_leaves_the_mean_as_it_is() {
         const INPUTS: usize = 48;
@@ -534,7 +543,7 @@ mod tests {
         let mut rng = kosumi_go::rng::Rng::new(11);
         let mut number = || rng.unit() as f32 * 2.0 - 1.0;
         let weights: Vec<f32> = (0..INPUTS * OUTPUTS).map(|_| number()).collect();
-        // Channels around means of their own, of which one is large.
+        // Channels with different means, one of which is large.
         let means: Vec<f32> =
             (0..INPUTS).map(|channel| number() * if channel == 5 { 20.0 } else { 1.0 }).collect();
         let rows: Vec<f32> =

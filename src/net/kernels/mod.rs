@@ -1,28 +1,36 @@
-//! The forward pass as fast as the processor can do it.
+//! Fast implementations of the forward pass.
 //!
-//! [`Prepared`] holds a network's weights in the order in which they are read, and evaluates positions: one or
-//! several of the same size at a time. It is prepared for an [`Arithmetic`]: the instructions that are used, and the
-//! precision of the numbers that are multiplied. In `f32` all agree with [`scalar`](super::scalar) to a few parts in
-//! 10⁵; where numbers are rounded to 16 or 8 bits, to one or two in 10².
+//! [`Prepared`] holds the weights of a network in the order in which they are read. It evaluates one position, or
+//! several of the same board size at a time. It is prepared for an [`Arithmetic`], which is a set of instructions and a
+//! precision of the numbers that are multiplied. In `f32` the results agree with [`scalar`](super::scalar) to a few
+//! parts in 10⁵. Where numbers are rounded to 16 or 8 bits, they agree to one or two parts in 10².
 //!
-//! Planes lie in memory as `[position][y][x][channel]`, with as many channels as two vectors divide. Convolutions of
-//! 3 × 3 go through Winograd's transformation (`winograd.rs`), at whose places they are products of numbers of 32 bits, of bf16 or of
-//! integers of 16 bits (`windows.rs`, `gemm.rs`), or, in 8 bits with VNNI, are products of matrices whose rows are the points under the window; those of 1 × 1 and the matrices of transformers are products (`product.rs`,
-//! `linear.rs`) of rows that have been normalised or rounded (`rows.rs`); the first convolution adds up the weights of
-//! the features that are set (`sparse.rs`); attention is in `attention/`. Where there is a unit for matrices, it
-//! does the convolutions in 16 bits (`tiles.rs`), or all products in 8 bits (`integer_tiles.rs`). Normalisations and activations pass over planes in between
-//! (`pointwise.rs`).
+//! Planes have the shape `[position][y][x][channel]`. The number of channels is a multiple of two vectors. The layers
+//! are computed as follows:
 //!
-//! Before a network is rounded to 8 bits it is tried without rounding (`trial.rs`): what its products take then (`moments.rs`) says how channels come
-//! into balance with weights (`balance.rs`) and how weights are rounded (`linear.rs`).
+//! * 3 × 3 convolutions use Winograd's transformation (`winograd.rs`). In the transformed tiles they are products of
+//!   `f32`, of bf16 or of 16-bit integers (`windows.rs`, `gemm.rs`). In 8 bits with VNNI they are instead products of
+//!   matrices whose rows are the points under the window.
+//! * 1 × 1 convolutions and the matrices of transformers are products (`product.rs`, `linear.rs`) of rows that have
+//!   been normalised or rounded (`rows.rs`).
+//! * The first convolution adds up the weights of the features that are not zero (`sparse.rs`).
+//! * Attention is in `attention/`.
+//! * A matrix unit, if the processor has one, computes the convolutions in 16 bits (`tiles.rs`) or all products in 8
+//!   bits (`integer_tiles.rs`).
+//! * Normalisations and activations between them are separate passes over the planes (`pointwise.rs`).
 //!
-//! **What has run where.** All kernels for x86-64 run on hardware (AMD Zen 5; those without AVX-512 and VNNI on Zen 3, too; [`AmxBf16`](Kernel::AmxBf16) and
-//! [`AmxInt8`](Kernel::AmxInt8) on an Intel Xeon with the instructions of Sapphire Rapids). A processor that has tiles of bytes
-//! is first asked for a product that is known. The kernels for ARM have run under qemu alone (user mode, processors `max`, `neoverse-n1`
-//! and `cortex-a72`). `kosumi net check` compares all kernels that a processor has.
+//! A network that is rounded to 8 bits is first evaluated without rounding in a few positions (`trial.rs`). The
+//! statistics of the inputs of its products (`moments.rs`) determine how channels and weights are balanced
+//! (`balance.rs`) and how weights are rounded (`linear.rs`).
 //!
-//! `unsafe` is allowed in this module alone, for two things: calling functions that are compiled for instructions
-//! which not every processor has, and reading and writing vectors in inner loops without a check of bounds for each.
+//! **Tested hardware.** All kernels for x86-64 have run on hardware: on AMD Zen 5, those without AVX-512 and VNNI also
+//! on Zen 3, and [`AmxBf16`](Kernel::AmxBf16) and [`AmxInt8`](Kernel::AmxInt8) on an Intel Xeon with the instructions
+//! of Sapphire Rapids. On a processor with tiles of bytes, a product with a known result is checked before they are
+//! used. The kernels for ARM have run only under qemu (user mode, processors `max`, `neoverse-n1` and `cortex-a72`).
+//! `kosumi net check` compares all kernels that a processor supports.
+//!
+//! This is the only module in which `unsafe` is allowed. It serves two purposes: calling functions that are compiled
+//! for instructions that not every processor has, and reading and writing vectors in inner loops without bounds checks.
 
 #![allow(unsafe_code)]
 

@@ -1,37 +1,37 @@
-//! What products take, found out in a few positions: how large channels become, and what they are in the mean.
+//! Statistics of the inputs of products, from a few positions: largest magnitude, mean and variance of each channel.
 //!
-//! In most products of a transformer there are channels that are nearly the same everywhere, and much larger than the others. What
-//! they are in a few positions, they are in all.
+//! In most products of a transformer, some channels have nearly the same value everywhere, and a much larger one than
+//! the other channels. Their values in a few positions are representative of all positions.
 
 use super::rows::Rms;
 use hashbrown::HashMap;
 
-/// Where a block is: its number, and the place of the block around it.
+/// Identity of a block: its index within the enclosing block, combined with the identity of that block.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Place(u64);
 
 impl Place {
-    /// Of the whole trunk.
+    /// Identity of the whole trunk.
     pub(super) const TRUNK: Place = Place(0);
 
-    /// Of a block inside.
+    /// Returns the identity of the block with this index inside this one.
     pub(super) fn inside(self, index: usize) -> Place {
         const BLOCKS: u64 = 1 << 16;
         Place(self.0.wrapping_mul(BLOCKS).wrapping_add(index as u64 + 1))
     }
 }
 
-/// One of the two products of a block of a transformer: the one that it begins with, or the one that it ends with.
+/// One of the two products of a transformer block: the first or the last.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Which {
     First,
     Last,
 }
 
-/// Rows that a product took.
+/// Statistics of the rows that a product has multiplied.
 #[derive(Clone, Debug)]
 pub(super) struct Moments {
-    /// The largest magnitude of each channel.
+    /// Largest magnitude of each channel.
     pub(super) most: Vec<f32>,
     sums: Vec<f64>,
     squares: Vec<f64>,
@@ -58,7 +58,7 @@ impl Moments {
         self.rows += 1;
     }
 
-    /// The mean of a channel and its variance. Channels that are not known are zero.
+    /// Returns the mean and the variance of a channel, or zeros for an unknown channel.
     pub(super) fn of_channel(&self, channel: usize) -> (f32, f32) {
         let (Some(sum), Some(square)) = (self.sums.get(channel), self.squares.get(channel)) else {
             return (0.0, 0.0);
@@ -68,7 +68,7 @@ impl Moments {
         (mean as f32, (square / rows - mean * mean).max(0.0) as f32)
     }
 
-    /// The same channels, of which one is so many times as large.
+    /// Adjusts the statistics to a channel that is multiplied by `factor`.
     pub(super) fn scale(&mut self, channel: usize, factor: f32) {
         if channel < self.most.len() {
             self.most[channel] *= factor;
@@ -78,17 +78,17 @@ impl Moments {
     }
 }
 
-/// What all products took that were looked at.
+/// Statistics of all recorded products.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Observed(HashMap<(Place, Which), Moments>);
 
 impl Observed {
-    /// The moments of a product's rows, if it was looked at.
+    /// Returns the statistics of a product's rows, if they were recorded.
     pub(super) fn of(&self, place: Place, which: Which) -> Option<&Moments> {
         self.0.get(&(place, which))
     }
 
-    /// A product takes these rows, with so many numbers from one to the next.
+    /// Records rows of a product. Rows are `stride` numbers apart, of which the first `channels` count.
     pub(super) fn record(
         &mut self,
         place: Place,
@@ -101,7 +101,7 @@ impl Observed {
         rows.chunks(stride).for_each(|row| moments.add(row[..channels].iter().copied()));
     }
 
-    /// A product takes these rows behind a norm.
+    /// Records rows of the first product of a block, which are normalised with `rms` before they are counted.
     pub(super) fn record_normed(&mut self, place: Place, rows: &[f32], stride: usize, rms: Rms<'_>) {
         let moments = self.0.entry((place, Which::First)).or_insert_with(|| Moments::new(rms.channels));
         for row in rows.chunks(stride) {

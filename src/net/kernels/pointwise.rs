@@ -1,17 +1,17 @@
-//! What is done with every number by itself, and with all points of a channel.
+//! Elementwise operations, and pooling over all points of a channel.
 
 use super::simd::Simd;
 use crate::layer::Activation;
 
-/// Numbers of a plane: some channels of some points.
+/// Size of a part of a plane.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extent {
     pub(super) points: usize,
-    /// A multiple of a vector.
+    /// Number of channels; a multiple of the vector length.
     pub(super) channels: usize,
 }
 
-/// `act(x · scale + bias)`
+/// Normalisation and activation: `act(x · scale + bias)`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NormAct<'n> {
     pub(super) scale: &'n [f32],
@@ -19,7 +19,7 @@ pub(super) struct NormAct<'n> {
     pub(super) activation: Activation,
 }
 
-/// `x · tanh(ln(1 + eˣ))`; see [`Activation::apply`]. At 20, the fraction is 1.
+/// Computes `x · tanh(ln(1 + eˣ))`; see [`Activation::apply`]. From 20 on, the fraction rounds to 1.
 #[inline(always)]
 pub(super) fn mish<S: Simd>(s: S, x: S::V) -> S::V {
     let e = s.exp(s.max(s.min(x, s.splat(20.0)), s.splat(-87.0)));
@@ -27,7 +27,7 @@ pub(super) fn mish<S: Simd>(s: S, x: S::V) -> S::V {
     s.mul(x, s.div(n, s.add(n, s.splat(2.0))))
 }
 
-/// Calls `$body` with `$act` as the activation's function, so that loops are compiled for each of them.
+/// Evaluates `$body` with `$act` as the activation function, so that loops are compiled for each function.
 macro_rules! with_activation {
     ($s:expr, $activation:expr, |$act:ident| $body:expr) => {
         match $activation {
@@ -54,7 +54,7 @@ macro_rules! with_activation {
 
 pub(super) use with_activation;
 
-/// `to = act(from · scale + bias)`, where the points of `from` and `to` are so far apart.
+/// Computes `to = act(from · scale + bias)`. The strides are the numbers from one point to the next.
 #[inline(always)]
 pub(super) fn norm_act<S: Simd>(
     s: S,
@@ -76,7 +76,8 @@ pub(super) fn norm_act<S: Simd>(
     });
 }
 
-/// `to = act(from · scale + bias)` with `from` times a factor for each point. All are as wide as the extent.
+/// Computes `to = act(factor · from · scale + bias)` with a factor per point. All arrays have `extent.channels` numbers
+/// per point.
 #[inline(always)]
 pub(super) fn scaled_norm_act<S: Simd>(
     s: S,
@@ -101,7 +102,7 @@ pub(super) fn scaled_norm_act<S: Simd>(
     });
 }
 
-/// The mean and the largest of `act(from · scale + bias)` over all points, for every channel.
+/// Computes the mean and the maximum of `act(from · scale + bias)` over all points, for each channel.
 #[inline(always)]
 pub(super) fn pool<S: Simd>(
     s: S,

@@ -1,4 +1,4 @@
-//! A network with its weights in the order in which kernels read them.
+//! Network with its weights in the order in which kernels read them.
 
 use super::batch::Joined;
 use super::convolution::Convolution;
@@ -11,7 +11,7 @@ use crate::layer::{Activation, ActivationLayer, Bias, Conv, MatMul, Norm};
 use crate::model::{Block, GlobalPooling, MetadataEncoder, Network, NormActConv, TrunkNorm};
 use std::thread;
 
-/// A network, prepared for a processor. It is not changed by evaluating, and threads can share it.
+/// Network that is prepared for a processor. Evaluation does not change it, so threads can share it.
 #[derive(Debug)]
 pub struct Prepared {
     pub(super) arithmetic: Arithmetic,
@@ -20,12 +20,12 @@ pub struct Prepared {
     pub(super) global_matmul: MatMul,
     pub(super) metadata_encoder: Option<MetadataEncoder>,
     pub(super) blocks: Vec<PreparedBlock>,
-    /// Behind the last block.
+    /// Norm after the last block.
     pub(super) last_norm: LastNorm,
     pub(super) heads: Heads,
 }
 
-/// A normalisation and the activation behind it, filled up with zeros. There, zero stays zero.
+/// Normalisation and activation, padded with zeros. Padding channels stay zero.
 #[derive(Debug)]
 pub(super) struct PreparedNorm {
     scale: Vec<f32>,
@@ -33,20 +33,20 @@ pub(super) struct PreparedNorm {
     activation: Activation,
 }
 
-/// The norm and the activation at the end of the trunk.
+/// Norm and activation at the end of the trunk.
 #[derive(Debug)]
 pub(super) struct LastNorm {
     pub(super) norm: PreparedNorm,
-    /// Is the norm behind a division by the root mean square?
+    /// Division by the root mean square before the norm, if there is one.
     pub(super) rms: Option<LastRms>,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LastRms {
     pub(super) epsilon: f32,
-    /// Is the mean that of all points together?
+    /// Whether the mean is taken over all points together.
     pub(super) is_spatial: bool,
-    /// Channels, without those that fill up.
+    /// Number of channels without padding.
     pub(super) channels: usize,
 }
 
@@ -57,7 +57,7 @@ pub(super) enum PreparedBlock {
     FeedForward(Box<PreparedFeedForward>),
 }
 
-/// A norm, what is inside, a norm and a convolution.
+/// Convolutional block: a norm, inner layers, a norm and a convolution.
 #[derive(Debug)]
 pub(super) struct Convolutions {
     pub(super) first: PreparedNorm,
@@ -66,16 +66,16 @@ pub(super) struct Convolutions {
     pub(super) last_conv: Convolution,
 }
 
-/// What lies between the first norm and the last norm of a block.
+/// Layers between the first and the last norm of a block.
 #[derive(Debug)]
 pub(super) enum Inside {
     Ordinary(Convolution),
-    /// The convolution gives the regular channels and, behind them, those that are pooled.
+    /// The outputs of the convolution are the regular channels, followed by the pooled ones.
     Pooling(Convolution, PreparedPooling),
     Nested(Convolution, Vec<PreparedBlock>),
 }
 
-/// Pooled channels, and what becomes of them.
+/// Norm of the pooled channels, and the matrix after the pooling.
 #[derive(Debug)]
 pub(super) struct PreparedPooling {
     pub(super) norm: PreparedNorm,
@@ -84,11 +84,12 @@ pub(super) struct PreparedPooling {
 
 #[derive(Debug)]
 pub(super) struct Heads {
-    /// Gives the channels of the policy, then its pooled ones, then those of the value.
+    /// Joined first convolutions. Their outputs are the channels of the policy, its pooled channels, and the channels
+    /// of the value.
     pub(super) conv: Convolution,
     pub(super) pooling: PreparedPooling,
     pub(super) policy_norm: PreparedNorm,
-    /// How many logits every move has, of which up to two are used.
+    /// Convolution to `policy_channels` logits per move, of which up to two are used.
     pub(super) policy_conv: Convolution,
     pub(super) policy_channels: usize,
     pub(super) pass_matmul: MatMul,
@@ -103,10 +104,11 @@ pub(super) struct Heads {
 }
 
 impl Prepared {
-    /// Prepares a network as it is.
+    /// Prepares a network without statistics of its products.
     ///
     /// # Panics
-    /// If the kernel has no such precision.
+    ///
+    /// Panics if the kernel does not support the precision.
     pub(super) fn with_primitives(
         network: &Network,
         arithmetic: Arithmetic,
@@ -117,15 +119,16 @@ impl Prepared {
         Prepared::made(network, arithmetic, primitives, &Observed::default())
     }
 
-    /// The same, with what is known of what its products take.
+    /// Prepares a network with statistics of its products.
     ///
     /// # Panics
-    /// If this processor cannot run the kernel.
+    ///
+    /// Panics if this processor does not support the kernel.
     pub(super) fn with_moments(network: &Network, arithmetic: Arithmetic, observed: &Observed) -> Prepared {
         Prepared::made(network, arithmetic, Primitives::of(arithmetic.kernel), observed)
     }
 
-    /// In 32 bits, also where the kernel is meant for less.
+    /// Prepares a network in 32 bits, even for kernels of lower precision.
     pub(super) fn without_rounding(network: &Network, kernel: Kernel) -> Prepared {
         let arithmetic = Arithmetic { kernel, precision: Precision::F32 };
         Prepared::with_moments(network, arithmetic, &Observed::default())
@@ -142,7 +145,7 @@ impl Prepared {
         Prepared {
             arithmetic,
             primitives,
-            // The features are not filled up.
+            // The number of features is not padded.
             first_conv: Joined::new(&[&trunk.first_conv], 1, primitives.align),
             global_matmul: trunk.global_matmul.clone(),
             metadata_encoder: trunk.metadata_encoder.clone(),
@@ -152,14 +155,14 @@ impl Prepared {
         }
     }
 
-    /// What it was prepared for.
+    /// Returns the arithmetic that the network was prepared for.
     pub fn arithmetic(&self) -> Arithmetic {
         self.arithmetic
     }
 }
 
 impl PreparedNorm {
-    /// Channels, those that were filled up included.
+    /// Returns the number of channels including padding.
     pub(super) fn channels(&self) -> usize {
         self.scale.len()
     }
@@ -168,7 +171,8 @@ impl PreparedNorm {
         NormAct { scale: &self.scale, bias: &self.bias, activation: self.activation }
     }
 
-    /// The norm of channels to which `added` has been added, in `memory`: `(x + added) · scale + bias` is affine.
+    /// Returns the norm for channels to which `added` has been added, with its bias in `memory`: `(x + added) · scale +
+    /// bias` is affine.
     pub(super) fn behind<'n>(&'n self, added: &[f32], memory: &'n mut Vec<f32>) -> NormAct<'n> {
         memory.clone_from(&self.bias);
         for ((bias, scale), added) in memory.iter_mut().zip(&self.scale).zip(added) {
@@ -180,9 +184,9 @@ impl PreparedNorm {
 
 struct Maker<'o> {
     primitives: Primitives,
-    /// What products take, as far as it is known.
+    /// Statistics of the inputs of products, if known.
     observed: &'o Observed,
-    /// Of the trunk's products; the heads are in 32 bits if the kernel has them.
+    /// Precision of the trunk. The heads are computed in 32 bits if the kernel supports them.
     precision: Precision,
 }
 
@@ -217,12 +221,12 @@ impl Maker<'_> {
         }
     }
 
-    /// A convolution of the trunk, behind this activation.
+    /// Prepares joined convolutions of the trunk, which follow this activation.
     fn conv(&self, convs: &[&Conv], activation: &ActivationLayer) -> Convolution {
         Convolution::new(convs, &self.primitives, self.precision, activation.activation)
     }
 
-    /// A convolution of the heads.
+    /// Prepares joined convolutions of the heads.
     fn exact_conv(&self, convs: &[&Conv]) -> Convolution {
         Convolution::new(convs, &self.primitives, Precision::F32, Activation::Identity)
     }
@@ -232,14 +236,15 @@ impl Maker<'_> {
         PreparedPooling { norm, matmul: pooling.matmul.clone() }
     }
 
-    /// Blocks inside the one at this place, from this one on.
+    /// Prepares blocks of the stack inside the block `around`. The first one has index `first` in the stack.
     fn blocks(&self, blocks: &[Block], around: Place, first: usize) -> Vec<PreparedBlock> {
         let blocks = blocks.iter().enumerate();
         blocks.map(|(index, block)| self.block(block, around.inside(first + index))).collect()
     }
 
-    /// The same with as many threads as the machine runs: large networks keep somebody waiting. Threads of their own,
-    /// because whoever waits here may hold a lock that others in a pool wait for.
+    /// Prepares the blocks of the trunk with as many threads as the machine runs in parallel, because this takes
+    /// noticeable time for large networks. The threads do not come from a pool: the caller may hold a lock that other
+    /// tasks of a pool wait for.
     fn trunk(&self, blocks: &[Block]) -> Vec<PreparedBlock> {
         let threads = thread::available_parallelism().map_or(1, usize::from);
         let share = blocks.len().div_ceil(threads).max(1);
@@ -257,7 +262,7 @@ impl Maker<'_> {
             for (index, share, thread) in others {
                 prepared.extend(match thread {
                     Ok(thread) => thread.join().expect("preparing does not panic"),
-                    // Where there are no threads.
+                    // No thread could be started.
                     Err(_) => prepare(index, share),
                 });
             }
@@ -330,8 +335,8 @@ mod tests {
     use kosumi_go::rng::Rng;
     use kosumi_test_support::{Need, require};
 
-    /// Between the products of tiles, other kernels round differently, and a number that lies between two of 16 bits
-    /// then becomes another. With the same vectors around them, nothing may differ.
+    /// Between the products of tiles, other kernels round differently, which can change the nearest 16-bit number. With
+    /// the same vector instructions around them, the results must be identical.
     #[test]
     fn networks_on_tiles_are_bit_for_bit_what_their_emulation_computes() {
         let arithmetic = Arithmetic { kernel: Kernel::AmxBf16, precision: Precision::Bf16 };

@@ -1,7 +1,7 @@
-//! The kernels, compiled for every instruction set.
+//! Kernels, compiled for each instruction set.
 //!
-//! A [`Primitives`] is a table of functions that all do the same and differ in how fast they are. Everything above
-//! knows tables only, and everything below is generic over [`Simd`]; nothing but this file names instruction sets.
+//! A [`Primitives`] is a table of functions with the same behaviour and different speed. The modules above use only
+//! these tables, and the modules below are generic over [`Simd`]. No other file names instruction sets.
 
 use super::attention::{self, Attention, BlockProduct};
 use super::gemm::{self, Gemm};
@@ -15,37 +15,37 @@ use super::sparse::{self, Sparse};
 use super::tiles::{self, TileUnit};
 use super::winograd::{self, Boards, PlaceNumbers};
 
-/// Bytes of a row that a product takes at a time.
+/// Number of bytes of a row that a product reads at a time.
 const BYTES_ALIGN: usize = 4 * WORD_ALIGN;
 
-/// Numbers, and how far apart points begin.
+/// Numbers, and the stride between points.
 pub(super) type Strided<'p> = (&'p [f32], usize);
 
-/// Numbers to be written, and how far apart points begin.
+/// Numbers to write, and the stride between points.
 pub(super) type StridedMut<'p> = (&'p mut [f32], usize);
 
-/// Bytes to be written, and the scale of each row.
+/// Bytes to write, and the scales of the rows.
 pub(super) type BytesMut<'p> = (&'p mut [u8], &'p mut [f32]);
 
-/// Integers of 16 bits to be written, and the scale of each row.
+/// 16-bit integers to write, and the scales of the rows.
 pub(super) type HalvesMut<'p> = (&'p mut [i16], &'p mut [f32]);
 
-/// The functions for one instruction set. What they do is said where they are written generically.
+/// Functions for one instruction set. They are documented at their generic implementations.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Primitives {
-    /// The width of a panel of packed matrices.
+    /// Width of a panel of packed matrices.
     pub(super) panel: usize,
-    /// What the number of channels must be a multiple of: panels, what products of bytes take at a time, and tiles if
+    /// Alignment of the number of channels: a multiple of panels, of the step of products of bytes, and of tiles if
     /// there are any.
     pub(super) align: usize,
-    /// Numbers in a vector.
+    /// Count of numbers in a vector.
     pub(super) lanes: usize,
     pub(super) byte_sums: ByteSums,
-    /// For convolutions in 16 bits.
+    /// Matrix unit for convolutions in 16 bits.
     pub(super) tiles: Option<TileUnit>,
-    /// For windows of 3 × 3, in 32 bits.
+    /// Functions for 3 × 3 windows in 32 bits.
     pub(super) places: PlaceUnit,
-    /// The same in 16 bits, where that is faster than 32 bits and than windows in 8 bits.
+    /// Functions for 3 × 3 windows in 16 bits, where these are faster than 32 bits and than windows in 8 bits.
     pub(super) rounded_places: Option<PlaceUnit>,
     pub(super) from_places: fn(&Boards, &[f32], &mut [f32], bool),
     pub(super) norm_act: fn(Extent, NormAct<'_>, Strided<'_>, StridedMut<'_>),
@@ -56,7 +56,7 @@ pub(super) struct Primitives {
     pub(super) rms_scales: fn(Extent, Rms<'_>, Strided<'_>, &mut [f32]),
     pub(super) quantise: fn(Extent, Option<Rms<'_>>, Range, Strided<'_>, BytesMut<'_>),
     pub(super) quantise_to_halves: fn(Extent, Option<NormAct<'_>>, Strided<'_>, HalvesMut<'_>, &mut [f32]),
-    /// Gives the scale in the place of the last argument.
+    /// Returns the scale through the last argument.
     pub(super) quantise_board: fn(Grid, Range, &[f32], &mut [u8], &mut f32),
     pub(super) attend_floats: fn(Attention<'_>),
     pub(super) attend_integers: fn(Attention<'_>),
@@ -64,17 +64,16 @@ pub(super) struct Primitives {
     pub(super) block_of_integers: fn(BlockProduct<'_>),
 }
 
-/// The functions that know what the numbers at the places of Winograd's transformation are.
+/// Functions that depend on the number format of Winograd's transformation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PlaceUnit {
     pub(super) numbers: PlaceNumbers,
-    /// Gives the scales of tiles in the place of the last argument, if the numbers are integers.
+    /// Returns the scales of the tiles through the last argument, if the numbers are integers.
     pub(super) to_places: fn(&Boards, &[f32], &mut [u32], &mut [f32]),
     pub(super) gemm: fn(Gemm<'_>),
 }
 
-/// Makes a table: each function is the generic one, compiled with `$feature`s on, behind a function that may be
-/// called from everywhere.
+/// Creates a table. Each function is a safe wrapper of the generic function, compiled with `$feature`s.
 macro_rules! table {
     ($(#[$feature:meta])* $set:ty, $token:expr) => {{
         table!(@functions $(#[$feature])* $set, $token;
@@ -137,8 +136,8 @@ macro_rules! table {
             fn compiled(s: $set, $($argument: $type),*) {
                 $function(s, $($argument),*);
             }
-            // SAFETY: only `Primitives::of` hands this function out, after it has seen that the processor has what
-            // the table needs.
+            // SAFETY: only `Primitives::of` returns this function, after it has checked that the processor supports the
+            // table.
             #[allow(unused_unsafe)]
             unsafe { compiled($token, $($argument),*) }
         }
@@ -147,12 +146,13 @@ macro_rules! table {
 }
 
 impl Primitives {
-    /// Of bytes for numbers of both signs.
+    /// Returns the byte range for numbers of both signs.
     pub(super) fn signed_range(&self) -> Range {
         Range::signed(self.byte_sums)
     }
 
-    /// Plain Rust with units for 16 bits that it never has, to test on any processor what is written for others.
+    /// Returns tables of plain Rust with 16-bit formats that regular tables of plain Rust do not use. They test on any
+    /// processor the code for other processors.
     #[cfg(test)]
     pub(super) fn with_rounded_places() -> [Primitives; 2] {
         let units = [
@@ -162,10 +162,11 @@ impl Primitives {
         units.map(|unit| Primitives { rounded_places: Some(unit), ..Primitives::of(Kernel::Portable) })
     }
 
-    /// The table of a kernel.
+    /// Returns the table of a kernel.
     ///
     /// # Panics
-    /// If this processor cannot run it.
+    ///
+    /// Panics if this processor does not support the kernel.
     pub(super) fn of(kernel: Kernel) -> Primitives {
         assert!(kernel.is_available(), "{} on a processor without it", kernel.name());
         let with_tiles = |primitives: Primitives, unit| Primitives {
@@ -268,7 +269,8 @@ impl Primitives {
                         // SAFETY: as below.
                         linear::multiply_by(s, &mut ByTiles(unsafe { IntegerTiles::begin() }), it);
                     }
-                    // SAFETY: only handed out where the kernel is available: where there are vectors and tiles.
+                    // SAFETY: this function is returned only where the kernel, with its vectors and tiles, is
+                    // available.
                     unsafe { compiled(Avx512::token(), it) }
                 }
                 Primitives { align: DEPTH, multiply, ..Primitives::of(Kernel::Avx512Vnni) }

@@ -1,53 +1,60 @@
-//! Products of matrices with whatever is done to the sums before they are written.
+//! Products of matrices with configurable processing of the sums before they are written.
 //!
-//! The first matrix lies row by row, the second is known beforehand and packed into panels. Both are seen as words of
-//! 32 bits: an `f32`, two bf16, two `i16` or four bytes, which are neighbours along the dimension that is summed over. A row of
-//! the first matrix may consist of several pieces that lie apart, so that a convolution is a product, too: the pieces
-//! are the points under the window.
+//! The first matrix is stored row by row. The second is known beforehand and packed into panels. Both consist of 32-bit
+//! words: an `f32`, two bf16, two `i16` or four bytes, which are neighbours along the dimension of the sum. A row of
+//! the first matrix may consist of several separate pieces. A convolution is then a product, too, whose pieces are the
+//! points under the window.
 //!
-//! Rows are computed in blocks of 12, 8, 6 or 4. There must be memory for a multiple of [`ROW_ALIGN`] rows; what is
-//! computed for those that do not exist is never read.
+//! Rows are computed in blocks of 12, 8, 6 or 4. There must be memory for a multiple of [`ROW_ALIGN`] rows. The results
+//! of padding rows are never read.
 
 use super::simd::{PANEL_VECTORS, Simd, SimdBf16};
 
-/// What the number of rows of every matrix in memory is a multiple of.
+/// Alignment of the number of rows of matrices in memory.
 pub(super) const ROW_ALIGN: usize = 4;
 
-/// Words of every piece of a row are a multiple of this.
+/// Alignment of the number of words of a piece of a row.
 pub(super) const WORD_ALIGN: usize = 4;
 
-/// How words are multiplied.
+/// Number format of words and their multiplication.
 pub(super) trait Terms<S: Simd>: Copy {
     type Sum: Copy;
     type Words: Copy;
-    /// Rows of a block.
+    /// Largest number of rows of a block.
     const ROWS: usize;
 
+    /// Returns a vector with the word at `from` in all lanes.
+    ///
     /// # Safety
-    /// A word at `from` can be read.
+    ///
+    /// A word must be readable at `from`.
     unsafe fn broadcast(s: S, from: *const u32) -> Self::Words;
+    /// Loads a vector of words.
+    ///
     /// # Safety
-    /// A vector of words at `from` can be read.
+    ///
+    /// A vector of words must be readable at `from`.
     unsafe fn load(s: S, from: *const u32) -> Self::Words;
     fn step(s: S, sum: Self::Sum, a: Self::Words, b: Self::Words) -> Self::Sum;
 
-    /// Are two words multiplied at a time, because that is faster?
+    /// Whether two words are multiplied at a time, because that is faster.
     const BY_TWO: bool = false;
-    /// Two [`step`](Self::step)s.
+    /// Performs two [`step`](Self::step)s.
     #[inline(always)]
     fn step_two(s: S, sum: Self::Sum, a: [Self::Words; 2], b: [Self::Words; 2]) -> Self::Sum {
         Self::step(s, Self::step(s, sum, a[0], b[0]), a[1], b[1])
     }
 }
 
-/// A word that may lie anywhere. As bytes: where assertions are on, `read_unaligned` looks at both places that it copies
-/// between, and that in the innermost loop.
+/// Reads a word that may be unaligned. It is read as bytes, because with debug assertions `read_unaligned` checks both
+/// addresses, in the innermost loop.
 ///
 /// # Safety
-/// A word at `from` can be read.
+///
+/// A word must be readable at `from`.
 #[inline(always)]
 unsafe fn word(from: *const u32) -> u32 {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     u32::from_ne_bytes(unsafe { *from.cast() })
 }
 
@@ -62,13 +69,13 @@ impl<S: Simd> Terms<S> for Floats {
 
     #[inline(always)]
     unsafe fn broadcast(s: S, from: *const u32) -> S::V {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         s.splat(f32::from_bits(unsafe { word(from) }))
     }
 
     #[inline(always)]
     unsafe fn load(s: S, from: *const u32) -> S::V {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { s.load_unchecked(from.cast()) }
     }
 
@@ -78,7 +85,7 @@ impl<S: Simd> Terms<S> for Floats {
     }
 }
 
-/// Writes [`Terms`] for words of several numbers, whose products and sum are one operation of `$simd`.
+/// Implements [`Terms`] for words of several numbers, whose products are summed by one operation of `$simd`.
 macro_rules! several {
     ($(#[$doc:meta])* $name:ident, $simd:ident::$dot:ident, $sum:ident, $rows:expr $(, $twice:ident if $by_two:expr)?) => {
         $(#[$doc])*
@@ -92,13 +99,13 @@ macro_rules! several {
 
             #[inline(always)]
             unsafe fn broadcast(s: S, from: *const u32) -> S::I {
-                // SAFETY: the caller's.
+                // SAFETY: guaranteed by the caller.
                 s.splat_int(unsafe { word(from) } as i32)
             }
 
             #[inline(always)]
             unsafe fn load(s: S, from: *const u32) -> S::I {
-                // SAFETY: the caller's.
+                // SAFETY: guaranteed by the caller.
                 unsafe { s.load_int(from.cast()) }
             }
 
@@ -120,11 +127,11 @@ macro_rules! several {
 }
 
 several!(
-    /// Words of four bytes: those of the first matrix are from 0 on, those of the second have a sign.
+    /// Words of four bytes: unsigned in the first matrix, signed in the second.
     Bytes,
     Simd::dot8,
     I,
-    // Where the product is three instructions, these need two registers more.
+    // A product of three instructions needs two more registers.
     if S::ROWS == 6 && !S::BYTE_SUMS.is_whole() { 4 } else { S::ROWS },
     dot8_twice if S::BYTE_SUMS.together > 2
 );
@@ -143,12 +150,12 @@ several!(
     S::ROWS
 );
 
-/// Where the rows of the first matrix begin, in words.
+/// Starts of the rows of the first matrix, in words.
 pub(super) trait Rows: Copy {
     fn start(self, row: usize) -> usize;
 }
 
-/// Rows that lie so far apart.
+/// Rows at a constant distance, in words.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Apart(pub(super) usize);
 
@@ -159,7 +166,7 @@ impl Rows for Apart {
     }
 }
 
-/// Rows that begin at these places.
+/// Rows at the given starts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Starts<'r>(pub(super) &'r [u32]);
 
@@ -170,41 +177,46 @@ impl Rows for Starts<'_> {
     }
 }
 
-/// Two matrices.
+/// Arguments of a product.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Factors<'f, R> {
-    /// Rows of the first matrix and of the result.
+    /// Number of rows of the first matrix and of the result.
     pub(super) rows: usize,
-    /// The first matrix.
+    /// First matrix.
     pub(super) a: &'f [u32],
     pub(super) starts: R,
-    /// Where the pieces of a row lie, seen from its beginning.
+    /// Offsets of the pieces from the start of a row, in words.
     pub(super) pieces: &'f [usize],
-    /// Words of a piece.
+    /// Number of words of a piece.
     pub(super) inner: usize,
-    /// Columns of the second matrix and of the result; a multiple of a panel.
+    /// Number of columns of the second matrix and of the result; a multiple of a panel.
     pub(super) outer: usize,
-    /// The second matrix: `[panel][piece][word][column]`.
+    /// Second matrix, of shape `[panel][piece][word][column]`.
     pub(super) b: &'f [u32],
 }
 
-/// With what sums begin, and what becomes of them.
+/// Initial values and final processing of the sums.
 pub(super) trait Finish<S: Simd, Sum> {
-    /// # Safety
-    /// The vectors from the column on are those of a result for which there is memory.
-    unsafe fn begin(&self, s: S, column: usize) -> [Sum; PANEL_VECTORS];
-
-    /// Called once for every row and panel.
+    /// Returns the initial values of the sums of a panel.
     ///
     /// # Safety
-    /// The row and the vectors from the column on are those of a result for which there is memory.
+    ///
+    /// The result must have memory for the vectors from `column` on.
+    unsafe fn begin(&self, s: S, column: usize) -> [Sum; PANEL_VECTORS];
+
+    /// Processes the sums of a row and a panel. It is called once for every row and panel.
+    ///
+    /// # Safety
+    ///
+    /// The result must have memory for the row and for the vectors from `column` on.
     unsafe fn finish(&self, s: S, row: usize, column: usize, sums: [Sum; PANEL_VECTORS]);
 }
 
 /// Computes a product.
 ///
 /// # Safety
-/// `finish` has memory for all rows, up to a multiple of [`ROW_ALIGN`], and for `outer` columns.
+///
+/// `finish` must have memory for all rows, up to a multiple of [`ROW_ALIGN`], and for `outer` columns.
 #[inline(always)]
 pub(super) unsafe fn product<S, T, R, F>(s: S, it: Factors<'_, R>, finish: &F)
 where
@@ -221,9 +233,9 @@ where
     let farthest = (0..rows).map(|row| it.starts.start(row)).max().unwrap_or(0);
     assert!(it.a.len() >= farthest + last);
     let of_panel = it.pieces.len() * it.inner * panel;
-    // While a block is computed, a part of the next panel is fetched: where rows are few, panels do not stay in a cache for
-    // long, and what fetches ahead by itself begins with the first miss. Each word fetches a little, because many fetches in
-    // a row have to wait for each other.
+    // During each block, a part of the next panel is prefetched. With few rows, panels do not stay in a cache for long,
+    // and hardware prefetching begins only with the first miss. Each word prefetches a little, because many prefetches
+    // in a row have to wait for each other.
     let step = panel.div_ceil(rows.div_ceil(T::ROWS).max(1));
     let of_block = it.pieces.len() * it.inner * step;
     for (index, column) in (0..it.outer).step_by(panel).enumerate() {
@@ -233,8 +245,8 @@ where
             let left = rows - row;
             let ahead = Ahead { next, step };
             next = next.wrapping_add(of_block);
-            // SAFETY: the rows add up to `rows` and the columns to `outer`; the slices have been seen to hold that
-            // much.
+            // SAFETY: the rows add up to `rows` and the columns to `outer`. The slices have been checked to have these
+            // sizes.
             row += unsafe {
                 match T::ROWS {
                     12 if left >= 16 || left == 12 => {
@@ -251,19 +263,20 @@ where
     }
 }
 
-/// How matrices of bytes are multiplied.
+/// Implementation of products of bytes.
 pub(super) trait ByteProduct<S: Simd> {
     /// Computes a product.
     ///
     /// # Safety
-    /// As for [`product`].
+    ///
+    /// The conditions of [`product`] must hold.
     unsafe fn product<R, F>(&mut self, s: S, it: Factors<'_, R>, finish: &F)
     where
         R: Rows,
         F: Finish<S, S::I>;
 }
 
-/// By vectors.
+/// Products of bytes by vector instructions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ByVectors;
 
@@ -274,24 +287,25 @@ impl<S: Simd> ByteProduct<S> for ByVectors {
         R: Rows,
         F: Finish<S, S::I>,
     {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { product::<S, Bytes, R, F>(s, it, finish) };
     }
 }
 
-/// What is fetched while a block is computed.
+/// Prefetching during the computation of a block.
 #[derive(Clone, Copy, Debug)]
 struct Ahead {
-    /// For the first word.
+    /// Address for the first word.
     next: *const u32,
-    /// Words farther for each word.
+    /// Distance between the addresses for consecutive words, in words.
     step: usize,
 }
 
-/// `ROWS` rows times one panel, summed up in registers. Returns how many rows that were.
+/// Multiplies `ROWS` rows by one panel, with the sums in registers. Returns `ROWS`.
 ///
 /// # Safety
-/// The rows from `first` on and the panel at `column` exist, in the factors and where `finish` writes.
+///
+/// The rows from `first` on and the panel at `column` must exist, in the factors and in the target of `finish`.
 #[inline(always)]
 unsafe fn block<S, T, R, F, const ROWS: usize>(
     s: S,
@@ -307,20 +321,21 @@ where
     R: Rows,
     F: Finish<S, T::Sum>,
 {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     let mut sums = [unsafe { finish.begin(s, column) }; ROWS];
     let panel = PANEL_VECTORS * S::LANES;
     let starts: [usize; ROWS] = std::array::from_fn(|row| it.starts.start(first + row));
-    // SAFETY: the caller's: the words of all pieces of all rows are in `a`, and the panel has a word for each of
-    // them in every column.
+    // SAFETY: the caller guarantees that `a` contains the words of all pieces of all rows, and that the panel has a
+    // word for each of them in every column.
     unsafe {
         let mut b = it.b.as_ptr().add(column * it.pieces.len() * it.inner);
         let mut next = ahead.next;
         for &piece in it.pieces {
             let a = it.a.as_ptr().add(piece);
             let rows: [*const u32; ROWS] = std::array::from_fn(|row| a.add(starts[row]));
-            // No more words in a turn than are multiplied at a time: the compiler would load factors ahead for which
-            // there is no register. Rows go by index: where assertions are on, zipped iterators stay calls.
+            // An iteration covers only as many words as are multiplied at a time. With more, the compiler would load
+            // factors ahead for which there is no register. Rows are indexed, because with debug assertions zipped
+            // iterators are not inlined.
             if T::BY_TWO {
                 for word in (0..it.inner).step_by(2) {
                     s.prefetch(next);
@@ -357,16 +372,20 @@ where
     ROWS
 }
 
-/// Where finished numbers go.
+/// Target of finished numbers.
 pub(super) trait Destination<S: Simd> {
-    /// # Safety
-    /// As for [`Finish::finish`].
-    unsafe fn put(&self, s: S, row: usize, column: usize, values: [S::V; PANEL_VECTORS]);
-
-    /// The numbers times a factor.
+    /// Writes the numbers of a row and a panel.
     ///
     /// # Safety
-    /// As for [`Finish::finish`].
+    ///
+    /// The conditions of [`Finish::finish`] must hold.
+    unsafe fn put(&self, s: S, row: usize, column: usize, values: [S::V; PANEL_VECTORS]);
+
+    /// Writes the numbers of a row and a panel times `factor`.
+    ///
+    /// # Safety
+    ///
+    /// The conditions of [`Finish::finish`] must hold.
     #[inline(always)]
     unsafe fn put_scaled(
         &self,
@@ -376,12 +395,12 @@ pub(super) trait Destination<S: Simd> {
         values: [S::V; PANEL_VECTORS],
         factor: S::V,
     ) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.put(s, row, column, [s.mul(values[0], factor), s.mul(values[1], factor)]) };
     }
 }
 
-/// A matrix of numbers row by row, with so many from one to the next.
+/// Matrix of numbers in memory, row by row, with `stride` numbers from one row to the next.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Target {
     pub(super) to: *mut f32,
@@ -389,23 +408,26 @@ pub(super) struct Target {
 }
 
 impl Target {
+    /// Returns the address of a row and column.
+    ///
     /// # Safety
-    /// There is such a row and column.
+    ///
+    /// The row and the column must exist.
     #[inline(always)]
     unsafe fn at(self, row: usize, column: usize) -> *mut f32 {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.to.add(row * self.stride + column) }
     }
 }
 
-/// The numbers take the place of what was there.
+/// Numbers overwrite the target.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Overwrite(pub(super) Target);
 
 impl<S: Simd> Destination<S> for Overwrite {
     #[inline(always)]
     unsafe fn put(&self, s: S, row: usize, column: usize, values: [S::V; PANEL_VECTORS]) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let to = self.0.at(row, column);
             s.store_unchecked(values[0], to);
@@ -414,14 +436,14 @@ impl<S: Simd> Destination<S> for Overwrite {
     }
 }
 
-/// The numbers are added to what was there.
+/// Numbers are added to the target.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Accumulate(pub(super) Target);
 
 impl<S: Simd> Destination<S> for Accumulate {
     #[inline(always)]
     unsafe fn put(&self, s: S, row: usize, column: usize, values: [S::V; PANEL_VECTORS]) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let to = self.0.at(row, column);
             s.store_unchecked(s.add(s.load_unchecked(to), values[0]), to);
@@ -439,7 +461,7 @@ impl<S: Simd> Destination<S> for Accumulate {
         values: [S::V; PANEL_VECTORS],
         factor: S::V,
     ) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let to = self.0.at(row, column);
             s.store_unchecked(s.mul_add(values[0], factor, s.load_unchecked(to)), to);
@@ -449,8 +471,8 @@ impl<S: Simd> Destination<S> for Accumulate {
     }
 }
 
-/// The first vector of every panel, behind SiLU, gates the second: SwiGLU. The result has half the columns.
-/// `ROUGH`: as exactly as 8 bits are.
+/// SwiGLU: the first vector of every panel, after SiLU, is multiplied by the second. The result has half the columns.
+/// With `ROUGH`, SiLU is only as exact as 8 bits require.
 ///
 /// CITE: Shazeer, "GLU variants improve transformer" (2020).
 #[derive(Clone, Copy, Debug)]
@@ -460,12 +482,12 @@ impl<S: Simd, const ROUGH: bool> Destination<S> for Gate<ROUGH> {
     #[inline(always)]
     unsafe fn put(&self, s: S, row: usize, column: usize, values: [S::V; PANEL_VECTORS]) {
         let gate = if ROUGH { s.rough_silu(values[0]) } else { s.silu(values[0]) };
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { s.store_unchecked(s.mul(gate, values[1]), self.0.at(row, column / 2)) }
     }
 }
 
-/// Sums of `f32`, each row times a factor if there are any.
+/// Finish for sums of `f32`: each row is multiplied by a factor, if there are any.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scaled<'s, D> {
     pub(super) rows: Option<&'s [f32]>,
@@ -480,7 +502,7 @@ impl<S: Simd, D: Destination<S>> Finish<S, S::V> for Scaled<'_, D> {
 
     #[inline(always)]
     unsafe fn finish(&self, s: S, row: usize, column: usize, sums: [S::V; PANEL_VECTORS]) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             match self.rows {
                 Some(rows) => self.to.put_scaled(s, row, column, sums, s.splat(rows[row])),
@@ -490,34 +512,37 @@ impl<S: Simd, D: Destination<S>> Finish<S, S::V> for Scaled<'_, D> {
     }
 }
 
-/// Sums of integers that begin with an integer of their column, times a factor of the column and one of the row.
+/// Finish for sums of integers: they begin with the offset of their column and are multiplied by the factors of their
+/// column and row.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dequantised<'s, D> {
-    /// With what the sums of the columns begin.
+    /// Initial values of the columns' sums.
     pub(super) offsets: &'s [i32],
     pub(super) columns: &'s [f32],
     pub(super) rows: &'s [f32],
     pub(super) to: D,
 }
 
-/// The integers with which the sums of a panel begin.
+/// Returns the initial values of the sums of a panel.
 ///
 /// # Safety
-/// There are offsets for all columns of the panel.
+///
+/// There must be offsets for all columns of the panel.
 #[inline(always)]
 pub(super) unsafe fn begin_at<S: Simd>(s: S, offsets: &[i32], column: usize) -> [S::I; PANEL_VECTORS] {
     debug_assert!(column + PANEL_VECTORS * S::LANES <= offsets.len());
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let from = offsets.as_ptr().add(column);
         [s.load_int(from), s.load_int(from.add(S::LANES))]
     }
 }
 
-/// Sums of integers times the factors of their columns.
+/// Converts sums of integers to numbers and multiplies them by the factors of their columns.
 ///
 /// # Safety
-/// There are factors for all columns of the panel.
+///
+/// There must be factors for all columns of the panel.
 #[inline(always)]
 pub(super) unsafe fn times_columns<S: Simd>(
     s: S,
@@ -526,7 +551,7 @@ pub(super) unsafe fn times_columns<S: Simd>(
     sums: [S::I; PANEL_VECTORS],
 ) -> [S::V; PANEL_VECTORS] {
     debug_assert!(column + PANEL_VECTORS * S::LANES <= columns.len());
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let from = columns.as_ptr().add(column);
         [
@@ -539,13 +564,13 @@ pub(super) unsafe fn times_columns<S: Simd>(
 impl<S: Simd, D: Destination<S>> Finish<S, S::I> for Dequantised<'_, D> {
     #[inline(always)]
     unsafe fn begin(&self, s: S, column: usize) -> [S::I; PANEL_VECTORS] {
-        // SAFETY: the caller's; there are offsets for all columns.
+        // SAFETY: guaranteed by the caller; there are offsets for all columns.
         unsafe { begin_at(s, self.offsets, column) }
     }
 
     #[inline(always)]
     unsafe fn finish(&self, s: S, row: usize, column: usize, sums: [S::I; PANEL_VECTORS]) {
-        // SAFETY: the caller's; there are factors for all columns.
+        // SAFETY: guaranteed by the caller; there are factors for all columns.
         unsafe {
             let values = times_columns(s, self.columns, column, sums);
             self.to.put_scaled(s, row, column, values, s.splat(self.rows[row]));

@@ -1,8 +1,8 @@
-//! What products take: rows of numbers, normalised or rounded to 8 bits.
+//! Inputs of products: rows of numbers, normalised or rounded to integers.
 //!
-//! A row that is rounded to 8 bits has a scale of its own, so that its largest number becomes the largest that there
-//! is: `x ≈ scale · (byte − zero)`. Bytes are never negative; the byte that stands for zero lies in the middle, or at
-//! the lower end if no number is below zero.
+//! A row that is rounded to 8 bits has its own scale, with which its largest number becomes the largest byte: `x ≈
+//! scale · (byte − zero)`. Bytes are unsigned. The byte that represents zero is in the middle of the range, or at its
+//! lower end if no number is negative.
 
 use super::pointwise::{Extent, NormAct, with_activation};
 use super::simd::{ByteSums, Simd};
@@ -11,30 +11,30 @@ use crate::layer::Activation;
 /// Normalisation by the root mean square of a point.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rms<'n> {
-    /// A factor for each channel.
+    /// Factor per channel.
     pub(super) scale: &'n [f32],
     pub(super) epsilon: f32,
-    /// Channels, without those that fill up.
+    /// Number of channels without padding.
     pub(super) channels: usize,
 }
 
-/// Which bytes stand for numbers.
+/// Mapping of numbers to bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Range {
-    /// The byte that stands for zero.
+    /// Byte that represents zero.
     pub(super) zero: i32,
-    /// By how much the byte of the largest number is larger.
+    /// Difference between the byte of the largest number and `zero`.
     pub(super) levels: i32,
 }
 
 impl Range {
-    /// For numbers of both signs.
+    /// Returns the range for numbers of both signs.
     pub(super) const fn signed(sums: ByteSums) -> Range {
         let levels = sums.largest / 2;
         Range { zero: levels + 1, levels }
     }
 
-    /// For numbers behind this activation.
+    /// Returns the range for numbers after this activation.
     pub(super) const fn behind(activation: Activation, sums: ByteSums) -> Range {
         match activation {
             Activation::Relu => Range { zero: 0, levels: sums.largest },
@@ -43,7 +43,7 @@ impl Range {
     }
 }
 
-/// For each row, `1 / √(mean of x² + ε)`.
+/// Computes `1 / √(mean of x² + ε)` for each row.
 #[inline(always)]
 pub(super) fn rms_scales<S: Simd>(
     s: S,
@@ -57,7 +57,7 @@ pub(super) fn rms_scales<S: Simd>(
     }
 }
 
-/// The sum of the squares of a row.
+/// Returns the sum of the squares of a row.
 #[inline(always)]
 pub(super) fn square_sum<S: Simd>(s: S, row: &[f32]) -> f32 {
     let mut sums = [s.splat(0.0); 2];
@@ -79,14 +79,15 @@ fn inverse_rms(rms: Rms<'_>, square_sum: f32) -> f32 {
     1.0 / (square_sum / rms.channels as f32 + rms.epsilon).sqrt()
 }
 
-/// The largest magnitude of integers of 16 bits. Larger ones would leave less for the weights that they are multiplied with.
+/// Largest magnitude of 16-bit integers. A larger one would leave fewer bits for the weights that they are multiplied
+/// by.
 pub(super) const HALF_LEVELS: i32 = 4095;
 
-/// Rows that are looked at before they are rounded.
+/// Number of rows whose maxima are computed before they are rounded.
 const GROUP: usize = 4;
 
-/// Rounds rows, normalised if they are to be, to bytes: `x`, or `x / √(mean of x² over the channels + ε)` times a factor for each
-/// channel. `to` is as wide as the extent, and `scales` has a number for each row.
+/// Rounds rows to bytes: `x`, or with `rms` the normalised `x / √(mean of x² over the channels + ε)` times the factor
+/// of the channel. `to` has `extent.channels` bytes per row, and `scales` receives a number per row.
 #[inline(always)]
 pub(super) fn quantise<S: Simd>(
     s: S,
@@ -98,7 +99,7 @@ pub(super) fn quantise<S: Simd>(
 ) {
     let channels = extent.channels;
     let zero = s.splat(0.0);
-    // Rows are looked at some at a time before they are rounded, so that none waits for what is found in another.
+    // The maxima of several rows are computed before the rows are rounded, so that no row waits for its own maximum.
     let groups =
         from.chunks(GROUP * stride).zip(to.chunks_mut(GROUP * channels)).zip(scales.chunks_mut(GROUP));
     let groups = groups
@@ -144,8 +145,8 @@ pub(super) fn quantise<S: Simd>(
     }
 }
 
-/// Rounds rows, normalised and activated if they are to be, to integers up to [`HALF_LEVELS`]. `to` is as wide as the extent, `scales` has a number
-/// for each row, and `row` has memory for one.
+/// Rounds rows, with `norm` after normalisation and activation, to integers up to [`HALF_LEVELS`]. `to` has
+/// `extent.channels` integers per row, `scales` receives a number per row, and `row` is a buffer for one row.
 #[inline(always)]
 pub(super) fn quantise_to_halves<S: Simd>(
     s: S,
@@ -171,7 +172,7 @@ pub(super) fn quantise_to_halves<S: Simd>(
         };
         let inverse = s.splat(inverse_scale(range, most));
         for (from, to) in from.chunks_exact(S::LANES).zip(to.chunks_exact_mut(S::LANES)) {
-            // SAFETY: there is a whole vector.
+            // SAFETY: the slice is a whole vector.
             unsafe { s.store_halves(s.to_int(s.mul(s.load(from), inverse)), to.as_mut_ptr()) };
         }
         *scale = most / range.levels as f32;
@@ -194,10 +195,10 @@ fn activate<S: Simd>(s: S, norm: NormAct<'_>, from: &[f32], to: &mut [f32]) -> f
     })
 }
 
-/// Numbers of a row. (A trait and no closure: the compiler need not inline a closure, and out of line it is compiled without
-/// the instructions for vectors.)
+/// Numbers of a row. This is a trait and not a closure, because the compiler need not inline a closure, and outside of
+/// its caller a closure is compiled without vector instructions.
 trait Numbers<S: Simd>: Copy {
-    /// Those from a channel on.
+    /// Returns a vector of the numbers from `channel` on.
     fn at(self, s: S, channel: usize) -> S::V;
 }
 
@@ -208,7 +209,7 @@ impl<S: Simd> Numbers<S> for &[f32] {
     }
 }
 
-/// Two numbers for each channel, multiplied.
+/// Products of two numbers per channel.
 impl<S: Simd> Numbers<S> for (&[f32], &[f32]) {
     #[inline(always)]
     fn at(self, s: S, channel: usize) -> S::V {
@@ -216,7 +217,7 @@ impl<S: Simd> Numbers<S> for (&[f32], &[f32]) {
     }
 }
 
-/// Rounds a row whose largest magnitude is `most`; returns its scale.
+/// Rounds a row whose largest magnitude is `most`. Returns its scale.
 #[inline(always)]
 fn round_row<S: Simd>(s: S, range: Range, most: f32, to: &mut [u8], x: impl Numbers<S>) -> f32 {
     let (inverse, zero) = (s.splat(inverse_scale(range, most)), s.splat(range.zero as f32));
@@ -229,37 +230,38 @@ fn round_row<S: Simd>(s: S, range: Range, most: f32, to: &mut [u8], x: impl Numb
             *bytes = s.to_int(s.mul_add(x.at(s, channel), inverse, zero));
             channel += S::LANES;
         }
-        // SAFETY: bytes of four vectors are one of words.
+        // SAFETY: the bytes of four vectors are one vector of words.
         unsafe { s.store_int(s.pack_bytes(bytes), to.as_mut_ptr().cast()) };
     }
     for to in fours.into_remainder().chunks_exact_mut(S::LANES) {
         let bytes = s.to_int(s.mul_add(x.at(s, channel), inverse, zero));
-        // SAFETY: there is a whole vector.
+        // SAFETY: the slice is a whole vector.
         unsafe { s.store_bytes(bytes, to.as_mut_ptr()) };
         channel += S::LANES;
     }
     most / range.levels as f32
 }
 
-/// What a row whose largest magnitude is `most` is multiplied by. Nothing is left of numbers so small that this would
-/// be infinite.
+/// Returns the factor that converts a row with the largest magnitude `most` to integers. It is zero for numbers so
+/// small that it would be infinite otherwise.
 fn inverse_scale(range: Range, most: f32) -> f32 {
     if most > 1e-30 { range.levels as f32 / most } else { 0.0 }
 }
 
-/// What numbers of this scale are multiplied by to become integers; of very small ones nothing is left, too.
+/// Returns the factor that converts numbers of this scale to integers. It is zero for very small scales.
 pub(super) fn inverse(scale: f32) -> f32 {
     if scale > 1e-32 { 1.0 / scale } else { 0.0 }
 }
 
-/// The nearest integer of a number that fits into 16 bits, and the even one of two. Unlike `round` this is no call of a function.
+/// Returns the nearest integer of a number that fits into 16 bits, and the even one of two. Unlike `round` this is not
+/// a function call.
 pub(super) fn nearest(x: f32) -> i16 {
-    // Adding this number leaves the integer in the last bits.
+    // Adding this number leaves the integer in the lowest bits.
     const LARGE: f32 = 12_582_912.0;
     (x + LARGE).to_bits() as i16
 }
 
-/// The largest magnitude among numbers, of which there are as many as vectors hold.
+/// Returns the largest magnitude of numbers, whose count is a multiple of the vector length.
 #[inline(always)]
 pub(super) fn largest<S: Simd>(s: S, numbers: &[f32]) -> f32 {
     debug_assert!(numbers.len().is_multiple_of(S::LANES));
@@ -276,39 +278,39 @@ pub(super) fn largest<S: Simd>(s: S, numbers: &[f32]) -> f32 {
     s.reduce_max(s.max(s.max(most[0], most[1]), s.max(most[2], most[3])))
 }
 
-/// The points of a board with so many points of zeros around it that no window that is laid on a point sees beyond
-/// them. The columns behind a row are at the same time those before the next.
+/// Layout of the points of a board with a margin of zeros, so that no window on a point of the board reaches outside
+/// it. The columns after a row are also those before the next row.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Grid {
-    /// Columns and rows of the board.
+    /// Numbers of columns and rows of the board.
     pub(super) board: (usize, usize),
-    /// Columns and rows that the window reaches to each side.
+    /// Numbers of columns and rows that the window reaches to each side.
     pub(super) reach: (usize, usize),
 }
 
 impl Grid {
-    /// Points from one row to the next.
+    /// Returns the number of points from one row to the next.
     pub(super) fn columns(self) -> usize {
         self.board.0 + self.reach.0
     }
 
-    /// Points of the grid.
+    /// Returns the number of points of the grid.
     pub(super) fn len(self) -> usize {
         self.columns() * (self.board.1 + 2 * self.reach.1) + self.reach.0
     }
 
-    /// The place in the grid of the upper left corner of the window on a point.
+    /// Returns the index in the grid of the upper left corner of the window on a point.
     pub(super) fn corner(self, point: usize) -> usize {
         point / self.board.0 * self.columns() + point % self.board.0
     }
 
-    /// The place in the grid of a point.
+    /// Returns the index in the grid of a point.
     fn place(self, point: usize) -> usize {
         self.corner(point) + self.reach.1 * self.columns() + self.reach.0
     }
 }
 
-/// Rounds all points of a board with one scale, and writes them to a grid.
+/// Rounds all points of a board with one scale and writes them to a grid.
 #[inline(always)]
 pub(super) fn quantise_board<S: Simd>(
     s: S,

@@ -1,40 +1,40 @@
-//! Convolutions whose input is mostly zeros, with any window: the first one of a network.
+//! Convolutions with any window whose input is mostly zeros, which is the first convolution of a network.
 //!
-//! On a usual point, 3 or 4 of the 22 features are not zero, and the window of 5 × 5 points is large. Adding up only
-//! the weights of what is set takes a sixth of the time of a product of matrices, and is exact.
+//! At a typical point, 3 or 4 of the 22 features are not zero, and the window of 5 × 5 points is large. Adding only the
+//! weights of these features takes a sixth of the time of a product of matrices, and is exact.
 
 use super::simd::Simd;
 use std::ops::Range;
 
-/// A convolution.
+/// Convolution of a sparse input.
 #[derive(Debug)]
 pub(super) struct Sparse<'c> {
-    /// Columns and rows of the board.
+    /// Numbers of columns and rows of the board.
     pub(super) board: (usize, usize),
-    /// Columns and rows of the window.
+    /// Numbers of columns and rows of the window.
     pub(super) window: (usize, usize),
     pub(super) inputs: usize,
-    /// A multiple of a vector.
+    /// Number of outputs; a multiple of the vector length.
     pub(super) outputs: usize,
-    /// `[y][x][input][output]`
+    /// Weights, of shape `[height][width][inputs][outputs]`.
     pub(super) weights: &'c [f32],
-    /// What every point begins with, for each output.
+    /// Initial value of every point, of shape `[outputs]`.
     pub(super) bias: &'c [f32],
-    /// The points' inputs.
+    /// Inputs of the points that are not zero.
     pub(super) set: &'c SetInputs,
 }
 
-/// The inputs of every point that are not zero.
+/// Non-zero inputs of every point.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SetInputs {
-    /// Inputs and their values, point by point.
+    /// Indices and values of the inputs, point by point.
     inputs: Vec<(u32, f32)>,
-    /// Where a point's inputs begin; one more than there are points.
+    /// Start of each point's entries in `inputs`, and the end of the last point's.
     starts: Vec<usize>,
 }
 
 impl SetInputs {
-    /// Looks through points of `inputs` numbers each, which lie `stride` apart.
+    /// Finds the non-zero inputs of points. Each point has `inputs` numbers, and points are `stride` numbers apart.
     pub(super) fn find(&mut self, points: &[f32], inputs: usize, stride: usize) {
         self.inputs.clear();
         self.starts.clear();
@@ -51,13 +51,13 @@ impl SetInputs {
     }
 }
 
-/// Writes the result to `to`: `[point][output]`.
+/// Computes the convolution and writes it to `to`, of shape `[points][outputs]`.
 #[inline(always)]
 pub(super) fn sparse<S: Simd>(s: S, it: &Sparse<'_>, to: &mut [f32]) {
     let weights = it.window.0 * it.window.1 * it.inputs * it.outputs;
     assert!(it.weights.len() >= weights && it.bias.len() >= it.outputs);
     assert!(to.len() >= it.board.0 * it.board.1 * it.outputs && it.outputs.is_multiple_of(S::LANES));
-    // As many sums as registers can hold.
+    // As many sums as fit into the registers.
     let mut first = 0;
     while first < it.outputs {
         let vectors = (it.outputs - first) / S::LANES;
@@ -72,14 +72,14 @@ pub(super) fn sparse<S: Simd>(s: S, it: &Sparse<'_>, to: &mut [f32]) {
     }
 }
 
-/// The rows or columns of a window, laid with its middle on `to`, that lie on a board of so many.
+/// Returns the rows (or columns) of a window centred on row `to` that lie on a board with `board` rows.
 #[inline(always)]
 fn on_board(window: usize, to: usize, board: usize) -> Range<usize> {
     let middle = window / 2;
     middle.saturating_sub(to)..window.min(board + middle - to)
 }
 
-/// Computes `VECTORS` vectors of outputs from `first` on, and moves `first` on.
+/// Computes `VECTORS` vectors of outputs from `first` on, and advances `first` past them.
 #[inline(always)]
 fn outputs<S: Simd, const VECTORS: usize>(s: S, it: &Sparse<'_>, first: &mut usize, to: &mut [f32]) {
     let (width, height) = it.board;

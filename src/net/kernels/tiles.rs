@@ -1,51 +1,55 @@
-//! Convolutions by products of tiles of 16-bit numbers, as Intel's matrix extensions compute them.
+//! Convolutions by products of tiles of 16-bit numbers, as in Intel's matrix extensions.
 //!
-//! A tile is 16 rows of 64 bytes. One instruction multiplies 16 × 32 numbers of 16 bits with 32 × 16 and adds the
-//! products, in 32 bits, to 16 × 16 sums. The numbers are bf16: an `f32` without its last 16 bits.
+//! A tile has 16 rows of 64 bytes. One instruction multiplies 16 × 32 by 32 × 16 numbers of 16 bits and adds the
+//! products to 16 × 16 sums of 32 bits. The numbers are bf16: the upper 16 bits of an `f32`.
 //!
-//! No transformation here, which 16 bits would not bear: a convolution is the sum of one product of matrices for
-//! each place of the window. Points lie on a grid that has columns and rows of zeros where the window sees outside,
-//! so that the points of a tile, moved by a place of the window, are a tile again:
+//! Winograd's transformation is not used, because 16 bits are not precise enough for it. A convolution is the sum of
+//! one product of matrices per element of the window. The points lie on a grid with columns and rows of zeros where the
+//! window reaches outside the board. The points of a tile, shifted by an element of the window, are then a tile again:
 //!
 //! ```text
 //! a board of 3 × 2        . . . . .    margin, for windows that reach above the first row
-//! and a window of         1 2 3 .      a column of zeros behind each row serves
+//! and a window of         1 2 3 .      a column of zeros after each row serves
 //! 3 × 3                   4 5 6 .      the row before and the row after
-//!                         . . . .      a row of zeros behind each board
+//!                         . . . .      a row of zeros after each board
 //! ```
 
 use super::batch::{Batch, Joined};
 use super::bf16::{from_bf16, to_bf16};
 use super::buffer::Buffer;
 
-/// Channels, of the input and of the output, are a multiple of this.
+/// Divisor of the numbers of input and output channels.
 pub(super) const CHANNELS: usize = 32;
 
-/// Rows and columns of a block of the result: 2 × 2 tiles.
+/// Number of rows and of columns of a block of the result, which consists of 2 × 2 tiles.
 pub(super) const BLOCK: usize = 32;
 
-/// Products of the weights of one step with one block of points: `c` becomes the sum over all steps.
+/// Product of one block of points and the weights of all steps. The result is the sum over the steps.
 #[derive(Debug)]
 pub(super) struct Product<'p> {
-    /// The grid, from where the window's first place lies for the block's first point.
+    /// Part of the grid from the first window element of the block's first point on.
     pub(super) grid: &'p [u16],
-    /// Where the first point lies in `grid`, for each step.
+    /// Index of the block's first point in `grid`, for each step.
     pub(super) offsets: &'p [usize],
-    /// Numbers from one point to the next.
+    /// Stride between points.
     pub(super) channels: usize,
-    /// For each step, two tiles of weights: `[step][2][16][16][2]`, where a tile holds 32 inputs in pairs.
+    /// Two tiles of weights per step, of shape `[steps][2][16][16][2]`. A tile holds 32 inputs in pairs.
     pub(super) weights: &'p [u16],
-    /// The block of the result.
+    /// Block of the result.
     pub(super) c: &'p mut Block,
 }
 
-/// A block of a result, row by row.
+/// Block of the result, row by row.
 #[derive(Debug)]
 #[repr(align(64))]
 pub(super) struct Block(pub(super) [[f32; BLOCK]; BLOCK]);
 
 impl Product<'_> {
-    /// Panics if a step would read outside of what is there.
+    /// Checks that no step reads out of bounds.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the grid or the weights are too short for a step, or if there is no step.
     pub(super) fn check(&self) {
         let last =
             self.offsets.iter().max().map_or(0, |offset| offset + (BLOCK - 1) * self.channels + CHANNELS);
@@ -55,24 +59,25 @@ impl Product<'_> {
     }
 }
 
-/// Numbers of 16 bits in a tile.
+/// Number of 16-bit numbers in a tile.
 const TILE: usize = 16 * 32;
 
-/// The instructions: how to begin, to multiply and to end.
+/// Functions of a matrix unit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TileUnit {
-    /// Before the first product of a thread, and after others may have used the unit.
+    /// Configures the unit. Must be called before the first product of a thread, and after other code may have used the
+    /// unit.
     pub(super) begin: fn(),
     pub(super) multiply: fn(Product<'_>),
     pub(super) end: fn(),
     pub(super) to_grid: fn(&Grid, &[f32], &mut [u16]),
 }
 
-/// What lies where, for boards of one size and windows of one size.
+/// Layout of boards of one size with margins for windows of one size.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Grid {
     batch: Batch,
-    /// Columns and rows that the window reaches to each side.
+    /// Numbers of columns and rows that the window reaches to each side.
     reach: (usize, usize),
     channels: usize,
 }
@@ -82,17 +87,17 @@ impl Grid {
         self.batch.width + self.reach.0
     }
 
-    /// Points from the beginning of a board to that of the next.
+    /// Returns the number of points from the start of a board to the start of the next.
     fn board(&self) -> usize {
         self.columns() * (self.batch.height + self.reach.1)
     }
 
-    /// Points before the first one of the first board.
+    /// Returns the number of points before the first point of the first board.
     fn margin(&self) -> usize {
         self.columns() * self.reach.1 + self.reach.0
     }
 
-    /// Rows of the result, those of no point and those that fill up the last block included.
+    /// Returns the number of rows of the result, including those without a point and the padding of the last block.
     fn rows(&self) -> usize {
         (self.batch.count * self.board()).next_multiple_of(BLOCK)
     }
@@ -101,7 +106,7 @@ impl Grid {
         (self.rows() + 2 * self.margin()) * self.channels
     }
 
-    /// The number of a row's point in a plane, if it has one.
+    /// Returns the index in a plane of a row's point, if the row has one.
     fn point(&self, row: usize) -> Option<usize> {
         let (board, place) = (row / self.board(), row % self.board());
         let (x, y) = (place % self.columns(), place / self.columns());
@@ -110,7 +115,7 @@ impl Grid {
     }
 }
 
-/// From a plane to the grid.
+/// Converts a plane to a grid.
 #[inline(always)]
 pub(super) fn to_grid(grid: &Grid, plane: &[f32], to: &mut [u16]) {
     let channels = grid.channels;
@@ -134,18 +139,18 @@ pub(super) fn to_grid(grid: &Grid, plane: &[f32], to: &mut [u16]) {
     }
 }
 
-/// A convolution whose weights lie in tiles.
+/// Convolution whose weights are arranged in tiles.
 #[derive(Debug)]
 pub(super) struct TileConvolution {
     inputs: usize,
     outputs: usize,
-    /// Columns and rows of the window.
+    /// Numbers of columns and rows of the window.
     window: (usize, usize),
-    /// For each 32 outputs, for each place of the window, for each 32 inputs: two tiles.
+    /// Two tiles for each 32 outputs, each element of the window and each 32 inputs.
     weights: Vec<u16>,
 }
 
-/// Memory of a [`TileConvolution`].
+/// Buffers of a [`TileConvolution`].
 #[derive(Clone, Debug, Default)]
 pub(super) struct TileWorkspace {
     grid: Buffer,
@@ -161,7 +166,7 @@ impl TileConvolution {
             for place in 0..width * height {
                 for input in (0..inputs).step_by(CHANNELS) {
                     for output in output {
-                        // Row by row, a pair of inputs for each output.
+                        // Row by row, with a pair of inputs per output.
                         for index in 0..TILE {
                             let (pair, column, which) = (index / 32, index / 2 % 16, index % 2);
                             let row = place * inputs + input + 2 * pair + which;
@@ -174,7 +179,7 @@ impl TileConvolution {
         TileConvolution { inputs, outputs, window: (width, height), weights: tiles }
     }
 
-    /// From the plane `from` to the plane `to`.
+    /// Convolves the plane `from` and writes the result to the plane `to`.
     pub(super) fn run(
         &self,
         unit: &TileUnit,
@@ -186,12 +191,12 @@ impl TileConvolution {
         let (width, height) = self.window;
         let grid = Grid { batch, reach: (width / 2, height / 2), channels: self.inputs };
         let TileWorkspace { grid: memory, offsets } = workspace;
-        // Two numbers of 16 bits in the place of one of 32.
+        // Two 16-bit numbers per `f32` of the buffer.
         let numbers: &mut [u16] = bytemuck::cast_slice_mut(memory.at_least(grid.len().div_ceil(2)));
         (unit.to_grid)(&grid, &from[..batch.points() * self.inputs], numbers);
         offsets.clear();
         for place in 0..width * height {
-            // The first place is the margin before the point, so that no offset is negative.
+            // The first element is the margin before the point, so that no offset is negative.
             let point = place / width * grid.columns() + place % width;
             offsets.extend((0..self.inputs).step_by(CHANNELS).map(|input| point * self.inputs + input));
         }
@@ -214,7 +219,7 @@ impl TileConvolution {
     }
 }
 
-/// The unit in plain Rust: exactly what the instructions compute, for tests.
+/// Emulation of the unit in plain Rust, for tests. The results are identical to those of the instructions.
 pub(super) const EMULATED: TileUnit = TileUnit { begin: || (), multiply: emulated, end: || (), to_grid };
 
 fn emulated(it: Product<'_>) {
@@ -231,10 +236,11 @@ fn emulated(it: Product<'_>) {
     }
 }
 
-/// What `tdpbf16ps` does for a row of its first tile: first inputs and second inputs of pairs are summed up apart,
-/// and both sums are added to what there is. Whatever is smaller than the least normal number is zero, before and
-/// behind every step. The product of two bf16 is exact, so that multiplying and adding in two steps rounds once, as
-/// the fused instruction does.
+/// Emulates `tdpbf16ps` for a row of its first tile.
+///
+/// The instruction sums the first and the second elements of pairs separately and then adds both sums to the previous
+/// value. Denormal numbers count as zero, before and after every step. The product of two bf16 is exact, so separate
+/// multiplication and addition round once, as the fused instruction does.
 ///
 /// CITE: Intel, "Architecture instruction set extensions programming reference", TDPBF16PS.
 fn tile_row_product(points: &[u16], tile: &[u16], sums: &mut [f32]) {
@@ -253,7 +259,7 @@ fn tile_row_product(points: &[u16], tile: &[u16], sums: &mut [f32]) {
     }
 }
 
-/// Zero in the place of what is smaller than the least normal number.
+/// Replaces a denormal number by zero.
 fn normal(x: f32) -> f32 {
     if x.is_subnormal() { 0.0f32.copysign(x) } else { x }
 }
@@ -277,7 +283,7 @@ mod tests {
             sums[15]
         };
         assert_eq!(product([(1.0, 2.0), (3.0, 4.0), (5.0, 6.0), (7.0, 8.0)], 0.5), 100.5);
-        // In one row of additions, the small number would be lost in the large ones.
+        // In a single sum, the small number would be lost in the large ones.
         let large = 2.0f32.powi(30);
         assert_eq!(product([(large, 1.0), (1.0, 1.0), (-large, 1.0), (0.0, 0.0)], 0.0), 1.0);
         let tiny = f32::MIN_POSITIVE;
@@ -295,7 +301,7 @@ mod tests {
             if amx::is_available() { Ok(()) } else { Err("this processor has no tiles of bf16".to_owned()) };
         let Some(()) = require(Need::Amx, found) else { return };
         let mut rng = kosumi_go::rng::Rng::new(9);
-        // Of many sizes, so that sums are rounded, and some tiny.
+        // Numbers of many magnitudes, so that sums are rounded, including some tiny ones.
         let mut number = || {
             let exponent = if rng.below(16) == 0 { rng.below(3) } else { 100 + rng.below(40) };
             (rng.below(2) << 15 | exponent << 7 | rng.below(128)) as u16

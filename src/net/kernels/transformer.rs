@@ -1,4 +1,4 @@
-//! Transformer blocks with their weights in the order in which kernels read them.
+//! Transformer blocks with prepared weights.
 
 use super::attention::{Attention, AttentionMemory, Heads, Rotation, fits_integers};
 use super::balance;
@@ -15,32 +15,32 @@ use crate::layer::{MatMul, RmsNorm, RotaryEmbedding};
 use crate::model::{AttentionBlock, FeedForwardBlock};
 use kosumi_go::board::MAX_SIDE;
 
-/// Rows that go through both products of a feed-forward block before the next ones do: what lies between stays in
-/// the second cache.
+/// Number of rows that go through both products of a feed-forward block before the next ones do. The intermediate
+/// results then stay in the second-level cache.
 const ROWS: usize = 96;
 
-/// A block of attention.
+/// Prepared attention block.
 #[derive(Debug)]
 pub(super) struct PreparedAttention {
     place: Place,
     norm: PreparedRms,
-    /// To the queries, keys and values of all heads.
+    /// Matrix to the queries, keys and values of all heads.
     first: Linear,
     heads: Heads,
     last: Linear,
 }
 
-/// A feed-forward block.
+/// Prepared feed-forward block.
 #[derive(Debug)]
 pub(super) struct PreparedFeedForward {
     place: Place,
     norm: PreparedRms,
-    /// To the hidden units: a vector of what is activated, then one of gates, and so on.
+    /// Matrix to the hidden units: a vector of units that are activated, then a vector of gates, and so on alternately.
     first: Linear,
     last: Linear,
 }
 
-/// A norm by the root mean square of a point. Its factors are in the matrix behind it if that is in `f32`.
+/// Norm by the root mean square of a point. If the following matrix is in `f32`, that matrix includes the factors.
 #[derive(Debug)]
 pub(super) struct PreparedRms {
     scale: Vec<f32>,
@@ -48,18 +48,18 @@ pub(super) struct PreparedRms {
     channels: usize,
 }
 
-/// Memory of transformer blocks.
+/// Buffers of transformer blocks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TransformerMemory {
     bytes: Buffer<u8>,
     halves: Buffer<i16>,
     scales: Buffer,
     row: Buffer,
-    /// If it is to be known what products take.
+    /// Statistics of the inputs of products, while they are recorded.
     pub(super) observed: Option<Observed>,
     /// Queries, keys and values.
     products: Buffer,
-    /// What all heads see, or hidden units.
+    /// Attended values of all heads, or hidden units.
     middle: Buffer,
     attention: AttentionMemory,
 }
@@ -91,24 +91,25 @@ impl PreparedRms {
     }
 }
 
-/// How a matrix is kept.
+/// Number format of a matrix.
 #[derive(Clone, Copy, Debug)]
 enum Kept<'m> {
-    /// In 32 bits, each row times a factor.
+    /// 32 bits, with each row multiplied by a factor.
     Floats(Option<&'m [f32]>),
     Halves,
-    /// In 8 bits, rounded for what it meets.
+    /// 8 bits, rounded according to the statistics of the rows that it multiplies.
     Bytes(Option<&'m Moments>),
 }
 
 impl<'m> Kept<'m> {
-    /// In 8 bits if that is the precision, or in 32.
+    /// Returns 8 bits if that is the precision, and 32 bits otherwise.
     fn rounded(precision: Precision, moments: Option<&'m Moments>, factors: Option<&'m [f32]>) -> Kept<'m> {
         if precision == Precision::Int8 { Kept::Bytes(moments) } else { Kept::Floats(factors) }
     }
 }
 
-/// Makes a [`Linear`] of some columns: `at` gives for each of them a matrix and a column of it, or nothing.
+/// Prepares a [`Linear`] of `outputs` columns. `at` returns the matrix and the column for each of them, or `None` for
+/// padding.
 fn linear<'m>(
     primitives: &Primitives,
     kept: Kept<'_>,
@@ -142,7 +143,7 @@ fn linear<'m>(
     }
 }
 
-/// A matrix without the norm before it.
+/// Prepares a matrix that no norm precedes.
 fn plain(primitives: &Primitives, kept: Kept<'_>, matrix: &MatMul) -> Linear {
     let outputs = matrix.outputs.next_multiple_of(primitives.align);
     let column = |column| (column < matrix.outputs).then_some((matrix, column));
@@ -162,7 +163,7 @@ impl PreparedAttention {
         let block = balanced.as_ref().unwrap_or(block);
         let &AttentionBlock { heads, key_heads, key_width, value_width, .. } = block;
         let half = key_width / 2;
-        // Pairs that are turned together lie apart.
+        // The two members of a rotated pair are stored half a head apart.
         let source = |column: usize| match &block.rotary {
             Some(_) => {
                 let (head, channel) = (column / key_width, column % key_width);
@@ -189,7 +190,8 @@ impl PreparedAttention {
             norm: PreparedRms::new(&block.norm, primitives.align),
             first,
             heads: Heads { heads, key_heads, key_width, value_width, rotation },
-            // A fourteenth of a network's multiply-adds, from which with 8 bits a quarter to a third of the squared error of win rates was.
+            // This product has a fourteenth of a network's multiply-adds. In 8 bits it caused a quarter to a third of
+            // the squared error of win rates.
             last: plain(
                 primitives,
                 if is_rounded { Kept::Halves } else { Kept::Floats(None) },
@@ -198,7 +200,7 @@ impl PreparedAttention {
         }
     }
 
-    /// Adds what the block gives to the plane `sum`.
+    /// Adds the result of the block to the plane `sum`.
     pub(super) fn run(
         &self,
         primitives: &Primitives,
@@ -241,7 +243,7 @@ impl PreparedAttention {
     }
 }
 
-/// The tables of an embedding for the largest board.
+/// Returns the tables of an embedding for the largest board.
 fn rotation(rotary: &RotaryEmbedding, key_heads: usize, pairs: usize) -> Rotation {
     let table = |direction: usize| {
         let mut table = Vec::with_capacity(MAX_SIDE * key_heads * 2 * pairs);
@@ -286,7 +288,7 @@ impl PreparedFeedForward {
         PreparedFeedForward { place, norm: PreparedRms::new(&block.norm, align), first, last }
     }
 
-    /// Adds what the block gives to the plane `sum`.
+    /// Adds the result of the block to the plane `sum`.
     pub(super) fn run(
         &self,
         primitives: &Primitives,
@@ -312,7 +314,7 @@ impl PreparedFeedForward {
     }
 }
 
-/// `ending` of the product of rows behind a norm with a matrix.
+/// Multiplies rows, after a norm, by a matrix and writes the result as `ending` states.
 fn normed(
     primitives: &Primitives,
     rows: usize,
@@ -338,7 +340,7 @@ fn normed(
     (primitives.multiply)(Multiplication { rows, taken, linear, ending, to, stride });
 }
 
-/// `ending` of the product of rows with a matrix.
+/// Multiplies rows by a matrix and writes the result as `ending` states.
 fn multiply(
     primitives: &Primitives,
     rows: usize,

@@ -1,4 +1,4 @@
-//! A network that is tried before it is relied on: in a few positions, without rounding.
+//! Trial evaluation of a network without rounding, in a few positions.
 
 use super::forward::Scratch;
 use super::kernel::{Arithmetic, Precision};
@@ -15,12 +15,13 @@ use kosumi_go::game::{Game, Line};
 use kosumi_go::rules::Rules;
 
 impl Prepared {
-    /// Prepares `network` for these instructions and this precision. For 8 bits it is evaluated first, without rounding, in a few
-    /// positions, to find out how it is best rounded.
+    /// Prepares `network` for this arithmetic. For 8 bits, the network is first evaluated without rounding in a few
+    /// positions, to determine how to round it best.
     ///
     /// # Panics
-    /// If this processor cannot run the kernel ([`Kernel::is_available`](super::Kernel::is_available)), or if the
-    /// kernel has no such precision ([`Kernel::precisions`](super::Kernel::precisions)).
+    ///
+    /// Panics if this processor does not support the kernel ([`Kernel::is_available`](super::Kernel::is_available)) or
+    /// if the kernel does not support the precision ([`Kernel::precisions`](super::Kernel::precisions)).
     pub fn new(network: &Network, arithmetic: Arithmetic) -> Prepared {
         let Arithmetic { kernel, precision } = arithmetic;
         if precision != Precision::Int8 {
@@ -31,7 +32,7 @@ impl Prepared {
     }
 }
 
-/// What a network says in the positions, without rounding.
+/// Outputs of a network in the trial positions without rounding, and statistics of its products.
 #[derive(Debug)]
 pub(super) struct Trial {
     pub(super) prepared: Prepared,
@@ -41,7 +42,7 @@ pub(super) struct Trial {
 }
 
 impl Trial {
-    /// `prepared` does not round.
+    /// Evaluates the trial positions with `prepared`, which must not round.
     pub(super) fn of(prepared: Prepared) -> Trial {
         let mut scratch = Scratch::default();
         scratch.observe();
@@ -50,12 +51,12 @@ impl Trial {
         Trial { prepared, inputs, outputs, observed: scratch.observed() }
     }
 
-    /// As [`Prepared::new`], without evaluating it again.
+    /// Prepares the network like [`Prepared::new`], but without a new trial.
     pub(super) fn prepare(&self, network: &Network, arithmetic: Arithmetic) -> Prepared {
         Prepared::with_moments(network, arithmetic, &self.observed)
     }
 
-    /// Does it say nearly the same about the positions?
+    /// Returns whether the predictions of `prepared` in the trial positions are nearly the same.
     pub(super) fn agrees(&self, network: &Network, prepared: &Prepared) -> bool {
         self.inputs.iter().zip(&self.outputs).all(|(input, wanted)| {
             let context = Context {
@@ -67,7 +68,7 @@ impl Trial {
             let meaning = |output: Output| Prediction::new(network, &output, context);
             let wanted = wanted.clone().and_then(meaning);
             let found = prepared.evaluate_one(input, &mut Scratch::default()).and_then(meaning);
-            // What is not finite must be refused, which rounding may prevent.
+            // Outputs that are not finite must be rejected, and rounding might hide them.
             let (Ok(wanted), Ok(found)) = (wanted, found) else { return false };
             let numbers =
                 |it: &Prediction| [&it.policy[..], &it.ownership[..], &[it.pass, it.win, it.loss]].concat();
@@ -78,14 +79,14 @@ impl Trial {
     }
 }
 
-/// More than rounding has made of probabilities and owners, as the root of their mean square: 0.03 at most, with small transformers in
-/// 8 bits.
+/// Tolerance of the root mean square error of probabilities and ownership. It exceeds all errors that rounding has
+/// caused, which were at most 0.03 (with small transformers in 8 bits).
 const TOLERANCE: f32 = 0.1;
 
-/// The positions: of the opening and of the middle of a game. What products take in positions that nobody would play is not what they
-/// take in games.
+/// Returns the trial positions, one of the opening and one of the middle game. They are realistic, because the inputs
+/// of products in unrealistic positions differ from those in games.
 fn trial_inputs() -> [Input; 2] {
-    // Columns and rows.
+    // Moves as pairs of letters: column and row, from 'a' on.
     const OPENING: &str = "dd fe fg ef eg dg df de cf ce";
     const MIDDLE: &str = "cg gc fc gb be cd bd cc ge gd ff ee he gf hf bc ib gg gh hd";
     let size = BoardSize::square(9).expect("a size that there is");
@@ -146,13 +147,14 @@ mod tests {
         };
         for (place, block) in inner.chain(outer) {
             assert!(is_known(place, Which::First), "{place:?}");
-            // What attention ends with is in 16 bits.
+            // The last product of attention is in 16 bits and is not recorded.
             assert_eq!(is_known(place, Which::Last), matches!(block, Block::FeedForward(_)), "{place:?}");
         }
         assert!(!is_known(Place::TRUNK.inside(3), Which::First));
     }
 
-    /// A channel that is much larger behind norms than the others, with small weights, spoils what is rounded without a look.
+    /// A channel that is much larger than the others after a norm, and has small weights, must not degrade the result,
+    /// as it does when the network is rounded without statistics.
     #[test]
     fn a_large_channel_spoils_nothing() {
         let mut network = transformer();

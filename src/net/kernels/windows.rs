@@ -1,10 +1,13 @@
-//! Windows of 3 × 3 as products at the places of Winograd's transformation, in the numbers that a [`PlaceUnit`] multiplies.
+//! 3 × 3 convolutions as products at the evaluation points of Winograd's transformation, in the number format of a
+//! [`PlaceUnit`].
 //!
-//! **Integers of 16 bits.** At a place, a board's numbers are rounded to 15 bits and a sign, with the scale that the largest number
-//! of the board and the transformation could need; weights have a scale for each place and output, with which no sum can leave 32 bits.
-//! That is about as exact as bf16, and two such products are one instruction since MMX.
+//! **16-bit integers.** At an evaluation point, the numbers of a board are rounded to 15 bits and a sign. Their scale
+//! allows for the largest number of the board and the largest gain of the transformation. The weights have a scale per
+//! evaluation point and output, which ensures that no sum exceeds 32 bits. This is about as exact as bf16, and two such
+//! products have been a single instruction since MMX.
 //!
-//! CITE: Meng and Brothers, "Efficient Winograd convolution via integer arithmetic" (2019), for scales at the places.
+//! CITE: Meng and Brothers, "Efficient Winograd convolution via integer arithmetic" (2019), for scales per evaluation
+//! point.
 
 use super::batch::Batch;
 use super::bf16::to_bf16;
@@ -15,34 +18,35 @@ use super::rows::{inverse, nearest};
 use super::winograd::{Boards, MOST, PlaceNumbers, TileSize};
 use std::sync::OnceLock;
 
-/// Tiles that are transformed together: as many as the second cache holds with their channels.
+/// Number of tiles that are transformed together. Their channels fit into the second-level cache.
 const TILES: usize = 50;
 
-/// The largest sum of the magnitudes of a column's integers: times [`MOST`], it fits into 32 bits.
+/// Largest sum of the magnitudes of a column's integers. Its product with [`MOST`] fits into 32 bits.
 const MOST_OF_COLUMN: f32 = 65_535.0;
 
-/// The weights of windows of 3 × 3.
+/// Weights of a 3 × 3 convolution.
 #[derive(Debug)]
 pub(super) struct Windows {
     inputs: usize,
     outputs: usize,
-    /// `[y][x][input][output]`
+    /// Weights, of shape `[3][3][inputs][outputs]`.
     weights: Vec<f32>,
     unit: PlaceUnit,
-    /// Computed when a board first asks for that size of tiles.
+    /// Transformed weights per size of tiles, computed when a board first needs that size.
     at_places: [OnceLock<AtPlaces>; TileSize::BOTH.len()],
 }
 
-/// Weights at all places.
+/// Weights at all evaluation points.
 #[derive(Debug)]
 struct AtPlaces {
-    /// A packed matrix for each.
+    /// A packed matrix for each evaluation point.
     words: Buffer<u32>,
-    /// For integers, what they are multiplied by, `[place][output]`: the scale of the weights, times the bound of the place.
+    /// Factors of the integers, of shape `[evaluation points][outputs]`: the scale of the weights, times the bound of
+    /// the evaluation point. Empty unless the weights are integers.
     scales: Vec<f32>,
 }
 
-/// Memory that windows need while they are computed.
+/// Buffers of the computation.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WindowsWorkspace {
     places: Buffer<u32>,
@@ -51,7 +55,7 @@ pub(super) struct WindowsWorkspace {
 }
 
 impl Windows {
-    /// Of weights `[y][x][input][output]`, in 16 bits if they may be `rounded` and that is faster.
+    /// Prepares weights of shape `[3][3][inputs][outputs]`, in 16 bits if `is_rounded` and if that is faster.
     pub(super) fn new(
         weights: Vec<f32>,
         (inputs, outputs): (usize, usize),
@@ -88,8 +92,10 @@ impl Windows {
         AtPlaces { words, scales }
     }
 
-    /// From the plane `from`, which is as wide as the inputs, to the plane `to`, which is as wide as the outputs, in place of what is
-    /// there or added to it. What stands in `from` behind all boards is overwritten.
+    /// Convolves the plane `from` and writes the result to the plane `to`, or adds it if `is_added`.
+    ///
+    /// `from` has as many channels as there are inputs, and `to` as many as there are outputs. The point of `from`
+    /// after those of all boards is overwritten with zeros.
     pub(super) fn run(
         &self,
         primitives: &Primitives,
@@ -104,7 +110,7 @@ impl Windows {
         let AtPlaces { words, scales } =
             self.at_places[index].get_or_init(|| self.at_places(size, primitives.panel));
         let at_a_time = (TILES / size.tiles(width, height)).max(1);
-        // Words in a row at a place.
+        // Number of words in a row at an evaluation point.
         let inner = self.inputs / self.unit.numbers.of_word();
         let each = inner * self.outputs;
         from[batch.points() * self.inputs..][..self.inputs].fill(0.0);
@@ -138,7 +144,8 @@ impl Windows {
     }
 }
 
-/// The scales with which the integers of a matrix `[input][output]` fit into 16 bits, and the sums of products with them into 32.
+/// Returns the scale of each column of a matrix of shape `[inputs][outputs]`. With these scales the integers fit into
+/// 16 bits and the sums of their products into 32.
 fn column_scales(rows: &[f32], outputs: usize) -> Vec<f32> {
     let mut largest = vec![0.0f32; outputs];
     let mut sums = vec![0.0f64; outputs];
@@ -148,14 +155,14 @@ fn column_scales(rows: &[f32], outputs: usize) -> Vec<f32> {
             *sum += f64::from(x.abs());
         }
     }
-    // Each number of a column may become larger by a half when it is rounded.
+    // Rounding may increase each number of a column by one half.
     let most_of_column = MOST_OF_COLUMN - (rows.len() / outputs) as f32;
     let scales = largest.into_iter().zip(sums);
     scales.map(|(largest, sum)| (largest / MOST).max(sum as f32 / most_of_column)).collect()
 }
 
-/// Two rows of a matrix at a time as products of pairs read them: a number of the first and one of the second by turns, in one
-/// word, of which the first is the first in memory. `number` makes 16 bits of a column's number.
+/// Interleaves pairs of rows of a matrix, as products of pairs read them. A word contains a number of the first row,
+/// which is first in memory, and a number of the second row. `number` converts a number of a column to 16 bits.
 fn pairs(rows: &[f32], outputs: usize, number: impl Fn(usize, f32) -> u16) -> Vec<u32> {
     let mut words = vec![0; rows.len() / 2];
     for (two, words) in rows.chunks_exact(2 * outputs).zip(words.chunks_exact_mut(outputs)) {
@@ -172,7 +179,8 @@ fn pairs(rows: &[f32], outputs: usize, number: impl Fn(usize, f32) -> u16) -> Ve
 mod tests {
     use super::*;
 
-    /// With whatever weights: a column's integers times the largest that there are cannot leave 32 bits.
+    /// For arbitrary weights, the integers of a column times the largest possible integers must not exceed 32 bits in
+    /// sum.
     #[test]
     fn no_sum_of_integers_leaves_32_bits() {
         let mut rng = kosumi_go::rng::Rng::new(5);
@@ -190,7 +198,7 @@ mod tests {
                     });
                     assert!(largest <= MOST);
                     assert!(sum * (MOST as i64 + 1) <= i64::from(i32::MAX), "{inputs} inputs: {sum}");
-                    // And the bits are used: by the sum, or by the largest number.
+                    // The bits are well used: by the sum or by the largest number.
                     assert!(largest > 0.5 * MOST || sum > 60_000 - inputs as i64, "{inputs} inputs: {sum}");
                 }
             }

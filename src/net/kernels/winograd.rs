@@ -1,17 +1,17 @@
-//! Convolutions with a window of 3 × 3, by a transformation in which they are products of numbers.
+//! Convolutions with a 3 × 3 window by Winograd's transformation, which turns them into elementwise products.
 //!
-//! A tile of the result, 4 × 4 or 3 × 3 points, depends on a tile of the input that is 2 points larger each way.
-//! Both are seen as polynomials of two variables that are evaluated at 6 × 6 or 5 × 5 places; there, a convolution
-//! is a multiplication. A tile of 4 × 4 costs 36 multiplications instead of 144 for each pair of channels, one of
-//! 3 × 3 costs 25 instead of 81.
+//! A tile of 4 × 4 or 3 × 3 points of the result depends on a tile of the input that is 2 points larger in each
+//! direction. Both are regarded as polynomials of two variables, which are evaluated at 6 × 6 or 5 × 5 evaluation
+//! points (*places* in the identifiers). There, a convolution is a multiplication. For each pair of channels, a tile of
+//! 4 × 4 costs 36 multiplications instead of 144, and a tile of 3 × 3 costs 25 instead of 81.
 //!
-//! CITE: Winograd, "Arithmetic complexity of computations" (1980); Lavin and Gray, "Fast algorithms for
-//! convolutional neural networks" (2016), section 4.
+//! CITE: Winograd, "Arithmetic complexity of computations" (1980); Lavin and Gray, "Fast algorithms for convolutional
+//! neural networks" (2016), section 4.
 
 use super::rows::{inverse, largest};
 use super::simd::{Simd, SimdBf16};
 
-/// A size of tiles.
+/// Size of tiles.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum TileSize {
     /// 3 × 3 points of the result.
@@ -23,7 +23,7 @@ pub(super) enum TileSize {
 impl TileSize {
     pub(super) const BOTH: [TileSize; 2] = [TileSize::Three, TileSize::Four];
 
-    /// Rows and columns of a tile of the result.
+    /// Returns the number of rows, and of columns, of a tile of the result.
     pub(super) const fn output(self) -> usize {
         match self {
             TileSize::Three => 3,
@@ -31,23 +31,23 @@ impl TileSize {
         }
     }
 
-    /// Rows and columns of a tile of the input, and of the places.
+    /// Returns the number of rows, and of columns, of a tile of the input and of the evaluation points.
     pub(super) const fn input(self) -> usize {
         self.output() + 2
     }
 
-    /// Places at which polynomials are evaluated.
+    /// Returns the number of evaluation points.
     pub(super) const fn places(self) -> usize {
         self.input() * self.input()
     }
 
-    /// Tiles that cover a board.
+    /// Returns the number of tiles that cover a board.
     pub(super) const fn tiles(self, width: usize, height: usize) -> usize {
         width.div_ceil(self.output()) * height.div_ceil(self.output())
     }
 
-    /// For each row and column of the places, the largest magnitude that the transformation in one dimension can give of points
-    /// of magnitude 1.
+    /// Returns the gain of the one-dimensional transformation for each row or column of evaluation points: the largest
+    /// magnitude of the result for input of magnitude 1.
     const fn bounds(self) -> [f32; 6] {
         const NEAR_ROW: f32 = ((1.0 + FAR * FAR) * (1.0 + NEAR)) as f32;
         const FAR_ROW: f32 = ((1.0 + NEAR * NEAR) * (1.0 + FAR)) as f32;
@@ -58,21 +58,22 @@ impl TileSize {
         }
     }
 
-    /// The largest magnitude that a number at a place can have if those of all points are at most 1.
+    /// Returns the largest magnitude of a number at an evaluation point if all points of the input are at most 1.
     pub(super) const fn bound(self, place: usize) -> f32 {
         self.bounds()[place / self.input()] * self.bounds()[place % self.input()]
     }
 
-    /// The size with fewer multiplications for a board.
+    /// Returns the size with fewer multiplications for a board.
     pub(super) fn best(width: usize, height: usize) -> TileSize {
         let cost = |size: &TileSize| size.places() * (size.tiles(width, height) + LOADING);
         if cost(&TileSize::Three) < cost(&TileSize::Four) { TileSize::Three } else { TileSize::Four }
     }
 
-    /// Windows at a place: `windows` is `[y][x][number]`, the result has as many numbers.
+    /// Transforms windows to an evaluation point. `windows` has the shape `[3][3][number]`, and `result` the shape
+    /// `[number]`.
     pub(super) fn transform_windows(self, place: usize, windows: &[f32], result: &mut [f32]) {
-        // Row `i` evaluates a polynomial of degree 2 at a place, divided by what Lagrange's interpolation at that place
-        // divides by. The places are 0, 1, −1, 2 and infinity for small tiles.
+        // Row `i` evaluates a polynomial of degree 2 at evaluation point `i`, divided by the divisor of Lagrange's
+        // interpolation at that point. For small tiles, the evaluation points are 0, 1, −1, 2 and infinity.
         const THREE: [[f64; 3]; 5] = [
             [1.0 / 2.0, 0.0, 0.0],
             [-1.0 / 2.0, -1.0 / 2.0, -1.0 / 2.0],
@@ -95,7 +96,7 @@ impl TileSize {
         let (row_y, row_x) = (rows[place / rows.len()], rows[place % rows.len()]);
         let each = result.len();
         assert_eq!(windows.len(), 9 * each);
-        // Many windows at a time, for vectors; in 64 bits, for exactness.
+        // Many windows at a time, for vector instructions, and in 64 bits, for accuracy.
         const AT_A_TIME: usize = 64;
         for (index, result) in result.chunks_mut(AT_A_TIME).enumerate() {
             let mut sums = [0.0f64; AT_A_TIME];
@@ -114,59 +115,62 @@ impl TileSize {
     }
 }
 
-/// What it costs to fetch the weights of a place for a board, in rows of their product: where boards are small, they come from far.
+/// Cost of fetching the weights of an evaluation point for a board, in rows of their product. With small boards, the
+/// weights do not stay in a near cache.
 const LOADING: usize = 10;
 
-/// The places for tiles of 4 × 4 are 0, ± this, ± [`FAR`] and infinity. Rounding errors are half as large as with the
-/// usual 1 and 2.
+/// The evaluation points for tiles of 4 × 4 are 0, ±[`NEAR`], ±[`FAR`] and infinity. Rounding errors are half as large
+/// as with the usual 1 and 2.
 ///
-/// CITE: Alam et al., "Winograd convolution for deep neural networks: Efficient point selection" (2022), for looking
-/// for better places; these were found by trying fractions with small denominators.
+/// CITE: Alam et al., "Winograd convolution for deep neural networks: Efficient point selection" (2022), for the idea
+/// of better points. These were found by a search over fractions with small denominators.
 const NEAR: f64 = 0.75;
 const FAR: f64 = 1.5;
 
-/// A row of the transformation of windows: the polynomial at `place`, where `other` and its opposite are two more places.
+/// Returns a row of the transformation of windows: the polynomial at `place`, where `other` and its negative are two
+/// more evaluation points.
 const fn row(place: f64, other: f64) -> [f64; 3] {
     let square = place * place;
     let divisor = 2.0 * square * (square - other * other);
     [1.0 / divisor, place / divisor, square / divisor]
 }
 
-/// A transformation of several boards of the same size between planes and tiles.
+/// Layout of a transformation of several boards of the same size between planes and tiles.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Boards {
     pub(super) size: TileSize,
     pub(super) width: usize,
     pub(super) height: usize,
     pub(super) count: usize,
-    /// Channels; a multiple of a vector.
+    /// Number of channels; a multiple of the vector length.
     pub(super) channels: usize,
-    /// The point of the plane, counted from the first of these boards, that stands for everything outside: zeros.
+    /// Index of a point of zeros in the plane, counted from the first of these boards. It represents all points outside
+    /// the board.
     pub(super) outside: usize,
 }
 
 impl Boards {
-    /// Tiles of one board.
+    /// Returns the number of tiles of one board.
     fn tiles_each(&self) -> usize {
         self.size.tiles(self.width, self.height)
     }
 
-    /// Tiles of all boards.
+    /// Returns the number of tiles of all boards.
     pub(super) fn tiles(&self) -> usize {
         self.count * self.tiles_each()
     }
 
-    /// Numbers in a plane with these boards only.
+    /// Returns the length of a plane with only these boards.
     fn plane_len(&self) -> usize {
         self.count * self.width * self.height * self.channels
     }
 
-    /// Numbers at all places of all tiles.
+    /// Returns the count of numbers at all evaluation points of all tiles.
     pub(super) fn places_len(&self) -> usize {
         self.size.places() * self.tiles() * self.channels
     }
 
-    /// The upper left corner of a tile: the first point of its board, column and row.
+    /// Returns the upper left corner of a tile: the index of its board's first point, the column and the row.
     fn corner(&self, tile: usize) -> (usize, usize, usize) {
         let across = self.width.div_ceil(self.size.output());
         let (board, tile) = (tile / self.tiles_each(), tile % self.tiles_each());
@@ -175,12 +179,13 @@ impl Boards {
     }
 }
 
-/// The two one-dimensional transformations of a size. Arrays are as long as the larger size needs.
+/// One-dimensional transformations for a size of tiles. Arrays have the length that the larger size needs.
 trait Transform {
     const SIZE: TileSize;
-    /// Points to places; the transposed of what evaluates the result (see [`output`](Self::output)).
+    /// Transforms points to evaluation points. It is the transpose of the evaluation of the result (see
+    /// [`output`](Self::output)).
     fn input<S: Simd>(s: S, d: [S::V; 6]) -> [S::V; 6];
-    /// Places to points.
+    /// Transforms evaluation points back to points.
     fn output<S: Simd>(s: S, m: [S::V; 6]) -> [S::V; 4];
 }
 
@@ -262,19 +267,19 @@ impl Transform for Four {
     }
 }
 
-/// What the numbers at places are.
+/// Number format at evaluation points.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum PlaceNumbers {
     /// `f32`.
     Floats,
     /// bf16.
     Bf16s,
-    /// Integers of 16 bits.
+    /// 16-bit integers.
     Halves,
 }
 
 impl PlaceNumbers {
-    /// How many of them there are in a word of 32 bits.
+    /// Returns the count of numbers in a 32-bit word.
     pub(super) const fn of_word(self) -> usize {
         match self {
             PlaceNumbers::Floats => 1,
@@ -283,20 +288,23 @@ impl PlaceNumbers {
     }
 }
 
-/// The largest integer that a number at a place becomes.
+/// Largest integer at an evaluation point.
 pub(super) const MOST: f32 = i16::MAX as f32;
 
-/// How numbers at places are kept.
+/// Storage format of numbers at evaluation points.
 trait Kept<S: Simd> {
     type Number;
-    /// Are they multiplied by something that makes integers of them?
+    /// Whether numbers are scaled to become integers.
     const IS_SCALED: bool = false;
+    /// Stores a vector of numbers.
+    ///
     /// # Safety
-    /// A vector of them at `to` can be written.
+    ///
+    /// A vector of numbers of this format must be writable at `to`.
     unsafe fn store(s: S, x: S::V, to: *mut Self::Number);
 }
 
-/// As `f32`.
+/// Storage as `f32`.
 struct Whole;
 
 impl<S: Simd> Kept<S> for Whole {
@@ -304,12 +312,12 @@ impl<S: Simd> Kept<S> for Whole {
 
     #[inline(always)]
     unsafe fn store(s: S, x: S::V, to: *mut f32) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { s.store_unchecked(x, to) }
     }
 }
 
-/// As bf16.
+/// Storage as bf16.
 struct Bf16;
 
 impl<S: SimdBf16> Kept<S> for Bf16 {
@@ -317,12 +325,12 @@ impl<S: SimdBf16> Kept<S> for Bf16 {
 
     #[inline(always)]
     unsafe fn store(s: S, x: S::V, to: *mut u16) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { s.store_bf16(x, to) }
     }
 }
 
-/// As integers of 16 bits.
+/// Storage as 16-bit integers.
 struct Half;
 
 impl<S: Simd> Kept<S> for Half {
@@ -331,12 +339,13 @@ impl<S: Simd> Kept<S> for Half {
 
     #[inline(always)]
     unsafe fn store(s: S, x: S::V, to: *mut i16) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { s.store_halves(s.to_int(x), to) }
     }
 }
 
-/// From a plane `[board][y][x][channel]` to the places `[place][tile][channel]`, of `f32`. Tiles get no scale.
+/// Transforms a plane of shape `[board][y][x][channel]` to evaluation points of shape `[evaluation
+/// point][tile][channel]`, in `f32`. `_scales` is not written.
 #[inline(always)]
 pub(super) fn to_places<S: Simd>(
     s: S,
@@ -348,7 +357,7 @@ pub(super) fn to_places<S: Simd>(
     transform::<S, Whole>(s, boards, plane, bytemuck::cast_slice_mut(places), &[]);
 }
 
-/// The same, rounded to bf16.
+/// Transforms a plane like [`to_places`] and rounds the result to bf16.
 #[inline(always)]
 pub(super) fn to_places_of_bf16s<S: SimdBf16>(
     s: S,
@@ -360,8 +369,9 @@ pub(super) fn to_places_of_bf16s<S: SimdBf16>(
     transform::<S, Bf16>(s, boards, plane, bytemuck::cast_slice_mut(places), &[]);
 }
 
-/// The same, rounded to integers of 16 bits: a number is the integer times the scale of its tile, which all tiles of a board share,
-/// times the [bound](TileSize::bound) of its place.
+/// Transforms a plane like [`to_places`] and rounds the result to 16-bit integers. A number is the integer times the
+/// scale of its tile times the [bound](TileSize::bound) of its evaluation point. All tiles of a board have the same
+/// scale.
 #[inline(always)]
 pub(super) fn to_places_of_halves<S: Simd>(
     s: S,
@@ -409,7 +419,7 @@ fn transform_by<S: Simd, T: Transform, K: Kept<S>>(
     let side = T::SIZE.input();
     for tile in 0..tiles {
         let (first, left, top) = boards.corner(tile);
-        // Where the points of the tile lie. The window reaches one point to each side of it.
+        // Indices of the points of the tile. The window reaches one point beyond the tile to each side.
         let mut from = [[outside; 6]; 6];
         for (y, from) in from.iter_mut().enumerate().take(side) {
             for (x, from) in from.iter_mut().enumerate().take(side) {
@@ -430,8 +440,8 @@ fn transform_by<S: Simd, T: Transform, K: Kept<S>>(
             for y in 0..side {
                 let mut row = [s.splat(0.0); 6];
                 for x in 0..side {
-                    // SAFETY: `from` is the beginning of a point of the plane, and there is a whole vector from
-                    // `channel` on.
+                    // SAFETY: `from` is the start of a point of the plane, and a whole vector is left from `channel`
+                    // on.
                     row[x] = unsafe { s.load_unchecked(plane.as_ptr().add(from[y][x] + channel)) };
                 }
                 rows[y] = T::input(s, row);
@@ -446,7 +456,7 @@ fn transform_by<S: Simd, T: Transform, K: Kept<S>>(
                     let place = y * side + x;
                     let value = if K::IS_SCALED { s.mul(value, s.splat(factors[place])) } else { value };
                     let to = (place * tiles + tile) * channels + channel;
-                    // SAFETY: the place is less than `places()`, the tile less than `tiles`.
+                    // SAFETY: the evaluation point is less than `places()`, the tile less than `tiles`.
                     unsafe { K::store(s, value, places.as_mut_ptr().add(to)) };
                 }
             }
@@ -454,7 +464,8 @@ fn transform_by<S: Simd, T: Transform, K: Kept<S>>(
     }
 }
 
-/// From the places `[place][tile][channel]` to a plane `[board][y][x][channel]`, or added to what is there.
+/// Transforms evaluation points of shape `[evaluation point][tile][channel]` back to a plane of shape
+/// `[board][y][x][channel]`. Adds the result to the plane if `is_added` and overwrites it otherwise.
 #[inline(always)]
 pub(super) fn from_places<S: Simd>(s: S, boards: &Boards, places: &[f32], plane: &mut [f32], is_added: bool) {
     match (boards.size, is_added) {
@@ -486,7 +497,7 @@ fn from_places_of<S: Simd, T: Transform, const ADDED: bool>(
                 let mut column = [s.splat(0.0); 6];
                 for y in 0..side {
                     let from = ((y * side + x) * tiles + tile) * channels + channel;
-                    // SAFETY: the place is less than `places()`, the tile less than `tiles`.
+                    // SAFETY: the evaluation point is less than `places()`, the tile less than `tiles`.
                     column[y] = unsafe { s.load_unchecked(places.as_ptr().add(from)) };
                 }
                 columns[x] = T::output(s, column);
@@ -500,7 +511,7 @@ fn from_places_of<S: Simd, T: Transform, const ADDED: bool>(
                 for (x, &value) in row.iter().enumerate().take(result_side) {
                     if left + x < width && top + y < height {
                         let to = (first + (top + y) * width + left + x) * channels + channel;
-                        // SAFETY: the point is on the board, and there is a whole vector from `channel` on.
+                        // SAFETY: the point is on the board, and a whole vector is left from `channel` on.
                         unsafe {
                             let to = plane.as_mut_ptr().add(to);
                             let value = if ADDED { s.add(s.load_unchecked(to), value) } else { value };
@@ -518,7 +529,8 @@ mod tests {
     use super::super::simd::Portable;
     use super::*;
 
-    /// What each row of the transformation makes of points of magnitude 1 at most: the sum of what it makes of single points.
+    /// Returns the gain of each row of the transformation, which is the sum of the magnitudes of its results for single
+    /// points.
     fn most<T: Transform>() -> [f32; 6] {
         let mut most = [0.0; 6];
         for point in 0..T::SIZE.input() {
@@ -539,8 +551,8 @@ mod tests {
         }
     }
 
-    /// Boards on which every number is as large as it can be become integers that fill their bits and do not overflow, and mean what
-    /// the numbers are.
+    /// Boards of numbers with the largest magnitude must become integers that use most of their bits, do not overflow
+    /// and represent the numbers.
     #[test]
     fn integers_at_places_are_the_numbers_rounded() {
         let mut rng = kosumi_go::rng::Rng::new(7);
@@ -549,7 +561,7 @@ mod tests {
             let boards = Boards { size, width: side, height: side, count: 2, channels, outside: 2 * area };
             let mut plane: Vec<f32> =
                 (0..2 * area * channels).map(|_| if rng.below(2) == 0 { -3.0 } else { 3.0 }).collect();
-            // The second board's numbers are a hundred times as large.
+            // The numbers of the second board are a hundred times as large.
             plane[area * channels..].iter_mut().for_each(|x| *x *= 100.0);
             plane.resize((2 * area + 1) * channels, 0.0);
             let (mut floats, mut halves) =

@@ -2,13 +2,13 @@ use super::*;
 use kosumi_go::board::{BoardSize, Symmetry};
 use kosumi_go::rng::Rng;
 
-/// The definition, word for word, on copies of boards: no bounds, no order of moves, no log.
+/// The definition applied literally, on copies of boards, without limits, move ordering or a log.
 struct Slow {
     positions_left: u32,
 }
 
 impl Slow {
-    /// The board after a move that is legal in a ladder.
+    /// Returns the board after a move, or `None` if the move is illegal in a ladder.
     fn after(&mut self, board: &Board, point: Point, color: Color) -> Option<Board> {
         let forbidden = board.ko().is_some_and(|(ko, _)| ko == point);
         if forbidden || board.is_suicide(point, color) {
@@ -95,7 +95,7 @@ impl Slow {
         })
     }
 
-    /// `None` if there is too much to read.
+    /// Returns all ladders of a board, or `None` if there is too much to read.
     fn caught(board: &Board) -> Option<Caught> {
         let mut caught = Caught::default();
         for (point, color) in board.stones() {
@@ -123,7 +123,7 @@ impl Slow {
     }
 }
 
-/// A position of a random game, ko included.
+/// Returns a position of a random game, possibly with a ko.
 fn random_board(size: BoardSize, moves: u32, rng: &mut Rng) -> Board {
     let mut board = Board::new(size);
     let mut color = Color::Black;
@@ -163,7 +163,7 @@ fn reading_is_the_definition() {
     assert!(skipped < 60, "{skipped}");
 }
 
-/// Draws what is caught: stones as `B` and `W`, ladder moves as `b` (catching Black) and `w`.
+/// Draws caught stones as `B` and `W`, and ladder moves as `b` (catching Black) and `w`.
 fn drawing(board: &Board) -> String {
     let caught = *Ladders::default().on(board);
     let size = board.size();
@@ -195,7 +195,7 @@ fn check(position: &str, expected: &str) {
 
 #[test]
 fn drawings() {
-    // A ladder across the board, which two stones break.
+    // A ladder across the board, and two stones that break it.
     check(
         ".......
          .......
@@ -228,13 +228,13 @@ fn drawings() {
          .XO....
          ..X....",
     );
-    // In atari, and the way out leads to three liberties; or to the edge.
+    // Chains in atari: one can escape to three liberties, the others are driven to the edge.
     check(".....\n.X...\nXO...\n.X...\n.....", ".....\n.X...\nXO...\n.X...\n.....");
     check("....\n.XX.\nXO..\n.XX.\n....", "....\n.XX.\nXW..\n.XX.\n....");
     check("..XX\n.XO.\n..XX", "..XX\n.XW.\n..XX");
 }
 
-/// The board after the moves, Black first.
+/// Returns the board after the moves, beginning with `color`.
 fn played(board: &str, moves: &[(usize, usize)], mut color: Color) -> Board {
     let mut board: Board = board.parse().expect("drawing");
     for &(column, row) in moves {
@@ -246,13 +246,13 @@ fn played(board: &str, moves: &[(usize, usize)], mut color: Color) -> Board {
 
 #[test]
 fn a_ko_that_was_just_taken() {
-    // Black takes the ko at C2. The stone that took it is in atari, and White may take it back at once in a
-    // ladder's first move only as a defender.
+    // Black takes the ko at C2. The capturing stone is in atari, and White may retake only as the defender in the first
+    // move of a ladder.
     let before = "....\n.XO.\nXO.O\n.XO.";
     let board = played(before, &[(2, 1)], Color::Black);
     assert!(board.ko().is_some());
     assert_eq!(Some(*Ladders::default().on(&board)), Slow::caught(&board), "\n{board}");
-    // The same stones without the ban are another question.
+    // The cache must distinguish the same stones without the ban.
     let mut lifted = board;
     lifted.pass();
     let mut ladders = Ladders::default();

@@ -6,7 +6,7 @@ use super::super::product::{
 use super::super::simd::{PANEL_VECTORS, Simd};
 use super::{Attention, BLOCK, BlockEnding, BlockProduct, Heads, turn, write_seen};
 
-/// The product of a block of numbers.
+/// Computes the product of a block in `f32`.
 #[inline(always)]
 pub(in super::super) fn block_of_floats<S: Simd>(s: S, it: BlockProduct<'_>) {
     let rows = it.factors.rows.next_multiple_of(ROW_ALIGN);
@@ -15,11 +15,11 @@ pub(in super::super) fn block_of_floats<S: Simd>(s: S, it: BlockProduct<'_>) {
     assert!(scales.is_none_or(|scales| scales.len() >= rows));
     let target = Target { to: it.to.as_mut_ptr(), stride: it.factors.outer };
     let finish = Scaled { rows: scales, to: Overwrite(target) };
-    // SAFETY: there is memory for all rows and columns.
+    // SAFETY: the target has memory for all rows and columns, as checked above.
     unsafe { product::<S, Floats, _, _>(s, it.factors, &finish) };
 }
 
-/// Attention in `f32`.
+/// Computes the attention of a board in `f32`.
 #[inline(always)]
 pub(in super::super) fn attend_floats<S: Simd>(s: S, mut it: Attention<'_>) {
     it.check();
@@ -33,7 +33,7 @@ pub(in super::super) fn attend_floats<S: Simd>(s: S, mut it: Attention<'_>) {
     let keys = memory.keys.at_least(padded * inner);
     let values = memory.values.at_least(padded * values_width);
     let queries = memory.turned.at_least(points.next_multiple_of(ROW_ALIGN) * inner);
-    // What fills up stays zero.
+    // The padding must be zero.
     queries.fill(0.0);
     let turned = memory.turned_keys.at_least(points * key_width);
     let logits = memory.logits.at_least(BLOCK * padded);
@@ -98,11 +98,11 @@ pub(in super::super) fn attend_floats<S: Simd>(s: S, mut it: Attention<'_>) {
     *it.memory = memory;
 }
 
-/// Replaces the first numbers by the exponentials of their differences from the largest, and the others by zeros.
-/// Returns the sum.
+/// Replaces the first `count` numbers by the exponentials of their differences from the largest, and the others by
+/// zeros. Returns the sum of the exponentials.
 #[inline(always)]
 fn exponentials<S: Simd>(s: S, numbers: &mut [f32], count: usize) -> f32 {
-    // Must not be the largest.
+    // The padding must not be the largest number.
     let first = numbers[0];
     let end = count.next_multiple_of(S::LANES);
     numbers[count..end].fill(first);

@@ -1,4 +1,4 @@
-//! Attention with integers.
+//! Attention in integers.
 
 use super::super::product::{
     Apart, Bytes, Factors, Finish, Halves, ROW_ALIGN, Terms, begin_at, product, times_columns,
@@ -9,20 +9,20 @@ use super::rounding::{
 };
 use super::{Attention, BLOCK, BlockEnding, BlockProduct, Heads, copy, fetch_ahead, turn, write_seen};
 
-/// Can attention with these heads be computed with integers?
+/// Returns whether attention with these heads can be computed in integers.
 pub(in super::super) fn fits_integers(heads: &Heads) -> bool {
     heads.key_width <= WIDEST_KEY
 }
 
-/// The widest key whose products in 16 bits fit into 32.
+/// Largest key width whose 16-bit products fit into 32 bits.
 const WIDEST_KEY: usize = 128;
 
-/// Are bytes multiplied without loss?
+/// Returns whether products of bytes are exact.
 const fn has_bytes<S: Simd>() -> bool {
     S::BYTE_SUMS.is_whole()
 }
 
-/// The product of a block of integers.
+/// Computes the product of a block in integers.
 #[inline(always)]
 pub(in super::super) fn block_of_integers<S: Simd>(s: S, it: BlockProduct<'_>) {
     if has_bytes::<S>() {
@@ -42,20 +42,20 @@ fn block_of_words<S: Simd, T: Terms<S, Sum = S::I>>(s: S, it: BlockProduct<'_>) 
         BlockEnding::Logits { offsets, columns, most } => {
             assert!(offsets.len() >= stride && columns.len() >= stride && most.len() >= rows * S::LANES);
             let finish = Logits { offsets, columns, to, stride, most: most.as_mut_ptr() };
-            // SAFETY: there is memory for all rows and columns.
+            // SAFETY: the target has memory for all rows and columns, as checked above.
             unsafe { product::<S, T, _, _>(s, it.factors, &finish) };
         }
         BlockEnding::Seen { columns, rows: scales, means, is_first } => {
             assert!(columns.len() >= stride && scales.len() >= rows && means.len() >= stride);
             let finish = Seen { columns, rows: scales, means, to, stride, is_first };
-            // SAFETY: there is memory for all rows and columns.
+            // SAFETY: the target has memory for all rows and columns, as checked above.
             unsafe { product::<S, T, _, _>(s, it.factors, &finish) };
         }
         BlockEnding::Floats(_) => {}
     }
 }
 
-/// Sums that become logits.
+/// Ending that converts sums to logits.
 struct Logits<'s> {
     offsets: &'s [i32],
     columns: &'s [f32],
@@ -67,13 +67,13 @@ struct Logits<'s> {
 impl<S: Simd> Finish<S, S::I> for Logits<'_> {
     #[inline(always)]
     unsafe fn begin(&self, s: S, column: usize) -> [S::I; PANEL_VECTORS] {
-        // SAFETY: the caller's; there are offsets for all columns.
+        // SAFETY: guaranteed by the caller; there are offsets for all columns.
         unsafe { begin_at(s, self.offsets, column) }
     }
 
     #[inline(always)]
     unsafe fn finish(&self, s: S, row: usize, column: usize, sums: [S::I; PANEL_VECTORS]) {
-        // SAFETY: the caller's; there are factors for all columns, and a vector of `most` for each row.
+        // SAFETY: guaranteed by the caller; there are factors for all columns, and a vector of `most` for each row.
         unsafe {
             let values = times_columns(s, self.columns, column, sums);
             let to = self.to.add(row * self.stride + column);
@@ -87,7 +87,7 @@ impl<S: Simd> Finish<S, S::I> for Logits<'_> {
     }
 }
 
-/// Sums that become what is seen.
+/// Ending that converts sums to attended values.
 struct Seen<'s> {
     columns: &'s [f32],
     rows: &'s [f32],
@@ -105,7 +105,7 @@ impl<S: Simd> Finish<S, S::I> for Seen<'_> {
 
     #[inline(always)]
     unsafe fn finish(&self, s: S, row: usize, column: usize, sums: [S::I; PANEL_VECTORS]) {
-        // SAFETY: the caller's; there are numbers for all columns and rows.
+        // SAFETY: guaranteed by the caller; there are numbers for all columns and rows.
         unsafe {
             let values = times_columns(s, self.columns, column, sums);
             let scale = s.splat(self.rows[row]);
@@ -120,7 +120,11 @@ impl<S: Simd> Finish<S, S::I> for Seen<'_> {
     }
 }
 
-/// Attention with integers, for heads that they fit.
+/// Computes the attention of a board in integers.
+///
+/// # Panics
+///
+/// Panics if [`fits_integers`] is false for the heads.
 #[inline(always)]
 pub(in super::super) fn attend_integers<S: Simd>(s: S, it: Attention<'_>) {
     if has_bytes::<S>() {
@@ -138,10 +142,10 @@ fn attend_rounded<S: Simd, R: Rounding<S>>(s: S, mut it: Attention<'_>) {
     let Heads { heads, key_heads, key_width, value_width, .. } = *it.heads;
     let points = it.points();
     let width = key_width.next_multiple_of(NUMBER_ALIGN);
-    // Words of a query.
+    // Number of words of a query.
     let inner = width / R::EACH;
     let padded = points.next_multiple_of(panel.max(NUMBER_ALIGN));
-    // Words of the weights of all points, which are computed four vectors at a time.
+    // Number of words of the weights of all points, which are computed four vectors at a time.
     let words = padded.next_multiple_of(4 * S::LANES) / R::EACH;
     let values_width = value_width.next_multiple_of(panel);
     let rows = points.next_multiple_of(ROW_ALIGN);
@@ -152,7 +156,7 @@ fn attend_rounded<S: Simd, R: Rounding<S>>(s: S, mut it: Attention<'_>) {
     let values = memory.values.at_least(words * values_width);
     let value_scales = memory.value_scales.at_least(3 * values_width);
     let (value_means, value_scales) = value_scales.split_at_mut(values_width);
-    // Values of all channels need as much memory as queries or keys.
+    // All channels of the values need as much memory as queries or keys.
     let turned = memory.turned.at_least(padded * width.max(values_width));
     let queries = memory.queries.at_least(rows.max(padded) * inner);
     let query_scales = memory.query_scales.at_least(rows + BLOCK);
@@ -161,10 +165,10 @@ fn attend_rounded<S: Simd, R: Rounding<S>>(s: S, mut it: Attention<'_>) {
     let most = memory.most.at_least(BLOCK * S::LANES);
     let weights = memory.weights.at_least(BLOCK * words);
     let seen = memory.seen.at_least(BLOCK * values_width);
-    // What fills up a block may be anything that other products have left, which need not be as small.
+    // The padding of a block may be left over from other products and need not be within the limits.
     queries.fill(0);
     weights.fill(0);
-    // Softmax by powers of two.
+    // The softmax uses powers of two.
     let factor = std::f32::consts::LOG2_E / (key_width as f32).sqrt();
     for key_head in 0..key_heads {
         if width > key_width {

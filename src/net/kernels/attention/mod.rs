@@ -1,8 +1,8 @@
-//! Attention: every point looks at all points of its board.
+//! Attention of every point to all points of its board.
 //!
-//! Head by head, and a block of query rows at a time: the products of these rows with all keys, their softmax, and the
-//! sum of the values with these weights. No more than the block's weights is ever in memory. `floats.rs` does so with
-//! numbers, `integers.rs` with integers, which `rounding.rs` makes of the numbers.
+//! The computation goes head by head and one block of query rows at a time: the products of these rows with all keys,
+//! their softmax, and the mean of the values with these weights. Only the weights of one block are in memory at a time.
+//! `floats.rs` computes it in `f32`, and `integers.rs` in integers, which `rounding.rs` produces.
 //!
 //! CITE: Vaswani et al., "Attention is all you need" (2017).
 
@@ -17,94 +17,95 @@ use super::buffer::Buffer;
 use super::product::{Apart, Factors};
 use super::simd::{PANEL_VECTORS, Simd};
 
-/// Heads, and what their queries, keys and values are like.
+/// Shape of the heads.
 #[derive(Clone, Debug)]
 pub(super) struct Heads {
     pub(super) heads: usize,
-    /// Divides `heads`.
+    /// Number of heads of keys and values; divides `heads`.
     pub(super) key_heads: usize,
-    /// Even.
+    /// Number of channels of a query or key; even.
     pub(super) key_width: usize,
     pub(super) value_width: usize,
     pub(super) rotation: Option<Rotation>,
 }
 
-/// The sines and cosines by which queries and keys are turned. Half of a head's channels are the first ones of the
-/// pairs that are turned together, the other half the second ones, in the same order.
+/// Cosines and sines of a rotary embedding. The first half of a head's channels are the first members of the rotated
+/// pairs, and the second half are the second members, in the same order.
 #[derive(Clone, Debug)]
 pub(super) struct Rotation {
-    /// `[column][key head][cosine, sine][pair]`
+    /// Table of shape `[column][key head][cosine, sine][pair]`.
     pub(super) columns: Vec<f32>,
-    /// `[row][key head][cosine, sine][pair]`
+    /// Table of shape `[row][key head][cosine, sine][pair]`.
     pub(super) rows: Vec<f32>,
 }
 
-/// One board's attention.
+/// Arguments of the attention of one board.
 #[derive(Debug)]
 pub(super) struct Attention<'a> {
     pub(super) heads: &'a Heads,
-    /// Columns and rows of the board.
+    /// Numbers of columns and rows of the board.
     pub(super) board: (usize, usize),
-    /// Queries of all heads, keys of all key heads, values of all key heads; then what fills up.
+    /// For each point: queries of all heads, keys of all key heads, values of all key heads, and padding.
     pub(super) from: &'a [f32],
-    /// Numbers from one point of `from` to the next.
+    /// Stride between points of `from`.
     pub(super) stride: usize,
-    /// What all heads see.
+    /// Attended values of all heads, for each point.
     pub(super) to: &'a mut [f32],
-    /// Numbers from one point of `to` to the next.
+    /// Stride between points of `to`.
     pub(super) to_stride: usize,
     pub(super) memory: &'a mut AttentionMemory,
-    /// [`block_of_floats`] or [`block_of_integers`] of the same kernel. Called and not inlined, because the compiler finds
-    /// no good use of the registers for all of it at once.
+    /// [`block_of_floats`] or [`block_of_integers`] of the kernel. It is called and not inlined, because the compiler
+    /// allocates registers badly for the whole computation at once.
     pub(super) product: fn(BlockProduct<'_>),
 }
 
-/// The product of a block of rows with keys or values.
+/// Product of a block of rows with keys or values.
 #[derive(Debug)]
 pub(super) struct BlockProduct<'p> {
     factors: Factors<'p, Apart>,
-    /// As many in a row as the second matrix has columns.
+    /// Target; its stride is the number of columns of the second matrix.
     to: &'p mut [f32],
     ending: BlockEnding<'p>,
 }
 
-/// What becomes of the sums of a block.
+/// Conversion of the sums of a block.
 #[derive(Debug)]
 enum BlockEnding<'p> {
-    /// Numbers, each row times a factor if there are any.
+    /// For `f32`: each row is multiplied by a factor, if there are any.
     Floats(Option<&'p [f32]>),
-    /// Integers, which begin with an integer of their column, times a factor of it. The largest numbers of each row are
-    /// left in as many places as a vector has.
+    /// For integers: sums begin with the offset of their column and are multiplied by the factor of the column. The
+    /// maximum of each row is left in `most`, spread over the lanes of a vector.
     Logits { offsets: &'p [i32], columns: &'p [f32], most: &'p mut [f32] },
-    /// Integers, times factors of columns and rows, plus a number of the column; or added to what is there.
+    /// For integers: sums are multiplied by the factors of their column and row. The mean of the column is added if
+    /// `is_first`, and the previous value otherwise.
     Seen { columns: &'p [f32], rows: &'p [f32], means: &'p [f32], is_first: bool },
 }
 
-/// Memory of [`Attention`].
+/// Buffers of [`Attention`].
 #[derive(Clone, Debug, Default)]
 pub(super) struct AttentionMemory {
-    /// Keys, turned: `[point][channel]`
+    /// Rotated keys, of shape `[point][channel]`.
     turned_keys: Buffer<f32>,
-    /// Queries of one head, turned: `[point][channel]`
+    /// Rotated queries of one head, of shape `[point][channel]`.
     turned: Buffer<f32>,
     /// Queries as words of integers.
     queries: Buffer<u32>,
     query_scales: Buffer<f32>,
-    /// Keys in the order of a packed matrix; words.
+    /// Keys as words of a packed matrix.
     keys: Buffer<u32>,
     key_scales: Buffer<f32>,
     key_offsets: Buffer<i32>,
     values: Buffer<u32>,
-    /// Of each channel of the values: mean, scale, and the inverse of that.
+    /// For each channel of the values: its mean, its scale, and unused space.
     value_scales: Buffer<f32>,
-    /// Of a block of rows: products with all keys, their largest, weights of all values, what is seen.
+    /// For a block of rows: products with all keys, their maxima, weights of all values, and attended values.
     logits: Buffer<f32>,
     most: Buffer<f32>,
     weights: Buffer<u32>,
     seen: Buffer<f32>,
 }
 
-/// Query rows whose weights are in memory at a time; a multiple of [`ROW_ALIGN`](super::product::ROW_ALIGN).
+/// Number of query rows whose weights are in memory at a time; a multiple of [`ROW_ALIGN`](super::product::ROW_ALIGN).
 const BLOCK: usize = 12;
 
 impl Attention<'_> {
@@ -122,7 +123,8 @@ impl Attention<'_> {
     }
 }
 
-/// Fetches the numbers of a later point, so many farther for each point: what lies so far apart is not fetched ahead by itself.
+/// Prefetches the numbers of a later point, `stride` numbers apart. Processors do not prefetch at such strides on their
+/// own.
 #[inline(always)]
 fn fetch_ahead<S: Simd>(s: S, from: &[f32], stride: usize) {
     const POINTS: usize = 8;
@@ -132,8 +134,8 @@ fn fetch_ahead<S: Simd>(s: S, from: &[f32], stride: usize) {
     }
 }
 
-/// Writes the channels from `first` on of every point to `to`, which has so many numbers from one point to the next,
-/// turned and times `factor`.
+/// Writes `key_width` channels from `first` on of every point to `to`, rotated and multiplied by `factor`. The stride
+/// between points of `to` is `stride`.
 #[inline(always)]
 fn turn<S: Simd>(
     s: S,
@@ -157,10 +159,10 @@ fn turn<S: Simd>(
         };
         let column = &rotation.columns[(x * heads.key_heads + key_head) * width..][..width];
         let row = &rotation.rows[(y * heads.key_heads + key_head) * width..][..width];
-        // The angle is the sum of the column's and the row's.
+        // The angle is the sum of those of the column and of the row.
         let mut pair = 0;
         while pair + S::LANES <= half {
-            // SAFETY: all four slices have two halves, and a whole vector of each is left.
+            // SAFETY: all four slices have two halves, and a whole vector is left in each half.
             unsafe {
                 let load = |numbers: &[f32]| {
                     let from = numbers.as_ptr().add(pair);
@@ -191,7 +193,7 @@ fn turn<S: Simd>(
     }
 }
 
-/// Writes what a head sees from some points: `[point][channel, filled up]`.
+/// Writes the attended values of a head at some points. `seen` has the shape `[points][channels with padding]`.
 #[inline(always)]
 fn write_seen<S: Simd>(s: S, it: &mut Attention<'_>, (row, rows): (usize, usize), head: usize, seen: &[f32]) {
     let width = it.heads.value_width;
@@ -203,14 +205,14 @@ fn write_seen<S: Simd>(s: S, it: &mut Attention<'_>, (row, rows): (usize, usize)
     }
 }
 
-/// Copies few numbers.
+/// Copies a few numbers.
 #[inline(always)]
 fn copy<S: Simd>(s: S, from: &[f32], to: &mut [f32]) {
     let len = to.len();
     assert!(from.len() == len);
     let mut index = 0;
     while index + S::LANES <= len {
-        // SAFETY: a whole vector is left in both.
+        // SAFETY: a whole vector is left in both slices.
         unsafe { s.store_unchecked(s.load_unchecked(from.as_ptr().add(index)), to.as_mut_ptr().add(index)) };
         index += S::LANES;
     }
@@ -224,7 +226,7 @@ mod tests {
     use crate::kernels::primitives::Primitives;
     use kosumi_go::rng::Rng;
 
-    /// What every point sees, head by head, by the definition and in `f64`.
+    /// Computes the attended values of every point, head by head, by the definition and in `f64`.
     fn definition(heads: &Heads, (width, height): (usize, usize), from: &[f32], stride: usize) -> Vec<f64> {
         let Heads { key_heads, key_width, value_width, ref rotation, .. } = *heads;
         let points = width * height;
@@ -273,8 +275,8 @@ mod tests {
         seen
     }
 
-    /// With and without turning, with shared keys, with widths that no vector divides, on boards smaller than a
-    /// block and larger than a chunk; with large logits and with zeros.
+    /// Tests heads with and without rotation, with shared keys, with widths that are no multiple of a vector, on boards
+    /// smaller than a block and larger than a chunk, with large logits and with zeros.
     #[test]
     fn attention_is_what_its_definition_says() {
         let mut rng = Rng::new(5);
@@ -310,7 +312,7 @@ mod tests {
                 let to_stride = heads * value_width + 1;
                 let from: Vec<f32> = (0..points * stride).map(|_| number(size)).collect();
                 let wanted = definition(&shape, board, &from, stride);
-                // The largest difference and the mean one. Where two keys are nearly as good, and the numbers large,
+                // The largest and the mean difference. If two keys are nearly equally good and the numbers are large,
                 // bytes may weigh them quite differently.
                 let rounded = if primitives.byte_sums.is_whole() { (0.1, 0.02) } else { (5e-3, 5e-3) };
                 for (attend, product, (tolerance, mean)) in [

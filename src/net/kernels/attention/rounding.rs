@@ -1,50 +1,58 @@
-//! Queries, keys, values and weights as integers.
+//! Conversion of queries, keys, values and weights to integers.
 //!
-//! They are rounded to 8 bits where the processor multiplies bytes without loss ([`Bytes`]), and otherwise to 12 to 14
-//! bits, of which products add up pairs ([`Halves`]). Each query and each key has a scale of its own, and so has each channel of the values. What all keys of a head have in common is taken
-//! away first: it adds the same to all products of a query, which softmax does not see. What all values have in common
-//! is taken away, too, and added to what is seen, because weights sum up to one. Less is left to round then.
+//! They are rounded to 8 bits where the processor multiplies bytes exactly ([`Bytes`]). Otherwise they are rounded to
+//! 12 to 14 bits, whose products are summed in pairs ([`Halves`]). Each query, each key and each channel of the values
+//! has its own scale. To leave less to round, two means are subtracted first. The mean of all keys of a head adds the
+//! same number to all products of a query, which does not affect the softmax. The mean of all values is added to the
+//! result again, because the weights sum to one.
 //!
-//! CITE: for what keys have in common, Zhang et al., "SageAttention" (2024).
+//! CITE: for the mean of the keys, Zhang et al., "SageAttention" (2024).
 
 use super::super::product::{Bytes, Halves, Terms, WORD_ALIGN};
 use super::super::simd::{EXP2_OF_DEGREE_3, PANEL_VECTORS, Simd};
 
-/// Numbers that queries and keys, and points, are filled up to a multiple of: what products take at a time, and the widest vector.
+/// Alignment of the number of channels of queries and keys, and of the number of points. It covers the step of products
+/// and the widest vector.
 pub(super) const NUMBER_ALIGN: usize = 4 * WORD_ALIGN;
 
-/// To which integers numbers are rounded.
+/// Integer format of attention.
 pub(super) trait Rounding<S: Simd>: Terms<S, Sum = S::I> {
-    /// Integers in a word.
+    /// Number of integers in a word.
     const EACH: usize;
-    /// The integer of a query that stands for zero.
+    /// Integer that represents zero in queries.
     const QUERY_ZERO: f32;
-    /// The largest magnitude of the integers that stand for queries and keys.
+    /// Largest magnitude of the integers of queries and keys.
     const KEY_LEVELS: f32;
-    /// Values whose products with weights are added up in 32 bits.
+    /// Number of values whose products with weights are summed in 32 bits.
     const CHUNK: usize;
-    /// The largest magnitude of the integers that stand for values.
+    /// Largest magnitude of the integers of values.
     const VALUE_LEVELS: f32;
-    /// What differences of logits from the largest, in powers of two, are multiplied by for [`weights`](Self::weights), and
-    /// what is added.
+    /// Factor and offset that convert differences of logits from the maximum, in powers of two, to the argument of
+    /// [`weights`](Self::weights).
     const POWERS: (f32, f32);
 
-    /// The sums of the integers in words, times the query that stands for zero.
+    /// Adds to `sum`, for each lane, the sum of the integers in `words` times the integer that represents zero in
+    /// queries.
     fn zeros(s: S, sum: S::I, words: S::I) -> S::I;
-    /// One vector of words of some vectors of integers.
+    /// Joins vectors of integers into one vector of words.
     fn join(s: S, integers: [S::I; 4]) -> S::I;
+    /// Stores the lanes, which must not be negative, as integers of this format.
+    ///
     /// # Safety
-    /// [`LANES`](Simd::LANES) integers at `to` can be written.
+    ///
+    /// [`LANES`](Simd::LANES) integers must be writable at `to`.
     unsafe fn store(s: S, x: S::I, to: *mut u32);
-    /// The same, of integers that may be negative.
+    /// Stores the lanes, which may be negative, as integers of this format.
     ///
     /// # Safety
-    /// As for [`store`](Self::store).
+    ///
+    /// [`LANES`](Simd::LANES) integers must be writable at `to`.
     unsafe fn store_signed(s: S, x: S::I, to: *mut u32);
-    /// Writes weights of four vectors. Returns `sum` plus these weights, spread over the lanes.
+    /// Writes the weights of four vectors. Returns `sum` plus these weights, spread over the lanes.
     ///
     /// # Safety
-    /// Four vectors of integers at `to` can be written.
+    ///
+    /// Four vectors of integers must be writable at `to`.
     unsafe fn weights(s: S, powers: [S::V; 4], dither: S::Dither, sum: S::I, to: *mut u32) -> S::I;
 }
 
@@ -68,27 +76,27 @@ impl<S: Simd> Rounding<S> for Bytes {
 
     #[inline(always)]
     unsafe fn store(s: S, x: S::I, to: *mut u32) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { s.store_bytes(x, to.cast()) }
     }
 
     #[inline(always)]
     unsafe fn store_signed(s: S, x: S::I, to: *mut u32) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { s.store_low_bytes(x, to.cast()) }
     }
 
     #[inline(always)]
     unsafe fn weights(s: S, powers: [S::V; 4], dither: S::Dither, sum: S::I, to: *mut u32) -> S::I {
         let weights = s.powers_as_bytes(powers, dither);
-        // SAFETY: the caller's: four vectors of integers are one of words.
+        // SAFETY: guaranteed by the caller, because four vectors of integers are one vector of words.
         unsafe { s.store_int(weights, to.cast()) };
         s.dot8(sum, weights, s.splat_int(i32::from_ne_bytes([1; 4])))
     }
 }
 
-/// 128 products of queries and keys fit into 32 bits, and so do [`CHUNK`](Rounding::CHUNK) products of a value with the
-/// largest weight, which is rounded up at most by one.
+/// 128 products of queries and keys fit into 32 bits. So do [`CHUNK`](Rounding::CHUNK) products of a value with the
+/// largest weight, which rounding increases by one at most.
 impl<S: Simd> Rounding<S> for Halves {
     const EACH: usize = 2;
     const QUERY_ZERO: f32 = 0.0;
@@ -110,13 +118,13 @@ impl<S: Simd> Rounding<S> for Halves {
 
     #[inline(always)]
     unsafe fn store(s: S, x: S::I, to: *mut u32) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { s.store_halves(x, to.cast()) }
     }
 
     #[inline(always)]
     unsafe fn store_signed(s: S, x: S::I, to: *mut u32) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { s.store_halves(x, to.cast()) }
     }
 
@@ -124,7 +132,7 @@ impl<S: Simd> Rounding<S> for Halves {
     unsafe fn weights(s: S, powers: [S::V; 4], _dither: S::Dither, mut sum: S::I, to: *mut u32) -> S::I {
         for (index, power) in powers.into_iter().enumerate() {
             let weight = s.to_int(s.rough_exp2(power, &EXP2_OF_DEGREE_3));
-            // SAFETY: the caller's.
+            // SAFETY: guaranteed by the caller.
             unsafe { s.store_halves(weight, to.cast::<i16>().add(index * S::LANES)) };
             sum = s.add_int(sum, weight);
         }
@@ -132,7 +140,7 @@ impl<S: Simd> Rounding<S> for Halves {
     }
 }
 
-/// Takes from every row, of so many numbers, the mean of all rows.
+/// Subtracts the mean of all rows from every row. A row has `width` numbers.
 #[inline(always)]
 pub(super) fn without_means<S: Simd>(s: S, rows: &mut [f32], width: usize) {
     let count = rows.len() / width;
@@ -149,18 +157,18 @@ pub(super) fn without_means<S: Simd>(s: S, rows: &mut [f32], width: usize) {
     }
 }
 
-/// Where rounded rows go.
+/// Target of rounded rows.
 pub(super) struct Rounded<'r> {
-    /// As many integers in a row.
+    /// Integers, with as many per row as the row has numbers.
     pub(super) to: &'r mut [u32],
-    /// Of each row, times `factor`.
+    /// Scale of each row, times `factor`.
     pub(super) scales: &'r mut [f32],
     pub(super) factor: f32,
-    /// The integer that stands for zero.
+    /// Integer that represents zero.
     pub(super) zero: f32,
 }
 
-/// Rounds rows of so many numbers, each with a scale of its own.
+/// Rounds rows of `width` numbers, each with its own scale.
 #[inline(always)]
 pub(super) fn round_rows<S: Simd, R: Rounding<S>>(s: S, rows: &[f32], width: usize, it: Rounded<'_>) {
     let zero = s.splat(it.zero);
@@ -168,7 +176,8 @@ pub(super) fn round_rows<S: Simd, R: Rounding<S>>(s: S, rows: &[f32], width: usi
     let count = rows.len() / width;
     assert!(width.is_multiple_of(NUMBER_ALIGN) && it.to.len() >= count * words && it.scales.len() >= count);
     for row in 0..count {
-        // SAFETY: there are so many rows, each of a multiple of whole vectors, and as many integers and scales.
+        // SAFETY: there are `count` rows, each a multiple of whole vectors, and there is memory for as many integers
+        // and scales.
         unsafe {
             let from = rows.as_ptr().add(row * width);
             let mut most = s.splat(0.0);
@@ -176,7 +185,7 @@ pub(super) fn round_rows<S: Simd, R: Rounding<S>>(s: S, rows: &[f32], width: usi
                 most = s.max(most, s.abs(s.load_unchecked(from.add(column))));
             }
             let most = s.reduce_max(most);
-            // So that zeros have a scale, too, and what fills up rows of keys gets no weight.
+            // Zeros need a positive scale, too, so that the padding of keys gets no weight.
             it.scales[row] = (most * (it.factor / R::KEY_LEVELS)).max(LEAST_SCALE);
             let inverse = s.splat(inverse(R::KEY_LEVELS, most));
             for column in (0..width).step_by(S::LANES) {
@@ -192,14 +201,14 @@ pub(super) fn round_rows<S: Simd, R: Rounding<S>>(s: S, rows: &[f32], width: usi
     }
 }
 
-/// No scale of a query is smaller.
+/// Smallest scale of a query or key.
 const LEAST_SCALE: f32 = 1e-20;
 
-/// The logit of points that are not there, before it is multiplied by the scale of a query.
+/// Logit of padding points, before it is multiplied by the scale of a query.
 const NOWHERE: f32 = -1e30;
 
-/// Writes rounded keys, of so many words, in the order of a packed matrix, and finds with what the sums of their
-/// columns begin. The scales of points that are not there are set.
+/// Packs rounded keys of `words` words into a matrix, and computes the initial values of the sums of its columns. Also
+/// sets the scales of the padding points.
 #[inline(always)]
 pub(super) fn pack_keys<S: Simd, R: Rounding<S>>(
     s: S,
@@ -218,11 +227,11 @@ pub(super) fn pack_keys<S: Simd, R: Rounding<S>>(
         for column in (0..panel).step_by(S::LANES) {
             let mut sum = s.splat_int(0);
             for row in keys.chunks_exact(panel) {
-                // SAFETY: a whole vector.
+                // SAFETY: the slice is a whole vector.
                 sum = R::zeros(s, sum, unsafe { s.load_int(row[column..][..S::LANES].as_ptr().cast()) });
             }
             let sum = s.sub_int(s.splat_int(0), sum);
-            // SAFETY: a whole vector.
+            // SAFETY: the slice is a whole vector.
             unsafe { s.store_int(sum, offsets[index * panel + column..][..S::LANES].as_mut_ptr()) };
         }
     }
@@ -230,8 +239,8 @@ pub(super) fn pack_keys<S: Simd, R: Rounding<S>>(
     offsets[points..padded].fill(-1);
 }
 
-/// Writes rows of so many words as columns, `stride` words apart. Not inlined: with instructions for vectors, the compiler
-/// would scatter words, which takes longer.
+/// Writes rows of `words` words as columns, `stride` words apart. It is not inlined, because with vector instructions
+/// the compiler would scatter words, which is slower.
 #[inline(never)]
 fn transpose(rows: &[u32], words: usize, to: &mut [u32], stride: usize) {
     for (point, row) in rows.chunks_exact(words).enumerate() {
@@ -241,8 +250,8 @@ fn transpose(rows: &[u32], words: usize, to: &mut [u32], stride: usize) {
     }
 }
 
-/// Rounds values, `[point][channel]`, each channel with a scale of its own, and writes them in the order of packed
-/// matrices, one for each chunk.
+/// Rounds values of shape `[points][channels]`, with a scale per channel, and writes them as packed matrices, one for
+/// each chunk.
 #[inline(always)]
 pub(super) fn pack_values<S: Simd, R: Rounding<S>>(
     s: S,
@@ -278,22 +287,23 @@ pub(super) fn pack_values<S: Simd, R: Rounding<S>>(
                     }
                 }
                 let to = values[start + word * panel..][..S::LANES].as_mut_ptr();
-                // SAFETY: there is a whole vector.
+                // SAFETY: the slice is a whole vector.
                 unsafe { s.store_int(R::join(s, integers), to.cast()) };
             }
         }
     }
 }
 
-/// Smaller values than this are zero.
+/// Smallest magnitude of values that are not rounded to zero.
 const LEAST_VALUE: f32 = 1e-30;
 
 fn inverse(levels: f32, most: f32) -> f32 {
     if most > LEAST_VALUE { levels / most } else { 0.0 }
 }
 
-/// Softmax of logits, of which this is the largest, times `scale`, as powers of two. Returns the sum of the weights. They are
-/// written four vectors at a time: there is memory for the last four, also where fewer logits are left.
+/// Computes the softmax of `logits` times `scale`, in powers of two. `most` is the largest of the logits. Returns the
+/// sum of the weights. The weights are written four vectors at a time, so there must be memory for a multiple of four
+/// vectors.
 #[inline(always)]
 pub(super) fn integer_weights<S: Simd, R: Rounding<S>>(
     s: S,
@@ -310,7 +320,7 @@ pub(super) fn integer_weights<S: Simd, R: Rounding<S>>(
     let (count, step) = (logits.len(), 4 * S::LANES);
     assert!(count.is_multiple_of(S::LANES) && weights.len() * R::EACH >= count.next_multiple_of(step));
     for first in (0..count).step_by(step) {
-        // SAFETY: whole vectors of logits are left, or none; and there is memory for as many integers.
+        // SAFETY: only whole vectors of logits are read, and there is memory for four vectors of integers.
         sum = unsafe {
             let power = |index: usize| {
                 let index = first + index * S::LANES;

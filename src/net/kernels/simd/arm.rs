@@ -1,38 +1,42 @@
 //! Vectors of 64-bit ARM.
 //!
-//! The two instructions for products of bytes are written as assembly: the standard library has functions for them that
-//! are not stable yet.
+//! The two instructions for dot products of bytes are written as assembly, because the functions of the standard
+//! library for them are not stable yet.
 
 use super::{ByteSums, Simd, dither_of_floats, powers_of_floats, refined};
 use std::arch::aarch64::*;
 use std::arch::asm;
 
-/// How bytes are multiplied: step by step, as every processor can.
+/// Products of bytes in several steps, on every processor.
 pub(in super::super) const NEON: u8 = 0;
-/// Four products at once, of bytes that both have a sign (`sdot`): Apple since M1, ARM since Cortex-A76.
+/// Dot products of four pairs of signed bytes (`sdot`): Apple since M1, ARM since Cortex-A76.
 pub(in super::super) const DOT: u8 = 1;
-/// Four products at once, of which one factor has no sign (`usdot`): Apple since M2, ARM since Neoverse V1.
+/// Dot products of four pairs of unsigned and signed bytes (`usdot`): Apple since M2, ARM since Neoverse V1.
 pub(in super::super) const I8MM: u8 = 2;
 
-/// 128 bits, and [`NEON`], [`DOT`] or [`I8MM`] for products of bytes.
+/// 128-bit vectors, with [`NEON`], [`DOT`] or [`I8MM`] for products of bytes.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Neon<const BYTES: u8>(());
 
 impl<const BYTES: u8> Neon<BYTES> {
+    /// Returns a token of the instruction set.
+    ///
     /// # Safety
-    /// The processor has NEON, and the products of bytes that it says.
+    ///
+    /// The processor must have NEON and the products of bytes that `BYTES` states.
     pub(in super::super) const unsafe fn token() -> Neon<BYTES> {
         Neon(())
     }
 }
 
-/// In each lane, `sum` plus the four products of bytes with a sign.
+/// Adds to each lane of `sum` the four products of signed bytes.
 ///
 /// # Safety
-/// The processor has `sdot`.
+///
+/// The processor must have `sdot`.
 #[inline(always)]
 unsafe fn sdot(mut sum: int32x4_t, a: int8x16_t, b: int8x16_t) -> int32x4_t {
-    // SAFETY: the caller's; nothing but registers is touched.
+    // SAFETY: guaranteed by the caller; only registers are accessed.
     unsafe {
         asm!(
             ".arch_extension dotprod",
@@ -44,13 +48,14 @@ unsafe fn sdot(mut sum: int32x4_t, a: int8x16_t, b: int8x16_t) -> int32x4_t {
     sum
 }
 
-/// The same, where the bytes of `a` have no sign.
+/// Adds to each lane of `sum` the four products of the unsigned bytes of `a` and the signed bytes of `b`.
 ///
 /// # Safety
-/// The processor has `usdot`.
+///
+/// The processor must have `usdot`.
 #[inline(always)]
 unsafe fn usdot(mut sum: int32x4_t, a: int8x16_t, b: int8x16_t) -> int32x4_t {
-    // SAFETY: the caller's; nothing but registers is touched.
+    // SAFETY: guaranteed by the caller; only registers are accessed.
     unsafe {
         asm!(
             ".arch_extension i8mm",
@@ -62,10 +67,11 @@ unsafe fn usdot(mut sum: int32x4_t, a: int8x16_t, b: int8x16_t) -> int32x4_t {
     sum
 }
 
-/// The same with what every processor has: products of bytes fit into 16 bits.
+/// Adds to each lane of `sum` the four products of the unsigned bytes of `a` and the signed bytes of `b`, with
+/// instructions of every processor. Products of bytes fit into 16 bits.
 #[inline(always)]
 fn dot_in_steps(sum: int32x4_t, a: uint8x16_t, b: int8x16_t) -> int32x4_t {
-    // SAFETY: every processor of this kind has NEON, and no memory is touched.
+    // SAFETY: every 64-bit ARM processor has NEON; no memory is accessed.
     unsafe {
         let first = vmulq_s16(vreinterpretq_s16_u16(vmovl_u8(vget_low_u8(a))), vmovl_s8(vget_low_s8(b)));
         let second = vmulq_s16(vreinterpretq_s16_u16(vmovl_high_u8(a)), vmovl_high_s8(b));
@@ -73,10 +79,10 @@ fn dot_in_steps(sum: int32x4_t, a: uint8x16_t, b: int8x16_t) -> int32x4_t {
     }
 }
 
-/// The last bytes of the lanes.
+/// Returns the lowest bytes of the lanes.
 #[inline(always)]
 fn low_bytes(x: int32x4_t) -> u32 {
-    // SAFETY: every processor of this kind has NEON, and no memory is touched.
+    // SAFETY: every 64-bit ARM processor has NEON; no memory is accessed.
     unsafe {
         let halves = vmovn_s32(x);
         vget_lane_u32::<0>(vreinterpret_u32_s8(vmovn_s16(vcombine_s16(halves, halves))))
@@ -134,8 +140,8 @@ impl<const BYTES: u8> Simd for Neon<BYTES> {
             match BYTES {
                 I8MM => usdot(sum, vreinterpretq_s8_s32(a), bytes),
                 DOT => {
-                    // a · b = (a − 128) · b + 128 · b. What is added depends on `b` alone: in a block of a product it is
-                    // computed once for all rows.
+                    // a · b = (a − 128) · b + 128 · b. The second term depends only on `b`. In a block of a product it
+                    // is computed once for all rows.
                     let half = vdupq_n_s8(64);
                     let rest = sdot(sdot(vdupq_n_s32(0), half, bytes), half, bytes);
                     let signed = vreinterpretq_s8_s32(veorq_s32(a, vreinterpretq_s32_u8(vdupq_n_u8(128))));
@@ -166,7 +172,7 @@ impl<const BYTES: u8> Simd for Neon<BYTES> {
 
     #[inline(always)]
     fn prefetch<T>(self, from: *const T) {
-        // SAFETY: no memory is touched, and no address is wrong.
+        // SAFETY: a prefetch accesses no memory, and any address is allowed.
         unsafe {
             asm!("prfm pldl2keep, [{from}]", from = in(reg) from, options(readonly, nostack, preserves_flags));
         }

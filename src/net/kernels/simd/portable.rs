@@ -1,14 +1,15 @@
-//! Plain Rust.
+//! Vectors in plain Rust.
 
 use super::super::bf16::{from_bf16, to_bf16};
 use super::{ByteSums, Simd, SimdBf16, dither_of_floats, powers_of_floats};
 
-/// Plain Rust, for every processor. Four lanes are what the smallest vector instructions have, and the compiler finds
+/// Vectors in plain Rust, for every processor. The smallest vector instructions have four lanes, and the compiler uses
 /// them.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Portable;
 
-/// What `f` says of each lane. Written out: where assertions are on, `array::map`, `from_fn` and iterators stay calls.
+/// Returns the results of `f` for each lane. It is written out, because with debug assertions `array::map`, `from_fn`
+/// and iterators are not inlined.
 #[inline(always)]
 fn each<T>(f: impl Fn(usize) -> T) -> [T; 4] {
     [f(0), f(1), f(2), f(3)]
@@ -91,13 +92,13 @@ impl Simd for Portable {
         })
     }
 
-    /// Rounded twice: where there is no instruction, `f32::mul_add` is a call and hundreds of times slower.
+    /// Rounds twice. Without an instruction for it, `f32::mul_add` is a function call and hundreds of times slower.
     #[inline(always)]
     fn mul_add(self, a: [f32; 4], b: [f32; 4], c: [f32; 4]) -> [f32; 4] {
         self.add(self.mul(a, b), c)
     }
 
-    /// By adding a number so large that no fraction is left; `f32::round` is a call.
+    /// Rounds by adding a number so large that no fraction is left, because `f32::round` is a function call.
     #[inline(always)]
     fn round(self, x: [f32; 4]) -> [f32; 4] {
         const LARGE: f32 = 12_582_912.0;
@@ -184,48 +185,48 @@ impl Simd for Portable {
 
     #[inline(always)]
     unsafe fn load_unchecked(self, from: *const f32) -> [f32; 4] {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { from.cast::<[f32; 4]>().read() }
     }
 
     #[inline(always)]
     unsafe fn store_unchecked(self, x: [f32; 4], to: *mut f32) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { to.cast::<[f32; 4]>().write(x) }
     }
 
     #[inline(always)]
     unsafe fn load_int(self, from: *const i32) -> [i32; 4] {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { from.cast::<[i32; 4]>().read_unaligned() }
     }
 
     #[inline(always)]
     unsafe fn store_int(self, x: [i32; 4], to: *mut i32) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { to.cast::<[i32; 4]>().write_unaligned(x) }
     }
 
     #[inline(always)]
     unsafe fn store_bytes(self, x: [i32; 4], to: *mut u8) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { to.cast::<[u8; 4]>().write(each(|lane| x[lane] as u8)) }
     }
 
     #[inline(always)]
     unsafe fn store_low_bytes(self, x: [i32; 4], to: *mut i8) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { to.cast::<[i8; 4]>().write(each(|lane| x[lane] as i8)) }
     }
 
     #[inline(always)]
     unsafe fn store_halves(self, x: [i32; 4], to: *mut i16) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { to.cast::<[i16; 4]>().write_unaligned(each(|lane| x[lane] as i16)) }
     }
 }
 
-/// No kernel of plain Rust is for bf16; this shows on any processor what a product of them is.
+/// Emulation of products of bf16 on any processor, for tests. No kernel in plain Rust uses bf16.
 impl SimdBf16 for Portable {
     #[inline(always)]
     fn dot_bf16(self, mut sum: [f32; 4], a: [i32; 4], b: [i32; 4]) -> [f32; 4] {
@@ -239,7 +240,7 @@ impl SimdBf16 for Portable {
 
     #[inline(always)]
     unsafe fn store_bf16(self, x: [f32; 4], to: *mut u16) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { to.cast::<[u16; 4]>().write_unaligned(each(|lane| to_bf16(x[lane]))) }
     }
 }

@@ -4,14 +4,17 @@ use super::{ByteSums, NEXT_ROW, Simd, SimdBf16, THRESHOLDS, dither_of_floats, po
 use std::arch::x86_64::*;
 use std::mem::transmute;
 
-/// 256 bits with fused multiplication and addition: Intel since Haswell, AMD since Zen. With `VNNI`, the
-/// products of integers are one instruction: Intel since Alder Lake, AMD since Zen 5.
+/// 256-bit vectors with fused multiply-add: Intel since Haswell, AMD since Zen. With `VNNI`, dot products of integers
+/// are single instructions: Intel since Alder Lake, AMD since Zen 5.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Avx2<const VNNI: bool>(());
 
 impl<const VNNI: bool> Avx2<VNNI> {
+    /// Returns a token of the instruction set.
+    ///
     /// # Safety
-    /// The processor has AVX2 and FMA, and AVX-VNNI if it says so.
+    ///
+    /// The processor must have AVX2 and FMA, and with `VNNI` also AVX-VNNI.
     pub(in super::super) const unsafe fn token() -> Avx2<VNNI> {
         Avx2(())
     }
@@ -49,7 +52,7 @@ impl<const VNNI: bool> Simd for Avx2<VNNI> {
         };
         pack_bytes(self, x: [__m256i; 4]) -> __m256i = {
             let halves = [_mm256_packs_epi32(x[0], x[1]), _mm256_packs_epi32(x[2], x[3])];
-            // Of each vector four bytes in the first half, and four in the second.
+            // Each half has four bytes of each vector.
             let order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
             _mm256_permutevar8x32_epi32(_mm256_packus_epi16(halves[0], halves[1]), order)
         };
@@ -83,12 +86,12 @@ impl<const VNNI: bool> Simd for Avx2<VNNI> {
         dot8_twice(self, sum: __m256i, a: [__m256i; 2], b: [__m256i; 2]) -> __m256i = if VNNI {
             self.dot8(self.dot8(sum, a[0], b[0]), a[1], b[1])
         } else {
-            // Widening costs as much as multiplying; so it is done once for two words.
+            // Widening costs as much as multiplying, so it is done once for two words.
             let quads = _mm256_add_epi16(_mm256_maddubs_epi16(a[0], b[0]), _mm256_maddubs_epi16(a[1], b[1]));
             _mm256_add_epi32(sum, _mm256_madd_epi16(quads, _mm256_set1_epi16(1)))
         };
         dot16(self, sum: __m256i, a: __m256i, b: __m256i) -> __m256i = if VNNI {
-            // The compiler would split the instruction that wraps around into two.
+            // The compiler would split the wrapping instruction into two, so the saturating one is used.
             _mm256_dpwssds_avx_epi32(sum, a, b)
         } else {
             _mm256_add_epi32(sum, _mm256_madd_epi16(a, b))
@@ -122,7 +125,7 @@ impl<const VNNI: bool> Simd for Avx2<VNNI> {
 
     #[inline(always)]
     fn prefetch<T>(self, from: *const T) {
-        // SAFETY: no memory is touched, and no address is wrong.
+        // SAFETY: a prefetch accesses no memory, and any address is allowed.
         unsafe { _mm_prefetch::<_MM_HINT_T1>(from.cast()) }
     }
 
@@ -146,55 +149,62 @@ impl<const VNNI: bool> Simd for Avx2<VNNI> {
     }
 }
 
-/// Products by multiplication and addition only.
+/// Products by separate multiplication and addition.
 pub(in super::super) const PLAIN: u8 = 0;
-/// Products of integers in one instruction: Intel since Cascade Lake, AMD since Zen 4.
+/// Dot products of integers by single instructions: Intel since Cascade Lake, AMD since Zen 4.
 pub(in super::super) const VNNI: u8 = 1;
-/// Products of bf16 in one instruction, too: Intel since Cooper Lake and Sapphire Rapids, AMD since Zen 4.
+/// Also dot products of bf16 by single instructions: Intel since Cooper Lake and Sapphire Rapids, AMD since Zen 4.
 pub(in super::super) const BF16: u8 = 2;
 
-/// 512 bits, with products as [`PLAIN`], [`VNNI`] or [`BF16`] say: Intel servers since Skylake, AMD since Zen 4.
+/// 512-bit vectors, with [`PLAIN`], [`VNNI`] or [`BF16`] products: Intel servers since Skylake, AMD since Zen 4.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Avx512<const PRODUCTS: u8>(());
 
 impl<const PRODUCTS: u8> Avx512<PRODUCTS> {
+    /// Returns a token of the instruction set.
+    ///
     /// # Safety
-    /// The processor has AVX-512F and AVX-512BW, and AVX-512 VNNI and AVX-512 BF16 if it says so.
+    ///
+    /// The processor must have AVX-512F and AVX-512BW, and with the respective `PRODUCTS` also AVX-512 VNNI and AVX-512
+    /// BF16.
     pub(in super::super) const unsafe fn token() -> Avx512<PRODUCTS> {
         Avx512(())
     }
 }
 
-/// The halves of two vectors, which must be from 0 to 255 and come from `_mm512_packs_epi32`, as bytes in the order of what these took.
+/// Packs the 16-bit halves of two vectors, which must be from 0 to 255 and come from `_mm512_packs_epi32`, as bytes in
+/// the order of the operands of that instruction.
 ///
 /// # Safety
-/// The processor has AVX-512BW.
+///
+/// The processor must have AVX-512BW.
 #[inline(always)]
 unsafe fn pack_halves(first: __m512i, second: __m512i) -> __m512i {
-    // SAFETY: the caller's; no memory is touched.
+    // SAFETY: guaranteed by the caller; no memory is accessed.
     unsafe {
-        // Of each vector four bytes in every quarter.
+        // Each quarter has four bytes of each vector.
         let order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
         _mm512_permutexvar_epi32(order, _mm512_packus_epi16(first, second))
     }
 }
 
-/// `255 · 2^(−x/32)` of each half, plus so many parts of 256, without what is behind the point.
+/// Computes `255 · 2^(−x/32)` of each 16-bit half, plus `parts` / 256, rounded down.
 ///
 /// # Safety
-/// The processor has AVX-512BW.
+///
+/// The processor must have AVX-512BW.
 #[inline(always)]
 unsafe fn powers_of_halves(x: __m512i, parts: __m512i) -> __m512i {
-    // SAFETY: the caller's; as many numbers are read as there are.
+    // SAFETY: guaranteed by the caller; `POWERS` has the length of a vector.
     unsafe {
         let powers = _mm512_loadu_si512(POWERS.as_ptr().cast());
-        // By the last five bits; the others say how often it is halved.
+        // The lowest five bits select the power. The other bits are the number of halvings.
         let power = _mm512_srlv_epi16(_mm512_permutexvar_epi16(x, powers), _mm512_srli_epi16::<5>(x));
         _mm512_srli_epi16::<8>(_mm512_add_epi16(power, parts))
     }
 }
 
-/// `255 · 256 · 2^(−i/32)`
+/// Values of `255 · 256 · 2^(−i/32)` for `i` from 0 to 31.
 const POWERS: [u16; 32] = [
     65280, 63881, 62512, 61173, 59862, 58579, 57324, 56096, 54894, 53717, 52566, 51440, 50338, 49259, 48204,
     47171, 46160, 45171, 44203, 43256, 42329, 41422, 40534, 39666, 38816, 37984, 37170, 36374, 35594, 34831,
@@ -252,7 +262,8 @@ impl<const PRODUCTS: u8> Simd for Avx512<PRODUCTS> {
             [_mm512_and_si512(first, _mm512_set1_epi16(255)), _mm512_srli_epi16::<8>(first)]
         };
         powers_as_bytes(self, x: [__m512; 4], dither: [__m512i; 2]) -> __m512i = {
-            // What is too large becomes the least integer of 32 bits, and then of 16: without a sign, that is large, too.
+            // Numbers that are too large become the smallest 32-bit integer and then the smallest 16-bit integer, which
+            // is large as an unsigned number.
             let first = _mm512_packs_epi32(_mm512_cvtps_epi32(x[0]), _mm512_cvtps_epi32(x[1]));
             let second = _mm512_packs_epi32(_mm512_cvtps_epi32(x[2]), _mm512_cvtps_epi32(x[3]));
             pack_halves(powers_of_halves(first, dither[0]), powers_of_halves(second, dither[1]))
@@ -283,7 +294,7 @@ impl<const PRODUCTS: u8> Simd for Avx512<PRODUCTS> {
             _mm512_add_epi32(sum, _mm512_madd_epi16(pairs, _mm512_set1_epi16(1)))
         };
         dot16(self, sum: __m512i, a: __m512i, b: __m512i) -> __m512i = if PRODUCTS >= VNNI {
-            // The compiler would split the instruction that wraps around into two.
+            // The compiler would split the wrapping instruction into two, so the saturating one is used.
             _mm512_dpwssds_epi32(sum, a, b)
         } else {
             _mm512_add_epi32(sum, _mm512_madd_epi16(a, b))
@@ -295,7 +306,7 @@ impl<const PRODUCTS: u8> Simd for Avx512<PRODUCTS> {
 
     #[inline(always)]
     fn prefetch<T>(self, from: *const T) {
-        // SAFETY: no memory is touched, and no address is wrong.
+        // SAFETY: a prefetch accesses no memory, and any address is allowed.
         unsafe { _mm_prefetch::<_MM_HINT_T1>(from.cast()) }
     }
 
