@@ -6,7 +6,7 @@
 //!                        ▲                  │
 //!                        │            rank/ ▼    visits, travelling     rank/
 //!   SearchReport ◀── the root,      node table  ◀────────────────────▶  node table
-//!                    variations         │        what became of them        │
+//!                    variations         │        results of the visits      │
 //!                                  evaluators                           evaluators
 //! ```
 //!
@@ -19,10 +19,10 @@
 //! **Visits travel together.** The control sends all visits that may be in progress to the root at once. There they are
 //! divided among the moves. Each is chosen as if the earlier ones were descents in progress, and the visits of one move
 //! continue together. Their results also return in a few parts. Near the root, where all visits pass, few messages thus
-//! carry many visits, and no rank becomes a bottleneck. CITE: Yoshizoe, Kishimoto, Kaneko, Yoshimoto and Ishikawa,
-//! "Scalable distributed Monte-Carlo tree search" (SoCS 2011), for nodes that are distributed by their hashes, visits
-//! that travel, and work that stays in the subtree as long as possible. Unlike there, visits travel in groups instead
-//! of one by one with the statistics of the path.
+//! carry many visits, and no rank becomes a bottleneck.
+//! CITE: Yoshizoe, Kishimoto, Kaneko, Yoshimoto and Ishikawa, "Scalable distributed Monte-Carlo tree search" (SoCS
+//! 2011), for nodes that are distributed by their hashes, visits that travel, and work that stays in the subtree as
+//! long as possible. Unlike there, visits travel in groups instead of one by one with the statistics of the path.
 //!
 //! **No rank waits for a position.** Visits that come to a node under evaluation are stored there and continue when the
 //! node has its moves.

@@ -5,10 +5,10 @@
 //! settings give the same result, to the nanosecond, on every machine.
 //!
 //! ```text
-//!   packet ─▶ inbox ─▶ the rank's thread (so long for each message) ─▶ network card (bandwidth) ─▶ latency, jitter ─▶ inbox
+//!   packet ─▶ inbox ─▶ the rank's thread (time per message) ─▶ network card (bandwidth) ─▶ latency, jitter ─▶ inbox
 //!                             │      ▲
 //!                             ▼      │
-//!                         evaluators, each so long for a position
+//!                         evaluators (time per position)
 //! ```
 
 use super::audit::Audit;

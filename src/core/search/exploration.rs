@@ -24,9 +24,8 @@ pub struct RootExploration {
     /// Share of simulations, in `[0, 1]`, that choose by these priors and count like all others.
     pub weightful: f32,
     /// Weight of the priors against the values of the moves. Its effect fades with the square root of the visits.
-    /// Weight of the priors that never fades: moves that are worse than the best one by this amount are still searched.
     pub cpuct: f32,
-    /// The same, but for a weight that never fades: moves worth so much less than the best one are still looked at.
+    /// Weight of the priors that never fades: moves that are worse than the best one by this amount are still searched.
     pub cpuct_permanent: f32,
 }
 

@@ -1,7 +1,7 @@
 //! Nodes and edges of the search graph: layout, atomics, and the arithmetic that keeps their sums exact.
 //!
 //! ```text
-//!   node, 128 bytes                                          edge, 16 bytes                            8 bytes, by playouts
+//!   node, 128 bytes                                          edge, 16 bytes                            8 bytes, with playouts
 //!   ┌──────────┬───────────┬────────┬─────────┬─────────┐    ┌─────────────────┬───────┬──────┬───────┐  ┌──────────────┐
 //!   │ key (16) │ value sum │ visits │ first   │ own and │──▶ │ visits and seen │ child │ move │ prior │  │ RAVE games   │
 //!   │          │           │        │ edge …  │ means   │    │ value of child  │       │      │       │  │ and their sum│

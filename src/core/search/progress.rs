@@ -10,7 +10,7 @@ use std::sync::PoisonError;
 /// need twenty such rounds (`docs/decisions/2026-11-22-many-workers.md`; games in `PERF.md`, *Strength*).
 const VISITS_FOR_A_DESCENT: u32 = 20;
 
-/// Number of simulations begun, and the stop signal.
+/// Progress of the workers, and the stop signal.
 #[derive(Default)]
 pub(super) struct Progress {
     /// Number of simulations begun.
@@ -25,7 +25,7 @@ pub(super) struct Progress {
 
 /// Turns of the workers, where there are more workers than processors.
 struct Turns {
-    /// So many at once in any case.
+    /// Number of workers that may always simulate at once.
     least: u32,
     visits_before: u32,
     state: Mutex<TurnState>,

@@ -41,9 +41,10 @@ pub struct RaveStats {
 /// Returns the urgency of a move. Selection follows the most urgent move.
 ///
 /// The urgency is the mean of visits and prior, mixed with the mean of RAVE games. The weight of the latter falls as
-/// visits come in: β = r / (r + n + n·r / equivalence). A prior counts as games of both kinds. CITE: Gelly and Silver
-/// (2011) for the mixture; David Silver's β in the form that Pachi uses. `exploring` is the square root of the parent's
-/// visits.
+/// visits come in: β = r / (r + n + n·r / equivalence). A prior counts as games of both kinds.
+/// `exploring` is the square root of the parent's visits.
+///
+/// CITE: Gelly and Silver (2011) for the mixture; David Silver's β in the form that Pachi uses.
 #[inline]
 pub fn rave_urgency(stats: &MoveStats, rave: &RaveStats, params: &RaveParams, exploring: f32) -> f32 {
     let (visits, sum) = stats.visits_and_sum();
@@ -257,7 +258,7 @@ mod tests {
         // No move is worse than a lost game, not even an impossible one.
         let steep = Puct::new(&PuctParams { fpu_reduction_per_halving: 2.0, ..params }, &node);
         assert_eq!([steep.before_visits(0.01), steep.before_visits(0.0)], [-1.0, -1.0]);
-        // A scan of moves in the order of their probabilities may stop at the first one without visits.
+        // A scan of moves in the order of their probabilities may stop at the first unvisited one.
         let none = MoveStats::default();
         for puct in [puct, steep] {
             let urgencies: Vec<f32> = (0..=100).map(|p| puct.urgency(&none, p as f32 / 100.0)).collect();

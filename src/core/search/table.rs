@@ -1,8 +1,8 @@
 //! The node table: nodes and edges in two stores of fixed size, and a hash index of the nodes.
 //!
 //! During a search nothing is replaced or moved. Nodes and edges are allocated one after another, slots of the index
-//! are claimed by compare-and-swap, and when a store is full the search continues without new nodes. CITE: Coulom, "A
-//! lockless hash table for Monte-Carlo tree search" (computer-go list, 2008).
+//! are claimed by compare-and-swap, and when a store is full the search continues without new nodes.
+//! CITE: Coulom, "A lockless hash table for Monte-Carlo tree search" (computer-go list, 2008).
 //!
 //! **Moves.** With playouts, any move may be the next one to be selected, and all-moves-as-first has statistics about
 //! every move, so a node gets all its moves at once. With probabilities, the next new move is always the likeliest

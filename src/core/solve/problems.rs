@@ -590,7 +590,7 @@ impl Job for Read<'_> {
                 false => ask(0, ENDLESS).1,
             };
         } else if first_wins && !matches!(success, Success::KoFirst(_) | Success::KoSecond(_)) {
-            // The move that is good against any number of threats.
+            // The move that succeeds against any number of threats.
             let (_, certain) = match self.first == prover {
                 true => ask(0, ENDLESS),
                 false => ask(ENDLESS, 0),

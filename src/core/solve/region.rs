@@ -40,7 +40,7 @@ enum Stage {
 /// The part of the board that a problem is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Region {
-    /// Where stones may be played, now or after captures: empty points, and stones on them.
+    /// Points where stones may be played, now or after captures: empty points, and points with stones inside the region.
     pub playable: PointSet,
     /// Stones of the group that the problem is about.
     pub group: PointSet,

@@ -585,7 +585,8 @@ struct Choice {
     /// The node's proof and disproof number.
     pn: u32,
     dn: u32,
-    /// The smallest number that counts among the other children.
+    /// Smallest number among the other children: their proof number if the prover is to move, else their
+    /// disproof number.
     second: u32,
     /// Number of open children other than this one.
     others: u32,

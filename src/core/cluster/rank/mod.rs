@@ -1,8 +1,8 @@
 //! A rank in a search: it stores nodes, sends visits on, and passes their results back.
 //!
 //! ```text
-//!   Visit ─▶ arrive ─▶ advance ─┬─▶ choose ─▶ send_on ─▶ Visit, to where the next node lives
-//!                               └─▶ Job ─▶ (evaluated) ─▶ finish ─▶ Done, to where the visit came from
+//!   Visit ─▶ arrive ─▶ advance ─┬─▶ choose ─▶ send_on ─▶ Visit, to the rank of the next node
+//!                               └─▶ Job ─▶ (evaluated) ─▶ finish ─▶ Done, to the caller of the visit
 //!   Done ─▶ returned ─▶ finish ─▶ Done ─▶ …
 //! ```
 //!
