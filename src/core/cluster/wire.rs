@@ -48,7 +48,7 @@ pub(crate) trait Wire: Sized {
     fn read(from: &mut Reader<'_>) -> Result<Self, Malformed>;
 }
 
-/// Implements [`Wire`] for types that are written field by field, in this order. A field after a semicolon is not sent.
+/// Implements `Wire` for types that are written field by field, in this order. A field after a semicolon is not sent.
 macro_rules! wire {
     ($($kind:ident { $($field:ident),* $(; $left_out:ident)? })*) => {$(
         impl Wire for $kind {
