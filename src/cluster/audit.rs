@@ -1,34 +1,36 @@
-//! Whether a search over ranks has lost or invented a visit: every rank counts, rank 0 compares. Only builds with assertions
-//! look, after every search.
+//! Detection of lost or invented visits in a search over ranks: every rank counts, and rank 0 compares. Only builds
+//! with assertions do this, after every search.
 
 use kosumi_go::board::Key;
 use kosumi_go::rng::mix;
 use kosumi_search::NodeTable;
 use kosumi_search::node::Edge;
 
-/// What a rank has counted in its table, or what all have.
+/// Sums over the table of a rank, or over those of all ranks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Audit {
-    /// Visits that are still in progress somewhere.
+    /// Number of visits that are still in progress.
     pub(crate) in_flight: u64,
-    /// Nodes whose visits are not those of their evaluations and edges, and stand-ins with anything of their own.
+    /// Number of nodes whose visits differ from the sum of their evaluations and edge visits, and of stand-ins with
+    /// edges or evaluations.
     pub(crate) uneven: u64,
-    /// Visits of all nodes, where they live.
+    /// Summed visits of all nodes, on the ranks that store them.
     pub(crate) kept: u64,
-    /// Visits that have gone by edges to nodes.
+    /// Summed visits of all edges that have a child node.
     pub(crate) sent: u64,
-    /// The same two sums, each node's visits times a number that its key says: they only agree if every node does.
+    /// Sums like `kept` and `sent`, with each node's visits multiplied by a hash of its key. They agree only if every
+    /// node does.
     pub(crate) kept_by_key: u64,
     pub(crate) sent_by_key: u64,
 }
 
-/// So many visits of the node of a key, as they count in sums by key.
+/// Returns the contribution of `visits` visits of a node to the sums by key.
 fn by_key(key: Key, visits: u64) -> u64 {
     mix(key.0 as u64).wrapping_mul(visits)
 }
 
 impl Audit {
-    /// Counts a table; `is_home` says whether a node lives there.
+    /// Counts a table. `is_home` returns whether a node belongs to this rank.
     pub(crate) fn of(table: &NodeTable, is_home: impl Fn(Key) -> bool) -> Audit {
         let mut audit = Audit::default();
         for id in 0..table.node_count() as u32 {
@@ -64,32 +66,33 @@ impl Audit {
     }
 }
 
-/// What was done to all tables since they were empty, as rank 0 knows it.
+/// Record, on rank 0, of the visits of all searches since the tables were empty.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Books {
-    /// Visits of roots, which came by no edge.
+    /// Visits of roots, which followed no edge.
     begun: u64,
     begun_by_key: u64,
-    /// Visits that came back to a node of their own path: they count at the edge and not at the node.
+    /// Visits that returned to a node of their own path: they count at the edge and not at the node.
     cycles: u64,
 }
 
 impl Books {
-    /// Notes a search: its root, its visits, and those that came back to a node of their own path.
+    /// Records a search: its root, its visits, and the visits that returned to a node of their own path.
     pub(crate) fn note(&mut self, root: Key, visits: u32, cycles: u32) {
         self.begun += u64::from(visits);
         self.begun_by_key = self.begun_by_key.wrapping_add(by_key(root, visits.into()));
         self.cycles += u64::from(cycles);
     }
 
-    /// Says what is wrong with what all ranks have counted.
+    /// Checks the sums of all ranks.
     ///
     /// # Errors
-    /// If a visit is lost, in progress, or counted twice.
+    ///
+    /// Returns a description if a visit is lost, in progress, or counted twice.
     pub(crate) fn check(&self, all: &Audit) -> Result<(), String> {
         let is_even = all.in_flight == 0 && all.uneven == 0;
         let is_complete = all.kept + self.cycles == all.sent + self.begun;
-        // Nobody knows of which nodes the paths came back to one.
+        // After a cycle, the node to which the path returned is unknown.
         let is_each = self.cycles > 0 || all.kept_by_key == all.sent_by_key.wrapping_add(self.begun_by_key);
         if is_even && is_complete && is_each { Ok(()) } else { Err(format!("{all:?} and {self:?}")) }
     }

@@ -1,4 +1,5 @@
-//! What rank 0 does besides: it sends visits to the root, says when a search is over, and puts the report together.
+//! The control of a search, on rank 0: it sends visits to the root, decides when the search is over, and builds the
+//! report.
 
 use super::audit::Audit;
 use super::link::ClusterError;
@@ -14,75 +15,76 @@ use kosumi_search::table::Storing;
 use kosumi_search::{NodeTable, SearchContext, SearchReport, SearchStats, TableUse};
 use std::time::Duration;
 
-/// A search that is over is waited for so long; who has not answered then is gone.
+/// Longest time without any message at the end of a search. A rank that has not answered by then is considered lost.
 const END_PATIENCE: Duration = Duration::from_secs(5);
-/// The same while it runs and nothing comes back.
+/// Longest time without any message while a search runs.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How often ranks are asked whether they are there, and how long they have to say so. A rank's thread for messages never
-/// waits, so only a machine that does not run is so slow.
+/// Interval between two pings of a rank, and the longest time for its answer. The message thread of a rank never waits,
+/// so only a machine that has stopped is so slow.
 const PING_EVERY: Duration = Duration::from_secs(1);
 const PONG_PATIENCE: Duration = Duration::from_secs(8);
 
-/// Visits in progress, at most.
+/// Largest number of visits in progress.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Window {
-    /// From the beginning.
+    /// Limit at the beginning.
     pub least: u32,
-    /// In the end.
+    /// Limit in the end.
     pub most: u32,
 }
 
 impl Window {
-    /// What keeps so many evaluators busy. Where one rank keeps all nodes, each evaluator is given a visit as soon as it has none,
-    /// so that as many visits as evaluators are enough; where nodes are spread, chance does not give each the same. More visits
-    /// in progress are worth less: they do not know of each other.
+    /// Returns a window that keeps this number of evaluators busy. If one rank stores all nodes, an evaluator gets a
+    /// visit as soon as it has none, so one visit for each evaluator is enough. If nodes are distributed, chance loads
+    /// the ranks unevenly. More visits in progress are worth less, because they do not know of each other's results.
     pub fn for_evaluators(evaluators: usize, is_central: bool) -> Window {
         let evaluators = u32::try_from(evaluators).unwrap_or(u32::MAX);
         if is_central {
-            // A few evaluators may wait at the beginning, when a wrong way costs most.
+            // A few evaluators may wait at the beginning, when a wrong choice costs most.
             let least = (evaluators / 8 * 5 + evaluators % 8 * 5 / 8).clamp(1, 64);
             return Window { least, most: evaluators.max(least) };
         }
         Window { least: evaluators.min(64), most: evaluators.saturating_mul(2).max(1) }
     }
 
-    /// Visits that may be in progress after so many: few while little is known, so that not all go the same wrong way.
+    /// Returns the limit after `visits` visits. It is small while little is known, so that not all visits make the same
+    /// wrong choice.
     fn at(&self, visits: u32) -> u32 {
         (visits / 4).max(self.least).min(self.most)
     }
 }
 
-/// Where a search is.
+/// Phase of a search.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Debug)]
 enum Phase {
     Running,
-    /// Waits until all visits have come back.
+    /// Waits until all visits have returned.
     Draining,
     /// Waits for the root and the variations.
     Looking,
-    /// Waits for what the ranks have counted.
+    /// Waits for the counters of all ranks.
     Ending,
     Over,
 }
 
-/// The root and the variations from it, as far as they have been shown.
+/// Data of the root and of the variations from it, as far as they have arrived.
 #[derive(Debug, Default)]
 struct Looked {
     root: Option<(Face, Vec<EdgeView>)>,
-    /// Moves that were left out, and what the probabilities of the others were multiplied by.
+    /// Moves that were left out, and the factor of the other moves' probabilities.
     pruned: Vec<Move>,
     scale: f32,
     variations: Vec<Vec<EdgeView>>,
     missing: usize,
 }
 
-/// What came of a search.
+/// Result of a search.
 pub(crate) struct Found {
     pub(crate) report: SearchReport,
-    /// How much of the stores is used, in the fullest rank.
+    /// Fullness of the fullest rank's stores, in `[0, 1]`.
     pub(crate) fullest: f32,
-    /// What all ranks have counted, in builds with assertions.
+    /// Audit of all ranks, in builds with assertions.
     pub(crate) audit: Audit,
 }
 
@@ -97,9 +99,9 @@ pub(crate) struct Control<'c> {
     done: u32,
     cancelled: u32,
     root: RootDone,
-    /// When something has come back last.
+    /// Time of the latest message.
     heard: Duration,
-    /// Since when each rank has not said that it is there, and when it is asked next.
+    /// Time of each rank's unanswered ping, and the time of the next ping.
     unanswered: Vec<Option<Duration>>,
     next_ping: Duration,
     next_report: Option<Duration>,
@@ -138,12 +140,12 @@ impl<'c> Control<'c> {
         self.launched - self.done - self.cancelled
     }
 
-    /// Simulations that have come to their end.
+    /// Returns the number of completed simulations.
     pub(crate) fn done(&self) -> u32 {
         self.done
     }
 
-    /// Takes what rank 0 was told for the control; what is not for it comes back.
+    /// Processes a message that rank 0 has received for the control. Returns messages that are not for it.
     pub(crate) fn receive<E: Evaluator>(
         &mut self,
         rank: &mut Rank<'_, E>,
@@ -181,10 +183,11 @@ impl<'c> Control<'c> {
         None
     }
 
-    /// Does what is to be done now. Returns true when the search is over.
+    /// Does the work that is due now. Returns true when the search is over.
     ///
     /// # Errors
-    /// If nothing has come back for too long, or a rank does not say that it is there.
+    ///
+    /// Returns an error if no message has arrived for too long, or if a rank does not answer a ping.
     pub(crate) fn step<E: Evaluator>(&mut self, rank: &mut Rank<'_, E>) -> Result<bool, ClusterError> {
         let patience = if self.phase == Phase::Running { PATIENCE } else { END_PATIENCE };
         if (self.context.elapsed)().saturating_sub(self.heard) > patience {
@@ -201,7 +204,7 @@ impl<'c> Control<'c> {
         }
     }
 
-    /// Asks all ranks whether they are there, now and then.
+    /// Pings all ranks if it is time to.
     fn ping<E: Evaluator>(&mut self, rank: &mut Rank<'_, E>) -> Result<(), ClusterError> {
         let now = (self.context.elapsed)();
         if now < self.next_ping {
@@ -213,7 +216,7 @@ impl<'c> Control<'c> {
                 Some(since) if now.saturating_sub(since) > PONG_PATIENCE => {
                     return Err(ClusterError::Lost(to));
                 }
-                // Who is told the end listens no more.
+                // A rank that has received the end no longer answers.
                 None if self.phase < Phase::Ending => {
                     *unanswered = Some(now);
                     rank.post(to, Message::Ping);
@@ -259,19 +262,19 @@ impl<'c> Control<'c> {
             best_two: self.root.best_two,
         };
         let is_enough = self.context.stop.should_stop(&stats) || (self.context.interrupted)();
-        // The first simulation is always played: even a search that is interrupted at once knows a move.
+        // The first simulation is always run, so even a search that is interrupted at once yields a move.
         if is_enough && self.done > 0 {
-            // This rank first: it must know that what others give up was not asked for any more.
+            // This rank stops first: it must know that jobs cancelled by other ranks are no longer wanted.
             rank.post(0, Message::Stop);
             rank.settle();
             (1..self.ended.len()).for_each(|to| rank.post(to, Message::Stop));
             self.phase = Phase::Draining;
             return;
         }
-        // The first visit alone: it tells how many there have been.
+        // The first visit goes alone: its result tells the number of visits of earlier searches.
         let window = if self.done == 0 { 1 } else { self.window.at(self.root.visits) };
         let free = window.saturating_sub(self.in_flight());
-        // Not one by one, where many are in progress.
+        // If many visits are in progress, new ones are not sent one by one.
         if free > 0 && (free >= window / 16 || self.in_flight() == 0) {
             let count = self.permitted(free);
             if count > 0 {
@@ -293,7 +296,7 @@ impl<'c> Control<'c> {
         }
     }
 
-    /// How many of so many visits may begin before a limit is reached that is a plain count.
+    /// Returns how many of `most` visits may begin before a limit on plain counts is reached.
     fn permitted(&self, most: u32) -> u32 {
         let begun = self.in_flight();
         let may_begin = |count: u32| {
@@ -306,13 +309,13 @@ impl<'c> Control<'c> {
         (0..most).take_while(|&count| may_begin(count)).count() as u32
     }
 
-    /// Asks for the root.
+    /// Requests the root's data.
     fn look<E: Evaluator>(&mut self, rank: &mut Rank<'_, E>) {
         self.looked = Some(Looked::default());
         rank.post(rank.home_of_root(), Message::Show);
     }
 
-    /// Asks for the variations from the root.
+    /// Requests the variations from the root.
     fn shown<E: Evaluator>(&mut self, rank: &mut Rank<'_, E>, face: Face, edges: Vec<EdgeView>) {
         let Some(looked) = &mut self.looked else { return };
         looked.variations = vec![Vec::new(); edges.len()];
@@ -326,7 +329,7 @@ impl<'c> Control<'c> {
         looked.root = Some((face, edges));
     }
 
-    /// Tells who wants to know what has been found so far.
+    /// Reports the present state of the search.
     fn report_progress(&mut self) {
         let Some(looked) = self.looked.take() else { return };
         let Some(reporting) = self.context.reporting else { return };
@@ -337,7 +340,7 @@ impl<'c> Control<'c> {
         self.next_report = Some((self.context.elapsed)() + reporting.every);
     }
 
-    /// What came of a search that is over.
+    /// Returns the result of a search that is over.
     pub(crate) fn report(mut self) -> Option<Found> {
         let looked = self.looked.take()?;
         let (mut counters, mut ownership, mut usage) = (Counters::default(), Ownership::default(), [0; 5]);
@@ -353,7 +356,7 @@ impl<'c> Control<'c> {
         Some(Found { report, fullest, audit })
     }
 
-    /// The report, made as that of any search, from a table that has nothing but what was shown.
+    /// Builds the report like that of any search, from a table that contains only the requested nodes.
     fn build(
         &self,
         looked: &Looked,
@@ -384,13 +387,13 @@ impl<'c> Control<'c> {
             View { params: &self.begin.params, root_scale: looked.scale },
         );
         let mut report = SearchReport { usage: usage.unwrap_or(report.usage), ..report };
-        // Earlier searches may have preferred the image that was left out now.
+        // Earlier searches may have preferred an image that is left out now.
         report.moves.sort_by_key(|entry| looked.pruned.contains(&entry.mv));
         Some(report)
     }
 }
 
-/// Memory of the table from which a report is made: enough for the variations of all moves of the largest board.
+/// Size of the table from which a report is built, in MiB: enough for the variations of all moves of the largest board.
 const VIEW_MEBIBYTES: usize = 16;
 
 fn table_use(numbers: &[u64; 5]) -> TableUse {
@@ -398,7 +401,7 @@ fn table_use(numbers: &[u64; 5]) -> TableUse {
     TableUse { nodes, node_capacity, edges, edge_capacity, bytes }
 }
 
-/// Gives a node the edges that were shown.
+/// Gives a node the edges that were received.
 fn put_edges(table: &NodeTable, node: NodeId, edges: &[EdgeView]) {
     let moves: Vec<(Move, Prior)> = edges.iter().map(|edge| (edge.mv, edge.prior)).collect();
     table.expand(node, true, || &moves);

@@ -1,4 +1,4 @@
-//! Ranks from search to search: what they keep, how a search begins, and how they end.
+//! Ranks across searches: the data that they keep, the start of a search, and the end of the ranks.
 
 use super::audit::Books;
 use super::control::{Control, Found, Window};
@@ -24,25 +24,25 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::time::Duration;
 
-/// Where the nodes of a search live.
+/// Placement of the nodes of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Placement {
-    /// As is better for so many ranks.
+    /// Chooses the better placement for the number of evaluators.
     #[default]
     Auto,
-    /// Each on the rank that its key says; the memory of all ranks is one table.
+    /// Each node on the rank that its key names. The memory of all ranks is one table.
     Hashed,
-    /// All on the first rank, which sends positions to the others to be evaluated.
+    /// All nodes on the first rank, which sends positions to the others for evaluation.
     Central,
 }
 
-/// Up to so many evaluators one rank keeps all nodes: it sees all descents in progress, fewer are needed, and each position
-/// is evaluated by who has time. Rank 0 is busy for about 6 µs for each evaluation, see `docs/cluster.md`, so with a small
-/// network it could not keep more busy.
+/// Number of evaluators up to which one rank stores all nodes. That rank sees all descents in progress, fewer of them
+/// are needed, and any idle evaluator can take any position. Rank 0 is busy for about 6 µs for each evaluation, see
+/// `docs/cluster.md`, so with a small network it could not keep more evaluators busy.
 const CENTRAL_MOST: usize = 128;
 
 impl Placement {
-    /// Does the first rank keep all nodes, with so many evaluations at a time?
+    /// Returns whether the first rank stores all nodes, with this number of simultaneous evaluations.
     pub fn is_central(self, evaluators: usize) -> bool {
         match self {
             Placement::Auto => evaluators <= CENTRAL_MOST,
@@ -52,34 +52,36 @@ impl Placement {
     }
 }
 
-/// How long a rank that has no search waits at a time for one.
+/// Longest single wait of a rank without a search.
 const WAIT: Duration = Duration::from_secs(1);
 
-/// What a rank keeps from search to search.
+/// Data that a rank keeps between searches.
 #[derive(Debug)]
 struct Store<E> {
     table: NodeTable,
     bias: BiasTable,
     evaluator: E,
     scale: Option<Scale>,
-    /// The root whose moves have the priors of a root, at a temperature, and from how many sides it was seen for them.
+    /// The root whose moves have root priors, with their temperature, and the number of board symmetries averaged in
+    /// them.
     seen: (Option<(Key, f32)>, AtomicU32),
 }
 
-/// One rank of a search that is spread over several: rank 0 [runs](Cluster::run) searches, the others [serve](Cluster::serve).
+/// One rank of a search that is distributed over several: rank 0 [runs](Cluster::run) searches, the others
+/// [serve](Cluster::serve).
 ///
-/// All ranks must have evaluators that give the same answers, and as many threads.
+/// All ranks must have evaluators that give the same results, and the same number of threads.
 pub struct Cluster<E, L: Link> {
     link: L,
     store: Store<E>,
     threads: usize,
     placement: Placement,
     window: Option<Window>,
-    /// Is what was learned to be forgotten before the next search?
+    /// Whether to discard all statistics before the next search.
     is_stale: bool,
-    /// Packets that have come too early.
+    /// Packets of a search that has not begun on this rank.
     early: VecDeque<(usize, Vec<u8>)>,
-    /// What the tables of all ranks must add up to; on rank 0.
+    /// Expected sums over the tables of all ranks; used on rank 0.
     books: Books,
     is_lost: bool,
 }
@@ -91,7 +93,7 @@ impl<E, L: Link> fmt::Debug for Cluster<E, L> {
 }
 
 impl<E: Evaluator + Sync> Store<E> {
-    /// Makes ready for a search.
+    /// Prepares for a search.
     fn begin(&mut self, game: &Game, begin: &Begin, is_home: bool) {
         let Formula::Puct(params) = begin.params.formula else { return };
         let scale = Scale::new(&params, game.size().area(), begin.score);
@@ -108,7 +110,7 @@ impl<E: Evaluator + Sync> Store<E> {
         self.scale = Some(scale);
         let temperature = begin.params.root_temperature(game);
         if is_home && self.seen.0 != Some((begin.key, temperature)) {
-            // As `Search` does.
+            // `Search` does the same.
             let had_other = self.seen.0.is_some_and(|(key, other)| key == begin.key && other != temperature);
             self.seen = (Some((begin.key, temperature)), AtomicU32::new(1));
             let are_others = self.evaluator.has_root_priors() || temperature != 1.0 || had_other;
@@ -119,8 +121,8 @@ impl<E: Evaluator + Sync> Store<E> {
     }
 }
 
-/// Measures what was learned in another scale: what positions are worth by themselves exactly, their means by how far the
-/// scales differ at their mean score. The next visits bring the means up to date.
+/// Converts all utilities to another scale: exactly for the nodes' own evaluations, and for means by the difference of
+/// the scales at the mean score. The next visits update the means.
 fn move_utilities(table: &NodeTable, old: &Scale, new: &Scale) {
     for id in 0..table.node_count() {
         let node = table.node(id as NodeId);
@@ -139,7 +141,7 @@ fn move_utilities(table: &NodeTable, old: &Scale, new: &Scale) {
 }
 
 impl<E: Evaluator + Sync, L: Link> Cluster<E, L> {
-    /// This rank, with a node table of `mebibytes` and so many evaluations at a time (at least 1).
+    /// Creates this rank, with a node table of `mebibytes` and `threads` simultaneous evaluations (at least 1).
     pub fn new(link: L, evaluator: E, mebibytes: usize, threads: usize) -> Cluster<E, L> {
         let store = Store {
             table: NodeTable::new(mebibytes, Storing::Likely),
@@ -161,37 +163,37 @@ impl<E: Evaluator + Sync, L: Link> Cluster<E, L> {
         }
     }
 
-    /// The same with nodes where this says. Only rank 0 is asked.
+    /// Sets the placement of the nodes. Only rank 0 uses it.
     #[must_use]
     pub fn placed(mut self, placement: Placement) -> Cluster<E, L> {
         self.placement = placement;
         self
     }
 
-    /// The same with so many visits in progress. Only rank 0 is asked.
+    /// Sets the number of visits in progress. Only rank 0 uses it.
     #[must_use]
     pub fn with_window(mut self, window: Window) -> Cluster<E, L> {
         self.window = Some(window);
         self
     }
 
-    /// How many ranks there are.
+    /// Returns the number of ranks.
     pub fn ranks(&self) -> usize {
         self.link.ranks()
     }
 
-    /// The nodes that this rank keeps, and those that stand for nodes of others.
+    /// Returns the table with this rank's nodes and the stand-ins for nodes of other ranks.
     pub fn table(&self) -> &NodeTable {
         &self.store.table
     }
 
-    /// Forgets what was learned, on all ranks, before the next search.
+    /// Discards the statistics of all ranks before the next search.
     pub fn clear(&mut self) {
         self.is_stale = true;
     }
 
-    /// Has networks asked in another way from here on, on all ranks. If it is another way, everything that was learned is
-    /// forgotten. For rank 0.
+    /// Changes the settings of the network on all ranks from the next search on. If they differ from the present ones,
+    /// all statistics are discarded. For rank 0.
     pub fn ask_with(&mut self, settings: &NetworkSettings) {
         let Some(own) = self.store.evaluator.network_settings() else { return };
         if own != (NetworkSettings { arithmetic: own.arithmetic, ..*settings }) {
@@ -200,10 +202,12 @@ impl<E: Evaluator + Sync, L: Link> Cluster<E, L> {
         }
     }
 
-    /// Searches the game's position over all ranks. For rank 0. Neither explorations nor `noise` of the context are heeded.
+    /// Searches the game's position over all ranks. For rank 0. The context's explorations and `noise` are ignored.
     ///
     /// # Errors
-    /// If a rank is lost, or does not answer in time. Then there can be no more searches over ranks.
+    ///
+    /// Returns an error if a rank is lost or does not answer in time. No more searches over ranks are possible after
+    /// that.
     pub fn run(
         &mut self,
         params: &SearchParams,
@@ -211,7 +215,7 @@ impl<E: Evaluator + Sync, L: Link> Cluster<E, L> {
         seed: u64,
         context: &SearchContext<'_>,
     ) -> Result<SearchReport, ClusterError> {
-        // A search that does not come to its end leaves nobody behind who knows where the others are.
+        // After an unfinished search, the state of the other ranks is unknown.
         if std::mem::replace(&mut self.is_lost, true) {
             return Err(ClusterError::Silent);
         }
@@ -246,7 +250,7 @@ impl<E: Evaluator + Sync, L: Link> Cluster<E, L> {
         }
         self.books.note(begin.key, report.playouts, report.cycles);
         debug_assert_eq!(self.books.check(&audit), Ok(()));
-        // Nobody knows what can be reached from the next root without asking all.
+        // The nodes reachable from the next root are unknown without a query to all ranks.
         self.is_stale = fullest > FULL;
         self.is_lost = false;
         Ok(report)
@@ -255,11 +259,12 @@ impl<E: Evaluator + Sync, L: Link> Cluster<E, L> {
     /// Takes part in searches until rank 0 has no more. For all other ranks.
     ///
     /// # Errors
-    /// If rank 0 or the network is gone, or rank 0 is of another version.
+    ///
+    /// Returns an error if rank 0 or the network is gone, or if rank 0 runs another version.
     pub fn serve(&mut self) -> Result<(), ClusterError> {
         let result = self.try_serve();
         if let Err(why) = &result {
-            // If nobody is there to be told, there is nobody to be told.
+            // Rank 0 may be gone; the error of this message does not matter.
             let _ = self.link.send(0, Message::Failed(why.to_string()).to_packet());
         }
         result
@@ -275,7 +280,7 @@ impl<E: Evaluator + Sync, L: Link> Cluster<E, L> {
             };
             idle = 0;
             if from != 0 {
-                // Of the search that begins: rank 0 has told others sooner.
+                // A packet of the search that begins: rank 0 has sent the begin to other ranks first.
                 self.early.push_back((from, packet));
                 continue;
             }
@@ -298,7 +303,7 @@ impl<E: Evaluator + Sync, L: Link> Cluster<E, L> {
         }
     }
 
-    /// Takes part in a search. The control gets what came of it.
+    /// Takes part in a search. Returns its result if there is a control.
     fn search(
         &mut self,
         game: &Game,
@@ -329,14 +334,14 @@ impl<E: Evaluator + Sync, L: Link> Cluster<E, L> {
     }
 }
 
-/// Of a table that is fuller, everything is forgotten before the next search.
+/// Fullness of a table above which all statistics are discarded before the next search.
 const FULL: f32 = 0.5;
 
 impl<E, L: Link> Drop for Cluster<E, L> {
     fn drop(&mut self) {
         if self.link.rank() == 0 {
             for to in 1..self.link.ranks() {
-                // Who is gone need not be told.
+                // Ranks that are gone need no message.
                 let _ = self.link.send(to, Message::Quit.to_packet());
             }
         }

@@ -6,35 +6,36 @@
 //!                        ▲                  │
 //!                        │            rank/ ▼    visits, travelling     rank/
 //!   SearchReport ◀── the root,      node table  ◀────────────────────▶  node table
-//!                    variations         │        what became of them        │
+//!                    variations         │        results of the visits      │
 //!                                  evaluators                           evaluators
 //! ```
 //!
-//! **The graph is one, its nodes are spread by their keys.** The rank that a key names keeps the node with its edges and
-//! has it evaluated. For the nodes that its edges lead to on other ranks it has stand-ins: nodes without edges that have
-//! the statistics of the real ones as they were last told. So a choice among moves is the same code as in a search of one
-//! process, and needs no message. Visits then travel to where the next node lives, with the moves that they have come by;
-//! legality is decided on that path, as everywhere.
+//! **One graph, with the nodes distributed by their keys.** The rank that a node's key names stores the node with its
+//! edges and has it evaluated. For child nodes on other ranks, it has stand-ins: nodes without edges that hold the
+//! latest statistics received from the real nodes. Selection is therefore the same code as in a search of one process,
+//! and needs no message. Visits then travel to the rank of the next node, with the moves of their path. Legality is
+//! decided on that path, as in every search.
 //!
-//! **Visits travel together.** The control sends as many as may be in progress to the root at once; there they are
-//! divided among the moves, each chosen as if the ones before were descents in progress, and each part goes on together.
-//! What became of them comes back in a few parts, too. Near the root, where all visits pass, there are thus few messages
-//! about many visits, and no rank becomes hot.
-//! CITE: Yoshizoe, Kishimoto, Kaneko, Yoshimoto and Ishikawa, "Scalable distributed Monte-Carlo tree search" (SoCS 2011), for
-//! nodes that live where their hash says, visits that travel, and work that stays below as long as it can. Unlike there,
-//! visits travel in numbers instead of one with the statistics of its path.
+//! **Visits travel together.** The control sends all visits that may be in progress to the root at once. There they are
+//! divided among the moves. Each is chosen as if the earlier ones were descents in progress, and the visits of one move
+//! continue together. Their results also return in a few parts. Near the root, where all visits pass, few messages thus
+//! carry many visits, and no rank becomes a bottleneck.
+//! CITE: Yoshizoe, Kishimoto, Kaneko, Yoshimoto and Ishikawa, "Scalable distributed Monte-Carlo tree search" (SoCS
+//! 2011), for nodes that are distributed by their hashes, visits that travel, and work that stays in the subtree as
+//! long as possible. Unlike there, visits travel in groups instead of one by one with the statistics of the path.
 //!
-//! **Nobody waits for a position.** Visits that come to a node that is being evaluated stay there, and go on when it has
-//! its moves.
+//! **No rank waits for a position.** Visits that come to a node under evaluation are stored there and continue when the
+//! node has its moves.
 //!
-//! Only searches by networks (PUCT) are spread. RAVE would have to carry every playout to every node of its path.
+//! Only searches with networks (PUCT) are distributed. RAVE would have to carry every playout to every node of its
+//! path.
 //!
 //! Invariants (tests of these names in `cluster::tests`):
 //! - one rank, one evaluator, one visit at a time: the report of [`Search`](kosumi_search::Search), bit for bit
 //!   (`one_rank_is_the_search`);
-//! - when a search is over, no visit is in progress anywhere, every node has as many visits as came to it, and on a tree
-//!   the stand-ins are what they stand for (`sums_are_exact_over_ranks`; builds with assertions check it after every
-//!   search, see `audit.rs`);
+//! - when a search is over, no visit is in progress anywhere, every node has counted each visit that came to it, and on
+//!   a tree the stand-ins equal the nodes that they stand for (`sums_are_exact_over_ranks`; builds with assertions
+//!   check the sums after every search, see `audit.rs`);
 //! - nothing is evaluated that is illegal on its own path (`descents_over_ranks_are_legal`).
 
 mod audit;

@@ -1,60 +1,62 @@
-//! What ranks talk through.
+//! Communication between ranks.
 
 use super::wire::Malformed;
 use std::thread;
 use std::time::Duration;
 
-/// Why a search over ranks cannot go on.
+/// Reason why a search over ranks cannot continue.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ClusterError {
-    /// A rank that was written to, or waited for, is not there any more.
+    /// The rank, to which a packet was sent or from which one was expected, is gone.
     #[error("rank {0} does not answer")]
     Lost(usize),
-    /// Some rank is not there any more.
+    /// An unknown rank is gone.
     #[error("a rank does not answer")]
     Silent,
-    /// A rank cannot go on.
+    /// The rank has failed, with this message.
     #[error("rank {0} gives up: {1}")]
     Failed(usize, String),
-    /// Rank 0 has given the search up, since it has lost a rank.
+    /// Rank 0 has cancelled the search, because it has lost a rank.
     #[error("rank 0 has given the search up")]
     GivenUp,
-    /// The network under the link.
+    /// The network under the link has failed, with this message.
     #[error("the network: {0}")]
     Network(String),
-    /// What came makes no sense.
+    /// A message is invalid.
     #[error(transparent)]
     Malformed(#[from] Malformed),
-    /// The position that was sent is not the one that was meant.
+    /// The position that was received differs from that of rank 0.
     #[error("a rank has another position than rank 0: the ranks are not of one version")]
     OtherPosition,
 }
 
-/// One rank's end of a network: packets to and from ranks of the same program, which number from 0.
+/// One rank's end of a network: packets to and from ranks of the same program, which are numbered from 0.
 ///
-/// Packets from one rank to another arrive once, and in the order in which they were sent. There are no barriers: nobody
-/// waits for anybody but by waiting for a packet.
+/// Packets from one rank to another arrive once, and in the order in which they were sent. There are no barriers: a
+/// rank waits for another only by waiting for a packet.
 pub trait Link {
-    /// This rank's number.
+    /// Returns the number of this rank.
     fn rank(&self) -> usize;
 
-    /// How many ranks there are.
+    /// Returns the number of ranks.
     fn ranks(&self) -> usize;
 
-    /// Sends a packet; does not wait until it has arrived. A packet to oneself arrives like any other.
+    /// Sends a packet, without waiting for its arrival. A packet to this rank itself arrives like any other.
     ///
     /// # Errors
-    /// If the rank is known to be gone, or the network does not work.
+    ///
+    /// Returns an error if the rank is known to be gone, or if the network fails.
     fn send(&mut self, to: usize, packet: Vec<u8>) -> Result<(), ClusterError>;
 
-    /// The next packet and who sent it, if one has arrived.
+    /// Returns the next packet and the rank that sent it, if one has arrived.
     ///
     /// # Errors
-    /// If the network does not work.
+    ///
+    /// Returns an error if the network fails.
     fn poll(&mut self) -> Result<Option<(usize, Vec<u8>)>, ClusterError>;
 
-    /// Waits until a packet may have arrived, until somebody unparks this thread, or for a short time of the link's choice
-    /// that is at most `most`. `idle` is how often it has been asked in a row.
+    /// Waits until a packet may have arrived, until another thread unparks this one, or for a short time of at most
+    /// `most` that the link chooses. `idle` is the number of consecutive waits.
     fn wait(&mut self, _idle: u32, most: Duration) {
         thread::park_timeout(most);
     }

@@ -1,4 +1,4 @@
-//! What ranks tell each other.
+//! Messages between ranks.
 
 use super::audit::Audit;
 use super::wire::{Malformed, Reader, Wire, Writer, wire};
@@ -9,10 +9,10 @@ use kosumi_search::counters::Counters;
 use kosumi_search::node::{Face, Means, Results};
 use kosumi_search::{Choice, Formula, MoveRule, PuctParams, Restriction, RootParams, SearchParams, TableUse};
 
-/// The task of a [`Caller`] that is not another node but the control of the search, on rank 0.
+/// Value of [`Caller::task`] for the control of the search, on rank 0, instead of another node.
 pub(crate) const CONTROL: u32 = u32::MAX;
 
-/// Who is told what has become of visits: a task of a rank, and the place of the edge that the visits came by.
+/// Receiver of the results of visits: a task of a rank, and the index of the edge that the visits followed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Caller {
     pub(crate) rank: u32,
@@ -20,17 +20,17 @@ pub(crate) struct Caller {
     pub(crate) edge: u16,
 }
 
-/// The way from the root to a node.
+/// Path from the root to a node.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Path {
     pub(crate) moves: Vec<Move>,
-    /// Of the keys of the nodes before each move, the root's first, the lower halves: a descent that comes back to one of
-    /// them ends.
+    /// Lower halves of the keys of the nodes before each move, the root's first. A descent that returns to one of them
+    /// ends.
     pub(crate) keys: Vec<u64>,
 }
 
 impl Path {
-    /// The way on by a move from the node of this key.
+    /// Returns the path extended by a move from the node of this key.
     pub(crate) fn and(&self, key: Key, mv: Move) -> Path {
         let mut longer = Path {
             moves: Vec::with_capacity(self.moves.len() + 1),
@@ -48,20 +48,20 @@ impl Path {
     }
 }
 
-/// Visits on their way to a node.
+/// Visits that travel to a node.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Visit {
     pub(crate) caller: Caller,
     pub(crate) count: u32,
     pub(crate) key: Key,
-    /// The kind of the last move if the edge is new, see `search::bias`.
+    /// Kind of the last move if the edge is new, see `search::bias`.
     pub(crate) kind: Option<u32>,
-    /// Has nobody gone by this edge before?
+    /// Whether these are the first visits of the edge.
     pub(crate) is_new: bool,
     pub(crate) path: Path,
 }
 
-/// What has become of visits that were sent to a node: some are done, some were given up, others may still be on the way.
+/// Results of visits that were sent to a node: some are done, some were cancelled, and others may still be in progress.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Done {
     pub(crate) task: u32,
@@ -72,24 +72,24 @@ pub(crate) struct Done {
     pub(crate) face: Face,
 }
 
-/// The same for the control: what has become of visits of the root.
+/// Results of visits of the root, for the control.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct RootDone {
     pub(crate) done: u32,
     pub(crate) cancelled: u32,
-    /// Visits of the root, and of its two most visited moves, but for those that may not be looked at.
+    /// Visits of the root and of its two most visited moves, except those of moves that may not be searched.
     pub(crate) visits: u32,
     pub(crate) best_two: [u32; 2],
 }
 
-/// What a network says of a position, with its moves.
+/// Evaluation of a position by a network, with its moves.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Assessment {
     pub(crate) evaluation: Evaluation,
     pub(crate) moves: Vec<(Move, Prior)>,
 }
 
-/// What a rank knows of an edge: move, prior, visits, and the node it leads to.
+/// Data of an edge: move, prior, visits, and child node.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct EdgeView {
     pub(crate) mv: Move,
@@ -98,7 +98,7 @@ pub(crate) struct EdgeView {
     pub(crate) child: Option<(Key, Face)>,
 }
 
-/// All that a search needs to begin.
+/// Parameters of a search.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Begin {
     /// The game as SGF.
@@ -106,30 +106,30 @@ pub(crate) struct Begin {
     pub(crate) is_tree: bool,
     pub(crate) key: Key,
     pub(crate) params: SearchParams,
-    /// How networks are asked; nothing where there are none.
+    /// Settings of the network; `None` for evaluators without one.
     pub(crate) network: Option<NetworkSettings>,
-    /// Is one good move wanted? Then some moves of the root are left out, see `RootParams`.
+    /// Whether the search serves to find one good move. If so, some moves of the root are left out, see `RootParams`.
     pub(crate) for_play: bool,
-    /// Black's expected score at the root, around which points are measured.
+    /// Black's expected score at the root, the centre of the utility scale.
     pub(crate) score: f32,
     pub(crate) seed: u64,
     pub(crate) restriction: Restriction,
-    /// Is what was learned to be forgotten?
+    /// Whether to discard all statistics first.
     pub(crate) clear: bool,
-    /// Does the first rank keep all nodes?
+    /// Whether the first rank stores all nodes.
     pub(crate) is_central: bool,
 }
 
-/// What a rank has counted in a search.
+/// Counters and statistics of a rank at the end of a search.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ended {
     pub(crate) counters: Counters,
-    /// As [`Ownership::to_parts`] has them.
+    /// In the format of [`Ownership::to_parts`].
     owners: Vec<i32>,
     unit: i32,
     count: u32,
     pub(crate) usage: [u64; 5],
-    /// Nothing in builds without assertions.
+    /// Empty in builds without assertions.
     pub(crate) audit: Audit,
 }
 
@@ -147,7 +147,7 @@ impl Ended {
         Ended { counters, owners, unit, count, usage, audit }
     }
 
-    /// Whose the points were found to be; `None` if that is not of a board of this size.
+    /// Returns the ownership; `None` if it does not fit a board of this size.
     pub(crate) fn ownership(&self, size: BoardSize) -> Option<Ownership> {
         Ownership::from_parts(size, &self.owners, self.unit, self.count)
     }
@@ -156,41 +156,41 @@ impl Ended {
 /// A message from one rank to another.
 #[derive(Clone, Debug)]
 pub(crate) enum Message {
-    /// A search begins.
+    /// Begins a search.
     Begin(Box<Begin>),
     Visit(Visit),
     Done(Done),
     RootDone(RootDone),
-    /// The visits have come to a position that has no node because the table of its rank is full. It was evaluated, and
-    /// the evaluations count for the node before it.
+    /// Visits have reached a position without a node, because the table of its rank is full. The position was
+    /// evaluated, and the evaluations count for the node before it.
     Beyond {
         task: u32,
         edge: u16,
         count: u32,
         evaluation: Evaluation,
     },
-    /// A position is to be evaluated for a rank that keeps its node.
+    /// Requests the evaluation of a position for the rank that stores its node.
     Evaluate {
         job: u32,
         moves: Vec<Move>,
     },
-    /// What came of it; nothing if the search was stopped first, or a move was illegal.
+    /// Result of a requested evaluation; `None` if the search was stopped before it, or if a move was illegal.
     Evaluated {
         job: u32,
         assessment: Option<Assessment>,
     },
-    /// Evaluations that have not begun are to be given up.
+    /// Cancels evaluations that have not begun.
     Stop,
-    /// The root is to be shown to the control.
+    /// Requests the root's data for the control.
     Show,
     Shown {
         face: Face,
         edges: Vec<EdgeView>,
-        /// The moves that were left out, and what the probabilities of the others were multiplied by.
+        /// Moves that were left out, and the factor of the other moves' probabilities.
         pruned: Vec<Move>,
         scale: f32,
     },
-    /// The most visited moves from the node of this key on are to be added.
+    /// Requests the most visited moves from the node of this key on, to be appended to `steps`.
     Follow {
         slot: u16,
         key: Key,
@@ -200,21 +200,21 @@ pub(crate) enum Message {
         slot: u16,
         steps: Vec<EdgeView>,
     },
-    /// The search is over.
+    /// Ends the search.
     End,
     Ended(Box<Ended>),
-    /// There are no more searches.
+    /// Ends the ranks: no more searches follow.
     Quit,
-    /// Something went wrong where there is nobody to be told.
+    /// Reports an error of a rank outside a search.
     Failed(String),
-    /// The control asks whether a rank is there.
+    /// Asks a rank for a sign of life.
     Ping,
-    /// It is.
+    /// Answers a [`Ping`](Message::Ping).
     Pong,
 }
 
 impl Message {
-    /// A packet with nothing else in it.
+    /// Returns a packet that contains only this message.
     pub(crate) fn to_packet(&self) -> Vec<u8> {
         let mut packet = Writer::default();
         self.write(&mut packet);
@@ -222,7 +222,7 @@ impl Message {
     }
 }
 
-/// Messages are written as their number and their parts, in this order.
+/// A message is written as its number, followed by its parts in this order.
 macro_rules! messages {
     ($($number:literal $name:ident $(($part:ident))? $({ $($field:ident),* })?,)*) => {
         impl Wire for Message {
@@ -288,7 +288,7 @@ wire! {
     Begin { game, is_tree, key, params, network, for_play, score, seed, restriction, clear, is_central }
     Restriction { avoid, allow }
     MoveRule { color, moves, until }
-    // The arithmetic is each rank's own: machines differ in what they compute fastest.
+    // Each rank chooses its own arithmetic, because machines differ in which one is fastest.
     NetworkSettings {
         view, share_symmetric, policy_optimism, root_policy_optimism, policy_temperature, root_symmetries, profile,
         ignore_pre_root_history, black_doubling_advantage, pass_alive_with_suicide; arithmetic
@@ -312,7 +312,7 @@ wire! {
     Audit { in_flight, uneven, kept, sent, kept_by_key, sent_by_key }
 }
 
-/// Only searches with networks are spread, so other formulas are written as the usual one for networks.
+/// Only searches with networks are distributed, so another formula is written as the default parameters for networks.
 impl Wire for Formula {
     fn write(&self, out: &mut Writer) {
         match self {
@@ -540,7 +540,7 @@ mod tests {
             }
         }
         assert!(Message::read(&mut Reader::new(&[200])).is_err());
-        // Nothing that could come makes it fail otherwise.
+        // Random packets must not cause a panic.
         let mut rng = kosumi_go::rng::Rng::new(1);
         for _ in 0..20_000 {
             let mut bytes = vec![rng.below(18) as u8];
@@ -550,7 +550,7 @@ mod tests {
             );
             let _ = Message::read(&mut Reader::new(&bytes));
         }
-        // A list of four thousand million moves, and a move that no board has.
+        // A list of four thousand million moves, and a move that is on no board.
         assert!(Message::read(&mut Reader::new(&[5, 0, 0, 0, 0, 255, 255, 255, 255])).is_err());
         assert!(Message::read(&mut Reader::new(&[5, 0, 0, 0, 0, 1, 0, 0, 0, 255, 255])).is_err());
     }

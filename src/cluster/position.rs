@@ -1,4 +1,4 @@
-//! The position of a search, as ranks tell it each other: the game with its whole past.
+//! The position of a search in the form in which ranks exchange it: the game with its whole past.
 
 use super::link::ClusterError;
 use kosumi_go::board::Key;
@@ -7,15 +7,16 @@ use kosumi_go::graph_key::Sharing;
 use kosumi_go::rules::Rules;
 use kosumi_go::sgf::{Meta, Record, Strictness, Tree};
 
-/// The game as SGF, which holds all that legality, score and keys depend on.
+/// Returns the game as SGF, which contains everything on which legality, score and keys depend.
 pub(crate) fn to_text(game: &Game) -> String {
     Tree::of_game(game, &Meta::default()).to_string()
 }
 
-/// The inverse of [`to_text`].
+/// Parses a game: the inverse of [`to_text`].
 ///
 /// # Errors
-/// If the game has not this key.
+///
+/// Returns [`ClusterError::OtherPosition`] if the text is no valid game or the game does not have this key.
 pub(crate) fn from_text(text: &str, is_tree: bool, key: Key) -> Result<Game, ClusterError> {
     let other = |_| ClusterError::OtherPosition;
     let record = Record::parse(text.as_bytes()).map_err(other)?;
@@ -34,7 +35,7 @@ mod tests {
     use kosumi_go::rng::Rng;
     use kosumi_go::rules::PRESETS;
 
-    /// Games in which players also pass, and are given the turn out of order, come to other ranks as they are.
+    /// Games with passes, and with turns out of order, arrive at other ranks unchanged.
     #[test]
     fn any_game_comes_back_from_its_text() {
         for seed in 0..3_000 {

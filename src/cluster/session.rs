@@ -1,7 +1,7 @@
-//! A rank of one search at work: messages in and out, evaluators on threads of their own.
+//! The event loop of a rank in one search: messages in and out, and evaluators on threads of their own.
 //!
-//! A rank has one thread for messages and choices, and one for each evaluation at a time. So a message is answered at once,
-//! however long evaluations take.
+//! A rank has one thread for messages and selection, and one for each simultaneous evaluation. A message is therefore
+//! answered at once, however long evaluations take.
 
 use super::audit::Audit;
 use super::control::{Control, Found};
@@ -20,20 +20,20 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-/// How often the control looks at its limits while nothing happens.
+/// Interval at which the control checks its limits while nothing happens.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
-/// How long others wait at a time for a message.
+/// Longest single wait of other ranks for a message.
 const WAIT: Duration = Duration::from_secs(1);
 
-/// What a rank needs for a search.
+/// State of a rank in a search.
 pub(crate) struct Session<'s, E, L> {
     pub(crate) link: &'s mut L,
-    /// Packets that have come before the search began here.
+    /// Packets that came before the search began on this rank.
     pub(crate) early: &'s mut VecDeque<(usize, Vec<u8>)>,
     pub(crate) rank: Rank<'s, E>,
-    /// On rank 0.
+    /// The control, on rank 0.
     pub(crate) control: Option<Control<'s>>,
-    /// Evaluations at a time.
+    /// Number of simultaneous evaluations.
     pub(crate) threads: usize,
     pub(crate) game: &'s Game,
     pub(crate) begin: &'s Begin,
@@ -51,7 +51,7 @@ impl Desk {
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for a job; `None` when there will be no more.
+    /// Waits for a job; `None` when no more will come.
     fn next(&self) -> Option<Job> {
         let mut jobs = self.lock();
         loop {
@@ -71,7 +71,7 @@ impl Desk {
     }
 }
 
-/// Sends evaluators home, however a search ends.
+/// Guard that ends the evaluators on drop, however a search ends.
 struct Closing<'d>(&'d Desk);
 
 impl Drop for Closing<'_> {
@@ -80,7 +80,7 @@ impl Drop for Closing<'_> {
     }
 }
 
-/// One evaluator: takes jobs until there are no more. Returns whose the points were found to be.
+/// Runs one evaluator: processes jobs until there are no more. Returns the ownership that it found.
 fn evaluate_jobs<E: Evaluator>(
     desk: &Desk,
     game: &Game,
@@ -100,13 +100,13 @@ fn evaluate_jobs<E: Evaluator>(
     evaluator.ownership().cloned()
 }
 
-/// Can these moves be played on the board, from the root on? What builds with assertions ask about every descent.
+/// Returns whether these moves are legal from the root on. Builds with assertions check every descent.
 fn is_legal_game(game: &Game, moves: &[Move]) -> bool {
     let mut game = game.clone();
     moves.iter().all(|&mv| game.play(game.to_move(), mv).is_ok())
 }
 
-/// Takes part in a search to its end. The control gets what came of it.
+/// Takes part in a search to its end. Returns its result if there is a control.
 pub(crate) fn take_part<E: Evaluator + Sync, L: Link>(
     mut session: Session<'_, E, L>,
     evaluator: &E,
@@ -166,10 +166,10 @@ pub(crate) fn take_part<E: Evaluator + Sync, L: Link>(
 }
 
 impl<E: Evaluator, L: Link> Session<'_, E, L> {
-    /// Takes all packets that have arrived; true if there were any.
+    /// Processes all packets that have arrived. Returns true if there were any.
     fn take_packets(&mut self) -> Result<bool, ClusterError> {
         let mut is_any = false;
-        // What comes after the end is of the next search.
+        // Packets after the end belong to the next search.
         while !self.rank.is_told_the_end() {
             let next = match self.early.pop_front() {
                 Some(packet) => Some(packet),
@@ -185,7 +185,7 @@ impl<E: Evaluator, L: Link> Session<'_, E, L> {
         Ok(is_any)
     }
 
-    /// Takes all that the evaluators have answered; true if that is anything.
+    /// Processes all results of the evaluators. Returns true if there were any.
     fn take_answers(&mut self, answers: &Receiver<Answer>) -> bool {
         let mut is_any = false;
         while let Ok(answer) = answers.try_recv() {
@@ -195,7 +195,8 @@ impl<E: Evaluator, L: Link> Session<'_, E, L> {
         is_any
     }
 
-    /// Takes what is not for the rank but for the control, or for this loop. Was there anything, and is the search over?
+    /// Processes messages for the control or for this loop. Returns whether there were any, and whether the search is
+    /// over.
     fn take_told(&mut self) -> Result<(bool, bool), ClusterError> {
         let (mut is_any, mut is_end) = (false, false);
         while let Some((from, message)) = self.rank.next_told() {
@@ -215,7 +216,7 @@ impl<E: Evaluator, L: Link> Session<'_, E, L> {
         Ok((is_any, is_end))
     }
 
-    /// Puts jobs on the desk: as many as there are evaluators wait there, so that none of them waits.
+    /// Queues jobs for the evaluators: one waiting job for each evaluator, so that none of them waits.
     fn give_jobs(&mut self, desk: &Desk) {
         let mut jobs = desk.lock();
         while jobs.0.len() < self.threads {
@@ -225,7 +226,7 @@ impl<E: Evaluator, L: Link> Session<'_, E, L> {
         }
     }
 
-    /// Gives up the jobs that no evaluator has taken.
+    /// Cancels the jobs that no evaluator has taken.
     fn drop_jobs(&mut self, desk: &Desk) {
         let jobs = std::mem::take(&mut desk.lock().0);
         jobs.into_iter().for_each(|job| self.rank.take_back(job));

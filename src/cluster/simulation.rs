@@ -1,14 +1,14 @@
 //! A simulated network: thousands of ranks in one process, in virtual time.
 //!
-//! The ranks are the real ones: the same messages, tables and choices as over any other network. Only time is made up: how
-//! long a packet travels, how long a rank takes to read a message, and how long an evaluation takes. The same settings give
-//! the same result, to the nanosecond, on every machine.
+//! The ranks are real, with the same messages, tables and selection as over any other network. Only time is simulated:
+//! the travel time of a packet, the time that a rank takes to read a message, and the time of an evaluation. The same
+//! settings give the same result, to the nanosecond, on every machine.
 //!
 //! ```text
-//!   packet ─▶ inbox ─▶ the rank's thread (so long for each message) ─▶ network card (bandwidth) ─▶ latency, jitter ─▶ inbox
+//!   packet ─▶ inbox ─▶ the rank's thread (time per message) ─▶ network card (bandwidth) ─▶ latency, jitter ─▶ inbox
 //!                             │      ▲
 //!                             ▼      │
-//!                         evaluators, each so long for a position
+//!                         evaluators (time per position)
 //! ```
 
 use super::audit::Audit;
@@ -35,85 +35,85 @@ use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// A cluster that there is not. Times are in nanoseconds.
+/// Settings of a simulated cluster. Times are in nanoseconds.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Simulated {
-    /// Ranks.
+    /// Number of ranks.
     pub ranks: usize,
-    /// Evaluations at a time on each.
+    /// Number of simultaneous evaluations on each rank.
     pub threads: usize,
-    /// From one network card to another.
+    /// Latency from one network card to another.
     pub latency: u64,
-    /// Bytes a second that leave a network card.
+    /// Bytes per second that leave a network card.
     pub bandwidth: f64,
-    /// Latencies and evaluations take up to so much longer, in `[0, 1]`, by chance.
+    /// Largest random increase of a latency or an evaluation time, as a share of it, in `[0, 1]`.
     pub jitter: f64,
-    /// An evaluation.
+    /// Time of an evaluation.
     pub evaluation: u64,
-    /// What a rank's thread does for a message or an answer, and for what follows from it.
+    /// Processor time of a rank's thread for a message or an evaluation's result, including its consequences.
     pub message: u64,
-    /// What it does for a packet, sent or received, whatever is in it.
+    /// Processor time of a rank's thread for a packet, sent or received, regardless of its contents.
     pub packet: u64,
-    /// Where nodes live.
+    /// Placement of the nodes.
     pub placement: Placement,
-    /// Visits in progress; `None`: as a search would have it.
+    /// Number of visits in progress; `None` for the default of a search.
     pub window: Option<Window>,
-    /// Memory of a rank's table.
+    /// Size of each rank's table, in MiB.
     pub mebibytes: usize,
-    /// Decides all chance.
+    /// Seed of all random numbers.
     pub seed: u64,
 }
 
-/// What a simulated search has come to.
+/// Result of a simulated search.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// What it found.
+    /// Report of the search.
     pub report: SearchReport,
-    /// From the first visit to the report.
+    /// Time from the first visit to the report.
     pub time: Duration,
-    /// From when half of the visits were done until nine tenths were: neither its beginning, when there is little to be
-    /// done at a time, nor its end.
+    /// Time from the completion of half of the visits to that of nine tenths. It excludes the start, when little work
+    /// is available at a time, and the end.
     pub steady_time: Duration,
-    /// Positions evaluated.
+    /// Number of positions evaluated.
     pub evaluations: u64,
-    /// The same in the steady time.
+    /// Number of positions evaluated in the steady time.
     pub steady_evaluations: u64,
-    /// Messages from one rank to another.
+    /// Number of messages from one rank to another.
     pub messages: u64,
-    /// Packets that these travelled in.
+    /// Number of packets that carried these messages.
     pub packets: u64,
-    /// Bytes in them.
+    /// Number of bytes in these packets.
     pub bytes: u64,
     /// Share of the time that the thread of the busiest rank was busy, in `[0, 1]`.
     pub hottest: f64,
-    /// The same of all ranks, on the average.
+    /// Mean of that share over all ranks, in `[0, 1]`.
     pub mean_busy: f64,
 }
 
 impl Outcome {
-    /// Evaluations a second in the steady time.
+    /// Returns the number of evaluations per second in the steady time.
     pub fn rate(&self) -> f64 {
         self.steady_evaluations as f64 / self.steady_time.as_secs_f64().max(1e-9)
     }
 
-    /// The rate, as a share of what evaluators do that never wait.
+    /// Returns the rate as a share of the rate of evaluators that never wait.
     pub fn efficiency(&self, settings: &Simulated) -> f64 {
         let mean = settings.evaluation as f64 * (1.0 + settings.jitter / 2.0);
         self.rate() * mean / 1e9 / (settings.ranks * settings.threads) as f64
     }
 }
 
-/// What happens at a moment.
+/// Event at a point in virtual time.
 enum Event {
-    /// A packet has come to a rank.
+    /// A packet arrives at a rank.
     Arrives { to: usize, from: usize, packet: Vec<u8> },
-    /// An evaluator of a rank has its answer.
+    /// An evaluator of a rank finishes a job.
     Answers { rank: usize, job: Job },
-    /// The thread of a rank has done what it had taken.
+    /// The thread of a rank has processed its input.
     Free { rank: usize },
 }
 
-/// Moments in order; those at the same time in the order in which they were made.
+/// Queue of events in the order of time. Simultaneous events are in the order of their creation.
 #[derive(Default)]
 struct Timeline {
     queue: BinaryHeap<Reverse<(u64, u64)>>,
@@ -134,13 +134,13 @@ impl Timeline {
     }
 }
 
-/// What a rank's thread is to look at.
+/// Input of a rank's thread.
 enum Input {
     Packet(usize, Vec<u8>),
     Answer(Answer),
 }
 
-/// A rank's machine.
+/// State of a rank's machine.
 #[derive(Default)]
 struct Machine {
     inbox: VecDeque<Input>,
@@ -148,23 +148,24 @@ struct Machine {
     desk: VecDeque<Job>,
     evaluating: usize,
     is_busy: bool,
-    /// Time that its thread has been busy.
+    /// Total time that the thread has been busy.
     worked: u64,
-    /// When its network card has sent everything.
+    /// Time when the network card has sent everything.
     card_free: u64,
 }
 
-/// What a rank keeps.
+/// Data of a rank that outlive a search.
 struct Store {
     table: NodeTable,
     bias: BiasTable,
     seen: AtomicU32,
 }
 
-/// Runs a search of so many visits on a cluster that there is not.
+/// Runs a search of `visits` visits on a simulated cluster.
 ///
 /// # Errors
-/// If the search is not one by a network.
+///
+/// Returns an error if the search does not use a network (PUCT), or if a rank violates the protocol.
 pub fn simulate<E: Evaluator>(
     settings: &Simulated,
     evaluator: &E,
@@ -175,7 +176,7 @@ pub fn simulate<E: Evaluator>(
     simulate_and_look(settings, evaluator, params, game, visits, &mut |_, _| {})
 }
 
-/// The same; in the end shows the table of every rank.
+/// Runs a search like [`simulate`], and calls `look` with the table of every rank at the end.
 pub(super) fn simulate_and_look<E: Evaluator>(
     settings: &Simulated,
     evaluator: &E,
@@ -248,14 +249,14 @@ pub(super) fn simulate_and_look<E: Evaluator>(
     Ok(outcome)
 }
 
-/// What is counted on the way.
+/// Counters of a simulation.
 #[derive(Default)]
 struct Counts {
     messages: u64,
     packets: u64,
     bytes: u64,
     evaluations: u64,
-    /// Time and evaluations when half of the visits were done, and when nine tenths were.
+    /// Time and number of evaluations when half of the visits were done, and when nine tenths were.
     half: Option<(u64, u64)>,
     most: Option<(u64, u64)>,
 }
@@ -268,7 +269,7 @@ struct Simulation<'s, E> {
     control: Control<'s>,
     timeline: Timeline,
     now: &'s AtomicU64,
-    /// When the last packet from one rank to another arrives: none overtakes it.
+    /// Arrival time of the latest packet from one rank to another. A packet never overtakes an earlier one.
     arrivals: HashMap<(usize, usize), u64>,
     rng: Rng,
     line: Line<'s>,
@@ -333,7 +334,7 @@ impl<E: Evaluator> Simulation<'_, E> {
         })
     }
 
-    /// The thread of a rank looks at all that has come.
+    /// Processes all input of a rank's thread.
     fn work(&mut self, rank: usize, time: u64) -> Result<(), ClusterError> {
         let mut cost = 0;
         for input in std::mem::take(&mut self.machines[rank].inbox) {
@@ -371,7 +372,8 @@ impl<E: Evaluator> Simulation<'_, E> {
         Ok(())
     }
 
-    /// What rank 0 does besides, and what all do at the end.
+    /// Processes messages that are not for the search: those for the control on rank 0, and the end of the search on
+    /// all ranks.
     fn attend(&mut self, rank: usize) -> Result<(), ClusterError> {
         let size = self.line.game().size();
         loop {
@@ -407,7 +409,7 @@ impl<E: Evaluator> Simulation<'_, E> {
         }
     }
 
-    /// Evaluators that have nothing to do take jobs.
+    /// Gives jobs to idle evaluators.
     fn begin_evaluations(&mut self, rank: usize, time: u64) {
         while self.machines[rank].evaluating < self.settings.threads {
             let Some(job) = self.machines[rank].desk.pop_front() else { return };

@@ -1,4 +1,4 @@
-//! Tests of the invariants that [`cluster`](super) states.
+//! Tests of the invariants of [`cluster`](super).
 
 use super::*;
 use kosumi_eval::stub::HashPolicy;
@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// A network of threads with a search over it.
+/// A distributed search whose ranks are threads.
 struct Ranks<E: Evaluator + Sync> {
     first: Cluster<E, ThreadLink>,
     others: Vec<thread::JoinHandle<Result<Cluster<E, ThreadLink>, ClusterError>>>,
@@ -52,7 +52,7 @@ impl<E: Evaluator + Sync + 'static> Ranks<E> {
         self.first.run(&SearchParams::for_network(), game, seed, &context).expect("a report")
     }
 
-    /// Ends the ranks, and returns what each has kept.
+    /// Ends the ranks, and returns the nodes that each has stored.
     fn end(self) -> Vec<KeptNodes> {
         let Ranks { first, others } = self;
         let kept_first = keep(first.table());
@@ -65,7 +65,7 @@ impl<E: Evaluator + Sync + 'static> Ranks<E> {
     }
 }
 
-/// What a rank knows of a node, own or stand-in.
+/// Data that a rank has of a node, its own or a stand-in.
 struct Kept {
     visits: u32,
     own_visits: u32,
@@ -74,7 +74,7 @@ struct Kept {
     edges: Vec<(Move, u32, Option<Key>)>,
 }
 
-/// What a rank knows of all nodes that it has.
+/// Data of all nodes of a rank.
 type KeptNodes = Vec<(Key, Kept)>;
 
 fn keep(table: &NodeTable) -> KeptNodes {
@@ -92,7 +92,7 @@ fn keep(table: &NodeTable) -> KeptNodes {
 }
 
 fn context_free(report: &SearchReport) -> String {
-    // The tables differ in what they have room for.
+    // The tables differ in capacity.
     let ownership: Vec<f32> =
         BoardSize::square(9).expect("a size").points().map(|point| report.ownership.mean(point)).collect();
     format!(
@@ -140,7 +140,7 @@ fn one_rank_is_the_search() {
             compare(&HashPolicy, &game, 1500, &HashPolicy);
         }
     }
-    // With several views of the root, and with a game's past.
+    // Several board symmetries at the root, and a game with a past.
     let mut played = Game::new(BoardSize::square(9).expect("size"), Rules::default(), 7.0);
     compare(&built_in(4), &played, 150, &built_in(4));
     for (column, row) in [(2, 2), (6, 6), (6, 2)] {
@@ -152,8 +152,8 @@ fn one_rank_is_the_search() {
 
 #[test]
 fn one_rank_treats_the_root_as_the_search_does() {
-    // Images of moves are left out, and probabilities are evened out; also when the position has been searched before, and
-    // at another temperature.
+    // Images of moves are left out and probabilities are evened out, also if the position has been searched before at
+    // another temperature.
     let mut params = SearchParams::for_network();
     let limits = Limits::playouts(120);
     let context =
@@ -165,7 +165,7 @@ fn one_rank_treats_the_root_as_the_search_does() {
     for temperature in [1.0, 1.5] {
         params.root.policy_temperature = temperature;
         search.set_params(params);
-        // What was learned before was valued around another score.
+        // Earlier statistics were computed with another centre of the utility scale.
         search.clear();
         one.clear();
         let wanted = search.run(&game, 7, &context);
@@ -175,7 +175,7 @@ fn one_rank_treats_the_root_as_the_search_does() {
     }
 }
 
-/// Notes how it is asked.
+/// Evaluator that records the settings of its calls.
 #[derive(Clone)]
 struct Settled(NetworkSettings, Arc<Mutex<Vec<f32>>>);
 
@@ -207,7 +207,7 @@ fn settings_of_the_network_are_those_of_rank_0() {
     assert_eq!(all.run(&game, 100, 1).visits, 100);
     assert!(std::mem::take(&mut *noted.lock().expect("lock")).iter().all(|&it| it == 1.0));
     all.first.ask_with(&NetworkSettings { policy_temperature: 2.0, ..NetworkSettings::default() });
-    // What was learned is forgotten, since it was another network.
+    // All statistics are discarded, because the settings make it another network.
     assert_eq!(all.run(&game, 100, 1).visits, 100);
     let noted = std::mem::take(&mut *noted.lock().expect("lock"));
     assert!(noted.len() > 20 && noted.iter().all(|&it| it == 2.0), "{noted:?}");
@@ -216,7 +216,7 @@ fn settings_of_the_network_are_those_of_rank_0() {
     all.end();
 }
 
-/// Every visit of every node, over all ranks: nothing is in progress, nothing was lost, and nothing counted twice.
+/// Checks every visit of every node, over all ranks: none is in progress, lost, or counted twice.
 fn check_sums(kept: &[KeptNodes], game: &Game, report: &SearchReport, placement: Placement) {
     let ranks = kept.len();
     let home = |key: Key| rank::home(key, ranks, placement == Placement::Central);
@@ -242,7 +242,7 @@ fn check_sums(kept: &[KeptNodes], game: &Game, report: &SearchReport, placement:
         }
     }
     assert_eq!(own[&game.graph_key()].visits, report.playouts);
-    // A descent that comes back to a node of its own path counts at the edge, not at the node.
+    // A descent that returns to a node of its own path counts at the edge, not at the node.
     let (mut missing, root) = (0, game.graph_key());
     for (key, count) in &arrived {
         let node = own.get(key).map_or(0, |node| node.visits);
@@ -308,7 +308,7 @@ fn a_full_table_changes_no_legality_and_no_sum() {
         let mut all = Ranks::start(&oracle, 2, 1, placement, 1);
         let report = all.run(&game, 8000, 5);
         assert_eq!((report.playouts, report.visits), (8000, 8000));
-        // The second rank keeps nothing if the first one keeps all.
+        // With central placement, the second rank stores nothing.
         let least = if placement == Placement::Central { 0.45 } else { 0.9 };
         assert!(report.usage.fullness() > least, "{:?}", report.usage);
         // The next search begins with empty tables.
@@ -329,7 +329,7 @@ fn what_was_learned_is_kept_from_move_to_move() {
     let before = first.moves[0].node_visits;
     assert!(before > 100);
     assert_eq!((second.playouts, second.visits), (300, before + 300));
-    // And is forgotten when it is to be.
+    // The statistics are discarded on request.
     all.first.clear();
     assert_eq!(all.run(&game, 50, 3).visits, 50);
     all.end();
@@ -342,7 +342,7 @@ fn limits_restrictions_and_reports_hold() {
     let allow = vec![MoveRule { color: Color::Black, moves: vec![corner], until: 1 }];
     let restriction = Restriction { allow, ..Restriction::NONE };
     let mut all = Ranks::start(&HashPolicy, 3, 1, Placement::Hashed, 8);
-    // A clock that is a millisecond later at every look, so that nothing hangs on how fast the machine is.
+    // A clock that advances by a millisecond at every reading, so that the speed of the machine does not matter.
     let looks = AtomicU64::new(0);
     let elapsed = || Duration::from_millis(looks.fetch_add(1, Ordering::Relaxed));
     let seen = Mutex::new(Vec::new());
@@ -361,14 +361,14 @@ fn limits_restrictions_and_reports_hold() {
     let seen = seen.into_inner().expect("lock");
     assert!(!seen.is_empty() && seen.is_sorted_by_key(|report| report.visits), "{}", seen.len());
     assert!(seen.iter().all(|report| report.best_move() == corner));
-    // The time is kept.
+    // The time limit holds.
     looks.store(0, Ordering::Relaxed);
     let limits = Limits::time(Duration::from_millis(300));
     let timed = SearchContext::new(&limits, &elapsed, &|| false);
     all.first.clear();
     let report = all.first.run(&SearchParams::for_network(), &game, 1, &timed).expect("a report");
     assert!(looks.load(Ordering::Relaxed) > 300 && report.visits >= 1);
-    // Interrupted at once, it knows a move all the same.
+    // Even if it is interrupted at once, the search returns a move.
     let interrupted = SearchContext::new(&limits, &elapsed, &|| true);
     all.first.clear();
     let report = all.first.run(&SearchParams::for_network(), &game, 1, &interrupted).expect("a report");
@@ -386,7 +386,7 @@ fn a_lost_rank_ends_the_search_with_an_error() {
     let run = |first: &mut Cluster<_, _>| first.run(&SearchParams::for_network(), &empty(5), 1, &context);
     assert_eq!(run(&mut first).expect_err("nobody is there"), ClusterError::Lost(1));
     assert_eq!(run(&mut first).expect_err("nor later"), ClusterError::Silent);
-    // A rank that is there but says nothing.
+    // A rank that exists but never answers.
     let mut links = thread_links(2);
     let _silent = links.pop();
     let clock = AtomicU32::new(0);
@@ -397,8 +397,8 @@ fn a_lost_rank_ends_the_search_with_an_error() {
     assert_eq!(found.expect_err("it is silent"), ClusterError::Lost(1));
 }
 
-/// Few moves with probabilities that fall as those of networks do, and values by chance: searches have the shape of real
-/// ones and cost little.
+/// Evaluator with few moves, whose probabilities fall like those of networks, and with random values: searches have a
+/// realistic shape and cost little.
 #[derive(Clone, Copy)]
 struct Plausible;
 
@@ -430,7 +430,7 @@ impl Evaluator for Plausible {
     }
 }
 
-/// A cluster with 10 Gbit/s between machines of 16 cores.
+/// Returns the settings of a cluster with 10 Gbit/s between machines of 16 cores.
 fn simulated(ranks: usize, evaluation: u64, latency: u64) -> simulation::Simulated {
     simulation::Simulated {
         ranks,
@@ -448,8 +448,8 @@ fn simulated(ranks: usize, evaluation: u64, latency: u64) -> simulation::Simulat
     }
 }
 
-/// What a message costs, in nanoseconds, rounded up from what `simulated_clusters` measures; and a packet, a guess: a call
-/// of the system or of MPI.
+/// Processor time of a message, in nanoseconds, rounded up from the measurement of `simulated_clusters`. The time of a
+/// packet is an estimate: one call of the operating system or of MPI.
 const MESSAGE: u64 = 5_000;
 const PACKET: u64 = 2_000;
 
@@ -466,7 +466,7 @@ fn a_simulation_is_repeated_to_the_nanosecond() {
     assert_ne!(one.time, other.time);
     assert_eq!((one.report.playouts, one.report.visits), (500, 500));
     assert!(one.messages > 500 && one.packets <= one.messages && one.bytes > 10 * one.messages);
-    // Nobody is faster than evaluators that never wait: 10 of them, 1 ms at least.
+    // No search is faster than evaluators that never wait: 10 of them, at least 1 ms each.
     assert!(one.time >= Duration::from_millis(50), "{:?}", one.time);
     assert!(one.hottest < 1.0 && one.mean_busy <= one.hottest);
 }
@@ -499,14 +499,14 @@ fn sums_are_exact_whatever_the_network_does() {
     }
 }
 
-/// The time this thread has had a processor, in nanoseconds.
+/// Returns the processor time of this thread, in nanoseconds.
 fn processor_time() -> u64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     text.split_whitespace().next().and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
-/// The clusters of `docs/cluster.md`: evaluation and latency in microseconds, where nodes live, ranks, visits in progress
-/// for each evaluator, and evaluators of each rank, 16 if not given.
+/// The clusters of `docs/cluster.md`: evaluation and latency in microseconds, placement, ranks, visits in progress for
+/// each evaluator, and evaluators of each rank (16 by default).
 const CLUSTERS: &str = "\
     16500:2:hashed:1:2 16500:2:hashed:8:2 16500:50:hashed:8:2 16500:2:hashed:64:2 16500:50:hashed:64:2 \
     16500:2:hashed:256:2 16500:50:hashed:256:2 16500:2:hashed:1024:2 16500:50:hashed:1024:2 16500:2:central:8:2 \
@@ -532,7 +532,7 @@ fn simulated_clusters() {
         let threads = if words.len() > 5 { number(5) } else { 16 };
         let placement = if words[2] == "central" { Placement::Central } else { Placement::Hashed };
         let evaluators = ranks * threads;
-        // Open from the beginning, as in a search that has gone on for a while.
+        // The window is fully open from the beginning, as in a search that has run for a while.
         let window = (evaluators as f64 * factor) as u32;
         let settings = simulation::Simulated {
             placement,
@@ -564,11 +564,11 @@ fn simulated_clusters() {
     }
 }
 
-/// What clusters make of positions: evaluation and latency in microseconds, where nodes live, ranks, and the window.
+/// Clusters for the comparison of moves: evaluation and latency in microseconds, placement, ranks, and the window.
 const WORTHS: &str = "500:2:central:1:1:1 500:2:central:4:4:4 500:2:central:4:4:6 500:2:central:8:8:8 500:2:central:8:8:12 \
     500:5000:central:4:4:6 500:2:hashed:4:1:1 500:2:hashed:4:4:4 500:2:hashed:4:4:8 500:2:hashed:8:8:16";
 
-/// A move as people write it.
+/// Parses a move in GTP notation.
 fn vertex(word: &str) -> Move {
     let column = "ABCDEFGHJKLMNOPQRSTUVWXYZ".find(&word[..1]).filter(|_| word != "pass");
     let row = |word: &str| word[1..].parse::<usize>().expect("a row") - 1;

@@ -1,4 +1,4 @@
-//! Ranks that are threads of one process: a network for tests, and to look at a search over ranks without MPI.
+//! Links between ranks that are threads of one process, for tests and for the study of searches over ranks without MPI.
 
 use super::link::{ClusterError, Link};
 use std::collections::VecDeque;
@@ -7,23 +7,23 @@ use std::thread::{self, Thread};
 
 type Packet = (usize, Vec<u8>);
 
-/// Where packets for one rank wait.
+/// Queue of the packets for one rank.
 #[derive(Debug, Default)]
 struct Inbox {
     packets: VecDeque<Packet>,
-    /// Who is to be woken.
+    /// Thread to be woken.
     reader: Option<Thread>,
     is_gone: bool,
 }
 
-/// One end of a network of threads. A rank whose end is dropped is gone.
+/// One end of a network of threads. A rank whose end is dropped counts as lost.
 #[derive(Debug)]
 pub struct ThreadLink {
     rank: usize,
     inboxes: Arc<[Mutex<Inbox>]>,
 }
 
-/// The ends of a network of so many ranks, in order.
+/// Returns the ends of a network of `ranks` ranks, in order.
 pub fn thread_links(ranks: usize) -> Vec<ThreadLink> {
     let inboxes: Arc<[Mutex<Inbox>]> = (0..ranks).map(|_| Mutex::default()).collect();
     (0..ranks).map(|rank| ThreadLink { rank, inboxes: Arc::clone(&inboxes) }).collect()

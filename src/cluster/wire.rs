@@ -1,20 +1,20 @@
-//! Numbers as bytes, and back: what messages are made of. Little-endian, without padding.
+//! Serialisation of messages: numbers as bytes, little-endian, without padding.
 
 use kosumi_eval::Prior;
 use kosumi_go::board::{GRID, Key, Move, Point};
 
-/// Bytes that are no message.
+/// Error: bytes that are not a valid message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("a message that cannot be read: the ranks are not of one version")]
 pub struct Malformed;
 
-/// Bytes being written.
+/// Output buffer.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Writer {
     bytes: Vec<u8>,
 }
 
-/// Bytes being read.
+/// Input bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Reader<'b> {
     bytes: &'b [u8],
@@ -35,20 +35,20 @@ impl<'b> Reader<'b> {
         self.bytes.is_empty()
     }
 
-    /// How many bytes are left.
+    /// Returns the number of bytes left.
     pub(crate) fn left(&self) -> usize {
         self.bytes.len()
     }
 }
 
-/// What messages are made of: how it is written, and read again.
+/// A type that messages may contain.
 pub(crate) trait Wire: Sized {
     fn write(&self, out: &mut Writer);
 
     fn read(from: &mut Reader<'_>) -> Result<Self, Malformed>;
 }
 
-/// Values that are written field by field, in this order. What stands behind a semicolon does not travel.
+/// Implements `Wire` for types that are written field by field, in this order. A field after a semicolon is not sent.
 macro_rules! wire {
     ($($kind:ident { $($field:ident),* $(; $left_out:ident)? })*) => {$(
         impl Wire for $kind {
@@ -83,7 +83,7 @@ macro_rules! numbers {
 
 numbers!(u8 u16 u32 u64 i32 i64 u128 f32 f64);
 
-/// Counts of things that no memory holds more of than fit into 32 bits.
+/// Counts are limited by memory, so they fit into 32 bits.
 impl Wire for usize {
     fn write(&self, out: &mut Writer) {
         u32::try_from(*self).unwrap_or(u32::MAX).write(out);
@@ -153,7 +153,7 @@ impl Wire for String {
     }
 }
 
-/// A list, its length first.
+/// A list is written with its length first.
 impl<T: Wire> Wire for Vec<T> {
     fn write(&self, out: &mut Writer) {
         self.len().write(out);
@@ -162,7 +162,7 @@ impl<T: Wire> Wire for Vec<T> {
 
     fn read(from: &mut Reader<'_>) -> Result<Vec<T>, Malformed> {
         let len = usize::read(from)?;
-        // Every item takes a byte at least, so a wrong length takes no memory.
+        // Every item takes at least one byte, so a wrong length allocates no memory.
         if len > from.left() {
             return Err(Malformed);
         }

@@ -1,9 +1,8 @@
-//! What the network gets wrong again and again in one search.
+//! Correction of errors that the network repeats in one search.
 //!
-//! A network that misjudges a local fight misjudges it in every position where the same move was made there. Where the
-//! search below such a position has found another value than the network said, the difference is noted under the move
-//! and its surroundings, and part of the mean difference is added to what the network says of all positions after such a
-//! move.
+//! A network that misjudges a local fight misjudges it in every position in which the same move was made there. If the
+//! search below such a position finds another value than the network, the difference is recorded under the move and its
+//! surroundings. Part of the mean difference is added to the network's value of all positions after such a move.
 //!
 //! CITE: KataGo's documentation of its methods, "Subtree value bias correction", which is worth 30 to 60 Elo there.
 
@@ -14,8 +13,8 @@ use kosumi_sync::atomic::{AtomicI64, Ordering};
 use kosumi_sync::{Blanks, blank, blanks};
 use std::fmt;
 
-/// Summed differences and weights of the nodes after one kind of move, as integers: what a node has added, it can take
-/// back exactly.
+/// Summed differences and weights of the nodes after one kind of move. They are integers, so a node can take back
+/// exactly what it has added.
 #[cfg_attr(not(loom), derive(bytemuck::Zeroable))]
 #[cfg_attr(loom, derive(Default))]
 struct Entry {
@@ -23,16 +22,16 @@ struct Entry {
     weight: AtomicI64,
 }
 
-/// A one in the sums: of differences, whose weight is at most the visits of a node, and of weights.
+/// Fixed-point one of the sums: of the differences, whose weight is at most the visits of a node, and of the weights.
 const ONE: f64 = (1u64 << 24) as f64;
-/// Moves of different kinds may share an entry; with 65,536 of them that is seldom.
+/// Number of entries. Moves of different kinds may share an entry; with 65,536 entries that is rare.
 const ENTRIES: usize = if cfg!(loom) { 2 } else { 1 << 16 };
-/// The bit of a node's number of its entry that says that the node has faded.
+/// Bit of a node's entry number: the node has faded.
 const FADED: u32 = 1 << 31;
-/// Less weight says nothing.
+/// Largest summed weight that is ignored.
 const WEIGHT_LEAST: f64 = 0.001;
 
-/// Entries for all kinds of moves. Shared by all workers.
+/// Entries for all kinds of moves, shared by all workers.
 pub struct BiasTable {
     entries: Blanks<Entry>,
 }
@@ -48,8 +47,8 @@ impl fmt::Debug for BiasTable {
 pub struct Kind(u32);
 
 impl Kind {
-    /// The kind of a move on `board` by `color`, after the opponent's move `before`: points and surroundings, with the
-    /// chains that are in atari. A pass is of no kind.
+    /// Returns the kind of a move on `board` by `color` after the opponent's move `before`: both points, and the
+    /// surroundings with the chains in atari. A pass has no kind.
     pub fn of(board: &Board, color: Color, mv: Move, before: Move) -> Option<Kind> {
         let point = mv.point()?;
         let before = before.point().map_or(0, Point::index);
@@ -71,18 +70,18 @@ impl Kind {
 }
 
 impl Kind {
-    /// The number of the entry, for other ranks, whose tables have the same entries.
+    /// Returns the number of the entry, for other ranks, whose tables have the same entries.
     pub fn number(self) -> u32 {
         self.0
     }
 
-    /// The inverse of [`number`](Self::number); of other numbers, some kind.
+    /// Returns the kind with a [`number`](Self::number). Invalid numbers give an arbitrary kind.
     pub fn of_number(number: u32) -> Kind {
         Kind(number & (ENTRIES as u32 - 1))
     }
 }
 
-/// In integers, what a node contributes.
+/// Converts a node's contribution to fixed point.
 fn fixed(number: f32) -> i64 {
     (f64::from(number) * ONE) as i64
 }
@@ -106,15 +105,16 @@ impl BiasTable {
         }
     }
 
-    /// Ties a new node to the kind of move that led to it. A node that other moves lead to, too, keeps its kind.
+    /// Assigns the kind of the move that led to a new node. A node that other moves lead to as well keeps its first
+    /// kind.
     pub fn tie(node: &Node, kind: Option<Kind>) {
         if let Some(Kind(entry)) = kind {
             let _ = node.bias_entry.compare_exchange(0, entry + 1, Ordering::Relaxed, Ordering::Relaxed);
         }
     }
 
-    /// Notes by how much the search below a node differs from the node's own evaluation, with this weight, in the place
-    /// of what was noted before. One worker at a time may do this for a node.
+    /// Records the difference between the search below a node and the node's own evaluation, with this weight. The new
+    /// values replace those recorded before. Only one worker at a time may do this for a node.
     pub(crate) fn note(&self, node: &Node, difference: f32, weight: f32) {
         let Some(entry) = self.entry_of(node) else { return };
         let add =
@@ -126,7 +126,7 @@ impl BiasTable {
         node.bias_entry.fetch_and(!FADED, Ordering::Relaxed);
     }
 
-    /// A node that cannot be reached any more counts for `share` of what it did, until it notes something again.
+    /// Reduces the contribution of an unreachable node to `share` of its value, until the node records a new one.
     pub(crate) fn fade(&self, node: &Node, share: f32) {
         if node.bias_weight.get() != 0.0 && node.bias_entry.load(Ordering::Relaxed) & FADED == 0 {
             self.note(node, share * node.bias_difference.get(), share * node.bias_weight.get());
@@ -134,7 +134,7 @@ impl BiasTable {
         }
     }
 
-    /// Mean difference for the kind of a node, for Black; 0 if nothing is known.
+    /// Returns the mean difference for the kind of a node, for Black; 0 if nothing is known.
     pub(crate) fn bias(&self, node: &Node) -> f64 {
         let Some(entry) = self.entry_of(node) else { return 0.0 };
         let weight = entry.weight.load(Ordering::Relaxed) as f64;
@@ -149,7 +149,7 @@ impl BiasTable {
         self.entries.get(number as usize)
     }
 
-    /// The sums of all entries that are not empty: number, differences, weights.
+    /// Returns the sums of all entries that are not empty: number, differences, weights.
     #[cfg(test)]
     pub(crate) fn sums(&self) -> Vec<(u32, i64, i64)> {
         let sums = |(number, entry): (usize, &Entry)| {
@@ -158,7 +158,7 @@ impl BiasTable {
         self.entries.iter().enumerate().map(sums).filter(|&(_, a, b)| (a, b) != (0, 0)).collect()
     }
 
-    /// What a node has contributed: number of its entry, difference, weight.
+    /// Returns the contribution of a node: number of its entry, difference, weight.
     #[cfg(test)]
     pub(crate) fn contribution(node: &Node) -> Option<(u32, i64, i64)> {
         let number = (node.bias_entry.load(Ordering::Relaxed) & !FADED).checked_sub(1)?;

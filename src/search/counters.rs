@@ -1,6 +1,6 @@
-//! What workers counted.
+//! Counts made by the workers of a search.
 
-/// What one worker counted in one search.
+/// Counts of one worker in one search.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Counters {
     /// Completed simulations.
@@ -42,7 +42,7 @@ impl Counters {
         self.score_sum / f64::from(self.playouts.max(1))
     }
 
-    /// Standard error of the mean score.
+    /// Returns the standard error of the mean score.
     pub(crate) fn score_error(&self) -> f64 {
         let count = f64::from(self.playouts.max(1));
         let mean = self.score_mean();

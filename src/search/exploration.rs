@@ -1,52 +1,53 @@
-//! Simulations that choose moves by other priors: by what people would play, for instance.
+//! Simulations that choose moves by other priors, for instance by the moves that people would play.
 //!
-//! The moves of people that an engine does not like would hardly be looked at. Here some simulations choose the move of
-//! the root by a formula with those priors ([`RootExploration`]), so that the search also knows what these moves are worth,
-//! or those of positions below it ([`TreeExploration`]), so that it expects what people do.
+//! Moves that people play and the engine dislikes would hardly be searched. Some simulations therefore choose the move
+//! of the root by a formula with those priors ([`RootExploration`]), so that the search also knows the value of these
+//! moves. Others do so at positions below the root ([`TreeExploration`]), so that the search expects what people do.
 //!
-//! CITE: KataGo's documentation of its analysis engine and the comments of its configuration for human play, for the idea and
-//! for the names and the meaning of the parameters.
+//! CITE: KataGo's documentation of its analysis engine and the comments of its configuration for human play, for the
+//! idea and for the names and the meaning of the parameters.
 
 use kosumi_eval::{Evaluator, Prior};
 use kosumi_go::board::{ByColor, Move, PointMap};
 use kosumi_go::game::Line;
 use std::fmt;
 
-/// Which simulations choose the root's move otherwise, and how.
+/// Simulations that choose the root's move by other priors.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RootExploration {
-    /// How probable each move is; moves that are not listed are never chosen.
+    /// Probability of each move. Moves that are not listed are never chosen.
     pub priors: Vec<(Move, f32)>,
-    /// Share of simulations, in `[0, 1]`, that choose so and do not count at the root: its value and the visits of its
-    /// moves stay what they are, and only what lies below learns. At most [`WEIGHTLESS_MOST`] counts, so that a limit on
-    /// visits is reached.
+    /// Share of simulations, in `[0, 1]`, that choose by these priors and do not count at the root: its value and the
+    /// visits of its moves stay unchanged, and only the nodes below learn. At most [`WEIGHTLESS_MOST`] counts, so that
+    /// a limit on visits is reached.
     pub weightless: f32,
-    /// Share of simulations, in `[0, 1]`, that choose so and count as all others do.
+    /// Share of simulations, in `[0, 1]`, that choose by these priors and count like all others.
     pub weightful: f32,
-    /// Weight of the priors against what moves have proved to be worth; it fades with the square root of the visits.
+    /// Weight of the priors against the values of the moves. Its effect fades with the square root of the visits.
     pub cpuct: f32,
-    /// The same, but for a weight that never fades: moves worth so much less than the best one are still looked at.
+    /// Weight of the priors that never fades: moves that are worse than the best one by this amount are still searched.
     pub cpuct_permanent: f32,
 }
 
-/// How many simulations choose otherwise.
+/// Shares of simulations that choose by other priors.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Shares {
-    /// Share of the simulations that come to a position, in `[0, 1]`, that choose so and do not count there, nor at the
-    /// positions before it: their values and visits stay what they are, and only what lies behind learns. At most
+    /// Share of the simulations at a position, in `[0, 1]`, that choose by these priors and count neither there nor at
+    /// the positions before it: their values and visits stay unchanged, and only the nodes below learn. At most
     /// [`WEIGHTLESS_MOST`] counts.
     pub weightless: f32,
-    /// Share of them, in `[0, 1]`, that choose so and count as all others do.
+    /// Share of the simulations at a position, in `[0, 1]`, that choose by these priors and count like all others.
     pub weightful: f32,
 }
 
 impl Shares {
-    /// Is there none?
+    /// Returns whether no simulation chooses by other priors.
     pub fn is_none(&self) -> bool {
         self.weightless + self.weightful <= 0.0
     }
 
-    /// Does a simulation choose so, and does it then count? `unit` is a random number from 0 to 1.
+    /// Draws the kind of a simulation: `None` for a usual one, otherwise whether it counts. `unit` is a random number
+    /// in `[0, 1)`.
     pub(super) fn draw(&self, unit: f32) -> Option<bool> {
         let weightless = self.weightless.min(WEIGHTLESS_MOST);
         if unit < weightless {
@@ -59,12 +60,12 @@ impl Shares {
     }
 }
 
-/// Says how probable moves are; every evaluator with probabilities can.
+/// Source of the probabilities of moves. Every evaluator with probabilities is one.
 pub trait People: Send + Sync {
-    /// Appends the legal moves of the position at the end of a line.
+    /// Appends the legal moves of the position at the end of a line, with their probabilities.
     fn priors(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>);
 
-    /// A copy for one more worker.
+    /// Returns a copy for another worker.
     fn copy(&self) -> Box<dyn People>;
 }
 
@@ -78,20 +79,20 @@ impl<E: Evaluator + Sync + 'static> People for E {
     }
 }
 
-/// Simulations that choose moves below the root by other priors, and how.
+/// Simulations that choose moves below the root by other priors.
 pub struct TreeExploration {
-    /// How many do so at positions with this player on turn.
+    /// Shares at positions with this side to move.
     pub shares: ByColor<Shares>,
     /// See [`RootExploration::cpuct`].
     pub cpuct: f32,
     /// See [`RootExploration::cpuct_permanent`].
     pub cpuct_permanent: f32,
-    /// Who knows the priors. Asked only where a simulation chooses by them.
+    /// Source of the priors. Called only where a simulation chooses by them.
     pub people: Box<dyn People>,
 }
 
 impl TreeExploration {
-    /// All that what a search learns depends on, but for the priors.
+    /// Returns everything except the priors on which the statistics of a search depend.
     pub fn kind(&self) -> (ByColor<Shares>, [f32; 2]) {
         (self.shares, [self.cpuct, self.cpuct_permanent])
     }
@@ -103,7 +104,7 @@ impl fmt::Debug for TreeExploration {
     }
 }
 
-/// The priors of one position, by their moves.
+/// The priors of one position, indexed by move.
 pub(super) struct Priors {
     moves: Vec<(Move, Prior)>,
     points: PointMap<f32>,
@@ -117,7 +118,7 @@ impl Default for Priors {
 }
 
 impl Priors {
-    /// Asks about the position at the end of a line.
+    /// Loads the priors of the position at the end of a line.
     pub(super) fn ask(&mut self, people: &mut dyn People, line: &Line<'_>) {
         self.points.fill(0.0);
         self.pass = 0.0;
@@ -128,12 +129,12 @@ impl Priors {
         }
     }
 
-    /// How probable a move is; 0 from now on.
+    /// Returns the probability of a move and sets it to 0.
     pub(super) fn take(&mut self, mv: Move) -> f32 {
         std::mem::take(place(&mut self.points, &mut self.pass, mv))
     }
 
-    /// The most probable of the moves that nobody has taken, the first of equals.
+    /// Returns the most probable of the moves that were not taken; the first one among equals.
     pub(super) fn likeliest_left(&mut self, permits: impl Fn(Move) -> bool) -> Option<(Move, f32)> {
         let mut best: Option<(Move, f32)> = None;
         for &(mv, _) in &self.moves {
@@ -153,21 +154,21 @@ fn place<'p>(points: &'p mut PointMap<f32>, pass: &'p mut f32, mv: Move) -> &'p 
     }
 }
 
-/// The largest share of simulations that do not count.
+/// Largest share of simulations that do not count.
 pub const WEIGHTLESS_MOST: f32 = 0.95;
 
 /// A move that may be chosen.
 pub(super) struct Candidate {
     pub(super) prior: f32,
-    /// Simulations that have looked at what follows it, those included that do not count.
+    /// Number of simulations through the position after the move, including those that do not count.
     pub(super) visits: u32,
-    /// Its value for the player to move; of a move that was not looked at, that of the position.
+    /// Value for the side to move. For a move without visits, the value of the position.
     pub(super) value: f32,
 }
 
 impl Candidate {
-    /// How urgent the move is, with `total` visits of all moves together, and with these weights of its prior as in
-    /// [`RootExploration`].
+    /// Returns the urgency of the move, with `total` visits of all moves together and with these weights of its prior,
+    /// as in [`RootExploration`].
     pub(super) fn urgency(&self, cpuct: f32, cpuct_permanent: f32, total: u32) -> f32 {
         if self.prior <= 0.0 {
             return f32::NEG_INFINITY;
@@ -178,17 +179,17 @@ impl Candidate {
 }
 
 impl RootExploration {
-    /// As [`Shares::draw`].
+    /// Draws the kind of a simulation, like [`Shares::draw`].
     pub(super) fn draw(&self, unit: f32) -> Option<bool> {
         Shares { weightless: self.weightless, weightful: self.weightful }.draw(unit)
     }
 
-    /// The prior of a move.
+    /// Returns the prior of a move.
     pub(super) fn prior(&self, mv: Move) -> f32 {
         self.priors.iter().find(|(known, _)| *known == mv).map_or(0.0, |&(_, prior)| prior)
     }
 
-    /// How urgent a move is, with `total` visits of all moves together.
+    /// Returns the urgency of a move, with `total` visits of all moves together.
     pub(super) fn urgency(&self, candidate: &Candidate, total: u32) -> f32 {
         candidate.urgency(self.cpuct, self.cpuct_permanent, total)
     }

@@ -24,7 +24,7 @@ pub fn empty(side: usize) -> Game {
     Game::new(BoardSize::square(side).expect("size"), rules(KoRule::Positional, false), 0.5)
 }
 
-/// Positions in which superko, suicide and cycles are near.
+/// Returns positions in which superko, suicide and cycles are near.
 pub fn fighting_positions() -> Vec<(&'static str, Color)> {
     vec![
         (". . .\n. . .", Color::Black),
@@ -39,7 +39,7 @@ pub fn fighting_positions() -> Vec<(&'static str, Color)> {
     ]
 }
 
-/// Checks at every leaf that the whole line is legal when it is played again, move by move, in a game of its own.
+/// Checks at every leaf that the whole line is legal by replaying it, move by move, in a separate game.
 #[derive(Clone, Debug)]
 pub struct LegalityOracle<E>(pub Arc<AtomicU32>, pub E);
 
@@ -57,7 +57,7 @@ impl<E: Evaluator> Evaluator for LegalityOracle<E> {
     }
 
     fn expand(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
-        // Exactly the legal moves, whatever the path: a node is shared only by histories with the same ones.
+        // These are exactly the legal moves, whatever the path: only histories with the same legal moves share a node.
         self.1.expand(line, moves);
     }
 }

@@ -5,11 +5,12 @@
 //!                select.rs   table.rs   eval/         node.rs
 //! ```
 //!
-//! Nodes are positions, keyed by the history-aware key of [`graph_key`](kosumi_go::graph_key): a position that is
-//! reached by different orders of moves is one node, and what was learned on one path serves all. How statistics
-//! stay sound on a graph is told in [`node`].
+//! Nodes are positions, keyed by the history-aware key of [`graph_key`](crate::graph_key): a position that is reached
+//! by different orders of moves is one node, and all paths share its statistics. [`node`] describes how statistics stay
+//! sound on a graph.
 //!
-//! The search prints nothing and reads no clock: it is told the elapsed time, and returns a [`SearchReport`].
+//! The search prints nothing and reads no clock: the caller supplies the elapsed time, and the search returns a
+//! [`SearchReport`].
 //!
 //! Invariants (tests of these names in `search::tests`):
 //! - one thread, one seed, a fixed number of simulations: the same report, on every machine (`deterministic`);
@@ -75,36 +76,37 @@ use worker::{Common, Worker};
 
 static NO_RESTRICTION: Restriction = Restriction::NONE;
 
-/// Limits, time, interruption and reports of a search. But for `restriction`, explorations and `noise`, none of it changes the
-/// result of a search that runs to a fixed number of simulations.
+/// Limits, time, interruption and reports of a search. Only `restriction`, `for_play`, `anti_mirror`, the explorations
+/// and `noise` change the result of a search that runs to a fixed number of simulations.
 #[derive(Clone, Copy)]
 pub struct SearchContext<'a> {
-    /// When to stop.
+    /// Rule that ends the search.
     pub stop: &'a dyn StopRule,
-    /// Time since the search began.
+    /// Returns the time since the search began.
     pub elapsed: &'a (dyn Fn() -> Duration + Sync),
-    /// Asked now and then; true stops the search at once.
+    /// Returns whether to stop the search at once. Called now and then.
     pub interrupted: &'a (dyn Fn() -> bool + Sync),
-    /// Told what has been found so far, now and then.
+    /// Reports while the search runs, if wanted.
     pub reporting: Option<Reporting<'a>>,
-    /// Moves that are not to be searched.
+    /// Moves that must not be searched.
     pub restriction: &'a Restriction,
-    /// Simulations that choose the root's move otherwise.
+    /// Simulations that choose the root's move by other priors.
     pub exploration: Option<&'a RootExploration>,
-    /// Simulations that choose moves below the root otherwise; not by playouts. What was learned without them, or with
-    /// others, is not what is learned with them: see [`TreeExploration::kind`].
+    /// Simulations that choose moves below the root by other priors. Ignored by searches with playouts. Statistics
+    /// collected with different explorations, or without one, are not comparable: see [`TreeExploration::kind`].
     pub tree_exploration: Option<&'a TreeExploration>,
-    /// Noise on the root's probabilities; not by playouts.
+    /// Noise on the root's probabilities. Ignored by searches with playouts.
     pub noise: Option<&'a RootNoise>,
-    /// What is done about an opponent who mirrors; not by playouts.
+    /// Measures against an opponent that mirrors moves. Ignored by searches with playouts.
     pub anti_mirror: Option<AntiMirror>,
-    /// Is one good move wanted, and not what every move is worth? Then moves of the root are left out that cannot be better
-    /// than others, see [`RootParams`]; not with an `exploration` or `noise`, and not by playouts.
+    /// Whether the search serves to find one good move, not the values of all moves. It then leaves out moves of the
+    /// root that cannot be better than others, see [`RootParams`]. Has no effect with an `exploration` or `noise`, or
+    /// with playouts.
     pub for_play: bool,
 }
 
 impl<'a> SearchContext<'a> {
-    /// A search without reports in which every move may be searched.
+    /// Creates the context of a search without reports in which every move may be searched.
     pub fn new(
         stop: &'a dyn StopRule,
         elapsed: &'a (dyn Fn() -> Duration + Sync),
@@ -125,14 +127,14 @@ impl<'a> SearchContext<'a> {
     }
 }
 
-/// Reports while a search runs.
+/// Settings of the reports while a search runs.
 #[derive(Clone, Copy)]
 pub struct Reporting<'a> {
     /// Time until the first report.
     pub first: Duration,
     /// Time between two reports.
     pub every: Duration,
-    /// Called by one of the workers. The ownership in the report is that of this worker's evaluations alone.
+    /// Called by one of the workers. The ownership in the report comes from this worker's evaluations alone.
     pub on_report: &'a (dyn Fn(SearchReport) + Sync),
 }
 
@@ -148,10 +150,10 @@ impl fmt::Debug for SearchContext<'_> {
     }
 }
 
-/// Changes the priors of moves.
+/// Function that changes the priors of moves.
 pub type Adjust<'a> = dyn FnMut(&mut Vec<(Move, Prior)>) + 'a;
 
-/// Gives the moves of a node, which is the game's position, the priors of a root, at this temperature.
+/// Gives the moves of a node, which is the game's position, the priors of a root at this temperature.
 pub fn give_root_priors<E: Evaluator>(
     table: &NodeTable,
     evaluator: &E,
@@ -162,7 +164,7 @@ pub fn give_root_priors<E: Evaluator>(
     let mut moves = Vec::new();
     evaluator.clone().expand_root(&Line::new(game), &mut moves);
     root_moves::temper(&mut moves, temperature);
-    // Nothing happens if the root has moves already.
+    // This changes nothing if the root already has moves.
     table.expand(root, true, || &moves);
     table.extend(root, true, || &moves);
     for edge in table.edges(table.node(root)) {
@@ -172,7 +174,7 @@ pub fn give_root_priors<E: Evaluator>(
     }
 }
 
-/// The moves of the root that need not be looked at when one is to be played. The root has moves then.
+/// Returns the moves of the root that need not be searched for a move to play. The root has moves afterwards.
 pub fn pruned_moves<E: Evaluator>(
     table: &NodeTable,
     evaluator: &E,
@@ -198,8 +200,8 @@ pub fn pruned_moves<E: Evaluator>(
     root_moves::pruned(game, params, &moves)
 }
 
-/// What the probabilities of the root's moves are to be multiplied by when these are left out, so that they sum to 1:
-/// what is thought of a move before its first visit depends on how probable those are that have been visited.
+/// Returns the factor for the probabilities of the root's other moves when `pruned` is left out, so that they sum to 1.
+/// The first-play urgency depends on the summed probability of the visited moves.
 pub fn scale_without(table: &NodeTable, root: NodeId, pruned: &[Move]) -> f32 {
     if pruned.is_empty() {
         return 1.0;
@@ -209,8 +211,8 @@ pub fn scale_without(table: &NodeTable, root: NodeId, pruned: &[Move]) -> f32 {
     if left > 0.0 { 1.0 / left } else { 1.0 }
 }
 
-/// Most simulations between two looks at limits and clock. It begins with one: the first of a search is the slowest, and
-/// a limit may be near.
+/// Largest number of simulations between two checks of limits and clock. The first batch has one simulation: the first
+/// simulation of a search is the slowest, and a limit may be near.
 const BATCH: u32 = 16;
 
 fn storing(params: &SearchParams) -> Storing {
@@ -220,18 +222,19 @@ fn storing(params: &SearchParams) -> Storing {
     }
 }
 
-/// A search and what it has learned; reused from move to move.
+/// A search and its statistics, reused from move to move.
 #[derive(Debug)]
 pub struct Search<E> {
     params: SearchParams,
     mebibytes: usize,
     table: NodeTable,
     bias: BiasTable,
-    /// How utilities are measured, under PUCT.
+    /// Scale of the utilities, under PUCT.
     scale: Option<Scale>,
-    /// The root and the constants that all means and utilities were computed for.
+    /// The root and the constants for which all means and utilities were computed.
     valued: Option<(Key, PuctParams)>,
-    /// The root whose moves have the priors of a root, at a temperature, and from how many sides it was seen for them.
+    /// The root whose moves have root priors, with their temperature, and the number of board symmetries averaged in
+    /// them.
     seen: (Option<(Key, f32)>, AtomicU32),
     evaluator: E,
     pool: Option<rayon::ThreadPool>,
@@ -239,7 +242,7 @@ pub struct Search<E> {
 }
 
 impl<E: Evaluator + Sync> Search<E> {
-    /// A search with `threads` workers (at least 1) and a node table of `mebibytes`.
+    /// Creates a search with `threads` workers (at least 1) and a node table of `mebibytes`.
     pub fn new(evaluator: E, params: SearchParams, mebibytes: usize, threads: usize) -> Search<E> {
         let table = NodeTable::new(mebibytes, storing(&params));
         let (bias, pool) = (BiasTable::new(), None);
@@ -250,8 +253,8 @@ impl<E: Evaluator + Sync> Search<E> {
         search
     }
 
-    /// Changes the number of workers (at least 1); what was learned stays. If no threads can be had, one worker
-    /// has to do.
+    /// Changes the number of workers (at least 1) and keeps all statistics. If the threads cannot be created, the
+    /// search has one worker.
     pub fn set_threads(&mut self, threads: usize) {
         // One worker runs on the calling thread.
         self.pool = (threads > 1)
@@ -260,7 +263,7 @@ impl<E: Evaluator + Sync> Search<E> {
         self.threads = if self.pool.is_some() { threads } else { 1 };
     }
 
-    /// Forgets all that was learned.
+    /// Discards all statistics.
     pub fn clear(&mut self) {
         self.table.clear();
         self.bias.clear();
@@ -268,13 +271,13 @@ impl<E: Evaluator + Sync> Search<E> {
         self.seen = (None, AtomicU32::new(1));
     }
 
-    /// Searches with another evaluator from here on; everything that was learned is forgotten.
+    /// Replaces the evaluator and discards all statistics.
     pub fn set_evaluator(&mut self, evaluator: E) {
         self.evaluator = evaluator;
         self.clear();
     }
 
-    /// Changes the parameters; what was learned stays, unless the formula is another one.
+    /// Changes the parameters. Statistics are kept unless the kind of formula changes.
     pub fn set_params(&mut self, params: SearchParams) {
         self.params = params;
         if self.table.storing() != storing(&params) {
@@ -283,27 +286,27 @@ impl<E: Evaluator + Sync> Search<E> {
         }
     }
 
-    /// The parameters.
+    /// Returns the parameters.
     pub fn params(&self) -> SearchParams {
         self.params
     }
 
-    /// The evaluator that every worker gets a copy of.
+    /// Returns the evaluator, of which every worker gets a copy.
     pub fn evaluator(&self) -> &E {
         &self.evaluator
     }
 
-    /// Number of workers.
+    /// Returns the number of workers.
     pub fn threads(&self) -> usize {
         self.threads
     }
 
-    /// The node table.
+    /// Returns the node table.
     pub fn table(&self) -> &NodeTable {
         &self.table
     }
 
-    /// Searches the game's position for the player on turn.
+    /// Searches the game's position for the side to move.
     pub fn run(&mut self, game: &Game, seed: u64, context: &SearchContext<'_>) -> SearchReport {
         let root = self.root(game);
         self.set_root_priors(root, game);
@@ -311,16 +314,17 @@ impl<E: Evaluator + Sync> Search<E> {
         self.run_from(root, game, seed, context, Some(&self.seen.1))
     }
 
-    /// The same without making room first, and without the priors of a root: nothing that was learned is forgotten or
-    /// changed, whatever can be reached from the position. `None` if the table is full and has no node for the position.
+    /// Searches like [`run`](Search::run), but without freeing memory first and without root priors: no statistics are
+    /// discarded or changed, whatever the position reaches. Returns `None` if the table is full and has no node for the
+    /// position.
     pub fn run_in_place(&self, game: &Game, seed: u64, context: &SearchContext<'_>) -> Option<SearchReport> {
         let root = self.table.find_or_insert(game.graph_key())?;
         Some(self.run_from(root, game, seed, context, None))
     }
 
-    /// Begins a search from nothing: everything is forgotten, and the game's position is evaluated once, which counts as
-    /// its first visit. `adjust` may change the priors of its moves. What [`run_in_place`](Search::run_in_place) is then
-    /// asked about the same game begins with that.
+    /// Starts from an empty table: discards all statistics and evaluates the game's position once, which counts as its
+    /// first visit. `adjust` may change the priors of its moves. A following [`run_in_place`](Search::run_in_place) on
+    /// the same game continues from there.
     pub fn begin(&mut self, game: &Game, adjust: &mut Adjust<'_>) {
         self.clear();
         let Some(root) = self.table.find_or_insert(game.graph_key()) else { return };
@@ -341,7 +345,7 @@ impl<E: Evaluator + Sync> Search<E> {
         root.add_result(evaluation.score, evaluation.value * evaluation.value);
     }
 
-    /// What is known of the game's position; `None` if it has no node.
+    /// Returns the present statistics of the game's position; `None` if it has no node.
     pub fn report(&self, game: &Game) -> Option<SearchReport> {
         let root = self.table.find(game.graph_key())?;
         self.complete(root, game);
@@ -350,8 +354,8 @@ impl<E: Evaluator + Sync> Search<E> {
         Some(SearchReport::new(&self.table, root, game, &counters, Ownership::default(), view))
     }
 
-    /// Gives the moves of the root the priors that they have where a search begins. A position that was a root keeps
-    /// them when it is met again further down, which takes moves that are taken back.
+    /// Gives the moves of the root the priors of the start of a search. A former root keeps these priors when a later
+    /// search meets it below its root, which happens only after moves have been taken back.
     fn set_root_priors(&mut self, root: NodeId, game: &Game) {
         let temperature = self.temperature(game);
         let wanted = Some((game.graph_key(), temperature));
@@ -367,12 +371,12 @@ impl<E: Evaluator + Sync> Search<E> {
         give_root_priors(&self.table, &self.evaluator, root, game, temperature);
     }
 
-    /// The temperature of the root's probabilities.
+    /// Returns the temperature of the root's probabilities.
     fn temperature(&self, game: &Game) -> f32 {
         self.params.root_temperature(game)
     }
 
-    /// The moves of the root that need not be looked at when one is to be played. The root has moves then.
+    /// Returns the moves of the root that need not be searched for a move to play. The root has moves afterwards.
     fn pruned(&self, root: NodeId, game: &Game, context: &SearchContext<'_>) -> Vec<Move> {
         let is_wanted = context.for_play
             && context.exploration.is_none()
@@ -384,7 +388,7 @@ impl<E: Evaluator + Sync> Search<E> {
         pruned_moves(&self.table, &self.evaluator, root, game, &self.params.root, context.restriction)
     }
 
-    /// Measures utilities around the score that is expected here, and values all that was learned anew.
+    /// Centres the utility scale on the score expected at the root, and recomputes the values of all nodes.
     fn set_values(&mut self, root: NodeId, game: &Game) {
         let Formula::Puct(params) = self.params.formula else { return };
         let wanted = Some((game.graph_key(), params));
@@ -395,7 +399,7 @@ impl<E: Evaluator + Sync> Search<E> {
         let score = if known.weight > 0.0 {
             known.score
         } else {
-            // The first simulation asks the same, and finds the answer in the cache.
+            // The first simulation asks for the same evaluation and finds it in the cache.
             let line = Line::new(game);
             self.evaluator.clone().evaluate(&line, &mut Rng::new(0), &mut Vec::new()).score_mean
         };
@@ -406,14 +410,15 @@ impl<E: Evaluator + Sync> Search<E> {
         }
     }
 
-    /// What values depend on, under PUCT.
+    /// Returns the data on which values depend, under PUCT.
     fn valuation(&self) -> Option<Valuation<'_>> {
         let Formula::Puct(params) = self.params.formula else { return None };
         let scale = self.scale.unwrap_or_else(|| Scale::new(&params, 1, 0.0));
         Some(Valuation { table: &self.table, bias: &self.bias, params, scale })
     }
 
-    /// `views` counts the sides from which the root has been seen; without it, one has to do.
+    /// Searches from a root. `views` counts the board symmetries averaged in the root's priors; without it, only one is
+    /// used.
     fn run_from(
         &self,
         root: NodeId,
@@ -457,12 +462,12 @@ impl<E: Evaluator + Sync> Search<E> {
         let (counters, ownership) = shared.results.into_inner().unwrap_or_else(|error| error.into_inner());
         let view = View { params: &self.params, root_scale };
         let mut report = SearchReport::new(&self.table, root, game, &counters, ownership, view);
-        // Earlier searches may have preferred the image that was left out now.
+        // Earlier searches may have preferred an image that is left out now.
         report.moves.sort_by_key(|entry| pruned.contains(&entry.mv));
         report
     }
 
-    /// Gives a node all its moves if it has moves already: at the root all are looked at.
+    /// Gives a node all its moves if it already has some: the search considers all moves of the root.
     fn complete(&self, root: NodeId, game: &Game) {
         let node = self.table.node(root);
         if self.table.edges(node).is_empty() || self.table.is_complete(node) {
@@ -475,13 +480,13 @@ impl<E: Evaluator + Sync> Search<E> {
         });
     }
 
-    /// The game's node. If the table is more than half full, first everything that cannot be reached from it is
-    /// forgotten; if that does not help, everything is.
+    /// Returns the game's node. If the table is more than half full, nodes that are unreachable from it are discarded
+    /// first. If that does not free enough, all nodes are.
     fn root(&mut self, game: &Game) -> NodeId {
         let key = game.graph_key();
         if self.table.usage().fullness() > 0.5 {
             if let Some(root) = self.table.find(key) {
-                // What goes leaves its part of what it has noted, like all that lies behind.
+                // Discarded nodes leave their share of the bias entries behind, like all nodes of earlier positions.
                 if let Some(valuation) = self.valuation() {
                     valuation.refresh_all(root, game.to_move());
                 }
@@ -493,7 +498,7 @@ impl<E: Evaluator + Sync> Search<E> {
                 self.clear();
             }
         }
-        // A table has room for thousands of nodes, so an empty one has room for the root.
+        // An empty table always has space for the root, because a table holds thousands of nodes.
         self.table.find_or_insert(key).unwrap_or_else(|| {
             self.clear();
             self.table.find_or_insert(key).unwrap_or(0)
@@ -501,11 +506,11 @@ impl<E: Evaluator + Sync> Search<E> {
     }
 }
 
-/// What the workers of one search share besides the table.
+/// State that the workers of one search share, besides the table.
 struct Shared {
-    /// Visits of root moves that this search must not look at, from earlier searches. They count for no limit.
+    /// Visits of root moves that this search must not consider, from earlier searches. They count for no limit.
     forbidden_visits: u32,
-    /// All others that the root had when the search began.
+    /// Number of other visits that the root had when the search began.
     visits_before: u32,
     progress: Progress,
     results: Mutex<(Counters, Ownership)>,
@@ -528,7 +533,7 @@ impl Shared {
         self.progress.simulate(
             pace,
             &mut worker,
-            // An exact number of simulations is asked for in tests and matches.
+            // Tests and matches rely on an exact number of simulations.
             |begun| context.stop.count_reached(self.visits_before.saturating_add(begun), begun),
             |worker| {
                 worker.simulate();
@@ -564,7 +569,7 @@ impl Shared {
         }
     }
 
-    /// Visits of the root that count for limits.
+    /// Returns the number of the root's visits that count for limits.
     fn visits(&self, root: &node::Node) -> u32 {
         let kept = self.progress.kept_from_root.load(Ordering::Relaxed);
         root.visits().saturating_sub(self.forbidden_visits).saturating_add(kept)

@@ -1,7 +1,7 @@
-//! Tests of searches with many workers: what is counted, and a simulation of what many of them cost.
+//! Tests of searches with many workers: their counts, and a simulation of the loss of quality with many of them.
 //!
-//! The simulation needs no network and hardly any processor time: evaluations sleep, as if there were a core, or a place in
-//! a batch, for every worker.
+//! The simulation needs no network and hardly any processor time: evaluations sleep, as if every worker had a core or a
+//! place in a batch.
 #![allow(clippy::disallowed_methods, reason = "reads clocks")]
 
 use super::*;
@@ -13,20 +13,20 @@ use kosumi_go::rng::mix;
 use kosumi_go::rules::{KoRule, Rules};
 use std::sync::Arc;
 
-/// Values and priors of a made-up game in which there is something to find: points and pairs of neighbours are worth
-/// something to either player, and the priors know roughly what.
+/// Evaluator of an artificial game with something to find: points and pairs of neighbours have values for both sides,
+/// and the priors predict these values roughly.
 #[derive(Clone)]
 struct Terrain {
     seed: u64,
     time: Duration,
-    /// Is one move thought of alone?
+    /// Whether only one move has a prior.
     is_narrow: bool,
     asked: Arc<Mutex<HashMap<u128, u32>>>,
-    /// Evaluations in progress, and the most that there were.
+    /// Number of evaluations in progress, and the largest number so far.
     at_once: Arc<[AtomicU32; 2]>,
 }
 
-/// A number from −1 to 1 that is decided by others.
+/// Returns a pseudorandom number from −1 to 1 that is a function of the arguments.
 fn noise(seed: u64, a: u64, b: u64) -> f32 {
     let hash = mix(seed ^ mix(a << 32 | b));
     (hash >> 40) as f32 / (1 << 23) as f32 - 1.0
@@ -37,7 +37,7 @@ impl Terrain {
         Terrain { seed, time, is_narrow: false, asked: Arc::default(), at_once: Arc::default() }
     }
 
-    /// Asked more than once about one position, and asked in all.
+    /// Returns the number of positions evaluated more than once, and the total number of evaluations.
     fn counts(&self) -> (usize, u32) {
         let asked = self.asked.lock().expect("lock");
         (asked.values().filter(|&&times| times > 1).count(), asked.values().sum())
@@ -47,7 +47,7 @@ impl Terrain {
         self.at_once[1].load(Ordering::Relaxed)
     }
 
-    /// What the position is worth to Black, before it is bounded.
+    /// Returns the value of the position for Black, before it is bounded.
     fn sum(&self, line: &Line<'_>) -> f32 {
         let board = line.board();
         let stones = board.stones().map(|(point, color)| {
@@ -80,7 +80,7 @@ impl Evaluator for Terrain {
         let color = line.to_move();
         let position = line.board().key().0 as u64;
         let legal = line.board().size().points().filter(|&point| line.check(point).is_ok());
-        // Nobody passes as long as he can play, so games do not end.
+        // No side passes while it has another move, so games do not end.
         let mut all: Vec<Move> = legal.map(Move::Play).collect();
         if all.is_empty() {
             all.push(Move::Pass);
@@ -145,13 +145,13 @@ fn a_leaf_is_evaluated_once() {
         }
         assert_eq!(own + report.cycles, report.playouts);
         assert_eq!(through_root, report.playouts, "every simulation counts once");
-        // The root was asked about to measure utilities around it, and is never a leaf.
+        // The root is evaluated once more to centre the utility scale, and is never a leaf.
         let (twice, asked) = terrain.counts();
         assert_eq!((twice, asked), (0, own + 1), "{threads} threads: some position was evaluated again");
         if threads == 1 {
             assert_eq!(report.waits, 0);
         }
-        // All who come while one evaluates the end of the only line wait for it.
+        // Workers that arrive during the evaluation at the end of the only line wait for it.
         assert!(!is_narrow || report.waits > 0, "the test must meet leaves that are being evaluated");
     }
 }
@@ -161,7 +161,7 @@ fn all_workers_together_keep_a_limit_on_visits() {
     let game = empty(5);
     let terrain = Terrain::new(1, Duration::from_millis(1));
     let mut search = Search::new(terrain, SearchParams::for_network(), 4, 16);
-    // On a new tree, on one that has visits already, on one that has as many as are wanted, and more.
+    // On a new tree, a tree with some visits, a tree with the wanted number of visits, and a tree with more.
     for (most, wanted) in [(40, 40), (75, 75), (75, 76), (60, 77)] {
         let limits = Limits { visits: Some(most), ..Limits::default() };
         let report = search.run(&game, 1, &SearchContext::new(&limits, &|| Duration::ZERO, &|| false));
@@ -180,7 +180,7 @@ fn more_workers_than_processors_take_turns() {
     };
     let params = SearchParams::for_network();
     assert!(most_at_once(params) > 8);
-    // One for every twenty visits, and two in any case.
+    // One descent for every twenty visits, and at least two.
     let most = most_at_once(params.for_workers(16, 2));
     assert!((2..=3).contains(&most), "{most} at once");
 }
@@ -208,7 +208,8 @@ fn workers_that_wait_for_their_turn_hear_of_the_end() {
     let params = SearchParams::for_network().for_workers(16, 1);
     let mut search = Search::new(terrain, params, 4, 16);
     let limits = Limits::playouts(1000);
-    // Interrupted as soon as anybody asks, which is after the first simulation; few have begun another by then.
+    // The search is interrupted at the first check, after the first simulation. Few workers have begun another one by
+    // then.
     let context = SearchContext::new(&limits, &|| Duration::ZERO, &|| true);
     let playouts = search.run(&game, 1, &context).playouts;
     assert!(playouts <= 4, "{playouts} simulations");
@@ -232,7 +233,7 @@ fn a_worker_that_fails_leaves_nobody_waiting() {
         }
         fn expand(&mut self, line: &Line<'_>, moves: &mut Vec<(Move, Prior)>) {
             let mut legal = line.board().size().points().filter(|&point| line.check(point).is_ok());
-            // One move alone: everybody comes to the same leaf.
+            // With one move only, all workers come to the same leaf.
             moves.push((legal.next().map_or(Move::Pass, Move::Play), Prior::Probability(1.0)));
         }
         fn is_slow(&self) -> bool {
@@ -251,7 +252,8 @@ fn a_worker_that_fails_leaves_nobody_waiting() {
     }
 }
 
-/// How much worse than with one worker the choices are with many, and how busy many are. Prints a table.
+/// Measures the loss of move quality with many workers against one worker, and the share of time in which workers are
+/// busy. Prints a table.
 #[test]
 #[ignore = "a measurement of some minutes; cargo test --release -p kosumi-search --lib -- --ignored --nocapture many_workers_simulated"]
 #[expect(clippy::print_stdout, reason = "it is run by hand, for what it prints")]

@@ -1,9 +1,9 @@
-//! The means of a node from what its children are worth: pure functions of plain numbers.
+//! Means of a node from the values of its children: pure functions of plain numbers.
 //!
-//! A move that was looked at because it was probable, and that has proved to be bad, will not be played. So it counts for
-//! less than its visits when the value of the position is computed.
+//! A move that was searched because it was probable, and that has proved to be bad, will not be played. It therefore
+//! counts for less than its visits when the value of the position is computed.
 //!
-//! All values here are for the player on turn.
+//! All values here are from the perspective of the side to move.
 //!
 //! CITE: KataGo's documentation of its methods (`docs/KataGoMethods.md`) and of its parameters, whose names and
 //! constants these are.
@@ -11,26 +11,26 @@
 use super::node::EdgeId;
 use super::params::PuctParams;
 
-/// What is known of a move that has been visited.
+/// Statistics of a visited move.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Child {
     /// Number of its edge.
     pub edge: EdgeId,
-    /// The place of the move among all moves of the position.
+    /// Index of the move among all moves of the position.
     pub order: u16,
-    /// Its utility.
+    /// Utility of the move.
     pub utility: f64,
-    /// How probable the move was before.
+    /// Prior probability of the move.
     pub prior: f64,
-    /// What its visits count.
+    /// Weight of its visits.
     pub weight: f64,
 }
 
-/// Changes the weights of the children to those with which the mean of their parent is to be computed. The children come
-/// in any order and leave in that of their priors.
+/// Changes the weights of the children to those for the mean of their parent. The children may come in any order and
+/// are sorted by their priors if noise pruning is on.
 pub fn reweigh(children: &mut [Child], params: &PuctParams) {
     if params.use_noise_pruning && children.len() > 1 {
-        // Equal priors in the order of the moves, whatever order they came in.
+        // Equal priors are sorted in the order of the moves, whatever their order before.
         children.sort_by(|a, b| b.prior.total_cmp(&a.prior).then(a.order.cmp(&b.order)));
         prune_noise(children, f64::from(params.noise_prune_utility_scale));
     }
@@ -39,8 +39,8 @@ pub fn reweigh(children: &mut [Child], params: &PuctParams) {
     }
 }
 
-/// Takes weight off moves that are worse than the likelier ones and have been visited more than twice as often as their
-/// probability asks for: chance made them look good for a while.
+/// Reduces the weight of moves that are worse than the likelier ones and have more than twice the visits due to their
+/// probability: they looked good for a while by chance.
 fn prune_noise(children: &mut [Child], utility_scale: f64) {
     let (mut utilities, mut weights, mut priors) = (0.0, 0.0, 0.0);
     for child in children {
@@ -58,8 +58,8 @@ fn prune_noise(children: &mut [Child], utility_scale: f64) {
     }
 }
 
-/// Multiplies every weight by a power of how probable it is that the move is better than the mean; what all weigh together
-/// stays.
+/// Multiplies every weight by a power of the probability that the move is better than the mean. The summed weight stays
+/// the same.
 fn downweight_bad(children: &mut [Child], exponent: f64) {
     let total: f64 = children.iter().map(|child| child.weight).sum();
     if total <= 0.0 || children.len() < 2 {
@@ -68,7 +68,7 @@ fn downweight_bad(children: &mut [Child], exponent: f64) {
     let mean = children.iter().map(|child| child.weight * child.utility).sum::<f64>() / total;
     let mut sum = 0.0;
     for child in children.iter_mut() {
-        // The deviation that a utility has after so many visits, roughly; never 0.
+        // Rough deviation of a utility after this number of visits; never 0.
         let deviation = (1e-8 + 1.0 / (1.5 * child.weight.max(1e-12).sqrt())).sqrt();
         child.weight *= power(student_cdf((child.utility - mean) / deviation) + 1e-4, exponent);
         sum += child.weight;
@@ -79,7 +79,7 @@ fn downweight_bad(children: &mut [Child], exponent: f64) {
 }
 
 fn power(base: f64, exponent: f64) -> f64 {
-    // The usual exponent in a fraction of the time.
+    // The usual exponent takes a fraction of the time this way.
     if exponent == 0.25 { base.sqrt().sqrt() } else { libm::pow(base, exponent) }
 }
 
@@ -89,8 +89,8 @@ fn student_cdf(t: f64) -> f64 {
     0.5 + (x / (1.0 + x * x) + libm::atan(x)) * std::f64::consts::FRAC_1_PI
 }
 
-/// How much a network's evaluation counts, in visits: less the less sure it is. `error` is how far the utility is expected
-/// to move.
+/// Returns the weight of a network's evaluation, in visits. It decreases with `error`, the expected change of the
+/// utility.
 ///
 /// CITE: KataGo, release notes of version 1.9.
 pub fn weight_of(params: &PuctParams, error: Option<f64>) -> f64 {
@@ -142,7 +142,7 @@ mod tests {
     fn noise_is_pruned_and_nothing_else() {
         let mut children = [child(0, 0.5, 10.0, 0.2), child(1, 0.1, 10.0, 0.0), child(2, 0.1, 30.0, 0.5)];
         prune_noise(&mut children, 0.15);
-        // Worse, and 10 visits where 2 · 10 · 0.1 / 0.5 = 4 are due: 6 · (1 − e^(−0.2/0.15)) go.
+        // Worse, with 10 visits where 2 · 10 · 0.1 / 0.5 = 4 are due: the weight falls by 6 · (1 − e^(−0.2/0.15)).
         let wanted = 10.0 - 6.0 * (1.0 - (-0.2f64 / 0.15).exp());
         assert_eq!(children[0].weight, 10.0);
         assert!((children[1].weight - wanted).abs() < 1e-9);

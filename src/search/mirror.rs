@@ -1,39 +1,39 @@
-//! Against a player who mirrors every move at the centre of the board.
+//! Measures against an opponent that mirrors every move at the centre of the board.
 //!
-//! A search that expects the best replies does not see what a mirrored reply is worth, and where it ends: at the centre, or
-//! where a move disturbs its own image. So part of the visits goes to the mirrored reply in the first moves of every line,
-//! and part of the root's to the centre. The values of positions then speak for moves that mirroring loses to. As KataGo's
-//! `antiMirror`, in our own way.
+//! A search that expects the best replies sees neither the value of a mirrored reply nor where mirroring ends: at the
+//! centre, or where a move disturbs its own image. So part of the visits goes to the mirrored reply in the first moves
+//! of every line, and part of the root's visits to the centre. The values then favour moves to which mirroring loses.
+//! The idea is that of KataGo's `antiMirror`; the method is our own.
 
 use kosumi_go::board::{BoardSize, Cell, Color, Move, Point};
 use kosumi_go::game::{Game, Line, Record};
 
-/// Mirroring is believed after so many mirrored moves and half of the others.
+/// Number of mirrored moves, plus half of the other moves, from which an opponent counts as mirroring.
 const FEWEST: usize = 7;
-/// How much of a mirrored move is remembered after the next one.
+/// Factor by which the weight of a reply decays with each later reply.
 const MEMORY: f32 = 0.75;
-/// So much of what is remembered must have been mirrored.
+/// Share of the recent weight that must have been mirrored.
 const RECENT: f32 = 0.45;
-/// Moves of a line, from its root, up to which replies are expected to be mirrored.
+/// Depth of a line, from its root, up to which replies are expected to be mirrored.
 const DEPTH: usize = 8;
-/// Share of visits that a mirrored reply gets,
+/// Share of visits that a mirrored reply gets.
 const REPLY: f32 = 0.1;
-/// if its player holds the centre, where mirroring is hardest to break,
+/// Share of visits that a mirrored reply gets if its player holds the centre, where mirroring is hardest to break.
 const REPLY_WITH_CENTER: f32 = 0.2;
-/// and that the centre gets at the root.
+/// Share of the root's visits that the centre gets.
 const CENTER: f32 = 0.3;
 
-/// A player who mirrors, and what is done about it.
+/// A side that mirrors moves, and the measures against it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct AntiMirror {
-    /// Who mirrors.
+    /// Side that mirrors.
     pub color: Color,
-    /// The middle of the board, if it is a point.
+    /// Centre of the board, if it is a point.
     center: Option<Point>,
     reply: f32,
 }
 
-/// The image of a move at the centre of the board. A pass is its own.
+/// Returns the image of a move under rotation by 180° about the centre. A pass is its own image.
 fn mirrored(size: BoardSize, mv: Move) -> Move {
     match mv {
         Move::Play(point) => {
@@ -48,7 +48,7 @@ fn center(size: BoardSize) -> Option<Point> {
     is_point.then(|| Point::new(size.columns() / 2, size.rows() / 2))
 }
 
-/// Has `color` mirrored most moves of these, the latest one too?
+/// Returns whether `color` has mirrored most of these moves, including the latest one.
 fn has_mirrored(size: BoardSize, records: &[Record], color: Color) -> bool {
     let (mut mirrored_moves, mut all, mut was_mirrored) = (0, 0, false);
     let (mut recent_mirrored, mut recent) = (0.0, 0.0);
@@ -68,7 +68,7 @@ fn has_mirrored(size: BoardSize, records: &[Record], color: Color) -> bool {
 }
 
 impl AntiMirror {
-    /// What to do in a search of the game's position; `None` if the opponent does not mirror.
+    /// Returns the measures for a search of the game's position; `None` if the opponent does not mirror.
     pub fn against(game: &Game) -> Option<AntiMirror> {
         let (size, records, color) = (game.size(), game.records(), game.to_move().opponent());
         if !has_mirrored(size, records, color) {
@@ -81,7 +81,7 @@ impl AntiMirror {
         Some(AntiMirror { color, center, reply: if holds_center { REPLY_WITH_CENTER } else { REPLY } })
     }
 
-    /// The move of this line's position that gets at least a share of the visits, and the share.
+    /// Returns the move of this line's position that gets at least a share of the visits, and that share.
     pub(super) fn wanted(&self, line: &Line<'_>) -> Option<(Move, f32)> {
         let depth = line.moves().len();
         if line.to_move() == self.color && (1..DEPTH).contains(&depth) {
@@ -99,7 +99,8 @@ mod tests {
     use super::*;
     use kosumi_go::rules::Rules;
 
-    /// A game in which White mirrors so many of Black's first moves on 9×9, and then plays elsewhere so often.
+    /// Returns a game on 9×9 in which White mirrors the first `mirrored_moves` moves of Black, and then plays elsewhere
+    /// `others` times.
     fn game(mirrored_moves: usize, others: usize) -> Game {
         let size = BoardSize::square(9).unwrap();
         let mut game = Game::new(size, Rules::default(), 7.0);

@@ -1,8 +1,8 @@
-//! What workers share without locks, in every order in which few of them may run: small cases for a model checker.
+//! Model checking (loom): all interleavings of a few workers on shared lock-free state, in small cases.
 //!
-//! Run by `scripts/models`. Memory is modelled as weakly ordered: a read gives any value that the orderings in the code
-//! allow, and not the latest one as on the machine that runs the tests. `tests/faults` has, for each model, a mistake that it
-//! finds.
+//! Run by `scripts/models`. Memory is modelled as weakly ordered: a read may return any value that the orderings in the
+//! code allow, not only the latest one as on the machine that runs the tests. For each model, `tests/faults` has a
+//! mistake that the model finds.
 
 use super::bias::{BiasTable, Kind};
 use super::node::{Node, NodeId, VALUE_ONE};
@@ -17,11 +17,11 @@ use kosumi_sync::atomic::{AtomicU32, Ordering};
 use loom::thread;
 use std::sync::Arc;
 
-/// What one of the workers does.
+/// Work of one thread.
 type Work = Box<dyn FnOnce() + Send>;
 
-/// All orders in which no more than three threads are interrupted in the midst of what they do: nearly all faults need one or
-/// two. `run` is done with each `turn` there is for [`at_once`].
+/// Checks all interleavings with at most three preemptions; nearly all faults need one or two. `run` is called for each
+/// value of `turn`, see [`at_once`].
 fn check(run: impl Fn(usize) + Clone + Send + Sync + 'static) {
     for turn in 0..3 {
         let run = run.clone();
@@ -31,8 +31,9 @@ fn check(run: impl Fn(usize) + Clone + Send + Sync + 'static) {
     }
 }
 
-/// Does all of it at once. Who begins first depends on the `turn`: the model checker compares each access to a number with
-/// the one before it alone, so that some orders can only be had by another beginning.
+/// Runs all closures concurrently. `turn` selects the one that starts on the calling thread. The model checker compares
+/// each access to a variable only with the preceding access, so some interleavings occur only with another starting
+/// order.
 fn at_once<const N: usize>(turn: usize, mut work: [Work; N]) {
     work.rotate_left(turn % N);
     let mut work: Vec<Work> = work.into();
@@ -48,7 +49,7 @@ fn table(nodes: usize, edges: usize) -> Arc<NodeTable> {
     Arc::new(NodeTable::of_sizes(Storing::Likely, nodes, edges, 2).expect("memory"))
 }
 
-/// A key of which both halves say which one it is. All begin at the same slot.
+/// Returns a key whose halves both contain the number. All keys begin at the same slot.
 fn key(number: u128) -> Key {
     Key(number << 70 | number)
 }
@@ -82,7 +83,7 @@ fn whoever_finds_a_slot_sees_the_key() {
 fn a_key_has_one_node() {
     check(|turn| {
         let table = table(3, 0);
-        // A lock of the standard library: the model does not see it, so nothing is ordered by it.
+        // A lock of the standard library is invisible to the model, so it orders nothing.
         let found = Arc::new(std::sync::Mutex::new(Vec::new()));
         let insert = || {
             let (table, found) = (Arc::clone(&table), Arc::clone(&found));
@@ -129,7 +130,7 @@ fn moves_are_there_when_they_are_seen() {
             turn,
             [
                 expand(first, all.clone()),
-                // Only one of them does it: there is no room for the moves of both.
+                // Only one of them does it: the table has no space for the moves of both.
                 expand(second, all.clone()),
                 Box::new({
                     let table = Arc::clone(&table);
@@ -234,7 +235,8 @@ fn a_leaf_is_evaluated_once_and_nobody_waits_for_ever() {
             let (table, all) = (Arc::clone(&table), moves(1));
             Box::new(move || {
                 let node = table.node(id);
-                // As a descent does: it goes on where there are moves, and whoever has waited looks again.
+                // A descent does the same: it continues where there are moves, and a worker that has waited checks
+                // again.
                 while table.edges(node).is_empty() {
                     if let Some(_claim) = table.claim_or_wait(id)
                         && node.own_visits() == 0
@@ -258,13 +260,13 @@ fn a_released_node_can_be_claimed_by_all_who_want_it() {
         let work = || {
             let table = Arc::clone(&table);
             Box::new(move || {
-                // As at the end of a game: every descent evaluates the node, one after the other.
+                // At the end of a game, every descent evaluates the node, one after the other.
                 let claim = loop {
                     if let Some(claim) = table.claim_or_wait(id) {
                         break claim;
                     }
                 };
-                // Not one step: two at a time would lose one.
+                // The increment is not atomic: two workers at a time would lose one.
                 let node = table.node(id);
                 node.mark.store(node.mark.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
                 drop(claim);
@@ -351,7 +353,7 @@ fn what_one_worker_hears_stops_all() {
             Box::new(move || {
                 let mut own = 0;
                 let is_over = |_: &u32| {
-                    // Who hears nothing goes on until the other has told it.
+                    // The worker without the stop condition continues until the other one stops the search.
                     thread::yield_now();
                     hears
                 };

@@ -1,7 +1,7 @@
 //! Nodes and edges of the search graph: layout, atomics, and the arithmetic that keeps their sums exact.
 //!
 //! ```text
-//!   node, 128 bytes                                          edge, 16 bytes                            8 bytes, by playouts
+//!   node, 128 bytes                                          edge, 16 bytes                            8 bytes, with playouts
 //!   ┌──────────┬───────────┬────────┬─────────┬─────────┐    ┌─────────────────┬───────┬──────┬───────┐  ┌──────────────┐
 //!   │ key (16) │ value sum │ visits │ first   │ own and │──▶ │ visits and seen │ child │ move │ prior │  │ RAVE games   │
 //!   │          │           │        │ edge …  │ means   │    │ value of child  │       │      │       │  │ and their sum│
@@ -17,17 +17,17 @@
 //!
 //! CITE: David Wu, "Monte-Carlo graph search from first principles" (KataGo, `docs/GraphSearch.md`).
 //!
-//! **With playouts** the sum is kept, and every edge remembers the child's value it contributed with. To bring an edge
-//! up to date is to add the difference, so the sum is exact at all times, whatever the order in which threads arrive:
+//! **With playouts** the sum is stored, and every edge stores the child's value that it contributed. An update of an
+//! edge adds the difference, so the sum is exact at all times, in whatever order threads arrive:
 //!
 //! Invariant: `value_sum == Σ own evaluations + Σ_edges visits · seen value`, in integers
 //! (`search::tests::sums_are_exact`).
 //!
-//! **With a network** evaluations are few and dear, and a child that has proved to be bad is to count for less than its
-//! visits. So the means of a node are computed anew from its own evaluations and from all its children whenever a
-//! simulation has come through it ([`means`](super::means)); what is stored can be computed again at any time.
+//! **With a network** evaluations are few and expensive, and a child that has proved to be bad must count for less than
+//! its visits. The means of a node are therefore recomputed from its own evaluations and from all its children whenever
+//! a simulation has passed through it ([`means`](super::means)). Stored means can be recomputed at any time.
 //!
-//! Invariant: on a tree, with one worker, the stored means are those that are computed from the children's
+//! Invariant: on a tree, with one worker, the stored means equal those computed from the children's
 //! (`search::tests::means_are_exact`).
 
 use super::select::NodeStats;
@@ -35,20 +35,20 @@ use kosumi_eval::{Evaluation, Prior};
 use kosumi_go::board::{Key, Move, Point};
 use kosumi_sync::atomic::{AtomicI64, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
-/// Fixed-point one: values are kept as integers, so that sums do not depend on the order of addition and a
-/// search gives the same answer on every machine.
+/// Fixed-point one. Values are stored as integers, so that sums do not depend on the order of addition and a search
+/// gives the same result on every machine.
 pub const VALUE_ONE: i32 = 1 << 24;
 
 /// Fixed-point one of squared values.
 const SQUARE_ONE: f32 = (1 << 20) as f32;
 
-/// A value in `[-1, 1]` as an integer.
+/// Converts a value in `[-1, 1]` to fixed point, in units of 1 / [`VALUE_ONE`].
 #[inline]
 pub fn to_fixed(value: f32) -> i32 {
     (value.clamp(-1.0, 1.0) * VALUE_ONE as f32) as i32
 }
 
-/// The inverse of [`to_fixed`].
+/// Converts a value from fixed point: the inverse of [`to_fixed`].
 #[inline]
 pub fn from_fixed(value: i32) -> f32 {
     value as f32 / VALUE_ONE as f32
@@ -57,22 +57,22 @@ pub fn from_fixed(value: i32) -> f32 {
 /// Number of a node in its table.
 pub type NodeId = u32;
 
-/// State in [`Node::expansion`]: no moves yet.
+/// State in [`Node::expansion`]: the node has no moves yet.
 pub(crate) const FRESH: u32 = 0;
-/// State in [`Node::expansion`]: some worker is creating the moves.
+/// State in [`Node::expansion`]: a worker is creating the moves.
 pub(crate) const EXPANDING: u32 = u32::MAX;
 
-/// Bit of [`Node::flags`]: some worker is giving the node more moves.
+/// Bit of [`Node::flags`]: a worker is giving the node more moves.
 const EXTENDING: u32 = 1;
 /// Bit of [`Node::flags`]: moves may have been visited in another order than that of their priors.
 const OUT_OF_ORDER: u32 = 2;
-/// Bit of [`Node::flags`]: some worker is evaluating the node or creating its moves.
+/// Bit of [`Node::flags`]: a worker is evaluating the node or creating its moves.
 const CLAIMED: u32 = 4;
-/// Bit of [`Node::flags`]: others wait until it is ready.
+/// Bit of [`Node::flags`]: other workers wait for the release of the claim.
 const AWAITED: u32 = 8;
 
-/// A position in the graph. All fields are written by any worker, with relaxed ordering unless said: they are
-/// statistics, and what must be seen together is published by `expansion` or by the table's slot.
+/// A position in the graph. Any worker writes any field, with relaxed ordering unless stated otherwise: the fields are
+/// statistics, and data that must be seen together are published by `expansion` or by the table's slot.
 #[cfg_attr(not(loom), derive(bytemuck::Zeroable))]
 #[cfg_attr(loom, derive(Default))]
 #[derive(Debug)]
@@ -82,31 +82,31 @@ pub struct Node {
     key: [AtomicU64; 2],
     /// Black's summed value, in units of 1 / [`VALUE_ONE`]. See the module's invariant.
     value_sum: AtomicI64,
-    /// Black's summed score of the simulations that came through here, in 1/256 points. Unlike the values it is
-    /// not brought up to date along other paths: it is for the reader, no move is chosen by it.
+    /// Black's summed score of the simulations through this node, in 1/256 points. Unlike the values, it is not updated
+    /// along other paths. It is only reported; no move is chosen by it.
     score_sum: AtomicI64,
-    /// Summed squares of the values of the simulations that came through here, in units of 1 / [`SQUARE_ONE`].
-    /// It says how far results scatter, for the breadth of exploration.
+    /// Summed squares of the values of the simulations through this node, in units of 1 / [`SQUARE_ONE`]. They measure
+    /// the scatter of results, which sets the breadth of exploration.
     square_sum: AtomicU64,
-    /// Own evaluations and edge visits together: completed simulations through this node.
+    /// Completed simulations through this node: own evaluations and edge visits.
     visits: AtomicU32,
-    /// Own evaluations.
+    /// Number of own evaluations.
     own_visits: AtomicU32,
     /// Descents in progress through this node ("virtual loss").
     in_flight: AtomicU32,
-    /// [`FRESH`], [`EXPANDING`], or the number of edges that came first. Written with Release after the edges.
+    /// [`FRESH`], [`EXPANDING`], or the number of edges of the first run. Written with Release after the edges.
     pub(crate) expansion: AtomicU32,
-    /// Where these begin in the edge store. Constant once expanded, but for garbage collection.
+    /// Number of the first edge of the first run. Constant once expanded, except in garbage collection.
     pub(crate) first_edge: AtomicU32,
     /// Used by garbage collection only, between searches.
     pub(crate) mark: AtomicU32,
-    /// What a network says of the position, see [`Own`].
+    /// Mean of the network's evaluations of the position, see [`Own`].
     own_result: Float,
     own_score: Float,
     own_deviation: Float,
-    /// Result and score in one number; another in every search.
+    /// Utility of these evaluations. It depends on the utility scale of the search.
     own_utility: Float,
-    /// What one own evaluation counts, in visits.
+    /// Weight of one own evaluation, in visits.
     own_weight: Float,
     result: Float,
     utility: Float,
@@ -114,10 +114,10 @@ pub struct Node {
     mean_score: Float,
     weight: Float,
     weight_square: Float,
-    /// Workers that have asked for new means while they were being computed.
+    /// Number of requests for new means since their computation began.
     pub(crate) refreshing: AtomicU32,
-    /// What this node says about others like it, see [`bias`](super::bias): the number of their entry plus one, and
-    /// what it has contributed to it.
+    /// Entry of the bias table for the kind of the move that led here, as its number plus one, and the contribution of
+    /// this node to that entry: see [`bias`](super::bias).
     pub(crate) bias_entry: AtomicU32,
     pub(crate) bias_difference: Float,
     pub(crate) bias_weight: Float,
@@ -125,7 +125,7 @@ pub struct Node {
     flags: AtomicU32,
 }
 
-/// A number that any worker may write.
+/// A floating-point number that any worker may write.
 #[cfg_attr(not(loom), derive(bytemuck::Zeroable))]
 #[cfg_attr(loom, derive(Default))]
 #[derive(Debug)]
@@ -144,20 +144,20 @@ impl Float {
     }
 }
 
-/// What a network's evaluations of a position say together.
+/// Mean of a network's evaluations of a position.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Own {
     /// Black's expected result, in `[-1, 1]`.
     pub result: f32,
-    /// Black's expected score.
+    /// Black's expected score, in points.
     pub score: f32,
-    /// Its standard deviation.
+    /// Standard deviation of the score, in points.
     pub deviation: f32,
-    /// What they count, in visits; 0 if there are none.
+    /// Summed weight of the evaluations, in visits; 0 without evaluations.
     pub weight: f32,
 }
 
-/// What is known of a position when what follows it is taken into account: weighted means for Black.
+/// Statistics of a position and everything searched below it: weighted means for Black.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Means {
     /// Expected result, in `[-1, 1]`.
@@ -168,7 +168,7 @@ pub struct Means {
     pub utility_square: f32,
     /// Expected score, in points, komi included.
     pub score: f32,
-    /// Summed weight of the evaluations; 0 if no network has been asked.
+    /// Summed weight of the evaluations; 0 if no network has evaluated the position.
     pub weight: f32,
     /// Summed squares of their weights.
     pub weight_square: f32,
@@ -179,7 +179,7 @@ const _: () = assert!(size_of::<Node>() == 128);
 #[cfg(not(loom))]
 const _: () = assert!(size_of::<Edge>() == 16);
 
-/// Scores and squares of values that simulations found, summed as integers: the order of addition does not matter.
+/// Sums of the scores and of the squared values of simulations, as integers: the order of addition does not matter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Results {
     /// Sum of the scores, Black's, in fixed point.
@@ -189,13 +189,13 @@ pub struct Results {
 }
 
 impl Results {
-    /// What one simulation found.
+    /// Creates the sums of one simulation.
     #[inline]
     pub fn of(score: f32, square: f32) -> Results {
         Results { scores: (score * 256.0) as i64, squares: (square * SQUARE_ONE) as u64 }
     }
 
-    /// The same, found so many times.
+    /// Returns the sums of `count` simulations with these results.
     pub fn times(self, count: u32) -> Results {
         Results { scores: self.scores * i64::from(count), squares: self.squares * u64::from(count) }
     }
@@ -207,7 +207,7 @@ impl Results {
     }
 }
 
-/// What others see of a node.
+/// Data of a node that its parents and other ranks use.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Face {
     /// Completed simulations through the node.
@@ -240,19 +240,19 @@ impl Node {
             && self.key[0].load(Ordering::Relaxed) == (key.0 >> 64) as u64
     }
 
-    /// Completed simulations through this node, those of reused searches included.
+    /// Returns the number of completed simulations through this node, including those of earlier searches.
     #[inline]
     pub fn visits(&self) -> u32 {
         self.visits.load(Ordering::Relaxed)
     }
 
-    /// Own evaluations.
+    /// Returns the number of own evaluations.
     #[inline]
     pub fn own_visits(&self) -> u32 {
         self.own_visits.load(Ordering::Relaxed)
     }
 
-    /// Descents in progress.
+    /// Returns the number of descents in progress.
     #[inline]
     pub fn in_flight(&self) -> u32 {
         self.in_flight.load(Ordering::Relaxed)
@@ -268,20 +268,20 @@ impl Node {
         self.in_flight.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// The same for several descents at once.
+    /// Begins several descents at once, like [`begin_visit`](Node::begin_visit).
     pub fn begin_visits(&self, count: u32) {
         self.in_flight.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// The same for several descents at once.
+    /// Ends several descents at once, like [`finish_visit`](Node::finish_visit).
     pub fn finish_visits(&self, count: u32) {
         self.in_flight.fetch_sub(count, Ordering::Relaxed);
     }
 
-    /// Black's mean value in units of 1 / [`VALUE_ONE`]; 0 without visits.
+    /// Returns Black's mean value in units of 1 / [`VALUE_ONE`]; 0 without visits.
     ///
-    /// Visits and sum are read one after the other: between them another worker may have added one result, so
-    /// the mean may be off by one part in `visits` for a moment, and is clamped.
+    /// Visits and sum are read one after the other. Another worker may add a result between the two reads, so the mean
+    /// may be off by one part in `visits` for a moment, and it is clamped.
     #[inline]
     pub(crate) fn value_fixed(&self) -> i32 {
         let visits = i64::from(self.visits().max(1));
@@ -289,16 +289,17 @@ impl Node {
         mean.clamp(-i64::from(VALUE_ONE), i64::from(VALUE_ONE)) as i32
     }
 
-    /// Black's expected result in `[-1, 1]`; 0 without visits.
+    /// Returns Black's expected result, in `[-1, 1]`; 0 without visits.
     pub fn value(&self) -> f32 {
         if self.weight.get() > 0.0 { self.result.get() } else { from_fixed(self.value_fixed()) }
     }
 
-    /// Counts a network's evaluation of this very position.
+    /// Adds a network's evaluation of this position.
     #[inline]
     pub(crate) fn add_own_prediction(&self, evaluation: &Evaluation, weight: f32) {
         let count = self.own_visits.fetch_add(1, Ordering::Relaxed) + 1;
-        // Evaluations of one position are equal. Others count here only when there is no room for nodes of their own.
+        // Evaluations of one position are equal. Other evaluations are added here only when the table has no space for
+        // nodes of their own.
         let share = 1.0 / count as f32;
         let mix = |mean: &Float, new: f32| mean.set(mean.get() + share * (new - mean.get()));
         mix(&self.own_result, evaluation.value);
@@ -308,7 +309,7 @@ impl Node {
         self.visits.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// What the network's evaluations of this very position say.
+    /// Returns the mean of the network's evaluations of this position.
     #[inline]
     pub fn own(&self) -> Own {
         Own {
@@ -319,7 +320,7 @@ impl Node {
         }
     }
 
-    /// The utility of what they say.
+    /// Returns the utility of the network's evaluations.
     #[inline]
     pub(crate) fn own_utility(&self) -> f32 {
         self.own_utility.get()
@@ -331,27 +332,27 @@ impl Node {
         self.own_utility.set(utility);
     }
 
-    /// What so many visits of an edge that leads here count; 0 if nothing is known.
+    /// Returns the weight of `visits` visits of an edge to this node; 0 without evaluations.
     #[inline]
     pub(crate) fn weight_of_visits(&self, visits: u32) -> f64 {
         f64::from(self.weight.get()) * f64::from(visits) / f64::from(self.visits().max(1))
     }
 
-    /// Counts a simulation through `edge`, which leads from here; the means are computed afterwards.
+    /// Counts a simulation through `edge`, which leads from this node. The means must be computed afterwards.
     #[inline]
     pub(crate) fn count_visit(&self, edge: &Edge) {
         self.count_visits(edge, 1);
     }
 
-    /// The same for several simulations at once.
+    /// Counts several simulations at once, like [`count_visit`](Node::count_visit).
     #[inline]
     pub fn count_visits(&self, edge: &Edge, count: u32) {
         edge.visits_and_seen.fetch_add(u64::from(count) << 32, Ordering::Relaxed);
         self.visits.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// The means as they were computed last. While another worker stores new ones, some are old: each is a mean by
-    /// itself, so that does no harm.
+    /// Returns the means of the latest computation. While another worker stores new means, some of the values are old.
+    /// Each is a mean by itself, so that does no harm.
     #[inline]
     pub fn means(&self) -> Means {
         Means {
@@ -364,8 +365,9 @@ impl Node {
         }
     }
 
-    /// What a choice among the moves depends on, for the player on turn, whose `sign` is 1 for Black and −1 for White. Of the
-    /// moves that have been visited: what their visits count, and how probable they are together.
+    /// Returns the statistics on which a choice among the moves depends, from the perspective of the side to move,
+    /// whose `sign` is 1 for Black and −1 for White. `edge_weight` and `visited_probability` are the summed weight and
+    /// the summed probability of the visited moves.
     #[inline]
     pub fn stats(&self, sign: f32, edge_weight: f32, visited_probability: f32, is_root: bool) -> NodeStats {
         let means = self.means();
@@ -390,30 +392,30 @@ impl Node {
         self.weight_square.set(means.weight_square);
     }
 
-    /// Black's mean score over the simulations that came through here; 0 without visits.
+    /// Returns Black's mean score over the simulations through this node, in points; 0 without visits.
     pub fn score(&self) -> f32 {
         self.score_sum.load(Ordering::Relaxed) as f32 / 256.0 / self.visits().max(1) as f32
     }
 
-    /// Mean square of the values of the simulations that came through here, in `[0, 1]`; 0 without visits.
+    /// Returns the mean square of the values of the simulations through this node, in `[0, 1]`; 0 without visits.
     pub fn mean_square(&self) -> f32 {
         self.square_sum.load(Ordering::Relaxed) as f32 / SQUARE_ONE / self.visits().max(1) as f32
     }
 
-    /// Counts what a simulation that came through here found: score and square of the value.
+    /// Adds the result of a simulation through this node: score and square of the value.
     #[inline]
     pub(crate) fn add_result(&self, score: f32, square: f32) {
         self.add_results(&Results::of(score, square));
     }
 
-    /// The same for several simulations at once.
+    /// Adds the results of several simulations at once.
     #[inline]
     pub fn add_results(&self, results: &Results) {
         self.score_sum.fetch_add(results.scores, Ordering::Relaxed);
         self.square_sum.fetch_add(results.squares, Ordering::Relaxed);
     }
 
-    /// What others see of the node: all but its key, its moves and what it thinks of itself alone.
+    /// Returns everything of the node except its key, its moves and the results of its own evaluations.
     pub fn face(&self) -> Face {
         Face {
             visits: self.visits(),
@@ -424,7 +426,7 @@ impl Node {
         }
     }
 
-    /// Takes on the face of another node, which stands for the same position elsewhere.
+    /// Copies the data of another node, which stands for the same position elsewhere.
     pub fn set_face(&self, face: &Face) {
         self.visits.store(face.visits, Ordering::Relaxed);
         self.score_sum.store(face.scores, Ordering::Relaxed);
@@ -433,7 +435,7 @@ impl Node {
         self.set_means(&face.means);
     }
 
-    /// Adds an evaluation of this very position.
+    /// Adds an evaluation of this position.
     #[inline]
     pub(crate) fn add_own(&self, value: i32) {
         self.value_sum.fetch_add(i64::from(value), Ordering::Relaxed);
@@ -441,8 +443,8 @@ impl Node {
         self.visits.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Brings `edge`, which leads from here to a node now worth `child_value`, up to date, and adds `new_visits`
-    /// to it.
+    /// Updates `edge`, which leads from this node to a node whose value is now `child_value`, and adds `new_visits` to
+    /// it.
     #[inline]
     pub(crate) fn update_edge(&self, edge: &Edge, child_value: i32, new_visits: u32) {
         let (before, after) = edge.swap_contribution(child_value, new_visits);
@@ -455,7 +457,8 @@ impl Node {
         }
     }
 
-    /// Tries to become the one who gives the node more moves; [`end_extending`](Node::end_extending) must follow.
+    /// Tries to get the exclusive right to give the node more moves. [`end_extending`](Node::end_extending) must follow
+    /// a success.
     pub(crate) fn begin_extending(&self) -> bool {
         self.flags.fetch_or(EXTENDING, Ordering::Acquire) & EXTENDING == 0
     }
@@ -464,30 +467,30 @@ impl Node {
         self.flags.fetch_and(!EXTENDING, Ordering::Release);
     }
 
-    /// Tries to become the one who evaluates the node, or creates its moves. Acquire: who succeeds sees what those before
-    /// have found.
+    /// Tries to get the exclusive right to evaluate the node or to create its moves. Acquire: the new holder sees the
+    /// results of earlier holders.
     pub(crate) fn claim(&self) -> bool {
         self.flags.fetch_or(CLAIMED, Ordering::Acquire) & CLAIMED == 0
     }
 
-    /// The opposite of [`claim`](Node::claim). Says whether others wait for it.
+    /// Ends a [`claim`](Node::claim). Returns whether other workers wait for the release.
     pub(crate) fn release(&self) -> bool {
         self.flags.fetch_and(!(CLAIMED | AWAITED), Ordering::Release) & AWAITED != 0
     }
 
-    /// Says that somebody waits for the node. False if nobody has claimed it any more.
+    /// Marks the node as awaited. Returns false if no worker holds a claim any more.
     pub(crate) fn await_release(&self) -> bool {
         self.flags.fetch_or(AWAITED, Ordering::AcqRel) & CLAIMED != 0
     }
 
-    /// Have moves only been visited in the order of their priors? Then no move behind the first one without visits
-    /// has any.
+    /// Returns whether moves have only been visited in the order of their priors. If so, no move after the first
+    /// unvisited one has been visited.
     #[inline]
     pub(crate) fn is_in_order(&self) -> bool {
         self.flags.load(Ordering::Relaxed) & OUT_OF_ORDER == 0
     }
 
-    /// From here on moves may be visited in any order, or get other priors.
+    /// Allows visits in any order, or other priors, from here on.
     pub fn leave_order(&self) {
         if self.is_in_order() {
             self.flags.fetch_or(OUT_OF_ORDER, Ordering::Relaxed);
@@ -507,32 +510,33 @@ fn contribution((visits, seen): (u32, i32)) -> i64 {
 /// Number of an edge in its table.
 pub type EdgeId = u32;
 
-/// A move from a node. Constant once published: the move, and but for the root's the prior; all else is statistics of any
-/// worker.
+/// A move from a node. The move, and except at the root the prior, are constant once published. All other fields are
+/// statistics that any worker writes.
 #[cfg_attr(not(loom), derive(bytemuck::Zeroable))]
 #[cfg_attr(loom, derive(Default))]
 #[derive(Debug)]
 #[repr(C)]
 pub struct Edge {
-    /// Visits in the upper half, the child's value at the latest update in the lower.
+    /// Visits in the upper half, the child's value at the latest update in the lower half.
     visits_and_seen: AtomicU64,
-    /// The child's number plus one, 0 before the first visit.
+    /// The child's number plus one; 0 before the first visit.
     child: AtomicU32,
-    /// The point's index, 0 for a pass.
+    /// The point's index; 0 for a pass.
     mv: AtomicU16,
     /// A packed [`Prior`].
     prior: AtomicU16,
 }
 
-/// What all-moves-as-first says of a move: games in the upper half, their summed value in the lower, counted from −1 in
-/// hundredths.
+/// All-moves-as-first statistics of a move: number of games in the upper half, their summed value in the lower half,
+/// counted from −1 in hundredths.
 #[cfg_attr(not(loom), derive(bytemuck::Zeroable))]
 #[cfg_attr(loom, derive(Default))]
 #[derive(Debug)]
 #[repr(transparent)]
 pub struct Rave(AtomicU64);
 
-/// RAVE games at which an edge stops counting, so that the packed sum cannot overflow: 2^24 · 200 < 2^32.
+/// Number of RAVE games at which the statistics stop counting, so that the packed sum cannot overflow: 2^24 · 200 <
+/// 2^32.
 const RAVE_MOST: u32 = 1 << 24;
 
 impl Rave {
@@ -554,7 +558,7 @@ impl Rave {
         self.0.fetch_add(u64::from(games) << 32 | sum, Ordering::Relaxed);
     }
 
-    /// RAVE games and Black's mean value in them; 0 without games.
+    /// Returns the number of RAVE games and Black's mean value in them; 0 without games.
     #[inline]
     pub fn games_and_value(&self) -> (u32, f32) {
         let packed = self.0.load(Ordering::Relaxed);
@@ -566,15 +570,15 @@ impl Rave {
     }
 }
 
-/// What the slot before a run of edges says of them.
+/// Contents of the slot before a run of edges.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Header {
-    /// Whose edges they are.
+    /// Node to which the edges belong.
     pub(crate) owner: NodeId,
     pub(crate) len: u32,
-    /// Where the node's next run begins, 0 if there is none.
+    /// Number of the first edge of the node's next run; 0 if this is the last run.
     pub(crate) next: EdgeId,
-    /// Moves that the node has besides those of this run and the ones before it.
+    /// Number of the node's moves that are in neither this run nor an earlier one.
     pub(crate) left: u16,
 }
 
@@ -586,7 +590,7 @@ impl Edge {
         self.prior.store(prior.pack(), Ordering::Relaxed);
     }
 
-    /// Makes this slot the header of the edges behind it.
+    /// Turns this slot into the header of the edges after it.
     pub(crate) fn set_header(&self, header: Header) {
         let Header { owner, len, next, left } = header;
         self.child.store(owner, Ordering::Relaxed);
@@ -594,7 +598,7 @@ impl Edge {
         self.visits_and_seen.store(u64::from(next) << 32 | u64::from(len), Ordering::Relaxed);
     }
 
-    /// Acquire: whoever reads the place of the next run sees its edges.
+    /// Returns the header. Acquire: a worker that reads the start of the next run sees its edges.
     #[inline]
     pub(crate) fn header(&self) -> Header {
         let packed = self.visits_and_seen.load(Ordering::Acquire);
@@ -606,12 +610,12 @@ impl Edge {
         }
     }
 
-    /// Appends a run to the one of this header, which is the last one of its node.
+    /// Links a new run to this header, which must be that of the node's last run.
     pub(crate) fn append_run(&self, next: EdgeId) {
         self.visits_and_seen.fetch_or(u64::from(next) << 32, Ordering::Release);
     }
 
-    /// Says in the header of a node's last run that no more moves are left.
+    /// Records in the header of a node's last run that no more moves are left.
     pub(crate) fn nothing_is_left(&self) {
         self.prior.store(0, Ordering::Relaxed);
     }
@@ -623,7 +627,7 @@ impl Edge {
         self.prior.store(other.prior.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 
-    /// The move.
+    /// Returns the move.
     #[inline]
     pub fn mv(&self) -> Move {
         match self.mv.load(Ordering::Relaxed) {
@@ -632,25 +636,26 @@ impl Edge {
         }
     }
 
-    /// The place of the move among all moves of a position: points in their order, then the pass.
+    /// Returns the index of the move among all moves of a position: points in their order, then the pass.
     #[inline]
     pub fn order(&self) -> u16 {
         self.mv.load(Ordering::Relaxed).wrapping_sub(1)
     }
 
-    /// Prior knowledge.
+    /// Returns the prior.
     #[inline]
     pub fn prior(&self) -> Prior {
         Prior::unpack(self.prior.load(Ordering::Relaxed))
     }
 
-    /// Another prior, of a root's move.
+    /// Replaces the prior of a root's move.
     #[inline]
     pub(crate) fn set_prior(&self, prior: Prior) {
         self.prior.store(prior.pack(), Ordering::Relaxed);
     }
 
-    /// The node this move leads to, if it has been visited. Acquire: whoever reads the number sees the node.
+    /// Returns the node that the move leads to, if it has been visited. Acquire: a worker that reads the number sees
+    /// the node.
     #[inline]
     pub fn child(&self) -> Option<NodeId> {
         self.child.load(Ordering::Acquire).checked_sub(1)
@@ -662,19 +667,19 @@ impl Edge {
         self.child.store(child.map_or(0, |id| id + 1), Ordering::Release);
     }
 
-    /// Visits, and the child's value (Black's, fixed point) when the edge was last brought up to date.
+    /// Returns the visits, and the child's value (Black's, fixed point) at the latest update of the edge.
     #[inline]
     pub fn visits_and_seen(&self) -> (u32, i32) {
         unpack(self.visits_and_seen.load(Ordering::Relaxed))
     }
 
-    /// Completed simulations through this edge.
+    /// Returns the number of completed simulations through this edge.
     #[inline]
     pub fn visits(&self) -> u32 {
         self.visits_and_seen().0
     }
 
-    /// Sets the visits of an edge that shows another one.
+    /// Sets the visits of an edge that mirrors another rank's edge.
     pub fn set_visits(&self, visits: u32) {
         self.visits_and_seen.store(u64::from(visits) << 32, Ordering::Relaxed);
     }

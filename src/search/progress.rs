@@ -1,35 +1,35 @@
-//! How far the workers of a search are, whether they are to stop, and how many may simulate at once.
+//! Progress of the workers of a search: simulations begun, the stop signal, and the limit on simultaneous simulations.
 
 use kosumi_sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use kosumi_sync::{Condvar, Mutex, MutexGuard};
 use std::sync::PoisonError;
 
-/// Where workers take turns, one descent may be in progress for so many visits that the root has.
+/// Number of root visits for each descent in progress, where workers take turns.
 ///
-/// All descents that are in progress together follow the same values, and a line grows by one move in that time. Lines of
-/// twenty moves need twenty such rounds (`docs/decisions/2026-11-22-many-workers.md`; games in `PERF.md`, *Strength*).
+/// All descents in progress follow the same values, and a line grows by one move in that time. Lines of twenty moves
+/// need twenty such rounds (`docs/decisions/2026-11-22-many-workers.md`; games in `PERF.md`, *Strength*).
 const VISITS_FOR_A_DESCENT: u32 = 20;
 
-/// How far the workers are, and whether they are to stop.
+/// Progress of the workers, and the stop signal.
 #[derive(Default)]
 pub(super) struct Progress {
-    /// Simulations begun.
+    /// Number of simulations begun.
     pub(super) playouts: AtomicU32,
-    /// Simulations that a choice below the root has kept from the root. They count as visits: there may be many of them
-    /// for one that comes through.
+    /// Number of simulations that do not count at the root because of a choice below it. They count as visits for
+    /// limits, because many of them may pass for each one that counts.
     pub(super) kept_from_root: AtomicU32,
     stopped: AtomicBool,
-    /// Where not all workers may simulate at once.
+    /// Turns of the workers, where not all may simulate at once.
     turns: Option<Turns>,
 }
 
-/// Who may simulate, where there are more workers than processors.
+/// Turns of the workers, where there are more workers than processors.
 struct Turns {
-    /// So many at once in any case.
+    /// Number of workers that may always simulate at once.
     least: u32,
     visits_before: u32,
     state: Mutex<TurnState>,
-    /// There may be room for one more, or all is over.
+    /// Signalled when one more worker may simulate, or when the search is over.
     room: Condvar,
 }
 
@@ -39,21 +39,22 @@ struct TurnState {
     ended: u32,
 }
 
-/// How one worker goes about it.
+/// Settings of one worker's loop.
 #[derive(Clone, Copy)]
 pub(super) struct Pace {
-    /// So many simulations at most before it looks whether all is over.
+    /// Largest number of simulations between two checks whether the search is over.
     pub(super) batch_most: u32,
-    /// Must it wait for its turn, where there are turns? The worker that reports must not: those that have just ended a
-    /// simulation are back before those that are woken, so it could be silent for long.
+    /// Whether the worker must wait for its turn, where there are turns. The worker that reports must not: workers that
+    /// have just finished a simulation start the next one before waiting workers wake up, so it might not report for a
+    /// long time.
     pub(super) waits: bool,
 }
 
-/// One simulation in progress; over when it is dropped, also by a worker that fails.
+/// One simulation in progress. It ends when this is dropped, also if the worker panics.
 struct Turn<'t>(Option<&'t Turns>);
 
 impl Progress {
-    /// A search of a root with so many visits begins. `at_once` as in
+    /// Creates the progress of a search of a root with `visits_before` visits. `at_once` is as in
     /// [`SearchParams::descents_at_once`](super::SearchParams::descents_at_once).
     pub(super) fn new(visits_before: u32, at_once: Option<u32>) -> Progress {
         let turns = at_once.map(|least| Turns {
@@ -65,10 +66,11 @@ impl Progress {
         Progress { turns, ..Progress::default() }
     }
 
-    /// Has a worker simulate until one of them finds that it is over: `are_enough` is asked before each simulation, with
-    /// the number of those begun so far, `is_over` after a few, and then `between` has its turn.
+    /// Runs a worker's simulations until a worker finds that the search is over. `are_enough` is called before each
+    /// simulation with the number of simulations begun so far. `is_over` is called after a few simulations, and then
+    /// `between`.
     ///
-    /// The first simulation of all is always played: even a search that is interrupted at once knows a move.
+    /// The first simulation of all is always run, so even a search that is interrupted at once yields a move.
     pub(super) fn simulate<W>(
         &self,
         pace: Pace,
@@ -99,16 +101,17 @@ impl Progress {
         }
     }
 
-    /// Counts one more simulation, unless those begun so far are enough. Together the workers begin exactly as many as
-    /// are wanted.
+    /// Counts one more simulation, unless enough have begun. Together the workers begin exactly the wanted number.
     fn begin(&self, are_enough: impl Fn(u32) -> bool) -> bool {
         let one_more = |begun: u32| (begun == 0 || !are_enough(begun)).then(|| begun.saturating_add(1));
         self.playouts.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_ok()
     }
 
-    /// Waits until one more may be in progress, if it `waits`; `None` if all is over before that.
+    /// Waits, if `waits`, until one more simulation may be in progress. Returns `None` if the search is over before
+    /// that.
     ///
-    /// Nobody waits for ever: each turn that ends wakes one worker, and a worker that finds room for another one wakes it.
+    /// No worker waits for ever: each turn that ends wakes one worker, and a worker that finds another turn free wakes
+    /// the next.
     fn turn(&self, waits: bool) -> Option<Turn<'_>> {
         let Some(turns) = &self.turns else { return Some(Turn(None)) };
         let mut state = turns.lock();
@@ -133,7 +136,7 @@ impl Progress {
             self.stopped.store(true, Ordering::Relaxed);
             return;
         };
-        // Whoever has seen that it was not over holds the lock until he waits.
+        // A worker that has seen that the search goes on holds the lock until it waits.
         let _held = turns.lock();
         self.stopped.store(true, Ordering::Relaxed);
         turns.room.notify_all();

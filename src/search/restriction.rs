@@ -1,47 +1,47 @@
-//! Moves that a search is told to leave out.
+//! Moves that a search must leave out.
 
 use kosumi_go::board::{Color, Move};
 use kosumi_go::game::Game;
 
-/// Moves of one player that are to be left out, or the only ones to be looked at, in the first moves of a line.
+/// Moves of one side that are forbidden, or the only ones permitted, in the first moves of a line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MoveRule {
-    /// Whose moves.
+    /// Side whose moves the rule concerns.
     pub color: Color,
     /// The moves.
     pub moves: Vec<Move>,
-    /// The rule holds for moves of a line with a lower number than this, counted from 0.
+    /// Depth, counted from 0, below which the rule holds.
     pub until: usize,
 }
 
-/// What is forbidden at the beginning of a line. If nothing is left, the position itself is evaluated.
+/// Restrictions at the beginning of a line. If no move is left, the position itself is evaluated.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Restriction {
-    /// No move of any of these.
+    /// Rules with forbidden moves.
     pub avoid: Vec<MoveRule>,
-    /// Where a rule holds, only its moves.
+    /// Rules with permitted moves: where such a rule holds, only its moves are permitted.
     pub allow: Vec<MoveRule>,
 }
 
 impl Restriction {
-    /// Everything may be searched.
+    /// Restriction that permits all moves.
     pub const NONE: Restriction = Restriction { avoid: Vec::new(), allow: Vec::new() };
 
-    /// Is there a rule for moves at this depth?
+    /// Returns whether a rule holds at this depth.
     #[inline]
     pub fn applies_at(&self, depth: usize) -> bool {
-        // Mostly both are empty.
+        // Usually both lists are empty.
         self.avoid.iter().chain(&self.allow).any(|rule| depth < rule.until)
     }
 
-    /// May this move be searched at this depth?
+    /// Returns whether this move may be searched at this depth.
     pub fn permits(&self, color: Color, mv: Move, depth: usize) -> bool {
         let holds = |rule: &&MoveRule| rule.color == color && depth < rule.until;
         self.avoid.iter().filter(holds).all(|rule| !rule.moves.contains(&mv))
             && self.allow.iter().filter(holds).all(|rule| rule.moves.contains(&mv))
     }
 
-    /// Is there a legal move of this player, a pass included, that may be searched at the root?
+    /// Returns whether this side has a legal move, including a pass, that may be searched at the root.
     pub fn leaves_a_move(&self, game: &Game, color: Color) -> bool {
         let may_be_searched = |mv| self.permits(color, mv, 0) && game.check(color, mv).is_ok();
         may_be_searched(Move::Pass) || game.size().points().map(Move::Play).any(may_be_searched)

@@ -1,4 +1,4 @@
-//! What is different about the moves of the root: some need not be looked at, and their probabilities may be evened out.
+//! Special treatment of the root's moves: some need not be searched, and their probabilities may be evened out.
 
 use super::params::RootParams;
 use super::restriction::{MoveRule, Restriction};
@@ -8,13 +8,13 @@ use kosumi_go::game::{Game, Line};
 use kosumi_go::safety;
 use smallvec::SmallVec;
 
-/// A move that is the image of another one, with the symmetry that leads to it.
+/// A move that is the image of another one: the image, the original, and the symmetry from the original to the image.
 pub type Image = (Move, Move, Symmetry);
 
-/// The symmetries, but for the identity, under which the position is its own image.
+/// Returns the symmetries, except the identity, under which the position is its own image.
 pub fn symmetries_of_itself(game: &Game) -> SmallVec<[Symmetry; 8]> {
     let board = game.board();
-    // Where a ko or superko forbids a move, the board alone does not say what is symmetric.
+    // If ko or superko forbids a move, the board alone does not determine the symmetry.
     if board.ko().is_some() || !game.superko_banned(game.to_move()).is_empty() {
         return SmallVec::new();
     }
@@ -23,8 +23,8 @@ pub fn symmetries_of_itself(game: &Game) -> SmallVec<[Symmetry; 8]> {
     own.map(|(symmetry, _)| symmetry).collect()
 }
 
-/// Moves that are images of others because the position is its own image under the symmetries `own`. Of each set of images
-/// the first of `moves` stands for the others.
+/// Returns the moves that are images of others because the position is its own image under the symmetries `own`. In
+/// each set of images, the first of `moves` stands for the others.
 pub fn images(game: &Game, own: &[Symmetry], moves: &[Move]) -> Vec<Image> {
     let mut images: Vec<Image> = Vec::new();
     for &original in moves {
@@ -43,11 +43,11 @@ pub fn images(game: &Game, own: &[Symmetry], moves: &[Move]) -> Vec<Image> {
     images
 }
 
-/// So many passes of the opponent in a row say that the game is over for him.
+/// Number of consecutive passes after which the opponent is taken to consider the game over.
 const PASSES: usize = 4;
 
-/// Points that are settled whatever happens, if the opponent has done nothing but pass for some time. Who goes on
-/// playing there only keeps the game from ending.
+/// Returns the points that are settled whatever happens, if the opponent has only passed for some time. Moves there
+/// only keep the game from ending.
 ///
 /// CITE: KataGo, `rootPruneUselessMoves`.
 fn useless(game: &Game) -> PointSet {
@@ -64,12 +64,12 @@ fn useless(game: &Game) -> PointSet {
     settled
 }
 
-/// Does the position have moves that [`pruned`] leaves out?
+/// Returns whether the position has moves that [`pruned`] leaves out.
 pub(super) fn may_be_pruned(game: &Game, params: &RootParams) -> bool {
     !own_symmetries(game, params).is_empty() || params.prune_useless_moves && !useless(game).is_empty()
 }
 
-/// Of the board, if the past does not matter either.
+/// Returns the board's symmetries, if the past does not matter either.
 fn own_symmetries(game: &Game, params: &RootParams) -> SmallVec<[Symmetry; 8]> {
     match params.symmetry_pruning && Line::new(game).is_free_of_history() {
         true => symmetries_of_itself(game),
@@ -77,7 +77,7 @@ fn own_symmetries(game: &Game, params: &RootParams) -> SmallVec<[Symmetry; 8]> {
     }
 }
 
-/// The moves that need not be looked at, of `moves`, the best known first. At least one of them is left.
+/// Returns the moves of `moves`, best first, that need not be searched. At least one move is left.
 pub(super) fn pruned(game: &Game, params: &RootParams, moves: &[Move]) -> Vec<Move> {
     let own = own_symmetries(game, params);
     let mut pruned: Vec<Move> = images(game, &own, moves).into_iter().map(|(image, ..)| image).collect();
@@ -92,7 +92,7 @@ pub(super) fn pruned(game: &Game, params: &RootParams, moves: &[Move]) -> Vec<Mo
     pruned
 }
 
-/// A restriction that also leaves out these moves at the root.
+/// Returns the restriction with these moves forbidden at the root, too.
 pub fn without(restriction: &Restriction, color: Color, moves: Vec<Move>) -> Restriction {
     let mut restriction = restriction.clone();
     if !moves.is_empty() {
@@ -101,12 +101,13 @@ pub fn without(restriction: &Restriction, color: Color, moves: Vec<Move>) -> Res
     restriction
 }
 
-/// Evens probabilities out by a temperature above 1, or sharpens them by one below; their sum stays 1. Other priors stay.
+/// Evens probabilities out with a temperature above 1, or sharpens them with one below. Their sum stays 1. Other priors
+/// stay unchanged.
 pub(super) fn temper(moves: &mut [(Move, Prior)], temperature: f32) {
     if temperature == 1.0 || moves.iter().any(|(_, prior)| matches!(prior, Prior::Games(_))) {
         return;
     }
-    // Of `libm`, so that it is the same on every machine.
+    // `libm` gives the same result on every machine.
     let raised = |prior: &Prior| libm::powf(prior.probability(), 1.0 / temperature);
     let sum: f32 = moves.iter().map(|(_, prior)| raised(prior)).sum();
     if sum > 0.0 {
@@ -137,16 +138,16 @@ mod tests {
         let moves = legal(&game);
         assert!(may_be_pruned(&game, &USUAL));
         let gone = pruned(&game, &USUAL, &moves);
-        // A triangle of six points is left of 25, and the pass.
+        // Of 25 points, a triangle of six is left, and the pass.
         assert_eq!(gone.len(), 19);
         assert!(!gone.contains(&Move::Pass) && !gone.contains(&play(0, 0)) && gone.contains(&play(4, 4)));
-        // The first one stands for the others.
+        // The first move of each set stands for the others.
         let turned: Vec<Move> = moves.iter().rev().copied().collect();
         let gone = pruned(&game, &USUAL, &turned);
         assert!(gone.contains(&play(0, 0)) && !gone.contains(&play(4, 4)));
         let off = RootParams { symmetry_pruning: false, ..USUAL };
         assert!(!may_be_pruned(&game, &off) && pruned(&game, &off, &moves).is_empty());
-        // A stone on a diagonal leaves one symmetry, and another one none.
+        // One stone on a diagonal leaves one symmetry; another stone leaves none.
         game.play(Color::Black, play(1, 1)).unwrap();
         assert_eq!(pruned(&game, &USUAL, &legal(&game)).len(), 10);
         game.play(Color::White, play(2, 1)).unwrap();
@@ -155,7 +156,7 @@ mod tests {
 
     #[test]
     fn a_past_that_matters_is_not_symmetric() {
-        // Where Black has just taken a ko the board may be its own image; what may be played is not.
+        // After Black has taken a ko, the board may be its own image, but the legal moves are not symmetric.
         let board: Board = ". X O .\nX . X O\n. X O .".parse().unwrap();
         let rules = Rules { ko: KoRule::Positional, ..Rules::default() };
         let mut game = Game::from_board(board, Color::White, rules, 0.5);
@@ -208,7 +209,7 @@ mod tests {
         for at in 0..4 {
             game.play(game.to_move(), play(at, at)).unwrap();
         }
-        // After as many moves as the board has rows half of it is left.
+        // After as many moves as the board has rows, half of the effect is left.
         assert!((params.temperature(&game) - 1.5).abs() < 1e-6);
         assert_eq!(USUAL.temperature(&game), 1.0);
     }

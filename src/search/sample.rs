@@ -1,7 +1,8 @@
-//! Positions of a search's own tree, for networks to learn from: a search asks about many that no game comes to.
+//! Samples of positions from a search's own tree, for training networks: a search evaluates many positions that no game
+//! reaches.
 //!
 //! CITE: Ross, Gordon and Bagnell, "A Reduction of Imitation Learning and Structured Prediction to No-Regret Online
-//! Learning" (2011): who learns from a teacher should learn where it will be asked.
+//! Learning" (2011): a learner should be trained on the distribution of inputs that it will meet.
 
 use super::Search;
 use kosumi_eval::Evaluator;
@@ -9,12 +10,13 @@ use kosumi_go::board::Move;
 use kosumi_go::game::Game;
 use kosumi_go::rng::Rng;
 
-/// Longest path: there may be cycles in the graph.
+/// Largest length of a path. The graph may have cycles.
 const LONGEST: usize = 64;
 
 impl<E: Evaluator + Sync> Search<E> {
-    /// The moves of a simulation from the game's position to the one that it asked the evaluator about, drawn as if all
-    /// simulations there were had the same chance; empty if it was the game's position itself, or if nothing is known.
+    /// Returns the moves of a simulation from the game's position to the position that it evaluated. All simulations
+    /// from there are equally likely. The path is empty if the game's position itself was evaluated, or if the position
+    /// is unknown.
     pub fn sample_path(&self, game: &Game, rng: &mut Rng) -> Vec<Move> {
         let mut path = Vec::new();
         let mut next = self.table().find(game.graph_key());

@@ -1,49 +1,50 @@
-//! Which move to follow: pure functions of plain numbers.
+//! Selection formulas: pure functions of plain numbers.
 //!
-//! All values here are for the player on turn, in `[-1, 1]`.
+//! All values here are from the perspective of the side to move, in `[-1, 1]`.
 
 use super::params::{PuctParams, RaveParams};
 
-/// What the simulations through one move have found.
+/// Statistics of the simulations through one edge.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct MoveStats {
-    /// Completed simulations through the edge, or what they count where evaluations count differently.
+    /// Completed simulations through the edge, or their weight where evaluations have different weights.
     pub visits: f32,
     /// Value of the child, or its utility.
     pub value: f32,
-    /// Descents in progress.
+    /// Number of descents in progress.
     pub busy: f32,
-    /// Lost games that they count for.
+    /// Number of lost games for which the descents in progress count (virtual loss).
     pub lost: f32,
 }
 
 impl MoveStats {
-    /// Visits and their summed value, descents in progress being lost games, so that workers spread.
+    /// Returns the visits and their summed value. Descents in progress count as lost games, so that workers spread.
     #[inline]
     fn visits_and_sum(&self) -> (f32, f32) {
         (self.visits + self.lost, self.visits * self.value - self.lost)
     }
 }
 
-/// What all-moves-as-first and prior knowledge say about one move, in games and their mean values.
+/// All-moves-as-first statistics and prior knowledge of one move, in games and their mean values.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct RaveStats {
-    /// RAVE games.
+    /// Number of RAVE games.
     pub visits: u32,
-    /// Value of the RAVE games.
+    /// Mean value of the RAVE games.
     pub value: f32,
-    /// Equivalent visits of the prior.
+    /// Weight of the prior, in visits.
     pub prior_weight: f32,
-    /// Value of the prior.
+    /// Mean value of the prior.
     pub prior_value: f32,
 }
 
-/// How urgent a move is: the larger, the sooner it is followed.
+/// Returns the urgency of a move. Selection follows the most urgent move.
 ///
-/// The mean of visits and prior, mixed with the mean of RAVE games, whose weight falls as visits come in:
-/// β = r / (r + n + n·r / equivalence). A prior counts as games of both kinds.
+/// The urgency is the mean of visits and prior, mixed with the mean of RAVE games. The weight of the latter falls as
+/// visits come in: β = r / (r + n + n·r / equivalence). A prior counts as games of both kinds.
+/// `exploring` is the square root of the parent's visits.
+///
 /// CITE: Gelly and Silver (2011) for the mixture; David Silver's β in the form that Pachi uses.
-/// `exploring` is the root of the parent's visits.
 #[inline]
 pub fn rave_urgency(stats: &MoveStats, rave: &RaveStats, params: &RaveParams, exploring: f32) -> f32 {
     let (visits, sum) = stats.visits_and_sum();
@@ -63,49 +64,49 @@ pub fn rave_urgency(stats: &MoveStats, rave: &RaveStats, params: &RaveParams, ex
     mixed + params.exploration * exploring / visits
 }
 
-/// What a node says about its moves in common, for [`Puct::new`].
+/// Statistics of a node that all its moves share, for [`Puct::new`].
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct NodeStats {
     /// Utility of the node.
     pub utility: f32,
     /// Mean square of the utilities of all evaluations below it, and its own.
     pub utility_square: f32,
-    /// What these count together.
+    /// Summed weight of these evaluations.
     pub weight: f32,
-    /// What the visits of the node's edges count together, with descents in progress there as visits.
+    /// Summed weight of the visits of the node's edges. Descents in progress there count as visits.
     pub edge_weight: f32,
-    /// Sum of the probabilities of the moves that have been visited.
+    /// Summed probability of the visited moves.
     pub visited_probability: f32,
-    /// What the network says of the position.
+    /// Utility of the network's evaluation of the position.
     pub own_utility: f32,
-    /// Is it the root of the search?
+    /// Whether the node is the root of the search.
     pub is_root: bool,
 }
 
-/// PUCT: the value of a move, and its probability weighed by how much remains to be explored.
+/// PUCT: the value of a move, plus its probability weighted by the remaining uncertainty.
 ///
 /// CITE: Rosin, "Multi-armed bandits with episode context" (2011); Silver et al. (2017). Dynamic exploration and
 /// first-play urgency as KataGo does them, see [`PuctParams`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Puct {
-    /// Factor of a probability.
+    /// Factor of the probability.
     exploring: f32,
-    /// Value of a sure move that has not been visited.
+    /// Value of an unvisited move with probability 1.
     unvisited: f32,
-    /// What it is less for every halving of its probability.
+    /// Reduction of that value for every halving of the probability.
     per_halving: f32,
 }
 
 impl Puct {
-    /// The part that all moves of a node have in common.
+    /// Creates the part of the formula that all moves of a node share.
     pub fn new(params: &PuctParams, node: &NodeStats) -> Puct {
         let weight = node.edge_weight;
         let base = params.cpuct_exploration_base;
-        // Of `libm`, so that it is the same on every machine.
+        // `libm` gives the same result on every machine.
         let cpuct =
             params.cpuct_exploration + params.cpuct_exploration_log * libm::logf((weight + base) / base);
-        // The wider utilities scatter, the more there is to find. The measured deviation is averaged with some visits of
-        // the prior one.
+        // Exploration grows with the scatter of the utilities. The measured deviation is averaged with some visits of
+        // the prior deviation.
         let prior = params.cpuct_utility_stdev_prior;
         let prior_weight = params.cpuct_utility_stdev_prior_weight;
         let square = node.utility * node.utility;
@@ -133,8 +134,8 @@ impl Puct {
         }
     }
 
-    /// What a move is taken to be worth before its first visit. It falls with the probability, so that of moves without
-    /// visits the likeliest is always the most urgent one.
+    /// Returns the assumed value of a move before its first visit (first-play urgency). It grows with the probability,
+    /// so the likeliest of the unvisited moves is always the most urgent of them.
     #[inline]
     fn before_visits(&self, probability: f32) -> f32 {
         if self.per_halving == 0.0 {
@@ -145,20 +146,21 @@ impl Puct {
         (self.unvisited - self.per_halving * halvings).max(self.unvisited.min(-1.0))
     }
 
-    /// The visits after which a move would no longer be more urgent than `urgency`.
+    /// Returns the number of visits after which a move would no longer be more urgent than `urgency`.
     pub fn visits_worth(&self, stats: &MoveStats, probability: f32, urgency: f32) -> f32 {
         let missing = urgency - stats.value;
         if missing <= 0.0 { f32::MAX } else { (self.exploring * probability / missing - 1.0).max(0.0) }
     }
 
-    /// How urgent a move is: the larger, the sooner it is followed.
+    /// Returns the urgency of a move. Selection follows the most urgent move.
     #[inline]
     pub fn urgency(&self, stats: &MoveStats, probability: f32) -> f32 {
         let known = if stats.visits > 0.0 { stats.value } else { self.before_visits(probability) };
-        // What is known of a move without visits counts a little, too, as it does for KataGo.
+        // As in KataGo, the assumed value of a move without visits has a small weight against virtual losses.
         let weight = stats.visits.max(0.25);
         let value = (weight * known - stats.lost) / (weight + stats.lost);
-        // A descent in progress is a visit, however little of a loss it is: of the move, and in `exploring` of the node.
+        // A descent in progress counts as a visit even if its virtual loss is small: as a visit of the move, and in
+        // `exploring` of the node.
         // CITE: Liu et al. (2020), "Watch the unobserved: a simple approach to parallelizing Monte Carlo tree search".
         value + self.exploring * probability / (1.0 + stats.visits + stats.busy.max(stats.lost))
     }
@@ -220,14 +222,15 @@ mod tests {
         assert!(near(puct.urgency(&MoveStats::default(), 0.0), 0.1));
         let root = Puct::new(&params, &NodeStats { is_root: true, ..node });
         assert!(near(root.urgency(&MoveStats::default(), 0.0), 0.15));
-        // Of the parent, 0.25² is the search's and the rest the network's: 0.0625 · 0.2 + 0.9375 · 0.4, less 0.1.
+        // 0.25² of the parent's value is that of the search and the rest that of the network: 0.0625 · 0.2 + 0.9375 ·
+        // 0.4, minus 0.1.
         let by_policy = PuctParams { fpu_parent_weight_by_visited_policy: true, ..params };
         let mixed = Puct::new(&by_policy, &NodeStats { own_utility: 0.4, ..node });
         assert!(near(mixed.urgency(&MoveStats::default(), 0.0), 0.0125 + 0.375 - 0.1));
-        // A descent in progress: (0.5 − 1) / 2, and one visit more below the line.
+        // A descent in progress: (0.5 − 1) / 2, and one visit more in the denominator.
         let busy = MoveStats { busy: 1.0, lost: 1.0, ..once };
         assert!(near(puct.urgency(&busy, 0.5), -0.25 + 0.5 * 4.01f32.sqrt() / 3.0));
-        // As half a loss: (0.5 − 0.5) / 1.5. Without any: the value as it is.
+        // With half a loss: (0.5 − 0.5) / 1.5. Without any: the value itself.
         assert!(near(puct.urgency(&MoveStats { lost: 0.5, ..busy }, 0.5), 0.5 * 4.01f32.sqrt() / 3.0));
         assert!(near(puct.urgency(&MoveStats { lost: 0.0, ..busy }, 0.5), 0.5 + 0.5 * 4.01f32.sqrt() / 3.0));
         // A first visit in progress: (0.25 · 0.1 − 1) / 1.25.
@@ -245,17 +248,17 @@ mod tests {
         let node =
             NodeStats { utility: 0.2, edge_weight: 4.0, visited_probability: 0.25, ..NodeStats::default() };
         let puct = Puct::new(&params, &node);
-        // 0.2 − 0.2 · √0.25 for a sure move, and 0.05 less for every halving.
+        // 0.2 − 0.2 · √0.25 for a move of probability 1, and 0.05 less for every halving.
         for (probability, worth) in [(1.0, 0.1), (0.5, 0.05), (0.125, -0.05), (1.0 / 128.0, -0.25)] {
             assert!((puct.before_visits(probability) - worth).abs() < 1e-6, "{probability}");
         }
-        // Visited, a move is worth what its visits found.
+        // After a visit, the value is that of the visits.
         let once = MoveStats { visits: 1.0, value: 0.5, ..MoveStats::default() };
         assert!((puct.urgency(&once, 0.0) - 0.5).abs() < 1e-6);
-        // No move is worse than a lost game, and an impossible one no exception.
+        // No move is worse than a lost game, not even an impossible one.
         let steep = Puct::new(&PuctParams { fpu_reduction_per_halving: 2.0, ..params }, &node);
         assert_eq!([steep.before_visits(0.01), steep.before_visits(0.0)], [-1.0, -1.0]);
-        // A scan of moves in the order of their probabilities may stop at the first one without visits.
+        // A scan of moves in the order of their probabilities may stop at the first unvisited one.
         let none = MoveStats::default();
         for puct in [puct, steep] {
             let urgencies: Vec<f32> = (0..=100).map(|p| puct.urgency(&none, p as f32 / 100.0)).collect();

@@ -1,22 +1,22 @@
-//! When to stop: small rules, chained. A rule reads numbers and is told the time; it keeps no clock.
+//! Stop rules: small rules that can be combined. A rule reads statistics and gets the time from them; it has no clock.
 
 use std::time::Duration;
 
-/// What a rule may look at.
+/// Statistics that a stop rule may use.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct SearchStats {
-    /// Completed simulations through the root, those of reused searches included, but for those through moves that
-    /// this search must not look at.
+    /// Completed simulations through the root, including those of earlier searches, except those through moves that
+    /// this search must not consider.
     pub visits: u32,
-    /// Simulations of this search.
+    /// Number of simulations of this search.
     pub playouts: u32,
-    /// Since the search began.
+    /// Time since the search began.
     pub elapsed: Duration,
-    /// Visits of the most and of the second most visited move at the root, of those that may be looked at.
+    /// Visits of the most and of the second most visited move at the root, among those that may be searched.
     pub best_two: [u32; 2],
 }
 
-/// The largest and the second largest of these visits; 0 where there are none.
+/// Returns the largest and the second largest of these visits; 0 where there is none.
 pub fn best_two(visits: impl Iterator<Item = u32>) -> [u32; 2] {
     visits.fold(
         [0; 2],
@@ -26,51 +26,51 @@ pub fn best_two(visits: impl Iterator<Item = u32>) -> [u32; 2] {
     )
 }
 
-/// Says when a search has done enough.
+/// Decides when a search has done enough.
 pub trait StopRule: Sync {
-    /// Stop now?
+    /// Returns whether to stop now.
     fn should_stop(&self, stats: &SearchStats) -> bool;
 
-    /// Is a limit reached that is a plain count? Asked before every simulation, so it must be cheap; the numbers
-    /// then include simulations in progress.
+    /// Returns whether a limit on plain counts is reached. Called before every simulation, so it must be cheap. The
+    /// numbers include simulations in progress.
     fn count_reached(&self, _visits: u32, _playouts: u32) -> bool {
         false
     }
 }
 
-/// The usual rules; the search stops when the first of them says so.
+/// The usual rules. The search stops when the first of them is fulfilled.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Limits {
-    /// Total visits of the root.
+    /// Largest number of visits of the root.
     pub visits: Option<u32>,
-    /// Simulations of this search.
+    /// Largest number of simulations of this search.
     pub playouts: Option<u32>,
-    /// Time after which the search stops once it is settled, or in any case if `hard` is not set.
+    /// Time after which the search stops if the best move is clearly ahead, or in any case if `hard` is not set.
     pub soft: Option<Duration>,
-    /// Time after which it stops in any case.
+    /// Time after which the search stops in any case.
     pub hard: Option<Duration>,
-    /// From this time on, stop as soon as no other move can overtake the best one within what is left of the other limits;
+    /// Time from which the search stops as soon as no other move can overtake the best one within the other limits;
     /// `None`: never.
     pub settled_from: Option<Duration>,
 }
 
 impl Limits {
-    /// A fixed number of simulations.
+    /// Creates the limit of a fixed number of simulations.
     pub fn playouts(playouts: u32) -> Limits {
         Limits { playouts: Some(playouts), ..Limits::default() }
     }
 
-    /// A fixed time.
+    /// Creates the limit of a fixed time.
     pub fn time(time: Duration) -> Limits {
         Limits { soft: Some(time), hard: Some(time), ..Limits::default() }
     }
 
-    /// Simulations still to come before the nearest limit, as far as that can be told.
+    /// Returns the number of simulations that remain before the nearest limit, as far as that can be estimated.
     fn remaining(&self, stats: &SearchStats) -> Option<u32> {
         let by_visits = self.visits.map(|most| most.saturating_sub(stats.visits));
         let by_playouts = self.playouts.map(|most| most.saturating_sub(stats.playouts));
         let by_time = self.soft.map(|soft| {
-            // Too early, the rate is not known yet.
+            // Early in a search the rate is not known yet.
             if stats.playouts < 50 || stats.elapsed.is_zero() {
                 return u32::MAX;
             }

@@ -1,22 +1,22 @@
-//! The node table: nodes and edges in two stores of fixed size, and a hash index over the nodes.
+//! The node table: nodes and edges in two stores of fixed size, and a hash index of the nodes.
 //!
-//! During a search nothing is ever replaced or moved: nodes and edges are handed out one after the other, slots
-//! of the index are claimed by compare-and-swap, and when a store is full the search goes on without new nodes.
+//! During a search nothing is replaced or moved. Nodes and edges are allocated one after another, slots of the index
+//! are claimed by compare-and-swap, and when a store is full the search continues without new nodes.
 //! CITE: Coulom, "A lockless hash table for Monte-Carlo tree search" (computer-go list, 2008).
 //!
-//! **Moves.** By playouts any move may be the next to be followed, and all-moves-as-first says something about every one: a
-//! node gets all its moves at once. With probabilities the next new move is always the likeliest one without visits,
-//! and most positions are left before a third move has been looked at. So a node gets its likeliest moves first, sorted, and
-//! a longer run of the next ones when these have been visited; the answer of the network that they come from is kept
-//! elsewhere ([`cache`](kosumi_eval::cache)). Runs are never moved while a search goes on:
+//! **Moves.** With playouts, any move may be the next one to be selected, and all-moves-as-first has statistics about
+//! every move, so a node gets all its moves at once. With probabilities, the next new move is always the likeliest
+//! unvisited one, and in most positions no more than two moves are ever visited. A node then gets its likeliest moves
+//! first, sorted, and a longer run of the next ones when these have been visited. The network's output from which they
+//! come is stored elsewhere ([`cache`](crate::eval::cache)). Runs never move during a search:
 //!
 //! ```text
 //!   node ──▶ header, 8 edges ──▶ header, 16 edges ──▶ header, 32 edges …
 //! ```
 //!
-//! Between searches [`NodeTable::collect`] keeps what can be reached from the new root and slides it together.
+//! Between searches, [`NodeTable::collect`] keeps the nodes that are reachable from the new root and compacts them.
 //!
-//! The memory is reserved once, zeroed by the operating system page by page as it is used.
+//! The memory is reserved once. The operating system zeroes it page by page on first use.
 
 use super::node::{EXPANDING, Edge, EdgeId, FRESH, Header, Node, NodeId, Rave};
 use hashbrown::HashMap;
@@ -29,10 +29,10 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::PoisonError;
 
-/// More memory than node numbers of 32 bits could use.
+/// Largest size of a table, in MiB: more than node numbers of 32 bits can use.
 const MEBIBYTES_MAX: usize = 1 << 20;
 
-/// Which moves of a node are stored.
+/// Selection of the moves of a node that are stored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Storing {
     /// All of them, with their RAVE games.
@@ -41,10 +41,10 @@ pub enum Storing {
     Likely,
 }
 
-/// Moves of a node that are stored first, if not all are.
+/// Number of moves of a node that are stored first, if not all are.
 const FIRST_RUN: usize = if cfg!(loom) { 1 } else { 8 };
 
-/// Places where workers wait.
+/// Number of pairs of lock and condition variable on which workers wait.
 const WAITING: usize = if cfg!(loom) { 1 } else { 16 };
 
 /// Nodes, edges and the index. See the [module documentation](self).
@@ -52,18 +52,17 @@ pub struct NodeTable {
     storing: Storing,
     nodes: Blanks<Node>,
     edges: Blanks<Edge>,
-    /// One for each edge, or none.
+    /// One for each edge, or none at all.
     raves: Blanks<Rave>,
-    /// Node numbers plus one, 0 for free; a power of two of them.
+    /// Node numbers plus one, 0 for a free slot. The length is a power of two.
     index: Blanks<AtomicU32>,
     nodes_used: AtomicU32,
     edges_used: AtomicU32,
-    /// Where workers wait for nodes that others have claimed; nodes share them.
+    /// Locks and condition variables on which workers wait for nodes that others have claimed. Nodes share them.
     waiting: [(Mutex<()>, Condvar); WAITING],
 }
 
-/// A node that is being evaluated, or whose moves are being created, by one worker alone. It is released in the end,
-/// also by a panic.
+/// A worker's exclusive right to evaluate a node or to create its moves. It is released on drop, also during a panic.
 pub(super) struct Claim<'t> {
     table: &'t NodeTable,
     id: NodeId,
@@ -72,7 +71,7 @@ pub(super) struct Claim<'t> {
 impl Drop for Claim<'_> {
     fn drop(&mut self) {
         if self.table.node(self.id).release() {
-            // Whoever has said that he waits holds the lock until he does.
+            // A worker that has marked the node as awaited holds the lock until it waits.
             let (lock, bell) = self.table.waiting(self.id);
             let _held = lock.lock().unwrap_or_else(PoisonError::into_inner);
             bell.notify_all();
@@ -86,23 +85,23 @@ impl fmt::Debug for NodeTable {
     }
 }
 
-/// How much of its store a table uses.
+/// Usage of the stores of a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TableUse {
-    /// Nodes in use.
+    /// Number of nodes in use.
     pub nodes: usize,
-    /// Nodes there is room for.
+    /// Largest number of nodes.
     pub node_capacity: usize,
-    /// Edges in use, with one slot per expanded node for bookkeeping.
+    /// Number of edges in use, including one header slot per run of edges.
     pub edges: usize,
-    /// Edges there is room for.
+    /// Largest number of edges.
     pub edge_capacity: usize,
     /// Bytes of nodes, edges and index that are in use.
     pub bytes: usize,
 }
 
 impl TableUse {
-    /// The fuller store's share, in `[0, 1]`.
+    /// Returns the used share of the fuller store, in `[0, 1]`.
     pub fn fullness(&self) -> f32 {
         let share = |used: usize, all: usize| used as f32 / all.max(1) as f32;
         share(self.nodes, self.node_capacity).max(share(self.edges, self.edge_capacity))
@@ -110,17 +109,19 @@ impl TableUse {
 }
 
 impl NodeTable {
-    /// A table that never takes more than `mebibytes` (at least 1); less if the system does not have as much.
+    /// Creates a table that never takes more than `mebibytes` (at least 1), or less if the system does not provide
+    /// that.
     ///
-    /// If all moves are stored, a quarter goes to nodes and index, the rest to edges: about one node in `expand_after`
-    /// has edges, and then as many as there are legal moves. If not, a little less than half: a node has ten edges or so.
+    /// If all moves are stored, a quarter goes to nodes and index and the rest to edges: about one node in
+    /// `expand_after` has edges, one for each legal move. Otherwise a little less than half goes to nodes and index: a
+    /// node then has about ten edges.
     pub fn new(mebibytes: usize, storing: Storing) -> NodeTable {
         let mut mebibytes = mebibytes.clamp(1, MEBIBYTES_MAX);
         loop {
             if let Some(table) = NodeTable::try_new(mebibytes, storing) {
                 return table;
             }
-            // One MiB has been had for everything else that is running, so this ends.
+            // One MiB is always available in a running process, so this ends.
             mebibytes = (mebibytes / 2).max(1);
         }
     }
@@ -138,7 +139,7 @@ impl NodeTable {
         NodeTable::of_sizes(storing, nodes, edges, slots)
     }
 
-    /// A table with room for so many nodes and edges, and an index with so many slots, a power of two.
+    /// Creates a table of these capacities, with an index of `slots` slots, a power of two.
     pub(super) fn of_sizes(storing: Storing, nodes: usize, edges: usize, slots: usize) -> Option<NodeTable> {
         let raves = if storing == Storing::All { edges } else { 0 };
         Some(NodeTable {
@@ -153,12 +154,12 @@ impl NodeTable {
         })
     }
 
-    /// Which moves of a node are stored.
+    /// Returns which moves of a node are stored.
     pub fn storing(&self) -> Storing {
         self.storing
     }
 
-    /// Bytes reserved.
+    /// Returns the number of bytes reserved.
     pub fn bytes(&self) -> usize {
         self.nodes.len() * size_of::<Node>()
             + self.edges.len() * size_of::<Edge>()
@@ -166,12 +167,12 @@ impl NodeTable {
             + self.index.len() * size_of::<AtomicU32>()
     }
 
-    /// Number of nodes.
+    /// Returns the number of nodes.
     pub fn node_count(&self) -> usize {
         (self.nodes_used.load(Ordering::Relaxed) as usize).min(self.nodes.len())
     }
 
-    /// How full the stores are.
+    /// Returns the usage of the stores.
     pub fn usage(&self) -> TableUse {
         let nodes = self.node_count();
         let edges = (self.edges_used.load(Ordering::Relaxed) as usize).min(self.edges.len());
@@ -187,10 +188,10 @@ impl NodeTable {
         }
     }
 
-    /// Forgets everything.
+    /// Removes all nodes and edges.
     pub fn clear(&mut self) {
         let usage = self.usage();
-        // Only what was used must be zeroed again; the rest still is.
+        // Only used entries must be zeroed again; the rest still is zero.
         for node in &mut self.nodes[..usage.nodes] {
             *node = blank();
         }
@@ -201,13 +202,14 @@ impl NodeTable {
         set(&mut self.edges_used, 0);
     }
 
-    /// A node by its number.
+    /// Returns a node by its number.
     #[inline]
     pub fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id as usize]
     }
 
-    /// The edges of a node that are stored, none before it is expanded; in the order of their priors, unless all are.
+    /// Iterates over the stored edges of a node; none before it is expanded. They are in the order of their priors,
+    /// unless all moves are stored at once.
     #[inline]
     pub fn edges(&self, node: &Node) -> Edges<'_> {
         match node.expansion.load(Ordering::Acquire) {
@@ -219,7 +221,7 @@ impl NodeTable {
         }
     }
 
-    /// The edges of a node by their places, where all of them were stored at once.
+    /// Returns the edges of a node as a slice. All of them must have been stored at once.
     #[inline]
     pub fn all_edges(&self, node: &Node) -> &[Edge] {
         debug_assert!(self.last_run(node).1.is_none_or(|header| header.next == 0 && header.left == 0));
@@ -232,25 +234,26 @@ impl NodeTable {
         }
     }
 
-    /// An edge by its number.
+    /// Returns an edge by its number.
     #[inline]
     pub fn edge(&self, id: EdgeId) -> &Edge {
         &self.edges[id as usize]
     }
 
-    /// What all-moves-as-first says of an edge; `None` if nothing is kept about that.
+    /// Returns the all-moves-as-first statistics of an edge; `None` if the table has none.
     #[inline]
     pub fn rave(&self, id: EdgeId) -> Option<&Rave> {
         self.raves.get(id as usize)
     }
 
-    /// Are all moves of an expanded node stored?
+    /// Returns whether all moves of an expanded node are stored.
     pub fn is_complete(&self, node: &Node) -> bool {
         let (_, header) = self.last_run(node);
         header.is_some_and(|header| header.left == 0)
     }
 
-    /// The header of a node's last run, its place first; `None` if the node has no moves.
+    /// Returns the number of the slot with the header of a node's last run, and the header; `None` if the node has no
+    /// moves.
     fn last_run(&self, node: &Node) -> (EdgeId, Option<Header>) {
         if let FRESH | EXPANDING = node.expansion.load(Ordering::Acquire) {
             return (0, None);
@@ -269,7 +272,7 @@ impl NodeTable {
         (key.0 >> 64) as usize & (self.index.len() - 1)
     }
 
-    /// The node of a key, if there is one.
+    /// Returns the node of a key, if it exists.
     pub fn find(&self, key: Key) -> Option<NodeId> {
         let mut slot = self.slot_of(key);
         for _ in 0..self.index.len() {
@@ -282,7 +285,7 @@ impl NodeTable {
         None
     }
 
-    /// The node of a key, made if there is none; `None` if there is none and no room for it.
+    /// Returns the node of a key, and creates it if it does not exist; `None` if the table is full.
     pub fn find_or_insert(&self, key: Key) -> Option<NodeId> {
         let mut fresh = None;
         let mut slot = self.slot_of(key);
@@ -293,12 +296,12 @@ impl NodeTable {
                     Some(new) => new,
                     None => self.take_node(key)?,
                 };
-                // Release: whoever finds the slot sees the key.
+                // Release: a worker that finds the slot sees the key.
                 match self.index[slot].compare_exchange(0, new + 1, Ordering::AcqRel, Ordering::Acquire) {
                     Ok(_) => return Some(new),
                     Err(now) => {
-                        // Somebody was faster. If it was for the same key, our node is lost until the next
-                        // collection, which happens about once in a million times.
+                        // Another worker was faster. If it inserted the same key, this node is lost until the next
+                        // collection. That happens about once in a million times.
                         fresh = Some(new);
                         id = now;
                     }
@@ -318,9 +321,9 @@ impl NodeTable {
         Some(id)
     }
 
-    /// Claims a node. If another worker has done so, waits until he has released it, and claims nothing.
+    /// Claims a node. If another worker holds the claim, waits until that worker releases it, and claims nothing.
     ///
-    /// Who holds a claim must not wait for another one.
+    /// A worker that holds a claim must not wait for another one.
     pub(super) fn claim_or_wait(&self, id: NodeId) -> Option<Claim<'_>> {
         let node = self.node(id);
         if node.claim() {
@@ -338,12 +341,12 @@ impl NodeTable {
         &self.waiting[id as usize % self.waiting.len()]
     }
 
-    /// Gives a node its moves: all of them if that is wanted or if this table stores all, or else the likeliest. Only one
-    /// worker gets to do it; for the others, and when there is no room, nothing happens. `moves` is called by that
-    /// worker only.
+    /// Gives a node its moves: all of them if `wants_all` or if this table stores all, otherwise the likeliest. Only
+    /// one worker does it. For other workers, and when the table is full, nothing happens. Only the worker that does it
+    /// calls `moves`.
     pub fn expand<'m>(&self, id: NodeId, wants_all: bool, moves: impl FnOnce() -> &'m [(Move, Prior)]) {
         let node = self.node(id);
-        // Relaxed: the edges are published by the store below, nothing is read through this one.
+        // Relaxed: the edges are published by the store below; nothing is read through this access.
         let claim = node.expansion.compare_exchange(FRESH, EXPANDING, Ordering::Relaxed, Ordering::Relaxed);
         if claim.is_err() {
             return;
@@ -363,8 +366,9 @@ impl NodeTable {
         node.expansion.store(state, Ordering::Release);
     }
 
-    /// Gives a node that has moves, but not all, the next likeliest ones, or all that are left. `moves` are all of them.
-    /// As for [`expand`](NodeTable::expand), one worker gets to do it. Says whether the node has more moves now.
+    /// Gives a node with some of its moves the next likeliest ones, or all that are left. `moves` must return all moves
+    /// of the node. Only one worker does it, as with [`expand`](NodeTable::expand). Returns whether the node has more
+    /// moves now.
     pub fn extend<'m>(
         &self,
         id: NodeId,
@@ -399,13 +403,13 @@ impl NodeTable {
         let run = self.store_likeliest(id, others.map(sort_key).collect(), most);
         match run {
             Some((first, _)) => self.edge(last).append_run(first),
-            // The answer has been forgotten, and a new one has fewer moves.
+            // The cached output is gone, and a new one has fewer moves.
             None => self.edge(last).nothing_is_left(),
         }
         run.is_some()
     }
 
-    /// Stores the `most` likeliest of some moves, sorted. Where they begin and how many there are.
+    /// Stores the `most` likeliest of some moves, sorted. Returns the number of the first edge and the number of edges.
     fn store_likeliest(&self, owner: NodeId, mut keys: Keys, most: usize) -> Option<(EdgeId, u32)> {
         let most = most.min(keys.len());
         if most < keys.len() {
@@ -415,7 +419,8 @@ impl NodeTable {
         self.store_run(owner, most, keys[..most].iter().map(|&key| of_sort_key(key)), keys.len() - most)
     }
 
-    /// Stores moves behind a header. Where they begin and how many there are; `None` if there are none or no room.
+    /// Stores moves after a header. Returns the number of the first edge and the number of edges; `None` if there are
+    /// no moves or the table is full.
     fn store_run(
         &self,
         owner: NodeId,
@@ -426,7 +431,7 @@ impl NodeTable {
         if len == 0 {
             return None;
         }
-        // One slot before the edges says whose they are: garbage collection walks the store by it.
+        // The slot before the edges holds their owner and number: garbage collection walks the store by these headers.
         let at = take(&self.edges_used, len + 1, self.edges.len())?;
         let (first, len) = (at + 1, len as u32);
         self.edge(at).set_header(Header { owner, len, next: 0, left: left as u16 });
@@ -439,15 +444,15 @@ impl NodeTable {
         Some((first, len))
     }
 
-    /// Keeps the nodes that can be reached from `root` and slides them together; everything else is forgotten.
-    /// Returns the root's new number.
+    /// Keeps the nodes that are reachable from `root`, compacts them and discards all others. Returns the root's new
+    /// number.
     ///
-    /// Takes time in the order of the memory in use, and no memory but one number for each node of a frontier, and two
-    /// for each run of edges that has a next one.
+    /// The time is proportional to the memory in use. The extra memory is one number for each node of a frontier, and
+    /// two for each run of edges that has a next one.
     pub fn collect(&mut self, root: NodeId) -> NodeId {
         self.mark_reachable(root);
         let used = self.usage();
-        // Where each node goes; marks become new numbers plus one.
+        // New numbers: marks become the new number plus one.
         let mut next = 0;
         for node in &mut self.nodes[..used.nodes] {
             if get(&mut node.mark) != 0 {
@@ -476,9 +481,10 @@ impl NodeTable {
         }
     }
 
-    /// Moves the edges of marked nodes to the front of their store, children renumbered.
+    /// Moves the edges of marked nodes to the front of their store and renumbers their children.
     fn slide_edges(&mut self, used: usize) {
-        // Where the header went whose next run begins at a place. A later run of a node lies behind the earlier ones.
+        // New slot of the header before each run, by the run's old first edge. A later run of a node always lies behind
+        // its earlier runs.
         let mut before: HashMap<EdgeId, EdgeId> = HashMap::new();
         let (mut from, mut to) = (0, 0);
         while from < used {
@@ -543,7 +549,7 @@ impl NodeTable {
     }
 }
 
-/// Moves as numbers: the likelier, the smaller, equally likely ones in the order of [`Edge::order`].
+/// Moves as sort keys: likelier moves have smaller keys, and equally likely moves are in the order of [`Edge::order`].
 type Keys = SmallVec<[u32; 512]>;
 
 fn sort_key(&(mv, prior): &(Move, Prior)) -> u32 {
@@ -562,7 +568,7 @@ fn of_sort_key(key: u32) -> (Move, Prior) {
 /// An edge with its number.
 #[derive(Clone, Copy, Debug)]
 pub struct EdgeRef<'t> {
-    /// Its number in the table.
+    /// Number of the edge in the table.
     pub id: EdgeId,
     edge: &'t Edge,
 }
@@ -576,7 +582,7 @@ impl Deref for EdgeRef<'_> {
     }
 }
 
-/// The edges of a node, run after run.
+/// Iterator over the edges of a node, run after run.
 #[derive(Clone, Copy, Debug)]
 pub struct Edges<'t> {
     all: &'t [Edge],
@@ -586,7 +592,7 @@ pub struct Edges<'t> {
 }
 
 impl Edges<'_> {
-    /// Are there none?
+    /// Returns whether the node has no edges.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.end == 0
@@ -615,7 +621,7 @@ impl<'t> Iterator for Edges<'t> {
     }
 }
 
-/// Takes `count` entries from a store of `capacity`; the number of the first, or `None` if they do not fit.
+/// Takes `count` entries from a store of `capacity`. Returns the number of the first, or `None` if they do not fit.
 fn take(used: &AtomicU32, count: usize, capacity: usize) -> Option<u32> {
     let mut old = used.load(Ordering::Relaxed);
     loop {

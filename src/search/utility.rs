@@ -1,8 +1,8 @@
-//! Result and score in one number, the utility: what a search with a network wants to have much of.
+//! Utility: result and score in one number, which a search with a network maximises.
 //!
-//! Who wins counts most. Points count too, so that a decided game is played on well, and so that a lead that is not yet
-//! one of the result draws the search: some always, around an even game, and some around the score that is expected
-//! at the root, where moves differ.
+//! The result counts most. Points count, too, so that a decided game is still played well, and so that the search is
+//! drawn to a lead that does not yet decide the result. One share of the points is centred on an even game. A second
+//! share is centred on the score expected at the root, where moves differ.
 //!
 //! CITE: David Wu, "Accelerating self-play learning in Go" (2019), section 3.5 and appendix, for the form; names and
 //! constants are KataGo's.
@@ -10,23 +10,23 @@
 use super::params::PuctParams;
 use std::f64::consts::FRAC_2_PI;
 
-/// How utilities are measured in one search.
+/// Scale of the utilities in one search.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Scale {
-    /// Factor of the first share of points, and the points in which it grows.
+    /// Factor of the first share of points, and the number of points over which it grows.
     fixed: (f64, f64),
-    /// The same for the second.
+    /// Factor of the second share of points, and the number of points over which it grows.
     moving: (f64, f64),
-    /// Black's score around which the second is measured.
+    /// Black's score on which the second share is centred.
     center: f64,
 }
 
-/// A normal distribution with mean 0 and deviation 1 in sixteen equally probable parts: the means of the positive ones.
+/// Means of the positive eight of sixteen equally probable parts of the standard normal distribution.
 const NORMAL: [f64; 8] = [0.0785, 0.2375, 0.4027, 0.5800, 0.7779, 1.0129, 1.3259, 1.9677];
 
-/// Expected value, in (−1, 1), of a score that is normally distributed: points count less the more there are.
+/// Returns the expected value, in (−1, 1), of a normally distributed score. Each further point counts less.
 fn bounded(mean: f64, deviation: f64, scale: f64) -> f64 {
-    // Of `libm`, so that it is the same on every machine.
+    // `libm` gives the same result on every machine.
     let value = |score: f64| libm::atan(score / scale) * FRAC_2_PI;
     if deviation <= 0.0 {
         return value(mean);
@@ -36,12 +36,12 @@ fn bounded(mean: f64, deviation: f64, scale: f64) -> f64 {
 }
 
 impl Scale {
-    /// The scale for a board of so many points on which Black is expected to have `score` more than White in the end.
+    /// Creates the scale for a board of `area` points on which Black is expected to lead by `score` points at the end.
     pub fn new(params: &PuctParams, area: usize, score: f32) -> Scale {
         let side = (area as f64).sqrt();
         let most = f64::from(params.dynamic_score_center_scale) * side;
         let score = f64::from(score);
-        // Part of the way to an even game, but not so far that points would count no more.
+        // The centre moves part of the way to an even game, but not so far that points would no longer count.
         let toward_even = score * (1.0 - f64::from(params.dynamic_score_center_zero_weight));
         Scale {
             fixed: (params.static_score_utility_factor.into(), 2.0 * side),
@@ -50,8 +50,8 @@ impl Scale {
         }
     }
 
-    /// The utility for Black of a position with this expected result, in `[-1, 1]`, and with a score of this mean and
-    /// deviation.
+    /// Returns the utility for Black of a position with this expected result, in `[-1, 1]`, and with a score of this
+    /// mean and deviation.
     pub fn utility(&self, result: f64, mean: f64, deviation: f64) -> f64 {
         let part = |(factor, scale): (f64, f64), center: f64| {
             if factor == 0.0 { 0.0 } else { factor * bounded(mean - center, deviation, scale) }
@@ -59,7 +59,7 @@ impl Scale {
         result + part(self.fixed, 0.0) + part(self.moving, self.center)
     }
 
-    /// What a point more is worth at a score.
+    /// Returns the increase of utility per point at a score.
     pub fn slope(&self, score: f64) -> f64 {
         let part = |(factor, scale): (f64, f64), center: f64| {
             let x = (score - center) / scale;
@@ -68,7 +68,7 @@ impl Scale {
         part(self.fixed, 0.0) + part(self.moving, self.center)
     }
 
-    /// No utility is larger, nor smaller than its opposite.
+    /// Returns the bound of the absolute value of utilities.
     pub fn most(&self) -> f64 {
         1.0 + self.fixed.0 + self.moving.0
     }
@@ -87,10 +87,10 @@ mod tests {
         // 0.1 · 2/π · atan(9 / 18) + 0.3 · 2/π · atan(9 / 6.75).
         let wanted = 0.5 + 0.1 * 0.295_167 + 0.3 * 0.590_334;
         assert!((scale(0.0).utility(0.5, 9.0, 0.0) - wanted).abs() < 1e-5);
-        // The center is at 8, a fifth of the way from 10 to 0; nothing comes of the second share there.
+        // The centre is at 8, a fifth of the way from 10 to 0. The second share is zero there.
         let at_center = scale(10.0).utility(0.0, 8.0, 0.0);
         assert!((at_center - 0.1 * FRAC_2_PI * (8.0f64 / 18.0).atan()).abs() < 1e-6);
-        // Not further from the expected score than 6.75 points.
+        // The centre is at most 6.75 points from the expected score.
         assert!((scale(50.0).center - 43.25).abs() < 1e-6 && (scale(-50.0).center + 43.25).abs() < 1e-6);
         assert!((scale(0.0).most() - 1.4).abs() < 1e-6);
     }
@@ -99,7 +99,7 @@ mod tests {
     fn what_is_unsure_counts_less() {
         let at = |deviation| scale(0.0).utility(0.0, 5.0, deviation);
         assert!(at(0.0) > at(5.0) && at(5.0) > at(20.0) && at(20.0) > 0.0);
-        // Against the integral, in small steps: sixteen values are enough.
+        // Comparison with the integral in small steps: sixteen values are accurate enough.
         for (mean, deviation) in [(0.0, 10.0), (3.0, 2.0), (5.0, 12.0), (-20.0, 25.0), (40.0, 15.0)] {
             let (mut sum, mut weights) = (0.0, 0.0);
             for step in -6000..=6000 {

@@ -1,4 +1,4 @@
-//! What the positions of a search with a network are worth: keeps the means of nodes up to date.
+//! Values of positions in a search with a network: keeps the means of nodes up to date.
 
 use super::NodeTable;
 use super::bias::BiasTable;
@@ -10,7 +10,7 @@ use kosumi_eval::Evaluation;
 use kosumi_go::board::Color;
 use std::sync::atomic::Ordering;
 
-/// All that values depend on, shared by the workers of a search.
+/// Data on which values depend, shared by the workers of a search.
 #[derive(Clone, Copy, Debug)]
 pub struct Valuation<'s> {
     /// Nodes of the search.
@@ -24,8 +24,19 @@ pub struct Valuation<'s> {
 }
 
 impl Valuation<'_> {
+<<<<<<< HEAD:src/search/valuation.rs
     /// Counts an evaluation of a node's position, with `color` on turn. `children` is room to work in.
     pub fn evaluated(&self, node: &Node, color: Color, evaluation: &Evaluation, children: &mut Vec<Child>) {
+=======
+    /// Adds an evaluation of a node's position, with `color` to move. `children` is a buffer.
+    pub(crate) fn evaluated(
+        &self,
+        node: &Node,
+        color: Color,
+        evaluation: &Evaluation,
+        children: &mut Vec<Child>,
+    ) {
+>>>>>>> p3:src/core/search/valuation.rs
         let error = evaluation.errors.map(|errors| {
             f64::from(errors.value) + self.scale.slope(evaluation.score_mean.into()) * f64::from(errors.score)
         });
@@ -34,16 +45,17 @@ impl Valuation<'_> {
         self.refresh(node, color, children);
     }
 
-    /// The utility of a node's own evaluations.
+    /// Computes the utility of a node's own evaluations.
     pub fn measure(&self, node: &Node) {
         let own = node.own();
         let utility = self.scale.utility(own.result.into(), own.score.into(), own.deviation.into());
         node.set_own_utility(utility as f32);
     }
 
-    /// Computes the means of a node with `color` on turn from those of its children.
+    /// Computes the means of a node with `color` to move from those of its children.
     ///
-    /// One worker at a time does so. Who comes meanwhile leaves word and goes on, and the means are computed again.
+    /// Only one worker at a time does so. A worker that arrives meanwhile leaves a request and continues, and the means
+    /// are computed again.
     pub fn refresh(&self, node: &Node, color: Color, children: &mut Vec<Child>) {
         if node.refreshing.fetch_add(1, Ordering::AcqRel) > 0 {
             return;
@@ -66,7 +78,7 @@ impl Valuation<'_> {
             let visits = edge.visits();
             let child = edge.child();
             if child.is_none() && is_in_order {
-                // Nothing behind it has been visited.
+                // No later move has been visited.
                 break;
             }
             let child = child.filter(|_| visits > 0);
@@ -115,8 +127,8 @@ impl Valuation<'_> {
         sums.means()
     }
 
-    /// Computes the means of all nodes that can be reached from `root`, where `color` is on turn, from the leaves up; what
-    /// was noted by nodes that cannot be reached fades. No search may be going on.
+    /// Computes the means of all nodes that are reachable from `root`, where `color` is to move, from the leaves up.
+    /// The bias contributions of unreachable nodes fade. No search may be running.
     pub(crate) fn refresh_all(&self, root: NodeId, color: Color) {
         let mut children = Vec::new();
         let mut path = vec![(root, self.table.edges(self.table.node(root)), color)];

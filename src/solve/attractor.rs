@@ -1,6 +1,6 @@
-//! Another way to the same answers, for tests: all positions that can come up, and from the end backwards those in
-//! which the prover can force the goal. It knows no path, no table and no proof numbers, and under simple ko with
-//! cycles that the prover loses it is exact by definition.
+//! Independent solver for tests: it enumerates all reachable positions and finds, from the end backwards, those in
+//! which the prover can force the goal. It uses no path, no table and no proof numbers. Under simple ko with cycles
+//! that the prover loses, it is exact by definition.
 
 use super::bits::Bits;
 use super::goal::Goal;
@@ -19,7 +19,7 @@ fn key<B: Bits>(position: &Position<B>) -> Key<B> {
     )
 }
 
-/// Does the prover force the goal? `None` if more than `most` positions can come up.
+/// Returns whether the prover forces the goal; `None` if more than `most` positions are reachable.
 pub(super) fn forces<B: Bits>(
     ground: &Ground<B>,
     goal: &Goal<B>,
@@ -29,7 +29,7 @@ pub(super) fn forces<B: Bits>(
 ) -> Option<bool> {
     let mut numbers: HashMap<Key<B>, usize> = HashMap::from([(key(root), 0)]);
     let mut positions = vec![*root];
-    // For each position, those behind it; whether the prover moves; whether the prover has won for certain.
+    // Successors of each position; `won` and `lost` record whether the prover has certainly won or lost.
     let mut behind: Vec<Vec<usize>> = Vec::new();
     let mut won: Vec<bool> = vec![false];
     let mut lost: Vec<bool> = vec![false];

@@ -1,23 +1,24 @@
-//! What lies between two chains of one player: how many moves in a row would join them, and where those moves are.
+//! The space between two chains of one side: the number of moves in a row that would join them, and the points of those
+//! moves.
 //!
-//! CITE: Tristan Cazenave and Bernard Helmstetter, "Search for transitive connections" (2005), for the idea: connections are
-//! read with the few moves that can matter, not with all of a region.
+//! CITE: Tristan Cazenave and Bernard Helmstetter, "Search for transitive connections" (2005), for the idea:
+//! connections are read with the few moves that can matter, not with all moves of a region.
 //!
-//! The constants were chosen by GNU Go's suites `connect` and `connection` (209 tests; `PERF.md`, "GNU Go's suites").
+//! The constants were tuned on GNU Go's suites `connect` and `connection` (209 tests; `PERF.md`, "GNU Go's suites").
 
 use super::bits::Bits;
 use super::ground::{Ground, Position};
 use kosumi_go::board::Color;
 
-/// Chains that only so many moves in a row would join are apart in tactical reading.
+/// Number of moves in a row, needed to join two chains, from which the chains are apart in tactical reading.
 pub(super) const APART: usize = 5;
-/// An opponent's chain with so many liberties and the move against it may be captured on the way, which takes a move for
-/// each; with its owner to move, one liberty less.
+/// Number of liberties up to which an opponent's chain may be captured on the way if `color` is to move, one move for
+/// each liberty. If the chain's owner is to move, the limit is one liberty less.
 const CROSSED_LIBERTIES: u32 = 3;
-/// A chain with so few liberties may have to be saved.
+/// Number of liberties up to which a chain may have to be saved.
 const WEAK_LIBERTIES: u32 = 2;
 
-/// The space between the chains of the stones at `a` and `b`, both `color`'s.
+/// The space between the chains of the stones at `a` and `b`, both of colour `color`.
 pub(super) struct Between<'a, B> {
     pub(super) ground: &'a Ground<B>,
     pub(super) position: &'a Position<B>,
@@ -30,29 +31,30 @@ pub(super) struct Between<'a, B> {
 struct Crossed<B> {
     stones: B,
     liberties: B,
-    /// With how many moves in a row, those that lead up to it with it.
+    /// Number of moves in a row, from the start of the path, after which the chain is captured.
     after: usize,
 }
 
-/// What a chain reaches with fewer than [`APART`] moves in a row.
+/// Points and stones that a chain reaches with fewer than [`APART`] moves in a row.
 struct Reach<B> {
-    /// Empty points where the last of so many moves may be.
+    /// Empty points where the last of this number of moves may be, by number of moves.
     points: [B; APART],
-    /// Own stones that so many moves join.
+    /// Own stones that this number of moves joins, by number of moves.
     stones: [B; APART],
     crossed: smallvec::SmallVec<[Crossed<B>; 8]>,
 }
 
 impl<B: Bits> Between<'_, B> {
-    /// How many moves in a row join the chains; `None` if [`APART`] or more. Who captures stones on the way counts as joined
-    /// with all that stand beside them, though a stone may have to be put in their place.
+    /// Returns the number of moves in a row that join the chains; `None` if it is [`APART`] or more. A capture on the
+    /// way counts as joined with all adjacent stones, though a stone may have to be played in place of the captured
+    /// ones.
     pub(super) fn moves(&self) -> Option<usize> {
         let reach = self.reach(self.a, Some(self.b));
         reach.stones.iter().position(|stones| stones.has(self.b))
     }
 
-    /// Where a move of either player may matter: on the shortest ways, and the liberties of weak chains on them and beside
-    /// them. Empty if the chains are apart.
+    /// Returns the points where a move of either side may matter: those on the shortest paths, and the liberties of
+    /// weak chains on these paths and beside them. Empty if the chains are apart.
     pub(super) fn points(&self) -> B {
         let Between { ground, position, color, a, b } = *self;
         let from_a = self.reach(a, None);
@@ -62,7 +64,7 @@ impl<B: Bits> Between<'_, B> {
         let enemy = position.stones[color.opponent() as usize];
         let empty = ground.empties(position);
         let mut way = B::default();
-        // A point on the way is the last one of the moves from either side, and counted in both.
+        // A point on a path is the last move from either side, so both counts include it.
         for last in 1..=moves {
             way = way | from_a.points[last] & from_b.points[moves + 1 - last];
         }
@@ -92,7 +94,7 @@ impl<B: Bits> Between<'_, B> {
         points
     }
 
-    /// What the chain at a stone reaches; nothing more once that is the stone at `until`.
+    /// Returns what the chain at a stone reaches. The search stops once it reaches the stone at `until`.
     fn reach(&self, from: u32, until: Option<u32>) -> Reach<B> {
         let Between { ground, position, color, .. } = *self;
         let own = position.stones[color as usize];
@@ -105,7 +107,7 @@ impl<B: Bits> Between<'_, B> {
             crossed: smallvec::SmallVec::new(),
         };
         let mut joined = ground.fill(B::one(from), own);
-        // Everything so far: joined stones, points that are played, chains that are captured.
+        // Everything reached so far: joined stones, played points, captured chains.
         let mut reached = joined;
         let mut looked_at = B::default();
         for moves in 0..APART {
@@ -148,7 +150,8 @@ mod tests {
         board.size().points().find(|point| point.to_string() == vertex).unwrap()
     }
 
-    /// How many of White's moves in a row join two of White's stones, and the board with `+` where a move may matter.
+    /// Returns the number of White's moves in a row that join two of White's stones, and the board with `+` where a
+    /// move may matter.
     fn between(drawing: &str, [a, b]: [&str; 2], to_move: Color) -> (Option<usize>, String) {
         let board: Board = drawing.parse().unwrap();
         let ground = Ground::<u128>::whole(board.size(), false).unwrap();
@@ -168,10 +171,10 @@ mod tests {
 
     #[test]
     fn the_shortest_ways_and_the_weak_chains_beside_them_are_found() {
-        // A knight's move: two ways of two points.
+        // A knight's move: two paths of two points.
         let (moves, points) = between("......\n......\n.O....\n...O..\n......", ["B3", "D2"], Color::Black);
         assert_eq!((moves, points.as_str()), (Some(2), "......\n......\n.O++..\n.++O..\n......"));
-        // Who captures the stone between has joined what stands around it.
+        // A capture of the stone between joins the stones around it.
         let atari = "......\n..O...\n.OXO..\n......";
         let (moves, points) = between(atari, ["B2", "D2"], Color::Black);
         assert_eq!((moves, points.as_str()), (Some(1), "......\n..O...\n.OXO..\n..+..."));
@@ -185,7 +188,8 @@ mod tests {
         assert_eq!(between(nearer, ["A2", "F2"], Color::White), (Some(4), wanted.to_string()));
     }
 
-    /// Without chains that could be captured, the moves are the fewest of all choices of points.
+    /// Without capturable chains, the result is the smallest number of points that joins the chains, over all choices
+    /// of points.
     #[test]
     fn no_fewer_moves_join_two_chains() {
         let mut rng = Rng::new(5);

@@ -1,7 +1,7 @@
-//! Sets of points as one machine word or a few: what the solver's board is made of.
+//! Sets of points as one or a few machine words, from which the solver's board is made.
 //!
-//! Points of a [`Ground`](super::ground::Ground) lie row by row with one empty column between rows, so that the
-//! neighbours of a whole set are four shifts.
+//! The points of a [`Ground`](super::ground::Ground) lie row by row with one empty column between rows, so four shifts
+//! give the neighbours of a whole set.
 
 use std::fmt::Debug;
 use std::hash::{Hash, Hasher};
@@ -25,51 +25,51 @@ pub(super) trait Bits:
     + Shl<u32, Output = Self>
     + Shr<u32, Output = Self>
 {
-    /// Numbers from 0 to this, exclusive, fit.
+    /// Number of values that fit: 0 up to, but excluding, this.
     const WIDTH: u32;
 
-    /// The set of one number.
+    /// Returns the set that contains one number.
     fn one(index: u32) -> Self;
-    /// The smallest number; [`Bits::WIDTH`] or more if there is none.
+    /// Returns the smallest number; [`Bits::WIDTH`] or more if the set is empty.
     fn lowest(self) -> u32;
-    /// How many there are.
+    /// Returns the number of elements.
     fn count(self) -> u32;
-    /// Its first 64 numbers.
+    /// Returns the membership bits of the numbers 0 to 63.
     fn low_word(self) -> u64;
-    /// Calls `mix` with all words of it.
+    /// Calls `mix` with each word of the set.
     fn words(self, mix: impl FnMut(u64));
 
-    /// Is it empty?
+    /// Returns whether the set is empty.
     #[inline]
     fn none(self) -> bool {
         self == Self::default()
     }
 
-    /// Is anything in it?
+    /// Returns whether the set is not empty.
     #[inline]
     fn any(self) -> bool {
         self != Self::default()
     }
 
-    /// Have the two a number in common?
+    /// Returns whether the two sets have a number in common.
     #[inline]
     fn meets(self, other: Self) -> bool {
         (self & other).any()
     }
 
-    /// Are all of its numbers in `other`?
+    /// Returns whether all numbers of the set are in `other`.
     #[inline]
     fn within(self, other: Self) -> bool {
         (self & !other).none()
     }
 
-    /// Is the number in it?
+    /// Returns whether the number is in the set.
     #[inline]
     fn has(self, index: u32) -> bool {
         self.meets(Self::one(index))
     }
 
-    /// Its numbers, in ascending order.
+    /// Iterates over the numbers of the set, in ascending order.
     #[inline]
     fn each(self) -> Each<Self> {
         Each(self)
@@ -145,14 +145,16 @@ impl Bits for u128 {
     }
 }
 
-/// Words of a [`Wide`] set: enough for 19×19 with a column between rows.
+/// Number of words of a [`Wide`] set: enough for 19×19 points with a column between rows.
 const WORDS: usize = 6;
 
-/// A set for boards up to 19×19. Loops go by index: where assertions are on, zipped iterators stay calls.
+/// A set for boards up to 19×19. Loops use an index, because zipped iterators are not inlined in builds with
+/// assertions.
 #[derive(Clone, Copy, Eq, PartialOrd, Ord, Debug, Default, bytemuck::Zeroable)]
 pub(super) struct Wide([u64; WORDS]);
 
-// Derived, this is a call of `memcmp`, which with assertions on took a quarter of a test of all commands.
+// The derived implementation calls `memcmp`, which took a quarter of the time of a test of all commands in a build with
+// assertions.
 impl PartialEq for Wide {
     #[inline]
     fn eq(&self, other: &Wide) -> bool {
@@ -202,7 +204,7 @@ impl Not for Wide {
 
 impl Shl<u32> for Wide {
     type Output = Wide;
-    /// By fewer than 64.
+    /// Shifts by 1 to 63 bits.
     #[inline]
     fn shl(self, by: u32) -> Wide {
         debug_assert!(by > 0 && by < 64);
@@ -218,7 +220,7 @@ impl Shl<u32> for Wide {
 
 impl Shr<u32> for Wide {
     type Output = Wide;
-    /// By fewer than 64.
+    /// Shifts by 1 to 63 bits.
     #[inline]
     fn shr(self, by: u32) -> Wide {
         debug_assert!(by > 0 && by < 64);
@@ -270,7 +272,7 @@ impl Bits for Wide {
 mod tests {
     use super::*;
 
-    /// Shifts, unions and counts of a set of numbers against a plain list.
+    /// Compares shifts, unions and counts of a set of numbers with a plain list.
     fn agrees<B: Bits>() {
         let numbers: Vec<u32> = (0..B::WIDTH).filter(|n| n * n % 7 == 2).collect();
         let set = numbers.iter().fold(B::default(), |set, &n| set | B::one(n));

@@ -12,7 +12,7 @@ use super::threads::Question;
 use kosumi_go::board::{Board, Color, Move, Point};
 use kosumi_go::rules::{KoRule, Rules, Scoring, Tax};
 
-/// Why a board cannot be solved.
+/// Reason why a board cannot be solved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BoardError {
     /// The rules count something other than stones and surrounded points.
@@ -21,69 +21,71 @@ pub enum BoardError {
     /// The board has too many points.
     #[error("the board is too large: 19×19 at most")]
     TooLarge,
-    /// One of the first moves may not be played: its number, from 1.
+    /// One of the first moves is not legal. The value is its number, from 1.
     #[error("move {0} is not legal")]
     Illegal(usize),
-    /// The game ends before all first moves are made.
+    /// The game ends before all first moves are made. The value is the number of the last move, from 1.
     #[error("the game is over after move {0}")]
     Over(usize),
 }
 
-/// What is known of the score of a position, in Black's points without komi.
+/// Bounds of the score of a position, in points for Black without komi.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BoardAnswer {
-    /// Black gets at least this, whatever White does.
+    /// Black gets at least this score, whatever White does.
     pub at_least: i32,
-    /// White can hold Black to this.
+    /// White can hold Black to this score.
     pub at_most: i32,
-    /// The moves of the player on turn that reach the score: all of them, if they were asked for and found.
+    /// Moves of the side to move that reach the score: all of them, if they were requested and found.
     pub best: Vec<Move>,
-    /// Were all moves looked at?
+    /// Whether all moves were examined.
     pub best_is_complete: bool,
-    /// Nodes that were searched.
+    /// Number of nodes searched.
     pub nodes: u64,
-    /// Look-ups in the table, and those that found something.
+    /// Number of look-ups in the table, and number of those that found an entry.
     pub table_use: (u64, u64),
-    /// Bytes of the table.
+    /// Size of the table, in bytes.
     pub table_bytes: usize,
 }
 
 impl BoardAnswer {
-    /// The score, if it is known.
+    /// Returns the score in points for Black, if it is known.
     pub fn score(&self) -> Option<i32> {
         (self.at_least == self.at_most).then_some(self.at_least)
     }
 }
 
-/// How to solve a board.
+/// Request to solve a board.
 #[derive(Clone, Copy, Debug)]
 pub struct BoardRequest<'a> {
-    /// The stones; simple ko counts as the board has it.
+    /// The stones. Simple ko applies as the board has it.
     pub board: &'a Board,
-    /// Whose turn it is.
+    /// Side to move.
     pub to_move: Color,
     /// Moves that are made first, in turn. Positions on the way are the past of the one that is solved.
     pub moves: &'a [Move],
     /// The rules: repetition, suicide, area scoring.
     pub rules: Rules,
-    /// Bytes for the table.
+    /// Size of the transposition table, in bytes.
     pub memory: usize,
-    /// Find all best moves, not one of them?
+    /// Whether to find all best moves instead of one.
     pub all_best: bool,
-    /// Under simple ko, a game that goes round in a circle ends without a result: for the score that is the worst
-    /// result for this player. Both answers together say what play without a result is worth.
+    /// Side for which a cycle counts as the worst result. Under simple ko, a game that goes round in a cycle ends
+    /// without a result. The answers for both sides together tell what a game without a result is worth.
     pub cycles_lose_for: Color,
-    /// Threads that search.
+    /// Number of search threads.
     pub threads: usize,
-    /// A score to ask about first: whether Black gets it, and then whether Black gets more.
+    /// Score to test first: whether Black gets it, and then whether Black gets more.
     pub guess: Option<i32>,
 }
 
-/// The exact score of a position, as far as it is found before `stop` says to give up, which is asked now and then
-/// with the number of nodes so far. `progress` is told whenever a bound gets better.
+/// Returns the exact score of a position, or the bounds found before `stop` returns true. The search calls `stop` now
+/// and then with the number of nodes so far, and `progress` whenever a bound improves.
 ///
 /// # Errors
-/// If the rules do not count area, or the board is too large.
+///
+/// Returns an error if the rules do not use plain area scoring, if the board is too large, or if one of the first moves
+/// is illegal or comes after the end of the game.
 pub fn solve_board(
     request: &BoardRequest<'_>,
     stop: &dyn Fn(u64) -> bool,
@@ -157,7 +159,7 @@ impl<'a, B: Bits> BoardSearch<'a, B> {
             } else {
                 self.answer.at_most = at_least - 1;
             }
-            // Who is on turn has shown how.
+            // The side to move has found a move that proves this bound.
             if won == (self.to_move() == Color::Black) {
                 shown = best;
             }
@@ -185,21 +187,21 @@ impl<'a, B: Bits> BoardSearch<'a, B> {
         Ok(())
     }
 
-    /// Whose turn it is after the first moves.
+    /// Returns the side to move after the first moves.
     fn to_move(&self) -> Color {
         let first = self.request.to_move;
         if self.line.len().is_multiple_of(2) { first } else { first.opponent() }
     }
 
-    /// The legal moves behind the first ones, and whether they end the game.
+    /// Returns the legal moves after the first ones, and whether each ends the game.
     fn legal(&self, table: &Table<B>) -> Vec<(Step, bool)> {
-        // Which score is asked about does not matter.
+        // The score of the goal does not matter here.
         let goal = Goal { prover: Color::Black, kind: Kind::Score(0) };
         let never = |_: u64| false;
         Search::new(&self.ground, goal, self.repetition, table, &never).moves_behind(&self.root, &self.line)
     }
 
-    /// Which bound to ask about: a guess and the next more, and otherwise halving what is left.
+    /// Returns the score to test next: the guess, then one more, and otherwise the middle of the remaining interval.
     fn next_question(&self) -> i32 {
         let (low, high) = (self.answer.at_least, self.answer.at_most);
         match self.request.guess {
@@ -209,7 +211,8 @@ impl<'a, B: Bits> BoardSearch<'a, B> {
         }
     }
 
-    /// Does Black get at least so many points, if this move is made, and by which move?
+    /// Returns whether Black gets at least this number of points if the move `next`, if any, is made, and a move that
+    /// shows it.
     fn ask(&mut self, table: &Table<B>, at_least: i32, next: Option<Step>) -> Option<(bool, Step)> {
         let goal = Goal { prover: Color::Black, kind: Kind::Score(at_least) };
         let nodes = self.answer.nodes;
@@ -233,7 +236,7 @@ impl<'a, B: Bits> BoardSearch<'a, B> {
     fn find_best(&mut self, table: &Table<B>, shown: Step) {
         let Some(score) = self.answer.score() else { return };
         let black = self.to_move() == Color::Black;
-        // A move is best if the player gets the score behind it.
+        // A move is best if it keeps the score for its player.
         let wanted = if black { score } else { score + 1 };
         let legal = self.legal(table);
         let mut complete = true;
@@ -339,7 +342,7 @@ mod tests {
             let answer = solve(columns, rows, KoRule::Positional, false);
             assert_eq!(answer.score(), Some(score), "{columns}x{rows}");
         }
-        // Turned, and under other superko rules.
+        // Transposed boards, under other superko rules.
         for ko in [KoRule::Situational, KoRule::NaturalSituational] {
             assert_eq!(solve(3, 2, ko, false).score(), Some(0), "{ko:?}");
             assert_eq!(solve(6, 1, ko, false).score(), Some(1), "{ko:?}");
@@ -373,10 +376,10 @@ mod tests {
     fn best_moves_are_all_of_them() {
         let answer = solve(3, 3, KoRule::Positional, true);
         assert!(answer.best_is_complete);
-        // The middle, as published, and nothing else.
+        // The centre only, as published.
         assert_eq!(answer.best, [Move::Play(Point::new(1, 1))]);
         assert_eq!(solve(1, 3, KoRule::Positional, true).best, [Move::Play(Point::new(0, 1))]);
-        // On 2×3 nothing is better than to pass.
+        // On 2×3 nothing is better than a pass.
         assert!(solve(2, 3, KoRule::Positional, true).best.contains(&Move::Pass));
     }
 
@@ -400,14 +403,14 @@ mod tests {
             solve_board(&request, &|_| false, &|_| ())
         };
         let (a, b, c, d) = (play(0, 0), play(1, 0), play(1, 1), play(0, 1));
-        // A score is the best of those behind the moves.
+        // The score of a position is the best score after its moves.
         let best = after(&square, &[]).unwrap();
         for mv in [Move::Pass, a, b, c, d] {
             let score = after(&square, &[mv]).unwrap().score().unwrap();
             assert!(score <= 1, "{mv}");
             assert_eq!(score == 1, best.best.contains(&mv), "{mv}");
         }
-        // White captures, and superko forbids Black to do so in turn.
+        // White captures, and superko forbids Black to capture in turn.
         assert!(after(&row, &[a, b]).is_ok());
         assert_eq!(after(&row, &[a, b, a]), Err(BoardError::Illegal(3)));
         assert_eq!(after(&square, &[a, a]), Err(BoardError::Illegal(2)));
@@ -417,7 +420,7 @@ mod tests {
 
     #[test]
     fn without_superko_circles_have_no_score() {
-        // A player who is behind can always go round, on so small a board.
+        // On a board of this size, the side that is behind can always go round in a cycle.
         assert_eq!(solve(2, 2, KoRule::Simple, false).score(), Some(-4));
     }
 
@@ -437,7 +440,7 @@ mod tests {
         };
         assert_eq!(solve_board(&request, &|_| false, &|_| ()), Err(BoardError::Scoring));
         request.rules = Rules::default();
-        // White has the same score; and without nodes nothing is claimed.
+        // By symmetry, White gets the same score moving first. Without nodes nothing is claimed.
         assert_eq!(solve_board(&request, &|_| false, &|_| ()).unwrap().score(), Some(-9));
         let nothing = solve_board(&request, &|_| true, &|_| ()).unwrap();
         assert!(nothing.score().is_none() && nothing.best.is_empty());

@@ -1,13 +1,13 @@
-//! Several chains at once, by tactical reading: moves that threaten two of them.
+//! Tactical reading of several chains at once: moves that threaten two chains.
 
 use super::problems::{Aim, Question, QuestionError, Success, read};
 use super::region::Region;
 use kosumi_go::board::{Board, Cell, Color, Move, Point, PointSet};
 
-/// Why there is no answer.
+/// Reason why there is no answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum DoubleError {
-    /// The nodes were not enough.
+    /// The node budget was used up.
     #[error("not decided")]
     Undecided,
     /// See [`QuestionError`].
@@ -15,38 +15,40 @@ pub enum DoubleError {
     Question(#[from] QuestionError),
 }
 
-/// Tactical reading of several chains, as of [`Aim::Chain`], with one limit for all that is read.
+/// Tactical reading of several chains, as with [`Aim::Chain`], with one node budget for all readings.
 #[derive(Debug)]
 pub struct Double {
-    /// May chains of two or more stones be removed by their owner's move?
+    /// Whether a move may remove its own chain of two or more stones.
     pub suicide: bool,
-    /// Bytes for each table.
+    /// Size of each transposition table, in bytes.
     pub memory: usize,
-    /// Nodes that may still be searched.
+    /// Number of nodes that may still be searched.
     pub nodes: u64,
 }
 
 impl Double {
-    /// Is the chain captured if `first` moves first?
+    /// Reads whether the chain is captured if `first` moves first.
     ///
     /// # Errors
-    /// If it was not found out.
+    ///
+    /// Returns an error if the node budget is used up or the question is invalid.
     pub fn captured(&mut self, board: &Board, point: Point, first: Color) -> Result<Success, DoubleError> {
         let region = Region::NOWHERE;
         let Double { suicide, memory, nodes: most } = *self;
         let question =
             Question { board, region: &region, aim: Aim::Chain(point), suicide, memory, threads: 1 };
         let reading = read(&question, first, &|nodes| nodes >= most)?;
-        // Even the shortest question costs something.
+        // Even the shortest question uses a node.
         self.nodes = most.saturating_sub(reading.nodes.max(1));
         if reading.success == Success::Unknown { Err(DoubleError::Undecided) } else { Ok(reading.success) }
     }
 
-    /// A move of `attacker`'s after which one of these chains of the opponent's is captured whatever is answered, although
-    /// none of them can be captured by itself; `None` if there is none near them.
+    /// Returns a move of `attacker` after which one of these chains of the opponent is captured whatever the reply,
+    /// although none of them can be captured by itself. Returns `None` if no move near the chains does so.
     ///
     /// # Errors
-    /// If it was not found out.
+    ///
+    /// Returns an error if the node budget is used up or a question is invalid.
     pub fn combination(
         &mut self,
         board: &Board,
@@ -65,7 +67,7 @@ impl Double {
             }
             let mut after = *board;
             after.play_unchecked(mv, attacker);
-            // Only what the move is near to can have become weaker.
+            // Only chains near the move can have become weaker.
             let close: Vec<Point> =
                 targets.iter().copied().filter(|&target| near(board, &[target], 2).contains(mv)).collect();
             let mut threatened = Vec::new();
@@ -74,7 +76,7 @@ impl Double {
                     threatened.push(target);
                 }
             }
-            // Who is threatened once answers that.
+            // A single threat has an answer.
             if threatened.len() > 1 && !self.has_answer(&after, &threatened, attacker.opponent(), false)? {
                 return Ok(Some(Move::Play(mv)));
             }
@@ -82,15 +84,17 @@ impl Double {
         Ok(None)
     }
 
-    /// Can all the chains be kept for certain, if their owner moves first?
+    /// Returns whether the owner can certainly save all the chains by moving first.
     ///
     /// # Errors
-    /// If it was not found out.
+    ///
+    /// Returns an error if the node budget is used up or a question is invalid.
     pub fn keeps_all(&mut self, board: &Board, chains: &[Point], owner: Color) -> Result<bool, DoubleError> {
         self.has_answer(board, chains, owner, true)
     }
 
-    /// Is there a move after which none of the chains is captured? `certain`: nor by a ko or a combination.
+    /// Returns whether there is a move after which none of the chains is captured. With `certain`, ko and combinations
+    /// count as captures.
     fn has_answer(
         &mut self,
         board: &Board,
@@ -130,7 +134,7 @@ impl Double {
     }
 }
 
-/// The empty points within so many steps over empty points from these chains, and from the chains next to them that have at
+/// Returns the empty points within `steps` steps over empty points from these chains, and from adjacent chains with at
 /// most two liberties.
 fn near(board: &Board, chains: &[Point], steps: usize) -> PointSet {
     let mut level = PointSet::EMPTY;
@@ -165,7 +169,7 @@ mod tests {
 
     #[test]
     fn a_move_that_threatens_two_chains_is_found() {
-        // Each stone gets out if it is attacked by itself; between them both are put in atari.
+        // Each stone escapes if it is attacked by itself; a move between them puts both in atari.
         let empty = "...........\n";
         let drawing =
             empty.repeat(4) + "....X.X....\n...XO.OX...\n...........\n....O.O....\n" + &empty.repeat(3);
@@ -176,7 +180,7 @@ mod tests {
         }
         let found = double().combination(&board, &chains, Color::Black).unwrap();
         assert_eq!(found, Some(Move::Play(at(&board, "F6"))));
-        // The same with a stone that makes one of them safe.
+        // Another stone makes one of the chains safe.
         let safe = drawing.replacen("...XO.OX...\n...........", "...XO.OX...\n....O......", 1);
         let board: Board = safe.parse().unwrap();
         assert_eq!(double().combination(&board, &chains, Color::Black), Ok(None));

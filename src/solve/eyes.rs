@@ -1,38 +1,38 @@
-//! How many eyes an eye space is worth, exactly: the stones around it are read as if they had liberties enough but no
+//! Exact number of eyes of an eye space. The surrounding stones are read twice: as if they had enough liberties but no
 //! other eye, and as if they had one eye more.
 
 use super::problems::{Aim, Question, QuestionError, StopAt, Success, read};
 use super::region::Region;
 use kosumi_go::board::{Board, Cell, Color, Move, Point, PointSet};
 
-/// The eyes of an eye space: two stand for two or more.
+/// Number of eyes of an eye space. Two stands for two or more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Eyes {
-    /// How many there are for certain if the opponent moves first.
+    /// Number of eyes that are certain if the opponent moves first.
     pub fewest: u8,
-    /// How many there can be if the owner moves first; with a ko, if the owner wins it.
+    /// Largest number of eyes if the owner moves first; in a ko, if the owner wins it.
     pub most: u8,
-    /// Where the opponent takes one away, if the numbers differ.
+    /// Move by which the opponent removes an eye, if the two numbers differ.
     pub attack: Option<Move>,
-    /// Where the owner makes one, if they differ.
+    /// Move by which the owner makes an eye, if the two numbers differ.
     pub defence: Option<Move>,
-    /// Nodes that were searched.
+    /// Number of nodes searched.
     pub nodes: u64,
 }
 
-/// Why no number of eyes is given.
+/// Reason why no number of eyes is given.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum EyesError {
-    /// The point is a stone of those around, or it is not enclosed by stones of one player.
+    /// The point is one of the surrounding stones, or it is not enclosed by stones of one side.
     #[error("the point is in no eye space of one player")]
     NoEyeSpace,
-    /// Stones around it may be cut off, so that the eyes hang on more than the eye space.
+    /// Some of the surrounding stones may be cut off, so the number of eyes depends on more than the eye space.
     #[error("the stones around the eye space are not one chain")]
     ManyChains,
-    /// The board has no room for an eye beside it, which the reading needs.
+    /// The board has no point for an eye beside the eye space, which the reading needs.
     #[error("the eye space leaves no room beside it")]
     NoRoom,
-    /// It was not found out.
+    /// The search ended without a result.
     #[error("not decided")]
     Undecided,
     /// See [`QuestionError`].
@@ -40,13 +40,14 @@ pub enum EyesError {
     Question(#[from] QuestionError),
 }
 
-/// The largest shape that leaves one eye when it is captured has six stones.
+/// Largest number of stones in a shape that leaves one eye when it is captured.
 const MOST_INSIDE: usize = 6;
 
 /// Reads the eye space at a point: the empty points and the opponent's stones that one chain encloses.
 ///
 /// # Errors
-/// If there is no such space, or it was not found out.
+///
+/// Returns an error if the point lies in no such eye space, or if the search ends without a result.
 pub fn eyes(board: &Board, point: Point, memory: usize, stop: StopAt<'_>) -> Result<Eyes, EyesError> {
     let (owner, space) = space(board, point).ok_or(EyesError::NoEyeSpace)?;
     let around = |p: &Point| board.cell(*p) == Cell::from(owner);
@@ -55,7 +56,7 @@ pub fn eyes(board: &Board, point: Point, memory: usize, stop: StopAt<'_>) -> Res
     if border.iter().any(|stone| board.anchor(stone) != board.anchor(first)) {
         return Err(EyesError::ManyChains);
     }
-    // Where the opponent's stones stand all along the border there is nothing of the owner's yet.
+    // An eye space along whose whole border the opponent's stones stand holds no eye of the owner yet.
     let touches =
         |p: Point| board.cell(p) == Cell::Empty && p.adjacent().into_iter().any(|n| border.contains(n));
     if !space.iter().any(touches) {
@@ -75,7 +76,7 @@ pub fn eyes(board: &Board, point: Point, memory: usize, stop: StopAt<'_>) -> Res
     });
     let with_eye = with_eye.ok_or(EyesError::NoRoom)?;
     let mut nodes = 0;
-    // How many eyes there are, and the first player's move where there would be one more or one less.
+    // Returns the number of eyes, and `player`'s move that decides the reading with and without another eye.
     let mut count = |player: Color| -> Result<(u8, [Option<Move>; 2]), EyesError> {
         let mut moves = [None; 2];
         for (number, (board, playable)) in [&with_eye, &alone].into_iter().enumerate() {
@@ -113,8 +114,8 @@ pub fn eyes(board: &Board, point: Point, memory: usize, stop: StopAt<'_>) -> Res
     })
 }
 
-/// Who has an eye space at the point, and its points: empty ones and the opponent's stones. The smaller one, if it
-/// could be either's.
+/// Returns the owner of the eye space at the point, and the points of the space (empty points and the opponent's
+/// stones). Returns the smaller space if both sides enclose one.
 fn space(board: &Board, point: Point) -> Option<(Color, PointSet)> {
     let enclosed = |owner: Color| {
         let own = Cell::from(owner);
@@ -137,15 +138,15 @@ fn space(board: &Board, point: Point) -> Option<(Color, PointSet)> {
         (Some(black), Some(white)) => Some(if black.1.len() < white.1.len() { black } else { white }),
         (black, white) => black.or(white),
     };
-    // Where the other player has more stones inside than any dead shape has, it is a group of its own. And a space as large
-    // as half the board is none.
+    // With more of the opponent's stones inside than any dead shape has, those stones are a group of their own. A space
+    // as large as half the board is no eye space.
     let stones = |space: &PointSet| space.iter().filter(|&p| board.cell(p) != Cell::Empty).count();
     found.filter(|(_, space)| stones(space) <= MOST_INSIDE && 2 * space.len() < board.size().area())
 }
 
-/// The board with nothing but the eye space: all the rest is one chain of the owner's, but for a liberty that nobody
-/// plays at, and one point that may be left as an eye. With it the points where stones may be played. `None` if it is not
-/// one chain.
+/// Returns a board with nothing but the eye space, and the points where stones may be played. The rest of the board is
+/// one chain of the owner, except for a liberty where nobody plays and one point that may be left as an eye. Returns
+/// `None` if the rest is not one chain.
 fn filled(
     board: &Board,
     owner: Color,
@@ -196,23 +197,23 @@ mod tests {
         assert_eq!(count("....XO..\nXXXXXO..\nOOOOOO..\n........\n........\n........", "A6"), "2 2 - -");
         assert_eq!(count(".......\n.XXXX..\n.X..X..\n.X..X..\n.XXXX..\n.......\n.......", "C4"), "1 1 - -");
         assert_eq!(count(".O.XO..\nXXXXO..\nOOOOO..\n.......\n.......\n.......", "A6"), "1 1 - -");
-        // A stone of the opponent's that takes the vital point of a large space.
+        // A stone of the opponent on the vital point of a large space.
         assert_eq!(count("..O.XO..\nXXXXXO..\nOOOOOO..\n........\n........\n........", "A6"), "1 2 B6 B6");
     }
 
     #[test]
     fn what_is_no_eye_space_is_said() {
         let two = "X.XO...\n.XOO...\nXXO....\n.......\n.......\n.......";
-        // The corner stone is another chain.
+        // The stone in the corner is another chain.
         assert_eq!(of(two, "B6"), Err(EyesError::ManyChains));
         assert_eq!(of(two, "A6"), Err(EyesError::NoEyeSpace));
         assert_eq!(of(two, "G1"), Err(EyesError::NoEyeSpace));
         assert_eq!(of(".X\nX.", "A2"), Err(EyesError::ManyChains));
         assert_eq!(of("...\n...\n...", "A2"), Err(EyesError::NoEyeSpace));
-        // A group of Black's with eyes, enclosed by White, is no eye space of White's.
+        // A group of Black with eyes, enclosed by White, is no eye space of White.
         let group = ".XXO...\nXX.O...\nX.XO...\nXXOO...\nOOO....\n.......\n.......";
         assert_eq!(of(group, "C6"), Err(EyesError::NoEyeSpace));
-        // White encloses a group of Black's, and has no liberty there.
+        // White encloses a group of Black, and has no liberty inside.
         let group = "..XO...\nXXXO...\nOOOO...\n.......\n.......\n.......";
         assert_eq!(of(group, "C6"), Err(EyesError::NoEyeSpace));
         assert_eq!(of(group, "A6").map(|eyes| (eyes.fewest, eyes.most)), Ok((1, 1)));

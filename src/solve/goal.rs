@@ -1,4 +1,4 @@
-//! What a search is to show: goals that one player, the prover, reaches or does not.
+//! Goals of a search: results that one side, the prover, either achieves or does not.
 
 use super::between::{APART, Between};
 use super::bits::Bits;
@@ -9,7 +9,7 @@ use kosumi_go::board::Color;
 /// A question with the answers yes and no.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Goal<B> {
-    /// Who wants it. Everything else is the other player's win.
+    /// Side that has the goal. Every other outcome is a win of the opponent.
     pub(super) prover: Color,
     pub(super) kind: Kind<B>,
 }
@@ -17,44 +17,45 @@ pub(super) struct Goal<B> {
 /// See [`Goal`].
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kind<B> {
-    /// The game ends with at least so many points for Black, stones and surrounded points, minus White's. The
-    /// prover is Black.
+    /// The game ends with at least this score: Black's stones and surrounded points minus White's. The prover is Black.
     Score(i32),
-    /// All these stones of the other player's are captured before all `own` of the prover's are; `own` may be
-    /// empty.
+    /// All `target` stones of the opponent are captured before all `own` stones of the prover are. `own` may be empty.
     Take { target: B, own: B },
-    /// The chain of the other player's stone at this point is captured, by the rule of tactical reading: it is safe
-    /// once it has [`SAFE_LIBERTIES`], or one less with its owner to move; and only moves near it are tried.
+    /// The chain of the opponent's stone at this point is captured, under the rule of tactical reading: the chain is
+    /// safe with [`SAFE_LIBERTIES`], or with one less if its owner is to move, and only moves near it are tried.
     Chain(u32),
-    /// When both have passed, the other player has no stone on these points. Asked by tests only: the shortest
-    /// question that ends by passes and is not a score.
+    /// After both sides have passed, the opponent has no stone on these points. Used only by tests, as the simplest
+    /// goal other than a score that ends by passes.
     #[cfg_attr(not(test), expect(dead_code))]
     Clear(B),
-    /// A stone on these points of the prover's can never be captured, even if the prover always passes.
+    /// A stone of the prover on these points can never be captured, even if the prover always passes.
     Secure(B),
-    /// The two points, stones of the prover's, are in one chain.
+    /// The two points, stones of the prover, are in one chain.
     Join(u32, u32),
-    /// The same, by the rule of tactical reading: the chains are apart once joining them would take [`APART`] moves in a
-    /// row, a chain that is captured at once is not joined, and only moves on the shortest ways and near those are tried.
+    /// The two points, stones of the prover, are in one chain, under the rule of tactical reading: the chains are apart
+    /// if joining them takes [`APART`] moves in a row, a chain that is captured at once is not joined, and only moves
+    /// on the shortest paths and near them are tried.
     Link(u32, u32),
 }
 
-/// A chain with so many liberties and the opponent to move is safe in tactical reading.
+/// Number of liberties with which a chain is safe in tactical reading if the opponent is to move.
 ///
-/// Measured on GNU Go's suites of tactical reading, 252 tests: with four, 105 answers are right, with five 139; the chain's
-/// owner given the moves of [`HELPERS_LIBERTIES`], too, 125 with four, 155 with five, 150 with six.
+/// Measured on GNU Go's suites of tactical reading, 252 tests: with four, 105 answers are right, with five 139. With
+/// the moves of [`HELPERS_LIBERTIES`] for the chain's owner as well, 125 are right with four, 155 with five, and 150
+/// with six.
 pub(super) const SAFE_LIBERTIES: u32 = 5;
 
-/// The chain's owner may also fill the liberties of chains near its liberties if they have at most so many: to protect
-/// what an attack would take on the way, or to take away the room that it needs. Without these moves, chains were called
-/// captured that are not.
+/// Number of liberties up to which the chain's owner may also fill the liberties of chains near its own liberties: to
+/// protect what an attack would capture on the way, or to take away the space that the attack needs. Without these
+/// moves, some chains were wrongly called captured.
 const HELPERS_LIBERTIES: u32 = 4;
 
-/// How much it may take to win a position in which the opponent's stones look better by so much: twice as much for every
-/// [`DOUBLES`], in steps that are straight lines, so that it is the same on every machine.
+/// Returns the estimated effort to win a position in which the opponent's stones look better by `behind`. It doubles
+/// for every `DOUBLES`. The values between are interpolated linearly in integers, so they are the same on every
+/// machine.
 ///
-/// The constants, and the weights of [`Ground::shape`], were found by the nodes that 2×5, 3×4, 4×4 and 3×5 take. That an
-/// open move counts for one where others count for hundreds is worth a third of the nodes.
+/// The constants, and the weights of [`Ground::shape`], were tuned for the number of nodes on 2×5, 3×4, 4×4 and 3×5. A
+/// value of one for an open move, where other moves have hundreds, saves a third of the nodes.
 fn effort(behind: i32) -> u32 {
     const DOUBLES: i64 = 14;
     const EVEN: i64 = 128;
@@ -64,7 +65,7 @@ fn effort(behind: i32) -> u32 {
     (numerator / (DOUBLES << 12)).max(1) as u32
 }
 
-/// Decided without searching: who wins, and what may happen on the way.
+/// Result without a search: the winner, and what may happen on the way.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Settled<B> {
     pub(super) won: bool,
@@ -76,7 +77,8 @@ impl<B: Bits> Settled<B> {
         Some(Settled { won, trace: Trace::default() })
     }
 
-    /// By what a player holds although it only answers inside: the opponent may play and lift anything else.
+    /// Returns a result that follows from what a side holds by replying only inside. The opponent may play and remove
+    /// anything else.
     fn held(won: bool, ground: &Ground<B>, owner: Color, holding: &Holding<B>) -> Option<Settled<B>> {
         let (mut played, mut lifted) = ([B::default(); 2], [B::default(); 2]);
         let rest = ground.points & !holding.stones;
@@ -89,7 +91,7 @@ impl<B: Bits> Settled<B> {
 }
 
 impl<B: Bits> Goal<B> {
-    /// A number that is different for different goals.
+    /// Returns a hash that differs between goals.
     pub(super) fn salt(&self) -> u64 {
         let mut hash = Hash128::START;
         hash.mix(self.prover as u64);
@@ -123,7 +125,8 @@ impl<B: Bits> Goal<B> {
         hash.finish() as u64
     }
 
-    /// The empty points where a move can matter: all of them, but for tactical reading.
+    /// Returns the empty points where a move can matter: all of them, except in tactical reading and for plain
+    /// liberties of the target.
     pub(super) fn candidates(&self, ground: &Ground<B>, position: &Position<B>) -> B {
         let empty = ground.empties(position) & ground.playable;
         match self.kind {
@@ -134,7 +137,7 @@ impl<B: Bits> Goal<B> {
                 let owner_moves = position.to_move != self.prover;
                 match plain.count() {
                     0 => empty,
-                    // The owner can pass as well.
+                    // The owner can pass instead.
                     _ if owner_moves => empty & !plain,
                     _ => empty & !plain | B::one(plain.lowest()),
                 }
@@ -143,9 +146,10 @@ impl<B: Bits> Goal<B> {
         }
     }
 
-    /// Liberties of the target of which only the number matters: the target is one chain, and beside them stand only its stones
-    /// and stones of the prover's that are never captured. A stone of the prover's there is never captured either, and it does
-    /// not matter which of them is filled first. To its owner such a stone is no better than a pass.
+    /// Returns the liberties of the target of which only the number matters. The target must be one chain, and only its
+    /// stones and stones of the prover that are never captured may be adjacent to these liberties. A stone of the
+    /// prover there is never captured either, and the order of filling does not matter. For the owner such a stone is
+    /// no better than a pass.
     fn plain_liberties(&self, target: B, ground: &Ground<B>, position: &Position<B>) -> B {
         let stones = position.stones[self.prover.opponent() as usize];
         let attackers = position.stones[self.prover as usize];
@@ -171,12 +175,12 @@ impl<B: Bits> Goal<B> {
         }
     }
 
-    /// Where a move can matter to the chain of a stone that may be captured.
+    /// Returns the points where a move can matter to the chain of a stone that may be captured.
     fn candidates_near(&self, stone: u32, ground: &Ground<B>, position: &Position<B>, empty: B) -> B {
         let stones = position.stones[self.prover.opponent() as usize];
         let enemy = position.stones[self.prover as usize];
         if !stones.has(stone) {
-            // Taken in a ko: it may be taken back.
+            // The stone was taken in a ko and may be retaken.
             return B::one(stone) & empty;
         }
         let chain = ground.fill(B::one(stone), stones);
@@ -184,7 +188,8 @@ impl<B: Bits> Goal<B> {
         let owner_moves = position.to_move != self.prover;
         let in_atari = liberties.count() == 1;
         let mut candidates = liberties;
-        // In atari only its liberty and captures help; otherwise a step beyond, too.
+        // In atari, only the last liberty and captures help; otherwise, points next to the liberties are candidates,
+        // too.
         if !(owner_moves && in_atari) {
             candidates = candidates | ground.around(liberties) & empty;
         }
@@ -197,7 +202,7 @@ impl<B: Bits> Goal<B> {
             if its.count() <= weak {
                 candidates = candidates | its;
             }
-            // Whose stones keep it in atari may be captured themselves.
+            // Chains whose stones keep this one in atari may be captured themselves.
             if its.count() == 1 {
                 let mut guards = ground.around(part) & stones & !chain;
                 while guards.any() && !owner_moves {
@@ -224,12 +229,12 @@ impl<B: Bits> Goal<B> {
         candidates
     }
 
-    /// Does it end by passes, so that passing is a move for both?
+    /// Returns whether the game ends by passes, so that both sides may pass.
     pub(super) fn ends_by_passes(&self) -> bool {
         matches!(self.kind, Kind::Score(_) | Kind::Clear(_))
     }
 
-    /// What two passes lead to.
+    /// Returns whether the goal is achieved after two passes.
     fn at_end(&self, ground: &Ground<B>, position: &Position<B>) -> bool {
         match self.kind {
             Kind::Score(at_least) => ground.score(position) >= at_least,
@@ -238,7 +243,8 @@ impl<B: Bits> Goal<B> {
         }
     }
 
-    /// Is it decided by the move that has just led to this position? Cheap: asked for every move.
+    /// Returns the result if the move that led to this position decides it. This is cheap, because it is called for
+    /// every move.
     pub(super) fn decided(&self, ground: &Ground<B>, position: &Position<B>) -> Option<Settled<B>> {
         let prover = self.prover as usize;
         let other = self.prover.opponent() as usize;
@@ -248,7 +254,7 @@ impl<B: Bits> Goal<B> {
                     return None;
                 }
                 let won = self.at_end(ground, position);
-                // After one pass, the player on turn may end the game.
+                // After one pass, the side to move may end the game.
                 let ends = position.passes > 1 || won == (position.to_move == self.prover);
                 if ends { Settled::at_once(won) } else { None }
             }
@@ -263,7 +269,7 @@ impl<B: Bits> Goal<B> {
             }
             Kind::Chain(stone) => {
                 if !position.stones[other].has(stone) {
-                    // A single stone that was taken in a ko is not gone before it is too late to take it back.
+                    // A single stone taken in a ko counts as captured only when it is too late to retake it.
                     let may_return = position.to_move != self.prover
                         && ground.place(position, stone).is_some_and(|placed| placed.after.ko != NOWHERE);
                     return if may_return { None } else { Settled::at_once(true) };
@@ -279,7 +285,7 @@ impl<B: Bits> Goal<B> {
                 if stones.none() {
                     return Settled::at_once(false);
                 }
-                // A player that has moved outside may have made eyes there.
+                // A side that has moved outside may have made eyes there.
                 let chains = ground.fill(stones, position.stones[prover]);
                 let has_moved = self.has_moved_outside(ground, position);
                 let may_live = has_moved && ground.reaches_outside(position, chains);
@@ -292,13 +298,13 @@ impl<B: Bits> Goal<B> {
                 }
                 let chain = ground.fill(B::one(a), stones);
                 if !chain.has(b) {
-                    // A player that has moved outside, where both chains have liberties, may have joined them there.
+                    // A side that has moved outside, where both chains have liberties, may have joined them there.
                     let other = ground.fill(B::one(b), stones);
                     let joined = self.has_moved_outside(ground, position)
                         && [chain, other].iter().all(|&chain| ground.reaches_outside(position, chain));
                     return if joined { Settled::at_once(true) } else { None };
                 }
-                // Who joins stones and has them captured has not joined them.
+                // Stones that are joined and captured at once are not joined.
                 let is_taken_next = matches!(self.kind, Kind::Link(..))
                     && position.to_move != self.prover
                     && (ground.around(chain) & ground.empties(position)).count() < 2;
@@ -307,26 +313,26 @@ impl<B: Bits> Goal<B> {
         }
     }
 
-    /// Is the proof of the other player's success being checked, and has the prover played outside the region?
+    /// Returns whether a proof of the opponent's success is being checked and the prover has played outside the region.
     fn has_moved_outside(&self, ground: &Ground<B>, position: &Position<B>) -> bool {
         ground.besieged == Some(self.prover.opponent()) && position.outside > 0
     }
 
-    /// Is it decided by what a player holds for certain, or by how far chains are apart? `cycles`: who wins when a position
-    /// comes back, if that ends the game.
+    /// Returns the result if it is decided by what a side certainly holds, or by the distance between chains. `cycles`
+    /// is the side that wins when a position recurs, if that ends the game.
     pub(super) fn held(
         &self,
         ground: &Ground<B>,
         position: &Position<B>,
         cycles: Option<Color>,
     ) -> Option<Settled<B>> {
-        // Who may commit suicide can go round in circles against somebody who only answers.
+        // A side that may commit suicide can go round in cycles against an opponent that only replies.
         let counts = |owner: Color| !ground.suicide || cycles.is_none_or(|winner| winner == owner);
         match self.kind {
             Kind::Score(at_least) => {
                 let area = ground.points.count() as i32;
                 for owner in [Color::Black, Color::White].into_iter().filter(|&owner| counts(owner)) {
-                    // No life without stones, and a held area can only decide if it is large enough.
+                    // Without stones nothing is alive, and a held area decides only if it is large enough.
                     let holding = ground.holding(position, owner);
                     if holding.stones.none() {
                         continue;
@@ -348,7 +354,7 @@ impl<B: Bits> Goal<B> {
                     return None;
                 }
                 let mut holding = ground.holding(position, owner);
-                // Nothing need be played for the stones to stay.
+                // The stones stay without any further move.
                 holding.area = holding.stones;
                 let stays = holding.stones.meets(target);
                 if stays { Settled::held(false, ground, owner, &holding) } else { None }
@@ -376,7 +382,7 @@ impl<B: Bits> Goal<B> {
             Kind::Link(a, b) => {
                 match (Between { ground, position, color: self.prover, a, b }).moves() {
                     None => Settled::at_once(false),
-                    // They were one chain before anybody moved.
+                    // The points were in one chain before the first move.
                     Some(0) => self.decided(ground, position),
                     Some(_) => None,
                 }
@@ -385,7 +391,7 @@ impl<B: Bits> Goal<B> {
         }
     }
 
-    /// Proof and disproof number of a position that has not been searched.
+    /// Returns the proof and disproof number of a position that has not been searched.
     pub(super) fn first_numbers(&self, ground: &Ground<B>, position: &Position<B>) -> (u32, u32) {
         match self.kind {
             Kind::Take { target, .. } => {
@@ -404,7 +410,7 @@ impl<B: Bits> Goal<B> {
                 (liberties.max(1), SAFE_LIBERTIES.saturating_sub(liberties).max(1))
             }
             Kind::Score(_) => {
-                // What looks better for Black is likely to be proven sooner, and disproven later.
+                // A position that looks better for Black is likely to be proven sooner and disproven later.
                 let lead = ground.shape(position, Color::Black) - ground.shape(position, Color::White);
                 (effort(-lead), effort(lead))
             }
@@ -412,7 +418,7 @@ impl<B: Bits> Goal<B> {
                 let between = Between { ground, position, color: self.prover, a, b };
                 let moves = between.moves().unwrap_or(APART) as u32;
                 let to_come = (moves + u32::from(position.to_move != self.prover)).clamp(1, APART as u32);
-                // Every further move makes it several times as much work.
+                // Every further move multiplies the work.
                 (4u32.pow(to_come - 1), 4u32.pow(APART as u32 - to_come))
             }
             Kind::Clear(_) | Kind::Secure(_) | Kind::Join(..) => (1, 1),

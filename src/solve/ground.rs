@@ -1,22 +1,22 @@
-//! The solver's board: stones as sets of points on a *ground*, which is a whole board or a window of one.
+//! The solver's board: stones as sets of points on a *ground*, which is a whole board or a rectangular window of one.
 //!
-//! Nothing is kept but two sets of stones and the ko point; chains and liberties are found by filling. On the
-//! few points of a problem that is faster than keeping them, and positions are compared exactly, stone by stone.
-//! `ground::tests` plays random games against [`Game`](kosumi_go::game::Game).
+//! A position stores nothing but two sets of stones and the ko point. Chains and liberties are found by flood fill. On
+//! the few points of a problem that is faster than keeping them up to date, and positions are compared exactly, stone
+//! by stone. `ground::tests` plays random games against [`Game`](crate::game::Game).
 
 use super::bits::Bits;
 use kosumi_go::board::{Board, BoardSize, Color, Point};
 
-/// No point: the value of [`Position::ko`] without a ko.
+/// Value of [`Position::ko`] without a ko.
 pub(super) const NOWHERE: u16 = u16::MAX;
 
-/// What does not change while a problem is solved.
+/// The part of a position that does not change while a problem is solved.
 #[derive(Clone, Debug)]
 pub(super) struct Ground<B> {
-    /// Columns and rows of the window.
+    /// Number of columns and of rows of the window.
     pub(super) columns: u32,
     pub(super) rows: u32,
-    /// Where the window's lower left point lies on the board.
+    /// Column and row of the window's lower left point on the board.
     left: usize,
     bottom: usize,
     stride: u32,
@@ -24,60 +24,61 @@ pub(super) struct Ground<B> {
     pub(super) points: B,
     /// Points where stones may be played.
     pub(super) playable: B,
-    /// Stones that are never captured: they go on outside the window.
+    /// Stones that are never captured, because they continue outside the window.
     pub(super) safe: B,
-    /// Points at the window's edges behind which the board goes on.
+    /// Points at the edges of the window beyond which the board continues.
     pub(super) open: B,
     /// Points with fewer than four neighbours in the window.
     edge: B,
-    /// May chains of two or more stones be removed by their owner's move?
+    /// Whether a move may remove its own chain of two or more stones.
     pub(super) suicide: bool,
-    /// Whose chains cannot rely on liberties outside `playable`: each pass of the opponent's is a stone on one of them.
-    /// Nobody, unless a proof is checked against moves outside its region.
+    /// Side whose chains cannot rely on liberties outside `playable`: each pass of its opponent is a stone on one of
+    /// these liberties. `None` unless a proof is checked against moves outside its region.
     pub(super) besieged: Option<Color>,
 }
 
-/// The most stones outside that are counted. A chain with more liberties outside cannot be captured from there in time.
+/// Largest number of stones outside that is counted. A chain with more liberties outside cannot be captured from there
+/// in time.
 pub(super) const MOST_OUTSIDE: u8 = 7;
 
-/// Stones, and what else decides which moves are legal but the past.
+/// The stones, and everything but the past that decides which moves are legal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Position<B> {
     /// Black's stones, White's stones.
     pub(super) stones: [B; 2],
     pub(super) to_move: Color,
-    /// Where simple ko forbids a play to the player on turn; [`NOWHERE`] if nowhere.
+    /// Point where simple ko forbids a play to the side to move; [`NOWHERE`] without a ko.
     pub(super) ko: u16,
-    /// Consecutive passes.
+    /// Number of consecutive passes.
     pub(super) passes: u8,
-    /// Threats that each player can still make outside, one for each ko that has been taken back with them;
-    /// [`ENDLESS`] are never used up.
+    /// Number of threats that each side can still make outside. Each lets the side retake one ko. [`ENDLESS`] threats
+    /// are never used up.
     pub(super) threats: [u8; 2],
-    /// Stones that the opponent of the [besieged](Ground::besieged) player has played outside.
+    /// Number of stones that the opponent of the [besieged](Ground::besieged) side has played outside.
     pub(super) outside: u8,
 }
 
-/// As many threats as anybody may want.
+/// Number of threats that stands for an unlimited supply.
 pub(super) const ENDLESS: u8 = u8::MAX;
 
-/// What a stone does.
+/// Result of placing a stone.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Placed<B> {
     pub(super) after: Position<B>,
-    /// Opponent's stones taken.
+    /// Stones of the opponent that are captured.
     pub(super) captured: B,
-    /// Own stones removed.
+    /// Own stones that are removed by suicide.
     pub(super) suicided: B,
 }
 
 impl<B: Bits> Ground<B> {
-    /// The whole board; `None` if it has too many points for this kind of set.
+    /// Creates the ground of a whole board; `None` if the board has too many points for this kind of set.
     pub(super) fn whole(size: BoardSize, suicide: bool) -> Option<Ground<B>> {
         Ground::window(size, (0, 0), (size.columns(), size.rows()), suicide)
     }
 
-    /// A window of a board, from its lower left point, with so many columns and rows; `None` if it has too many
-    /// points for this kind of set, or does not lie on the board. All its points may be played.
+    /// Creates a window of a board with this lower left corner and this number of columns and rows. Returns `None` if
+    /// the window has too many points for this kind of set or does not lie on the board. All its points are playable.
     pub(super) fn window(
         size: BoardSize,
         (left, bottom): (usize, usize),
@@ -122,19 +123,19 @@ impl<B: Bits> Ground<B> {
         Some(ground)
     }
 
-    /// The number of a point of the board, if it lies in the window.
+    /// Returns the index of a point of the board, if the point lies in the window.
     pub(super) fn index(&self, point: Point) -> Option<u32> {
         let column = point.column().checked_sub(self.left)? as u32;
         let row = point.row().checked_sub(self.bottom)? as u32;
         (column < self.columns && row < self.rows).then(|| row * self.stride + column)
     }
 
-    /// The point of the board that has this number.
+    /// Returns the point of the board that has this index.
     pub(super) fn point(&self, index: u32) -> Point {
         Point::new(self.left + (index % self.stride) as usize, self.bottom + (index / self.stride) as usize)
     }
 
-    /// The stones of a board as far as they stand in the window, with `to_move` to play.
+    /// Returns the position of a board as far as it lies in the window, with `to_move` to play.
     pub(super) fn position(&self, board: &Board, to_move: Color) -> Position<B> {
         let mut stones = [B::default(); 2];
         for index in self.points.each() {
@@ -147,19 +148,19 @@ impl<B: Bits> Ground<B> {
         Position { stones, to_move, ko, passes: 0, threats: [0; 2], outside: 0 }
     }
 
-    /// The set of the points for which `wanted` is true.
+    /// Returns the set of the points for which `wanted` returns true.
     pub(super) fn set(&self, mut wanted: impl FnMut(Point) -> bool) -> B {
         let wanted = self.points.each().filter(|&index| wanted(self.point(index)));
         wanted.fold(B::default(), |set, index| set | B::one(index))
     }
 
-    /// All points next to a set's, on the ground.
+    /// Returns all points of the ground that are adjacent to a point of the set.
     #[inline]
     pub(super) fn around(&self, set: B) -> B {
         (set << 1 | set >> 1 | set << self.stride | set >> self.stride) & self.points
     }
 
-    /// The points of `of` that are connected with `seed` through `of`; `seed` lies in it.
+    /// Returns the points of `of` that are connected with `seed` through `of`. `seed` must lie in `of`.
     #[inline]
     pub(super) fn fill(&self, seed: B, of: B) -> B {
         let mut filled = seed;
@@ -172,12 +173,12 @@ impl<B: Bits> Ground<B> {
         }
     }
 
-    /// The connected parts of a set.
+    /// Iterates over the connected parts of a set.
     pub(super) fn parts(&self, set: B) -> impl Iterator<Item = B> + '_ {
         self.parts_at(set, set)
     }
 
-    /// The connected parts of a set that have one of `seeds`, which are points of it.
+    /// Iterates over the connected parts of a set that contain one of `seeds`, which must be points of the set.
     pub(super) fn parts_at(&self, seeds: B, set: B) -> impl Iterator<Item = B> + '_ {
         let mut rest = seeds;
         std::iter::from_fn(move || {
@@ -190,14 +191,14 @@ impl<B: Bits> Ground<B> {
         })
     }
 
-    /// Points without a stone.
+    /// Returns the points without a stone.
     #[inline]
     pub(super) fn empties(&self, position: &Position<B>) -> B {
         self.points & !(position.stones[0] | position.stones[1])
     }
 
-    /// What the player on turn does with a stone on an empty point; `None` if that is suicide and not allowed.
-    /// Ko is not asked.
+    /// Places a stone of the side to move on an empty point. Returns `None` if that is suicide and not allowed. Ko is
+    /// not checked.
     pub(super) fn place(&self, position: &Position<B>, index: u32) -> Option<Placed<B>> {
         let color = position.to_move;
         let stone = B::one(index);
@@ -227,7 +228,7 @@ impl<B: Bits> Ground<B> {
                 }
             }
         } else if captured.count() == 1 && (self.around(stone) & !captured).within(enemy) {
-            // One stone took one stone and has no liberty but that point: it could be taken back at once.
+            // The stone captured one stone, and its only liberty is that point: it could be retaken at once.
             ko = captured.lowest() as u16;
         }
         let mut after =
@@ -237,7 +238,8 @@ impl<B: Bits> Ground<B> {
         Some(Placed { after, captured, suicided })
     }
 
-    /// Does a chain stay on the board if these points are empty? `outside` as in [`Position::outside`].
+    /// Returns whether a chain stays on the board if the points `empty` are empty. `outside` is as in
+    /// [`Position::outside`].
     #[inline]
     fn is_free(&self, chain: B, empty: B, color: Color, outside: u8) -> bool {
         let liberties = self.around(chain) & empty;
@@ -248,7 +250,8 @@ impl<B: Bits> Ground<B> {
         has_liberty || chain.meets(self.safe)
     }
 
-    /// Stones that are never captured whatever is played: those that go on outside, and those with liberties where nobody plays.
+    /// Returns the stones that are never captured whatever is played: those that continue outside, and those with
+    /// liberties where nobody plays.
     pub(super) fn lasting(&self, position: &Position<B>, color: Color) -> B {
         let stones = position.stones[color as usize];
         let outside = match self.besieged == Some(color) {
@@ -259,12 +262,13 @@ impl<B: Bits> Ground<B> {
         if seeds.none() { seeds } else { self.fill(seeds, stones) }
     }
 
-    /// Has one of these stones a liberty outside?
+    /// Returns whether one of these stones has a liberty outside.
     pub(super) fn reaches_outside(&self, position: &Position<B>, stones: B) -> bool {
         self.around(stones).meets(self.empties(position) & !self.playable)
     }
 
-    /// Passing. Against a [besieged](Ground::besieged) player that is a stone outside, which may capture.
+    /// Returns the position after a pass. Against a [besieged](Ground::besieged) side, a pass is a stone outside, which
+    /// may capture.
     pub(super) fn pass(&self, position: &Position<B>) -> Position<B> {
         let mut after = Position {
             to_move: position.to_move.opponent(),
@@ -288,7 +292,7 @@ impl<B: Bits> Ground<B> {
         after
     }
 
-    /// Black's stones and surrounded points minus White's.
+    /// Returns Black's stones and surrounded points minus White's.
     pub(super) fn score(&self, position: &Position<B>) -> i32 {
         let empty = self.empties(position);
         let [black, white] = position.stones;
@@ -299,10 +303,10 @@ impl<B: Bits> Ground<B> {
         black - white
     }
 
-    /// How good `color`'s stones look: more stones and liberties, fewer of them at the edge, and eyes.
+    /// Estimates the quality of `color`'s stones: stones, liberties and eyes increase it, stones at the edge reduce it.
     ///
-    /// CITE: Erik van der Werf et al., "Solving Go on small boards" (2003), for the features: stones, liberties of
-    /// the first and second order, stones at the edge, and the Euler number (pieces minus eyes).
+    /// CITE: Erik van der Werf et al., "Solving Go on small boards" (2003), for the features: stones, liberties of the
+    /// first and second order, stones at the edge, and the Euler number (pieces minus eyes).
     pub(super) fn shape(&self, position: &Position<B>, color: Color) -> i32 {
         let stones = position.stones[color as usize];
         let empty = self.empties(position);
@@ -318,16 +322,16 @@ impl<B: Bits> Ground<B> {
             - 12 * euler
     }
 
-    /// What `color` holds even if it always passes: see [`Holding`].
+    /// Returns what `color` holds even if it always passes: see [`Holding`].
     ///
-    /// CITE: Benson (1976), as in [`safety`](kosumi_go::safety), which is the same for the engine's board.
+    /// CITE: Benson (1976), as in [`safety`](crate::safety), which does this for the engine's board.
     pub(super) fn holding(&self, position: &Position<B>, color: Color) -> Holding<B> {
         let own = position.stones[color as usize];
         let empty = self.empties(position);
         let mut holding = Holding { stones: B::default(), area: B::default() };
         let mut chains: smallvec::SmallVec<[B; 16]> = self.parts(own).collect();
-        // Regions that may count: enclosed, and without points that cannot be played or lie at an open edge,
-        // where stones could come from outside.
+        // Regions that may count: enclosed, without unplayable points, and without points at an open edge, where stones
+        // could come from outside.
         let closed = |region: &B| region.within(self.playable) && !region.meets(self.open);
         let mut regions: smallvec::SmallVec<[Region<B>; 16]> = self
             .parts(self.points & !own)
@@ -342,7 +346,7 @@ impl<B: Bits> Ground<B> {
         loop {
             let chain_count = chains.len();
             chains.retain(|chain| {
-                // Stones that go on outside the window may live there, but nobody has shown it.
+                // Stones that continue outside the window may be alive, but that is not proven.
                 let mut vital = regions
                     .iter()
                     .filter(|region| region.counting.any() && region.counting.within(self.around(*chain)));
@@ -359,8 +363,8 @@ impl<B: Bits> Ground<B> {
         if holding.stones.any() {
             let beside = self.around(holding.stones);
             for region in regions.iter().filter(|region| region.around.any()) {
-                // Eyes of the opponent's are points without a neighbour of the owner; one is not enough, and two
-                // that are neighbours are one eye.
+                // An eye of the opponent is a point without a neighbour of the owner. One such point is not enough to
+                // live, and two adjacent ones are one eye.
                 let inner = region.points & !beside;
                 let neighbours = || self.around(B::one(inner.lowest())).meets(inner);
                 if inner.count() <= 1 || inner.count() == 2 && neighbours() {
@@ -372,21 +376,21 @@ impl<B: Bits> Ground<B> {
     }
 }
 
-/// Points without a stone of a player, connected.
+/// Connected points without a stone of one side.
 #[derive(Clone, Copy, Debug)]
 struct Region<B> {
     points: B,
     counting: B,
-    /// The player's stones next to it.
+    /// That side's stones next to the points.
     around: B,
 }
 
-/// What a player holds whatever the opponent does.
+/// What a side holds whatever the opponent does.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Holding<B> {
-    /// Stones that are never captured even if the player always passes.
+    /// Stones that are never captured even if the side always passes.
     pub(super) stones: B,
-    /// These stones, and the points between them where the opponent cannot live: the player's at the end if
-    /// it captures what is played there.
+    /// These stones, and the points between them where the opponent cannot live. The points are the side's at the end
+    /// if it captures what is played there.
     pub(super) area: B,
 }

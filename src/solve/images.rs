@@ -1,4 +1,4 @@
-//! Images of positions: turned and mirrored boards are read once.
+//! Images of positions under symmetry: a position and its rotations and reflections are read once.
 
 use super::bits::Bits;
 use super::ground::Ground;
@@ -6,13 +6,15 @@ use super::step::Step;
 use super::table::Trace;
 use kosumi_go::board::{BoardSize, Point, Symmetry};
 
-/// Boards with longer rows are not turned: the tables would be large, and they are not solved anyway.
+/// Largest number of columns of a board whose images are used. The tables of wider boards would be large, and such
+/// boards are not solved anyway.
 const MOST_COLUMNS: u32 = 8;
 
-/// Where sets of points go under the symmetries of a whole board; by rows, so that a set is a few look-ups.
+/// Images of sets of points under the symmetries of a whole board. The tables go by rows, so an image takes a few
+/// look-ups.
 #[derive(Clone, Debug)]
 pub(super) struct Images<B> {
-    /// By symmetry, then row, then contents of the row.
+    /// Image by symmetry, then row, then contents of the row.
     tables: Vec<Vec<Vec<B>>>,
     inverse: Vec<u8>,
     stride: u32,
@@ -20,7 +22,7 @@ pub(super) struct Images<B> {
 }
 
 impl<B: Bits> Images<B> {
-    /// For a ground that is a whole board; `None` if it is too wide.
+    /// Creates the tables for a ground that is a whole board; `None` if it is too wide.
     pub(super) fn new(ground: &Ground<B>, size: BoardSize) -> Option<Images<B>> {
         if ground.columns > MOST_COLUMNS || size.columns() as u32 != ground.columns {
             return None;
@@ -47,7 +49,7 @@ impl<B: Bits> Images<B> {
         })
     }
 
-    /// The image of a set.
+    /// Returns the image of a set.
     #[inline]
     fn apply(&self, symmetry: u8, set: B) -> B {
         if symmetry == 0 {
@@ -62,7 +64,7 @@ impl<B: Bits> Images<B> {
         image
     }
 
-    /// The smallest image of some stones, and the symmetry that leads to it.
+    /// Returns the smallest image of some stones, and the symmetry that leads to it.
     pub(super) fn smallest(&self, stones: [B; 2]) -> ([B; 2], u8) {
         let mut best = (stones, 0);
         for symmetry in 1..self.tables.len() as u8 {
@@ -78,24 +80,24 @@ impl<B: Bits> Images<B> {
         best
     }
 
-    /// The image of what is played and lifted.
+    /// Returns the image of a trace.
     pub(super) fn trace(&self, symmetry: u8, trace: &Trace<B>) -> Trace<B> {
         let image = |set| self.apply(symmetry, set);
         Trace { played: trace.played.map(image), lifted: trace.lifted.map(image) }
     }
 
-    /// Where a point goes.
+    /// Returns the image of a point.
     pub(super) fn step(&self, symmetry: u8, step: Step) -> Step {
         let image = self.apply(symmetry, B::one(u32::from(step)));
         image.each().next().map_or(step, |index| index as Step)
     }
 
-    /// Where a point came from.
+    /// Returns the point of which this one is the image.
     pub(super) fn step_back(&self, symmetry: u8, step: Step) -> Step {
         self.step(self.inverse[usize::from(symmetry)], step)
     }
 
-    /// What a trace was before [`Images::trace`].
+    /// Returns the trace of which this one is the image: the inverse of [`Images::trace`].
     pub(super) fn trace_back(&self, symmetry: u8, trace: &Trace<B>) -> Trace<B> {
         self.trace(self.inverse[usize::from(symmetry)], trace)
     }

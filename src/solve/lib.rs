@@ -1,11 +1,12 @@
-//! Exact reading: scores of whole boards, and life and death, captures and connections in a part of one.
+//! Exact reading: scores of whole boards, and life and death, captures and connections in a part of a board.
 //!
-//! Nothing here guesses: an answer is proven or not given. The search is for proof numbers, depth first, with a
-//! table of a fixed size; what is found with one past is used with another one only where that is shown to be
-//! right (`table::Proof`), so that neither superko nor cycles can mislead it (`tests` compare with plain minimax).
+//! An answer is either proven or not given. The search is a depth-first proof-number search with a transposition table
+//! of fixed size. A result found after one past is used after another past only where that is shown to be correct
+//! (`table::Proof`). Neither superko nor cycles can therefore mislead the search (`tests` compare it with plain
+//! minimax).
 //!
-//! The room has its own board of point sets, `ground`, because its positions are small, are compared exactly,
-//! and are made and thrown away by the million. It reads no clock: the caller says when to stop.
+//! The module has its own board of point sets, `ground`, because its positions are small, are compared exactly, and are
+//! made and discarded by the million. It reads no clock: the caller decides when to stop.
 
 #[cfg(test)]
 mod attractor;

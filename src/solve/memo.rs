@@ -1,39 +1,40 @@
-//! Answers about small regions, kept for as long as the same stones stand there.
+//! Cache of answers about small regions, valid as long as the region does not change.
 //!
-//! The idea is that of the pawn tables of chess programs: what is played elsewhere changes nothing in a closed region, so its
-//! answer is good for many positions of a game. An entry needs no proof of being right: its key is all that a reading looks at.
+//! The idea is that of the pawn tables of chess programs: moves elsewhere change nothing in a closed region, so its
+//! answer is valid in many positions of a game. An entry needs no proof of correctness, because its key covers
+//! everything that a reading depends on.
 
 use super::problems::{Question, QuestionError, Reading, Success, key, read_here};
 use kosumi_go::board::Color;
 use std::collections::HashMap;
 
-/// Answers that were given. Bounded: of more than it keeps, those that were not asked for lately are forgotten.
+/// Cached answers. The size is bounded: the answers that were not used lately are dropped.
 #[derive(Clone, Debug)]
 pub struct Memo {
-    /// Asked for lately.
+    /// Answers used lately.
     young: HashMap<u128, Reading>,
-    /// Not asked for since the young ones were few.
+    /// Answers of the previous generation, not used since `young` was last emptied.
     old: HashMap<u128, Reading>,
-    /// Young ones, at most.
+    /// Largest number of entries in `young`.
     most: usize,
     usage: MemoUsage,
 }
 
-/// How much a memo is used.
+/// Statistics of the use of a [`Memo`].
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct MemoUsage {
-    /// Questions.
+    /// Number of questions.
     pub lookups: u64,
-    /// Those that were answered without reading.
+    /// Number of questions that were answered without reading.
     pub hits: u64,
-    /// Nodes that were read for the others.
+    /// Number of nodes read for the other questions.
     pub nodes: u64,
-    /// Nodes that were not read again.
+    /// Number of nodes that were not read again.
     pub nodes_saved: u64,
 }
 
 impl Memo {
-    /// For so many answers, of some 70 bytes each.
+    /// Creates a cache for this number of answers, of some 70 bytes each.
     pub fn new(answers: usize) -> Memo {
         Memo {
             young: HashMap::new(),
@@ -43,16 +44,17 @@ impl Memo {
         }
     }
 
-    /// How much it has been used.
+    /// Returns the statistics of use.
     pub fn usage(&self) -> MemoUsage {
         self.usage
     }
 
-    /// Answers a question as [`read`](super::read) does, with at most about `most_nodes` nodes. Answer and number of nodes do
-    /// not depend on whether the answer was kept.
+    /// Answers a question as [`read`](super::read) does, with at most about `most_nodes` nodes. The answer and its
+    /// number of nodes do not depend on whether the answer was cached.
     ///
     /// # Errors
-    /// As [`read`](super::read).
+    ///
+    /// Returns a [`QuestionError`] if the question is invalid.
     pub fn read(
         &mut self,
         question: &Question<'_>,
@@ -74,7 +76,7 @@ impl Memo {
         unreachable!("a region grows only so often")
     }
 
-    /// Answers a question in its region alone.
+    /// Answers a question in its region, without enlarging the region.
     fn read_here(
         &mut self,
         question: &Question<'_>,
@@ -116,7 +118,7 @@ mod tests {
 
     const MEMORY: usize = 1 << 20;
 
-    /// Is the chain at a point captured if the opponent moves first?
+    /// Reads whether the chain at a point is captured if the opponent moves first.
     fn ask(memo: &mut Memo, board: &Board, point: Point, most: u64) -> Reading {
         let mut region = Region::of_group(board, point).expect("a stone");
         region.group = board.chain(point).collect();
@@ -154,19 +156,19 @@ mod tests {
         assert_eq!(ask(&mut memo, &board, black, 10_000).success, Success::Yes);
         assert_eq!(ask(&mut memo, &board, white, 10_000).success, Success::Yes);
         assert_eq!((memo.usage().lookups, memo.usage().hits), (2, 0));
-        // Elsewhere.
+        // Two moves elsewhere.
         board.play_unchecked(Point::new(1, 4), Color::Black);
         board.play_unchecked(Point::new(2, 4), Color::White);
         ask(&mut memo, &board, black, 10_000);
         ask(&mut memo, &board, white, 10_000);
         let usage = memo.usage();
         assert_eq!((usage.lookups, usage.hits, usage.nodes), (4, 2, usage.nodes_saved));
-        // Here, and only one of the two regions.
+        // A move in one of the two regions.
         board.play_unchecked(Point::new(2, 8), Color::Black);
         assert_eq!(ask(&mut memo, &board, black, 10_000).success, Success::No);
         ask(&mut memo, &board, white, 10_000);
         assert_eq!((memo.usage().lookups, memo.usage().hits), (6, 3));
-        // Another limit is another question.
+        // The key contains the node limit.
         ask(&mut memo, &board, white, 1);
         assert_eq!((memo.usage().lookups, memo.usage().hits), (7, 3));
     }
@@ -179,7 +181,7 @@ mod tests {
             ask(&mut memo, &board, Point::new(4, 1), most);
             assert!(memo.young.len() + memo.old.len() <= 4);
         }
-        // The last one is among them.
+        // The last answer is among them.
         ask(&mut memo, &board, Point::new(4, 1), 50);
         assert_eq!(memo.usage().hits, 1);
     }

@@ -1,6 +1,8 @@
-//! The line that a search has played, and what its past forbids: superko and cycles, compared stone by stone.
+//! The line that a search has played, and what its past forbids: superko and cycles, with an exact comparison of
+//! stones.
 //!
-//! This is the solver's own: [`history`](kosumi_go::history) decides for games. `solve::tests` compares the two.
+//! This module is the solver's own. [`history`](crate::history) decides repetition in games. `solve::tests` compares
+//! the two.
 
 use super::bits::Bits;
 use super::ground::{Ground, NOWHERE, Position};
@@ -9,17 +11,17 @@ use super::table::{Hash128, Proof};
 use kosumi_go::board::Color;
 use kosumi_go::rules::KoRule;
 
-/// What becomes of repetition.
+/// Treatment of repetition.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Repetition {
-    /// Superko: a play that repeats is not legal. Not [`KoRule::Simple`].
+    /// Superko: a play that repeats a position is not legal. Never [`KoRule::Simple`].
     Forbidden(KoRule),
-    /// Simple ko, and if the same position with the same player to move comes back, this player has won.
+    /// Simple ko. If a position recurs with the same side to move, this side has won the game.
     Wins(Color),
 }
 
 impl Repetition {
-    /// Who wins cycles, if there are any.
+    /// Returns the side that wins cycles, if cycles are possible.
     pub(super) fn cycles(self) -> Option<Color> {
         match self {
             Repetition::Forbidden(_) => None,
@@ -28,19 +30,20 @@ impl Repetition {
     }
 }
 
-/// Nothing in the past is needed: the value of `since`.
+/// Value of `since` for a result that depends on no earlier position.
 pub(super) const NEVER: u16 = u16::MAX;
 
 /// One position of the line.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step<B> {
     position: Position<B>,
-    /// Who made the move to it, and was that a stone? At the first position nobody did.
+    /// Side whose move led to the position, and whether that move was a stone. The values of the first position have no
+    /// meaning.
     mover: Color,
     by_play: bool,
-    /// Stones that were lifted so far.
+    /// Points from which stones were removed so far, by colour.
     lifted: [B; 2],
-    /// Hash of all this but the lifted stones.
+    /// Hash of all fields but the removed stones.
     id: u64,
 }
 
@@ -48,22 +51,22 @@ pub(super) struct Step<B> {
 #[derive(Debug)]
 pub(super) struct Path<B> {
     repetition: Repetition,
-    /// Goes into all keys: the same position with another goal is something else.
+    /// Part of all keys: the same position with another goal has another key.
     salt: u64,
     steps: Vec<Step<B>>,
 }
 
-/// What the past does to a position.
+/// Effects of the past on a position.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Past<B> {
-    /// Points where superko forbids the player on turn a stone that would otherwise be legal.
+    /// Points where superko forbids a stone of the side to move that would otherwise be legal.
     pub(super) banned: B,
-    /// The line's position by which it does, the earliest one if there are several; [`NEVER`] if there is none.
+    /// Index of the earliest position of the line that bans one of these points; [`NEVER`] if no point is banned.
     pub(super) since: u16,
-    /// The key of the position with everything that matters at once: stones, turn, passes, ko, threats, bans, and
-    /// which entries superko has stored for the stones that stand now.
+    /// Key of the position, with everything that matters: stones, side to move, passes, ko, threats, bans, and the
+    /// superko entries that are stored for the present stones.
     pub(super) key: u128,
-    /// The symmetry to the image that the key is of: the table holds that.
+    /// Symmetry that leads from the position to the image under whose key the table stores it.
     pub(super) symmetry: u8,
 }
 
@@ -84,7 +87,8 @@ impl<B: Bits> Path<B> {
         self.steps.clear();
     }
 
-    /// Goes on to a position: who moved there, whether with a stone, and the stones that were lifted.
+    /// Appends a position to the line: `mover` is the side that moved to it, `by_play` tells whether with a stone, and
+    /// `lifted` are the removed stones.
     pub(super) fn push(&mut self, position: Position<B>, mover: Color, by_play: bool, lifted: [B; 2]) {
         let before = self.steps.last().map_or([B::default(); 2], |step| step.lifted);
         let mut hash = Hash128::START;
@@ -103,8 +107,8 @@ impl<B: Bits> Path<B> {
         self.steps.pop();
     }
 
-    /// Everything of a position but its stones, in one word. Superko rules need no ko point: what it forbids is
-    /// among the bans.
+    /// Returns everything of a position but its stones, in one word. Superko rules need no ko point: the point that it
+    /// forbids is among the bans.
     fn state_word(&self, position: &Position<B>) -> u64 {
         let ko = match self.repetition {
             Repetition::Forbidden(_) => NOWHERE,
@@ -118,7 +122,7 @@ impl<B: Bits> Path<B> {
             | u64::from(position.outside) << 48
     }
 
-    /// The latest step, if any, that forbids `mover` to create these stones.
+    /// Returns the latest step, if any, that forbids `mover` to create these stones.
     fn forbids(&self, rule: KoRule, stones: &[B; 2], mover: Color) -> Option<usize> {
         self.steps.iter().rposition(|step| {
             step.position.stones == *stones
@@ -131,8 +135,8 @@ impl<B: Bits> Path<B> {
         })
     }
 
-    /// What the line up to its latest step, and the move from there with the stones it lifted, do to the position
-    /// that it leads to. That position itself is not on the line yet, unless it is the first.
+    /// Returns the effects of the line, and of the move from its latest step with the stones that it removed, on the
+    /// position after that move. That position itself is not on the line yet, unless it is the first.
     pub(super) fn past(
         &self,
         ground: &Ground<B>,
@@ -159,10 +163,10 @@ impl<B: Bits> Path<B> {
                     past.since = past.since.min(step as u16);
                 }
             }
-            // Which entries are stored for these very stones: they decide whether the stones may come back.
+            // Superko entries that are stored for the present stones: they decide whether these stones may recur.
             if rule != KoRule::Positional && !self.steps.is_empty() {
                 for color in Color::BOTH {
-                    // A pass stores an entry only where the turn is part of it.
+                    // A pass stores an entry only if the side to move is part of the entry.
                     let stores = by_play || rule == KoRule::Situational;
                     let own = stores && color == mover.opponent();
                     let stored = own
@@ -192,7 +196,7 @@ impl<B: Bits> Path<B> {
         past
     }
 
-    /// The latest step at which the same position stood with everything the same, if that ends the game.
+    /// Returns the latest step with an identical position, if that ends the game.
     pub(super) fn cycle(&self, position: &Position<B>) -> Option<usize> {
         match self.repetition {
             Repetition::Forbidden(_) => None,
@@ -200,18 +204,19 @@ impl<B: Bits> Path<B> {
         }
     }
 
-    /// Hash of the last `count` steps.
+    /// Returns the hash of the last `count` steps.
     fn suffix(&self, count: usize, symmetry: u8) -> u64 {
         Path::hash(&self.steps[self.steps.len() - count..], symmetry)
     }
 
-    /// Hash of the `count` steps before the latest one.
+    /// Returns the hash of the `count` steps before the latest one.
     pub(super) fn suffix_before_last(&self, count: usize, symmetry: u8) -> u64 {
         let last = self.steps.len() - 1;
         Path::hash(&self.steps[last - count..last], symmetry)
     }
 
-    /// A past is not turned with the position behind it, so it is another one for each of its images.
+    /// Returns the hash of some steps. The past is not transformed together with the position after it, so each image
+    /// has another hash.
     fn hash(steps: &[Step<B>], symmetry: u8) -> u64 {
         let mut hash = Hash128::START;
         hash.mix(u64::from(symmetry));
@@ -219,9 +224,9 @@ impl<B: Bits> Path<B> {
         hash.finish() as u64
     }
 
-    /// Does a proof hold for a position that a move leads to from the latest step? `prover`: whose goal it is;
-    /// `lifted`: by the move; `symmetry`: to the image whose key the proof was found under, the proof's trace being
-    /// turned back already.
+    /// Returns whether a proof holds for a position that a move leads to from the latest step. `prover` is the side
+    /// that has the goal, `lifted` are the stones removed by the move, and `symmetry` leads to the image under whose
+    /// key the proof was found. The proof's trace must already be transformed back.
     pub(super) fn admits(
         &self,
         position: &Position<B>,
@@ -238,14 +243,14 @@ impl<B: Bits> Path<B> {
         let earlier = &self.steps[..self.len() - rests_on];
         let Some(last) = earlier.last() else { return true };
         match self.repetition {
-            // Who wins cycles does not mind them.
+            // Cycles do not harm the side that wins them.
             Repetition::Wins(color) => color == winner || !self.may_cycle(earlier, position, proof),
             Repetition::Forbidden(rule) => {
-                // A stone of the winner's comes back only to a point from which one was lifted.
+                // A stone of the winner returns only to a point from which one was removed.
                 let own = winner as usize;
                 let trace = &proof.trace;
                 let lifted = last.lifted[own] | lifted[own] | trace.lifted[own];
-                // What was lifted among the steps that the proof rests on counts, too.
+                // Stones removed in the steps that the proof depends on count, too.
                 let lifted = lifted | self.steps.last().map_or(lifted, |step| step.lifted[own]);
                 if !trace.played[own].meets(lifted) {
                     return true;
@@ -265,7 +270,7 @@ impl<B: Bits> Path<B> {
         }
     }
 
-    /// May a position of the past come back inside the proof's tree?
+    /// Returns whether a position of the past may recur inside the proof's tree.
     fn may_cycle(&self, earlier: &[Step<B>], position: &Position<B>, proof: &Proof<B>) -> bool {
         let trace = &proof.trace;
         let lifts = (0..2).any(|color| trace.played[color].meets(trace.lifted[color]));
@@ -274,13 +279,14 @@ impl<B: Bits> Path<B> {
             if then.stones != position.stones {
                 return may_return(&position.stones, &then.stones, proof);
             }
-            // With the same stones: by plays that are lifted again, by a pass, or by a threat that ends a ko.
+            // The same stones may recur by plays that are removed again, by a pass, or by a threat that ends a ko.
             lifts || then.passes > 0 && position.passes == 0 || position.ko != NOWHERE
         })
     }
 }
 
-/// May these stones become those inside the proof's tree? Only if all that differs is lifted or played there.
+/// Returns whether these stones may become the others inside the proof's tree: only if all differences are removed or
+/// played there.
 fn may_return<B: Bits>(from: &[B; 2], to: &[B; 2], proof: &Proof<B>) -> bool {
     (0..2).all(|color| {
         (from[color] & !to[color]).within(proof.trace.lifted[color])

@@ -1,8 +1,8 @@
-//! Problems: what becomes of stones if one or the other moves first, with the kinds of ko.
+//! Problems: the fate of stones depending on which side moves first, including the kinds of ko.
 //!
-//! Here simple ko holds, and a game that goes round in a circle saves the stones in question: nobody has captured
-//! them. Threats outside are counted one by one: who has one may take a ko back at once. An answer is *certain*
-//! if it is the same however many threats the other side has.
+//! Simple ko applies here. A cycle saves the stones in question, because nobody has captured them. Ko threats outside
+//! the region are counted one by one: a side with a threat may retake a ko at once. An answer is *certain* if it does
+//! not depend on the number of threats that the other side has.
 
 use super::bits::{Bits, Wide};
 use super::goal::{Goal, Kind};
@@ -15,29 +15,29 @@ use super::table::{Hash128, Table};
 use super::threads;
 use kosumi_go::board::{Board, Cell, Color, Move, Point, PointSet};
 
-/// What one player, the prover, wants. All else is a success of the other one.
+/// Aim of one side, the prover. Every other outcome is a success of the opponent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Aim {
     /// To capture all stones of the region's group.
     Capture,
-    /// To capture the group's stones before the own chain at this point is captured.
+    /// To capture the group's stones before the prover's own chain at this point is captured.
     Race(Point),
-    /// To give a stone of the group eyes that nobody can take: no seki.
+    /// To give a stone of the group eyes that cannot be removed. Seki is not enough.
     Secure,
     /// To capture the chain at this point, by tactical reading on the whole board: a chain is safe with five liberties,
-    /// or four and the move, and only moves near it are tried. The region and its group are not looked at. A single
-    /// stone that is taken in a ko is captured only if it is not taken back.
+    /// or with four if its owner is to move, and only moves near it are tried. The region and its group are ignored. A
+    /// single stone that is taken in a ko counts as captured only if it is not retaken.
     Chain(Point),
     /// To join the chains at two points.
     Connect(Point, Point),
-    /// To join the chains at two points, by tactical reading on the whole board: the chains are apart if joining them would
-    /// take five moves in a row or the joined chain is captured at once, and only moves on the shortest ways between them and
-    /// near those are tried. The region and its group are not looked at.
+    /// To join the chains at two points, by tactical reading on the whole board. The chains are apart if joining them
+    /// takes five moves in a row or if the joined chain is captured at once. Only moves on the shortest paths between
+    /// the chains and near those paths are tried. The region and its group are ignored.
     Link(Point, Point),
 }
 
 impl Aim {
-    /// Is it read on the whole board, with few moves?
+    /// Returns whether the aim is read on the whole board with few candidate moves.
     pub(super) fn is_tactical(self) -> bool {
         matches!(self, Aim::Chain(_) | Aim::Link(..))
     }
@@ -48,56 +48,57 @@ impl Aim {
 pub struct Question<'a> {
     /// The position.
     pub board: &'a Board,
-    /// Where stones may be played, and the stones that it is about.
+    /// Points where stones may be played, and the stones that the question is about.
     pub region: &'a Region,
-    /// What the prover wants.
+    /// Aim of the prover.
     pub aim: Aim,
-    /// May chains of two or more stones be removed by their owner's move?
+    /// Whether a move may remove its own chain of two or more stones.
     pub suicide: bool,
-    /// Bytes for the table.
+    /// Size of the transposition table, in bytes.
     pub memory: usize,
-    /// Threads that search.
+    /// Number of search threads.
     pub threads: usize,
 }
 
-/// Why a question cannot be asked.
+/// Reason why a question is invalid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum QuestionError {
-    /// The region holds none of the stones that it is about.
+    /// The region holds none of the stones that the question is about.
     #[error("there is no stone to read about")]
     NoStones,
-    /// Nobody can play anywhere.
+    /// The region has no empty point.
     #[error("the region has no empty point")]
     NoRoom,
-    /// The two chains are of different players, or one of them is no chain.
+    /// The two chains belong to different sides, or one of the points has no stone.
     #[error("the two points are not stones of the same player")]
     NotOneColor,
-    /// What it is about spreads over more than 19×19 points.
+    /// The question spans more than 19×19 points.
     #[error("what is to be read spreads over more than 19×19 points")]
     TooLarge,
 }
 
-/// Does the prover succeed?
+/// Whether the prover succeeds.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Success {
-    /// Yes, whatever threats the other player has.
+    /// Yes, regardless of the opponent's threats.
     Yes,
-    /// No, whatever threats the prover has.
+    /// No, regardless of the prover's threats.
     No,
-    /// The prover wins the ko unless the other player makes so many threats that are answered; the number is at most
-    /// [`MOST_THREATS`], which stands for that and more.
+    /// The prover wins the ko unless the opponent makes this number of threats that are answered. The largest value,
+    /// [`MOST_THREATS`], stands for that number or more.
     KoFirst(u8),
-    /// The prover must make so many threats that are answered; as above.
+    /// The prover succeeds only by making this number of threats that are answered. The largest value is
+    /// [`MOST_THREATS`], as above.
     KoSecond(u8),
-    /// It was not found out.
+    /// The search ended without a result.
     Unknown,
 }
 
-/// More threats are not counted.
+/// Largest number of threats that is counted.
 pub const MOST_THREATS: u8 = 3;
 
 impl Success {
-    /// Does the prover succeed if nobody makes a threat?
+    /// Returns whether the prover succeeds if neither side makes a threat; `None` if unknown.
     pub fn without_threats(self) -> Option<bool> {
         match self {
             Success::Yes | Success::KoFirst(_) => Some(true),
@@ -106,7 +107,7 @@ impl Success {
         }
     }
 
-    /// Does it hang on a ko?
+    /// Returns whether the result depends on a ko.
     pub fn is_ko(self) -> bool {
         matches!(self, Success::KoFirst(_) | Success::KoSecond(_))
     }
@@ -115,31 +116,32 @@ impl Success {
 /// The answer to a question.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reading {
-    /// Does the prover succeed?
+    /// Whether the prover succeeds.
     pub success: Success,
-    /// A move of the player who moves first that leads there, if that player gains by moving; passing if nothing
-    /// need be done.
+    /// Move of the first player that leads to this result, if that player gains by moving. A pass if no move is needed.
     pub best: Option<Move>,
-    /// Nodes that were searched.
+    /// Number of nodes searched.
     pub nodes: u64,
 }
 
-/// Gives up? Asked now and then with the number of nodes so far.
+/// Returns whether to give up. The search calls it now and then with the number of nodes searched.
 pub type StopAt<'a> = &'a dyn Fn(u64) -> bool;
 
-/// Answers a question for `first` to move. An answer holds against moves outside the region, too; where it does not, the
-/// region grows a few times.
+/// Answers a question with `first` to move. An answer also holds against moves outside the region. Where it does not,
+/// the region is enlarged a few times.
 ///
 /// # Errors
-/// If it has no answer.
+///
+/// Returns a [`QuestionError`] if the question is invalid.
 pub fn read(question: &Question<'_>, first: Color, stop: StopAt<'_>) -> Result<Reading, QuestionError> {
     Ok(settle(question, first, stop)?.0)
 }
 
-/// Answers as [`read`] does, and says in which region the answer was found.
+/// Answers a question as [`read`] does, and returns the region in which the answer was found.
 ///
 /// # Errors
-/// As [`read`].
+///
+/// Returns a [`QuestionError`] if the question is invalid.
 pub fn settle(
     question: &Question<'_>,
     first: Color,
@@ -166,10 +168,11 @@ pub fn settle(
     unreachable!("a region grows only so often")
 }
 
-/// Answers a question in its region alone.
+/// Answers a question in its region, without enlarging the region.
 ///
 /// # Errors
-/// As [`read`].
+///
+/// Returns a [`QuestionError`] if the question is invalid.
 pub(super) fn read_here(
     question: &Question<'_>,
     first: Color,
@@ -178,11 +181,12 @@ pub(super) fn read_here(
     with_ground(question, &mut Read { first, stop })
 }
 
-/// A number that is the same for questions that have the same answer with so many nodes at most: over all that a reading looks
-/// at.
+/// Returns a hash of everything that a reading depends on. Questions with the same hash have the same answer within
+/// `most_nodes` nodes.
 ///
 /// # Errors
-/// As [`read`].
+///
+/// Returns a [`QuestionError`] if the question is invalid.
 pub(super) fn key(question: &Question<'_>, first: Color, most_nodes: u64) -> Result<u128, QuestionError> {
     check(question)?;
     let board = question.board;
@@ -226,40 +230,41 @@ pub(super) fn key(question: &Question<'_>, first: Color, most_nodes: u64) -> Res
     Ok(hash.finish())
 }
 
-/// What becomes of a group.
+/// Fate of a group.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Status {
-    /// It is not captured even if the opponent moves first, and can make eyes that nobody can take.
+    /// The group is not captured even if the opponent moves first, and can make eyes that cannot be removed.
     Alive,
-    /// It is not captured even if the opponent moves first, but cannot make such eyes: seki, or a double ko.
+    /// The group is not captured even if the opponent moves first, but cannot make such eyes: seki or a double ko.
     Seki,
-    /// It is captured even if its owner moves first.
+    /// The group is captured even if its owner moves first.
     Dead,
-    /// Who moves first decides.
+    /// The side that moves first decides.
     Unsettled,
-    /// It hangs on a ko, at least if one of the players moves first.
+    /// The fate depends on a ko, at least if one of the sides moves first.
     Ko,
-    /// It was not found out.
+    /// The search ended without a result.
     Unknown,
 }
 
-/// What becomes of a region's group, whoever moves first.
+/// Fate of a region's group, for either side moving first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Verdict {
-    /// In a word.
+    /// Fate of the group.
     pub status: Status,
-    /// Is it captured if the opponent moves first?
+    /// Whether the group is captured if the opponent moves first.
     pub attack: Reading,
-    /// Is it captured if the owner moves first?
+    /// Whether the group is captured if its owner moves first.
     pub defence: Reading,
-    /// Where it was read: the question's region, or what that grew to.
+    /// Region of the reading: the region of the question, or the enlarged region.
     pub region: Region,
 }
 
-/// Reads a group's fate. The question's aim is not looked at.
+/// Reads the fate of a group. The question's aim is ignored.
 ///
 /// # Errors
-/// As [`read`].
+///
+/// Returns a [`QuestionError`] if the question is invalid.
 pub fn judge(question: &Question<'_>, stop: StopAt<'_>) -> Result<Verdict, QuestionError> {
     let question = Question { aim: Aim::Capture, ..*question };
     check(&question)?;
@@ -289,31 +294,32 @@ pub fn judge(question: &Question<'_>, stop: StopAt<'_>) -> Result<Verdict, Quest
     Ok(Verdict { status, attack, defence, region })
 }
 
-/// One move of a proof, and what follows.
+/// One move of a proof, and its continuations.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ProofNode {
-    /// Who plays.
+    /// Side that plays the move.
     pub color: Color,
-    /// The move; `None` if it is a threat elsewhere, which was answered.
+    /// The move; `None` for a threat elsewhere that was answered.
     pub mv: Option<Move>,
-    /// Does the prover succeed behind this move, without further threats than given?
+    /// Whether the prover succeeds after this move, without further threats than given.
     pub success: Option<bool>,
-    /// What follows.
+    /// Continuations after this move.
     pub replies: Vec<ProofNode>,
 }
 
 impl ProofNode {
-    /// Nodes from here on.
+    /// Returns the number of nodes of this subtree, including this node.
     pub(super) fn size(&self) -> usize {
         1 + self.replies.iter().map(ProofNode::size).sum::<usize>()
     }
 }
 
-/// Shows how a question is decided: the winner's moves, all sensible resistance, and how the first player's wrong
-/// moves are refuted. `threats` as they were counted for the reading.
+/// Returns a tree that shows how a question is decided: the winner's moves, all sensible resistance, and refutations of
+/// the first player's wrong moves. `success` is the result of the reading and gives the number of threats.
 ///
 /// # Errors
-/// As [`read`].
+///
+/// Returns a [`QuestionError`] if the question is invalid.
 pub fn proof_tree(
     question: &Question<'_>,
     first: Color,
@@ -324,13 +330,13 @@ pub fn proof_tree(
     with_ground(question, &mut Show { first, success, most_nodes, stop })
 }
 
-/// What is done on a ground of any width.
+/// Work to be done on a [`Ground`] of any set width.
 pub(super) trait Job {
     type Output;
     fn run<B: Bits>(&mut self, question: &Question<'_>, setting: Setting<B>) -> Self::Output;
 }
 
-/// A question on its ground.
+/// A question translated to the solver's board.
 pub(super) struct Setting<B> {
     pub(super) ground: Ground<B>,
     pub(super) goal: Goal<B>,
@@ -379,11 +385,12 @@ fn check(question: &Question<'_>) -> Result<(), QuestionError> {
     Ok(())
 }
 
-/// The most columns and rows that tactical reading sees of a board that is too large for it.
+/// Largest number of columns and of rows that tactical reading covers if the board is too large for the widest set.
 const LARGEST_SIDE: usize = 19;
 
-/// The corner and the size of the smallest window with the region, the chains around it, and their liberties; for tactical
-/// reading the whole board, or as much of it around the stones in question as can be read.
+/// Returns the lower left corner and the size of the smallest window that contains the region, the chains around it,
+/// and their liberties. For tactical reading the window is the whole board, or the largest readable part of it around
+/// the stones in question.
 fn window(question: &Question<'_>) -> ((usize, usize), (usize, usize)) {
     let board = question.board;
     if let Aim::Chain(a) | Aim::Link(a, _) = question.aim {
@@ -425,8 +432,8 @@ fn window(question: &Question<'_>) -> ((usize, usize), (usize, usize)) {
     ((left, bottom), (right + 1 - left, top + 1 - bottom))
 }
 
-/// The stones of a player that are never captured even if all the region, and all moves in it, are the opponent's.
-/// `None` if the board is too large to tell.
+/// Returns the stones of `owner` that are never captured even if the opponent controls the whole region and all moves
+/// in it. Returns `None` if the board is too large for the reading.
 fn strong(board: &Board, region: &Region, owner: Color, suicide: bool) -> Option<PointSet> {
     let mut ground = Ground::<Wide>::whole(board.size(), suicide)?;
     ground.playable = ground.points & !ground.set(|point| region.playable.contains(point));
@@ -435,15 +442,15 @@ fn strong(board: &Board, region: &Region, owner: Color, suicide: bool) -> Option
 }
 
 impl<B: Bits> Setting<B> {
-    /// This question, with everything that the opponent of `winner` may do outside the region: see [`Ground::besieged`].
-    /// `None` if nothing outside matters, or is not asked about.
+    /// Returns this question with everything that the opponent of `winner` may do outside the region: see
+    /// [`Ground::besieged`]. Returns `None` if nothing outside matters, or if the question excludes moves outside.
     fn besieged(&self, question: &Question<'_>, winner: Color) -> Option<Setting<B>> {
         let Question { board, region, .. } = *question;
         if question.aim.is_tactical() || region.is_quiet {
             return None;
         }
         let owner = region.group.iter().next().and_then(|point| board.cell(point).color());
-        // Such a group lives by getting out, as far as is asked.
+        // Such a group lives by getting out, as far as the question is concerned.
         let is_about_life = matches!(question.aim, Aim::Capture | Aim::Race(_) | Aim::Secure);
         if is_about_life && !region.is_closed && owner == Some(winner) {
             return None;
@@ -454,10 +461,10 @@ impl<B: Bits> Setting<B> {
         let strong = strong(board, region, winner, question.suicide).unwrap_or(PointSet::EMPTY);
         ground.besieged = Some(winner);
         ground.safe = ground.safe & !stones | ground.set(|point| strong.contains(point));
-        // What the winner took outside would leave points where the other player may play.
+        // Captures by the winner outside the region would leave points where the opponent may play.
         ground.safe = ground.safe | self.position.stones[winner.opponent() as usize] & !ground.playable;
-        // Outside stand the winner's chains that may be taken from there, and the loser's that may be taken from inside; and new
-        // stones may have liberties there.
+        // Moves outside matter in three cases: new stones may have liberties there, a chain of the winner may be
+        // captured from there, or a chain of the loser may be captured from inside.
         let near = ground.around(ground.playable);
         let can_be_taken = |color: Color, most: u32| {
             let stones = self.position.stones[color as usize];
@@ -476,11 +483,11 @@ impl<B: Bits> Setting<B> {
         let board = question.board;
         let mut ground = Ground::<B>::window(board.size(), corner, sides, question.suicide)?;
         ground.playable = match question.aim.is_tactical() {
-            // A stone at an open edge would have liberties that are not seen.
+            // A stone at an open edge would have liberties that are not part of the window.
             true => ground.points & !ground.open,
             false => ground.set(|point| question.region.playable.contains(point)),
         };
-        // Whose stones go on outside the window, or could, is not asked: chains next to the region lie in it.
+        // Stones that continue beyond the window are safe. Chains next to the region lie wholly in the window.
         ground.safe =
             ground.open & ground.set(|point| board.cell(point).color().is_some()) & !ground.playable;
         let group = ground.set(|point| question.region.group.contains(point));
@@ -497,7 +504,7 @@ impl<B: Bits> Setting<B> {
             Aim::Link(a, b) => (board.cell(a).color()?, Kind::Link(ground.index(a)?, ground.index(b)?)),
         };
         let position = ground.position(board, Color::Black);
-        // A circle has captured nothing, and has joined or secured nothing either.
+        // A cycle has captured nothing, and has joined or secured nothing either.
         let repetition = Repetition::Wins(prover.opponent());
         Some(Setting { ground, goal: Goal { prover, kind }, position, repetition })
     }
@@ -572,17 +579,18 @@ impl Job for Read<'_> {
                 None => Success::Unknown,
             },
         };
-        // The move matters to the one for whom it goes well.
+        // The move matters to the side that gains by it.
         let mut best = best;
         let first_wins = success.without_threats() == Some(self.first == prover);
         if !first_wins && success.is_ko() {
-            // A ko that the player on turn must make threats for begins with the move that those make good.
+            // If the side to move must make threats to win a ko, the ko begins with the move that succeeds with enough
+            // threats.
             best = match self.first == prover {
                 true => ask(ENDLESS, 0).1,
                 false => ask(0, ENDLESS).1,
             };
         } else if first_wins && !matches!(success, Success::KoFirst(_) | Success::KoSecond(_)) {
-            // The move that is good against any number of threats.
+            // The move that succeeds against any number of threats.
             let (_, certain) = match self.first == prover {
                 true => ask(0, ENDLESS),
                 false => ask(ENDLESS, 0),
@@ -597,7 +605,8 @@ impl Job for Read<'_> {
     }
 }
 
-/// The smallest number of threats from 1 on for which `enough` says yes; [`MOST_THREATS`] if only more are.
+/// Returns the smallest number of threats, from 1 on, for which `enough` returns true; [`MOST_THREATS`] if no smaller
+/// number suffices.
 fn fewest(mut enough: impl FnMut(u8) -> Option<bool>) -> Option<u8> {
     for count in 1..MOST_THREATS {
         if enough(count)? {
@@ -621,11 +630,11 @@ impl Job for Show<'_> {
         let table = Table::new(question.memory);
         let prover = setting.goal.prover;
         let mut threats = [0; 2];
-        // The ko is shown as it is fought by who needs the threats.
+        // A ko is shown with threats for the side that needs them.
         match self.success {
             Success::KoFirst(count) => threats[prover.opponent() as usize] = count - 1,
             Success::KoSecond(count) => threats[prover as usize] = count,
-            // What holds whatever threats there are is shown against any number of them.
+            // A result that holds regardless of threats is shown against any number of them.
             Success::Yes => threats[prover.opponent() as usize] = ENDLESS,
             Success::No => threats[prover as usize] = ENDLESS,
             Success::Unknown => {}
@@ -648,8 +657,9 @@ struct Shower<'a, 'b, B> {
 }
 
 impl<B: Bits> Shower<'_, '_, B> {
-    /// What is played behind a line: one good move if the player on turn wins, and otherwise everything; at the first
-    /// move, everything. Moves share the number of nodes that may be shown: what a shorter proof leaves, the others get.
+    /// Returns the moves shown after a line: one winning move if the side to move wins, otherwise every move. With
+    /// `all`, every move is shown. The moves share the node budget `left`: nodes that a shorter proof leaves are given
+    /// to the others.
     fn replies(&mut self, line: &mut Vec<Step>, all: bool, mut left: usize) -> Vec<ProofNode> {
         let moves = self.search.moves_behind(&self.root, line);
         let prover = self.setting.goal.prover;
@@ -665,7 +675,7 @@ impl<B: Bits> Shower<'_, '_, B> {
         }
         let good = |won: Option<bool>| won == Some(color == prover);
         let wins = nodes.iter().any(|&(.., won)| good(won));
-        // The good move first.
+        // Winning moves come first.
         nodes.sort_by_key(|&(_, _, won)| !good(won));
         if wins && !all {
             nodes.truncate(1);

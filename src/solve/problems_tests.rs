@@ -1,4 +1,5 @@
-//! The set of problems: drawings in, verdicts out; and every answer against all positions that can come up.
+//! Tests of the solver with a set of drawn problems and their verdicts, and comparison of every answer with the
+//! enumeration of all positions.
 
 use super::attractor;
 use super::bits::Bits;
@@ -16,12 +17,12 @@ use kosumi_go::rng::Rng;
 struct Drawn {
     name: String,
     point: Point,
-    /// The status; and whether the opponent captures, moving first and second.
+    /// The status, and whether the opponent captures the group moving first and moving second.
     answer: String,
     board: Board,
 }
 
-/// The problems of `problems.txt`: a line `name | stone | answer`, and a drawing.
+/// Reads the problems of `problems.txt`: a line `name | stone | answer`, and a drawing.
 fn problems() -> Vec<Drawn> {
     let read = |block: &str| {
         let lines: Vec<&str> = block.lines().filter(|line| !line.starts_with('#')).collect();
@@ -42,7 +43,7 @@ fn text(verdict: &Verdict) -> String {
     format!("{:?} {:?} {:?}", verdict.status, verdict.attack.success, verdict.defence.success)
 }
 
-/// As in books, stones around a problem live.
+/// Returns the region of a problem as in books: the surrounding stones are alive.
 fn book_region(drawn: &Drawn) -> Region {
     Region { is_quiet: true, ..Region::of_group(&drawn.board, drawn.point).unwrap() }
 }
@@ -68,7 +69,8 @@ fn drawings_in_verdicts_out() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Most answers hold whatever is played outside. Where the stones around do not live on their small boards, the region grows.
+/// Most answers hold whatever is played outside. Where the surrounding stones do not live on their small boards, the
+/// region grows.
 #[test]
 fn answers_hold_against_moves_outside() {
     let mut held = 0;
@@ -83,8 +85,8 @@ fn answers_hold_against_moves_outside() {
     assert!(held >= 190, "{held}");
 }
 
-/// Compares what is read of random chains in their regions with what is read on the whole board, with `most_nodes` nodes for each.
-/// Returns how many answers were compared.
+/// Compares readings of random chains in their regions with readings on the whole board, with at most `most_nodes`
+/// nodes for each. Returns the number of answers compared.
 fn compare_with_whole_boards(positions: u32, seed: u64, most_nodes: u64) -> u32 {
     const SIZES: [(usize, usize); 5] = [(5, 5), (6, 4), (7, 4), (5, 4), (7, 3)];
     let mut rng = Rng::new(seed);
@@ -95,7 +97,7 @@ fn compare_with_whole_boards(positions: u32, seed: u64, most_nodes: u64) -> u32 
         let mut board = Board::new(size);
         for _ in 0..size.area() as u32 * (50 + rng.below(40)) / 100 {
             let point = Point::new(rng.below(columns as u32) as usize, rng.below(rows as u32) as usize);
-            // One half is more often Black's, so that something is enclosed.
+            // The left half has more black stones, so that something is enclosed.
             let left = u32::from(2 * point.column() < columns);
             let color = if rng.below(4) < 1 + 2 * left { Color::Black } else { Color::White };
             if board.cell(point) == Cell::Empty && !board.is_suicide(point, color) {
@@ -127,7 +129,8 @@ fn compare_with_whole_boards(positions: u32, seed: u64, most_nodes: u64) -> u32 
                 if expected.success == Success::Unknown {
                     continue;
                 }
-                // How many threats decide a ko can hang on moves that only gain time, which the region may not have.
+                // The number of threats that decides a ko can depend on moves that only gain time, which the region may
+                // lack.
                 let kind = |success: Success| (success.without_threats(), success.is_ko());
                 assert_eq!(
                     kind(found.success),
@@ -155,12 +158,12 @@ fn many_answers_in_regions_are_those_of_whole_boards() {
     assert!(compared > 4_000, "{compared}");
 }
 
-/// Asks for all numbers of threats that matter.
+/// Enumerates all positions for the numbers of threats that matter.
 struct Compare {
     first: Color,
     reading: Reading,
     most: usize,
-    /// Questions that both could answer.
+    /// Number of questions that both methods answered.
     compared: usize,
 }
 
@@ -242,7 +245,7 @@ fn both(drawing: &str, point: &str, aim: impl Fn(&Board) -> Aim) -> [Success; 2]
 #[test]
 fn ladders_nets_and_snapbacks_are_read() {
     let chain = |vertex: &'static str| move |board: &Board| Aim::Chain(at(board, vertex));
-    // A ladder that runs to the edge, and one with a stone in its way.
+    // A ladder that runs to the edge, and a ladder with a stone in its path.
     let ladder = ". . . . . . . . .\n. . . . . . . . .\n. . . . . . . . .\n. . . . . . . . .\n. . . . . . . . .\n\
                   . . . . . . . . .\n. . O . . . . . .\n. O X . . . . . .\n. . O . . . . . .";
     assert_eq!(both(ladder, "C2", chain("C2")), [Success::Yes, Success::No]);
@@ -255,10 +258,10 @@ fn ladders_nets_and_snapbacks_are_read() {
     assert_ne!(broken, ladder);
     let [first, second] = both(&broken, "C2", chain("C2"));
     assert_eq!(second, Success::No, "{first:?}");
-    // A net: the stone cannot get out although it is not in atari.
+    // A net: the stone cannot escape although it is not in atari.
     let net = ". . . . . . .\n. . . . . . .\n. . . O . . .\n. O . . O . .\n. O X . . . .\n. O O O . . .\n. . . . . . .";
     assert_eq!(both(net, "C3", chain("C3")), [Success::Yes, Success::Yes]);
-    // A snapback: the three black stones have captured nothing by taking.
+    // A snapback: the three black stones gain nothing by capturing.
     let snapback = "O O O . .\nX X O O .\n. X X O .\n. O X O .\nO O O O .";
     assert_eq!(both(snapback, "B3", chain("B3"))[0], Success::Yes);
 }
@@ -269,7 +272,7 @@ fn a_stone_that_can_be_taken_back_is_captured_by_a_ko() {
     let ko = ". . . . . . .\n. . X O . . .\n. X O . O . .\n. . X O . . .\n. . . . . . .\n. . . . . . .\n. . . . . . .";
     // Black needs to ignore one threat, and White connects.
     assert_eq!(both(ko, "C5", chain("C5")), [Success::No, Success::KoFirst(1)]);
-    // Two stones do not come back one by one.
+    // Two stones are not retaken one by one.
     let pair = ". . . . . . .\n. X X O . . .\nX O O . O . .\n. X X O . . .\n. . . . . . .\n. . . . . . .\n. . . . . . .";
     let [_, black] = both(pair, "C5", chain("C5"));
     assert_eq!(black, Success::Yes, "\n{pair}");
@@ -278,7 +281,7 @@ fn a_stone_that_can_be_taken_back_is_captured_by_a_ko() {
 #[test]
 fn moves_that_help_neighbours_save_a_chain() {
     let board = "O . O . X\n. . O . .\nX O X X O\n. . O X O\n. O . . X";
-    // By all moves on the whole board, White is not captured.
+    // With all moves on the whole board, White is not captured.
     let parsed: Board = board.parse().unwrap();
     let all: PointSet = parsed.size().points().collect();
     let region = Region::drawn(&parsed, all, at(&parsed, "A5"));
@@ -299,7 +302,7 @@ fn moves_that_help_neighbours_save_a_chain() {
 fn connections_are_read() {
     let connect =
         |a: &'static str, b: &'static str| move |board: &Board| Aim::Connect(at(board, a), at(board, b));
-    // A bamboo joint cannot be cut, a knight's move between two enemies can.
+    // A bamboo joint cannot be cut, but a knight's move between two enemies can.
     let joint = ". . . . . .\n. O . . O .\n. X X X . .\n. . . . . .\n. X X X . .\n. O . . O .";
     assert_eq!(both(joint, "B4", connect("B4", "B2")), [Success::Yes, Success::Yes]);
     let cut = ". . O . .\n. X O . .\n. . . . .\n. . O X .\n. . O . .";
@@ -323,7 +326,7 @@ fn links_are_read_tactically() {
     let helped = jump.replace(rest, &rest.replacen(". . . . . .", ". . . O . O", 1));
     assert_ne!(helped, jump);
     assert_eq!(both(&helped, "E6", link("E6", "E4")), [Success::No, Success::Yes]);
-    // Who joins two stones and has them captured has not joined them; with a liberty more they are.
+    // Stones that are joined and captured at once are not joined; with one liberty more they are.
     let atari = ". . . . .\n. . O . .\nO O . O .\nX . X O .";
     assert_eq!(both(atari, "A1", link("A1", "C1")), [Success::No, Success::No]);
     let free = atari.replacen("X O .", "X . .", 1);
@@ -348,7 +351,8 @@ fn tactical_reading_sees_as_much_of_a_large_board_as_it_can_read() {
         assert_eq!(ask(&board, Aim::Link(point("B6"), point("D6"))), Ok(Success::Yes), "one chain");
         assert_eq!(ask(&board, Aim::Chain(point("B2"))), Ok(Success::Yes), "in atari");
     }
-    // The only liberty of the black chain, Z2, lies beyond what is seen: it is not known, so it is not captured.
+    // The only liberty of the black chain, Z2, lies outside the window. It is unknown whether it can be filled, so the
+    // chain is not captured.
     let row = |row: usize, color| (0..24).map(move |column| (Point::new(column, row), color));
     let long = row(0, Color::White).chain(row(1, Color::Black)).chain(row(2, Color::White));
     let long = Board::from_stones(size, long.collect::<Vec<_>>()).unwrap();
@@ -356,14 +360,14 @@ fn tactical_reading_sees_as_much_of_a_large_board_as_it_can_read() {
     let corners = [Point::new(0, 0), Point::new(24, 24)];
     let far = Board::from_stones(size, corners.map(|corner| (corner, Color::Black))).unwrap();
     assert_eq!(ask(&far, Aim::Link(corners[0], corners[1])), Err(QuestionError::TooLarge));
-    // A long and narrow board is seen whole.
+    // A long and narrow board fits whole.
     let corners = [Point::new(0, 0), Point::new(24, 9)];
     let narrow = BoardSize::new(25, 10).unwrap();
     let narrow = Board::from_stones(narrow, corners.map(|corner| (corner, Color::Black))).unwrap();
     assert_eq!(ask(&narrow, Aim::Link(corners[0], corners[1])), Ok(Success::No));
 }
 
-/// The board with the region's empty points marked.
+/// Returns the board with the region's empty points marked.
 fn marked(board: &Board, region: &Region) -> String {
     let mut rows: Vec<Vec<char>> = board
         .to_string()
@@ -387,7 +391,7 @@ fn who_joins_stones_in_atari_or_reaches_into_a_pocket_is_not_out() {
     let region = region.with_edge(&board, Color::Black);
     let wanted = "OOOO+..\nXXXO+..\n+XO+...\n+XO....\nOXO....\nXOO....\n++.....\nOOO....\n.......";
     assert_eq!(marked(&board, &region), wanted);
-    // A white stone at A5, to capture A6, would have a liberty at A4: but Black's points behind it are closed.
+    // A white stone at A5, to capture A6, would have a liberty at A4, but Black's points behind it are closed.
     let pocket = ".X.OX.XO\nXOOOXXXO\n.X.OX.O.\n.X.OX.O.\n.XXXOOO.\n...X....\nXXXXX...";
     let board: Board = pocket.parse().unwrap();
     let holds =
@@ -431,7 +435,7 @@ fn a_proof_shows_the_move_and_what_is_wrong_with_others() {
     let owner = drawn.board.cell(drawn.point).color().unwrap();
     let reading = read(&question, owner, &|_| false).unwrap();
     let proof = proof_tree(&question, owner, reading.success, 500, &|_| false).unwrap();
-    // The group lives by its move, first in the list, and dies by others.
+    // The group lives by the first move of the list and dies by others.
     assert_eq!(proof[0].success, Some(false));
     assert_eq!(proof[0].mv, reading.best);
     assert!(matches!(proof[0].mv, Some(Move::Play(_))));
@@ -439,8 +443,8 @@ fn a_proof_shows_the_move_and_what_is_wrong_with_others() {
     assert!(!wrong.is_empty() && wrong.iter().all(|node| node.color == owner && !node.replies.is_empty()));
 }
 
-/// Replays a shown proof: whoever wins behind a move wins behind all that is shown after it, and stones that are gone
-/// were captured. Returns the number of captures seen.
+/// Replays a shown proof. The winner after a move must win after all moves shown below it, and stones that are gone
+/// must have been captured. Returns the number of captures seen.
 fn replay(drawn: &Drawn, board: &Board, nodes: &[ProofNode], above: Option<bool>) -> usize {
     let mut captures = 0;
     for node in nodes {
@@ -479,7 +483,7 @@ fn shown_proofs_hold_when_they_are_played() {
     assert!(captures > 50, "{captures}");
 }
 
-/// Black's group at C9 is enclosed by White's stone at F9, among others, and that is lost: Black plays F8, G9 and H9.
+/// Black's group at C9 is enclosed by White's stone at F9, among others, which is lost: Black plays F8, G9 and H9.
 const LOST_WALL: &str = "
     . . X X X O . . .
     X X X O O . X . .
@@ -491,7 +495,7 @@ const LOST_WALL: &str = "
     . . . . . . . . .
     . . . . . . . . .";
 
-/// What is read about the stone with Black and then White to move first, within as many nodes as a command has.
+/// Reads the stone's fate with its owner and then the opponent to move first, within the node budget of a command.
 fn fates(board: &Board, point: Point) -> [Reading; 2] {
     let owner = board.cell(point).color().unwrap();
     let region = Region::of_group(board, point).unwrap().with_edge(board, owner);
@@ -519,7 +523,7 @@ fn moves_outside_the_region_count() {
                 let turned = Board::from_stones(board.size(), stones).unwrap();
                 let point = symmetry.apply(board.size(), at(&board, "C9"));
                 let [defence, attack] = fates(&turned, point);
-                // Not decided would do; captured is wrong.
+                // An undecided answer is acceptable; a capture is wrong.
                 assert!(matches!(defence.success, Success::No | Success::Unknown), "{name}: {defence:?}");
                 assert_eq!(attack.success, Success::Yes, "{name}");
                 if name == "in atari" {

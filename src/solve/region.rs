@@ -1,47 +1,52 @@
-//! What a problem is about: where stones may be played, drawn from the position alone.
+//! The region of a problem: the points where stones may be played, derived from the position alone.
 //!
-//! Outside the region nobody plays. An empty point there stays empty, so a chain with a liberty outside is never
-//! captured: whoever gets out has saved these stones. A region that is closed by chains with liberties of their
-//! own, as in books, loses nothing by that.
+//! Nobody plays outside the region. An empty point there stays empty, so a chain with a liberty outside is never
+//! captured: a side whose stones get out has saved them. A region that is closed by chains with liberties of their own,
+//! as in problem books, loses nothing by that.
 
 use super::ground::MOST_OUTSIDE;
 use kosumi_go::board::{Board, Cell, Color, Point, PointSet};
 
-/// A region with more empty points is cut off at a distance from the stones.
+/// Number of empty points above which a region is cut off at [`REACH`] from the stones.
 const MOST_EMPTY: usize = 40;
-/// So far away, counted in points.
+/// Distance from the stones at which a large region is cut off, in points.
 const REACH: usize = 3;
-/// A chain around the region that has no more liberties may be captured in a race: they belong to the region.
+/// Number of liberties up to which a chain around the region may be captured in a race. Its liberties then belong to
+/// the region.
 const RACE_LIBERTIES: usize = 4;
 
-/// A chain of the group's colour behind those of the opponent's inside that has no more liberties may be captured as well.
+/// Number of liberties up to which a chain of the group's colour, behind the opponent's stones inside, may be captured
+/// as well.
 const FRIEND_LIBERTIES: usize = 2;
-/// So far from such a chain, counted in points, it has not got out either.
+/// Distance from such a chain within which the group has not got out either, in points.
 const FRIEND_REACH: usize = 2;
-/// So many empty points next to the region, if they are connected with no others, belong to it.
+/// Largest number of connected empty points next to the region that belong to it if they are connected with no other
+/// empty points.
 const LARGEST_POCKET: usize = 8;
 
-/// What a region grows by.
+/// Part of the surroundings that is added to a region.
 #[derive(Clone, Copy)]
 enum Stage {
-    /// The points beyond the liberties of chains with at most this many liberties: how they may get out, and be stopped.
+    /// The points beyond the liberties of chains with at most this many liberties: there the chains may escape and be
+    /// stopped.
     Escapes(usize),
-    /// All points next to it.
+    /// All empty points next to the region.
     Edge,
-    /// These, and the chains beside it that may be captured from outside with their liberties.
+    /// All empty points next to the region, and the chains beside it that may be captured from outside, with their
+    /// liberties.
     Walls,
 }
 
 /// The part of the board that a problem is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Region {
-    /// Where stones may be played, now or after captures: empty points, and stones on them.
+    /// Points where stones may be played, now or after captures: empty points, and points with stones inside the region.
     pub playable: PointSet,
-    /// The stones of the group in it that the problem is about.
+    /// Stones of the group that the problem is about.
     pub group: PointSet,
-    /// Is it the whole of what the opponent's stones enclose? If not, the group lives by getting out.
+    /// Whether the region is all that the opponent's stones enclose. If not, the group lives by getting out.
     pub is_closed: bool,
-    /// Is it given that nobody plays outside, as in books? Otherwise an answer holds against moves outside, too.
+    /// Whether nobody plays outside, as in problem books. Otherwise an answer also holds against moves outside.
     pub is_quiet: bool,
 }
 
@@ -49,19 +54,19 @@ fn chain_set(board: &Board, point: Point) -> PointSet {
     board.chain(point).collect()
 }
 
-/// The liberties of the chain at a stone.
+/// Returns the liberties of the chain at a stone.
 fn liberties(board: &Board, point: Point) -> PointSet {
     board.chain(point).flat_map(Point::adjacent).filter(|&next| board.cell(next) == Cell::Empty).collect()
 }
 
 impl Region {
-    /// No points: for tactical reading, which sees the whole board.
+    /// Region without points, for tactical reading, which covers the whole board.
     pub const NOWHERE: Region =
         Region { playable: PointSet::EMPTY, group: PointSet::EMPTY, is_closed: false, is_quiet: false };
 
-    /// Around the group of the stone at `point`: everything that can be reached from it without crossing stones
-    /// of the opponent's, these stones themselves if they stand inside, and the liberties of chains around it
-    /// that have few. `None` if there is no stone.
+    /// Returns the region of the group of the stone at `point`: everything that the group reaches without crossing the
+    /// opponent's stones, the opponent's stones inside, and the liberties of surrounding chains that have few. Returns
+    /// `None` if the point has no stone.
     pub fn of_group(board: &Board, point: Point) -> Option<Region> {
         let color = board.cell(point).color()?;
         let reached = reach(board, &[point], color, usize::MAX);
@@ -74,15 +79,15 @@ impl Region {
         Some(region)
     }
 
-    /// The same with what its edge leads to, for questions in which getting out decides: with chains behind the opponent's
-    /// that may be captured themselves, and with small closed spaces. Larger, so that answers take longer.
+    /// Adds what lies beyond the edge, for questions in which getting out decides: chains behind the opponent's stones
+    /// that may be captured themselves, and small closed spaces. The larger region takes longer to read.
     pub fn with_edge(mut self, board: &Board, color: Color) -> Region {
         self.add_friends(board, color);
         self.add_pockets(board);
         self
     }
 
-    /// Around several stones: what lies near them, whoever's they are.
+    /// Returns the region near several stones of either side.
     pub fn near(board: &Board, points: &[Point], distance: usize) -> Region {
         let mut region = Region::NOWHERE;
         for &point in points {
@@ -98,7 +103,8 @@ impl Region {
         region
     }
 
-    /// A region that somebody has drawn, and outside of which nobody plays: with the group at `point`, or without if that is empty.
+    /// Returns a region with given playable points, outside of which nobody plays. It has the group at `point`, or no
+    /// group if that point is empty.
     pub fn drawn(board: &Board, playable: PointSet, point: Point) -> Region {
         let group = match board.cell(point).color() {
             Some(color) => {
@@ -112,7 +118,7 @@ impl Region {
         Region { playable, group, is_closed: false, is_quiet: true }
     }
 
-    /// The opponent's chains that stand inside, or that can be captured from inside.
+    /// Adds the opponent's chains that stand inside or can be captured from inside.
     fn add_enemies(&mut self, board: &Board, color: Color) {
         let enemy = Cell::from(color.opponent());
         let mut seen = PointSet::EMPTY;
@@ -131,8 +137,9 @@ impl Region {
         }
     }
 
-    /// Chains behind the opponent's that stand inside and have few liberties: who captures what stands between joins them,
-    /// and is not out of the region with chains that may be captured themselves.
+    /// Adds chains of the group's colour that stand behind the opponent's stones inside and have few liberties.
+    /// Capturing the stones between joins these chains, but the group has not got out if they may be captured
+    /// themselves.
     fn add_friends(&mut self, board: &Board, color: Color) {
         let (own, enemy) = (Cell::from(color), Cell::from(color.opponent()));
         let stones: Vec<Point> = self.playable.iter().filter(|&point| board.cell(point) == enemy).collect();
@@ -144,7 +151,7 @@ impl Region {
         }
     }
 
-    /// Small closed spaces next to the region: a stone that reaches into one has not got out.
+    /// Adds small closed spaces next to the region. A stone that reaches into such a space has not got out.
     fn add_pockets(&mut self, board: &Board) {
         let is_outside = |region: &Region, point: Point| {
             board.cell(point) == Cell::Empty && !region.playable.contains(point)
@@ -172,8 +179,8 @@ impl Region {
         }
     }
 
-    /// A larger region, the more so the later the round. `None` if there is no more, it is too much to be read, or nobody plays
-    /// outside.
+    /// Returns a larger region. Later rounds add more. Returns `None` if nothing can be added, the region is too large
+    /// to be read, or nobody plays outside.
     pub(super) fn wider(&self, board: &Board, round: usize) -> Option<Region> {
         let stages = [Stage::Escapes(2), Stage::Escapes(RACE_LIBERTIES), Stage::Edge, Stage::Walls];
         let stages = stages.get(round..).filter(|_| !self.is_quiet)?;
@@ -214,14 +221,14 @@ impl Region {
         wider
     }
 
-    /// Points where a stone can be played now.
+    /// Returns the number of empty points, where a stone can be played now.
     pub fn empty_points(&self, board: &Board) -> usize {
         self.playable.iter().filter(|&point| board.cell(point) == Cell::Empty).count()
     }
 }
 
-/// Points that stones of `color` reach over empty points and their own stones, with at most so many empty points
-/// in a row between stones.
+/// Returns the points that stones of `color` reach over empty points and stones of that colour, with at most `distance`
+/// empty points in a row between stones.
 fn reach(board: &Board, from: &[Point], color: Color, distance: usize) -> PointSet {
     let own = Cell::from(color);
     let mut found = PointSet::EMPTY;
@@ -234,14 +241,14 @@ fn reach(board: &Board, from: &[Point], color: Color, distance: usize) -> PointS
         }
     }
     let mut next = 0;
-    // Nearest first: stones lie at distance 0 wherever they are reached.
+    // Breadth-first: stones have distance 0 wherever they are reached.
     while next < level.len() {
         let (point, steps) = level[next];
         next += 1;
         for neighbour in point.adjacent() {
             let cell = board.cell(neighbour);
             if cell == own && !found.contains(neighbour) {
-                // Stones further on than one gap belong to the same group, those behind more do not.
+                // Stones beyond at most two empty points belong to the same group; stones beyond more do not.
                 if steps <= distance.min(2) || distance == usize::MAX {
                     for stone in board.chain(neighbour) {
                         if found.insert(stone) {

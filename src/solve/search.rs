@@ -1,11 +1,11 @@
-//! Proof-number search, depth first, on positions with a past.
+//! Depth-first proof-number search on positions with a past.
 //!
-//! CITE: Ayumu Nagai, "Df-pn algorithm for searching AND/OR trees" (2002), for the search. Akihiro Kishimoto and
-//! Martin Müller, "A general solution to the graph history interaction problem" (AAAI 2004), for the problem;
-//! unlike there, what a proof rests on is found while it is made, and checked where it is used again
-//! ([`Proof`]), so that a proof is never wrong on another path. Toru Ueda et al., "Weak proof-number search"
-//! (2008): the numbers of moves that lead to the same positions are not added up. Jakub Pawlewicz and Łukasz Lew,
-//! "Improving depth-first pn-search: 1 + ε trick" (2006).
+//! CITE: Ayumu Nagai, "Df-pn algorithm for searching AND/OR trees" (2002), for the search. Akihiro Kishimoto and Martin
+//! Müller, "A general solution to the graph history interaction problem" (AAAI 2004), for the problem; unlike there,
+//! the dependencies of a proof are found while the proof is made and are checked where it is used again ([`Proof`]), so
+//! a proof is never wrong on another path. Toru Ueda et al., "Weak proof-number search" (2008): the numbers of moves
+//! that lead to the same positions are not added up. Jakub Pawlewicz and Łukasz Lew, "Improving depth-first pn-search:
+//! 1 + ε trick" (2006).
 
 mod simulation;
 
@@ -20,28 +20,29 @@ use kosumi_go::board::Color;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
-/// More than any sum of numbers of open moves.
+/// Proof or disproof number of a decided position; greater than any sum of numbers of open moves.
 const INFINITE: u32 = 1 << 30;
-/// Longer lines are not read; nothing is claimed about them.
+/// Returns the largest depth of a line. Nothing is claimed about longer lines.
 const fn max_depth<B: Bits>() -> usize {
     // Positions of wide grounds are large, and so are the frames of the recursion.
     if B::WIDTH > 128 { 120 } else { 400 }
 }
 
-/// Says whether to give up; asked now and then, with the number of nodes so far.
+/// Returns whether to give up. The search calls it now and then with the number of nodes so far.
 pub(super) type Stop<'a> = &'a dyn Fn(u64) -> bool;
 
-/// What threads that search the same position tell each other, beside what is in the table.
+/// State shared by threads that search the same position, besides the transposition table.
 ///
-/// CITE: Tomoyuki Kaneko, "Parallel depth first proof number search" (AAAI 2010), for the idea: a position that
-/// another thread is searching looks worse than it is, so that threads part where it costs least.
+/// CITE: Tomoyuki Kaneko, "Parallel depth first proof number search" (AAAI 2010), for the idea: a position that another
+/// thread is searching looks worse than it is, so the threads separate where that costs least.
 #[derive(Debug)]
 pub(super) struct Company {
-    /// One of them is done, or nobody wants to know any more.
+    /// Whether the search is over: a thread has finished, or the caller has given up.
     pub(super) is_over: AtomicBool,
-    /// Nodes of all of them, up to date within a few times [`CHECK`] for each.
+    /// Number of nodes of all threads. It may lag behind by a few times [`CHECK`] for each thread.
     pub(super) nodes: AtomicU64,
-    /// How many threads are below a position, by its key. Positions that share a place only look worse than they are.
+    /// Number of threads below a position, indexed by a part of the key. Positions that share an index only look worse
+    /// than they are.
     busy: Vec<AtomicU8>,
 }
 
@@ -61,19 +62,19 @@ impl Company {
     }
 }
 
-/// How often a search asks whether to stop, in nodes.
+/// Number of nodes between two calls of [`Stop`].
 const CHECK: u64 = 256;
 
-/// A decided position on the present path.
+/// Result of a decided position on the present path.
 #[derive(Clone, Copy, Debug)]
 struct Decided<B> {
     won: bool,
-    /// The earliest step of the path that it rests on; [`NEVER`] if on none.
+    /// Index of the earliest step of the path that the result depends on; [`NEVER`] if it depends on none.
     since: u16,
     trace: Trace<B>,
 }
 
-/// A move and the position behind it.
+/// A move and the position after it.
 #[derive(Clone, Copy, Debug)]
 struct Child<B> {
     step: Step,
@@ -82,7 +83,8 @@ struct Child<B> {
     key: u128,
     /// See [`Past::symmetry`](super::path::Past::symmetry).
     symmetry: u8,
-    /// Where superko bans stones of the player on turn there, and since when.
+    /// Points where superko bans stones of the side to move after this move. `since` is the earliest step that bans one
+    /// of them.
     banned: B,
     since: u16,
     pn: u32,
@@ -90,7 +92,7 @@ struct Child<B> {
     decided: Option<Decided<B>>,
 }
 
-/// What became of a node.
+/// Result of the search of a node.
 #[derive(Clone, Copy, Debug)]
 struct Result<B> {
     pn: u32,
@@ -99,16 +101,16 @@ struct Result<B> {
     best: Step,
 }
 
-/// The answer to a question.
+/// Answer to a question.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Answer {
-    /// Does the prover win? `None` if that was not found out.
+    /// Whether the prover wins; `None` if the search ended without a result.
     pub(super) won: Option<bool>,
-    /// A move that shows it, if the winner is on turn.
+    /// A winning move, if the winner is to move.
     pub(super) best: Step,
 }
 
-/// A search for one goal.
+/// Search for one goal.
 pub(super) struct Search<'a, B> {
     pub(super) ground: &'a Ground<B>,
     pub(super) goal: Goal<B>,
@@ -116,17 +118,17 @@ pub(super) struct Search<'a, B> {
     table: &'a Table<B>,
     stop: Stop<'a>,
     path: Path<B>,
-    /// A path without a past, for the keys of positions that have none.
+    /// A path without a past, for the keys of positions without a past.
     bare: Path<B>,
     children: Vec<Child<B>>,
     company: Option<&'a Company>,
-    /// Nodes that were expanded.
+    /// Number of nodes expanded.
     pub(super) nodes: u64,
-    /// Moves that were shown to fail as another one does, without a search.
+    /// Number of moves that were shown to fail like another move, without a search.
     pub(super) simulated: u64,
-    /// Look-ups in the table, and those that found something.
+    /// Number of look-ups in the table, and number of those that found an entry.
     pub(super) table_use: Cell<(u64, u64)>,
-    /// Nodes when it last asked whether to stop.
+    /// Number of nodes at the last call of [`Stop`].
     asked: u64,
     stopped: bool,
 }
@@ -157,13 +159,13 @@ impl<'a, B: Bits> Search<'a, B> {
         }
     }
 
-    /// The same, on a board whose images are looked up together. The goal must be the same for all of them.
+    /// Makes the search look up the images of a position together. The goal must be the same for all images.
     pub(super) fn with_images(mut self, images: Option<&'a Images<B>>) -> Search<'a, B> {
         self.images = images;
         self
     }
 
-    /// The same, as one of several threads.
+    /// Makes the search one of several threads that share `company`.
     pub(super) fn in_company(mut self, company: &'a Company) -> Search<'a, B> {
         self.company = Some(company);
         self
@@ -181,7 +183,7 @@ impl<'a, B: Bits> Search<'a, B> {
             let Some(child) = self.child(&position, step, past.banned) else {
                 return Answer { won: None, best: NO_MOVE };
             };
-            // What is known of a position on the way says nothing about the one at the end, but if the game ends there.
+            // A result for a position on the way says nothing about the last position, unless the game ends there.
             if let Some(decided) = child.decided
                 && self.ends(&child.after)
             {
@@ -196,7 +198,7 @@ impl<'a, B: Bits> Search<'a, B> {
         Answer { won: result.decided.map(|decided| decided.won), best: result.best }
     }
 
-    /// The legal moves behind a line, and whether they end it: for whoever shows proofs.
+    /// Returns the legal moves after a line, and whether each ends the game. Used to show proofs.
     pub(super) fn moves_behind(&mut self, root: &Position<B>, line: &[Step]) -> Vec<(Step, bool)> {
         self.path.clear();
         self.children.clear();
@@ -217,7 +219,7 @@ impl<'a, B: Bits> Search<'a, B> {
         steps.into_iter().filter_map(child).collect()
     }
 
-    /// Is the game over behind a move from the latest position to this one?
+    /// Returns whether a move from the latest position to this one ends the game.
     fn ends(&self, after: &Position<B>) -> bool {
         self.goal.decided(self.ground, after).is_some() || self.path.cycle(after).is_some()
     }
@@ -227,21 +229,22 @@ impl<'a, B: Bits> Search<'a, B> {
         self.path.push(child.after, before.to_move, by_play, child.lifted);
     }
 
-    /// The move and what is known of the position behind it; `None` if it is not legal.
+    /// Returns a move with the knowledge about the position after it; `None` if the move is not legal.
     fn child(&self, position: &Position<B>, step: Step, banned: B) -> Option<Child<B>> {
         let mut child = self.unseen_child(position, step, banned)?;
         self.look_at(&mut child);
         Some(child)
     }
 
-    /// A child gets what is known of it, or the numbers of a new position.
+    /// Sets the knowledge about a child: that of the table, or the numbers of a new position.
     fn look_at(&self, child: &mut Child<B>) {
         if child.decided.is_none() && !self.refresh(child) {
             (child.pn, child.dn) = self.goal.first_numbers(self.ground, &child.after);
         }
     }
 
-    /// The move and the position behind it, and who wins if the game ends there; `None` if it is not legal.
+    /// Returns a move with the position after it, and its result if the game ends there; `None` if the move is not
+    /// legal.
     fn unseen_child(&self, position: &Position<B>, step: Step, banned: B) -> Option<Child<B>> {
         let mover = position.to_move;
         let mut lifted = [B::default(); 2];
@@ -299,7 +302,7 @@ impl<'a, B: Bits> Search<'a, B> {
         Some(child)
     }
 
-    /// Looks a child of the latest position up in the table; false if nothing is known of it.
+    /// Looks a child of the latest position up in the table. Returns false if there is no entry.
     fn refresh(&self, child: &mut Child<B>) -> bool {
         let prover = self.goal.prover;
         let turned_back = |proof: &Proof<B>| match self.images {
@@ -328,12 +331,12 @@ impl<'a, B: Bits> Search<'a, B> {
         true
     }
 
-    /// What may be played, as far as the past does not forbid it.
+    /// Returns the candidate moves, not yet filtered by the past.
     fn steps(&self, position: &Position<B>) -> smallvec::SmallVec<[Step; 64]> {
         let empties = self.goal.candidates(self.ground, position);
         let mut steps: smallvec::SmallVec<[Step; 64]> = smallvec::SmallVec::new();
-        // The player who wants to keep things as they are may pass; to the other a pass is of no use.
-        // Unless it is a stone outside.
+        // The side that wants to keep things as they are may pass. A pass is of no use to the other side, except where
+        // it stands for a stone outside.
         let plays_outside = self.ground.besieged == Some(position.to_move.opponent());
         let outside = plays_outside && position.outside < MOST_OUTSIDE;
         if self.goal.ends_by_passes() || position.to_move != self.goal.prover || outside {
@@ -346,8 +349,8 @@ impl<'a, B: Bits> Search<'a, B> {
         steps
     }
 
-    /// Puts all legal moves on the stack of children. Stops at one that wins for the player on turn without
-    /// resting on anything: no other is needed.
+    /// Pushes all legal moves on the stack of children. Stops at a move that wins for the side to move and depends on
+    /// no earlier position, because no other move is needed.
     fn expand(&mut self, position: &Position<B>, banned: B) {
         let prover_moves = position.to_move == self.goal.prover;
         let wins =
@@ -355,7 +358,8 @@ impl<'a, B: Bits> Search<'a, B> {
         let first = self.children.len();
         for step in self.steps(position) {
             if let Some(child) = self.unseen_child(position, step, banned) {
-                // The table is much larger than the processor's caches: it is asked about all of them at once.
+                // The table is much larger than the processor's caches, so the entries of all children are fetched at
+                // once.
                 if child.decided.is_none() {
                     self.table.prefetch(child.key);
                 }
@@ -383,7 +387,7 @@ impl<'a, B: Bits> Search<'a, B> {
         company.is_over.load(Ordering::Relaxed) || (self.stop)(all)
     }
 
-    /// By how much a position looks worse because other threads are below it.
+    /// Returns the amount by which a position looks worse because other threads are below it.
     fn crowd(&self, child: &Child<B>, phi: u32) -> u32 {
         let Some(company) = self.company else { return 0 };
         match company.place(child.key).load(Ordering::Relaxed) {
@@ -392,7 +396,7 @@ impl<'a, B: Bits> Search<'a, B> {
         }
     }
 
-    /// Searches the position at the end of the path until it is decided or a number reaches its threshold.
+    /// Searches the position at the end of the path until it is decided or one of its numbers reaches its threshold.
     fn node(
         &mut self,
         position: &Position<B>,
@@ -403,7 +407,7 @@ impl<'a, B: Bits> Search<'a, B> {
     ) -> Result<B> {
         self.nodes += 1;
         let nodes_before = self.nodes;
-        // The first node asks, too: nobody may want to know.
+        // The first node also checks: the caller may already have given up.
         if (self.asked == 0 || self.nodes >= self.asked + CHECK) && self.gives_up() {
             self.stopped = true;
         }
@@ -434,7 +438,7 @@ impl<'a, B: Bits> Search<'a, B> {
                 let best = children[choice.child].step;
                 if !self.stopped {
                     let Choice { pn, dn, .. } = match self.company {
-                        // What is remembered is the truth.
+                        // The stored numbers are free of the penalties for other threads.
                         Some(_) => choose(children, prover_moves, |_, _| 0),
                         None => choice,
                     };
@@ -443,13 +447,13 @@ impl<'a, B: Bits> Search<'a, B> {
                 break Result { pn, dn, decided: None, best };
             }
             if choice.pn.min(choice.dn) >= INFINITE - 1 {
-                // Lines that are too long are all that is left.
+                // Only lines that are too long are left.
                 self.stopped = true;
                 continue;
             }
             let (pn_limit, dn_limit) = choice.limits(prover_moves, pn_limit, dn_limit);
             let mut child = self.children[first + choice.child];
-            // It may have become known as a child of another position, or as an image.
+            // The position may meanwhile be known as a child of another position, or as an image.
             let numbers = (child.pn, child.dn);
             if self.refresh(&mut child) && (child.decided.is_some() || numbers != (child.pn, child.dn)) {
                 self.children[first + choice.child] = child;
@@ -480,7 +484,7 @@ impl<'a, B: Bits> Search<'a, B> {
         result
     }
 
-    /// What a decided node rests on, from its children.
+    /// Returns the result of a decided node with its dependencies, collected from its children, and a best move.
     fn conclude(
         &self,
         position: &Position<B>,
@@ -500,7 +504,7 @@ impl<'a, B: Bits> Search<'a, B> {
             out.trace.lifted = [0, 1].map(|color| out.trace.lifted[color] | child.lifted[color]);
         };
         if won == prover_moves {
-            // One move is enough: the one that rests on least.
+            // One winning move is enough: the one with the fewest dependencies.
             let winning = children.iter().filter_map(|child| {
                 let decided = child.decided.as_ref()?;
                 (decided.won == won).then_some((child, decided))
@@ -521,7 +525,7 @@ impl<'a, B: Bits> Search<'a, B> {
         }
     }
 
-    /// Remembers a decided node. Its own position is the latest step of the path.
+    /// Stores a decided node. Its own position is the latest step of the path.
     fn finish(
         &self,
         (key, symmetry): (u128, u8),
@@ -544,14 +548,15 @@ impl<'a, B: Bits> Search<'a, B> {
         let proof = Proof { won, rests_on: rests_on as u16, suffix, trace, best };
         self.table.store(key, Known::Proven(proof), self.nodes - nodes_before + 1);
         let (pn, dn) = if won { (0, INFINITE) } else { (INFINITE, 0) };
-        // To positions before this one, resting on this one itself is resting on nothing.
+        // For earlier positions, a dependency on this position itself is no dependency.
         let since = if rests_on == 0 { NEVER } else { decided.since };
         Result { pn, dn, decided: Some(Decided { since, ..decided }), best: shown }
     }
 }
 
 impl<B: Bits> Child<B> {
-    /// Takes note that it is decided. Where the loser is on turn, stones that superko denies it count, too.
+    /// Records that the child is decided. If the loser is to move, stones that superko denies to it are dependencies,
+    /// too.
     fn decide(&mut self, prover: Color, decided: Decided<B>) {
         let winner_moves = (self.after.to_move == prover) == decided.won;
         let since = if winner_moves { decided.since } else { decided.since.min(self.since) };
@@ -560,7 +565,7 @@ impl<B: Bits> Child<B> {
     }
 }
 
-/// Who wins, if the decided children say so.
+/// Returns whether the prover wins, if the decided children determine that.
 fn winner<B>(children: &[Child<B>], prover_moves: bool) -> Option<bool> {
     let mut open = false;
     for child in children {
@@ -577,20 +582,22 @@ fn winner<B>(children: &[Child<B>], prover_moves: bool) -> Option<bool> {
 #[derive(Clone, Copy, Debug)]
 struct Choice {
     child: usize,
-    /// The node's numbers.
+    /// The node's proof and disproof number.
     pn: u32,
     dn: u32,
-    /// The smallest number that counts among the other children.
+    /// Smallest number among the other children: their proof number if the prover is to move, else their
+    /// disproof number.
     second: u32,
-    /// Open children other than this.
+    /// Number of open children other than this one.
     others: u32,
     /// The child's own numbers.
     own: (u32, u32),
 }
 
-/// `crowd`: what is added to a child's number because others search it.
+/// Chooses the child to search next. `crowd` returns the penalty that is added to a child's number because other
+/// threads search it.
 fn choose<B>(children: &[Child<B>], prover_moves: bool, crowd: impl Fn(&Child<B>, u32) -> u32) -> Choice {
-    // For the player on turn, the smaller the better; for the other one.
+    // The number that the side to move wants to be small comes first, its opponent's second.
     let numbers = |child: &Child<B>| if prover_moves { (child.pn, child.dn) } else { (child.dn, child.pn) };
     let (mut best, mut best_numbers, mut second) = (0, (u32::MAX, u32::MAX), INFINITE);
     let (mut most, mut open) = (0, 0);
@@ -613,7 +620,7 @@ fn choose<B>(children: &[Child<B>], prover_moves: bool, crowd: impl Fn(&Child<B>
 }
 
 impl Choice {
-    /// How far to search the child before looking at the others again.
+    /// Returns the thresholds up to which the child is searched before the other children are considered again.
     fn limits(&self, prover_moves: bool, pn_limit: u32, dn_limit: u32) -> (u32, u32) {
         let phi_limit = |limit: u32| limit.min(self.second.saturating_add(self.second / 4).saturating_add(1));
         let delta_limit = |limit: u32, own: u32| limit.saturating_sub(self.others).max(own + 1);

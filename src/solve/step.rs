@@ -1,10 +1,10 @@
 //! Moves as numbers.
 
-/// The index of a point of the ground, or one of the constants here.
+/// Index of a point of the ground, or one of the constants of this module.
 pub(super) type Step = u16;
-/// Passing.
+/// A pass.
 pub(super) const PASS: Step = u16::MAX - 1;
-/// A threat outside that was answered: a ko may be taken back.
+/// A threat outside the region that was answered, so that a ko may be retaken.
 pub(super) const THREAT: Step = u16::MAX - 2;
-/// No move.
+/// Absence of a move.
 pub(super) const NO_MOVE: Step = u16::MAX;

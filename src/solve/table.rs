@@ -1,9 +1,9 @@
-//! The transposition table: what is known of positions, in a fixed amount of memory.
+//! The transposition table: knowledge about positions in a fixed amount of memory.
 //!
-//! Buckets of four entries; a position may have several: what a search has seen of it so far, and proofs. A proof
-//! carries the conditions under which it may be used again (see [`Proof`]), and the table finds the one whose
-//! conditions hold. The least work is forgotten first, and that of earlier searches before that of the present
-//! one, so the table never needs a sweep and never grows.
+//! A bucket has four entries. A position may have several entries: the proof and disproof numbers of its search so far,
+//! and proofs. A proof carries the conditions under which it may be used again (see [`Proof`]), and a look-up finds a
+//! proof whose conditions hold. Entries of earlier searches are replaced before those of the present one, and entries
+//! of little work before those of more. The table therefore needs no sweep and never grows.
 
 use super::bits::Bits;
 use super::step::{NO_MOVE, Step};
@@ -11,7 +11,7 @@ use bytemuck::Zeroable;
 use kosumi_sync::{Blanks, blanks};
 use std::sync::{Mutex, MutexGuard};
 
-/// Points at which stones were placed and lifted, by colour.
+/// Points at which stones were placed and removed, by colour.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Zeroable)]
 pub(super) struct Trace<B> {
     pub(super) played: [B; 2],
@@ -19,7 +19,7 @@ pub(super) struct Trace<B> {
 }
 
 impl<B: Bits> Trace<B> {
-    /// Everything in either.
+    /// Returns the union of both traces.
     pub(super) fn with(self, other: &Trace<B>) -> Trace<B> {
         Trace {
             played: [self.played[0] | other.played[0], self.played[1] | other.played[1]],
@@ -28,32 +28,32 @@ impl<B: Bits> Trace<B> {
     }
 }
 
-/// Who wins a position, and what that rests on.
+/// Winner of a position, and the conditions under which the result holds.
 ///
-/// A proof is a tree: one move of the winner's, all of the loser's. It holds with another past, too, if
+/// A proof is a tree with one move of the winner and all moves of the loser at each turn. It also holds after another
+/// past if
 ///
-/// 1. the past has the positions by which superko took moves from the loser inside the tree, or which a cycle
-///    came back to: these are among the last `rests_on` before the position, whose hash is `suffix`;
-/// 2. no position of the past comes back by a move of the winner's inside the tree (under simple ko with cycles
-///    that the winner would lose: by anybody's): `trace` holds all points that are played and lifted in the tree,
-///    and a position can only come back if the differences are among them.
+/// 1. that past has the positions by which superko forbade moves of the loser inside the tree, or to which a cycle
+///    returned: these are among the last `rests_on` positions before this one, whose hash is `suffix`;
+/// 2. no position of that past recurs by a move of the winner inside the tree (under simple ko with cycles that the
+///    winner would lose: by a move of either side): `trace` holds all points that are played and removed in the tree,
+///    and a position can only recur if the differences are among them.
 ///
-/// A smaller set of forbidden moves for the loser at the position itself is another position: bans are part of
-/// the key.
+/// A position with fewer banned moves for the loser is another position: bans are part of the key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Proof<B> {
-    /// Does the prover of the goal win?
+    /// Whether the prover of the goal wins.
     pub(super) won: bool,
-    /// How many positions before this one the proof rests on.
+    /// Number of positions before this one on which the proof depends.
     pub(super) rests_on: u16,
-    /// Hash of these positions; 0 if there are none.
+    /// Hash of these positions; 0 if the number is 0.
     pub(super) suffix: u64,
     pub(super) trace: Trace<B>,
-    /// A move that shows it, if the winner is on turn; it is kept only where the proof rests on nothing.
+    /// A winning move, if the winner is to move. It is stored only if the proof depends on no earlier position.
     pub(super) best: Step,
 }
 
-/// What is known.
+/// Knowledge about a position.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Known<B> {
     /// Proof and disproof number so far.
@@ -64,7 +64,7 @@ pub(super) enum Known<B> {
     Proven(Proof<B>),
 }
 
-/// What an entry holds.
+/// Kind of an entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Content {
     Free,
@@ -73,18 +73,19 @@ enum Content {
     Won,
 }
 
-/// What is known of the position whose key stands beside it. All zeros are an entry that nobody has written.
+/// Knowledge about the position whose key stands at the same index of the bucket. An entry of zeros is unused.
 #[derive(Clone, Copy, Debug, Default, Zeroable)]
 struct Entry<B> {
-    /// A proof's, or its best move if it rests on nothing; or the proof number and the disproof number of an open position.
+    /// Hash of a proof's past, or the best move of a proof that depends on nothing, or the proof number and the
+    /// disproof number of an open position.
     suffix: u64,
     trace: Trace<B>,
-    /// Nodes that were searched for it.
+    /// Number of nodes searched for it.
     work: u32,
     rests_on: u16,
     /// A [`Content`].
     content: u8,
-    /// The search that wrote or used it last.
+    /// Search that wrote or used it last.
     generation: u8,
 }
 
@@ -127,11 +128,11 @@ impl<B: Bits> Entry<B> {
 }
 
 const WAYS: usize = 4;
-/// Parts of the table, each behind a lock.
+/// Number of parts of the table, each with its own lock.
 const SHARDS: usize = 64;
 
-/// The keys of a bucket are one cache line, so that a look-up that finds nothing waits for memory once. The entries are three
-/// more where sets are one word.
+/// The keys of a bucket fill one cache line, so a look-up without a hit waits for memory once. The entries take three
+/// more lines where sets are one word.
 #[derive(Default, Zeroable)]
 #[repr(C, align(64))]
 struct Bucket<B> {
@@ -141,7 +142,7 @@ struct Bucket<B> {
 }
 
 impl<B: Bits> Bucket<B> {
-    /// Where entries with this key are.
+    /// Returns the indices of the entries with this key.
     fn ways(&self, key: [u64; 2]) -> impl Iterator<Item = usize> + use<B> {
         let same = self.keys.map(|other| other == key);
         (0..WAYS).filter(move |&way| same[way])
@@ -162,8 +163,8 @@ impl<B> std::fmt::Debug for Table<B> {
 }
 
 impl<B: Bits> Table<B> {
-    /// A table of at most so many bytes, but of 64 buckets at least; of half as many, and so on, if the system refuses that.
-    /// Memory is taken when it is first written to.
+    /// Creates a table of at most this number of bytes, but of at least 64 buckets. If the system refuses the memory,
+    /// the size is halved until the allocation succeeds. The system provides memory when it is first written.
     pub(super) fn new(bytes: usize) -> Table<B> {
         let mut per_shard = (bytes / size_of::<Bucket<B>>() / SHARDS).max(1);
         loop {
@@ -176,32 +177,33 @@ impl<B: Bits> Table<B> {
         }
     }
 
-    /// Entries of before may now be replaced first.
+    /// Starts a new generation. Entries of earlier generations are replaced first.
     pub(super) fn next_generation(&mut self) {
         self.generation = self.generation.checked_add(1).unwrap_or(1);
     }
 
-    /// Bytes that it may take.
+    /// Returns the size of the table, in bytes.
     pub(super) fn bytes(&self) -> usize {
         SHARDS * self.buckets as usize * size_of::<Bucket<B>>()
     }
 
-    /// The part of the table where this key belongs, and the bucket's number in it.
+    /// Returns the part of the table where this key belongs, and the index of the bucket in it.
     fn bucket(&self, [high, low]: [u64; 2]) -> (MutexGuard<'_, Blanks<Bucket<B>>>, usize) {
         let shard = &self.shards[low as usize % SHARDS];
-        // A thread that panicked has left whole entries behind: nothing can panic between a key and what is known of it.
+        // A thread that panicked has left complete entries: nothing can panic between the write of a key and that of
+        // its entry.
         let shard = shard.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         (shard, (high % self.buckets) as usize)
     }
 
-    /// Has memory fetched what [`look_up`](Table::look_up) will want to see.
+    /// Prefetches the keys that [`look_up`](Table::look_up) will read.
     #[inline]
     pub(super) fn prefetch(&self, key: u128) {
         let (shard, index) = self.bucket(halves(key));
         prefetch(&shard[index].keys);
     }
 
-    /// What is known of a position: the proof for which `holds`, or else the numbers so far.
+    /// Returns knowledge about a position: a proof for which `holds` returns true, or else the numbers so far.
     pub(super) fn look_up(&self, key: u128, mut holds: impl FnMut(&Proof<B>) -> bool) -> Option<Known<B>> {
         let key = halves(key);
         let (mut shard, index) = self.bucket(key);
@@ -221,7 +223,7 @@ impl<B: Bits> Table<B> {
         open
     }
 
-    /// Remembers.
+    /// Stores knowledge about a position.
     pub(super) fn store(&self, key: u128, known: Known<B>, work: u64) {
         let work = work.min(u64::from(u32::MAX)) as u32;
         let key = halves(key);
@@ -230,7 +232,7 @@ impl<B: Bits> Table<B> {
         let replaces = |old: &Entry<B>| match (old.known(), &known) {
             (None, _) | (Some(Known::Proven(_)), Known::Open { .. }) => false,
             (Some(Known::Open { .. }), Known::Open { .. }) => true,
-            // A proof that always holds makes the numbers useless.
+            // A proof without conditions makes the numbers useless.
             (Some(Known::Open { .. }), Known::Proven(new)) => new.rests_on == 0,
             (Some(Known::Proven(old)), Known::Proven(new)) => {
                 (old.won, old.rests_on, old.suffix) == (new.won, new.rests_on, new.suffix)
@@ -250,7 +252,7 @@ impl<B: Bits> Table<B> {
     }
 }
 
-/// Has the processor fetch a value that will be read soon.
+/// Prefetches a value that will be read soon.
 #[inline]
 #[cfg_attr(
     target_arch = "x86_64",
@@ -311,12 +313,12 @@ mod tests {
         assert!(table.look_up(7, |_| true).is_none());
         table.store(7, Known::Open { pn: 3, dn: 4 }, 10);
         table.store(7, Known::Proven(proof(true, 2, 55)), 20);
-        // The numbers stay beside a proof that needs its past.
+        // The numbers stay beside a proof that depends on its past.
         let found = table.look_up(7, |_| false).unwrap();
         assert!(matches!(found, Known::Open { pn: 3, dn: 4 }));
         let found = table.look_up(7, |proof| proof.suffix == 55).unwrap();
         assert!(matches!(found, Known::Proven(proof) if proof.won));
-        // They go with one that needs none.
+        // A proof without conditions replaces them.
         table.store(7, Known::Proven(proof(false, 0, 0)), 30);
         assert!(table.look_up(7, |_| false).is_none());
         assert!(table.look_up(8, |_| true).is_none());
@@ -334,14 +336,14 @@ mod tests {
     fn a_full_table_keeps_what_was_most_work() {
         let mut table: Table<u64> = Table::new(0);
         assert!(table.bytes() < 1 << 20);
-        // One bucket: keys that differ in neither half's remainder.
+        // All keys go to one bucket: the remainders of both halves are equal.
         let key = |n: u64| u128::from(n) << 64;
         for n in 0..1000 {
             table.store(key(n), Known::Open { pn: 1, dn: 1 }, n + 1);
         }
         let kept: Vec<u64> = (0..1000).filter(|&n| table.look_up(key(n), |_| true).is_some()).collect();
         assert_eq!(kept, [996, 997, 998, 999]);
-        // What the last search left behind goes before the little that the present one has.
+        // Entries of the last search are replaced before the few entries of the present one.
         table.next_generation();
         table.store(key(1), Known::Open { pn: 1, dn: 1 }, 1);
         table.store(key(2), Known::Open { pn: 1, dn: 1 }, 1);

@@ -1,4 +1,5 @@
-//! The solver against plain minimax: no table, no proof numbers, another board, superko by a list of everything.
+//! Comparison of the solver with plain minimax, which uses no table and no proof numbers, another board, and superko by
+//! a list of all positions.
 
 use super::attractor;
 use super::bits::{Bits, Wide};
@@ -12,7 +13,7 @@ use kosumi_go::board::{Board, BoardSize, Color, Point};
 use kosumi_go::rng::Rng;
 use kosumi_go::rules::KoRule;
 
-/// What a question is about.
+/// A position and a question about it.
 #[derive(Clone, Debug)]
 struct Case {
     columns: usize,
@@ -22,23 +23,22 @@ struct Case {
     to_move: Color,
     rule: KoRule,
     suicide: bool,
-    /// Who wins cycles, under simple ko.
+    /// Side that wins cycles, under simple ko.
     cycles: Color,
     question: Question,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Question {
-    /// Black gets at least so many points.
+    /// Black gets at least this score.
     Score(i32),
-    /// The chain at this cell is captured, by the other player.
+    /// The opponent captures the chain at this cell.
     Take(usize),
-    /// The player who has no stones on these cells at the end is the one whom the question is about: nobody of
-    /// this colour is left on the board.
+    /// No stone of this colour is left on the board at the end of the game.
     Clear(Color),
 }
 
-/// A position of a line: stones, player on turn, ko, passes, mover if a stone was played.
+/// A position of a line: stones, side to move, ko, passes, and the side that moved if it played a stone.
 type Moment = (Vec<u8>, Color, Option<usize>, u8, Option<Color>);
 
 /// Plain minimax.
@@ -77,7 +77,7 @@ fn code(color: Color) -> u8 {
     color as u8 + 1
 }
 
-/// The connected cells of the same contents, and whether an empty one is next to them.
+/// Returns the connected cells of the same contents, and whether an empty cell is adjacent to them.
 fn connected(neighbours: &[Vec<usize>], cells: &[u8], start: usize) -> (Vec<usize>, bool) {
     let mut found = vec![start];
     let mut free = false;
@@ -140,7 +140,7 @@ impl<'a> Oracle<'a> {
         }
     }
 
-    /// Does the prover win? `None` if that takes too long.
+    /// Returns whether the prover wins; `None` if that takes too long.
     fn wins(&mut self) -> Option<bool> {
         self.nodes += 1;
         if self.nodes > self.limit || self.line.len() > 400 {
@@ -152,7 +152,7 @@ impl<'a> Oracle<'a> {
             return Some(self.at_end(&cells));
         }
         let mine = to_move == prover;
-        // Passing first: the end of the game is nearest.
+        // The pass comes first, because the end of the game is nearest after it.
         if self.case.question_has_passes() || !mine {
             let won = self.go((cells.clone(), to_move.opponent(), None, passes + 1, None))?;
             if won == mine {
@@ -244,7 +244,8 @@ impl Case {
         Board::from_stones(size, stones).unwrap()
     }
 
-    /// A race: stones of both players between rows of stones that are never captured, and liberties beside these.
+    /// Returns a race: stones of both sides between rows of stones that are never captured, and liberties beside these
+    /// rows.
     fn race(rng: &mut Rng) -> Case {
         let (columns, rows) = [(4, 3), (5, 3), (6, 3), (4, 4), (3, 5)][rng.below(5) as usize];
         let outside = [1 + rng.below(2) as u8, 1 + rng.below(2) as u8];
@@ -280,7 +281,7 @@ impl Case {
         }
     }
 
-    /// A random small position and question. Mostly full boards, so that captures and kos are near.
+    /// Returns a random small position and question. Most boards are nearly full, so that captures and kos are near.
     fn random(rng: &mut Rng) -> Case {
         const SIZES: [(usize, usize); 12] =
             [(3, 1), (4, 1), (5, 1), (6, 1), (7, 1), (2, 2), (3, 2), (3, 2), (4, 2), (5, 2), (3, 3), (4, 3)];
@@ -292,7 +293,7 @@ impl Case {
             let mut cells: Vec<u8> = (0..area)
                 .map(|_| if rng.below(area as u32) < gaps { 0 } else { 1 + rng.below(2) as u8 })
                 .collect();
-            // Chains without liberties go.
+            // Remove chains without liberties.
             for index in 0..area {
                 if cells[index] != 0 {
                     let (chain, free) = connected(&neighbours, &cells, index);
@@ -327,7 +328,7 @@ impl Case {
     }
 }
 
-/// The solver's answer, with a table of so many bytes; `None` if it takes too long.
+/// Returns the solver's answer, with a table of this number of bytes; `None` if it takes too long.
 fn solver<B: Bits>(case: &Case, bytes: usize, threads: usize, limit: u64) -> Option<bool> {
     let board = case.board();
     let ground = Ground::<B>::whole(board.size(), case.suicide).unwrap();
@@ -357,7 +358,7 @@ fn solver<B: Bits>(case: &Case, bytes: usize, threads: usize, limit: u64) -> Opt
     question.decide(&root, &[], threads, &stop).answer.won
 }
 
-/// Asks both, and returns how many questions both could answer.
+/// Compares the solver with plain minimax, and returns the number of questions that both answered.
 fn compare(questions: u32, seed: u64, most_nodes: u64) -> u32 {
     let mut rng = Rng::new(seed);
     let mut decided = 0;
@@ -366,12 +367,12 @@ fn compare(questions: u32, seed: u64, most_nodes: u64) -> u32 {
         let case = Case::random(&mut rng);
         let mut oracle = Oracle::new(&case, most_nodes);
         let Some(expected) = oracle.wins() else { continue };
-        // A tiny table forgets nearly everything, a large one nothing: neither may change an answer.
+        // A tiny table forgets nearly everything and a large one nothing. Neither may change an answer.
         let bytes = if number % 3 == 0 { 0 } else { 1 << 21 };
         let answer = match number % 8 {
             0 => solver::<u128>(&case, bytes, 1, 200_000),
             1 => solver::<Wide>(&case, bytes, 1, 200_000),
-            // Threads find other ways through the tree, and the same answers.
+            // Several threads search the tree in another order and must find the same answers.
             2 | 3 => solver::<u64>(&case, bytes, 3, 200_000),
             _ => solver::<u64>(&case, bytes, 1, 200_000),
         };
@@ -383,7 +384,7 @@ fn compare(questions: u32, seed: u64, most_nodes: u64) -> u32 {
             None => open += 1,
         }
     }
-    // What plain minimax can read, the solver reads, too.
+    // The solver must answer what plain minimax answers.
     assert!(open * 100 <= decided, "{open} open, {decided} decided");
     decided
 }
@@ -400,8 +401,8 @@ fn many_answers_are_those_of_plain_minimax() {
     assert!(decided > 12_000, "{decided}");
 }
 
-/// Random questions under simple ko with threats, for every goal, against all positions that can come up. In races, the first
-/// row is never captured and not played on. Returns how many questions were decided.
+/// Compares answers to random questions under simple ko with threats, for every goal, with the enumeration of all
+/// positions. In races, the first row is never captured and not played on. Returns the number of questions decided.
 fn compare_with_all_positions(questions: u32, seed: u64, races: bool) -> u32 {
     let mut rng = Rng::new(seed);
     let mut decided = 0;
@@ -466,8 +467,8 @@ fn compare_with_all_positions(questions: u32, seed: u64, races: bool) -> u32 {
     decided
 }
 
-/// Tactical reading of connections is not exact: it tries few moves. This is how often it is right on random
-/// small boards.
+/// Tests how often tactical reading of connections is right on random small boards. It is not exact, because it tries
+/// few moves.
 #[test]
 fn links_are_mostly_those_of_all_positions() {
     let mut rng = Rng::new(3);
@@ -488,7 +489,7 @@ fn links_are_mostly_those_of_all_positions() {
         if settled(&root).is_some() {
             continue;
         }
-        // Every move is tried here.
+        // The enumeration tries every move.
         let Some(expected) = attractor::forces(&ground, &goal, &root, 50_000, settled) else { continue };
         let table = Table::new(1 << 20);
         let repetition = Repetition::Wins(case.cycles);

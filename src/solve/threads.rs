@@ -1,4 +1,4 @@
-//! One question, searched by several threads with one table.
+//! Search of one question by several threads with one transposition table.
 
 use super::bits::Bits;
 use super::goal::Goal;
@@ -11,7 +11,7 @@ use super::table::Table;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 
-/// What is searched.
+/// A question for the proof-number search.
 #[derive(Debug)]
 pub(super) struct Question<'a, B> {
     pub(super) ground: &'a Ground<B>,
@@ -22,17 +22,18 @@ pub(super) struct Question<'a, B> {
     pub(super) table: &'a Table<B>,
 }
 
-/// What came of it.
+/// Result of a search.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Found {
     pub(super) answer: Answer,
-    /// Nodes of all threads.
+    /// Number of nodes of all threads.
     pub(super) nodes: u64,
-    /// Their look-ups in the table, and those that found something.
+    /// Number of look-ups of all threads in the table, and number of those that found an entry.
     pub(super) table_use: (u64, u64),
 }
 
-/// Frames of the recursion are large, and there may be hundreds.
+/// Stack size of a thread, in bytes. The frames of the recursion are large, and the recursion may be hundreds of levels
+/// deep.
 const STACK: usize = 64 << 20;
 
 impl<'a, B: Bits> Question<'a, B> {
@@ -40,8 +41,8 @@ impl<'a, B: Bits> Question<'a, B> {
         Search::new(self.ground, self.goal, self.repetition, self.table, stop).with_images(self.images)
     }
 
-    /// Reads the position after some legal moves. With one thread the same question always takes the same way; with
-    /// more, only who wins is always the same. `stop` is asked in the calling thread.
+    /// Reads the position after some legal moves. With one thread, the search is deterministic. With more threads, only
+    /// the winner is. `stop` is called in the calling thread.
     pub(super) fn decide(&self, root: &Position<B>, line: &[Step], threads: usize, stop: Stop<'_>) -> Found {
         if threads < 2 {
             let mut search = self.search(stop);
@@ -67,7 +68,7 @@ impl<'a, B: Bits> Question<'a, B> {
         let own = std::thread::scope(|scope| {
             for _ in 1..threads {
                 let thread = std::thread::Builder::new().stack_size(STACK);
-                // With fewer threads than wanted it takes longer.
+                // If a thread cannot be started, the search only takes longer.
                 let _ = thread.spawn_scoped(scope, || work(&|_| false));
             }
             let own = work(stop);

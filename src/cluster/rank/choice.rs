@@ -1,4 +1,4 @@
-//! By which edges visits go on.
+//! Selection of the edges by which visits continue.
 
 use super::Rank;
 use super::here::Here;
@@ -9,7 +9,7 @@ use kosumi_search::select::MoveStats;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// An entry of the moves among which is chosen: the most urgent first, of equals that with the smallest order.
+/// A candidate move. The most urgent is the greatest; among equals, the one with the smallest order.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Urgent {
     urgency: f32,
@@ -33,8 +33,9 @@ impl PartialOrd for Urgent {
 }
 
 impl<E: Evaluator> Rank<'_, E> {
-    /// The places of the edges by which so many visits go on, with how many go by each, in the order in which they were
-    /// chosen. Every one of them is chosen as a search chooses, all before being descents in progress.
+    /// Selects the edges by which `count` visits continue. Returns the indices of the edges in the order of their
+    /// selection, each with its number of visits. Each visit is chosen as in a search, with all earlier ones as
+    /// descents in progress.
     pub(super) fn choose(&mut self, node: &Node, depth: usize, count: u32) -> Vec<(usize, u32)> {
         let Formula::Puct(params) = &self.params.formula else { return Vec::new() };
         if self.restriction.applies_at(depth) {
@@ -86,7 +87,7 @@ impl<E: Evaluator> Rank<'_, E> {
     }
 }
 
-/// Of the moves of which nothing is known and that have not been chosen, the likeliest.
+/// Returns the likeliest of the moves that have no statistics and have not been chosen.
 fn next_fresh(
     here: &Here<'_>,
     visited: &[(usize, MoveStats)],

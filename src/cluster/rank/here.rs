@@ -1,4 +1,4 @@
-//! What the moves of a node look like to a choice among them, under PUCT.
+//! Statistics of a node's moves for selection, under PUCT.
 
 use kosumi_go::board::Color;
 use kosumi_search::node::{Edge, Node};
@@ -7,25 +7,25 @@ use kosumi_search::select::{MoveStats, Puct};
 use kosumi_search::worker::move_stats;
 use kosumi_search::{NodeTable, Restriction};
 
-/// A node of a descent, and all that a choice among its moves depends on.
+/// A node of a descent, with everything on which a choice among its moves depends.
 pub(crate) struct Here<'s> {
     pub(crate) table: &'s NodeTable,
     pub(crate) node: &'s Node,
     pub(crate) edges: &'s [Edge],
-    /// Whose turn it is.
+    /// Side to move.
     pub(crate) color: Color,
-    /// Moves since the root.
+    /// Number of moves since the root.
     pub(crate) depth: usize,
     pub(crate) restriction: &'s Restriction,
-    /// What the probabilities of the moves are multiplied by.
+    /// Factor of the probabilities of the moves.
     pub(crate) scale: f32,
-    /// Lost games for each descent in progress.
+    /// Number of lost games for each descent in progress.
     pub(crate) virtual_losses: f32,
 }
 
 impl Here<'_> {
-    /// Writes the moves that may be searched and of which something is known to `visited`. Returns the formula, and of the
-    /// other moves that may be searched the place and the probability of the likeliest, which is the most urgent of them.
+    /// Writes the moves that may be searched and have statistics to `visited`. Returns the formula, and the index and
+    /// the probability of the likeliest of the other moves that may be searched, which is the most urgent of them.
     #[inline]
     pub(crate) fn look(
         &self,
@@ -36,7 +36,7 @@ impl Here<'_> {
         let is_restricted = self.restriction.applies_at(self.depth);
         visited.clear();
         let (mut edge_weight, mut visited_probability) = (0.0, 0.0);
-        // Of moves without visits, the likeliest is the most urgent.
+        // Of the unvisited moves, the likeliest is the most urgent.
         let mut fresh: Option<(usize, f32)> = None;
         for (index, edge) in self.edges.iter().enumerate() {
             let probability = self.scale * edge.prior().probability();

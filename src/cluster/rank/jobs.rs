@@ -1,4 +1,4 @@
-//! Evaluations: what is asked for, by whom, and what becomes of the visits that wait for it.
+//! Evaluations: requests, their purposes, and the visits that wait for them.
 
 use super::Rank;
 use super::task::{Ends, TaskId};
@@ -11,35 +11,35 @@ use kosumi_search::node::NodeId;
 use kosumi_search::worker::EARLY_EXPANSION_FULLNESS;
 use std::collections::hash_map::Entry;
 
-/// What an evaluation is for.
+/// Purpose of an evaluation.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Purpose {
-    /// The node of a task. It counts for so many visits. Others may wait for it.
+    /// The node of a task. The evaluation counts for `count` visits. Other visits may wait for it.
     Node { task: TaskId, count: u32, others_wait: bool },
-    /// The position after an edge of a task, which has no node since the table is full.
+    /// The position after an edge of a task, which has no node because the table is full.
     Below { task: TaskId, count: u32 },
-    /// The same, of another rank's task.
+    /// A position without a node, like `Below`, after an edge of another rank's task.
     Beyond { caller: Caller, count: u32 },
-    /// Another rank keeps the node.
+    /// A position whose node another rank stores.
     Foreign { rank: usize, job: u32 },
 }
 
-/// A position that is to be evaluated.
+/// A position to be evaluated.
 #[derive(Debug)]
 pub(crate) struct Job {
     pub(super) purpose: Purpose,
-    /// The way from the root.
+    /// Moves from the root.
     pub(crate) moves: Vec<Move>,
 }
 
-/// What came of a job: nothing if it was given up, or if a move is illegal.
+/// Result of a job. The assessment is `None` if the job was cancelled or a move is illegal.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(super) job: Job,
     pub(super) assessment: Option<Assessment>,
 }
 
-/// Computes what a job asks for.
+/// Evaluates the position of a job.
 pub(crate) fn answer<E: Evaluator>(
     job: Job,
     line: &mut Line<'_>,
@@ -54,8 +54,8 @@ pub(crate) fn answer<E: Evaluator>(
     Answer { job, assessment }
 }
 
-/// Plays these moves from the root on; false if one is illegal. The set of banned points is part of a node's key, so it
-/// never is, unless two keys collide.
+/// Plays these moves from the root on. Returns false if one is illegal. That happens only if two keys collide, because
+/// the set of banned points is part of a node's key.
 pub(super) fn walk(line: &mut Line<'_>, moves: &[Move]) -> bool {
     line.reset();
     moves.iter().all(|&mv| {
@@ -68,11 +68,11 @@ pub(super) fn walk(line: &mut Line<'_>, moves: &[Move]) -> bool {
 }
 
 impl<E: Evaluator> Rank<'_, E> {
-    /// Has the node of a task evaluated, for `used` of the visits. Those who come meanwhile wait, since they would not know
-    /// where to go.
+    /// Has the node of a task evaluated, for `used` of the visits. Later visits wait, because there are no moves to
+    /// choose from yet.
     pub(super) fn evaluate_node(&mut self, id: TaskId, used: u32, count: u32) {
         let Some(task) = self.tasks.get(id as usize).and_then(Option::as_ref) else { return };
-        // Where all visits are used, there is nothing to wait for.
+        // If all visits are used, none waits.
         let others_wait =
             used < count || (used == 1 && self.table.all_edges(self.table.node(task.node)).is_empty());
         let moves = task.path.moves.clone();
@@ -112,7 +112,7 @@ impl<E: Evaluator> Rank<'_, E> {
         }
     }
 
-    /// A visit to a position without node is given up.
+    /// Reports the cancellation of visits to a position without a node.
     fn tell_cancelled(&mut self, caller: Caller, count: u32) {
         let Caller { rank, task, edge } = caller;
         let (results, face) = Default::default();
@@ -122,7 +122,7 @@ impl<E: Evaluator> Rank<'_, E> {
         );
     }
 
-    /// The visits that waited for the node of a task go on. If the search is stopping, they are given up.
+    /// Continues the visits that waited for a node. If the search is stopping, they are cancelled.
     fn let_go(&mut self, node: NodeId) {
         for (task, count) in self.waiting.remove(&node).unwrap_or_default() {
             self.advance(task, count);
@@ -158,7 +158,7 @@ impl<E: Evaluator> Rank<'_, E> {
         }
     }
 
-    /// There is no answer to a job: the search is being stopped, or a move is illegal, which takes a collision of keys.
+    /// Handles a job without a result: the search is stopping, or a move is illegal because of a collision of keys.
     fn give_up_for_good(&mut self, job: Job) {
         if self.is_stopping {
             return self.give_up(job);
@@ -179,7 +179,7 @@ impl<E: Evaluator> Rank<'_, E> {
         }
     }
 
-    /// Gives up all evaluations that have not begun, and with them the visits that wait for them.
+    /// Cancels all evaluations that have not begun, and the visits that wait for them.
     pub(super) fn stop(&mut self) {
         self.is_stopping = true;
         for job in std::mem::take(&mut self.jobs) {
@@ -187,17 +187,18 @@ impl<E: Evaluator> Rank<'_, E> {
         }
     }
 
-    /// Where one rank keeps all nodes, gives jobs to the others: each to the rank that has the fewest, this one included.
+    /// If one rank stores all nodes, gives jobs to the other ranks. Each job goes to the rank with the fewest jobs,
+    /// this one included.
     pub(super) fn lend(&mut self) {
         if !self.begin.is_central || self.rank != 0 || self.ranks == 1 {
             return;
         }
-        // One for each processor, and one more that waits there, so that none waits for a message.
+        // One job for each processor, and one more in the queue there, so that no processor waits for a message.
         let most = 2 * self.threads as u32;
         loop {
             let here = self.begun + self.jobs.len() as u32;
             let free = (1..self.ranks).min_by_key(|&rank| self.busy[rank]);
-            // A job that is at hand here is not sent away for nothing.
+            // A job is not sent away if this rank can take it at once.
             let Some(rank) = free.filter(|&rank| self.busy[rank] < most.min(here.saturating_sub(1))) else {
                 return;
             };

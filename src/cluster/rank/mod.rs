@@ -1,16 +1,16 @@
-//! What one rank does in a search: it keeps nodes, sends visits on, and passes on what has become of them.
+//! A rank in a search: it stores nodes, sends visits on, and passes their results back.
 //!
 //! ```text
-//!   Visit ─▶ arrive ─▶ advance ─┬─▶ choose ─▶ send_on ─▶ Visit, to where the next node lives
-//!                               └─▶ Job ─▶ (evaluated) ─▶ finish ─▶ Done, to where the visit came from
+//!   Visit ─▶ arrive ─▶ advance ─┬─▶ choose ─▶ send_on ─▶ Visit, to the rank of the next node
+//!                               └─▶ Job ─▶ (evaluated) ─▶ finish ─▶ Done, to the caller of the visit
 //!   Done ─▶ returned ─▶ finish ─▶ Done ─▶ …
 //! ```
 //!
-//! The first line is `visits.rs` and, for the choice, `choice.rs`; the second is `jobs.rs`; `task.rs` is what is kept of visits
-//! meanwhile, and `root.rs` what the control is told.
+//! The first line is `visits.rs` and, for selection, `choice.rs`. The second is `jobs.rs`. `task.rs` has the state of
+//! visits in progress, and `root.rs` the messages for the control.
 //!
-//! Nothing here waits, reads a clock or computes an evaluation: messages and answers come in, messages and jobs go out. So
-//! the same code runs over any network, and over a simulated one.
+//! Nothing here waits, reads a clock or computes an evaluation: messages and results come in, messages and jobs go out.
+//! The same code therefore runs over any network, including a simulated one.
 
 mod choice;
 mod here;
@@ -40,12 +40,12 @@ use kosumi_sync::atomic::AtomicU32;
 use std::collections::{HashMap, VecDeque};
 use task::{Task, TaskId};
 
-/// Which rank keeps the node of a key.
+/// Returns the rank that stores the node of a key.
 pub(crate) fn home(key: Key, ranks: usize, is_central: bool) -> usize {
     if is_central {
         return 0;
     }
-    // Not the bits by which a table finds its slots.
+    // Bits that the tables do not use to find a slot.
     let spread = mix(key.0 as u64) >> 32;
     ((spread * ranks as u64) >> 32) as usize
 }
@@ -54,21 +54,21 @@ pub(crate) fn home(key: Key, ranks: usize, is_central: bool) -> usize {
 #[derive(Debug, Default)]
 struct Outbox {
     packets: HashMap<usize, Writer>,
-    /// The ranks in the order in which they were first written to.
+    /// Ranks in the order of their first message.
     order: Vec<usize>,
     messages: u64,
 }
 
-/// What a rank is told of a search, and keeps for the next one.
+/// Parameters of a rank in a search, and references to data that it keeps for the next one.
 pub(crate) struct Common<'s> {
     pub(crate) table: &'s NodeTable,
     pub(crate) valuation: Valuation<'s>,
     pub(crate) begin: &'s Begin,
-    /// From how many sides the root has been seen.
+    /// Number of board symmetries averaged in the root's priors.
     pub(crate) seen: &'s AtomicU32,
     pub(crate) rank: usize,
     pub(crate) ranks: usize,
-    /// Evaluations at a time.
+    /// Number of simultaneous evaluations.
     pub(crate) threads: usize,
 }
 
@@ -85,29 +85,30 @@ pub(crate) struct Rank<'s, E> {
     depth_limit: usize,
     line: Line<'s>,
     evaluator: E,
-    /// Moves that are not to be searched: on the rank that keeps the root, also those that are left out there.
+    /// Moves that must not be searched. On the rank that stores the root, this includes the moves that are left out
+    /// there.
     restriction: Restriction,
     pruned: Vec<Move>,
-    /// What the probabilities of the root's moves are multiplied by, and the temperature they have.
+    /// Factor and temperature of the root's probabilities.
     root_scale: f32,
     temperature: f32,
-    /// From how many sides the root has been seen, and can be.
+    /// Number of board symmetries averaged in the root's priors, and the largest such number.
     views: (&'s AtomicU32, u32),
     forbidden_visits: u32,
     tasks: Vec<Option<Task>>,
     free: Vec<TaskId>,
-    /// Nodes that are being evaluated, and the visits that wait for it.
+    /// Visits that wait for the evaluation of a node, by node.
     waiting: HashMap<NodeId, Vec<(TaskId, u32)>>,
     jobs: VecDeque<Job>,
-    /// Jobs that other ranks do, and how many each of them has.
+    /// Jobs that other ranks process, by number.
     lent: HashMap<u32, Job>,
     next_lent: u32,
     busy: Vec<u32>,
-    /// Jobs that this rank's evaluators have, or that lie before them.
+    /// Number of jobs that this rank's evaluators are processing or have queued.
     begun: u32,
     local: VecDeque<Message>,
     outbox: Outbox,
-    /// What the control is told.
+    /// Messages for the control.
     told: VecDeque<(usize, Message)>,
     is_stopping: bool,
     pub(crate) counters: Counters,
@@ -166,7 +167,7 @@ impl<'s, E: Evaluator> Rank<'s, E> {
             }
             let root = table.node(root);
             root.leave_order();
-            // As `Search` does for all that can be reached: a root counts even where it has not been evaluated.
+            // `Search` does this for all reachable nodes: the root counts even if it has not been evaluated.
             this.valuation.measure(root);
             let edges = table.all_edges(root).iter();
             let forbidden = edges.filter(|edge| !this.restriction.permits(this.to_move, edge.mv(), 0));
@@ -179,17 +180,17 @@ impl<'s, E: Evaluator> Rank<'s, E> {
         home(key, self.ranks, self.begin.is_central)
     }
 
-    /// This rank.
+    /// Returns the number of this rank.
     pub(crate) fn number(&self) -> usize {
         self.rank
     }
 
-    /// The rank that keeps the root.
+    /// Returns the rank that stores the root.
     pub(crate) fn home_of_root(&self) -> usize {
         self.home_of(self.begin.key)
     }
 
-    /// Sends a message, if need be to this rank itself.
+    /// Queues a message for a rank, which may be this one.
     pub(crate) fn post(&mut self, to: usize, message: Message) {
         if to == self.rank {
             self.local.push_back(message);
@@ -204,54 +205,54 @@ impl<'s, E: Evaluator> Rank<'s, E> {
         *messages += 1;
     }
 
-    /// Takes the packets that are to be sent, and says how many messages are in them.
+    /// Takes the packets to be sent, and returns the number of messages in them as well.
     pub(crate) fn take_packets(&mut self) -> (Vec<(usize, Vec<u8>)>, u64) {
         let Outbox { mut packets, order, messages } = std::mem::take(&mut self.outbox);
         let filled = order.into_iter().filter_map(|to| Some((to, packets.remove(&to)?.into_bytes())));
         (filled.collect(), messages)
     }
 
-    /// Takes what the control is told, and by whom.
+    /// Takes the next message for the control, with the rank that sent it.
     pub(crate) fn next_told(&mut self) -> Option<(usize, Message)> {
         self.told.pop_front()
     }
 
-    /// Is there something to tell the control?
+    /// Returns whether there is a message for the control.
     pub(crate) fn is_told(&self) -> bool {
         !self.told.is_empty()
     }
 
-    /// Is the search being given up?
+    /// Returns whether the search is being stopped.
     pub(crate) fn is_stopping(&self) -> bool {
         self.is_stopping
     }
 
-    /// Has this rank been told that the search is over?
+    /// Returns whether this rank has received the end of the search.
     pub(crate) fn is_told_the_end(&self) -> bool {
         self.told.iter().any(|(_, message)| matches!(message, Message::End))
     }
 
-    /// Takes a job back that nobody has begun, because the search is being given up.
+    /// Takes back a job that no evaluator has begun, because the search is being stopped.
     pub(crate) fn take_back(&mut self, job: Job) {
         self.begun -= 1;
         self.give_up(job);
         self.settle();
     }
 
-    /// Takes a job; its answer goes to [`Rank::evaluated`], or it is taken back.
+    /// Returns a job. Its result must go to [`Rank::evaluated`], or the job must be taken back.
     pub(crate) fn next_job(&mut self) -> Option<Job> {
         let job = self.jobs.pop_front()?;
         self.begun += 1;
         Some(job)
     }
 
-    /// Takes a message that has come from another rank, and does all that follows from it here.
+    /// Processes a message from another rank, with everything that follows from it here.
     pub(crate) fn receive(&mut self, from: usize, message: Message) {
         self.take(from, message);
         self.settle();
     }
 
-    /// Does what this rank has told itself to do.
+    /// Processes the messages that this rank has sent to itself.
     pub(crate) fn settle(&mut self) {
         while let Some(message) = self.local.pop_front() {
             self.take(self.rank, message);
@@ -284,14 +285,14 @@ impl<'s, E: Evaluator> Rank<'s, E> {
         }
     }
 
-    /// Takes the answer to a job of this rank, and does all that follows from it here.
+    /// Processes the result of a job of this rank, with everything that follows from it here.
     pub(crate) fn evaluated(&mut self, answer: Answer) {
         self.begun -= 1;
         self.answered(answer);
         self.settle();
     }
 
-    /// Whose turn it is after so many moves.
+    /// Returns the side to move after `depth` moves.
     fn turn(&self, depth: usize) -> Color {
         if depth.is_multiple_of(2) { self.to_move } else { self.to_move.opponent() }
     }

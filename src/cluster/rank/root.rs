@@ -1,4 +1,4 @@
-//! The root, and what the control is told of it.
+//! The root, and the control's data about it.
 
 use super::Rank;
 use crate::message::{EdgeView, Message, RootDone};
@@ -8,7 +8,7 @@ use kosumi_search::node::{Edge, Node};
 use kosumi_search::stop::best_two;
 use kosumi_search::worker::{may_be_seen_again, see_root_again};
 
-/// Longest variation of a report, so that a cycle does no harm.
+/// Largest number of moves of a variation in a report. It limits variations that contain a cycle.
 const LONGEST_VARIATION: usize = 40;
 
 impl<E: Evaluator> Rank<'_, E> {
@@ -37,7 +37,7 @@ impl<E: Evaluator> Rank<'_, E> {
         }
     }
 
-    /// Shows the root to the control.
+    /// Sends the root's data to the control.
     pub(super) fn show(&mut self) {
         let Some(root) = self.table.find(self.begin.key) else {
             let (face, edges, pruned) = Default::default();
@@ -59,7 +59,7 @@ impl<E: Evaluator> Rank<'_, E> {
         }
     }
 
-    /// Adds the most visited move of a node, and has the rank of the next node go on.
+    /// Appends the most visited move of a node to a variation, and passes the request on to the rank of the next node.
     pub(super) fn follow(&mut self, slot: u16, key: Key, mut steps: Vec<EdgeView>) {
         let node = self.table.find(key).map(|node| self.table.node(node));
         let edges = node.map_or(&[][..], |node| self.table.all_edges(node));

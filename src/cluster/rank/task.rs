@@ -1,4 +1,4 @@
-//! Tasks: visits at a node, and what has become of them.
+//! Tasks: visits at a node, and their results.
 
 use super::Rank;
 use crate::message::{Caller, Path};
@@ -8,21 +8,21 @@ use kosumi_search::node::{NodeId, Results};
 /// Number of a task of a rank.
 pub(super) type TaskId = u32;
 
-/// Visits that have arrived at a node by one way, and what has become of them.
+/// Visits that have arrived at a node by one path, and their results.
 #[derive(Debug)]
 pub(super) struct Task {
     pub(super) node: NodeId,
     pub(super) path: Path,
     pub(super) caller: Caller,
-    /// How many arrived.
+    /// Number of visits that arrived.
     pub(super) count: u32,
-    /// How many of them have not come to an end.
+    /// Number of visits that have not ended.
     pub(super) left: u32,
-    /// Ends that the caller has not been told of.
+    /// Results that have not been sent to the caller.
     pub(super) ends: Ends,
 }
 
-/// What has become of some visits.
+/// Results of some visits.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ends {
     pub(super) done: u32,
@@ -60,7 +60,7 @@ impl<E: Evaluator> Rank<'_, E> {
         }
     }
 
-    /// A task; `None` if what came names one that is not there, which no rank of this version does.
+    /// Returns a task; `None` if a message names one that does not exist, which no rank of this version sends.
     pub(super) fn task(&mut self, id: TaskId) -> Option<&mut Task> {
         self.tasks.get_mut(id as usize)?.as_mut()
     }

@@ -1,4 +1,4 @@
-//! Visits on their way: they arrive at a node, go on or end there, and come back.
+//! Visits in a rank: they arrive at a node, continue or end there, and return.
 
 use super::Rank;
 use super::jobs::{Job, Purpose, walk};
@@ -9,11 +9,11 @@ use kosumi_go::board::{Color, Move};
 use kosumi_search::bias::{BiasTable, Kind};
 use kosumi_search::node::{Edge, Results};
 
-/// In about so many parts, visits that were sent together come back.
+/// Approximate number of parts in which visits that were sent together return.
 const REPORTS: u32 = 4;
 
 impl<E: Evaluator> Rank<'_, E> {
-    /// Visits come to a node of this rank.
+    /// Processes visits that arrive at a node of this rank.
     pub(super) fn arrive(&mut self, visit: Visit) {
         let Visit { caller, count, key, kind, is_new, path } = visit;
         let before = self.table.node_count();
@@ -30,15 +30,15 @@ impl<E: Evaluator> Rank<'_, E> {
         let has_been_here = path.has(key);
         let task = self.new_task(Task { node, path, caller, count, left: count, ends: Ends::default() });
         if has_been_here {
-            // The descent came round to a node of its own path: nothing new was learned, but the visits count, so that
-            // the next ones go elsewhere.
+            // The descent returned to a node of its own path. It learned nothing new, but the visits count, so that the
+            // next ones go elsewhere.
             self.end_without_evaluation(task, count);
         } else {
             self.advance(task, count);
         }
     }
 
-    /// Visits end at a node without having learned anything.
+    /// Ends visits at a node without an evaluation.
     pub(super) fn end_without_evaluation(&mut self, id: TaskId, count: u32) {
         let Some((node, depth)) = self.task(id).map(|task| (task.node, task.path.moves.len())) else {
             return;
@@ -50,7 +50,7 @@ impl<E: Evaluator> Rank<'_, E> {
         self.finish(id, Ends { done: count, cancelled: 0, results });
     }
 
-    /// Visits go on from the node of their task.
+    /// Continues visits from the node of their task.
     pub(super) fn advance(&mut self, id: TaskId, count: u32) {
         if self.is_stopping {
             return self.finish(id, Ends::cancelled(count));
@@ -58,7 +58,7 @@ impl<E: Evaluator> Rank<'_, E> {
         let Some(task) = self.tasks.get(id as usize).and_then(Option::as_ref) else { return };
         let (table, depth) = (self.table, task.path.moves.len());
         let node = table.node(task.node);
-        // Two passes end a line, and the last move tells whether that may be.
+        // Two passes end a line, so only a line whose last move is a pass may be over.
         let may_be_over = task.path.moves.last() == Some(&Move::Pass);
         if depth >= self.depth_limit {
             return self.evaluate_node(id, count, count);
@@ -92,7 +92,7 @@ impl<E: Evaluator> Rank<'_, E> {
         }
     }
 
-    /// Sends visits from the node of a task by an edge to where the next node lives.
+    /// Sends visits from the node of a task along an edge to the rank of the next node.
     fn send_on(&mut self, id: TaskId, place: usize, count: u32) {
         let Some(task) = self.tasks.get(id as usize).and_then(Option::as_ref) else { return };
         let (table, depth) = (self.table, task.path.moves.len());
@@ -126,14 +126,14 @@ impl<E: Evaluator> Rank<'_, E> {
         let key = table.node(child).key();
         let home = self.home_of(key);
         if home != self.rank {
-            // What stands for the node here; the node itself counts what arrives.
+            // The stand-in counts the visits in progress here. The node itself counts them on its own rank.
             table.node(child).begin_visits(count);
         }
         let caller = Caller { rank: self.rank as u32, task: id, edge: place as u16 };
         self.post(home, Message::Visit(Visit { caller, count, key, kind, is_new, path }));
     }
 
-    /// The kind of a move in the position of the line, if that matters.
+    /// Returns the kind of a move in the position of the line, if the bias correction is in use.
     fn kind(&self, color: Color, mv: Move) -> Option<u32> {
         if self.valuation.params.subtree_value_bias_factor <= 0.0 {
             return None;
@@ -141,7 +141,7 @@ impl<E: Evaluator> Rank<'_, E> {
         Kind::of(self.line.board(), color, mv, self.line.last_moves()[0]).map(Kind::number)
     }
 
-    /// Counts an evaluation, so many times, for the node of a task.
+    /// Adds an evaluation, `count` times, to the node of a task.
     pub(super) fn note_evaluation(&mut self, id: TaskId, count: u32, evaluation: &Evaluation) -> Ends {
         let Some((node, depth)) = self.task(id).map(|task| (task.node, task.path.moves.len())) else {
             return Ends::default();
@@ -158,14 +158,14 @@ impl<E: Evaluator> Rank<'_, E> {
         Ends { done: count, cancelled: 0, results }
     }
 
-    /// The same, and the visits are done.
+    /// Adds an evaluation like [`note_evaluation`](Rank::note_evaluation), and ends the visits.
     pub(super) fn count_evaluation(&mut self, id: TaskId, count: u32, evaluation: &Evaluation) {
         let ends = self.note_evaluation(id, count, evaluation);
         self.finish(id, ends);
     }
 
-    /// Visits of a task have come to their end. Who sent them is told when it is a good part of all, so that many visits
-    /// that went the same way come back in few messages.
+    /// Records ended visits of a task. The caller gets a message when they are a large enough part of all, so that many
+    /// visits with the same path return in few messages.
     pub(super) fn finish(&mut self, id: TaskId, ends: Ends) {
         let Some(task) = self.task(id) else { return };
         task.left -= ends.all().min(task.left);
@@ -192,7 +192,7 @@ impl<E: Evaluator> Rank<'_, E> {
         self.post(caller.rank as usize, message);
     }
 
-    /// Visits that have left by an edge to another rank are in progress there no more.
+    /// Ends, at the stand-in, visits that followed an edge to another rank.
     pub(super) fn finish_edge(&mut self, from: usize, task: TaskId, place: u16, count: u32) {
         if from == self.rank {
             return;
@@ -204,7 +204,7 @@ impl<E: Evaluator> Rank<'_, E> {
         }
     }
 
-    /// Visits that were sent on have come back.
+    /// Processes results of visits that were sent on.
     pub(super) fn returned(&mut self, from: usize, it: &Done) {
         let Some((node, depth)) = self.task(it.task).map(|task| (task.node, task.path.moves.len())) else {
             return;

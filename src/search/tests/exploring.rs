@@ -1,8 +1,9 @@
-//! Tests of simulations that choose below the root as people do.
+//! Tests of simulations that choose by the priors of people below the root.
 
 use super::*;
 
-/// People who mostly play what [`HashPolicy`] thinks least of. Counts how often they are asked at even and at odd depths.
+/// Source of priors that prefers the moves that [`HashPolicy`] finds least likely. Counts its calls at even and at odd
+/// depths.
 #[derive(Clone, Default)]
 struct Contrary(Arc<[AtomicU32; 2]>);
 
@@ -35,7 +36,7 @@ fn shares(weightless: f32, weightful: f32) -> Shares {
 
 const NO_SHARES: Shares = Shares { weightless: 0.0, weightful: 0.0 };
 
-/// Shares at positions with Black and with White on turn.
+/// Returns an exploration with these shares at positions with Black and with White to move.
 fn tree_exploration(black: Shares, white: Shares, people: &Contrary) -> TreeExploration {
     let shares = kosumi_go::board::ByColor::new(black, white);
     TreeExploration { shares, cpuct: 1.0, cpuct_permanent: 0.5, people: people.copy() }
@@ -62,7 +63,7 @@ fn no_share_of_exploration_changes_nothing_and_asks_nobody() {
     let found = run_exploring(&mut exploring, &game, &Limits::playouts(800), 5, &nothing);
     assert_eq!(format!("{wanted:?}"), format!("{found:?}"));
     assert_eq!(people.asked(), [0, 0]);
-    // Playouts have no probabilities, and are never explored so.
+    // Searches with playouts have no probabilities, and ignore this exploration.
     let all = tree_exploration(shares(0.5, 0.5), shares(0.5, 0.5), &people);
     let wanted = run(&mut search(HashEvaluator, 1), &game, 800, 5);
     let found = run_exploring(&mut search(HashEvaluator, 1), &game, &Limits::playouts(800), 5, &all);
@@ -90,17 +91,17 @@ fn positions_below_the_root_are_explored_by_who_is_on_turn() {
         5,
         &tree_exploration(NO_SHARES, shares(0.2, 0.2), &theirs),
     );
-    // Black is on turn at the root, and two moves later.
+    // Black is to move at the root, and two moves later.
     assert!(own.asked()[0] > 20 && own.asked()[1] == 0, "{:?}", own.asked());
     assert!(theirs.asked()[1] > 100 && theirs.asked()[0] == 0, "{:?}", theirs.asked());
 }
 
-/// Visits and everything else that is known of a node, to the bit.
+/// Returns visits and all other statistics of a node, to the bit.
 fn known(node: &Node) -> (u32, u32, String) {
     (node.visits(), node.own_visits(), format!("{:?}", node.face()))
 }
 
-/// What is known of the root and of the positions after one move.
+/// Returns the statistics of the root and of the positions after one move.
 fn near_root<E: Evaluator + Sync>(search: &Search<E>, root: NodeId) -> Vec<(u32, u32, String)> {
     let table = &search.table;
     let children = table.edges(table.node(root)).filter_map(|edge| edge.child());
@@ -152,8 +153,8 @@ fn sums_are_exact_where_positions_are_explored() {
                 let report = run_exploring(&mut search, &game, &limits, 3, &exploration);
                 assert!(report.playouts >= 1500);
                 check_means(&search, &game, false);
-                // Computed again from the leaves up, every mean is that of its definition: what did not count is in
-                // no edge.
+                // After a recomputation from the leaves up, every mean equals its definition: simulations that did not
+                // count are in no edge.
                 let root = search.table.find(game.graph_key()).expect("root");
                 search.valuation().expect("PUCT").refresh_all(root, game.to_move());
                 check_means(&search, &game, true);
@@ -192,7 +193,7 @@ fn moves_that_people_play_are_expected_though_the_network_does_not_store_them() 
     let most = search.table.edges(node).max_by_key(|edge| edge.visits()).expect("moves");
     assert_eq!(most.mv(), theirs[0].0, "weighed so much, the prior decides");
     assert!(search.table.edges(node).count() > 8, "moves behind the first run");
-    // The same without people: the move is not even stored.
+    // Without the priors of people, the move is not even stored.
     let mut plain = puct_search(HashPolicy, 1);
     run(&mut plain, &game, 400, 9);
     let node = plain.table.node(plain.table.find(line.graph_key()).expect("a node"));

@@ -1,4 +1,4 @@
-//! Tests of the invariants that [`search`](super) and its parts state.
+//! Tests of the invariants of [`search`](super) and its parts.
 
 mod exploring;
 
@@ -22,12 +22,12 @@ fn search<E: Evaluator + Sync>(evaluator: E, threads: usize) -> Search<E> {
     Search::new(evaluator, params, 8, threads)
 }
 
-/// A search that chooses by probabilities, with the constants of networks.
+/// Returns a search by PUCT, with the parameters of networks.
 fn puct_search<E: Evaluator + Sync>(evaluator: E, threads: usize) -> Search<E> {
     Search::new(evaluator, SearchParams::for_network(), 8, threads)
 }
 
-/// Every evaluation counts the same, by its value alone.
+/// Returns parameters with which every evaluation has the same weight and only its value counts.
 fn plain_puct() -> PuctParams {
     PuctParams {
         value_weight_exponent: 0.0,
@@ -51,7 +51,7 @@ fn run<E: Evaluator + Sync>(search: &mut Search<E>, game: &Game, playouts: u32, 
     search.run(game, seed, &context)
 }
 
-/// Move and visits of every edge at the root, and the root's value.
+/// Returns move and visits of every edge at the root, and the root's value.
 fn summary(report: &SearchReport) -> (Vec<(Move, u32)>, f32) {
     (report.moves.iter().map(|entry| (entry.mv, entry.visits)).collect(), report.value)
 }
@@ -80,18 +80,18 @@ fn descents_are_legal() {
 
 #[test]
 fn cycles_end_a_descent_and_are_counted() {
-    // Under simple ko, play on 2×2 comes back to earlier positions, and their nodes are shared.
+    // Under simple ko, play on 2×2 returns to earlier positions, and their nodes are shared.
     let (drawing, to_move) = fighting_positions()[1];
     let simple = game(drawing, to_move, rules(KoRule::Simple, false));
     let report = run(&mut search(HashEvaluator, 1), &simple, 20_000, 1);
     assert!(report.cycles > 0);
     assert_eq!(report.playouts, 20_000);
-    // Positional superko forbids coming back at all.
+    // Positional superko forbids any return.
     let positional = game(drawing, to_move, rules(KoRule::Positional, false));
     assert_eq!(run(&mut search(HashEvaluator, 1), &positional, 20_000, 1).cycles, 0);
 }
 
-/// Every node that can be reached, with one line that leads to it.
+/// Returns every reachable node, with a line that leads to it.
 fn walk(table: &NodeTable, game: &Game) -> Vec<(NodeId, Vec<Move>)> {
     let root = table.find(game.graph_key()).expect("root");
     let mut found = vec![(root, Vec::new())];
@@ -113,7 +113,7 @@ fn walk(table: &NodeTable, game: &Game) -> Vec<(NodeId, Vec<Move>)> {
     found
 }
 
-/// Asserts the arithmetic of every node: visits, sums, and the value as the definition gives it.
+/// Asserts the arithmetic of every node: visits, sums, and the value by its definition.
 fn check_sums<E: Evaluator + Sync>(search: &Search<E>, game: &Game, is_current: bool) {
     let table = search.table();
     let mut line = Line::new(game);
@@ -147,15 +147,15 @@ fn sums_are_exact() {
                 let game = game(drawing, to_move, rules(KoRule::Positional, true)).with_sharing(sharing);
                 let mut search = search(HashEvaluator, threads);
                 run(&mut search, &game, 4000, 3);
-                // On a tree, one worker leaves nothing stale. On a graph, a node may have learned through one
-                // parent what another has not seen yet.
+                // On a tree, one worker leaves nothing stale. On a graph, a node may have learned through one parent
+                // what another parent has not used yet.
                 check_sums(&search, &game, threads == 1 && sharing == Sharing::Tree);
             }
         }
     }
 }
 
-/// The means of a node as the documentation defines them, without the correction by `bias`.
+/// Returns the means of a node by their documented definition, without the correction by `bias`.
 fn means_by_definition<E: Evaluator + Sync>(search: &Search<E>, node: &Node, color: Color) -> Means {
     let (table, sign) = (search.table(), f64::from(color.sign()));
     let Formula::Puct(params) = search.params().formula else { unreachable!("chosen by the test") };
@@ -190,7 +190,7 @@ fn means_by_definition<E: Evaluator + Sync>(search: &Search<E>, node: &Node, col
     }
 }
 
-/// Asserts the visits of every node and, if nothing may be stale, its means.
+/// Asserts the visits of every node, and its means if nothing may be stale.
 fn check_means<E: Evaluator + Sync>(search: &Search<E>, game: &Game, is_current: bool) {
     let table = search.table();
     for (id, moves) in walk(table, game) {
@@ -224,8 +224,8 @@ fn means_are_exact() {
                 run(&mut search, &game, 3000, 3);
                 // On a tree, one worker leaves nothing stale.
                 check_means(&search, &game, threads == 1 && sharing == Sharing::Tree);
-                // Computed again from the leaves up, nothing is stale on a graph either: what was learned through
-                // another parent has arrived.
+                // After a recomputation from the leaves up, nothing is stale on a graph either: updates through other
+                // parents have arrived.
                 let root = search.table.find(game.graph_key()).expect("root");
                 search.valuation().expect("PUCT").refresh_all(root, game.to_move());
                 check_means(&search, &game, true);
@@ -253,7 +253,7 @@ fn what_is_noted_of_the_network_is_exact() {
             let found: Vec<_> = search.bias.sums().into_iter().map(|(entry, a, b)| (entry, (a, b))).collect();
             assert!(found.len() > 100);
             assert_eq!(found, wanted);
-            // What lies behind fades before the next search.
+            // The contributions of nodes behind the new root fade before the next search.
             let color = game.to_move();
             game.play(color, report.best_move()).expect("legal");
         }
@@ -262,7 +262,7 @@ fn what_is_noted_of_the_network_is_exact() {
 
 #[test]
 fn utilities_follow_the_root() {
-    // After a move, points are measured around another score, and every node that can be reached is valued anew.
+    // After a move, the utility scale has another centre, and every reachable node is recomputed.
     let puct = PuctParams { subtree_value_bias_factor: 0.0, ..PuctParams::default() };
     let mut game = empty(5);
     let mut search = with_puct(puct, HashPolicy, 1);
@@ -300,8 +300,8 @@ fn a_trees_value_is_the_mean_of_its_evaluations() {
     assert_eq!(count, 3000);
     assert!((f64::from(report.value) - sum / 3000.0).abs() < 1e-4, "{} {}", report.value, sum / 3000.0);
 
-    // With probabilities, once nothing counts more or less than one visit. The root is asked about once more, to measure
-    // utilities around it.
+    // With probabilities, where every evaluation has a weight of one visit. The root is evaluated once more to centre
+    // the utility scale.
     *sums.lock().expect("lock") = (0.0, 0);
     let report = run(&mut with_puct(plain_puct(), Summing(sums.clone(), HashPolicy), 1), &game, 3000, 1);
     let (sum, count) = *sums.lock().expect("lock");
@@ -326,7 +326,7 @@ fn deterministic() {
 
 #[test]
 fn the_path_of_the_game_leaves_no_trace_in_the_search() {
-    // Played straight, and with a detour that is taken back.
+    // The same moves are played straight, and with detours that are taken back.
     let mut straight = empty(6);
     let mut detour = empty(6);
     let play = |game: &mut Game, column, row| {
@@ -350,7 +350,7 @@ fn the_path_of_the_game_leaves_no_trace_in_the_search() {
 
 #[test]
 fn the_hash_evaluators_search_is_pinned() {
-    // Any change here is a change of what the search does: look whether it was meant.
+    // A failure means that the search has changed: check whether that was intended.
     let report = run(&mut search(HashEvaluator, 1), &empty(3), 1000, 1);
     let top: Vec<String> =
         report.moves.iter().take(3).map(|entry| format!("{} {}", entry.mv, entry.visits)).collect();
@@ -376,7 +376,7 @@ fn probabilities_guide_the_search() {
 
 #[test]
 fn the_root_is_seen_from_one_more_side_for_every_so_many_visits() {
-    /// From every side another move is the only one.
+    /// Evaluator for which another move is the only one under each symmetry.
     #[derive(Clone)]
     struct Sides(Arc<AtomicU32>);
     impl Evaluator for Sides {
@@ -516,7 +516,7 @@ fn what_was_learned_is_kept_after_a_move() {
 
 #[test]
 fn moves_are_visited_in_the_order_of_their_priors() {
-    // What the scan for the most urgent move relies on where it stops at the first move without visits.
+    // The scan for the most urgent move relies on this order: it stops at the first unvisited move.
     let game = empty(6);
     let mut search = puct_search(HashPolicy, 1);
     run(&mut search, &game, 6000, 1);
@@ -550,7 +550,7 @@ fn moves_are_visited_in_the_order_of_their_priors() {
     assert!(table.is_complete(root) && table.edges(root).count() == 37);
 }
 
-/// Nothing is won or lost; the first move is as probable as all others together.
+/// Evaluator with even results, for which the first move is as probable as all others together.
 #[derive(Clone)]
 struct Even;
 
@@ -576,7 +576,7 @@ fn descents_in_progress_are_visits_of_their_node_too() {
     let root = search.table().find(game.graph_key()).expect("the root");
     let edge = search.table().edges(search.table().node(root)).find(|edge| edge.mv() == first);
     let child = edge.and_then(|edge| edge.child()).expect("a node");
-    // A thousand others are there: the moves of which less is known are worth a look then, as after a thousand visits.
+    // With a thousand descents in progress there, less known moves must be explored as after a thousand visits.
     search.table().node(child).begin_visits(1000);
     let report = run(&mut search, &game, 12, 1);
     let seen = report.moves.iter().filter(|entry| entry.visits > 0).count();
@@ -610,21 +610,21 @@ fn a_move_to_be_played_is_looked_for_among_one_of_each_set_of_images() {
     let report = search.run(&game, 1, &context);
     assert_eq!((report.moves.len(), visited(&report)), (26, 7), "a triangle of the board, and the pass");
     let known = report.moves[..7].to_vec();
-    // Analyses look at all.
+    // Analyses consider all moves.
     assert!(visited(&run(&mut search, &game, 1500, 1)) > 7);
-    // And the next search for a move at one of each set again, whatever has been looked at meanwhile.
+    // The next search for a move to play is restricted again, whatever has been searched meanwhile.
     let before = search.report(&game).expect("a node");
     let report = search.run(&game, 1, &context);
     let more = |entry: &&MoveReport| before.find(entry.mv).is_some_and(|it| it.visits < entry.visits);
     assert!(report.moves.iter().filter(more).count() <= 7);
     assert!(report.moves[..7].iter().filter(|entry| entry.mv == Move::Pass).count() == 1);
-    // What is left is as probable as all.
+    // The remaining probabilities are scaled to sum to 1.
     let root = search.table.find(game.graph_key()).expect("root");
     let gone: Vec<Move> = report.moves[7..].iter().map(|entry| entry.mv).collect();
     let left: f32 = report.moves[..7].iter().map(|entry| entry.prior.probability()).sum();
     assert!(left < 0.6 && (scale_without(search.table(), root, &gone) * left - 1.0).abs() < 1e-4);
     assert_eq!(scale_without(search.table(), root, &[]), 1.0);
-    // Where nothing is left out, nothing changes.
+    // If nothing is left out, nothing changes.
     let mut off = puct_search(HashPolicy, 1);
     let root = RootParams { symmetry_pruning: false, ..RootParams::USUAL };
     off.set_params(SearchParams { root, ..SearchParams::for_network() });
@@ -703,7 +703,7 @@ fn collect_garbage<E: Evaluator + Sync>(mut search: Search<E>) -> (Search<E>, Ga
     assert_eq!(facts(&search), before);
     assert_eq!(search.table().usage().nodes, before.len(), "nothing else is left");
     assert!(before.len() < nodes);
-    // And the search goes on from there.
+    // The search continues from there.
     run(&mut search, &game, 2000, 2);
     (search, game)
 }
@@ -733,7 +733,7 @@ fn an_interruption_ends_the_search_at_once_but_not_without_a_move() {
 
 #[test]
 fn errors_shrink_with_visits() {
-    // The same evaluator and position: four times the visits, about half the error.
+    // For the same evaluator and position, four times the visits give about half the error.
     let game = empty(5);
     let few = run(&mut search(Playouts::default(), 1), &game, 500, 1);
     let many = run(&mut search(Playouts::default(), 1), &game, 2000, 1);
@@ -746,7 +746,7 @@ fn errors_shrink_with_visits() {
     assert!(many.value_error <= 1.0 / 2000f32.sqrt() && few.value_error >= 0.2 / 500f32.sqrt());
     let best = &few.moves[0];
     assert!(best.visits < few.visits && best.value_error > 0.0);
-    // An unvisited move knows what the root knows; one visit leaves much open.
+    // An unvisited move has the statistics of the root; one visit leaves much uncertainty.
     let seldom = few.moves.iter().filter(|entry| entry.visits == 1).map(|entry| entry.value_error);
     assert!(seldom.fold(1.0, f32::min) > 0.3);
 }
@@ -758,7 +758,7 @@ fn a_restriction_holds_and_reports_come_in_time() {
     let allow = vec![MoveRule { color: Color::Black, moves: vec![corner], until: 1 }];
     let restriction = Restriction { allow, ..Restriction::NONE };
     let limits = Limits::playouts(2000);
-    // A clock that goes on by a millisecond at every look.
+    // A clock that advances by a millisecond at every reading.
     let clock = AtomicU32::new(0);
     let elapsed = || Duration::from_millis(u64::from(clock.fetch_add(1, Ordering::Relaxed)));
     let seen = Mutex::new(Vec::new());
@@ -784,7 +784,7 @@ fn a_restriction_holds_and_reports_come_in_time() {
 fn visits_of_forbidden_moves_count_for_no_limit() {
     let game = empty(5);
     for limits in [
-        // Settled: the rest cannot change the order of the best two.
+        // Settled: the remaining simulations cannot change the order of the best two moves.
         Limits { settled_from: Some(Duration::ZERO), ..Limits::playouts(60) },
         // Soft: the best move is far ahead of the second.
         Limits {
@@ -858,7 +858,7 @@ fn noise_brings_visits_that_speak_for_nothing() {
     let plain = searched(None);
     assert_eq!(summary(&plain), summary(&searched(Some(&RootNoise::new(0.0, &[], 0.0)))));
 
-    // All noise goes to the least visited move, too little to make it the most visited one.
+    // All noise goes to the least visited move, but not enough to make it the most visited one.
     let least = plain.moves.last().expect("moves").mv;
     let before = plain.find(least).expect("a move");
     let noisy = [0.01, 0.02, 0.03, 0.04].map(|weight| {

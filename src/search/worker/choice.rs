@@ -1,4 +1,5 @@
-//! Which move a descent follows from a node: the most urgent by the formula, or one that is explored.
+//! Selection of the move that a descent follows from a node: the most urgent by the formula, or a move of an
+//! exploration.
 
 use super::{Exploring, Visited, Worker, move_stats};
 use crate::exploration::Candidate;
@@ -9,21 +10,21 @@ use crate::table::{EdgeRef, Edges};
 use kosumi_eval::Evaluator;
 use kosumi_go::board::Move;
 
-/// What the formula says about the moves of a node.
+/// Result of the selection formula.
 #[derive(Clone, Copy, Debug)]
 struct Choice {
     edge: EdgeId,
-    /// Was there a move without visits among those that could be chosen?
+    /// Whether an unvisited move was among the candidates.
     has_fresh: bool,
 }
 
-/// Is a move without visits chosen before another one?
+/// Returns whether the unvisited move `a` is chosen before `b`.
 fn is_likelier(a: &Visited, b: &Visited) -> bool {
     a.probability > b.probability || a.probability == b.probability && a.order < b.order
 }
 
 impl<'s, E: Evaluator> Worker<'s, E> {
-    /// The edge to follow from a node; `None` without edges.
+    /// Selects the edge to follow from a node; `None` if the node has no edge that may be chosen.
     pub(super) fn choose(&mut self, id: NodeId) -> Option<EdgeId> {
         let node = self.table.node(id);
         let explored = if self.path.is_empty() {
@@ -40,14 +41,14 @@ impl<'s, E: Evaluator> Worker<'s, E> {
             Formula::Rave(params) => self.select_by_rave(&params, node),
             Formula::Puct(params) => {
                 let wanted = self.anti_mirror.and_then(|it| it.wanted(&self.line));
-                // Either way it may be any of the moves.
+                // In both cases, any of the moves may be chosen.
                 let is_restricted = self.restriction.applies_at(self.path.len()) || wanted.is_some();
                 if is_restricted {
                     node.leave_order();
                 }
                 let chosen = self.select_by_puct(&params, node, is_restricted);
                 let has_fresh = chosen.is_some_and(|it| it.has_fresh) && wanted.is_none();
-                // All moves that are stored have been visited, and the next one might be more urgent than they are.
+                // All stored moves have been visited, and the next one might be more urgent.
                 let chosen =
                     match !has_fresh && !self.table.is_complete(node) && self.extend(id, is_restricted) {
                         true => self.select_by_puct(&params, node, is_restricted),
@@ -59,7 +60,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         }
     }
 
-    /// The edge of a move if it may be searched and has less than this share of its node's visits.
+    /// Returns the edge of a move if it may be searched and has less than this share of its node's visits.
     fn owed(&self, node: &Node, mv: Move, share: f32) -> Option<EdgeId> {
         let visits =
             |edge: &Edge| edge.visits() + edge.child().map_or(0, |child| self.table.node(child).in_flight());
@@ -69,12 +70,12 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         (may_be && (visits(&edge) as f32) < share * total as f32).then_some(edge.id)
     }
 
-    /// The root's edge if this simulation chooses it by the priors of the exploration.
+    /// Selects the root's edge by the priors of the exploration, if this simulation does so.
     fn explore(&mut self, node: &Node) -> Option<EdgeId> {
         let exploration = self.exploration?;
         let counts = exploration.draw(self.rng.unit() as f32)?;
         let sign = self.line.to_move().sign() as f32;
-        // What lies below counts also where the edge was not: visits are those of the nodes.
+        // The visits are those of the child nodes: simulations that do not count at this edge are included.
         let seen =
             |edge: &Edge| edge.child().map(|child| self.table.node(child)).filter(|it| it.visits() > 0);
         let edges = self.table.edges(node);
@@ -88,19 +89,20 @@ impl<'s, E: Evaluator> Worker<'s, E> {
             };
             exploration.urgency(&candidate, total)
         });
-        // Nothing to explore: then the simulation is one like all others.
+        // Without a move to explore, the simulation is a usual one.
         self.counts_from = usize::from(!counts && chosen.is_some());
         chosen
     }
 
-    /// The edge of a node below the root, the end of the path, if this simulation chooses it as people do.
+    /// Selects the edge of a node below the root, the end of the path, by the priors of the exploration, if this
+    /// simulation does so.
     fn explore_below(&mut self, id: NodeId) -> Option<EdgeId> {
         let mut exploring = self.exploring.take()?;
         let chosen = self.explore_by(&mut exploring, id);
         self.exploring = Some(exploring);
         let (edge, counts) = chosen?;
         if self.table.edge(edge).child().is_none() {
-            // Likelier ones may have no visits yet.
+            // Likelier moves may be unvisited.
             self.table.node(id).leave_order();
         }
         if !counts {
@@ -109,7 +111,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         Some(edge)
     }
 
-    /// The same, and whether the simulation counts.
+    /// Selects an edge like `explore_below`, and returns whether the simulation counts.
     fn explore_by(&mut self, exploring: &mut Exploring<'s>, id: NodeId) -> Option<(EdgeId, bool)> {
         let (color, depth) = (self.line.to_move(), self.path.len());
         let Exploring { exploration, people, priors } = exploring;
@@ -120,8 +122,8 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         let counts = shares.draw(self.rng.unit() as f32)?;
         priors.ask(&mut **people, &self.line);
         let (node, sign) = (self.table.node(id), color.sign() as f32);
-        // What counts is shared out among the visits of this node. What does not is to look at what is not known, by
-        // whatever way.
+        // Simulations that count are distributed over the visits of this node. Simulations that do not count explore
+        // what is unknown, on whatever path.
         let visits = |edge: &Edge, child: Option<&Node>| match counts {
             true => edge.visits(),
             false => child.map_or(0, Node::visits),
@@ -130,7 +132,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         let total = self.table.edges(node).map(|edge| visits(&edge, child(&edge))).sum();
         let urgency =
             |candidate: Candidate| candidate.urgency(exploration.cpuct, exploration.cpuct_permanent, total);
-        // Of a move that was not looked at, the value of the position.
+        // A move without visits has the value of the position.
         let unknown = sign * node.means().utility;
         let is_restricted = self.restriction.applies_at(depth);
         let mut best: Option<(EdgeId, f32)> = None;
@@ -150,7 +152,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
                 best = Some((edge.id, urgency));
             }
         }
-        // What people play may be a move that the network thinks too little of to be stored.
+        // The most likely move of people may be one that the network finds too unlikely to be stored.
         if !self.table.is_complete(node)
             && let Some((mv, prior)) = priors.likeliest_left(|mv| self.restriction.permits(color, mv, depth))
             && urgency(Candidate { prior, visits: 0, value: unknown })
@@ -180,7 +182,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         })
     }
 
-    /// The most urgent of the moves that are stored; `None` if none may be chosen.
+    /// Returns the most urgent of the stored moves; `None` if none may be chosen.
     fn select_by_puct(&mut self, params: &PuctParams, node: &Node, is_restricted: bool) -> Option<Choice> {
         let (sign, depth, color) = (self.line.to_move().sign() as f32, self.path.len(), self.line.to_move());
         let is_in_order = node.is_in_order();
@@ -189,7 +191,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         let mut visited = std::mem::take(&mut self.visited);
         visited.clear();
         let (mut edge_weight, mut visited_probability) = (0.0, 0.0);
-        // Of moves without visits, the likeliest is the most urgent.
+        // Of the unvisited moves, the likeliest is the most urgent.
         let mut fresh: Option<Visited> = None;
         for edge in self.table.edges(node) {
             let child = edge.child();
@@ -212,7 +214,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
                 fresh = Some(it);
             }
             if child.is_none() && is_in_order {
-                // Nothing behind it has been visited, or is as likely.
+                // No later move has been visited or is as likely.
                 break;
             }
         }
@@ -243,7 +245,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         best.map(|(_, it)| Choice { edge: it.edge, has_fresh })
     }
 
-    /// The edge for which `urgency` is largest, among those that may be searched; the first of equals.
+    /// Returns the edge with the largest `urgency` among those that may be searched; the first one among equals.
     #[inline]
     fn most_urgent(&self, edges: Edges<'_>, mut urgency: impl FnMut(&EdgeRef<'_>) -> f32) -> Option<EdgeId> {
         let depth = self.path.len();
@@ -263,7 +265,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         best
     }
 
-    /// What is known about a move; its value, for the player on turn, is brought up to date on the way.
+    /// Returns the statistics of a move from the perspective of the side to move, after updating the value of the edge.
     #[inline]
     fn stats(&self, node: &Node, edge: &Edge, sign: f32) -> MoveStats {
         let (visits, seen) = edge.visits_and_seen();
@@ -274,7 +276,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
             if visits > 0 {
                 value = child.value_fixed();
                 if value != seen {
-                    // The child learned something through another parent: take it over.
+                    // The child's value has changed through another parent.
                     node.update_edge(edge, value, 0);
                 }
             }

@@ -1,4 +1,4 @@
-//! One worker: simulations, one after the other, on the shared table. Which move a descent follows is decided in `choice.rs`.
+//! A worker: it runs simulations one after another on the shared table. `choice.rs` selects the moves of a descent.
 
 mod choice;
 
@@ -20,7 +20,7 @@ use kosumi_go::game::{Game, Line};
 use kosumi_go::rng::Rng;
 use kosumi_sync::atomic::{AtomicU32, Ordering};
 
-/// One step of a descent.
+/// One edge of a descent.
 #[derive(Clone, Copy)]
 struct Step {
     node: NodeId,
@@ -30,46 +30,46 @@ struct Step {
     child: NodeId,
 }
 
-/// A move that has been visited, when one is chosen.
+/// A visited move, during selection.
 #[derive(Clone, Copy)]
 struct Visited {
     edge: EdgeId,
-    /// Of equally urgent moves, the one with the smallest order is chosen.
+    /// Tie-break: of equally urgent moves, the one with the smallest order is chosen.
     order: u16,
     probability: f32,
     stats: MoveStats,
 }
 
-/// Where a descent ended.
+/// End of a descent.
 enum End<'s> {
-    /// At this node, whose position is that of the line. With a network nobody else evaluates it now.
+    /// A leaf, whose position is that of the line. With a network, the claim keeps other workers from evaluating it.
     Leaf(NodeId, Option<Claim<'s>>),
-    /// One move behind this node: the position of the line has no node, because the table is full.
+    /// One move below this node: the position of the line has no node, because the table is full.
     BelowLeaf(NodeId),
-    /// At a node of its own path.
+    /// A node of the descent's own path.
     Cycle,
-    /// The position of the line has no node, because the table is full, and must not count for the node before it.
+    /// A position without a node, because the table is full, which must not count for the node before it.
     Nowhere,
 }
 
-/// What a worker needs for simulations that choose below the root as people do.
+/// State of a worker for simulations that choose by other priors below the root.
 struct Exploring<'s> {
     exploration: &'s TreeExploration,
     people: Box<dyn People>,
     priors: Priors,
 }
 
-/// What all workers of a search have in common.
+/// Data that all workers of a search share.
 #[derive(Clone, Copy)]
 pub(crate) struct Common<'s> {
     pub(crate) table: &'s NodeTable,
     pub(crate) params: SearchParams,
-    /// Under PUCT.
+    /// Data on which values depend; only under PUCT.
     pub(crate) valuation: Option<Valuation<'s>>,
     pub(crate) root: NodeId,
-    /// Of the root's probabilities.
+    /// Temperature of the root's probabilities.
     pub(crate) temperature: f32,
-    /// What they are multiplied by, so that those of moves that are not left out sum to 1.
+    /// Factor of the root's probabilities, so that those of the moves that are not left out sum to 1.
     pub(crate) root_scale: f32,
 }
 
@@ -88,41 +88,42 @@ pub(crate) struct Worker<'s, E> {
     noise: Option<&'s RootNoise>,
     anti_mirror: Option<AntiMirror>,
     exploring: Option<Box<Exploring<'s>>>,
-    /// The current simulation counts at the nodes of its path from this depth on.
+    /// Depth from which the current simulation counts at the nodes of its path.
     counts_from: usize,
     path: Vec<Step>,
-    /// The moves that came with the latest evaluation, if any did.
+    /// Moves of the latest evaluation, if it returned any.
     moves: Vec<(Move, Prior)>,
-    /// Who played where first after the node that is being updated, see [`Worker::update_rave`].
+    /// Side that first played on each point after the node that is being updated, see [`Worker::update_rave`].
     plays: FirstPlays,
-    /// What positions are worth, under PUCT.
+    /// Data on which values depend; only under PUCT.
     valuation: Option<Valuation<'s>>,
-    /// Room to compute it in, and to choose in.
+    /// Buffers for the computation of means and for selection.
     children: Vec<Child>,
     visited: Vec<Visited>,
     pub(crate) counters: Counters,
 }
 
-/// Up to this share of the node table, a node gets its moves together with its value, if the evaluator knows both. Beyond
-/// it, only nodes that are reached again get them: moves take as much memory as the node, or much more.
+/// Fullness of the node table up to which a node gets its moves together with its value, if the evaluator returns both.
+/// Above it, only nodes that are reached again get moves: the moves take as much memory as the node, or much more.
 pub const EARLY_EXPANSION_FULLNESS: f32 = 0.25;
 
-/// The root is seen from one more side for every so many visits.
+/// Number of root visits for each further board symmetry that is averaged in the root's priors.
 pub(crate) const VISITS_PER_VIEW: u32 = 16;
 
-/// Longest descent, as a guard: a line of this many moves without a leaf does not occur in sensible searches.
+/// Returns the largest length of a descent. This is a guard: sensible searches have no line of this length without a
+/// leaf.
 pub fn depth_limit(game: &Game) -> usize {
     2 * game.size().area() + 20
 }
 
-/// Is it time to see a root from one more side, of at most `most`, if it was `seen` from so many?
+/// Returns whether to average one more board symmetry, of at most `most`, in the root's priors after `seen` of them.
 pub fn may_be_seen_again(root: &Node, seen: &AtomicU32, most: u32) -> bool {
     let view = seen.load(Ordering::Relaxed);
     view < most && root.visits() >= view.saturating_mul(VISITS_PER_VIEW)
 }
 
-/// Averages the priors of a root with those that its moves have from other sides, as long as it is time to: from how many
-/// it has been seen, and can be. `line` is the empty line, `moves` is room to work in.
+/// Averages the root's priors with those under further board symmetries, as far as the visits allow: `seen` symmetries
+/// have been averaged, and `most` exist. `line` is the empty line, `moves` is a buffer.
 pub fn see_root_again<E: Evaluator>(
     table: &NodeTable,
     root: NodeId,
@@ -148,7 +149,8 @@ pub fn see_root_again<E: Evaluator>(
     }
 }
 
-/// What is known about a move that leads to `child`, for the player on turn: `sign` is Black's 1 or White's -1.
+/// Returns the statistics of an edge that leads to `child`, from the perspective of the side to move. `sign` is 1 for
+/// Black and -1 for White.
 #[inline]
 pub fn move_stats(edge: &Edge, child: &Node, sign: f32, virtual_losses: f32) -> MoveStats {
     let visits = child.weight_of_visits(edge.visits()) as f32;
@@ -199,20 +201,20 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         self.table
     }
 
-    /// What a report needs to know.
+    /// Returns the parameters that a report depends on.
     pub(crate) fn view(&self) -> View<'_> {
         View { params: &self.params, root_scale: self.root_scale }
     }
 
-    /// One simulation: select, expand, evaluate, back up.
+    /// Runs one simulation: selection, expansion, evaluation, backup.
     pub(crate) fn simulate(&mut self) {
         self.line.reset();
         self.path.clear();
         self.counts_from = 0;
         self.table.node(self.root).begin_visit();
         let end = self.descend();
-        // The descent came round to a node of its own path: nothing new was learned, but the visit counts, so that the
-        // next one goes elsewhere.
+        // The descent returned to a node of its own path. It learned nothing new, but the visit counts, so that the
+        // next descent goes elsewhere.
         self.counters.cycles += u32::from(matches!(end, End::Cycle));
         let (leaf, is_leaf, claim) = match end {
             End::Leaf(leaf, claim) => (Some(leaf), true, claim),
@@ -237,7 +239,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
             if has_moves && self.table.usage().fullness() < EARLY_EXPANSION_FULLNESS {
                 self.table.expand(leaf, leaf == self.root, || &self.moves);
             }
-            // Who has waited for the evaluation goes on from here.
+            // Workers that wait for the evaluation continue now.
             drop(claim);
             self.back_up(evaluation.score, square);
             if let Formula::Rave(params) = self.params.formula {
@@ -252,13 +254,14 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         self.counters.depth = self.counters.depth.max(self.path.len() as u32);
     }
 
-    /// Was the latest simulation kept from the root by a choice below it?
+    /// Returns whether the latest simulation does not count at the root because of a choice below it.
     pub(crate) fn was_kept_from_root(&self) -> bool {
         self.counts_from > 1
     }
 
-    /// Averages the priors of the root with those that its moves have from other sides, at most `most`, of which `seen`
-    /// have been: one more for every so many visits, so that it is a small part of the work however short a search is.
+    /// Averages the root's priors with those under further board symmetries, `seen` of at most `most` so far. A
+    /// symmetry is added for every [`VISITS_PER_VIEW`] visits, so this is a small part of the work even in a short
+    /// search.
     pub(crate) fn see_root_again(&mut self, seen: &AtomicU32, most: u32) {
         if !may_be_seen_again(self.table.node(self.root), seen, most) {
             return;
@@ -289,7 +292,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
                 let claim = match self.valuation {
                     Some(_) => match self.claim_or_wait(id) {
                         Some(claim) => Some(claim),
-                        // Another worker has evaluated it meanwhile, or created its moves.
+                        // Another worker has evaluated the node meanwhile, or created its moves.
                         None => continue,
                     },
                     None => None,
@@ -312,7 +315,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
             }
             let color = self.line.to_move();
             let known = edge.child();
-            // Of the position before the move, which is gone when the new node is made.
+            // The kind depends on the position before the move, which is gone after `play`.
             let kind = if known.is_none() { self.kind(color, mv) } else { None };
             self.line.play(mv);
             let child = match known {
@@ -323,8 +326,8 @@ impl<'s, E: Evaluator> Worker<'s, E> {
                         if self.counts_from > self.path.len() {
                             return End::Nowhere;
                         }
-                        // The table is full: the evaluation of the position after this move counts for the node
-                        // before it, which is what it is worth to choose among such moves.
+                        // The table is full. The evaluation of the position after this move counts for the node before it,
+                        // as an estimate of the value of a choice among such moves.
                         return End::BelowLeaf(id);
                     };
                     BiasTable::tie(self.table.node(child), kind);
@@ -346,7 +349,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         }
     }
 
-    /// The end of a descent at a node that may have been evaluated before.
+    /// Ends a descent at a node that may have been evaluated before.
     fn leaf(&mut self, id: NodeId) -> End<'s> {
         let mut claim = None;
         while self.valuation.is_some() && claim.is_none() {
@@ -361,7 +364,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         claim
     }
 
-    /// The kind of a move in the position of the line, if that matters.
+    /// Returns the kind of a move in the position of the line, if the bias correction is in use.
     fn kind(&self, color: Color, mv: Move) -> Option<Kind> {
         self.valuation.as_ref().filter(|it| it.params.subtree_value_bias_factor > 0.0)?;
         Kind::of(self.line.board(), color, mv, self.line.last_moves()[0])
@@ -376,7 +379,8 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         });
     }
 
-    /// Gives a node more of its moves, or all; the position of the line is the node's. Says whether it has more now.
+    /// Gives a node more of its moves, or all of them. The position of the line must be the node's. Returns whether the
+    /// node has more moves now.
     fn extend(&mut self, id: NodeId, wants_all: bool) -> bool {
         let (line, evaluator, moves) = (&self.line, &mut self.evaluator, &mut self.moves);
         self.table.extend(id, wants_all, || {
@@ -386,11 +390,11 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         })
     }
 
-    /// Counts the visit on every edge of the path and brings its nodes' values up to date, from the leaf to the
-    /// root; score and square of the value count for every node but the leaf, which has them.
+    /// Counts the visit on every edge of the path and updates the values of its nodes, from the leaf to the root. Score
+    /// and square of the value count for every node but the leaf, which already has them.
     ///
-    /// Nodes before a choice below the root that does not count stay what they are to the last bit. What has become
-    /// known of their children is theirs as soon as a simulation that counts comes through.
+    /// If a choice below the root does not count, the nodes before it stay unchanged to the last bit. They take over
+    /// what is known of their children with the next simulation that counts.
     fn back_up(&mut self, score: f32, square: f32) {
         for (depth, step) in self.path.iter().enumerate().rev() {
             let child = self.table.node(step.child);
@@ -417,11 +421,11 @@ impl<'s, E: Evaluator> Worker<'s, E> {
         }
     }
 
-    /// All moves as first: every move that its player made anywhere later in the simulation counts, at the nodes
-    /// of the path, as if it had been made there.
+    /// Updates the all-moves-as-first statistics: every move that a side made anywhere later in the simulation counts,
+    /// at the nodes of the path, as if it had been made there.
     ///
-    /// CITE: Gelly and Silver (2007); with the moves of the playout, which Pachi measured to be worth 18 % of
-    /// games on 9×9.
+    /// CITE: Gelly and Silver (2007); with the moves of the playout, which Pachi measured to be worth 18 % of games on
+    /// 9×9.
     fn update_rave(&mut self, params: &RaveParams, evaluation: Evaluation) {
         if params.equivalence <= 0.0 {
             return;
@@ -441,7 +445,7 @@ impl<'s, E: Evaluator> Worker<'s, E> {
                 }
             }
         };
-        // The leaf itself may have moves already, when the table was full or the game over.
+        // The leaf itself may have moves already, if the table was full or the game over.
         for step in self.path.iter().rev() {
             if let Move::Play(point) = step.mv {
                 plays.note_earlier(point, step.color);

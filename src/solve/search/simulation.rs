@@ -1,22 +1,22 @@
-//! Proofs of positions like one that is proven: by the same moves.
+//! Proofs of positions that resemble a proven position, by the same moves.
 //!
-//! Where one of the loser's moves has been shown to fail, most others fail to the same answers. So before they are searched
-//! they are tried against these: the winner answers as in the proof that is the model, and every move of the loser's must
-//! have its counterpart there. Whatever comes of it is a proof of its own, made and checked on the path it belongs to; the
-//! model only says which of the winner's moves to look at.
+//! Where one of the loser's moves has been shown to fail, most other moves fail to the same replies. Before the others
+//! are searched, they are tried against these replies: the winner replies as in the model proof, and every move of the
+//! loser must have its counterpart there. The result is a proof of its own, which is made and checked on its own path.
+//! The model only tells which of the winner's moves to try.
 //!
-//! CITE: Yasushi Kawano, "Using similar positions to search game trees" (1996), the idea.
+//! CITE: Yasushi Kawano, "Using similar positions to search game trees" (1996), for the idea.
 
 use super::{Bits, Child, Decided, NEVER, Position, Proof, Search, max_depth};
 use crate::step::{NO_MOVE, PASS, Step, THREAT};
 use crate::table::Known;
 
-/// Nodes of one simulation. It must stay much cheaper than the search that it may save.
+/// Largest number of nodes of one simulation. A simulation must stay much cheaper than the search that it may save.
 const MOST_NODES: u32 = 200;
 
 impl<B: Bits> Search<'_, B> {
-    /// Tries to show that the other open children lose as one of them does, which has just been decided: the player on turn at
-    /// the position, the latest of the path, is the loser.
+    /// Tries to show that the other open children lose like the one that has just been decided. The side to move at the
+    /// position, which is the latest of the path, is the loser.
     pub(super) fn simulate_siblings(&mut self, position: &Position<B>, first: usize, decided: usize) {
         let model = self.children[decided];
         if model.decided.is_none_or(|it| it.since != NEVER) || model.step >= THREAT {
@@ -27,7 +27,7 @@ impl<B: Bits> Search<'_, B> {
             if child.decided.is_some() || child.step >= THREAT {
                 continue;
             }
-            // Another one may have shown it.
+            // The child may have been decided while an earlier sibling was simulated.
             if self.refresh(&mut child) && child.decided.is_some() {
                 self.children[index] = child;
                 continue;
@@ -43,9 +43,9 @@ impl<B: Bits> Search<'_, B> {
         }
     }
 
-    /// The winner's move that the proof of a model begins with, if it is known.
+    /// Returns the winner's first move in the proof of a model, if it is known.
     fn model_move(&self, model: &Position<B>) -> Option<Step> {
-        // Without a past: proofs that rest on one are no models.
+        // The look-up uses no past: proofs that depend on a past are no models.
         let past = self.bare.past(self.ground, self.images, model, true, [B::default(); 2]);
         let Some(Known::Proven(Proof { best, .. })) =
             self.table.look_up(past.key, |proof| proof.best != NO_MOVE)
@@ -58,7 +58,7 @@ impl<B: Bits> Search<'_, B> {
         })
     }
 
-    /// The position behind a move, without a past; `None` if it is not legal.
+    /// Returns the position after a move, without a past; `None` if the move is not legal.
     fn model_after(&self, model: &Position<B>, step: Step) -> Option<Position<B>> {
         match step {
             PASS => Some(self.ground.pass(model)),
@@ -67,7 +67,8 @@ impl<B: Bits> Search<'_, B> {
         }
     }
 
-    /// Counts a node, and says how many there were before; `None` if no more are allowed, or the line is too long.
+    /// Counts a node, and returns the number of nodes before it. Returns `None` if the budget is used up or the line is
+    /// too long.
     fn count(&mut self, left: &mut u32) -> Option<u64> {
         *left = left.checked_sub(1)?;
         if self.path.len() > max_depth::<B>() {
@@ -77,7 +78,7 @@ impl<B: Bits> Search<'_, B> {
         Some(self.nodes - 1)
     }
 
-    /// The winner is on turn behind this child, to which the path has gone.
+    /// Simulates a child after which the winner is to move. The path ends with this child.
     fn simulate_winner(&mut self, at: &Child<B>, model: &Position<B>, left: &mut u32) -> Option<Decided<B>> {
         let position = at.after;
         let before = self.count(left)?;
@@ -101,7 +102,7 @@ impl<B: Bits> Search<'_, B> {
         self.finish((at.key, at.symmetry), decided, best, before).decided
     }
 
-    /// The loser is on turn behind this child, to which the path has gone: every move must fail.
+    /// Simulates a child after which the loser is to move: every move must fail. The path ends with this child.
     fn simulate_loser(&mut self, at: &Child<B>, model: &Position<B>, left: &mut u32) -> Option<Decided<B>> {
         let position = at.after;
         let before = self.count(left)?;
@@ -161,7 +162,7 @@ mod tests {
     use kosumi_go::board::{Board, BoardSize, Color};
     use kosumi_go::rules::KoRule;
 
-    /// That what is shown so is right is told by `solve::tests`, where plain minimax knows the answers.
+    /// The correctness of simulated results is tested by `solve::tests`, against plain minimax.
     #[test]
     fn moves_fail_as_others_do() {
         let size = BoardSize::new(3, 4).unwrap();
@@ -169,7 +170,7 @@ mod tests {
         let (images, table) = (Images::new(&ground, size), Table::new(16 << 20));
         let never = |_: u64| false;
         let root = ground.position(&Board::new(size), Color::Black);
-        // Black gets four points and not five.
+        // Black gets four points, but not five.
         for (score, won) in [(4, true), (5, false)] {
             let goal = Goal { prover: Color::Black, kind: Kind::Score(score) };
             let repetition = Repetition::Forbidden(KoRule::Positional);
