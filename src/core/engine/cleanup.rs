@@ -1,5 +1,5 @@
-//! Capturing the opponent's dead stones before passing. Servers ask for it after a dispute about dead stones,
-//! and strict rules require it.
+//! Capturing the opponent's dead stones before passing. Servers ask for it after a dispute about dead stones, and
+//! strict rules require it.
 
 use super::decide::Turn;
 use super::passing::PASS_LOSS_MAX;
@@ -10,15 +10,13 @@ use crate::rules::Rules;
 use crate::search::{Limits, MoveReport, MoveRule, Restriction, SearchReport};
 use crate::tactics;
 
-/// Maximum value that a move which takes a liberty may lose against the best move nearby, on the scale from −1
-/// to 1.
+/// Maximum value that a move which takes a liberty may lose against the best move nearby, on the scale from −1 to 1.
 const EQUAL_VALUE: f32 = 0.1;
 /// Share of the best move's visits below which a move's value is too uncertain.
 const ENOUGH_VISITS: f32 = 0.05;
 
 impl Engine {
-    /// Chooses a move for `color` and plays it. Passes or resigns only when no dead stones of the opponent are
-    /// left.
+    /// Chooses a move for `color` and plays it. Passes or resigns only when no dead stones of the opponent are left.
     pub fn genmove_cleanup(&mut self, color: Color, request: SearchRequest<'_>) -> Decision {
         self.take_turn(color, |engine| {
             engine.set_to_move(color);
@@ -29,8 +27,8 @@ impl Engine {
         })
     }
 
-    /// Returns the move to play instead of a pass: it captures dead stones if there are any and if there is
-    /// time to find them.
+    /// Returns the move to play instead of a pass: it captures dead stones if there are any and if there is time to
+    /// find them.
     pub(super) fn instead_of_passing(&mut self, turn: &Turn<'_>) -> Move {
         let has_time = self.has_time_for_status(turn.time_left());
         let dead = if has_time { self.dead_stones(turn.color.opponent()) } else { PointSet::EMPTY };
@@ -52,9 +50,8 @@ impl Engine {
         dead
     }
 
-    /// Returns a move towards capturing these stones: on one of their liberties if that costs nothing,
-    /// otherwise near them, or elsewhere if all of these moves are bad. Returns a pass if no other move is
-    /// legal.
+    /// Returns a move towards capturing these stones: on one of their liberties if that costs nothing, otherwise near
+    /// them, or elsewhere if all of these moves are bad. Returns a pass if no other move is legal.
     fn taking_move(
         &mut self,
         color: Color,
@@ -135,8 +132,8 @@ impl Engine {
     }
 }
 
-/// Returns limits for each of two searches that together may take as long as one. Visits of the first search to
-/// moves that the second must not consider do not count for the second one's limit, see
+/// Returns limits for each of two searches that together may take as long as one. Visits of the first search to moves
+/// that the second must not consider do not count for the second one's limit, see
 /// [`SearchStats::visits`](crate::search::SearchStats::visits).
 fn halved(limits: &Limits) -> Limits {
     let half = |count: u32| count.div_ceil(2);

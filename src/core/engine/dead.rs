@@ -11,8 +11,7 @@ use crate::score;
 const DEAD_MEAN: f32 = 0.35;
 /// At the end of the game, chains that are expected to live by less than this mean owner are read.
 const DOUBTFUL_MEAN: f32 = 0.95;
-/// A group lives without its intruders only if the surrounding chains stay on the board by at least this mean
-/// owner.
+/// A group lives without its intruders only if the surrounding chains stay on the board by at least this mean owner.
 const HELD_MEAN: f32 = 0.8;
 /// Certainty of a chain's loss that was read. Greater than every mean owner.
 const READ: f32 = 2.0;
@@ -33,9 +32,9 @@ pub(super) struct Stones {
 /// - where a dead chain touches stones of the opponent, these are alive;
 /// - living stones of the opponent surround the points that are left when all dead stones are removed.
 ///
-/// `is_over` means that neither side gets another move. A group that the opponent can capture is then dead,
-/// whichever side is to move, as the Japanese rules have it (article 7). Before the end, the fate of an
-/// unsettled group is its expected one.
+/// `is_over` means that neither side gets another move. A group that the opponent can capture is then dead, whichever
+/// side is to move, as the Japanese rules have it (article 7). Before the end, the fate of an unsettled group is its
+/// expected one.
 pub(super) fn judge(mut attacks: Attacks<'_>, expected: &Expected, is_over: bool) -> Stones {
     let board = attacks.board;
     let (mut lost, unsettled) = how_lost(&mut attacks, expected);
@@ -55,8 +54,8 @@ pub(super) fn judge(mut attacks: Attacks<'_>, expected: &Expected, is_over: bool
     Stones { dead, unsettled }
 }
 
-/// Counts unsettled chains as captured. Where unsettled chains of both colours touch, each could capture the
-/// other, and their expected owners decide.
+/// Counts unsettled chains as captured. Where unsettled chains of both colours touch, each could capture the other, and
+/// their expected owners decide.
 fn give_up_unsettled(board: &Board, unsettled: &PointSet, lost: &mut PointMap<f32>) {
     let mut is_mutual = PointSet::EMPTY;
     for point in unsettled.iter() {
@@ -75,9 +74,8 @@ fn give_up_unsettled(board: &Board, unsettled: &PointSet, lost: &mut PointMap<f3
 
 /// Counts chains as captured that only seem alive: reading shows that the opponent captures them.
 ///
-/// Stones inside an eye may be captured while their captors die all the same, because the eye that remains is a
-/// dead shape. Therefore a chain is given up only if it touches stones of the opponent that are not captured
-/// themselves.
+/// Stones inside an eye may be captured while their captors die all the same, because the eye that remains is a dead
+/// shape. Therefore a chain is given up only if it touches stones of the opponent that are not captured themselves.
 fn give_up_capturable(attacks: &mut Attacks<'_>, lost: &mut PointMap<f32>) {
     let board = attacks.board;
     let is_doubtful =
@@ -98,8 +96,8 @@ fn give_up_capturable(attacks: &mut Attacks<'_>, lost: &mut PointMap<f32>) {
     }
 }
 
-/// Returns how clearly every chain ends as the opponent's, at its anchor: a mean owner in `[-1, 1]`, or a
-/// larger magnitude where the solver or a proof decides. Also returns the stones of unsettled groups.
+/// Returns how clearly every chain ends as the opponent's, at its anchor: a mean owner in `[-1, 1]`, or a larger
+/// magnitude where the solver or a proof decides. Also returns the stones of unsettled groups.
 fn how_lost(attacks: &mut Attacks<'_>, expected: &Expected) -> (PointMap<f32>, PointSet) {
     let Attacks { board, suicide, .. } = *attacks;
     let sure = Color::BOTH.map(|color| safety::held(board, color, suicide));
@@ -154,8 +152,8 @@ fn how_lost(attacks: &mut Attacks<'_>, expected: &Expected) -> (PointMap<f32>, P
     (lost, unsettled)
 }
 
-/// Revives chains next to dead chains of the opponent. Of two chains that touch, only the more clearly dead one
-/// stays dead; if both are equally clear, both live.
+/// Revives chains next to dead chains of the opponent. Of two chains that touch, only the more clearly dead one stays
+/// dead; if both are equally clear, both live.
 fn revive_captors(board: &Board, lost: &PointMap<f32>, dead: &mut PointSet) {
     let all = *dead;
     for point in all.iter() {

@@ -9,8 +9,8 @@ use crate::rules::Scoring;
 use crate::search::{Restriction, SearchReport};
 use std::time::{Duration, Instant};
 
-/// Points per handicap stone. More than a stone is worth, because the engine must not resign for being as far
-/// behind as it was at the beginning.
+/// Points per handicap stone. More than a stone is worth, because the engine must not resign for being as far behind as
+/// it was at the beginning.
 const POINTS_FOR_A_STONE: f32 = 20.0;
 
 /// Conditions of the choice of a move.
@@ -34,8 +34,8 @@ impl Turn<'_> {
 }
 
 impl Engine {
-    /// [Chooses](Engine::choose) a move for `color` and plays it. The time it takes is deducted from the
-    /// player's clock.
+    /// [Chooses](Engine::choose) a move for `color` and plays it. The time it takes is deducted from the player's
+    /// clock.
     pub fn genmove(&mut self, color: Color, request: SearchRequest<'_>) -> Decision {
         self.take_turn(color, |engine| engine.choose(color, request))
     }
@@ -71,8 +71,8 @@ impl Engine {
         decision
     }
 
-    /// Chooses a move for `color` by one search, unless a pass ends a won game at once. The moves of the game
-    /// do not change. `color` becomes the side to move.
+    /// Chooses a move for `color` by one search, unless a pass ends a won game at once. The moves of the game do not
+    /// change. `color` becomes the side to move.
     pub fn choose(&mut self, color: Color, request: SearchRequest<'_>) -> Decision {
         self.set_to_move(color);
         let start = self.time_manager.began().unwrap_or_else(Instant::now);
@@ -97,8 +97,8 @@ impl Engine {
         decision
     }
 
-    /// Chooses a move for a regression test. The game does not change, the random numbers do not depend on
-    /// earlier searches, and the engine does not resign.
+    /// Chooses a move for a regression test. The game does not change, the random numbers do not depend on earlier
+    /// searches, and the engine does not resign.
     pub fn regression_move(&mut self, color: Color, request: SearchRequest<'_>) -> Move {
         let (game, notes) = (self.game.clone(), self.notes.clone());
         self.time_manager.begin_game();
@@ -117,8 +117,7 @@ impl Engine {
         }
     }
 
-    /// Decides by a search's report: resigns, passes because nothing is left to gain, or plays the best
-    /// permitted move.
+    /// Decides by a search's report: resigns, passes because nothing is left to gain, or plays the best permitted move.
     fn decide(&mut self, turn: &Turn<'_>, report: &SearchReport) -> Decision {
         if self.should_resign(turn.color, report) {
             return Decision::Resign;
@@ -145,9 +144,9 @@ impl Engine {
             .unwrap_or(Move::Pass)
     }
 
-    /// Whether the game is lost and has been lost for the last few moves, since one search may be wrong. Never
-    /// true in the opening. A player who has given a handicap resigns later, because the search assumes players
-    /// of equal strength.
+    /// Whether the game is lost and has been lost for the last few moves, since one search may be wrong. Never true in
+    /// the opening. A player who has given a handicap resigns later, because the search assumes players of equal
+    /// strength.
     fn should_resign(&mut self, color: Color, report: &SearchReport) -> bool {
         let Some(threshold) = self.settings.resign else { return false };
         let sign = color.sign() as f32;
@@ -160,8 +159,8 @@ impl Engine {
         self.time_manager.note_prospect(color, is_lost) >= self.settings.resign_after.max(1)
     }
 
-    /// Points that a player may still win back from an opponent with handicap stones. Proportional to the
-    /// number of stones and to the empty part of the board.
+    /// Points that a player may still win back from an opponent with handicap stones. Proportional to the number of
+    /// stones and to the empty part of the board.
     pub(super) fn to_win_back(&self, color: Color) -> f32 {
         let stones = if color == Color::White { self.game.handicap() } else { 0 };
         if stones < 2 {

@@ -8,8 +8,8 @@ use crate::eval::Ownership;
 pub(super) enum Expected {
     /// Expected owners if the side to move moves first.
     Now(Box<Ownership>),
-    /// Expected owners for either side moving first. For a game that may end here, where the side to move must
-    /// not matter.
+    /// Expected owners for either side moving first. For a game that may end here, where the side to move must not
+    /// matter.
     ByFirst(Box<ByColor<Ownership>>),
 }
 

@@ -1,7 +1,7 @@
 //! The engine: a game, a search and two clocks. The protocols and the command line call it.
 //!
-//! This is the only module of the crate's game logic that reads a clock. It makes the decisions that the search
-//! knows nothing of: when to pass, when to resign, and which stones are dead at the end.
+//! This is the only module of the crate's game logic that reads a clock. It makes the decisions that the search knows
+//! nothing of: when to pass, when to resign, and which stones are dead at the end.
 
 mod analyst;
 mod cleanup;
@@ -99,8 +99,8 @@ enum Purpose {
 /// See [`TreeExploration::kind`].
 type Explored = (ByColor<Shares>, [f32; 2]);
 
-/// Returns the player on whose behalf a position with this side to move is searched. On the opponent's time,
-/// that is the player who has just moved.
+/// Returns the player on whose behalf a position with this side to move is searched. On the opponent's time, that is
+/// the player who has just moved.
 fn thinks(to_move: Color, purpose: Purpose) -> Color {
     if purpose == Purpose::Pondering { to_move.opponent() } else { to_move }
 }
@@ -155,9 +155,8 @@ impl Engine {
         &self.settings
     }
 
-    /// Changes the settings from here on. Memory, network and kernel stay the same, and so do the rules and the
-    /// komi of the game. If the settings of the evaluation change, everything that searches have learned is
-    /// discarded.
+    /// Changes the settings from here on. Memory, network and kernel stay the same, and so do the rules and the komi of
+    /// the game. If the settings of the evaluation change, everything that searches have learned is discarded.
     pub fn change_settings(&mut self, wanted: EngineSettings) {
         let built = self.settings;
         // A new rank implies a new profile.
@@ -195,8 +194,8 @@ impl Engine {
         self.limits(None)
     }
 
-    /// Returns the work that makes the first evaluation on a board of this size slow. The caller may run it
-    /// beforehand, on any thread. It does not change any result.
+    /// Returns the work that makes the first evaluation on a board of this size slow. The caller may run it beforehand,
+    /// on any thread. It does not change any result.
     pub fn warm_up(&self) -> impl FnOnce() + Send + 'static {
         self.search.evaluator().warm_up(self.game.cleared())
     }
@@ -206,8 +205,8 @@ impl Engine {
         &self.game
     }
 
-    /// Evaluates the position by the network, with `color` to move, seen through a symmetry of the board.
-    /// `optimism` is the share of the network's optimistic policy. Returns `None` without a network.
+    /// Evaluates the position by the network, with `color` to move, seen through a symmetry of the board. `optimism` is
+    /// the share of the network's optimistic policy. Returns `None` without a network.
     ///
     /// # Errors
     ///
@@ -272,8 +271,7 @@ impl Engine {
         self.start_new_game();
     }
 
-    /// Resets the clocks and the sequence of random numbers, and discards everything that searches have
-    /// learned.
+    /// Resets the clocks and the sequence of random numbers, and discards everything that searches have learned.
     fn start_new_game(&mut self) {
         self.clocks = self.clocks.map(Clock::restarted);
         self.forget();
@@ -334,8 +332,8 @@ impl Engine {
         self.notes.note_change();
     }
 
-    /// Sets the time left on a player's clock, as announced by GTP's `time_left`. `stones_or_periods` is 0
-    /// during the main time. See [`Clock::hear_time_left`].
+    /// Sets the time left on a player's clock, as announced by GTP's `time_left`. `stones_or_periods` is 0 during the
+    /// main time. See [`Clock::hear_time_left`].
     pub fn set_time_left(&mut self, color: Color, time: Duration, stones_or_periods: u32) {
         self.clocks[color].hear_time_left(time, stones_or_periods);
         // If no time control was announced, this command implies one for both players.
@@ -351,8 +349,8 @@ impl Engine {
         &self.clocks[color]
     }
 
-    /// Plays a move of the game record. Tolerates violations of the rules unless the settings are strict, and
-    /// returns what a strict reading of the rules would have objected to.
+    /// Plays a move of the game record. Tolerates violations of the rules unless the settings are strict, and returns
+    /// what a strict reading of the rules would have objected to.
     ///
     /// # Errors
     ///
@@ -393,8 +391,8 @@ impl Engine {
         is_undone
     }
 
-    /// Searches the position for `color` within these limits, regardless of the clocks. Never passes or resigns
-    /// without a search. The side to move stays, and what the search learns is kept for the next one.
+    /// Searches the position for `color` within these limits, regardless of the clocks. Never passes or resigns without
+    /// a search. The side to move stays, and what the search learns is kept for the next one.
     pub fn analyze(&mut self, color: Color, limits: &Limits, request: SearchRequest<'_>) -> &SearchReport {
         let to_move = self.game.to_move();
         self.game.set_to_move(color);
@@ -486,8 +484,8 @@ impl Engine {
             && self.search.evaluator().network().is_some_and(|it| features::knows_advantage(it.network()))
     }
 
-    /// Passes the doubling advantage to the network. If it has changed, everything that searches have learned
-    /// is discarded.
+    /// Passes the doubling advantage to the network. If it has changed, everything that searches have learned is
+    /// discarded.
     fn tell_advantage(&mut self, purpose: Purpose) {
         let wanted = self.black_advantage(self.game.to_move(), purpose);
         let Some(network) = self.search.evaluator().network() else { return };
@@ -500,8 +498,8 @@ impl Engine {
         }
     }
 
-    /// Returns how this search explores human moves below its root. If the current graph was searched with
-    /// another kind of exploration, the graph is discarded.
+    /// Returns how this search explores human moves below its root. If the current graph was searched with another kind
+    /// of exploration, the graph is discarded.
     fn explore_tree(&mut self, purpose: Purpose) -> Option<TreeExploration> {
         let exploration = self.tree_exploration(thinks(self.game.to_move(), purpose));
         let wanted = exploration.as_ref().map(TreeExploration::kind);
@@ -533,15 +531,14 @@ impl Engine {
         self.memo.usage()
     }
 
-    /// Returns the owner of every point: counted if the game is over, otherwise expected. The result depends on
-    /// the position only.
+    /// Returns the owner of every point: counted if the game is over, otherwise expected. The result depends on the
+    /// position only.
     pub fn final_status(&mut self) -> FinalStatus {
         self.status_at(self.moment())
     }
 
-    /// Moment of the game that [`final_status`](Engine::final_status) is about. Under rules by which every
-    /// stone counts as alive, there is nothing to judge at the end, and the moment is always
-    /// [`Moment::DuringPlay`].
+    /// Moment of the game that [`final_status`](Engine::final_status) is about. Under rules by which every stone counts
+    /// as alive, there is nothing to judge at the end, and the moment is always [`Moment::DuringPlay`].
     fn moment(&self) -> Moment {
         if self.game.is_over() && self.game.rules().friendly_pass { Moment::End } else { Moment::DuringPlay }
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// Request for a search, without its limits.
 pub struct SearchRequest<'a> {
-    /// Asked now and then; true ends the search at once.
+    /// Polled during the search. Returning true ends the search at once.
     pub interrupted: &'a (dyn Fn() -> bool + Sync),
     /// Moves that the search must not consider.
     pub restriction: Restriction,

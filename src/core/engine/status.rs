@@ -10,31 +10,30 @@ use crate::score::{self, Owners};
 use crate::settled::Settled;
 use crate::solve::Memo;
 
-/// Owner of every point at the end of the game. Passing, scoring and the status of stones all use this one
-/// result, so they cannot contradict each other. Under rules without friendly passes every stone counts as
-/// alive.
+/// Owner of every point at the end of the game. Passing, scoring and the status of stones all use this one result, so
+/// they cannot contradict each other. Under rules without friendly passes every stone counts as alive.
 ///
-/// The score follows from the other fields: with area scoring, from living stones and owned points; with
-/// territory scoring, from owned points, dead stones and prisoners; and from what the rules add. The only
-/// exception is a tax on every group, which the other fields do not show.
+/// The score follows from the other fields: with area scoring, from living stones and owned points; with territory
+/// scoring, from owned points, dead stones and prisoners; and from what the rules add. The only exception is a tax on
+/// every group, which the other fields do not show.
 #[derive(Clone, Debug)]
 pub struct FinalStatus {
     /// Black's points minus White's, komi included.
     pub score: f32,
-    /// Stones that would be captured if play continued. They form whole chains, surrounded by living stones of
-    /// the opponent.
+    /// Stones that would be captured if play continued. They form whole chains, surrounded by living stones of the
+    /// opponent.
     pub dead: PointSet,
     /// Stones alive in seki. At the end of a game these are [`score::seki_stones`]. Before the end they are
     /// [`score::settled_seki_stones`], without stones that can still make eyes or escape.
     pub seki: PointSet,
-    /// Owner of every point. `None` marks neutral points and eyes that do not count under the rules. The owner
-    /// of a dead stone's point is never the stone's own colour.
+    /// Owner of every point. `None` marks neutral points and eyes that do not count under the rules. The owner of a
+    /// dead stone's point is never the stone's own colour.
     pub owner: Owners,
-    /// Number of points in regions that neither side has enclosed. The side that is expected to own them gets
-    /// them. Zero once the game is over.
+    /// Number of points in regions that neither side has enclosed. The side that is expected to own them gets them.
+    /// Zero once the game is over.
     pub open_points: usize,
-    /// Stones of enclosed groups whose life depends on which side moves first. If there are any, it is too
-    /// early to pass, whatever the other fields say.
+    /// Stones of enclosed groups whose life depends on which side moves first. If there are any, it is too early to
+    /// pass, whatever the other fields say.
     pub unsettled: PointSet,
     /// Set if nothing is left to decide, whichever side moves. See [`Settled`].
     pub settled: Option<Settled>,
@@ -55,8 +54,7 @@ pub(super) trait Expects {
     /// Returns the expected owners if the side to move continues.
     fn now(&self, game: &Game) -> Ownership;
 
-    /// Returns the expected owners for each colour that may move first. Does not depend on the side to move in
-    /// `game`.
+    /// Returns the expected owners for each colour that may move first. Does not depend on the side to move in `game`.
     fn by_first(&self, game: &Game) -> ByColor<Ownership>;
 }
 
@@ -67,9 +65,8 @@ const LIKELY_MEAN: f32 = 0.3;
 /// Maximum number of points in a region of dame. Larger regions between both colours are unfinished.
 const DAME_MOST: usize = 4;
 
-/// Number of free points below which nothing can live inside living stones of the opponent, whatever the
-/// expected owners say. A living group in the corner has six stones and two eyes. On two rows, four stones are
-/// enough.
+/// Number of free points below which nothing can live inside living stones of the opponent, whatever the expected
+/// owners say. A living group in the corner has six stones and two eyes. On two rows, four stones are enough.
 fn room_to_live(size: BoardSize) -> usize {
     if size.rows().min(size.columns()) > 2 { 8 } else { 6 }
 }
@@ -81,8 +78,8 @@ fn is_open(board: &Board, points: &[Point]) -> bool {
 
 /// Computes the status of a game. The result depends on the position only.
 ///
-/// At the [end](Moment::End), only the life of groups is judged. The rest is counted: a region surrounded by
-/// living stones of one colour belongs to that colour, and all other points are neutral.
+/// At the [end](Moment::End), only the life of groups is judged. The rest is counted: a region surrounded by living
+/// stones of one colour belongs to that colour, and all other points are neutral.
 pub(super) fn final_status(
     memo: &mut Memo,
     game: &Game,
@@ -139,8 +136,8 @@ fn all_alive(game: &Game, settled: Option<Settled>) -> FinalStatus {
     }
 }
 
-/// Gives the points of unfinished regions to the side that is expected to own them, regardless of the stones
-/// around them. `cleaned` is the board without the dead stones.
+/// Gives the points of unfinished regions to the side that is expected to own them, regardless of the stones around
+/// them. `cleaned` is the board without the dead stones.
 fn divide_open_regions(board: &Board, cleaned: &Board, expected: &Expected, status: &mut FinalStatus) {
     for region in score::empty_regions(cleaned) {
         let sum: f32 = region.points.iter().map(|&point| expected.mean(point)).sum();
@@ -187,8 +184,8 @@ mod tests {
         }
     }
 
-    /// Checks the invariants at the end of a game: a point that counts for a player touches no living stone of
-    /// the opponent, and the result does not depend on the side to move.
+    /// Checks the invariants at the end of a game: a point that counts for a player touches no living stone of the
+    /// opponent, and the result does not depend on the side to move.
     fn check_end(game: &Game, status: &FinalStatus, expected: &Ownership) {
         let board = game.board();
         for point in board.size().points().filter(|&point| board.cell(point).color().is_none()) {
@@ -277,8 +274,8 @@ mod tests {
         })
     }
 
-    /// Returns an ownership in which the opponent owns the chain at (column, row), and every other stone owns
-    /// its own point.
+    /// Returns an ownership in which the opponent owns the chain at (column, row), and every other stone owns its own
+    /// point.
     fn said_to_be_dead(board: &Board, column: usize, row: usize) -> Ownership {
         let anchor = board.anchor(Point::new(column, row));
         let says = |point: Point| {
