@@ -1,4 +1,4 @@
-//! Playing like people: a network of human play says what they would do, the search what it is worth.
+//! Human-like play: a network of human play predicts the moves of people, and the search evaluates them.
 //!
 //! CITE: Jacob et al., "Modeling strong and human-like gameplay with KL-regularized search" (2022), for weighing human
 //! moves by their loss. Names and meaning of the parameters are KataGo's.
@@ -110,16 +110,18 @@ impl Engine {
         self.human = Some(Box::new(NetworkEvaluator::new(network, self.settings.network, mebibytes)));
     }
 
-    /// The network of human play: the second one, or the first if it is one.
+    /// Network of human play: the second network, or the first if it predicts human moves.
     pub fn human_network(&self) -> Option<&NetworkEvaluator> {
         let own = || self.search.evaluator().network().filter(|it| it.network().takes_metadata());
         self.human.as_deref().or_else(own)
     }
 
-    /// What people of the profile would do in this position if this player is on turn; `None` without such a network.
+    /// Predicts the moves of people with the set profile, with `color` to move. Returns `None` without a network of
+    /// human play.
     ///
     /// # Errors
-    /// If the network answers with numbers that are not finite.
+    ///
+    /// Returns [`NotFinite`] if an output of the network is not finite.
     pub fn predict_human(&self, color: Color, symmetry: Symmetry) -> Option<Result<Prediction, NotFinite>> {
         let mut evaluator = self.human_network()?.clone();
         let mut game = self.game.clone();
@@ -127,7 +129,8 @@ impl Engine {
         Some(evaluator.predict(&Line::new(&game), symmetry, 0.0))
     }
 
-    /// How probably people of the profile make each legal move; `None` if nothing is known of people.
+    /// Returns the probability of each legal move in human play. Returns `None` without a profile or a network of human
+    /// play.
     fn human_priors(&self) -> Option<Vec<(Move, f32)>> {
         self.settings.network.profile?;
         let prediction = self.predict_human(self.game.to_move(), Symmetry::ALL[0])?.ok()?;
@@ -136,7 +139,7 @@ impl Engine {
         Some(points.chain([(Move::Pass, prediction.pass)]).filter(|&(_, prior)| prior > 0.0).collect())
     }
 
-    /// What the search is to look at because people would play it.
+    /// Returns the exploration of human moves at the root, if the settings ask for it.
     pub(super) fn root_exploration(&self) -> Option<RootExploration> {
         let HumanSettings { root_weightless: weightless, root_weightful: weightful, .. } =
             self.settings.human;
@@ -148,14 +151,14 @@ impl Engine {
         Some(RootExploration { priors, weightless, weightful, cpuct, cpuct_permanent })
     }
 
-    /// What the search is to expect below the root because people would play it, in a search for this player.
+    /// Returns the exploration of human moves below the root in a search for this player, if the settings ask for it.
     pub(super) fn tree_exploration(&self, player: Color) -> Option<TreeExploration> {
         self.settings.network.profile?;
         self.search.evaluator().network()?;
         tree_exploration(&self.settings.human, player, || self.human_network().cloned())
     }
 
-    /// The move that is chosen like people, or with chance; `None` if the best one is to be played.
+    /// Returns the move chosen by human play or at a temperature. Returns `None` if the best move is to be played.
     pub(super) fn human_choice(
         &self,
         report: &SearchReport,

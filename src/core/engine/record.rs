@@ -17,7 +17,7 @@ const OWN_NAME: &str = concat!("Kosumi ", env!("CARGO_PKG_VERSION"));
 /// Content of the comments on the engine's moves in a record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Remarks {
-    /// Nothing.
+    /// No comments.
     None,
     /// Win rate, score and visits.
     #[default]
@@ -227,13 +227,14 @@ impl Engine {
         }
     }
 
-    /// Puts the game of a record on the board, up to the position before a move. Size, komi and moves come from the
-    /// record, and the rules, too, if it names known ones; otherwise they are those that the engine was told, whatever
-    /// the record before had.
+    /// Replaces the game by that of a record, up to the position before a move. Size, komi and moves come from the
+    /// record. So do the rules if it names known ones; otherwise the rules set for the engine apply, whatever an
+    /// earlier record had.
     ///
     /// # Errors
-    /// If the record cannot be followed up to there, unless `is_partial`, or is no record by strict rules where the
-    /// settings are strict; nothing has changed then.
+    ///
+    /// Returns an [`SgfError`] if the record cannot be followed up to that point and `is_partial` is false, or if the
+    /// settings are strict and the record violates strict rules. The game is then unchanged.
     pub fn load(
         &mut self,
         record: &Record,

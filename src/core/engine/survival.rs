@@ -63,7 +63,7 @@ impl Engine {
         let SurvivalQuestion { board, point, first, .. } = question;
         let owner = board.cell(point).color()?;
         let plain = self.search_survival(question, None, visits)?;
-        // Would threats save who loses?
+        // Find out whether ko threats save the side that loses.
         let loser = if plain.is_captured() { owner } else { owner.opponent() };
         let ko = match plain.about.was_held_back(loser) {
             true => self.search_survival(question, Some(loser), visits.saturating_mul(KO_VISITS)),
