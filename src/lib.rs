@@ -8,7 +8,7 @@
 //!
 //! The engine itself is the crate `kosumi-core` (`src/core/`), whose modules are re-exported here.
 //!
-//! Dependency direction, enforced by `tests/architecture.rs`: `kosumi-core` ← {files, networks, pages, ranks,
+//! Dependency direction, enforced by `tests/support/architecture`: `kosumi-core` ← {files, networks, pages, ranks,
 //! statistics, training} ← {collections, shards, review} ← selfplay ← commands ← {analysis, players, session, tune} ←
 //! regress ← matches ← browser ← cli.
 #![deny(clippy::print_stdout, clippy::print_stderr)]

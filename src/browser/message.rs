@@ -78,11 +78,11 @@ pub(super) enum Ask {
     Mark {
         place: String,
     },
-    /// At the end: the dead stones are agreed on.
+    /// At the end of a game: confirms the dead stones.
     Settle {},
-    /// At the end: the game goes on.
+    /// At the end of a game: resumes play.
     Resume {},
-    /// Engines wait.
+    /// Pauses or resumes engines and clocks.
     Pause {
         on: bool,
     },

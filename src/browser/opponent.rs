@@ -25,11 +25,12 @@ pub(super) struct Opponent {
 }
 
 impl Opponent {
-    /// Starts the thread; the engine itself is started when it is needed first. `tell` hears the number of the task, and
-    /// the move or what is wrong.
+    /// Starts the thread. The engine itself is started when it is first needed. `tell` is called with the number of the
+    /// task, and with the move or an error message.
     ///
     /// # Errors
-    /// If the command line cannot be split, or if there is no thread.
+    ///
+    /// Returns a message if the command line cannot be split or the thread cannot be started.
     pub(super) fn new(
         command_line: &str,
         tell: impl Fn(u64, Result<Decision, String>) + Send + 'static,
