@@ -1,12 +1,12 @@
-//! The log of a match: a line of JSON about the match, then one for every game, written and synchronised to the disk as
-//! soon as the game is over.
+//! Log of a match: a line of JSON about the match, then one for every game. Each line is written and synchronised to
+//! the disk as soon as the game is over.
 //!
-//! Invariants, whatever the moment at which the process or the machine stops (`tests::a_torn_line_is_no_game`, and
+//! Invariants, at whatever moment the process or the machine stops (`tests::a_torn_line_is_no_game`, and
 //! `tests/match_resume.rs`):
 //!
-//! * every complete line is a finished game, whose SGF file, if files are written, was complete before;
+//! * every complete line is a finished game whose SGF file, if files are written, was complete before;
 //! * only the last line can be torn: it ends without a line break, and is cut off when the match is resumed;
-//! * no number occurs twice, because a second process cannot open the log while the first holds its lock, which goes
+//! * no number occurs twice, because a second process cannot open the log while the first holds its lock, which ends
 //!   with the process.
 
 use super::player::Identity;

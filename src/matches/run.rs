@@ -38,24 +38,25 @@ pub struct Storage {
 
 /// Receiver of the events of a match.
 pub trait Observer {
-    /// A game is over, and kept.
+    /// A game is over and stored.
     ///
     /// # Errors
-    /// Games are given up if it fails.
+    ///
+    /// An implementation returns an error to abort the match.
     fn finished(&mut self, game: &GameRecord, summary: &Summary) -> anyhow::Result<()>;
 
     /// A game could not start. It is retried.
     ///
     /// # Errors
     ///
-    /// An error ends the match.
+    /// An implementation returns an error to abort the match.
     fn annulled(&mut self, number: u32, reason: &str) -> anyhow::Result<()>;
 
     /// Another rank is lost. The games that it had started are played by others.
     ///
     /// # Errors
     ///
-    /// An error ends the match.
+    /// An implementation returns an error to abort the match.
     fn lost(&mut self, _rank: usize, _games: usize) -> anyhow::Result<()> {
         Ok(())
     }

@@ -147,9 +147,9 @@ pub struct Summary {
     /// Games by number.
     pub games: BTreeMap<u32, GameRecord>,
     repeats: Repeats,
-    /// A's half points in pairs of which one game is over.
+    /// A's half points in pairs with one finished game.
     open: BTreeMap<u32, usize>,
-    /// And in those of which both are.
+    /// A's half points in pairs with both games finished.
     complete: BTreeMap<u32, usize>,
 }
 

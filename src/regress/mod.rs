@@ -1,5 +1,5 @@
-//! Regression suites: read, played, judged, compared. What `kosumi regress` and the tests in `sgf-tests` are made
-//! of.
+//! Regression suites: reading, running, judging and comparing them. `kosumi regress` and the tests in `sgf-tests` use
+//! this module.
 //!
 //! ```text
 //!  @list ─ list.rs ─> files ─ suite.rs, expect.rs ─> Suite ─ parts.rs ─> parts
@@ -13,7 +13,7 @@
 //!
 //! The format is that of GNU Go's regression tests. Nothing here prints.
 //!
-//! Uses `players`, `commands`, `engine`, `board`, `pages`, and `ranks` for who plays.
+//! Uses `players`, `commands`, `engine`, `board`, `pages`, and `ranks` for other processes.
 
 mod command;
 mod compare;

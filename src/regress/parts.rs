@@ -19,12 +19,12 @@ use super::command::{Effect, effect};
 use super::suite::Step;
 use std::ops::Range;
 
-/// Most parts of a suite. Each costs the start of an engine (GNU Go: 10 ms) and the replay of its records.
+/// Maximum number of parts of a suite. Each costs the start of an engine (GNU Go: 10 ms) and the replay of its records.
 const PARTS_MOST: usize = 16;
-/// Fewest tests of a part, its last one excepted.
+/// Minimum number of tests of a part, except the last one.
 const TESTS_LEAST: usize = 8;
 
-/// The parts of a suite, in order: ranges of steps that together are all steps.
+/// Returns the parts of a suite in order: ranges of steps that together cover all steps.
 pub(super) fn split(steps: &[Step]) -> Vec<Range<usize>> {
     let tests = |steps: &[Step]| steps.iter().filter(|step| step.is_test).count();
     let enough = tests(steps).div_ceil(PARTS_MOST).max(TESTS_LEAST);
@@ -33,7 +33,7 @@ pub(super) fn split(steps: &[Step]) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
     let mut start = 0;
     for index in 1..known.min(steps.len().saturating_sub(1)) {
-        // The first of several that belong together: `boardsize 9`, `clear_board`.
+        // A part begins at the first of several commands that belong together: `boardsize 9`, `clear_board`.
         let is_boundary = is_fresh(&steps[index]) && !is_fresh(&steps[index - 1]);
         if is_boundary && tests(&steps[start..index]) >= enough {
             parts.push(start..index);
@@ -46,9 +46,9 @@ pub(super) fn split(steps: &[Step]) -> Vec<Range<usize>> {
     parts
 }
 
-/// The steps that make the state before step `end` in a new engine.
+/// Returns the steps that produce the state before step `end` in a new engine.
 ///
-/// Behind commands that are not known, this is the best that can be done, not a certainty.
+/// After unknown commands the state may differ, but this is the best approximation.
 pub(super) fn replay(steps: &[Step], end: usize) -> impl Iterator<Item = (usize, &Step)> {
     let latest = steps[..end].iter().rposition(|step| effect(step.name()) == Effect::Fresh);
     steps[..end].iter().enumerate().filter(move |(index, step)| match effect(step.name()) {
@@ -68,7 +68,7 @@ mod tests {
         Suite::parse(Path::new("x"), text, Matching::Full).unwrap().steps
     }
 
-    /// A section: a new position, and tests with these numbers.
+    /// Returns a section: a new position, and tests with these numbers.
     fn section(tests: Range<u32>) -> String {
         let tests: String = tests.map(|number| format!("{number} reg_genmove black\n")).collect();
         format!("boardsize 9\nclear_board\nplay b D4\n{tests}undo\n")
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn parts_begin_with_a_new_position_and_have_enough_tests() {
         let text: String = (0..5).map(|index| section(index * 6..index * 6 + 6)).collect();
-        // Sections of 10 steps and 6 tests: two make a part.
+        // Sections have 10 steps and 6 tests: two of them make a part.
         assert_eq!(starts(&steps(&text)), [0, 20, 40]);
         assert_eq!(split(&steps(&text)).last().unwrap().end, 50);
         assert_eq!(starts(&steps("")), [0_usize; 0]);
