@@ -25,8 +25,8 @@ pub struct Comparison {
     pub newly_failing: Vec<Change>,
     /// Tests that were wrong and are right now.
     pub newly_passing: Vec<Change>,
-    /// Tests with an answer in only one of the runs (because of a crash, an unknown command, …), or with another reason
-    /// for its lack.
+    /// Tests with an answer in only one of the runs, or with different reasons for having none (crash, unknown command,
+    /// …).
     pub unanswered: Vec<Change>,
     /// Tests that only the old run has.
     pub vanished: Vec<Change>,
@@ -96,13 +96,12 @@ fn change(suite: &str, old: Option<&TestResult>, new: Option<&TestResult>) -> Ch
     }
 }
 
-/// The exact test of McNemar: of the pairs that differ, each is as likely to differ in one direction as in the other
-/// if there is no difference. The two-sided probability that a split of `a + b` is at least as uneven; 1 without
-/// any pair.
+/// Exact test of McNemar. If there is no difference, each differing pair is equally likely to differ in either
+/// direction. Returns the two-sided probability that a split of `a + b` is at least as uneven, or 1 without any pair.
 ///
-/// CITE: McNemar, "Note on the sampling error of the difference between correlated proportions or percentages"
-/// (1947), with the binomial distribution in the place of its approximation, i.e. the sign test of Dixon and Mood,
-/// "The statistical sign test" (1946).
+/// CITE: McNemar, "Note on the sampling error of the difference between correlated proportions or percentages" (1947),
+/// with the binomial distribution instead of its approximation, i.e. the sign test of Dixon and Mood, "The statistical
+/// sign test" (1946).
 fn mcnemar(a: usize, b: usize) -> f64 {
     let n = (a + b) as f64;
     // ln of C(n, k) / 2^n for k = 0, 1, …. Logarithms are needed because 2^-n underflows for large n.

@@ -43,7 +43,7 @@ pub enum Mark {
     /// The test is expected to pass.
     #[default]
     None,
-    /// `*`: expected to fail.
+    /// `*`: the test is expected to fail.
     KnownFailure,
     /// `&`: the result does not count.
     Ignored,

@@ -20,25 +20,25 @@ pub enum ListError {
     /// A file is missing or cannot be read.
     #[error("{place}{}: {error}", path.display())]
     Io {
-        /// `list:line: ` where it is named; empty on the command line.
+        /// Location of the entry as `list:line: `; empty on the command line.
         place: String,
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Cause of the failure.
         error: io::Error,
     },
     /// A list contains itself.
     #[error("{place}{} contains itself", path.display())]
     Cycle {
-        /// Where it is named.
+        /// Location of the entry.
         place: String,
-        /// The list.
+        /// Path of the list.
         path: PathBuf,
     },
     /// The lists are nested too deeply.
     #[error("{place}lists are nested deeper than {DEPTH_MAX}")]
     TooDeep {
-        /// Where the limit is passed.
+        /// Location of the entry that exceeds the limit.
         place: String,
     },
     /// There are too many entries.

@@ -1,19 +1,19 @@
-//! Splitting a suite into parts that different engines play at the same time.
+//! Splits a suite into parts that several engines run concurrently.
 //!
-//! A part begins where a suite puts a new position on the board, and its engine is brought into the state that
-//! the suite's engine would be in by replaying what went before, questions left out. The rule that makes this
-//! safe for every engine:
+//! A part begins where a suite sets up a new position. Its engine is brought into the state that an engine of the whole
+//! suite would have, by replaying the earlier commands without the queries. The following rules make this safe for
+//! every engine:
 //!
-//! - of the commands before a part, those that ask are left out (they change nothing), and so are those that
-//!   move stones (the new position wipes that out);
-//! - all others that are known are sent, in their order: komi, rules, level, and also every `loadsgf`,
-//!   `boardsize` and `clear_board`, because a record may set komi and rules that a later one leaves as they are;
-//! - behind a command that is not known, numbered or not, the suite is not split any more.
+//! - of the commands before a part, queries are omitted because they change nothing, and commands that move stones are
+//!   omitted because the new position replaces them;
+//! - all other known commands are sent in order: komi, rules, level, and also every `loadsgf`, `boardsize` and
+//!   `clear_board`, because a record may set komi and rules that a later one does not change;
+//! - after an unknown command, numbered or not, the suite is not split any more.
 //!
-//! What cannot be replayed is what questions leave behind in an engine: caches and random numbers. Kosumi's answers do not
-//! depend on them with one thread and a fixed number of playouts; GNU Go's may, rarely (1 of 1512 in 13 of its suites).
-//! For such engines there is `--whole`. That results do not change with the number of workers is sure in any case: where a suite is split
-//! depends on nothing but the suite.
+//! The effects of queries inside an engine, such as caches and random numbers, cannot be replayed. Kosumi's answers do
+//! not depend on them with one thread and a fixed number of playouts. GNU Go's may in rare cases (1 of 1512 in 13 of
+//! its suites). The option `--whole` is for such engines. In any case, the results do not depend on the number of
+//! workers, because the split depends on the suite only.
 
 use super::command::{Effect, effect};
 use super::suite::Step;

@@ -96,7 +96,7 @@ pub fn play(
         SuiteResult { name, path, ..SuiteResult::default() }
     };
     let mut results: Vec<SuiteResult> = suites.iter().zip(names).map(blank).collect();
-    // In the order of the keys: the parts of a suite from first to last.
+    // The keys order the parts of a suite from first to last.
     for ((index, _), part) in done {
         let result = &mut results[index];
         result.seconds += part.seconds;

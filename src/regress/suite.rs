@@ -106,9 +106,9 @@ pub enum ReadError {
     /// The file cannot be read.
     #[error("{}: {error}", path.display())]
     Io {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Cause.
+        /// Cause of the failure.
         error: io::Error,
     },
     /// The file is not in the format of suites.
