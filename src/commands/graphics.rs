@@ -17,7 +17,7 @@ use std::time::Duration;
 /// Kind of live graphics of a running search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum GraphicsKind {
-    /// Nothing.
+    /// No graphics.
     #[default]
     None,
     /// Visits of each move.

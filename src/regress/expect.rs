@@ -12,11 +12,11 @@
 //! | | [`Full`](Matching::Full), gogui-regress | [`Awk`](Matching::Awk), GNU Go's regress.awk |
 //! |---|---|---|
 //! | compared | the whole answer, blanks at its ends removed | its first line |
-//! | `[B1\|D17]` | `B1` or `D17` | what begins with `B1`, or ends with `D17` |
-//! | an answer `?` | never right, not even for `[!…]` | its text is the answer |
-//! | `.`, `^`, `$` | also at the lines within an answer | as always |
-//! | blanks within the brackets | at the ends removed | part of the pattern |
-//! | the line begins | anywhere | with `#?` |
+//! | `[B1\|D17]` | `B1` or `D17` | texts that begin with `B1` or end with `D17` |
+//! | a response `?` | never right, not even for `[!…]` | its text is the answer |
+//! | `.`, `^`, `$` | also match at line breaks within an answer | standard meaning |
+//! | blanks within the brackets | removed at the ends | part of the pattern |
+//! | start of `#?` in the line | anywhere | first column |
 //!
 //! **Dialect.** Patterns are those of the crate `regex-lite`: a common subset of POSIX and Java without backreferences
 //! and look-around, which are errors here. Matching takes linear time. `\d`, `\s` and `\w` mean ASCII. (GNU Go's 87

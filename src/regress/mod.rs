@@ -5,7 +5,7 @@
 //!  @list ─ list.rs ─> files ─ suite.rs, expect.rs ─> Suite ─ parts.rs ─> parts
 //!                                                                          │ run.rs: workers
 //!  players: child processes, or Kosumi in this process  <──── commands ────┤
-//!  follow.rs: our own board beside it, for diagrams      <─── commands ────┘
+//!  follow.rs: Kosumi's own board, for diagrams           <─── commands ────┘
 //!                                              answers ──> result.rs: RunResult ──> compare.rs
 //!                                                                                       │
 //!                                                 summary.rs, page.rs, junit.rs <── Report

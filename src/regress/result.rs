@@ -61,7 +61,7 @@ impl Outcome {
 pub struct TestResult {
     /// Line in the suite, from 1.
     pub line: usize,
-    /// Number of the test, if it has one.
+    /// Number of the test; `None` if it has none.
     pub number: Option<u32>,
     /// Command of the test.
     pub command: String,

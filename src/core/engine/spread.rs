@@ -65,7 +65,7 @@ pub(super) fn run(
     search.run(game, seed, context)
 }
 
-/// Divisor of the search time: when a rank is lost, the replacing search gets at least this part of the time.
+/// When a rank is lost, the replacing search gets at least the time limit divided by this number.
 const AGAIN: u32 = 4;
 
 impl Engine {
@@ -120,7 +120,8 @@ mod tests {
     use std::thread::{self, JoinHandle};
     use std::time::{Duration, Instant};
 
-    /// Link that fails, or silently drops all packets, after a number of packets.
+    /// Link that fails after a number of received packets. From then on it silently drops sent packets, unless `speaks`
+    /// is set.
     struct Dying {
         link: ThreadLink,
         packets: u32,

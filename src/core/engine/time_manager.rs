@@ -62,7 +62,7 @@ impl TimeManager {
         self.lost[color]
     }
 
-    /// Records the start of a move, unless one is in progress.
+    /// Records the start of a move, unless one is in progress, and returns it.
     pub(super) fn begin_move(&mut self) -> Instant {
         *self.began.get_or_insert_with(Instant::now)
     }
