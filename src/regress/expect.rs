@@ -16,7 +16,7 @@
 //! | a response `?` | never right, not even for `[!…]` | its text is the answer |
 //! | `.`, `^`, `$` | also match at line breaks within an answer | standard meaning |
 //! | blanks within the brackets | removed at the ends | part of the pattern |
-//! | start of `#?` in the line | anywhere | first column |
+//! | `#?` in the line | after any blanks | in the first column |
 //!
 //! **Dialect.** Patterns are those of the crate `regex-lite`: a common subset of POSIX and Java without backreferences
 //! and look-around, which are errors here. Matching takes linear time. `\d`, `\s` and `\w` mean ASCII. (GNU Go's 87

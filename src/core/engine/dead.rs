@@ -11,7 +11,8 @@ use crate::score;
 const DEAD_MEAN: f32 = 0.35;
 /// At the end of the game, chains that are expected to live by less than this mean owner are read.
 const DOUBTFUL_MEAN: f32 = 0.95;
-/// A group lives without its intruders only if the surrounding chains stay on the board by at least this mean owner.
+/// Mean owner from which stones around a group count as certain to stay, even if the group inside them is expected to
+/// live.
 const HELD_MEAN: f32 = 0.8;
 /// Certainty of a chain's loss that was read. Greater than every mean owner.
 const READ: f32 = 2.0;

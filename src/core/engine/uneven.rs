@@ -21,7 +21,7 @@ const SIDE_TOO_SMALL: usize = 7;
 const MOST: f32 = 2.75;
 /// Step of the advantage. Every change discards what searches have learned, so the value changes in steps.
 const STEP: f32 = 0.125;
-/// Range of the weaker side's expected result in which the advantage stays as it is.
+/// Range of the expected result of the player without the head start in which the advantage stays as it is.
 const HOPED: std::ops::RangeInclusive<f32> = -0.9..=-0.5;
 
 /// Points by which Black is ahead before the first move after the handicap.
