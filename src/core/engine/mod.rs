@@ -1,6 +1,6 @@
 //! The engine: a game, a search and two clocks. The protocols and the command line call it.
 //!
-//! This is the only module of the crate's game logic that reads a clock. It makes the decisions that the search knows
+//! This is the only module of this crate that reads a clock. It makes the decisions that the search knows
 //! nothing of: when to pass, when to resign, and which stones are dead at the end.
 
 mod analyst;
