@@ -25,8 +25,8 @@ pub fn counted(number: u64, word: &str) -> String {
     format!("{number} {word}{}", if number == 1 { "" } else { "s" })
 }
 
-/// Serialisation of bytes as Base64 text. A JSON list of numbers would be three times as long. For `#[serde(with =
-/// "as_text")]`.
+/// Serialisation of bytes as Base64 text, for `#[serde(with = "as_text")]`. A JSON list of numbers would be three times
+/// as long.
 pub mod as_text {
     use data_encoding::BASE64;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};

@@ -18,8 +18,8 @@ pub(super) const MOST_NODES: u64 = 50_000;
 /// Size of the solver's table per query, in bytes.
 const MEMORY: usize = 32 << 20;
 
-/// Returns the region in which a group is read. It includes what its edge leads to: a stone that leaves the region counts
-/// as saved, but in whole games such a stone is often captured a move later.
+/// Returns the region in which a group is read. It includes what its edge leads to: a stone that leaves the region
+/// counts as saved, but in whole games such a stone is often captured a move later.
 pub(super) fn group_region(board: &Board, point: Point) -> Result<Region, Failure> {
     let color = board.cell(point).color();
     let region = color.and_then(|color| Some(Region::of_group(board, point)?.with_edge(board, color)));

@@ -94,9 +94,11 @@ pub struct HumanSettings {
     pub pikl_lambda: f32,
     /// `humanSLChosenMoveIgnorePass`: whether the search alone decides to pass.
     pub ignore_pass: bool,
-    /// `humanSLRootExploreProbWeightless`: see [`RootExploration::weightless`](crate::search::RootExploration::weightless).
+    /// `humanSLRootExploreProbWeightless`: see
+    /// [`RootExploration::weightless`](crate::search::RootExploration::weightless).
     pub root_weightless: f32,
-    /// `humanSLRootExploreProbWeightful`: see [`RootExploration::weightful`](crate::search::RootExploration::weightful).
+    /// `humanSLRootExploreProbWeightful`: see
+    /// [`RootExploration::weightful`](crate::search::RootExploration::weightful).
     pub root_weightful: f32,
     /// `humanSLPlaExploreProbWeightless` and `humanSLPlaExploreProbWeightful`: shares of simulations that choose human
     /// moves below the root, at nodes where the searching player is to move.
@@ -106,7 +108,8 @@ pub struct HumanSettings {
     pub opponent: Shares,
     /// `humanSLCpuctExploration`: see [`RootExploration::cpuct`](crate::search::RootExploration::cpuct).
     pub cpuct: f32,
-    /// `humanSLCpuctPermanent`: see [`RootExploration::cpuct_permanent`](crate::search::RootExploration::cpuct_permanent).
+    /// `humanSLCpuctPermanent`: see
+    /// [`RootExploration::cpuct_permanent`](crate::search::RootExploration::cpuct_permanent).
     pub cpuct_permanent: f32,
     /// `chosenMoveTemperature`: temperature of the choice of the move. At 0, the best move is played. At 1, moves are
     /// played in proportion to their shares.
