@@ -319,7 +319,7 @@ impl Table {
         }
         self.is_paused = is_paused;
         if is_paused {
-            // The elapsed time of the turn is deducted, as for a move, but no increment is added.
+            // In main time, the elapsed time of the turn is deducted, but at least a second is left. No increment is added.
             if let Some(began) = self.turn_began.take() {
                 let color = self.game.to_move();
                 let clock = &mut self.clocks[color];
