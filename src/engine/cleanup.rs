@@ -1,5 +1,5 @@
-//! Taking the opponent's dead stones off the board before passing: what servers ask for after a dispute about them,
-//! and what strict rules want.
+//! Capturing the opponent's dead stones before passing. Servers ask for it after a dispute about dead stones, and
+//! strict rules require it.
 
 use super::decide::Turn;
 use super::passing::PASS_LOSS_MAX;
@@ -10,13 +10,13 @@ use kosumi_go::rules::Rules;
 use kosumi_go::tactics;
 use kosumi_search::{Limits, MoveReport, MoveRule, Restriction, SearchReport};
 
-/// A move that takes liberties may be worth so much less than the best of its kind, on the scale of values.
+/// Maximum value that a move which takes a liberty may lose against the best move nearby, on the scale from −1 to 1.
 const EQUAL_VALUE: f32 = 0.1;
-/// Moves with fewer visits than this share of the most visited one are not known well enough.
+/// Share of the best move's visits below which a move's value is too uncertain.
 const ENOUGH_VISITS: f32 = 0.05;
 
 impl Engine {
-    /// Chooses a move for `color` and plays it; passes and resigns only when no dead stones of the opponent are left.
+    /// Chooses a move for `color` and plays it. Passes or resigns only when no dead stones of the opponent are left.
     pub fn genmove_cleanup(&mut self, color: Color, request: SearchRequest<'_>) -> Decision {
         self.take_turn(color, |engine| {
             engine.set_to_move(color);
@@ -27,14 +27,15 @@ impl Engine {
         })
     }
 
-    /// What to do instead of passing: take dead stones, if there are any, and time to find them.
+    /// Returns the move to play instead of a pass: it captures dead stones if there are any and if there is time to
+    /// find them.
     pub(super) fn instead_of_passing(&mut self, turn: &Turn<'_>) -> Move {
         let has_time = self.has_time_for_status(turn.time_left());
         let dead = if has_time { self.dead_stones(turn.color.opponent()) } else { PointSet::EMPTY };
         if dead.is_empty() { Move::Pass } else { self.taking_move(turn.color, &dead, turn.interrupted) }
     }
 
-    /// The dead stones of a player, whether the rules in force let them be or not.
+    /// Returns the dead stones of a player, even under rules by which every stone counts as alive.
     fn dead_stones(&mut self, color: Color) -> PointSet {
         let rules = Rules { friendly_pass: true, ..self.game.rules() };
         let status = if rules == self.game.rules() {
@@ -49,8 +50,8 @@ impl Engine {
         dead
     }
 
-    /// A move on the way to taking these stones: on one of their liberties if that costs nothing, otherwise near
-    /// them; elsewhere if all of these are bad; a pass if there is no other legal move.
+    /// Returns a move towards capturing these stones: on one of their liberties if that costs nothing, otherwise near
+    /// them, or elsewhere if all of these moves are bad. Returns a pass if no other move is legal.
     fn taking_move(
         &mut self,
         color: Color,
@@ -115,7 +116,7 @@ impl Engine {
         report.moves.iter().filter(legal).filter(is_good).find(takes_liberty).or(Some(best))
     }
 
-    /// The empty points from which these stones can be reached without crossing other ones.
+    /// Returns the empty points that are connected to these stones through empty points.
     fn around(&self, dead: &PointSet) -> PointSet {
         let board = self.game.board();
         let mut reached = *dead;
@@ -131,8 +132,9 @@ impl Engine {
     }
 }
 
-/// Limits for each of two searches that may take as long as one together. Visits of the first that the second must not
-/// look at do not count for its limit, see [`SearchStats::visits`](kosumi_search::SearchStats::visits).
+/// Returns limits for each of two searches that together may take as long as one. Visits of the first search to moves
+/// that the second must not consider do not count for the second one's limit, see
+/// [`SearchStats::visits`](crate::search::SearchStats::visits).
 fn halved(limits: &Limits) -> Limits {
     let half = |count: u32| count.div_ceil(2);
     Limits {

@@ -1,4 +1,4 @@
-//! Which stones are dead: what is certain, what can be read, and what playouts or a network say of the rest.
+//! Dead stones: combines certain results, the solver's readings, and the estimates of playouts or a network.
 
 use super::expected::Expected;
 use super::reading::Attacks;
@@ -7,33 +7,35 @@ use kosumi_go::eyespace::{self, Fate};
 use kosumi_go::safety;
 use kosumi_go::score;
 
-/// A chain is dead if its points belong to the opponent so clearly, as a mean owner.
+/// A chain is dead if the mean owner of its points is the opponent by more than this.
 const DEAD_MEAN: f32 = 0.35;
-/// A chain that is expected to stay by less than this, as a mean owner, is read once the game is over.
+/// At the end of the game, chains that are expected to live by less than this mean owner are read.
 const DOUBTFUL_MEAN: f32 = 0.95;
-/// Stones that remain so clearly where the group inside them remains too, remain without it.
+/// Mean owner from which stones around a group count as certain to stay, even if the group inside them is expected to
+/// live.
 const HELD_MEAN: f32 = 0.8;
-/// How lost a chain is if that has been read. Greater than every mean.
+/// Certainty of a chain's loss that was read. Greater than every mean owner.
 const READ: f32 = 2.0;
-/// How lost a chain is if that is so whatever happens.
+/// Certainty of a chain's loss that holds whatever is played.
 const CERTAIN: f32 = 3.0;
 
-/// What is known of the stones of a position.
+/// Judgement of the stones of a position.
 #[derive(Debug)]
 pub(super) struct Stones {
-    /// The dead ones, whole chains.
+    /// Dead stones, as whole chains.
     pub(super) dead: PointSet,
     /// See [`FinalStatus::unsettled`](super::FinalStatus::unsettled).
     pub(super) unsettled: PointSet,
 }
 
-/// Judges the stones of a position. What is said of neighbours fits together:
+/// Judges the stones of a position. The judgements of neighbouring chains are consistent:
 ///
-/// - where a dead chain touches stones of the opponent, they are alive;
-/// - the opponent has living stones around what is left when all dead stones are taken off.
+/// - where a dead chain touches stones of the opponent, these are alive;
+/// - living stones of the opponent surround the points that are left when all dead stones are removed.
 ///
-/// `is_over`: nobody gets another move. Then a group that the opponent can capture is dead, whoever is to move, as the
-/// Japanese rules have it (article 7); before, an unsettled group is what is expected of it.
+/// `is_over` means that neither side gets another move. A group that the opponent can capture is then dead, whichever
+/// side is to move, as the Japanese rules have it (article 7). Before the end, the fate of an unsettled group is its
+/// expected one.
 pub(super) fn judge(mut attacks: Attacks<'_>, expected: &Expected, is_over: bool) -> Stones {
     let board = attacks.board;
     let (mut lost, unsettled) = how_lost(&mut attacks, expected);
@@ -48,13 +50,13 @@ pub(super) fn judge(mut attacks: Attacks<'_>, expected: &Expected, is_over: bool
         }
     }
     revive_captors(board, &lost, &mut dead);
-    // Each round revives a chain.
+    // Each iteration revives a chain.
     while revive_unheld(board, &mut dead) {}
     Stones { dead, unsettled }
 }
 
-/// Counts unsettled chains as captured. Where unsettled chains of both colours touch, each could capture the other, and it
-/// is left to what is expected.
+/// Counts unsettled chains as captured. Where unsettled chains of both colours touch, each could capture the other, and
+/// their expected owners decide.
 fn give_up_unsettled(board: &Board, unsettled: &PointSet, lost: &mut PointMap<f32>) {
     let mut is_mutual = PointSet::EMPTY;
     for point in unsettled.iter() {
@@ -71,10 +73,10 @@ fn give_up_unsettled(board: &Board, unsettled: &PointSet, lost: &mut PointMap<f3
     }
 }
 
-/// Counts chains as captured that only seem to live: reading shows that the opponent takes them.
+/// Counts chains as captured that only seem alive: reading shows that the opponent captures them.
 ///
-/// Stones inside an eye may be captured and their captors die all the same, because what remains is a dead shape. So a chain
-/// is given up only if stones of the opponent touch it that are not captured themselves.
+/// Stones inside an eye may be captured while their captors die all the same, because the eye that remains is a dead
+/// shape. Therefore a chain is given up only if it touches stones of the opponent that are not captured themselves.
 fn give_up_capturable(attacks: &mut Attacks<'_>, lost: &mut PointMap<f32>) {
     let board = attacks.board;
     let is_doubtful =
@@ -95,8 +97,8 @@ fn give_up_capturable(attacks: &mut Attacks<'_>, lost: &mut PointMap<f32>) {
     }
 }
 
-/// For every chain, at its anchor, how clearly it ends as the opponent's: a mean owner in `[-1, 1]`, or more where
-/// more is known. And the stones of unsettled groups.
+/// Returns how clearly every chain ends as the opponent's, at its anchor: a mean owner in `[-1, 1]`, or a larger
+/// magnitude where the solver or a proof decides. Also returns the stones of unsettled groups.
 fn how_lost(attacks: &mut Attacks<'_>, expected: &Expected) -> (PointMap<f32>, PointSet) {
     let Attacks { board, suicide, .. } = *attacks;
     let sure = Color::BOTH.map(|color| safety::held(board, color, suicide));
@@ -119,7 +121,7 @@ fn how_lost(attacks: &mut Attacks<'_>, expected: &Expected) -> (PointMap<f32>, P
     let mut seen = PointSet::EMPTY;
     let mut unsettled = PointSet::EMPTY;
     for &(anchor, _) in &anchors {
-        // Where a group is certain to live, its intruders can still be in seki.
+        // A group that is certain to live may still have intruders in seki.
         if seen.contains(anchor) {
             continue;
         }
@@ -151,7 +153,8 @@ fn how_lost(attacks: &mut Attacks<'_>, expected: &Expected) -> (PointMap<f32>, P
     (lost, unsettled)
 }
 
-/// Two chains that touch cannot both be dead: the one that is more clearly so stays it, and if none is, none.
+/// Revives chains next to dead chains of the opponent. Of two chains that touch, only the more clearly dead one stays
+/// dead; if both are equally clear, both live.
 fn revive_captors(board: &Board, lost: &PointMap<f32>, dead: &mut PointSet) {
     let all = *dead;
     for point in all.iter() {
@@ -169,7 +172,7 @@ fn revive_captors(board: &Board, lost: &PointMap<f32>, dead: &mut PointSet) {
     }
 }
 
-/// Revives dead stones that no living stones of the opponent surround; false if there are none.
+/// Revives dead stones that no living stones of the opponent surround. Returns false if there were none.
 fn revive_unheld(board: &Board, dead: &mut PointSet) -> bool {
     let (cleaned, _) = score::without_chains(board, dead);
     let mut revived = false;

@@ -1,4 +1,4 @@
-//! Choosing a move: one search, and what its report says about resigning, passing and playing on.
+//! Choice of a move: one search, followed by decisions about resigning, passing and playing on.
 
 use super::record::SearchSummary;
 use super::uneven::Uneven;
@@ -9,14 +9,15 @@ use kosumi_go::rules::Scoring;
 use kosumi_search::{Restriction, SearchReport};
 use std::time::{Duration, Instant};
 
-/// More than a handicap stone is worth, so that nobody resigns for being as far behind as he was at the beginning.
+/// Points per handicap stone. More than a stone is worth, because the engine must not resign for being as far behind as
+/// it was at the beginning.
 const POINTS_FOR_A_STONE: f32 = 20.0;
 
-/// What a choice must keep to.
+/// Conditions of the choice of a move.
 pub(super) struct Turn<'a> {
     pub(super) color: Color,
     restriction: Restriction,
-    /// When the time for this move is over.
+    /// End of the time for this move.
     deadline: Option<Instant>,
     pub(super) interrupted: &'a (dyn Fn() -> bool + Sync),
 }
@@ -33,12 +34,13 @@ impl Turn<'_> {
 }
 
 impl Engine {
-    /// [Chooses](Engine::choose) a move for `color` and plays it. The time it took goes off the player's clock.
+    /// [Chooses](Engine::choose) a move for `color` and plays it. The time it takes is deducted from the player's
+    /// clock.
     pub fn genmove(&mut self, color: Color, request: SearchRequest<'_>) -> Decision {
         self.take_turn(color, |engine| engine.choose(color, request))
     }
 
-    /// Plays what `choose` decides. The time it takes goes off the player's clock.
+    /// Plays the decision of `choose`. The time it takes is deducted from the player's clock.
     pub(super) fn take_turn(
         &mut self,
         color: Color,
@@ -53,10 +55,10 @@ impl Engine {
         }
         match decision {
             Decision::Play(mv) => {
-                // Strict always: only legal moves are decided on.
+                // Own moves are always checked strictly: the engine decides on legal moves only.
                 let played = self.game.play(color, mv);
                 debug_assert_eq!(played, Ok(()), "{color} {mv}");
-                // A pass may be decided without a search; the report is an old one then.
+                // A pass may be decided without a search. The report is then an old one.
                 let report = self.report.as_ref().filter(|_| self.searches > searches);
                 let summary = report.map(|report| SearchSummary::new(report, mv));
                 self.notes.note_own_move(self.game.records().len(), color, summary);
@@ -69,8 +71,8 @@ impl Engine {
         decision
     }
 
-    /// Chooses a move for `color` by one search, unless a pass ends a won game at once. The moves of the game stay as
-    /// they are, and the turn is `color`'s.
+    /// Chooses a move for `color` by one search, unless a pass ends a won game at once. The moves of the game do not
+    /// change. `color` becomes the side to move.
     pub fn choose(&mut self, color: Color, request: SearchRequest<'_>) -> Decision {
         self.set_to_move(color);
         let start = self.time_manager.began().unwrap_or_else(Instant::now);
@@ -95,8 +97,8 @@ impl Engine {
         decision
     }
 
-    /// A move for a regression test: the game stays, chance does not depend on what was asked before, and the
-    /// engine does not resign.
+    /// Chooses a move for a regression test. The game does not change, the random numbers do not depend on earlier
+    /// searches, and the engine does not resign.
     pub fn regression_move(&mut self, color: Color, request: SearchRequest<'_>) -> Move {
         let (game, notes) = (self.game.clone(), self.notes.clone());
         self.time_manager.begin_game();
@@ -115,8 +117,7 @@ impl Engine {
         }
     }
 
-    /// What a search's report means: give the game up, pass because nothing is left to be gained, or play the best
-    /// move that is permitted.
+    /// Decides by a search's report: resigns, passes because nothing is left to gain, or plays the best permitted move.
     fn decide(&mut self, turn: &Turn<'_>, report: &SearchReport) -> Decision {
         if self.should_resign(turn.color, report) {
             return Decision::Resign;
@@ -132,7 +133,7 @@ impl Engine {
         Decision::Play(better.unwrap_or(Move::Pass))
     }
 
-    /// The move that a person would play, that the rank plays, or that is best, as the settings have it.
+    /// Returns the move chosen like people or like the rank, or the best one, depending on the settings.
     fn choice(&self, turn: &Turn<'_>, report: &SearchReport) -> Move {
         let may_be_played = |mv| turn.permits(mv) && self.game.check(turn.color, mv).is_ok();
         let unit = Rng::new(mix(self.settings.seed).wrapping_add(self.searches)).unit();
@@ -143,8 +144,9 @@ impl Engine {
             .unwrap_or(Move::Pass)
     }
 
-    /// Is the game lost, and was it at the last few moves too? One search may be wrong. In the opening it is always
-    /// played on; and who has given a handicap goes on for longer, because the search takes both for equally strong.
+    /// Whether the game is lost and has been lost for the last few moves, since one search may be wrong. Never true in
+    /// the opening. A player who has given a handicap resigns later, because the search assumes players of equal
+    /// strength.
     fn should_resign(&mut self, color: Color, report: &SearchReport) -> bool {
         let Some(threshold) = self.settings.resign else { return false };
         let sign = color.sign() as f32;
@@ -157,8 +159,8 @@ impl Engine {
         self.time_manager.note_prospect(color, is_lost) >= self.settings.resign_after.max(1)
     }
 
-    /// Points that may still be won back from a player who needed handicap stones: so many for each of them, and the fewer,
-    /// the less of the board is empty.
+    /// Points that a player may still win back from an opponent with handicap stones. Proportional to the number of
+    /// stones and to the empty part of the board.
     pub(super) fn to_win_back(&self, color: Color) -> f32 {
         let stones = if color == Color::White { self.game.handicap() } else { 0 };
         if stones < 2 {

@@ -1,4 +1,4 @@
-//! The evaluator of an engine: a network if it has one, otherwise playouts.
+//! Evaluator of an engine: a network if it has one, otherwise playouts.
 
 use super::EngineSettings;
 use super::status::Expects;
@@ -13,17 +13,17 @@ use kosumi_net::Network;
 use kosumi_search::{Search, SearchContext, SearchParams, SearchReport};
 use std::sync::Arc;
 
-/// A network if the engine has one, otherwise playouts.
+/// Evaluator of an engine: a network if it has one, otherwise playouts.
 #[derive(Clone, Debug)]
 pub enum EngineEvaluator {
-    /// Plays positions to their end.
+    /// Evaluates by playouts.
     Playouts(Box<Playouts>),
-    /// Asks a network.
+    /// Evaluates by a network.
     Network(Box<NetworkEvaluator>),
 }
 
-/// [`Search::run`] for what an engine asks. The function is compiled with this crate, whose code is optimised; where
-/// other crates name the generic one, they compile a search of their own.
+/// Runs [`Search::run`] for an engine. This function is compiled with this crate, whose code is optimised. Other crates
+/// that name the generic function would compile a search of their own.
 pub fn run_search(
     search: &mut Search<EngineEvaluator>,
     game: &Game,
@@ -33,7 +33,7 @@ pub fn run_search(
     search.run(game, seed, context)
 }
 
-/// [`Search::run_in_place`], compiled with this crate, too.
+/// Runs [`Search::run_in_place`], compiled with this crate as well.
 pub(super) fn run_search_in_place(
     search: &Search<EngineEvaluator>,
     game: &Game,
@@ -55,7 +55,7 @@ impl EngineEvaluator {
         }
     }
 
-    /// The same evaluator with the settings for evaluation of `settings`.
+    /// Returns this evaluator with the evaluation settings of `settings`.
     pub(super) fn with_settings(&self, settings: &EngineSettings) -> EngineEvaluator {
         match self {
             EngineEvaluator::Playouts(_) => EngineEvaluator::Playouts(Box::new(playouts(settings))),
@@ -65,7 +65,7 @@ impl EngineEvaluator {
         }
     }
 
-    /// Parameters of a search with this evaluator.
+    /// Returns the parameters of a search with this evaluator.
     pub fn search_params(&self, size: BoardSize) -> SearchParams {
         match self {
             EngineEvaluator::Playouts(_) => SearchParams::for_playouts(size),
@@ -75,7 +75,7 @@ impl EngineEvaluator {
         }
     }
 
-    /// The network, if there is one.
+    /// Network, if there is one.
     pub fn network(&self) -> Option<&NetworkEvaluator> {
         match self {
             EngineEvaluator::Playouts(_) => None,
@@ -83,32 +83,32 @@ impl EngineEvaluator {
         }
     }
 
-    /// One evaluation of the game's position whose result nobody sees: to be called on any thread. What is made when
-    /// it is first needed is made then (weights in the order for this size of board, tables of patterns), and
-    /// code and weights come into memory.
+    /// Returns a function that evaluates the game's position once and discards the result. It may run on any thread. It
+    /// builds what is built on first use (weights in the order for this board size, pattern tables), and loads code and
+    /// weights into memory.
     pub(super) fn warm_up(&self, game: Game) -> impl FnOnce() + Send + 'static {
         let evaluator = self.clone();
         move || match evaluator {
             EngineEvaluator::Playouts(playouts) => {
                 playouts.forgetful().evaluate_by_playing(&Line::new(&game), &mut Rng::new(0));
             }
-            // Past the cache, which remembers what it was asked.
+            // This bypasses the cache, which would keep the evaluation.
             EngineEvaluator::Network(mut network) => {
                 let unturned = Symmetry::ALL[0];
-                // An error comes back in the game, and is dealt with there.
+                // An error occurs again in the game and is handled there.
                 let _ = network.predict(&Line::new(&game), unturned, 0.0);
             }
         }
     }
 
-    /// Forgets what was learned about positions.
+    /// Discards what was learned about positions.
     pub(super) fn clear(&self) {
         if let EngineEvaluator::Network(evaluator) = self {
             evaluator.cache().clear();
         }
     }
 
-    /// Evaluations that say enough about whose the points are.
+    /// Number of evaluations after which the ownership is reliable.
     pub(super) fn evaluations_for_ownership(&self) -> u32 {
         match self {
             EngineEvaluator::Playouts(_) => 100,
@@ -116,7 +116,8 @@ impl EngineEvaluator {
         }
     }
 
-    /// About as many evaluations as it takes to find the status of the stones, with some to spare for what is read.
+    /// Approximate cost of computing the status of the stones, in evaluations. Includes a reserve for the solver's
+    /// readings.
     pub(super) fn evaluations_for_status(&self) -> u32 {
         match self {
             EngineEvaluator::Playouts(playouts) => playouts.settings().ownership_playouts,
@@ -124,7 +125,7 @@ impl EngineEvaluator {
         }
     }
 
-    /// Simulations for the opponent before the engine passes.
+    /// Number of simulations of the opponent's search before the engine passes.
     pub(super) fn simulations_before_passing(&self) -> u32 {
         match self {
             EngineEvaluator::Playouts(_) => 1000,
@@ -132,7 +133,7 @@ impl EngineEvaluator {
         }
     }
 
-    /// Visits without which the engine does not resign.
+    /// Minimum number of visits for resigning.
     pub(super) fn visits_for_resigning(&self) -> u32 {
         match self {
             EngineEvaluator::Playouts(_) => 300,
@@ -161,17 +162,17 @@ fn playouts(settings: &EngineSettings) -> Playouts {
     Playouts::new(HeuristicPolicy::new(settings.rates), settings.playout)
 }
 
-/// The cache's part of the memory: an answer takes about as much as a node with its moves.
+/// Returns the cache's part of the memory, in MiB. An evaluation takes about as much as a node with its moves.
 fn cache_mebibytes(memory: usize) -> usize {
     (memory / 2).max(1)
 }
 
-/// What a second network's answers about positions inside a search may take besides.
+/// Returns the additional memory, in MiB, for a second network's evaluations of positions inside a search.
 pub(super) fn human_cache_mebibytes(memory: usize) -> usize {
     (memory / 8).max(1)
 }
 
-/// The part of the memory that is left for nodes.
+/// Returns the part of the memory that is left for nodes, in MiB.
 pub(super) fn table_mebibytes(settings: &EngineSettings, evaluator: &EngineEvaluator) -> usize {
     match evaluator {
         EngineEvaluator::Playouts(_) => settings.memory_mebibytes,

@@ -6,14 +6,15 @@ use kosumi_go::board::{ByColor, Color, Point};
 /// Expected owners of all points, by the colour that moves first.
 #[derive(Debug)]
 pub(super) enum Expected {
-    /// The side to move moves first.
+    /// Expected owners if the side to move moves first.
     Now(Box<Ownership>),
-    /// The game may end here, and whose turn it is must not matter.
+    /// Expected owners for either side moving first. For a game that may end here, where the side to move must not
+    /// matter.
     ByFirst(Box<ByColor<Ownership>>),
 }
 
 impl Expected {
-    /// Mean owner of a point where stones of `color` stand: their opponent moves first, if that is known.
+    /// Mean owner of a point with a stone of `color`, where its opponent moves first if that case is known.
     pub(super) fn if_attacked(&self, color: Color, point: Point) -> f32 {
         match self {
             Expected::Now(ownership) => ownership.mean(point),
@@ -21,7 +22,7 @@ impl Expected {
         }
     }
 
-    /// Mean owner of a point, in `[-1, 1]`, Black's positive.
+    /// Mean owner of a point, in `[-1, 1]`, positive for Black.
     pub(super) fn mean(&self, point: Point) -> f32 {
         match self {
             Expected::Now(ownership) => ownership.mean(point),
@@ -29,7 +30,7 @@ impl Expected {
         }
     }
 
-    /// The part of the mean owner that does not depend on which side moves first; 0 where the sides do not agree.
+    /// Part of the mean owner that does not depend on which side moves first. 0 where the two cases disagree.
     pub(super) fn sure_mean(&self, point: Point) -> f32 {
         match self {
             Expected::Now(ownership) => ownership.mean(point),

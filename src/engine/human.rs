@@ -1,7 +1,7 @@
-//! Playing like people: a network of human play says what they would do, the search what it is worth.
+//! Human-like play: a network of human play predicts the moves of people, and the search evaluates them.
 //!
-//! CITE: Jacob et al., "Modeling strong and human-like gameplay with KL-regularized search" (2022), for weighing what
-//! people play by how much it loses. Names and meaning of the parameters are KataGo's.
+//! CITE: Jacob et al., "Modeling strong and human-like gameplay with KL-regularized search" (2022), for weighing human
+//! moves by their loss. Names and meaning of the parameters are KataGo's.
 
 use super::settings::HumanSettings;
 use super::{Engine, EngineEvaluator, evaluator};
@@ -13,23 +13,23 @@ use kosumi_net::{Network, NotFinite, Prediction};
 use kosumi_search::{RootExploration, SearchReport, TreeExploration};
 use std::sync::Arc;
 
-/// From here on a loss is held against no move.
+/// Value of `pikl_lambda` from which losses have no effect.
 const NO_LAMBDA: f32 = 1e8;
 
-/// A move between which is chosen.
+/// Candidate for the move to play.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Choice {
     mv: Move,
-    /// Visits of the search.
+    /// Visits in the search.
     visits: f64,
     /// Value for the player, in `[-1, 1]`.
     value: f64,
-    /// How probably people play it; 0 if nothing is known.
+    /// Probability that people play it; 0 if unknown.
     human: f64,
 }
 
-/// The share of every move, in the order of `moves`: what the search thinks, and what people would do. They sum to 1, or
-/// are all 0 if neither has anything to say.
+/// Returns the share of every move, in the order of `moves`, as a mixture of the search's visits and the human policy.
+/// The shares sum to 1, or are all 0 if neither source has data.
 fn shares(settings: &HumanSettings, moves: &[Choice]) -> Vec<f64> {
     let visits: f64 = moves.iter().map(|it| it.visits).sum();
     let searched = |it: &Choice| if visits > 0.0 { it.visits / visits } else { 0.0 };
@@ -48,7 +48,7 @@ fn shares(settings: &HumanSettings, moves: &[Choice]) -> Vec<f64> {
         return moves.iter().map(searched).collect();
     }
     let share = f64::from(settings.chosen_move_share);
-    // What the search gives to an ignored pass is not people's to give.
+    // The human policy shares only what the search does not give to an ignored pass.
     let theirs = 1.0 - moves.iter().filter(|it| is_ignored(it)).map(searched).sum::<f64>();
     let mixed = moves.iter().zip(&human).map(|(it, human)| {
         let theirs = if is_ignored(it) { searched(it) } else { human / sum * theirs };
@@ -57,20 +57,21 @@ fn shares(settings: &HumanSettings, moves: &[Choice]) -> Vec<f64> {
     mixed.collect()
 }
 
-/// Leaves out moves that lose more of the win rate than this against the first one.
+/// Removes moves whose win rate is lower than that of the first move by more than `max_loss`.
 fn leave_out_bad(moves: &mut Vec<Choice>, max_loss: f32) {
     let Some(best) = moves.first() else { return };
     let least = best.value - 2.0 * f64::from(max_loss);
     moves.retain(|it| it.value >= least);
 }
 
-/// The place of the choice: by shares at a temperature, with a random number from 0 to 1. `None` if all shares are 0.
+/// Draws an index by shares at a temperature, with a random number `unit` in `[0, 1)`. Returns `None` if all shares are
+/// 0.
 fn draw(shares: &[f64], temperature: f32, unit: f64) -> Option<usize> {
     let most = shares.iter().copied().fold(0.0, f64::max);
     if most <= 0.0 {
         return None;
     }
-    // Coolness without end is the largest share.
+    // In the limit of temperature 0, the largest share is chosen.
     let power = 1.0 / f64::from(temperature.max(1e-3));
     let weights: Vec<f64> = shares.iter().map(|share| (share / most).powf(power)).collect();
     let mut left = unit * weights.iter().sum::<f64>();
@@ -83,8 +84,8 @@ fn draw(shares: &[f64], temperature: f32, unit: f64) -> Option<usize> {
     weights.iter().rposition(|&weight| weight > 0.0)
 }
 
-/// What a search for this player is to expect below its root, with a network of human play; `None` if nothing is, or nobody
-/// knows.
+/// Returns the exploration of human moves below the root in a search for this player. Returns `None` if the settings
+/// ask for none or if there is no network of human play.
 pub(super) fn tree_exploration(
     settings: &HumanSettings,
     player: Color,
@@ -100,24 +101,27 @@ pub(super) fn tree_exploration(
 }
 
 impl Engine {
-    /// Lets a second network, one of human play, say what people would do. Its weights are prepared here.
+    /// Sets a second network, which predicts the moves of people. Prepares its weights.
     pub fn set_human_network(&mut self, network: Arc<Network>) {
         self.settings = self.settings.with_human_network();
-        // What it says of roots is asked each time anew; of positions below them it is remembered, if it is asked at all.
+        // Evaluations of roots are not cached. The cache is for positions below them, which are evaluated only if the
+        // settings ask for it.
         let mebibytes = evaluator::human_cache_mebibytes(self.settings.memory_mebibytes);
         self.human = Some(Box::new(NetworkEvaluator::new(network, self.settings.network, mebibytes)));
     }
 
-    /// The network of human play: the second one, or the first if it is one.
+    /// Network of human play: the second network, or the first if it predicts human moves.
     pub fn human_network(&self) -> Option<&NetworkEvaluator> {
         let own = || self.search.evaluator().network().filter(|it| it.network().takes_metadata());
         self.human.as_deref().or_else(own)
     }
 
-    /// What people of the profile would do in this position if this player is on turn; `None` without such a network.
+    /// Predicts the moves of people with the set profile, with `color` to move. Returns `None` without a network of
+    /// human play.
     ///
     /// # Errors
-    /// If the network answers with numbers that are not finite.
+    ///
+    /// Returns [`NotFinite`] if an output of the network is not finite.
     pub fn predict_human(&self, color: Color, symmetry: Symmetry) -> Option<Result<Prediction, NotFinite>> {
         let mut evaluator = self.human_network()?.clone();
         let mut game = self.game.clone();
@@ -125,7 +129,8 @@ impl Engine {
         Some(evaluator.predict(&Line::new(&game), symmetry, 0.0))
     }
 
-    /// How probably people of the profile make each legal move; `None` if nothing is known of people.
+    /// Returns the probability of each legal move in human play. Returns `None` without a profile or a network of human
+    /// play.
     fn human_priors(&self) -> Option<Vec<(Move, f32)>> {
         self.settings.network.profile?;
         let prediction = self.predict_human(self.game.to_move(), Symmetry::ALL[0])?.ok()?;
@@ -134,7 +139,7 @@ impl Engine {
         Some(points.chain([(Move::Pass, prediction.pass)]).filter(|&(_, prior)| prior > 0.0).collect())
     }
 
-    /// What the search is to look at because people would play it.
+    /// Returns the exploration of human moves at the root, if the settings ask for it.
     pub(super) fn root_exploration(&self) -> Option<RootExploration> {
         let HumanSettings { root_weightless: weightless, root_weightful: weightful, .. } =
             self.settings.human;
@@ -146,14 +151,14 @@ impl Engine {
         Some(RootExploration { priors, weightless, weightful, cpuct, cpuct_permanent })
     }
 
-    /// What the search is to expect below the root because people would play it, in a search for this player.
+    /// Returns the exploration of human moves below the root in a search for this player, if the settings ask for it.
     pub(super) fn tree_exploration(&self, player: Color) -> Option<TreeExploration> {
         self.settings.network.profile?;
         self.search.evaluator().network()?;
         tree_exploration(&self.settings.human, player, || self.human_network().cloned())
     }
 
-    /// The move that is chosen like people, or with chance; `None` if the best one is to be played.
+    /// Returns the move chosen by human play or at a temperature. Returns `None` if the best move is to be played.
     pub(super) fn human_choice(
         &self,
         report: &SearchReport,
@@ -214,18 +219,18 @@ mod tests {
         near(&shares(&SETTINGS, &choices()), &[0.2, 0.6, 0.2]);
         near(&shares(&HumanSettings { chosen_move_share: 0.0, ..SETTINGS }, &choices()), &[0.8, 0.0, 0.2]);
         near(&shares(&HumanSettings { chosen_move_share: 0.5, ..SETTINGS }, &choices()), &[0.5, 0.3, 0.2]);
-        // People share what the search does not give to the pass.
+        // The human policy shares what the search does not give to the pass.
         near(&shares(&HumanSettings { ignore_pass: true, ..SETTINGS }, &choices()), &[0.2, 0.6, 0.2]);
         let without_pass =
             choices().map(|it| Choice { visits: if it.mv == Move::Pass { 0.0 } else { 5.0 }, ..it });
         near(&shares(&HumanSettings { ignore_pass: true, ..SETTINGS }, &without_pass), &[0.25, 0.75, 0.0]);
-        // What loses is played less often.
+        // Moves that lose are played less often.
         let weighed = [0.2, 0.6 * (-0.6f64 / 0.3).exp(), 0.2 * (-0.1f64 / 0.3).exp()];
         let sum: f64 = weighed.iter().sum();
         let wanted = weighed.map(|weight| weight / sum);
         let found = shares(&HumanSettings { pikl_lambda: 0.3, ..SETTINGS }, &choices());
         assert!(found.iter().zip(wanted).all(|(found, wanted)| (found - wanted).abs() < 1e-6), "{found:?}");
-        // Nobody knows anything.
+        // Neither source has data.
         let nothing = choices().map(|it| Choice { visits: 0.0, human: 0.0, ..it });
         near(&shares(&SETTINGS, &nothing), &[0.0; 3]);
     }
@@ -242,7 +247,7 @@ mod tests {
         assert_eq!(draw(&[], 1.0, 0.5), None);
     }
 
-    /// An engine with two random networks, one of human play.
+    /// Creates an engine with two random networks, one of them of human play.
     fn engine(human: HumanSettings, profile: Option<&str>) -> Engine {
         let network = |has_metadata_encoder| {
             let options = Options { version: 15, has_metadata_encoder, seed: 3, ..Options::default() };
@@ -272,7 +277,7 @@ mod tests {
         let likeliest = priors.iter().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap().0;
         let found = human.genmove(Color::Black, SearchRequest::new(&|| false));
         assert_eq!(found, Decision::Play(likeliest));
-        // Without a profile nothing is known of people.
+        // Without a profile, human play is unknown.
         let mut plain = engine(HumanSettings::default(), Some("rank_5k"));
         let mut unknown = engine(cool, None);
         assert!(unknown.human_priors().is_none());
@@ -309,11 +314,11 @@ mod tests {
         is_near(19, 361, 0.3);
         is_near(38, 361, 0.2);
         is_near(9, 81, 0.3);
-        // In the end there is none at all, rather than hardly any.
+        // At the end the temperature is zero instead of negligible.
         let to_nothing = HumanSettings { temperature: 0.0, ..falling };
         assert!(to_nothing.temperature_after(29, 81) > 0.05);
         assert_eq!(to_nothing.temperature_after(30, 81), 0.0);
-        // It may rise, too.
+        // The temperature may also rise.
         let rising = HumanSettings { temperature: 1.0, early_temperature: Some(0.0), ..falling };
         assert_eq!([0, 19].map(|moves| rising.temperature_after(moves, 361)), [0.0, 0.5]);
     }
@@ -338,7 +343,7 @@ mod tests {
         };
         let first_moves: HashSet<Move> = (1..=12).map(|seed| moves(warm, seed)[0]).collect();
         assert!(first_moves.len() > 2, "{first_moves:?}");
-        // The same seed plays the same game.
+        // Equal seeds give equal games.
         assert_eq!(moves(warm, 5), moves(warm, 5));
     }
 
@@ -375,7 +380,7 @@ mod tests {
         let it = engine(settings).tree_exploration(Color::White).unwrap();
         assert_eq!((it.shares[Color::White], it.shares[Color::Black]), (own, opponent));
         assert_eq!((it.cpuct, it.cpuct_permanent), (1.0, 2.0));
-        // Nothing is asked for, or nobody knows.
+        // Nothing is requested, or no network knows human play.
         assert!(engine(HumanSettings::default()).tree_exploration(Color::White).is_none());
         assert!(self::engine(settings, None).tree_exploration(Color::White).is_none());
         let profile = NetworkSettings { profile: "rank_5k".parse().ok(), ..NetworkSettings::default() };
@@ -400,7 +405,7 @@ mod tests {
             let (visits, playouts) = (report.visits, report.playouts);
             (visits, playouts, engine.search().table().usage().nodes)
         };
-        // The same for both players: the graph serves both.
+        // With the same shares for both players, one graph serves both.
         let (.., with_both) = visits(opponent, Color::White);
         let (_, playouts, with_one) = visits(Shares::default(), Color::White);
         assert!(with_one + playouts as usize / 2 < with_both, "{with_one} {with_both}");

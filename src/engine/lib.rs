@@ -1,7 +1,7 @@
-//! The engine: a game, a search, clocks. What the protocol and the command line call.
+//! The engine: a game, a search and two clocks. The protocols and the command line call it.
 //!
-//! The only room that reads a clock. Decides what the search must not know of: when to pass, when to resign,
-//! which stones are dead at the end.
+//! This is the only module of this crate that reads a clock. It makes the decisions that the search knows
+//! nothing of: when to pass, when to resign, and which stones are dead at the end.
 #![allow(clippy::disallowed_methods, reason = "this crate reads clocks")]
 
 mod analyst;
@@ -65,63 +65,63 @@ pub struct Engine {
     settings: EngineSettings,
     game: Game,
     search: Search<EngineEvaluator>,
-    /// The ranks that searches are spread over, if they are.
+    /// Cluster of MPI ranks that searches are spread over; `None` if all searches run in this process.
     spread: Option<Spread>,
-    /// A second network, which knows what people play.
+    /// Second network, which predicts the moves of people.
     human: Option<Box<NetworkEvaluator>>,
-    /// What positions below the root were explored by where the graph at hand was searched.
+    /// Kind of exploration with which the positions of the current graph below the root were searched.
     explored: Option<Explored>,
     clocks: ByColor<Clock>,
-    /// Searches since the game began: each has random numbers of its own.
+    /// Number of searches since the game began. It selects the random numbers of each search.
     searches: u64,
     report: Option<SearchReport>,
-    /// The position of the report.
+    /// Key of the position that `report` is about.
     searched: Key,
     status: Option<((Key, Moment), FinalStatus)>,
-    /// What was read about small regions.
+    /// Cache of the solver's results on small regions.
     memo: Memo,
-    /// What there is to say about the game besides its moves.
+    /// Facts about the game besides its moves, for game records.
     notes: GameNotes,
     time_manager: TimeManager,
-    /// What the network is told of the players' strength.
+    /// Doubling advantage of the players in a game with a head start.
     uneven: Uneven,
 }
 
-/// What a search is for.
+/// Purpose of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Purpose {
-    /// A move that is to be played.
+    /// Choosing the move to play.
     Play,
-    /// What every move is worth.
+    /// Evaluating every move.
     Analysis,
-    /// What the opponent may answer, on his time.
+    /// Considering the opponent's replies on the opponent's time.
     Pondering,
 }
 
 /// See [`TreeExploration::kind`].
 type Explored = (ByColor<Shares>, [f32; 2]);
 
-/// For whom a search of a position in which this player is on turn is made: on the opponent's time, the player thinks who has
-/// just moved.
+/// Returns the player on whose behalf a position with this side to move is searched. On the opponent's time, that is
+/// the player who has just moved.
 fn thinks(to_move: Color, purpose: Purpose) -> Color {
     if purpose == Purpose::Pondering { to_move.opponent() } else { to_move }
 }
 
-/// What the search of an engine with these settings goes by, on boards of this size.
+/// Returns the search parameters of an engine with these settings on boards of this size.
 fn params(evaluator: &EngineEvaluator, settings: &EngineSettings, size: BoardSize) -> SearchParams {
     let is_ranked = settings.rank.is_some() && evaluator.network().is_some();
-    // What ranks play was measured with the same parameters for all networks.
+    // The play of ranks was measured with the same parameters for all networks.
     let usual = if is_ranked { SearchParams::for_network() } else { evaluator.search_params(size) };
     usual.for_workers(settings.threads, processors()).changed(&settings.search)
 }
 
 impl Engine {
-    /// An engine with a 19×19 board, which plays with playouts.
+    /// Creates an engine with a 19×19 board that evaluates by playouts.
     pub fn new(settings: EngineSettings) -> Engine {
         Engine::with_network(settings, None)
     }
 
-    /// An engine with a 19×19 board, which plays with a network if it is given one.
+    /// Creates an engine with a 19×19 board that evaluates by `network`, or by playouts if there is none.
     pub fn with_network(settings: EngineSettings, network: Option<Arc<Network>>) -> Engine {
         let is_human = network.as_ref().is_some_and(|network| network.takes_metadata());
         let settings = if is_human { settings.with_human_network() } else { settings };
@@ -157,11 +157,11 @@ impl Engine {
         &self.settings
     }
 
-    /// Changes how the engine plays from here on. Memory, network and kernel stay, and so do the rules and the komi of
-    /// the game. If positions are to be evaluated in another way, everything that was learned is forgotten.
+    /// Changes the settings from here on. Memory, network and kernel stay the same, and so do the rules and the komi of
+    /// the game. If the settings of the evaluation change, everything that searches have learned is discarded.
     pub fn change_settings(&mut self, wanted: EngineSettings) {
         let built = self.settings;
-        // Another rank is another profile.
+        // A new rank implies a new profile.
         let is_new_rank = wanted.rank != built.rank && self.human_network().is_some();
         let wanted = if is_new_rank { wanted.with_human_network() } else { wanted };
         self.settings = EngineSettings {
@@ -186,18 +186,18 @@ impl Engine {
         self.fit_search(self.game.size());
     }
 
-    /// Gives the search the parameters for boards of this size.
+    /// Updates the search parameters for boards of this size.
     fn fit_search(&mut self, size: BoardSize) {
         self.search.set_params(params(self.search.evaluator(), &self.settings, size));
     }
 
-    /// The limits of a search for a move where no clock is to be watched.
+    /// Limits of a search for a move where no clock is running.
     pub fn limits_without_clock(&self) -> Limits {
         self.limits(None)
     }
 
-    /// What makes the first evaluation on a board of this size slow, to be done beforehand, on any thread. No answer
-    /// depends on whether it is.
+    /// Returns the work that makes the first evaluation on a board of this size slow. The caller may run it beforehand,
+    /// on any thread. It does not change any result.
     pub fn warm_up(&self) -> impl FnOnce() + Send + 'static {
         self.search.evaluator().warm_up(self.game.cleared())
     }
@@ -207,11 +207,12 @@ impl Engine {
         &self.game
     }
 
-    /// What the network says of the position, if this player is on turn, seen through a symmetry of the board, and with
-    /// so much of its optimistic policy; `None` without a network.
+    /// Evaluates the position by the network, with `color` to move, seen through a symmetry of the board. `optimism` is
+    /// the share of the network's optimistic policy. Returns `None` without a network.
     ///
     /// # Errors
-    /// If the network answers with numbers that are not finite.
+    ///
+    /// Returns [`NotFinite`] if an output of the network is not finite.
     pub fn predict(
         &self,
         color: Color,
@@ -227,17 +228,17 @@ impl Engine {
         Some(evaluator.predict(&Line::new(&game), symmetry, optimism))
     }
 
-    /// The search, for its statistics.
+    /// The search. Callers read its statistics.
     pub fn search(&self) -> &Search<EngineEvaluator> {
         &self.search
     }
 
-    /// The latest search's result.
+    /// Report of the latest search.
     pub fn last_report(&self) -> Option<&SearchReport> {
         self.report.as_ref()
     }
 
-    /// Puts another game on the board. What was learned is kept where it still applies.
+    /// Replaces the game. What searches have learned is kept where it still applies.
     pub fn set_game(&mut self, game: Game) {
         if game.size() != self.game.size() {
             self.clear_search();
@@ -255,7 +256,7 @@ impl Engine {
         self.uneven = Uneven::default();
     }
 
-    /// An empty board of another size; komi and rules stay.
+    /// Starts a game on an empty board of another size. Komi and rules stay.
     pub fn set_size(&mut self, size: BoardSize) {
         self.set_game(
             Game::new(size, self.game.rules(), self.game.komi()).with_sharing(self.settings.sharing),
@@ -263,7 +264,7 @@ impl Engine {
         self.start_new_game();
     }
 
-    /// An empty board; size, komi and rules stay.
+    /// Starts a game on an empty board. Size, komi and rules stay.
     pub fn clear(&mut self) {
         self.game = self.game.cleared();
         self.notes.begin();
@@ -272,13 +273,13 @@ impl Engine {
         self.start_new_game();
     }
 
-    /// Starts the sequence of chance and the clocks anew, and forgets everything that was learned.
+    /// Resets the clocks and the sequence of random numbers, and discards everything that searches have learned.
     fn start_new_game(&mut self) {
         self.clocks = self.clocks.map(Clock::restarted);
         self.forget();
     }
 
-    /// Forgets everything that was learned, and starts the sequence of chance anew.
+    /// Discards everything that searches have learned, and resets the sequence of random numbers.
     pub fn forget(&mut self) {
         self.clear_search();
         self.clear_evaluations();
@@ -287,7 +288,7 @@ impl Engine {
         self.searches = 0;
     }
 
-    /// Forgets what networks have said.
+    /// Clears the evaluation caches of the networks.
     fn clear_evaluations(&self) {
         self.search.evaluator().clear();
         if let Some(human) = &self.human {
@@ -295,7 +296,7 @@ impl Engine {
         }
     }
 
-    /// Forgets what searches have learned, here and on all ranks.
+    /// Discards what searches have learned, in this process and on all other ranks.
     fn clear_search(&mut self) {
         self.search.clear();
         if let Some(spread) = &mut self.spread {
@@ -303,41 +304,41 @@ impl Engine {
         }
     }
 
-    /// Sets the komi; the moves stay.
+    /// Sets the komi. The moves stay.
     pub fn set_komi(&mut self, komi: f32) {
         self.game = self.game.with_rules(self.game.rules(), komi);
         self.notes.note_change();
     }
 
-    /// Sets the rules; the moves stay. Records that name no rules have these from now on.
+    /// Sets the rules. The moves stay. These rules also become the default for game records that name none.
     pub fn set_rules(&mut self, rules: Rules) {
         self.settings.rules = rules;
         self.game = self.game.with_rules(rules, self.game.komi());
         self.notes.note_change();
     }
 
-    /// Sets the seed of all chance from here on.
+    /// Sets the seed of all random numbers from here on.
     pub fn set_seed(&mut self, seed: u64) {
         self.settings.seed = seed;
         self.searches = 0;
     }
 
-    /// The seed.
+    /// Seed of the random numbers.
     pub fn seed(&self) -> u64 {
         self.settings.seed
     }
 
-    /// Sets both players' clocks to the start of a game with this control.
+    /// Sets both players' clocks to the start of a game with this time control.
     pub fn set_time_control(&mut self, control: TimeControl) {
         self.clocks = ByColor::new(Clock::new(control), Clock::new(control));
         self.notes.note_change();
     }
 
-    /// Sets what is left on a player's clock, as GTP's `time_left` tells it: `stones_or_periods` is 0 during the
+    /// Sets the time left on a player's clock, as announced by GTP's `time_left`. `stones_or_periods` is 0 during the
     /// main time. See [`Clock::hear_time_left`].
     pub fn set_time_left(&mut self, color: Color, time: Duration, stones_or_periods: u32) {
         self.clocks[color].hear_time_left(time, stones_or_periods);
-        // If nobody announced how the game is timed, this says it of both.
+        // If no time control was announced, this command implies one for both players.
         let (control, opponent) = (self.clocks[color].control(), color.opponent());
         if self.clocks[opponent].control() == TimeControl::None {
             self.clocks[opponent] = Clock::new(control);
@@ -345,16 +346,17 @@ impl Engine {
         self.notes.note_time();
     }
 
-    /// A player's clock.
+    /// Clock of a player.
     pub fn clock(&self, color: Color) -> &Clock {
         &self.clocks[color]
     }
 
-    /// Follows a move of the record: tolerant unless the settings say strict. Returns what a strict reading of
-    /// the rules would have objected to.
+    /// Plays a move of the game record. Tolerates violations of the rules unless the settings are strict, and returns
+    /// what a strict reading of the rules would have objected to.
     ///
     /// # Errors
-    /// If the move is refused; nothing has changed then.
+    ///
+    /// Returns an [`IllegalMove`] if the move is refused. The game is then unchanged.
     pub fn play(&mut self, color: Color, mv: Move) -> Result<Option<IllegalMove>, IllegalMove> {
         let objection = if self.settings.strict {
             self.game.play(color, mv).map(|()| None)
@@ -365,10 +367,11 @@ impl Engine {
         Ok(objection)
     }
 
-    /// Follows several moves of the record, or none of them.
+    /// Plays several moves of the game record, or none of them.
     ///
     /// # Errors
-    /// The number of the first move that is refused, counted from 0, and why it is; nothing has changed then.
+    ///
+    /// Returns the index of the first refused move, counted from 0, and the reason. The game is then unchanged.
     pub fn play_all(&mut self, moves: &[(Color, Move)]) -> Result<(), (usize, IllegalMove)> {
         let before = (self.game.clone(), self.notes.clone());
         for (index, &(color, mv)) in moves.iter().enumerate() {
@@ -380,7 +383,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Takes the latest move back; false if there is none.
+    /// Takes back the latest move. Returns false if there is no move to take back.
     pub fn undo(&mut self) -> bool {
         self.status = None;
         let is_undone = self.game.undo().is_some();
@@ -390,8 +393,8 @@ impl Engine {
         is_undone
     }
 
-    /// Searches the position for `color`, to these limits whatever the clocks say, and neither passes nor
-    /// resigns instead. Whose turn it is stays, and what was learned is kept for the next search.
+    /// Searches the position for `color` within these limits, regardless of the clocks. Never passes or resigns without
+    /// a search. The side to move stays, and what the search learns is kept for the next one.
     pub fn analyze(&mut self, color: Color, limits: &Limits, request: SearchRequest<'_>) -> &SearchReport {
         let to_move = self.game.to_move();
         self.game.set_to_move(color);
@@ -400,7 +403,7 @@ impl Engine {
         self.report.insert(report)
     }
 
-    /// Gives the turn to a player.
+    /// Sets the side to move.
     pub fn set_to_move(&mut self, color: Color) {
         if self.game.to_move() != color {
             self.game.set_to_move(color);
@@ -427,7 +430,7 @@ impl Engine {
         let anti_mirror = self.against_mirror(for_play);
         let usual = self.search.params();
         if anti_mirror.is_some() {
-            // Visits that are given to a mirrored reply are not to be taken for mistakes.
+            // The search must not take visits spent on a mirrored reply for mistakes.
             let changes = SearchChanges { use_noise_pruning: Some(false), ..SearchChanges::default() };
             self.search.set_params(usual.changed(&changes));
         }
@@ -448,11 +451,11 @@ impl Engine {
             self.time_manager.note_search(start.elapsed(), report.playouts, self.settings.threads);
             return report;
         };
-        // Reports come from a worker; the observer stays on this thread.
+        // A worker sends the reports; the observer runs on this thread.
         let report = thread::scope(|scope| {
             let (sender, reports) = mpsc::channel();
             let searching = scope.spawn(move || {
-                // If nobody listens any more, the search goes on.
+                // The search continues if the receiver is gone.
                 let on_report = move |report: SearchReport| sender.send(report).unwrap_or_default();
                 let reporting =
                     Some(Reporting { first: observer.every, every: observer.every, on_report: &on_report });
@@ -468,7 +471,7 @@ impl Engine {
         report
     }
 
-    /// What the network is told of Black's advantage in a search of a position in which this player is on turn.
+    /// Black's doubling advantage for the network, in a search of a position with this side to move.
     fn black_advantage(&self, to_move: Color, purpose: Purpose) -> f32 {
         if purpose != Purpose::Analysis && self.follows_handicap() {
             return self.uneven.black_advantage();
@@ -477,13 +480,14 @@ impl Engine {
         self.settings.doubling_advantage * advantaged.sign() as f32
     }
 
-    /// Does the advantage follow handicap and komi when moves are to be played?
+    /// Whether the advantage follows handicap and komi in searches for a move to play.
     fn follows_handicap(&self) -> bool {
         self.settings.doubling_advantage_per_point > 0.0
             && self.search.evaluator().network().is_some_and(|it| features::knows_advantage(it.network()))
     }
 
-    /// Tells the network who has which advantage. If that is news, everything that was learned is forgotten.
+    /// Passes the doubling advantage to the network. If it has changed, everything that searches have learned is
+    /// discarded.
     fn tell_advantage(&mut self, purpose: Purpose) {
         let wanted = self.black_advantage(self.game.to_move(), purpose);
         let Some(network) = self.search.evaluator().network() else { return };
@@ -496,8 +500,8 @@ impl Engine {
         }
     }
 
-    /// What this search is to expect of people below its root. If the graph at hand was searched with other expectations,
-    /// it is forgotten.
+    /// Returns how this search explores human moves below its root. If the current graph was searched with another kind
+    /// of exploration, the graph is discarded.
     fn explore_tree(&mut self, purpose: Purpose) -> Option<TreeExploration> {
         let exploration = self.tree_exploration(thinks(self.game.to_move(), purpose));
         let wanted = exploration.as_ref().map(TreeExploration::kind);
@@ -508,7 +512,7 @@ impl Engine {
         exploration
     }
 
-    /// What lets a search look at more moves than it needs, if that is wanted.
+    /// Noise that widens the search at the root, if the settings ask for it.
     fn wide_noise(&self, for_play: bool) -> Option<RootNoise> {
         let settings = &self.settings;
         let amount = if for_play { settings.wide_root_noise } else { settings.analysis_wide_root_noise };
@@ -516,7 +520,7 @@ impl Engine {
         is_wanted.then(|| RootNoise::wide(amount))
     }
 
-    /// What to do about an opponent who mirrors, if that is wanted.
+    /// Countermeasures against an opponent who mirrors, if the settings ask for them.
     fn against_mirror(&self, for_play: bool) -> Option<AntiMirror> {
         let settings = &self.settings;
         let is_wanted = if for_play { settings.genmove_anti_mirror } else { settings.anti_mirror };
@@ -524,24 +528,24 @@ impl Engine {
         AntiMirror::against(&self.game)
     }
 
-    /// How much of what was read about small regions had been read before.
+    /// Hit statistics of the cache of the solver's results on small regions.
     pub fn memo_usage(&self) -> MemoUsage {
         self.memo.usage()
     }
 
-    /// The owner of every point: counted if the game is over, otherwise as far as it can be foreseen. The same position always gets
-    /// the same answer.
+    /// Returns the owner of every point: counted if the game is over, otherwise expected. The result depends on the
+    /// position only.
     pub fn final_status(&mut self) -> FinalStatus {
         self.status_at(self.moment())
     }
 
-    /// What [`final_status`](Engine::final_status) is about. Where every stone counts as alive, there is nothing to judge at
-    /// the end either.
+    /// Moment of the game that [`final_status`](Engine::final_status) is about. Under rules by which every stone counts
+    /// as alive, there is nothing to judge at the end, and the moment is always [`Moment::DuringPlay`].
     fn moment(&self) -> Moment {
         if self.game.is_over() && self.game.rules().friendly_pass { Moment::End } else { Moment::DuringPlay }
     }
 
-    /// The owner of every point if both players passed now.
+    /// Returns the owner of every point if both players passed now.
     pub(crate) fn status_if_over(&mut self) -> FinalStatus {
         self.status_at(Moment::End)
     }
@@ -558,7 +562,7 @@ impl Engine {
         self.time_manager.note_status(start.elapsed());
         self.status = Some((key, status.clone()));
         if self.game.is_over() {
-            // Now the result is known.
+            // The result of the game is now known.
             self.notes.note_time();
         }
         status

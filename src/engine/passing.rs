@@ -1,4 +1,4 @@
-//! When to pass: where nothing is left to be gained, and what to play instead of a pass that costs points.
+//! Passing: when to pass, and which move to play instead of a pass that costs points.
 
 use super::decide::Turn;
 use super::{Engine, FinalStatus, reading};
@@ -11,21 +11,21 @@ use kosumi_go::score;
 use kosumi_search::{Limits, MoveReport, SearchContext, SearchReport};
 use std::time::{Duration, Instant};
 
-/// The search behind a pass may take as long as this.
+/// Maximum duration of the search that checks a pass.
 const PASS_CHECK_TIME_MAX: Duration = Duration::from_millis(500);
-/// A pass may cost this much of the expected result; two searches of one position differ by less.
+/// Maximum loss of a pass in the expected result. Two searches of one position differ by less.
 pub(super) const PASS_LOSS_MAX: f32 = 0.3;
-/// A point looks settled if one side owns it by this much, as a mean owner ...
+/// Mean owner from which a point looks settled.
 const LOOKS_SETTLED_MEAN: f32 = 0.8;
-/// ... and a position does if no more points than these do not: neutral ones, and those of a seki.
+/// Maximum number of unsettled points in a settled position: neutral points and those of a seki.
 const LOOKS_OPEN_MOST: usize = 6;
-/// A pass must cost fewer points than these, by the search and by the count.
+/// Number of points that a pass must not cost, neither by the search nor by the count.
 const PASS_COST_MAX: f32 = 0.5;
 
 impl Engine {
-    /// After the opponent's pass: does passing too win the game for certain? It does if nothing is left to be decided,
-    /// whichever side moves, and the player wins both as the stones stand and after the dead ones are taken off, so that no
-    /// way of counting makes it a loss.
+    /// Whether passing too after the opponent's pass certainly wins the game. It does if nothing is left to decide,
+    /// whichever side moves, and if the player wins both with the stones as they stand and with the dead stones
+    /// removed. Then no way of counting makes it a loss.
     pub(super) fn pass_ends_a_won_game(&mut self, turn: &Turn<'_>) -> bool {
         let passed = |last: &Record| last.mv == Move::Pass && last.color == turn.color.opponent();
         if !turn.permits(Move::Pass)
@@ -42,8 +42,9 @@ impl Engine {
         }
     }
 
-    /// With dead stones removed at the end, a finished game is not played on: everything is settled, the score is good
-    /// enough, and a pass costs nothing by the search and by the count.
+    /// Whether to pass although the opponent has not passed. Only under rules that remove dead stones at the end, and
+    /// only if everything is settled, the score is good enough, and a pass costs nothing by the search and by the
+    /// count.
     pub(super) fn should_pass(&mut self, turn: &Turn<'_>, report: &SearchReport) -> bool {
         if !turn.permits(Move::Pass)
             || !self.game.rules().friendly_pass
@@ -61,8 +62,8 @@ impl Engine {
             && self.can_afford_to_pass(turn, report)
     }
 
-    /// Does the search take almost every point for one side's? Nearly always it does not, and then the status of all stones,
-    /// which takes much longer, need not be found.
+    /// Whether the search expects nearly every point to belong to one side. This is a cheap test that usually fails,
+    /// which avoids computing the status of all stones.
     pub(super) fn looks_settled(&self, ownership: &Ownership) -> bool {
         let is_open = |point: &Point| ownership.mean(*point).abs() < LOOKS_SETTLED_MEAN;
         ownership.count() >= self.search.evaluator().evaluations_for_ownership()
@@ -70,8 +71,8 @@ impl Engine {
             && self.game.size().points().filter(is_open).count() <= LOOKS_OPEN_MOST
     }
 
-    /// Is nothing left to be gained? Under area scoring neutral points are worth something, and where every stone counts as
-    /// alive, so are dead stones.
+    /// Whether nothing is left to gain. Neutral points have value under area scoring, and dead stones have value where
+    /// every stone counts as alive.
     fn is_settled(&self, status: &FinalStatus) -> bool {
         let rules = self.game.rules();
         status.settled.as_ref().is_some_and(|settled| {
@@ -80,10 +81,11 @@ impl Engine {
         })
     }
 
-    /// A move to play instead of a pass that the search has chosen, if the pass costs points. To the search a pass is a
-    /// move after which play goes on; if the opponent passes too, the position is counted as it is.
+    /// Returns a move to play instead of the pass that the search has chosen, if the pass costs points. To the search a
+    /// pass is a move after which play continues, but if the opponent passes too, the position is counted as it is.
     ///
-    /// On an empty board any move is better, because there is nothing to count yet, unless the board is too narrow to live on.
+    /// On an empty board every move is better than a pass, because there is nothing to count yet, unless the board is
+    /// too narrow for a living group.
     pub(super) fn instead_of_costly_pass(&mut self, turn: &Turn<'_>, report: &SearchReport) -> Option<Move> {
         let sign = turn.color.sign() as f32;
         let may_be_played = |entry: &&MoveReport| {
@@ -97,7 +99,8 @@ impl Engine {
         let other = others.find(|entry| entry.visits > 0)?;
         let (mv, score) = (other.mv, other.score * sign);
         let pass = report.moves.iter().find(|entry| entry.mv == Move::Pass && entry.visits > 0);
-        // A move that the search takes to be worse than the pass, such as one into the own territory, is no better.
+        // A move that the search evaluates as worse than the pass, such as one into the player's own territory, is no
+        // improvement.
         let is_worse = pass.is_some_and(|pass| {
             pass.score * sign - score >= PASS_COST_MAX || (pass.value - other.value) * sign > PASS_LOSS_MAX
         });
@@ -114,10 +117,10 @@ impl Engine {
         (score - counted * sign >= PASS_COST_MAX).then_some(mv)
     }
 
-    /// Instead of a pass: what saves an own enclosed group or kills one of the opponent's, if that hangs on who moves first.
-    /// A short search may not see it.
+    /// Returns a move to play instead of a pass: one that saves an own enclosed group or kills one of the opponent's,
+    /// if its fate depends on which side moves first. A short search may not find it.
     pub(super) fn vital_move(&mut self, turn: &Turn<'_>) -> Option<Move> {
-        // Where every stone counts as alive, no group is left to be lived or killed.
+        // Where every stone counts as alive, no group has to be saved or killed.
         if !self.game.rules().friendly_pass || !self.has_time_for_status(turn.time_left()) {
             return None;
         }
@@ -127,21 +130,21 @@ impl Engine {
         let may_be_played = |mv| turn.permits(mv) && game.check(turn.color, mv).is_ok();
         let vital =
             reading::vital_move(&mut self.memo, game.board(), &unsettled, turn.color, suicide, may_be_played);
-        // It comes behind the status, so the next turn keeps time for both.
+        // It runs after the status is computed, so the next turn must reserve time for both.
         self.time_manager.note_status(start.elapsed());
         vital
     }
 
-    /// Does the game still go as `report` expects if the player passes? A search in which the player always moves
-    /// first cannot tell: it takes a group for alive that dies if it is left alone. So the opponent gets a search
-    /// of the position after the pass, in the same graph, of which nothing is thrown away.
+    /// Whether the game continues as `report` expects if the player passes. A search in which the player moves first
+    /// cannot tell: it treats a group as alive that dies if left alone. Therefore this function searches the position
+    /// after the pass, with the opponent to move, in the same graph and without evicting any nodes.
     fn can_afford_to_pass(&mut self, turn: &Turn<'_>, report: &SearchReport) -> bool {
         let start = Instant::now();
         let mut after = self.game.clone();
         if after.play(turn.color, Move::Pass).is_err() || after.is_over() {
             return true;
         }
-        // Where only simulations are counted, the answer must not depend on time.
+        // Where only simulations are limited, the result must not depend on time.
         let is_timed = self.settings.playouts.is_none() && self.settings.visits.is_none();
         let hard = [is_timed.then_some(PASS_CHECK_TIME_MAX), turn.time_left()].into_iter().flatten().min();
         let playouts = self.search.evaluator().simulations_before_passing();
@@ -149,7 +152,7 @@ impl Engine {
         let seed = mix(self.settings.seed).wrapping_add(self.searches);
         let elapsed = || start.elapsed();
         let context = SearchContext::new(&limits, &elapsed, turn.interrupted);
-        // Without room for the position, the engine plays on and makes room for its next move.
+        // If the node table has no space for the position, the engine plays on. Its next search frees space.
         let answers = self.search.run_in_place(&after, seed, &context);
         let sign = turn.color.sign() as f32;
         answers.is_some_and(|answers| {
@@ -159,7 +162,7 @@ impl Engine {
     }
 }
 
-/// The score for the player that the search expects after its best move that is permitted.
+/// Returns the player's expected score after the best permitted move of the search.
 fn best_score(turn: &Turn<'_>, report: &SearchReport) -> f32 {
     let best = report.moves.iter().find(|entry| turn.permits(entry.mv));
     best.map_or(report.score, |entry| entry.score) * turn.color.sign() as f32

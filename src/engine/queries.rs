@@ -1,4 +1,4 @@
-//! Questions about the position that are answered without choosing a move.
+//! Queries about the position that do not choose a move.
 
 use super::Engine;
 use super::status::Expects as _;
@@ -8,13 +8,13 @@ use kosumi_go::game::Line;
 use kosumi_search::SearchReport;
 
 impl Engine {
-    /// The latest search's result if it was of the position on the board, with the same player on turn.
+    /// Returns the latest report if it is of the current position with the same side to move.
     pub fn report_here(&self) -> Option<&SearchReport> {
         self.report.as_ref().filter(|_| self.searched == self.game.graph_key())
     }
 
-    /// Who is expected to own what in the end: by the search of this position if there was one, otherwise by the
-    /// evaluator alone. The same position and the same search always get the same answer.
+    /// Returns the expected owner of every point: from the search of this position if there was one, otherwise from the
+    /// evaluator alone. The result depends on the position and the search only.
     pub fn ownership(&self) -> Ownership {
         match self.report_here() {
             Some(report) if report.ownership.count() > 0 => report.ownership.clone(),
@@ -22,9 +22,9 @@ impl Engine {
         }
     }
 
-    /// How far the score at the end may be from the expected one, as a standard deviation in points; zero if the game is over.
+    /// Standard deviation of the final score around the expected one, in points. Zero if the game is over.
     ///
-    /// By the network's own estimate, or by how far the playouts of this position's search scatter. Without either it
+    /// Uses the network's own estimate, or the spread of the playouts in this position's search. Without either it
     /// follows from the expected owners: chains live or die as a whole, and empty points are taken as independent.
     pub fn score_deviation(&self) -> f32 {
         if self.game.is_over() {
@@ -41,7 +41,7 @@ impl Engine {
 
     fn deviation_by_owners(&self) -> f32 {
         let (board, ownership) = (self.game.board(), self.ownership());
-        // The points that belong together with this one, counted at one of them.
+        // Number of points that share their owner with this one. A chain is counted at its anchor only.
         let together = |point: Point| match board.cell(point) {
             Cell::Black | Cell::White if board.anchor(point) == point => board.chain(point).count(),
             Cell::Empty => 1,
@@ -54,7 +54,7 @@ impl Engine {
         board.size().points().map(variance).sum::<f32>().sqrt()
     }
 
-    /// The legal moves of the player on turn, with what is known of them before any search; best of all first.
+    /// Returns the legal moves of the side to move with their priors, the most promising first.
     pub fn priors(&self) -> Vec<(Move, Prior)> {
         let mut moves = Vec::new();
         self.search.evaluator().clone().expand_root(&Line::new(&self.game), &mut moves);

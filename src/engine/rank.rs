@@ -1,34 +1,35 @@
-//! Playing on a person's level without a network of human play.
+//! Play at a human rank without a network of human play.
 //!
-//! A network that has learned to play well says of many moves that are wrong how natural they look: they are what people
-//! of some rank play. So moves are drawn from its policy, the more evenly the weaker the rank; what a short search finds a
-//! move to lose makes it seldom, and from some loss on it is never played. Mistakes are then natural moves that lose, as
-//! people's are, and no stones are thrown away. The numbers for each rank come from handicap games; `docs/ranks.md` has
-//! them.
+//! The policy of a strong network also assigns probability to natural-looking mistakes, which people of some rank play.
+//! Moves are therefore drawn from this policy, at a temperature that rises for weaker ranks. A short search measures
+//! the loss of each move. Losing moves become less frequent, and moves beyond a maximum loss are never played. The
+//! resulting mistakes are natural moves that lose points, like those of people, and no stones are thrown away. The
+//! parameters of each rank come from handicap games. `docs/ranks.md` lists them.
 
 use super::Engine;
 use kosumi_go::board::Move;
 use kosumi_net::Rank;
 use kosumi_search::{MoveReport, RootExploration, SearchReport};
 
-/// How a rank plays.
+/// Parameters of play at a rank.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Style {
-    /// The temperature of the policy: the larger, the more even.
+    /// Temperature of the policy. Larger values make it more even.
     temperature: f32,
-    /// A move that loses so many points is played e times as seldom as its prior says.
+    /// Loss in points that divides a move's frequency by e.
     loss_scale: f32,
-    /// A move that loses more points is not played.
+    /// Maximum loss of a move that is played, in points.
     loss_most: f32,
-    /// Visits of the search.
+    /// Number of visits of the search.
     pub(super) visits: u32,
 }
 
-/// Styles at steps below 10 dan: 1 is 9 dan, 10 is 1 kyu, 29 is 20 kyu. Between them lies what is between them.
+/// Styles by number of steps below 10 dan: 1 is 9 dan, 10 is 1 kyu, 29 is 20 kyu. Other ranks are interpolated.
 ///
-/// From handicap games between neighbours in this table, with the built-in network of that time, and even games with GNU Go as
-/// 9 kyu; the dan ranks from what people's moves lose. Temperatures are such that today's network is as undecided as that one
-/// was. `scripts/ranks` measures them, `docs/ranks.md` has what was found.
+/// Measured by handicap games between neighbours in this table with the built-in network of that time, and by even
+/// games with GNU Go as 9 kyu. The dan ranks follow from the losses of human moves. The temperatures are converted to
+/// today's network, such that its policy is as undecided as that network's was. `scripts/ranks` measures them, and
+/// `docs/ranks.md` has the results.
 const STYLES: [(u8, Style); 9] = [
     (1, Style { temperature: 0.37, loss_scale: 0.33, loss_most: 2.2, visits: 270 }),
     (4, Style { temperature: 0.85, loss_scale: 1.07, loss_most: 7.0, visits: 50 }),
@@ -47,7 +48,7 @@ impl Style {
         let above = STYLES.iter().position(|&(at, _)| at >= step).unwrap_or(STYLES.len() - 1).max(1);
         let ((from, strong), (to, weak)) = (STYLES[above - 1], STYLES[above]);
         let share = (f32::from(step) - f32::from(from)) / (f32::from(to) - f32::from(from));
-        // Strength is even in what moves lose, and in doublings of the visits.
+        // Strength is linear in the losses of moves and in the logarithm of the visits.
         let between = |a: f32, b: f32| a + share * (b - a);
         let (few, many) = (weak.visits as f32, strong.visits as f32);
         Style {
@@ -58,13 +59,13 @@ impl Style {
         }
     }
 
-    /// A game is given up after so many visits, `usual` without a rank, and only by who is so many points behind: where
-    /// large mistakes are made, small leads are no reason.
+    /// Returns the minimum number of visits and the minimum deficit in points for resigning. `usual` is the number of
+    /// visits without a rank. A rank that makes large mistakes must not resign because of a small lead.
     pub(super) fn to_resign(self, usual: u32) -> (u32, f32) {
         (usual.min(self.visits / 4), self.loss_most)
     }
 
-    /// How often a move is played that loses so many points, in proportion to others.
+    /// Relative frequency of a move with this prior that loses this many points.
     fn weight(&self, prior: f32, loss: f32) -> f64 {
         if loss > self.loss_most || prior <= 0.0 {
             return 0.0;
@@ -73,17 +74,17 @@ impl Style {
     }
 }
 
-/// Simulations that look at what might be played, so that it is known what it loses.
+/// Share of simulations that explore candidates of the rank, to measure their loss.
 const LOOKING: f32 = 0.5;
 
 impl Engine {
-    /// How the engine plays if it plays on a rank, and without a network of human play.
+    /// Style of the rank, if the engine plays at a rank without a network of human play.
     pub(super) fn style(&self) -> Option<Style> {
         let is_alone = self.human_network().is_none() && self.search.evaluator().network().is_some();
         self.settings.rank.filter(|_| is_alone).map(Style::of)
     }
 
-    /// What the search is to look at because the rank might play it.
+    /// Returns the exploration of moves that the rank may play.
     pub(super) fn ranked_exploration(&self) -> Option<RootExploration> {
         let style = self.style()?;
         let power = 1.0 / style.temperature;
@@ -92,7 +93,7 @@ impl Engine {
         let priors: Vec<(Move, f32)> = raised.collect();
         let sum: f32 = priors.iter().map(|&(_, prior)| prior).sum();
         let priors = priors.into_iter().map(|(mv, prior)| (mv, prior / sum.max(f32::MIN_POSITIVE))).collect();
-        // Likely moves are looked at although they have proved to be bad.
+        // Likely moves are explored even after they have proved bad.
         Some(RootExploration {
             priors,
             weightless: LOOKING,
@@ -102,8 +103,8 @@ impl Engine {
         })
     }
 
-    /// The move that the rank plays, with a random number from 0 to 1; `None` if the best one is to be played. Whether to
-    /// pass is not left to chance.
+    /// Returns the move of the rank, drawn with a random number `unit` in `[0, 1)`. Returns `None` if the best move is
+    /// to be played. Passing is not left to chance.
     pub(super) fn ranked_choice(
         &self,
         report: &SearchReport,
@@ -172,7 +173,7 @@ mod tests {
         assert!(style.weight(0.2, 0.0) > style.weight(0.1, 0.0));
         assert!(style.weight(0.2, 0.0) > style.weight(0.2, 3.0) && style.weight(0.2, 3.0) > 0.0);
         assert_eq!((style.weight(0.9, style.loss_most + 1.0), style.weight(0.0, 0.0)), (0.0, 0.0));
-        // Between the styles of the table.
+        // Interpolation between two styles of the table.
         let (fifth, (_, strong), (_, weak)) = (Style::of(rank("5d")), STYLES[1], STYLES[2]);
         assert!((fifth.loss_scale - (2.0 * strong.loss_scale + weak.loss_scale) / 3.0).abs() < 1e-6);
         assert_eq!(fifth.visits, 40, "50 · (25/50)^(1/3)");
@@ -186,7 +187,7 @@ mod tests {
         assert_eq!(engine.to_win_back(Color::White), 0.0);
         let stones = kosumi_go::handicap::fixed_handicap(engine.game().size(), 4).unwrap();
         engine.set_game(engine.game().with_handicap(&stones).unwrap());
-        // Four stones of 20 points on a board of 49 points, of which 45 are empty.
+        // Four stones of 20 points each on a board of 49 points, 45 of them empty.
         assert!((engine.to_win_back(Color::White) - 80.0 * 45.0 / 49.0).abs() < 1e-4);
         assert_eq!(engine.to_win_back(Color::Black), 0.0);
     }
@@ -206,7 +207,7 @@ mod tests {
             }
             played.len()
         };
-        // To this network all moves look alike, so that there is a choice on every rank.
+        // This network gives all moves similar values, so every rank has a choice.
         let (weak, strong) = (moves("20k"), moves("9d"));
         assert!(weak > 2 && strong > 2, "{weak} {strong}");
     }
@@ -221,8 +222,14 @@ mod tests {
 
     #[test]
     fn ranks_search_with_what_they_were_measured_with() {
+<<<<<<< HEAD:src/engine/rank.rs
         let params = |it: &Engine| crate::params(it.search.evaluator(), it.settings(), it.game().size());
         // A small network, which would have parameters of its own.
+=======
+        let params =
+            |it: &Engine| crate::engine::params(it.search.evaluator(), it.settings(), it.game().size());
+        // A small network, which would have its own parameters without a rank.
+>>>>>>> p4:src/core/engine/rank.rs
         assert_eq!(params(&engine(Some(rank("3k")), 1)), SearchParams::for_network());
         assert_ne!(params(&engine(None, 1)), SearchParams::for_network());
     }

@@ -1,23 +1,24 @@
-//! What the engine has the solver read: chains that only seem dead, chains that are dead although the opponent needs many moves
-//! to capture them, and the point where a group lives or dies.
+//! The engine's uses of the solver: chains that only seem dead, chains that are dead although capturing them takes many
+//! moves, and vital points of groups.
 //!
-//! Small budgets, counted in nodes, so that the same position always gets the same answer and nobody waits for it.
+//! Budgets are small and counted in nodes, so the results depend on the position only and never delay the game
+//! noticeably.
 
 use kosumi_go::board::{Board, Color, Move, Point, PointSet};
 use kosumi_solve::{Aim, Memo, Question, Reading, Region, Success};
 
-/// Regions with more empty points are not read: a seki has few, and so has an eye that is still one or two.
+/// Maximum number of empty points in a region to read. A seki has few, and so has an eye that is still one or two.
 const EMPTY_POINTS: usize = 12;
-/// Where it decides a group: an eye of six points takes some 10,000.
+/// Budget for vital points. An eye of six points takes about 10,000 nodes.
 const VITAL_NODES: Allowance = Allowance { each: 60_000, all: 100_000 };
-/// Bytes of the table for one reading: as many positions as nodes.
+/// Size of the table for one reading, in bytes. It holds as many positions as the budget has nodes.
 const MEMORY: usize = 1 << 20;
-/// Answers that are kept, some 300 kB.
+/// Number of results in the cache, about 300 kB.
 pub(super) const ANSWERS: usize = 4096;
-/// Frames of a reading are large, and whoever asks may have a small stack.
+/// Stack size of the reading thread. The stack frames are large, and the calling thread may have a small stack.
 const STACK: usize = 16 << 20;
 
-/// Nodes that may be searched: for one chain, and for all chains of a position.
+/// Budget of nodes for one chain and for all chains of a position.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Allowance {
     each: u64,
@@ -25,13 +26,14 @@ pub(super) struct Allowance {
 }
 
 impl Allowance {
-    /// During a game: some tens of milliseconds in all.
+    /// Budget during a game: a few tens of milliseconds in all.
     pub(super) const PLAY: Allowance = Allowance { each: 3_000, all: 30_000 };
-    /// Where the game ends by it: about half a second in all. A dead eye space of six points beside six liberties takes some
-    /// 30,000.
+    /// Budget where the result ends the game: about half a second in all. A dead eye space of six points beside six
+    /// liberties takes about 30,000 nodes.
     pub(super) const END: Allowance = Allowance { each: 60_000, all: 120_000 };
 
-    /// Is the region's group captured if `first` moves first? `None` without room to play.
+    /// Reads whether the region's group is captured if `first` moves first. Returns `None` if the region has no point
+    /// to play on.
     fn read(
         &mut self,
         memo: &mut Memo,
@@ -52,21 +54,21 @@ impl Allowance {
 pub(super) struct Attacks<'m> {
     pub(super) memo: &'m mut Memo,
     pub(super) board: &'m Board,
-    /// May a player remove own chains of two or more stones?
+    /// Whether suicide of two or more stones is legal.
     pub(super) suicide: bool,
-    /// Of each question.
+    /// Budget of each query.
     pub(super) allowance: Allowance,
 }
 
 impl Attacks<'_> {
-    /// Chains out of `anchors` that the opponent cannot capture even with the first move, as in seki. Playouts fill the shared
-    /// liberties of a seki, and networks have seen few.
+    /// Returns the chains of `anchors` that the opponent cannot capture even when moving first, as in seki. Playouts
+    /// fill the shared liberties of a seki, and networks have seen few of them.
     pub(super) fn that_fail(&mut self, anchors: &[Point]) -> Vec<Point> {
         self.with_success(anchors, Success::No)
     }
 
-    /// Chains out of `anchors` that the opponent captures with the first move, however many moves that takes. A chain that
-    /// hangs on a ko is not among them.
+    /// Returns the chains of `anchors` that the opponent captures when moving first, whatever number of moves it takes.
+    /// Excludes chains that depend on a ko.
     pub(super) fn that_succeed(&mut self, anchors: &[Point]) -> Vec<Point> {
         self.with_success(anchors, Success::Yes)
     }
@@ -84,8 +86,9 @@ impl Attacks<'_> {
     }
 }
 
-/// A move of `color` that saves an own group or kills one of the opponent's, among groups that live or die as one or the
-/// other plays first, which is not asked again. `permits` says which moves may be played.
+/// Returns a move of `color` that saves an own group or kills one of the opponent's. `unsettled` are the stones of
+/// groups whose fate depends on which side moves first; the function does not check that. `permits` tests whether a
+/// move may be played.
 pub(super) fn vital_move(
     memo: &mut Memo,
     board: &Board,
@@ -102,7 +105,7 @@ pub(super) fn vital_move(
         let is_own = board.cell(*anchor).color() == Some(color);
         let wanted = if is_own { Success::No } else { Success::Yes };
         let best = reading.best.filter(|&mv| reading.success == wanted && mv != Move::Pass && permits(mv))?;
-        // The largest group first.
+        // The largest group has priority.
         let size = board.chain_len(*anchor);
         if found.is_none_or(|(before, _)| size > before) {
             found = Some((size, best));
@@ -112,7 +115,8 @@ pub(super) fn vital_move(
     found.map(|(_, mv)| mv)
 }
 
-/// Where each chain can be read, with the chain as what it is about; without those that are not enclosed in a small region.
+/// Returns the region of each chain, with the chain as the group to read. Skips chains that are not enclosed in a small
+/// region.
 fn regions(board: &Board, anchors: impl Iterator<Item = Point>) -> Vec<(Point, Region)> {
     let region = |anchor| {
         let mut region = Region::of_group(board, anchor)?;
@@ -125,7 +129,8 @@ fn regions(board: &Board, anchors: impl Iterator<Item = Point>) -> Vec<(Point, R
     anchors.filter_map(region).collect()
 }
 
-/// Does something for each region, in a thread of its own; nothing if the system gives none.
+/// Calls `work` for each region on a thread of its own with a large stack. Does nothing if the thread cannot be
+/// created.
 fn on_large_stack<T: Sync>(regions: &[T], mut work: impl FnMut(&T) -> Option<()> + Send) {
     if regions.is_empty() {
         return;
@@ -145,7 +150,7 @@ mod tests {
     use super::*;
     use kosumi_go::board::{Cell, Symmetry};
 
-    /// All stones of a colour.
+    /// Returns all stones of a colour.
     fn stones(board: &Board, color: Color) -> PointSet {
         board
             .stones()
@@ -170,7 +175,7 @@ mod tests {
         let vital = Move::Play(Point::new(2, 4));
         for color in Color::BOTH {
             assert_eq!(vital_move(&mut memo, &board, &black, color, false, |_| true), Some(vital), "{color}");
-            // Nothing else does.
+            // No other move decides it.
             assert_eq!(
                 vital_move(&mut memo, &board, &black, color, false, |mv| mv != vital),
                 None,
@@ -179,8 +184,8 @@ mod tests {
         }
     }
 
-    /// White has one eye, filled by five or four stones of Black's but for two points, and five or four liberties outside: it
-    /// takes many moves to capture, and capturing the stones inside leaves a bulky five.
+    /// White has one eye, filled by five or four black stones except for two points, and five or four outside
+    /// liberties. The capture takes many moves, and capturing the stones inside leaves a bulky five.
     const BULKY_FIVE: &str = "
         . . X X X X .
         X X X O O O O
@@ -206,7 +211,7 @@ mod tests {
         . . X O X X O
         . . X O . X O
         . . X O . X O";
-    /// Five stones inside that are no dead shape: White captures them and lives, so Black lets them be.
+    /// Five stones inside that form no dead shape: White captures them and lives, so Black leaves them.
     const STRAIGHT_FOUR: &str = "
         X X X X X X .
         O O O O O O X
@@ -214,7 +219,7 @@ mod tests {
         O O O O O O X
         X X X X X X .";
 
-    /// The board with each of its symmetries and both colours, and the image of a point.
+    /// Returns the board under each of its symmetries and in both colours, with the image of a point.
     fn images(drawing: &str, point: Point) -> Vec<(Board, Point)> {
         let board: Board = drawing.parse().expect("a drawing");
         let size = board.size();

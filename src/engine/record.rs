@@ -1,8 +1,8 @@
-//! The game as a record: what is saved of it, and how it goes on from there.
+//! The game as a game record: saving and restoring.
 //!
-//! Invariant (`tests::a_saved_game_goes_on_as_the_same`): the game that [`Engine::restore`] makes of what
-//! [`Engine::record`] wrote has the same position, history, rules, turn and clocks; in particular the same moves
-//! are legal, and the same nodes of the search graph are found.
+//! Invariant (`tests::a_saved_game_goes_on_as_the_same`): a game that [`Engine::restore`] reads from the output of
+//! [`Engine::record`] has the same position, history, rules, side to move and clocks. In particular the same moves are
+//! legal, and the same nodes of the search graph are found.
 
 use super::Engine;
 use crate::time::{Clock, TimeControl, seconds};
@@ -11,41 +11,41 @@ use kosumi_go::score::format_score;
 use kosumi_go::sgf::{Follow, Followed, Meta, Node, Record, SgfError, Strictness, Tree};
 use kosumi_search::SearchReport;
 
-/// The name under which the engine stands in records.
+/// Player name of the engine in game records.
 const OWN_NAME: &str = concat!("Kosumi ", env!("CARGO_PKG_VERSION"));
 
-/// What the comments of a record tell of the engine's searches.
+/// Content of the comments on the engine's moves in a record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Remarks {
-    /// Nothing.
+    /// No comments.
     None,
     /// Win rate, score and visits.
     #[default]
     Brief,
-    /// The principal variation, too.
+    /// Win rate, score, visits and principal variation.
     Variation,
 }
 
-/// Counts what has changed since the engine was made. Whoever has seen a revision knows by the next one whether
-/// anything has to be saved.
+/// Counts changes since the engine was created. A caller that compares two revisions knows whether there is anything to
+/// save.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Revision {
-    /// Games begun.
+    /// Number of games begun.
     pub game: u64,
-    /// Changes of moves, position, rules, komi and the kind of clock.
+    /// Number of changes of moves, position, rules, komi and time control.
     pub change: u64,
-    /// Changes of the time left, and of what is known of the result.
+    /// Number of changes of the time left and of the known result.
     pub time: u64,
 }
 
-/// What the search found by which a move was chosen, for a comment in the record.
+/// Result of the search that chose a move, for a comment in the record.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct SearchSummary {
     to_move: Color,
     value: f32,
     score: f32,
     visits: u32,
-    /// The move that was played, and how the game might go on.
+    /// Principal variation, starting with the move played.
     variation: Vec<Move>,
 }
 
@@ -69,28 +69,28 @@ impl SearchSummary {
     }
 }
 
-/// What there is to say about a move.
+/// Comment on a move.
 #[derive(Clone, PartialEq, Debug)]
 enum Remark {
     Nothing,
     Search(SearchSummary),
-    /// As the record had it that the game was restored from.
+    /// Text from the record that the game was restored from.
     Text(String),
 }
 
-/// What there is to say about the game besides its moves.
+/// Facts about the game besides its moves.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct GameNotes {
     revision: Revision,
-    /// One for every move, or fewer.
+    /// Comments by move. May be shorter than the list of moves.
     remarks: Vec<Remark>,
-    /// For whom the engine has made moves.
+    /// Players for whom the engine has made moves.
     is_own: ByColor<bool>,
-    /// The players' names in the record that the game comes from.
+    /// Players' names in the record that the game comes from.
     names: ByColor<Option<String>>,
-    /// Its date.
+    /// Date in that record.
     date: Option<String>,
-    /// How the game ended, if it did not end by two passes.
+    /// Result of the game, if it did not end by two passes.
     result: Option<String>,
 }
 
@@ -99,7 +99,7 @@ impl GameNotes {
         self.revision
     }
 
-    /// Another game begins.
+    /// Starts a new game.
     pub(super) fn begin(&mut self) {
         let mut revision = self.revision;
         revision.game += 1;
@@ -116,7 +116,7 @@ impl GameNotes {
         self.revision.time += 1;
     }
 
-    /// The move with this number, counted from 1, was made.
+    /// Records that the move with this number, counted from 1, was played.
     pub(super) fn note_move(&mut self, number: usize, summary: Option<SearchSummary>) {
         self.remarks.resize(number.saturating_sub(1), Remark::Nothing);
         self.remarks.push(summary.map_or(Remark::Nothing, Remark::Search));
@@ -128,7 +128,7 @@ impl GameNotes {
         self.note_move(number, summary);
     }
 
-    /// So many moves are left.
+    /// Records an undo that leaves this number of moves.
     pub(super) fn note_undo(&mut self, moves: usize) {
         self.remarks.truncate(moves);
         self.note_change();
@@ -139,7 +139,7 @@ impl GameNotes {
         self.note_result(if color == Color::Black { "W+R" } else { "B+R" });
     }
 
-    /// The game is that of a record.
+    /// Records that the game comes from a record.
     fn note_source(&mut self, record: &Record) {
         self.names = ByColor::new(record.black.clone(), record.white.clone());
         self.is_own = self.names.clone().map(|name| name.as_deref() == Some(OWN_NAME));
@@ -153,13 +153,13 @@ impl GameNotes {
 }
 
 impl Engine {
-    /// Counts the changes of the game.
+    /// Revision of the game.
     pub fn revision(&self) -> Revision {
         self.notes.revision
     }
 
-    /// How the game ended, as records have it; `?` if it is over and nobody has counted yet, `None` while it goes
-    /// on.
+    /// Returns the result of the game in the form of game records: `?` if the game is over but not counted yet, `None`
+    /// while it continues.
     pub fn result(&self) -> Option<String> {
         if let Some(result) = &self.notes.result {
             return Some(result.clone());
@@ -170,16 +170,17 @@ impl Engine {
         self.game.is_over().then(result)
     }
 
-    /// The game is over, with this result if it is known: somebody else says so. The next change of the game means
-    /// that it goes on.
+    /// Ends the game by external information, with this result if it is known. The next change of the game continues
+    /// it.
     pub fn end_game(&mut self, result: Option<&str>) {
         let known = self.result();
         self.notes.note_result(result.or(known.as_deref()).unwrap_or("?"));
     }
 
-    /// The game as a record, with everything that [`Engine::restore`] needs. Names and result are added to `meta`
-    /// where it has none: the engine's name for whom it has made moves, and those of the record that the game comes
-    /// from. The date of that record goes before the one of `meta`, which is that of a game that began here.
+    /// Returns the game as a record, with everything that [`Engine::restore`] needs. Adds names and result where `meta`
+    /// has none: the engine's name for the players that it has made moves for, and the names of the record that the
+    /// game comes from. The date of that record takes precedence over that of `meta`, which is meant for games that
+    /// began here.
     pub fn record(&self, remarks: Remarks, meta: &Meta) -> Tree {
         let name = |color| match self.notes.is_own[color] {
             true => Some(OWN_NAME.to_owned()),
@@ -209,7 +210,7 @@ impl Engine {
         tree
     }
 
-    /// How the game is timed, and what is left after the last move.
+    /// Adds the time control and the time left after the last move.
     fn add_clocks(&self, tree: &mut Tree) {
         let is_timed = |&color: &Color| self.clocks[color].control() != TimeControl::None;
         let Some(color) = Color::BOTH.into_iter().find(is_timed) else { return };
@@ -226,13 +227,14 @@ impl Engine {
         }
     }
 
-    /// Puts the game of a record on the board, up to the position before a move. Size, komi and moves come from the
-    /// record, and the rules, too, if it names known ones; otherwise they are those that the engine was told, whatever
-    /// the record before had.
+    /// Replaces the game by that of a record, up to the position before a move. Size, komi and moves come from the
+    /// record. So do the rules if it names known ones; otherwise the rules set for the engine apply, whatever an
+    /// earlier record had.
     ///
     /// # Errors
-    /// If the record cannot be followed up to there, unless `is_partial`, or is no record by strict rules where the
-    /// settings are strict; nothing has changed then.
+    ///
+    /// Returns an [`SgfError`] if the record cannot be followed up to that point and `is_partial` is false, or if the
+    /// settings are strict and the record violates strict rules. The game is then unchanged.
     pub fn load(
         &mut self,
         record: &Record,
@@ -250,11 +252,12 @@ impl Engine {
         Ok(followed)
     }
 
-    /// Goes on with the game of a record, as far as it can be followed, with its clocks and what the engine thought of
-    /// its moves. Returns what there is to say of it, a line each.
+    /// Continues the game of a record, as far as it can be followed, with its clocks and the comments on its moves.
+    /// Returns messages about the record, one per line.
     ///
     /// # Errors
-    /// If it cannot be followed at all; nothing has changed then.
+    ///
+    /// Returns an [`SgfError`] if the record cannot be followed at all. The game is then unchanged.
     pub fn restore(&mut self, record: &Record) -> Result<Vec<String>, SgfError> {
         let follow = Follow { rules: self.settings.rules, up_to: None, strictness: Strictness::Tolerant };
         let followed = record.follow(&follow)?;
@@ -264,7 +267,7 @@ impl Engine {
         self.notes.note_source(record);
         for node in record.nodes.iter().filter(|node| !node.setup.is_empty() || !node.moves.is_empty()) {
             if !node.setup.is_empty() {
-                // The game begins here.
+                // Setup stones start the game anew.
                 self.notes.remarks.clear();
             }
             for _ in &node.moves {
@@ -281,7 +284,7 @@ impl Engine {
         let control = TimeControl::of_record(record.main_time, record.overtime.as_deref());
         self.clocks = ByColor::new(Clock::new(control), Clock::new(control));
         for color in Color::BOTH {
-            // What was told last.
+            // The last time left that the record states.
             let told = |node: &Node| Some((node.time_left[color]?, node.overtime_left[color].unwrap_or(0)));
             if let Some((left, count)) = record.nodes.iter().rev().find_map(told) {
                 self.clocks[color].set_time_left(seconds(left), count);

@@ -1,4 +1,4 @@
-//! What is asked of an engine, and what it answers.
+//! Requests to an engine, and its decisions.
 
 use kosumi_go::board::Move;
 use kosumi_go::game::Game;
@@ -6,15 +6,15 @@ use kosumi_search::{Restriction, RootNoise, SearchReport};
 use std::fmt;
 use std::time::Duration;
 
-/// A search that is asked for, apart from its limits.
+/// Request for a search, without its limits.
 pub struct SearchRequest<'a> {
-    /// Asked now and then; true ends the search at once.
+    /// Polled during the search. Returning true ends the search at once.
     pub interrupted: &'a (dyn Fn() -> bool + Sync),
-    /// Moves that are not to be searched.
+    /// Moves that the search must not consider.
     pub restriction: Restriction,
-    /// Noise on the root's probabilities, for games that are to be learnt from.
+    /// Noise on the root's probabilities, for games that serve as training data.
     pub noise: Option<RootNoise>,
-    /// Who wants reports while the search runs.
+    /// Receiver of reports while the search runs.
     pub observer: Option<Observer<'a>>,
 }
 
@@ -22,12 +22,12 @@ pub struct SearchRequest<'a> {
 pub struct Observer<'a> {
     /// Time between two reports.
     pub every: Duration,
-    /// Called with the game and what has been found so far, on the thread that asked for the search.
+    /// Called with the game and the current report, on the thread that requested the search.
     pub on_report: &'a mut dyn FnMut(&Game, &SearchReport),
 }
 
 impl<'a> SearchRequest<'a> {
-    /// A search without observer in which every move may be searched.
+    /// Creates a request without observer in which every move may be searched.
     pub fn new(interrupted: &'a (dyn Fn() -> bool + Sync)) -> SearchRequest<'a> {
         SearchRequest { interrupted, restriction: Restriction::NONE, noise: None, observer: None }
     }
@@ -45,11 +45,11 @@ impl fmt::Debug for Observer<'_> {
     }
 }
 
-/// What the engine wants to do.
+/// Decision of the engine about its turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Decision {
-    /// Make this move.
+    /// Play this move.
     Play(Move),
-    /// Give the game up.
+    /// Resign the game.
     Resign,
 }

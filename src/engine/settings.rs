@@ -1,4 +1,4 @@
-//! How an engine is made.
+//! Settings of an engine.
 
 use crate::time::DEFAULT_RESERVE;
 use kosumi_eval::{NetworkSettings, PlayoutSettings};
@@ -11,116 +11,124 @@ use kosumi_search::{SearchChanges, Shares};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// How an engine plays.
+/// Settings of an engine's play.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct EngineSettings {
-    /// Workers, at least 1.
+    /// Number of search threads, at least 1.
     pub threads: usize,
-    /// Memory of the node table.
+    /// Memory of the node table and the evaluation cache together, in MiB.
     pub memory_mebibytes: usize,
-    /// Most visits of the root, reused ones included.
+    /// Maximum visits of the root, reused ones included.
     pub visits: Option<u32>,
-    /// Most simulations a move.
+    /// Maximum number of simulations per move.
     pub playouts: Option<u32>,
-    /// Most time a move; without any limit and without a clock, [`DEFAULT_MOVE_TIME`].
+    /// Maximum time per move. [`DEFAULT_MOVE_TIME`] applies if there is neither any other limit nor a clock.
     pub move_time: Option<Duration>,
-    /// Kept back from the clock for every move: what passes between the engine's clock and the server's.
+    /// Time kept back from the clock for every move, for delays between the engine's clock and the server's.
     pub lag_reserve: Duration,
-    /// Decides all chance.
+    /// Seed of all random numbers.
     pub seed: u64,
-    /// Graph or tree.
+    /// Whether the search shares positions between paths (a graph) or not (a tree).
     pub sharing: Sharing,
-    /// Refuse moves of the opponent that break the rules, instead of following the record.
+    /// Whether to refuse illegal moves of the opponent instead of following the game record.
     pub strict: bool,
     /// Rules at the start.
     pub rules: Rules,
     /// Komi at the start; `None` for the one usual with the rules.
     pub komi: Option<f32>,
-    /// Resign when the own expected result is below this, in `[-1, 1]`; `None`: never.
+    /// Expected result of the engine's side below which it resigns, in `[-1, 1]`. `None` means never.
     pub resign: Option<f32>,
-    /// So many moves in a row the expected result must be that low.
+    /// Number of consecutive moves for which the expected result must be below `resign`.
     pub resign_after: u32,
-    /// Take the opponent's dead stones off the board before passing, where area counts.
+    /// Whether to capture the opponent's dead stones before passing, under area scoring.
     pub capture_dead: bool,
-    /// Think while the opponent does.
+    /// Whether to search on the opponent's time.
     pub ponder: bool,
-    /// Visits of a search about one group, where the solver finds no proof: for GNU Go's reading commands, with a network. 0:
-    /// nothing is said but what is proven.
+    /// Visits of a search about one group for GNU Go's reading commands, where the solver finds no proof. Only with a
+    /// network. With 0, only proven results are reported.
     pub reading_visits: u32,
     /// Evaluation by playouts.
     pub playout: PlayoutSettings,
-    /// How often the steps of the playout policy are taken.
+    /// Rates at which the heuristics of the playout policy apply.
     pub rates: HeuristicRates,
     /// Evaluation by a network.
     pub network: NetworkSettings,
-    /// So many times the opponent's simulations a player is told to have, as a power of two, from −3 to 3; negative for fewer.
-    /// Networks that know of it then expect a weaker or a stronger opponent. KataGo's `playoutDoublingAdvantage`.
+    /// Ratio of a player's simulations to the opponent's as the network is told it, as a power of two from −3 to 3.
+    /// Negative values mean fewer simulations. Networks that have this input then expect a weaker or a stronger
+    /// opponent. KataGo's `playoutDoublingAdvantage`.
     pub doubling_advantage: f32,
-    /// Which player has this advantage; `None`: the one for whom is searched, who is on turn or, on the opponent's time, has
-    /// just moved.
+    /// Player with this advantage. `None` means the player on whose behalf the engine searches: the side to move or, on
+    /// the opponent's time, the player who has just moved.
     pub advantaged: Option<Color>,
-    /// Above 0, another advantage takes the place of both when a move is to be played: that of the player who has given a handicap or
-    /// komi, at most so much for every point of it, and never more than the game asks for. Only with a network that
-    /// [knows](kosumi_net::features::knows_advantage) what that means. KataGo's
-    /// `dynamicPlayoutDoublingAdvantageCapPerOppLead`, from 0 to 0.5.
+    /// Maximum doubling advantage for each point of a player's head start. Above 0, it replaces both settings above in
+    /// searches for a move to play: the player who has given a handicap or komi gets at most this advantage per point,
+    /// and never more than the game requires. Needs a network with [this input](crate::net::features::knows_advantage).
+    /// From 0 to 0.5. KataGo's `dynamicPlayoutDoublingAdvantageCapPerOppLead`.
     pub doubling_advantage_per_point: f32,
-    /// How far it plays like people.
+    /// Settings of human-like play.
     pub human: HumanSettings,
-    /// How much more is looked at than is good for play when a move is to be played, as in
-    /// [`RootNoise::wide`](kosumi_search::RootNoise::wide). With a network.
+    /// Amount by which a search for a move to play is wider than is best for play, as in
+    /// [`RootNoise::wide`](crate::search::RootNoise::wide). Only with a network.
     pub wide_root_noise: f32,
-    /// The same when a position is analysed.
+    /// Counterpart of `wide_root_noise` for analysis.
     pub analysis_wide_root_noise: f32,
-    /// In games, is an opponent who mirrors expected to go on, and the mirror to be broken? With a network.
+    /// Whether searches for a move to play expect a mirroring opponent to continue, and try to break the mirror. Only
+    /// with a network.
     pub genmove_anti_mirror: bool,
-    /// The same when a position is analysed.
+    /// Counterpart of `genmove_anti_mirror` for analysis.
     pub anti_mirror: bool,
-    /// The person's rank on which it plays; `None`: as well as it can.
+    /// Human rank to play at. `None` means full strength.
     pub rank: Option<Rank>,
-    /// How the search differs from what suits evaluator and board.
+    /// Changes to the search parameters that suit the evaluator and the board size.
     pub search: SearchChanges,
 }
 
-/// How far the engine plays like people. Nothing of it matters without a network of human play and a
-/// [profile](kosumi_net::Profile), but for the temperatures and `max_loss`.
+/// Settings of human-like play. All but the temperatures and `max_loss` require a network of human play and a
+/// [profile](crate::net::Profile).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct HumanSettings {
-    /// `humanSLChosenMoveProp`: how much of the choice is that of people, in `[0, 1]`.
+    /// `humanSLChosenMoveProp`: share of the human policy in the choice of the move, in `[0, 1]`.
     pub chosen_move_share: f32,
-    /// `humanSLChosenMovePiklLambda`: a move of people that loses so much, in units of the value from −1 to 1, is chosen
-    /// e times as seldom as it is played. Above zero; from 10⁸ on, nothing is held against a move.
+    /// `humanSLChosenMovePiklLambda`: loss of a human move that divides its weight by e, in units of the value from −1
+    /// to 1. Above zero. From 10⁸ on, losses have no effect.
     pub pikl_lambda: f32,
-    /// `humanSLChosenMoveIgnorePass`: whether to pass is decided by the search alone.
+    /// `humanSLChosenMoveIgnorePass`: whether the search alone decides to pass.
     pub ignore_pass: bool,
-    /// `humanSLRootExploreProbWeightless`: see [`RootExploration::weightless`](kosumi_search::RootExploration::weightless).
+    /// `humanSLRootExploreProbWeightless`: see
+    /// [`RootExploration::weightless`](crate::search::RootExploration::weightless).
     pub root_weightless: f32,
-    /// `humanSLRootExploreProbWeightful`: see [`RootExploration::weightful`](kosumi_search::RootExploration::weightful).
+    /// `humanSLRootExploreProbWeightful`: see
+    /// [`RootExploration::weightful`](crate::search::RootExploration::weightful).
     pub root_weightful: f32,
-    /// `humanSLPlaExploreProbWeightless` and `humanSLPlaExploreProbWeightful`: how many simulations choose as people do
-    /// below the root where the player for whom is searched is on turn.
+    /// `humanSLPlaExploreProbWeightless` and `humanSLPlaExploreProbWeightful`: shares of simulations that choose human
+    /// moves below the root, at nodes where the searching player is to move.
     pub own: Shares,
-    /// `humanSLOppExploreProbWeightless` and `humanSLOppExploreProbWeightful`: the same where the opponent is.
+    /// `humanSLOppExploreProbWeightless` and `humanSLOppExploreProbWeightful`: counterparts of `own` for nodes where
+    /// the opponent is to move.
     pub opponent: Shares,
     /// `humanSLCpuctExploration`: see [`RootExploration::cpuct`](kosumi_search::RootExploration::cpuct).
     pub cpuct: f32,
-    /// `humanSLCpuctPermanent`: see [`RootExploration::cpuct_permanent`](kosumi_search::RootExploration::cpuct_permanent).
+    /// `humanSLCpuctPermanent`: see
+    /// [`RootExploration::cpuct_permanent`](crate::search::RootExploration::cpuct_permanent).
     pub cpuct_permanent: f32,
-    /// `chosenMoveTemperature`: 0 plays the move that is best; the larger, the more often another one, 1 in the proportion
-    /// of the shares that moves have.
+    /// `chosenMoveTemperature`: temperature of the choice of the move. At 0, the best move is played. At 1, moves are
+    /// played in proportion to their shares.
     pub temperature: f32,
-    /// `chosenMoveTemperatureEarly`: the same at the beginning of a game, so that games differ; `None`: no other one.
+    /// `chosenMoveTemperatureEarly`: temperature at the beginning of a game, which makes games differ. `None` means
+    /// `temperature`.
     pub early_temperature: Option<f32>,
-    /// `chosenMoveTemperatureHalflife`: after so many moves on 19×19, on smaller boards after fewer, half of the difference
-    /// between the two is gone.
+    /// `chosenMoveTemperatureHalflife`: number of moves on 19×19 after which half of the difference between the two
+    /// temperatures is gone. Smaller boards need fewer moves.
     pub temperature_halflife: f32,
-    /// `chosenMoveMaxLoss`, not of KataGo: at a temperature, the win rate that another move than the best one may lose, from 0 to 1. A move
-    /// that people are to choose may lose anything.
+    /// `chosenMoveMaxLoss` (not in KataGo): maximum loss of win rate against the best move when a temperature applies,
+    /// from 0 to 1. Moves that follow human play may lose any amount.
     pub max_loss: f32,
 }
 
 impl HumanSettings {
-    /// The temperature after so many moves on a board of so many points, as KataGo computes it. One that is hardly felt is none: the
-    /// best move is not always the one that was looked at most.
+    /// Returns the temperature after `moves` moves on a board of `area` points, as KataGo computes it. A negligible
+    /// temperature is replaced by the lower of the two settings, because the most visited move is not always the best
+    /// one.
     pub(super) fn temperature_after(&self, moves: usize, area: usize) -> f32 {
         const HARDLY_FELT: f32 = 0.05;
         let early = self.early_temperature.unwrap_or(self.temperature);
@@ -129,7 +137,7 @@ impl HumanSettings {
         if temperature < HARDLY_FELT { self.temperature.min(early) } else { temperature }
     }
 
-    /// Moves as often as people play them, but that the search decides when to pass.
+    /// Settings that play moves with the frequencies of human play. The search alone decides to pass.
     pub const LIKE_PEOPLE: HumanSettings = HumanSettings {
         chosen_move_share: 1.0,
         pikl_lambda: 1e9,
@@ -167,14 +175,14 @@ impl Default for HumanSettings {
     }
 }
 
-/// Processors that this process may use; 1 where nobody can say. Asked of the system once, since every search asks and the answer may
-/// take reading files.
+/// Returns the number of processors that this process may use, or 1 if it is unknown. The system is queried once only:
+/// every search needs the number, and finding it may take reading files.
 pub fn processors() -> usize {
     static PROCESSORS: OnceLock<usize> = OnceLock::new();
     *PROCESSORS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
-/// Time for a move when nothing else limits it.
+/// Time for a move when no other limit applies.
 pub const DEFAULT_MOVE_TIME: Duration = Duration::from_secs(5);
 
 impl Default for EngineSettings {
@@ -214,7 +222,8 @@ impl Default for EngineSettings {
 }
 
 impl EngineSettings {
-    /// The same for an engine that has a network of human play: that is told the rank, and decides.
+    /// Returns these settings for an engine with a network of human play: the network gets the rank and chooses the
+    /// moves.
     pub(super) fn with_human_network(self) -> EngineSettings {
         let Some(rank) = self.rank else { return self };
         let network = NetworkSettings { profile: Some(Profile::of_rank(rank)), ..self.network };

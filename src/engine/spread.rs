@@ -1,4 +1,4 @@
-//! Searches of an engine, spread over ranks: see [`cluster`](kosumi_cluster).
+//! Searches of an engine on a cluster of MPI ranks: see [`cluster`](crate::cluster).
 
 use super::Engine;
 use super::evaluator::{EngineEvaluator, table_mebibytes};
@@ -7,12 +7,12 @@ use kosumi_go::game::Game;
 use kosumi_search::{Formula, Search, SearchContext, SearchReport};
 use std::fmt;
 
-/// The way to other ranks, whatever the network.
+/// Link to other ranks, over any kind of network.
 pub type RankLink = Box<dyn Link + Send>;
-/// Told why there are no more searches over ranks.
+/// Called with the reason when searches over ranks end.
 pub type OnLoss = Box<dyn Fn(&ClusterError) + Send>;
 
-/// The ranks that searches are spread over.
+/// Cluster of ranks that searches are spread over.
 pub(super) struct Spread {
     cluster: Cluster<EngineEvaluator, RankLink>,
     on_loss: OnLoss,
@@ -25,14 +25,14 @@ impl fmt::Debug for Spread {
 }
 
 impl Spread {
-    /// Forgets what was learned, on all ranks.
+    /// Discards what searches have learned, on all ranks.
     pub(super) fn clear(&mut self) {
         self.cluster.clear();
     }
 }
 
-/// A search over the ranks if there are any and it is one that can be spread; otherwise, or if a rank is lost, here. So a
-/// rank that is lost costs time and speed, but no game.
+/// Runs a search on the cluster if there is one and it supports the search. Otherwise, or if a rank is lost, runs it in
+/// this process. The loss of a rank thus costs time and speed, but no game.
 pub(super) fn run(
     spread: &mut Option<Spread>,
     search: &mut Search<EngineEvaluator>,
@@ -54,7 +54,7 @@ pub(super) fn run(
             Err(why) => (there.on_loss)(&why),
         }
         *spread = None;
-        // Time may be up: then the search has a part of it once more.
+        // The time may be up already. The search then gets a part of it again.
         let lost = (context.elapsed)();
         let elapsed = || {
             let now = (context.elapsed)();
@@ -65,15 +65,16 @@ pub(super) fn run(
     search.run(game, seed, context)
 }
 
-/// When a rank is lost, the search that takes its place has at least this part of the time.
+/// When a rank is lost, the replacing search gets at least the time limit divided by this number.
 const AGAIN: u32 = 4;
 
 impl Engine {
-    /// Spreads searches over the ranks of a link, of which this process is rank 0 and whose others
-    /// [serve](Engine::serve_ranks), and has their nodes live where `placement` says. Searches that explore on behalf of
-    /// people stay here. When a rank is lost `on_loss` is told, and all searches from then on are made in this process.
+    /// Spreads searches over the ranks of a link. This process is rank 0, and the other ranks
+    /// [serve](Engine::serve_ranks). `placement` decides where their nodes are stored. Searches that explore human
+    /// moves stay in this process. When a rank is lost, `on_loss` is called, and all later searches run in this
+    /// process.
     ///
-    /// Returns false, and nothing changes, for an engine without a network: playouts are not spread.
+    /// Returns false, without changing anything, for an engine without a network: playouts are not spread.
     pub fn spread_over(&mut self, link: RankLink, placement: Placement, on_loss: OnLoss) -> bool {
         let evaluator = self.search.evaluator();
         if evaluator.network().is_none() {
@@ -85,16 +86,17 @@ impl Engine {
         true
     }
 
-    /// Are searches spread over ranks?
+    /// Whether searches are spread over ranks.
     pub fn is_spread(&self) -> bool {
         self.spread.is_some()
     }
 
-    /// Takes part in the searches of rank 0 until it has no more, with the memory and the threads of these settings. For
-    /// all other ranks.
+    /// Takes part in the searches of rank 0 until rank 0 ends the service, with the memory and the threads of these
+    /// settings. To be called on all other ranks.
     ///
     /// # Errors
-    /// If rank 0 or the network is gone, or rank 0 is of another version.
+    ///
+    /// Returns a [`ClusterError`] if rank 0 or the network is lost, or if rank 0 runs another version.
     pub fn serve_ranks(self, link: RankLink) -> Result<(), ClusterError> {
         let Engine { settings, search, .. } = self;
         let evaluator = search.evaluator().clone();
@@ -118,7 +120,8 @@ mod tests {
     use std::thread::{self, JoinHandle};
     use std::time::{Duration, Instant};
 
-    /// A network that says nothing any more after so many packets, or fails.
+    /// Link that fails after a number of received packets. From then on it silently drops sent packets, unless `speaks`
+    /// is set.
     struct Dying {
         link: ThreadLink,
         packets: u32,
@@ -168,7 +171,7 @@ mod tests {
         engine
     }
 
-    /// An engine on rank 0, the other ranks, and what was lost.
+    /// Engine on rank 0, threads of the other ranks, and errors reported to the engine.
     struct Cast {
         engine: Engine,
         others: Vec<JoinHandle<Result<(), ClusterError>>>,
@@ -209,15 +212,15 @@ mod tests {
             let report = engine.last_report().expect("a report");
             assert_eq!(report.playouts, 60);
             if turn == 0 {
-                // One of eight images is looked at.
+                // The root is seen through one of eight symmetries only.
                 assert!(report.moves.iter().filter(|entry| entry.visits > 0).count() <= 11, "{report:?}");
             }
-            // Other settings are those of all ranks from here on.
+            // New settings apply on all ranks from here on.
             let temperature = 1.0 + 0.1 * turn as f32;
             let network = NetworkSettings { policy_temperature: temperature, ..engine.settings().network };
             engine.change_settings(EngineSettings { network, ..*engine.settings() });
         }
-        // Reports come, and an input ends the search at once.
+        // Reports arrive during the search, and an interruption ends it at once.
         let (seen, start) = (AtomicU32::new(0), Instant::now());
         let stop = AtomicBool::new(false);
         let interrupted = || stop.load(Ordering::Relaxed);
@@ -253,7 +256,7 @@ mod tests {
             assert_eq!(engine.last_report().map(|report| report.playouts), Some(60));
             assert_eq!(lost.lock().expect("a lock").len(), 1);
             drop(engine);
-            // Some were told that it is over before they died.
+            // Some ranks were told to end before they failed.
             others.into_iter().for_each(|other| drop(other.join().expect("no panic")));
         }
     }

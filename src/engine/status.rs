@@ -10,73 +10,76 @@ use kosumi_go::score::{self, Owners};
 use kosumi_go::settled::Settled;
 use kosumi_solve::Memo;
 
-/// Who owns what at the end of the game: one answer for passing, the score and the status of stones, so that they
-/// cannot contradict each other. Under rules without friendly passes every stone counts as alive.
+/// Owner of every point at the end of the game. Passing, scoring and the status of stones all use this one result, so
+/// they cannot contradict each other. Under rules without friendly passes every stone counts as alive.
 ///
-/// The score follows from the rest: with area scoring, living stones and points owned; with territory scoring,
-/// points owned, dead stones and prisoners; and what the rules add. Only a tax on every group cannot be seen in it.
+/// The score follows from the other fields: with area scoring, from living stones and owned points; with territory
+/// scoring, from owned points, dead stones and prisoners; and from what the rules add. The only exception is a tax on
+/// every group, which the other fields do not show.
 #[derive(Clone, Debug)]
 pub struct FinalStatus {
     /// Black's points minus White's, komi included.
     pub score: f32,
-    /// Stones that would be captured if play went on: whole chains, which living stones of the opponent surround.
+    /// Stones that would be captured if play continued. They form whole chains, surrounded by living stones of the
+    /// opponent.
     pub dead: PointSet,
-    /// Stones that live in seki: at the end of a game [`score::seki_stones`], before [`score::settled_seki_stones`], none
-    /// that can still make eyes or run away.
+    /// Stones alive in seki. At the end of a game these are [`score::seki_stones`]. Before the end they are
+    /// [`score::settled_seki_stones`], without stones that can still make eyes or escape.
     pub seki: PointSet,
-    /// Owner of every point; `None` for neutral points, and for eyes that do not count by the rules. A dead
-    /// stone's point is never its own colour's.
+    /// Owner of every point. `None` marks neutral points and eyes that do not count under the rules. The owner of a
+    /// dead stone's point is never the stone's own colour.
     pub owner: Owners,
-    /// Points of regions that neither side has made its own: they went to the side that is expected to own them. Zero
-    /// once the game is over.
+    /// Number of points in regions that neither side has enclosed. The side that is expected to own them gets them.
+    /// Zero once the game is over.
     pub open_points: usize,
-    /// Stones of enclosed groups that live or die as their owner or the opponent plays first. If there are any, it is too
-    /// early to pass, whatever the rest says.
+    /// Stones of enclosed groups whose life depends on which side moves first. If there are any, it is too early to
+    /// pass, whatever the other fields say.
     pub unsettled: PointSet,
-    /// Set if nothing is left to be decided, whichever side moves: see [`Settled`].
+    /// Set if nothing is left to decide, whichever side moves. See [`Settled`].
     pub settled: Option<Settled>,
 }
 
-/// What a status is about.
+/// Moment of the game that a status is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Moment {
-    /// Play goes on: points that neither side has made its own go to the side that is expected to own them.
+    /// Play continues. Points that neither side has enclosed go to the side that is expected to own them.
     DuringPlay,
-    /// The game ends with this position: it is counted. Which side passed first, or is to move, does not matter.
+    /// The game ends with this position and is counted. Neither the side to move nor the side that passed first
+    /// matters.
     End,
 }
 
-/// Where expected owners come from.
+/// Source of expected owners.
 pub(super) trait Expects {
-    /// If the side to move goes on.
+    /// Returns the expected owners if the side to move continues.
     fn now(&self, game: &Game) -> Ownership;
 
-    /// By the colour that moves first; whose turn it is in `game` does not matter.
+    /// Returns the expected owners for each colour that may move first. Does not depend on the side to move in `game`.
     fn by_first(&self, game: &Game) -> ByColor<Ownership>;
 }
 
-/// A region inside one colour is that colour's if it is expected to be by this much, as a mean owner.
+/// A region enclosed by one colour counts as that colour's from this mean owner on.
 const SURE_MEAN: f32 = 0.4;
-/// A point of an unfinished region goes to a side that is expected to own it by this much, as a mean owner.
+/// A side gets a point of an unfinished region above this mean owner.
 const LIKELY_MEAN: f32 = 0.3;
-/// A region between both colours with more points than this is not dame but unfinished.
+/// Maximum number of points in a region of dame. Larger regions between both colours are unfinished.
 const DAME_MOST: usize = 4;
 
-/// In fewer free points than these nobody can live inside living stones of the opponent, whatever is expected there: a
-/// living group in the corner has six stones and two eyes. On two rows four stones are enough.
+/// Number of free points below which nothing can live inside living stones of the opponent, whatever the expected
+/// owners say. A living group in the corner has six stones and two eyes. On two rows, four stones are enough.
 fn room_to_live(size: BoardSize) -> usize {
     if size.rows().min(size.columns()) > 2 { 8 } else { 6 }
 }
 
-/// Is a region between both colours unfinished? It is if it is large, or if there are dead stones in it.
+/// Whether a region between both colours is unfinished: it is large or contains dead stones.
 fn is_open(board: &Board, points: &[Point]) -> bool {
     points.len() > DAME_MOST || points.iter().any(|&point| board.cell(point) != Cell::Empty)
 }
 
-/// Computes the status of a game. The same position always gets the same answer.
+/// Computes the status of a game. The result depends on the position only.
 ///
-/// At the [end](Moment::End) only the life of groups is a matter of judgement. The rest is counted: a region around which
-/// living stones of one colour stand is that colour's, and all other points are neutral.
+/// At the [end](Moment::End), only the life of groups is judged. The rest is counted: a region surrounded by living
+/// stones of one colour belongs to that colour, and all other points are neutral.
 pub(super) fn final_status(
     memo: &mut Memo,
     game: &Game,
@@ -96,7 +99,7 @@ pub(super) fn final_status(
         return all_alive(game, settled());
     }
     let is_over = moment == Moment::End;
-    // A decision to pass must not wait for what the final score may take.
+    // A decision to pass must not take the time that the final score may take.
     let allowance = if game.is_over() { Allowance::END } else { Allowance::PLAY };
     let attacks = Attacks { memo, board, suicide: rules.suicide, allowance };
     let dead::Stones { dead, unsettled } = dead::judge(attacks, &expected, is_over);
@@ -120,7 +123,7 @@ pub(super) fn final_status(
     status
 }
 
-/// Under rules by which every stone on the board counts.
+/// Returns the status under rules by which every stone on the board counts.
 fn all_alive(game: &Game, settled: Option<Settled>) -> FinalStatus {
     FinalStatus {
         score: score::final_score(game, &PointSet::EMPTY),
@@ -133,15 +136,15 @@ fn all_alive(game: &Game, settled: Option<Settled>) -> FinalStatus {
     }
 }
 
-/// Gives the points of regions that neither side has made its own to the side that is expected to own them, whatever stones
-/// happen to stand around them. `cleaned` is the board without the dead stones.
+/// Gives the points of unfinished regions to the side that is expected to own them, regardless of the stones around
+/// them. `cleaned` is the board without the dead stones.
 fn divide_open_regions(board: &Board, cleaned: &Board, expected: &Expected, status: &mut FinalStatus) {
     for region in score::empty_regions(cleaned) {
         let sum: f32 = region.points.iter().map(|&point| expected.mean(point)).sum();
         let mean = sum / region.points.len() as f32;
         let free = region.points.iter().filter(|&&point| board.cell(point) == Cell::Empty).count();
         let is_settled = match region.owner() {
-            // Where a group was read to be dead, playouts may have let it live.
+            // Playouts may have let a group live that the solver has proved dead.
             Some(owner) => free < room_to_live(board.size()) || mean * owner.sign() as f32 >= SURE_MEAN,
             None => !is_open(board, &region.points),
         };
@@ -152,7 +155,7 @@ fn divide_open_regions(board: &Board, cleaned: &Board, expected: &Expected, stat
         for &point in &region.points {
             let mean = expected.mean(point);
             let likely = if mean > 0.0 { Color::Black } else { Color::White };
-            // A stone that is dead holds nothing.
+            // A dead stone does not make its point its own colour's.
             let is_its_own = board.cell(point) == Cell::from(likely);
             let owner = (mean.abs() > LIKELY_MEAN && !is_its_own).then_some(likely);
             let points = |owner: Option<Color>| owner.map_or(0, Color::sign);
@@ -170,7 +173,7 @@ mod tests {
     use kosumi_go::rules::{Rules, Scoring, Tax};
     use proptest::prelude::*;
 
-    /// An ownership that does not depend on the side that moves first.
+    /// Test evaluator: an ownership that does not depend on the side that moves first.
     impl Expects for Ownership {
         fn now(&self, _game: &Game) -> Ownership {
             self.clone()
@@ -181,8 +184,8 @@ mod tests {
         }
     }
 
-    /// What must hold at the end of a game: a point that counts for a player touches no living stone of the opponent, and
-    /// neither does the answer depend on whose turn it is.
+    /// Checks the invariants at the end of a game: a point that counts for a player touches no living stone of the
+    /// opponent, and the result does not depend on the side to move.
     fn check_end(game: &Game, status: &FinalStatus, expected: &Ownership) {
         let board = game.board();
         for point in board.size().points().filter(|&point| board.cell(point).color().is_none()) {
@@ -202,7 +205,7 @@ mod tests {
         assert_eq!((other.score, other.dead), (status.score, status.dead));
     }
 
-    /// What must hold whatever the playouts or the network say.
+    /// Checks the invariants that hold whatever the playouts or the network say.
     fn check(game: &Game, status: &FinalStatus) {
         let board = game.board();
         let rules = game.rules();
@@ -242,7 +245,7 @@ mod tests {
         }
     }
 
-    /// A position, and an ownership that may have nothing to do with it.
+    /// Generates a position and an ownership that may be unrelated to it.
     fn anything() -> impl Strategy<Value = (Board, Ownership)> {
         ((1usize..=7, 1usize..=7), any::<u64>(), 0u32..=100).prop_map(|((columns, rows), seed, filling)| {
             let size = BoardSize::new(columns, rows).expect("a size");
@@ -257,7 +260,7 @@ mod tests {
                 }
             }
             let mut ownership = Ownership::default();
-            // Regions have one owner for the most part, as they do in playouts.
+            // Most regions have one owner, as in playouts.
             let sides = [rng.below(255) as i32 - 127, rng.below(255) as i32 - 127];
             let owners: Vec<i8> = size
                 .points()
@@ -271,7 +274,8 @@ mod tests {
         })
     }
 
-    /// Who is said to own the chain at (column, row) is its opponent; everything else belongs to who stands there.
+    /// Returns an ownership in which the opponent owns the chain at (column, row), and every other stone owns its own
+    /// point.
     fn said_to_be_dead(board: &Board, column: usize, row: usize) -> Ownership {
         let anchor = board.anchor(Point::new(column, row));
         let says = |point: Point| {
@@ -287,7 +291,7 @@ mod tests {
 
     #[test]
     fn what_seems_dead_but_cannot_be_captured_is_alive() {
-        // Two shared liberties: who plays there loses all.
+        // Two shared liberties: the side that plays there first loses everything.
         let seki = "
             X . X X O . O
             . X X X O O O
@@ -296,7 +300,7 @@ mod tests {
             . . X O X X O
             . . X O . X O
             . . X O . X O";
-        // White's three stones have a third liberty here: Black's chain is captured.
+        // White's three stones have a third liberty here, so they capture Black's chain.
         let race = "
             X . X X O . O
             . X X X O O O

@@ -1,4 +1,4 @@
-//! What the network makes of a group that the solver cannot decide.
+//! Survival of groups that the solver cannot decide, estimated by the network.
 
 use super::Engine;
 use super::evaluator::{EngineEvaluator, run_search};
@@ -10,39 +10,39 @@ use kosumi_solve::Success;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Memory for the nodes of one judgement, in MiB.
+/// Memory for the nodes of one search, in MiB.
 const MEMORY: usize = 4;
 
-/// How many times as many visits a search gets that asks what a ko decides: taking, taking back and what comes of it are
-/// many moves.
+/// Factor of the visits of a search with ko threats. A ko fight takes many moves: taking, retaking and what follows.
 const KO_VISITS: u32 = 4;
 
-/// How a group fares, as far as the network can tell.
+/// Estimated fate of a group.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Judgement {
-    /// How likely its stones stay on the board if nobody makes a threat, from 0 to 1.
+    /// Probability that its stones stay on the board if neither side has ko threats, in `[0, 1]`.
     pub survives: f32,
-    /// Is it captured? Where a ko decides it is said that one threat would do, as threats are not counted.
+    /// Whether it is captured. Where a ko decides, the result assumes that one threat suffices, because threats are not
+    /// counted.
     pub captured: Success,
-    /// The move of who moves first: where that is the owner, one on the board if there is any, as who asks wants to know
-    /// what saves the chain.
+    /// Best first move. If the owner moves first, a move on the board takes precedence over a pass, because the caller
+    /// wants to know what saves the chain.
     pub best: Move,
 }
 
-/// A question about a group: its chain at `point`, with moves at these points or elsewhere.
+/// Query about a group: the chain at `point`, with moves at `playable` points or elsewhere.
 #[derive(Clone, Copy, Debug)]
 pub struct SurvivalQuestion<'a> {
     /// The position.
     pub board: &'a Board,
     /// A stone of the group.
     pub point: Point,
-    /// Where moves are looked at.
+    /// Points where moves are considered.
     pub playable: &'a PointSet,
-    /// Who moves first.
+    /// Side that moves first.
     pub first: Color,
 }
 
-/// What one search says.
+/// Result of one search.
 struct Outcome {
     survives: f32,
     best: Move,
@@ -56,14 +56,14 @@ impl Outcome {
 }
 
 impl Engine {
-    /// How a group fares if both move in this part of the board or elsewhere, by a search of so many visits, and one of
-    /// four times as many where a ko may decide. The same position always gets the same answer. `None` without a
-    /// network or a stone.
+    /// Estimates the fate of a group when both sides may play in this part of the board or elsewhere. Runs a search of
+    /// `visits` visits, and one of four times as many where a ko may decide. The result depends on the position only.
+    /// Returns `None` without a network or without a stone at `point`.
     pub fn judge_survival(&self, question: SurvivalQuestion<'_>, visits: u32) -> Option<Judgement> {
         let SurvivalQuestion { board, point, first, .. } = question;
         let owner = board.cell(point).color()?;
         let plain = self.search_survival(question, None, visits)?;
-        // Would threats save who loses?
+        // Find out whether ko threats save the side that loses.
         let loser = if plain.is_captured() { owner } else { owner.opponent() };
         let ko = match plain.about.was_held_back(loser) {
             true => self.search_survival(question, Some(loser), visits.saturating_mul(KO_VISITS)),
@@ -76,7 +76,7 @@ impl Engine {
             (false, true) => Success::KoSecond(1),
             (false, false) => Success::No,
         };
-        // A ko that the player on turn must make threats for begins with the move that those make good.
+        // If the side to move must make ko threats first, the fight begins with the move that those threats enable.
         let best = ko.filter(|_| first == loser).map_or(plain.best, |ko| ko.best);
         Some(Judgement { survives: plain.survives, captured, best })
     }
@@ -115,7 +115,7 @@ mod tests {
     use crate::EngineSettings;
     use kosumi_net::{BuiltIn, Network};
 
-    /// From the top; the group is at the lower left.
+    /// Judges the group at the lower left of a drawing.
     fn judge(drawing: &str, first: Color) -> Judgement {
         judge_board(&drawing.parse().expect("a drawing"), first)
     }
@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(defended.captured, Success::No);
     }
 
-    /// White has just taken the ko by which both groups of Black would be joined.
+    /// White has just taken the ko that would connect both groups of Black.
     const KO: &str = "
         . . . . . . .
         . . . . . . .
@@ -167,7 +167,7 @@ mod tests {
         let (below, above) = (Point::new(3, 0), Point::new(3, 1));
         let mut taken: Board = KO.parse().expect("a drawing");
         taken.play_unchecked(above, Color::Black);
-        // White may not take back at once.
+        // White may not retake at once.
         let banned = judge_board(&taken, Color::White);
         assert_eq!((banned.captured, banned.best), (Success::KoSecond(1), Move::Play(below)), "{banned:?}");
         taken.pass();

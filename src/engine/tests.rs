@@ -1,4 +1,4 @@
-//! Tests of what the engine decides.
+//! Tests of the engine's decisions.
 
 use super::*;
 use kosumi_go::board::{Board, Point};
@@ -35,7 +35,7 @@ fn genmove(engine: &mut Engine, color: Color) -> Move {
     }
 }
 
-/// Black owns all but White's two dead stones in the corner, which are in atari.
+/// Black owns everything except White's two dead stones in the corner, which are in atari.
 const DEAD_STONES: &str = "
     . . X . X O .
     X X X . X O O
@@ -77,8 +77,8 @@ fn a_won_game_is_ended_when_the_opponent_passes() {
 
 #[test]
 fn a_group_that_needs_a_move_is_not_left_alone() {
-    // Black lives inside the bulky five with one move and is dead without it. As long as Black moves first in
-    // every playout, everything looks settled.
+    // Black lives inside the bulky five with one move and is dead without it. Playouts in which Black always moves
+    // first make everything look settled.
     let drawing = "
         X X X X O O
         X . . X O O
@@ -99,7 +99,7 @@ fn a_group_that_needs_a_move_is_not_left_alone() {
 
 #[test]
 fn dead_stones_are_captured_first_where_all_stones_count() {
-    // As it stands, Black has lost: the two stones must come off.
+    // As the stones stand, Black has lost: the two stones must be captured.
     let drawing = "
         X X X O .
         . X X O O
@@ -134,7 +134,7 @@ fn whole_games_end_by_passes_and_both_sides_agree_on_the_score() {
 
 #[test]
 fn own_moves_are_strict_even_where_the_record_was_not() {
-    // Black has just taken the ko at C2 from B2; White takes back at once, which a tolerant record allows.
+    // Black has just taken the ko at C2 from B2. White retakes at once, which a tolerant record allows.
     let drawing = "
         . X O . .
         X O . O .
@@ -191,7 +191,7 @@ fn a_clock_limits_the_time_for_a_move() {
     let start = Instant::now();
     let before = engine.clock(Color::Black).left();
     genmove(&mut engine, Color::Black);
-    // Far below the five seconds without a clock; the exact share is the business of `time`.
+    // Far below the five seconds without a clock. Tests of `time` check the exact share.
     assert!(start.elapsed() < Duration::from_secs(3));
     assert!(engine.clock(Color::Black).left() < before);
     engine.clear();
@@ -208,7 +208,7 @@ fn changing_the_ko_rule_keeps_the_moves() {
     assert_eq!((engine.game().board().key(), engine.game().records().len()), (key, records));
 }
 
-/// One of the things that a controller may do to a game.
+/// Applies a random action of a controller to a game.
 fn disturb(engine: &mut Engine, rng: &mut Rng) {
     let size = engine.game().size();
     let color = if rng.chance(128) { Color::Black } else { Color::White };
@@ -225,7 +225,7 @@ fn disturb(engine: &mut Engine, rng: &mut Rng) {
             engine.set_rules(Rules { suicide: rng.chance(128), ..rules });
         }
         3 => {
-            // A position with prisoners, as the set-up within a record leaves it.
+            // A position with prisoners, as setup stones within a record leave it.
             let mut board = *engine.game().board();
             board.pass();
             let (rules, komi) = (engine.game().rules(), engine.game().komi());
@@ -258,7 +258,7 @@ fn disturb(engine: &mut Engine, rng: &mut Rng) {
         10 | 11 => {
             let _ = engine.play(color, Move::Pass);
         }
-        // Mostly in turn, and moves that repeat positions or kill themselves among them.
+        // Mostly in alternation, with moves that repeat positions and suicides among them.
         12..16 => {
             let _ = engine.play(color, Move::Play(any(rng)));
         }
@@ -269,7 +269,7 @@ fn disturb(engine: &mut Engine, rng: &mut Rng) {
     }
 }
 
-/// Everything that a game depends on, as text.
+/// Returns everything that a game depends on, as text.
 fn state(engine: &Engine) -> String {
     let game = engine.game();
     let about = |color| {
@@ -278,7 +278,7 @@ fn state(engine: &Engine) -> String {
             game.legal_points(color),
             game.superko_banned(color),
             game.board().prisoners(color),
-            // Records have milliseconds.
+            // Records store milliseconds.
             (clock.control(), (clock.left().as_secs_f64() * 1e3).round(), clock.stones_or_periods()),
         )
     };
@@ -309,7 +309,7 @@ proptest::proptest! {
             let warnings = other.restore(&record).unwrap();
             proptest::prop_assert!(warnings.iter().all(|it| it.ends_with("played all the same")), "{warnings:?}");
             proptest::prop_assert_eq!(state(&other), state(&engine), "{}", text);
-            // And the record of the record is the same.
+            // The record of the restored game is the same.
             let again = other.record(Remarks::Variation, &Meta::default()).to_string();
             proptest::prop_assert_eq!(again, text);
         }
@@ -320,7 +320,7 @@ proptest::proptest! {
 fn pondering_learns_and_stays_out_of_the_way() {
     use std::sync::atomic::{AtomicU32, Ordering};
     let asked = AtomicU32::new(0);
-    // So often is asked whether a command has come.
+    // Returns an `interrupted` function that returns true after `most` calls.
     let patience = |most| {
         asked.store(0, Ordering::Relaxed);
         let asked = &asked;
@@ -343,7 +343,7 @@ fn pondering_learns_and_stays_out_of_the_way() {
     engine.ponder(&patience(200));
     assert!(nodes(&engine) > before, "clocks do not change the position");
 
-    // The opponent plays the expected move, and finds it known.
+    // The opponent plays the expected move; its position is already in the graph.
     let expected = engine.search.run(
         &engine.game,
         1,
@@ -359,7 +359,7 @@ fn pondering_learns_and_stays_out_of_the_way() {
     let report = engine.last_report().unwrap();
     assert!(report.visits > report.playouts, "{} {}", report.visits, report.playouts);
 
-    // A test of one position leaves no time to another.
+    // A regression move ends pondering, so that a test of one position does not take time from the next.
     engine.regression_move(Color::White, SearchRequest::new(&|| false));
     let before = nodes(&engine);
     engine.ponder(&patience(20));
@@ -377,7 +377,7 @@ fn lost_games_are_given_up_when_they_stay_lost() {
         moves += 1;
         assert!(moves < 25);
     }
-    // Moves 1 to 7 are the opening of 25 points.
+    // Moves 1 to 7 are the opening on 25 points.
     assert_eq!(moves, 9, "two of three moves were played on, and then there were enough");
     assert_eq!(engine.result().as_deref(), Some("W+R"));
     let text = engine.record(Remarks::Brief, &Meta::default()).to_string();
@@ -430,7 +430,7 @@ fn warming_up_changes_no_answer() {
 
 #[test]
 fn both_searches_for_taking_dead_stones_get_half_the_visits() {
-    // Two stones are dead in the corner, but Black has three stones to save first, at D5.
+    // Two stones are dead in the corner, but Black must first save three stones, at D5.
     let drawing = "
         . X . X O . O . O
         X X X X O O O O O
@@ -444,7 +444,7 @@ fn both_searches_for_taking_dead_stones_get_half_the_visits() {
     engine.settings.visits = Some(400);
     let decision = engine.genmove_cleanup(Color::Black, SearchRequest::new(&|| false));
     assert_eq!(decision, Decision::Play(Move::Play(Point::new(3, 4))));
-    // The report is that of the second search, which only looked at the liberty of the dead stones.
+    // The report is that of the second search, which only considered the liberty of the dead stones.
     let report = engine.last_report().expect("a search");
     let taking = report.find(Move::Play(Point::new(2, 0))).expect("the liberty");
     assert!((100..=200).contains(&report.playouts), "{} simulations", report.playouts);
@@ -453,7 +453,7 @@ fn both_searches_for_taking_dead_stones_get_half_the_visits() {
 
 #[test]
 fn the_search_before_a_pass_forgets_nothing() {
-    // With little memory, a search that begins at the position after the pass would make room for itself first.
+    // With little memory, a search that starts at the position after the pass would first evict nodes.
     let drawing = "
         . . O . . . O . .
         . O . . O . . O .
@@ -509,7 +509,7 @@ fn another_evaluation_is_used_at_once_and_forgets_what_was_learned() {
     }
 }
 
-/// The network is told once for whom is searched; what was learned is kept as long as that stays so.
+/// The network receives the side of the search, and the graph is kept while that side stays the same.
 #[test]
 fn the_network_is_told_of_the_advantage_of_the_player_for_whom_is_searched() {
     let network = kosumi_net::random::network(&kosumi_net::random::Options::default()).expect("a network");
@@ -545,7 +545,7 @@ fn the_network_is_told_of_the_advantage_of_the_player_for_whom_is_searched() {
     assert_eq!(value(whites, Color::Black), value(weaker, Color::Black));
     assert_eq!(value(whites, Color::White), white);
 
-    // What the network says of a position knows of it, too.
+    // The raw network evaluation depends on the advantage as well.
     let raw = |settings: EngineSettings| {
         let prediction = made(settings).predict(Color::Black, Symmetry::ALL[0], 0.0);
         prediction.expect("a network").expect("finite").win
@@ -553,7 +553,7 @@ fn the_network_is_told_of_the_advantage_of_the_player_for_whom_is_searched() {
     assert_ne!(raw(settings), raw(usual));
     assert_eq!(raw(whites), raw(weaker));
 
-    // Black's own search, his thoughts on White's time, and his next search go on from each other.
+    // Black's own search, pondering on White's time, and Black's next search share one graph.
     let mut engine = made(settings);
     genmove(&mut engine, Color::Black);
     let nodes = engine.search().table().node_count();
@@ -570,11 +570,12 @@ fn the_network_is_told_of_the_advantage_of_the_player_for_whom_is_searched() {
     assert_eq!(told(&engine), -1.5);
 }
 
-/// With a head start on the board, the network is told what follows from it when a move is to be played, and only then.
+/// With a head start on the board, searches for a move pass the resulting advantage to the network. Other searches do
+/// not.
 #[test]
 fn the_advantage_follows_the_handicap_in_games() {
     let network = kosumi_net::random::network(&kosumi_net::random::Options::default()).expect("a network");
-    // The same, as if it had been taught without ever being told.
+    // A copy of the network, as if trained without the advantage input.
     let mut ignorant = network.clone();
     let outputs = ignorant.trunk.global_matmul.outputs;
     let of_input = kosumi_net::features::global::ADVANTAGE * outputs;
@@ -604,30 +605,30 @@ fn the_advantage_follows_the_handicap_in_games() {
     };
     let mut engine = made(settings, &network);
     genmove(&mut engine, Color::White);
-    // 0.045 · (21.5 − 2) · 3.07 = 2.69; White's.
+    // 0.045 · (21.5 − 2) · 3.07 = 2.69, rounded to 2.75. The advantage is White's.
     assert_eq!(told(&engine), -2.75);
-    // Pondering goes on from what was learned.
+    // Pondering continues on the same graph.
     let nodes = engine.search().table().node_count();
     engine.ponder(&|| false);
     assert_eq!(told(&engine), -2.75);
     assert!(engine.search().table().node_count() > nodes);
-    // Analysis is told what is set, and learns from nothing.
+    // Analysis uses the configured advantage and starts from an empty graph.
     let limits = engine.limits_without_clock();
     let report = engine.analyze(Color::Black, &limits, SearchRequest::new(&|| false));
     assert_eq!((report.visits, report.playouts), (10, 10));
     assert_eq!(told(&engine), 0.5);
-    // A random network takes the game for open: a step less, whoever is on turn.
+    // A random network evaluates the game as open, so the advantage shrinks by a step, whichever side is to move.
     let expected = 0.0;
     engine.uneven.note(expected);
     let before = engine.searches();
     genmove(&mut engine, Color::Black);
     assert_eq!((engine.searches(), told(&engine)), (before + 1, -2.625));
-    // Another game begins with its own head start.
+    // A new game starts with its own head start.
     engine.clear();
     genmove(&mut engine, Color::Black);
     assert_eq!(told(&engine), -0.625, "komi 0.5: 0.045 · (6.5 − 2) · 3.07 = 0.62");
 
-    // Off unless asked for, and for networks that know nothing of it: then what is set holds.
+    // By default, and for networks without the input, the configured advantage applies.
     let usual = EngineSettings { doubling_advantage_per_point: 0.0, ..settings };
     assert_eq!(EngineSettings::default().doubling_advantage_per_point, 0.0);
     for (settings, network) in [(usual, &network), (settings, &ignorant)] {
@@ -650,6 +651,6 @@ fn a_search_on_a_clock_goes_on_for_what_would_be_lost() {
     assert!(period > Duration::from_secs(8) && period < Duration::from_secs(9), "{period:?}");
     engine.set_time_control(TimeControl::Absolute { main });
     assert_eq!(settled_from(&engine), Some(Duration::ZERO));
-    // Without a clock the choice does not end it.
+    // Without a clock, a clear choice does not end the search.
     assert_eq!(engine.limits(None).settled_from, None);
 }

@@ -1,4 +1,4 @@
-//! Time management: what the clocks allow for a move, how much longer than planned moves took, and pondering.
+//! Time management: time limits of a move, measured overruns, and pondering.
 
 use super::{DEFAULT_MOVE_TIME, Engine, Purpose, Revision, SearchRequest};
 use crate::time::{Budget, Progress};
@@ -6,41 +6,41 @@ use kosumi_go::board::{ByColor, Color, Move};
 use kosumi_search::Limits;
 use std::time::{Duration, Instant};
 
-/// What time management remembers from move to move.
+/// State of the time management between moves.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct TimeManager {
-    /// How much longer than planned answers took lately: an evaluation was going on when the time was over, or the
-    /// machine was busy with something else.
+    /// Recent overrun of planned move times. Causes are an evaluation in progress when the time was up, or other load
+    /// on the machine.
     overrun: Duration,
-    /// What it takes to find the status of all stones; zero if that is not known.
+    /// Time to compute the status of all stones; zero if unknown.
     status: Duration,
-    /// What an evaluation took in the latest search; zero if that is not known.
+    /// Time of an evaluation in the latest search; zero if unknown.
     evaluation: Duration,
-    /// For how many moves in a row the game has looked lost.
+    /// Number of consecutive moves for which the game has looked lost, for each player.
     lost: ByColor<u32>,
-    /// When thinking about the present move began.
+    /// Start of the current move.
     began: Option<Instant>,
-    /// The game as it was after the engine's latest move.
+    /// Revision of the game after the engine's latest move.
     after_own_move: Option<Revision>,
 }
 
-/// Pondering ends after this time: an opponent who takes longer has probably left.
+/// Maximum duration of pondering. An opponent who takes longer has probably left.
 const PONDER_TIME_MAX: Duration = Duration::from_secs(600);
-/// Pondering looks this often whether it has filled its part of the memory.
+/// Interval at which pondering checks how full the node table is.
 const PONDER_SLICE: Duration = Duration::from_millis(500);
-/// The part of the node table that pondering may fill. The search of the next move begins by throwing nodes away
-/// if there are more, and what was learned now would be among them.
+/// Share of the node table that pondering may fill. If the table is fuller, the search of the next move begins by
+/// evicting nodes, and pondering's results would be among them.
 const PONDER_FULLNESS: f32 = 0.5;
-/// What the status of the stones of a large board may take before it was measured.
+/// Assumed time to compute the status of the stones of a 19×19 board before it is measured.
 const STATUS_GUESS: Duration = Duration::from_millis(500);
 
 impl TimeManager {
-    /// Another game begins: the machine stays the same.
+    /// Resets the state for a new game. The overrun stays, because the machine is the same.
     pub(super) fn begin_game(&mut self) {
         *self = TimeManager { overrun: self.overrun, ..TimeManager::default() };
     }
 
-    /// An answer took so much longer than planned. A large overrun is forgotten slowly.
+    /// Records an overrun of the planned time. A large overrun decays slowly.
     pub(super) fn note_overrun(&mut self, overrun: Duration) {
         self.overrun = overrun.max(self.overrun.mul_f64(0.8));
     }
@@ -49,20 +49,20 @@ impl TimeManager {
         self.status = time.max(self.status.mul_f64(0.8));
     }
 
-    /// A search of this many simulations took this long, on this many threads.
+    /// Records the duration of a search with this number of simulations and threads.
     pub(super) fn note_search(&mut self, time: Duration, simulations: u32, threads: usize) {
         if let Some(each) = (time * threads as u32).checked_div(simulations) {
             self.evaluation = each;
         }
     }
 
-    /// Does the game look lost? Returns for how many moves it has.
+    /// Records whether the game looks lost, and returns for how many consecutive moves it has.
     pub(super) fn note_prospect(&mut self, color: Color, is_lost: bool) -> u32 {
         self.lost[color] = if is_lost { self.lost[color] + 1 } else { 0 };
         self.lost[color]
     }
 
-    /// SearchRequest about a move begins, unless it has.
+    /// Records the start of a move, unless one is in progress, and returns it.
     pub(super) fn begin_move(&mut self) -> Instant {
         *self.began.get_or_insert_with(Instant::now)
     }
@@ -81,7 +81,7 @@ impl TimeManager {
 }
 
 impl Engine {
-    /// What the clock gives for the next move; `None` without a clock.
+    /// Returns the clock's time limits for the next move; `None` without a clock.
     pub(super) fn budget(&self, color: Color) -> Option<Budget> {
         let progress = Progress { area: self.game.size().area(), moves: self.game.records().len() };
         let clock = &self.clocks[color];
@@ -89,7 +89,8 @@ impl Engine {
         clock.budget(progress, reserve.saturating_add(self.time_manager.overrun))
     }
 
-    /// Limits of a search for a move, with what the move has taken already off the clock's budget.
+    /// Returns the limits of a search for a move. The time that the move has taken so far is deducted from the clock's
+    /// budget.
     pub(super) fn limits(&self, budget: Option<Budget>) -> Limits {
         let spent = self.time_manager.began.map_or(Duration::ZERO, |began| began.elapsed());
         let settings = &self.settings;
@@ -103,20 +104,21 @@ impl Engine {
         let soft = least(move_time.map(rest), budget.map(|budget| rest(budget.soft.min(budget.hard))));
         let hard = least(move_time.map(rest), budget.map(|budget| rest(budget.hard)));
         let counts = Limits { visits, playouts: settings.playouts, ..Limits::default() };
-        // Time that would be lost is spent when the choice is clear, too: the next search begins with what is learned now.
-        // Who draws among moves must know them all.
+        // Time that the clock would not carry over is spent even when the choice is clear, because the next search
+        // starts from what is learned now. The random choice of a rank needs all moves evaluated, so it does not stop
+        // early.
         let settled_from = budget.filter(|_| ranked.is_none()).map(|budget| rest(budget.free));
         Limits { soft, hard, settled_from, ..counts }
     }
 
-    /// When the time for a move that was begun at `start` is over: by the clock, and by the time for each move.
+    /// Returns the end of the time for a move that began at `start`, by the clock and by the time per move.
     pub(super) fn deadline(&self, start: Instant, budget: Option<Budget>) -> Option<Instant> {
         let most = [budget.map(|budget| budget.hard), self.settings.move_time].into_iter().flatten().min();
         most.and_then(|most| start.checked_add(most))
     }
 
-    /// What may have to be done behind the search for the present move: where the game may be about to end, the status of
-    /// the stones has to be known, and dead ones may have to be taken, see [`Engine::choose`].
+    /// Estimates the work after the search of the current move. If the game may be about to end, the status of the
+    /// stones is needed, and dead stones may have to be captured, see [`Engine::choose`].
     fn time_after_search(&self) -> Duration {
         let looked_settled = || self.report.as_ref().is_some_and(|it| self.looks_settled(&it.ownership));
         let was_passed = || self.game.records().last().is_some_and(|last| last.mv == Move::Pass);
@@ -129,7 +131,8 @@ impl Engine {
         }
     }
 
-    /// What it will take to find out the status of all stones: as measured in this game, or by what an evaluation takes.
+    /// Estimates the time to compute the status of all stones, as measured in this game or from the time of an
+    /// evaluation.
     fn status_time(&self) -> Duration {
         let TimeManager { status, evaluation, .. } = self.time_manager;
         if !status.is_zero() {
@@ -139,21 +142,21 @@ impl Engine {
         guess.max(evaluation.saturating_mul(self.search.evaluator().evaluations_for_status()))
     }
 
-    /// Can the status of all stones be found in the time that is left? `None` is any time.
+    /// Whether the time left suffices for computing the status of all stones. `None` is unlimited time.
     pub(super) fn has_time_for_status(&self, left: Option<Duration>) -> bool {
         left.is_none_or(|left| left > self.status_time())
     }
 
-    /// Says that answering takes so much longer than thinking, because something is done before the answer goes out.
+    /// Adds a delay between the end of thinking and the response, because the caller does something in between.
     pub fn add_delay(&mut self, delay: Duration) {
         self.time_manager.note_overrun(delay);
     }
 
-    /// Thinks on about the position after the engine's own move until `interrupted`: what the opponent may answer, and
-    /// what then. What is learned is kept for the next search.
+    /// Searches the position after the engine's own move until `interrupted`: the opponent's replies and what follows.
+    /// What it learns is kept for the next search.
     ///
-    /// Returns at once unless the settings say that the engine ponders, its own move was the last change of the
-    /// game, and the game goes on. Returns before `interrupted` when the time or the memory for it is used up.
+    /// Returns at once unless the settings enable pondering, the engine's own move was the last change of the game, and
+    /// the game continues. Returns before `interrupted` when the time or the memory for pondering is used up.
     pub fn ponder(&mut self, interrupted: &(dyn Fn() -> bool + Sync)) {
         let revision = self.notes.revision();
         let is_waiting =
@@ -167,7 +170,7 @@ impl Engine {
             let report = self.run_search(&limits, SearchRequest::new(interrupted), Purpose::Pondering);
             let is_enough = self.settings.visits.is_some_and(|visits| report.visits >= visits);
             if is_enough || report.usage.fullness() > PONDER_FULLNESS {
-                // Not again after the next command that changes nothing.
+                // Do not ponder again after the next command that changes nothing.
                 self.time_manager.after_own_move = None;
                 return;
             }
@@ -175,7 +178,7 @@ impl Engine {
     }
 }
 
-/// Does the status of the stones take playouts or evaluations? Without friendly passes every stone is alive.
+/// Whether the status of the stones takes playouts or evaluations. Without friendly passes every stone is alive.
 fn has_status_to_ask_for(engine: &Engine) -> bool {
     engine.game.rules().friendly_pass
 }

@@ -1,26 +1,27 @@
-//! Uneven games: what the network is told of the players' strength when one of them has a head start.
+//! Uneven games: the doubling advantage passed to the network when one player has a head start.
 //!
-//! Who gives a handicap is the stronger player, and has to play as one: safe play loses. A network that knows of it is told
-//! that he has more simulations than the opponent. How many, depends on the head start and on how the game goes.
+//! The player who gives a handicap is the stronger one and has to play accordingly, because safe play loses. The
+//! network is told that this player has more simulations than the opponent. Their ratio depends on the head start and
+//! on the course of the game.
 //!
-//! CITE: KataGo's `dynamicPlayoutDoublingAdvantageCapPerOppLead`, as its configuration and its program for GTP have it: the
+//! CITE: KataGo's `dynamicPlayoutDoublingAdvantageCapPerOppLead`, as in its configuration and its GTP program: the
 //! points for a handicap stone, the steps, and the bounds.
 
 use kosumi_go::board::{BoardSize, Color};
 use kosumi_go::game::Game;
 use kosumi_go::rules::Scoring;
 
-/// Points for a handicap stone where area counts, and where territory does.
+/// Points for a handicap stone, under area and under territory scoring.
 const STONE: [f32; 2] = [15.0, 14.0];
-/// The komi of an even game.
+/// Komi of an even game.
 const EVEN_KOMI: f32 = 7.0;
-/// Boards with a side of so many points or fewer are too small for it.
+/// Boards with a side of this length or less get no advantage.
 const SIDE_TOO_SMALL: usize = 7;
-/// The most that is ever told: networks have seen little beyond.
+/// Maximum advantage. Networks have seen few larger ones in training.
 const MOST: f32 = 2.75;
-/// Told values are multiples of this: what was learned is forgotten at every change.
+/// Step of the advantage. Every change discards what searches have learned, so the value changes in steps.
 const STEP: f32 = 0.125;
-/// Between these expected results the player with less is left to believe in what he believes.
+/// Range of the expected result of the player without the head start in which the advantage stays as it is.
 const HOPED: std::ops::RangeInclusive<f32> = -0.9..=-0.5;
 
 /// Points by which Black is ahead before the first move after the handicap.
@@ -28,7 +29,7 @@ pub(super) fn head_start(game: &Game) -> f32 {
     let even = EVEN_KOMI - game.komi();
     match game.handicap() {
         0 | 1 => even,
-        // White moves first then, which takes one of the stones back.
+        // White moves first after a handicap, which takes one of the stones back.
         stones => {
             let worth = STONE[usize::from(game.rules().scoring == Scoring::Territory)];
             worth * (stones - 1) as f32 + even - game.white_bonus()
@@ -36,13 +37,14 @@ pub(super) fn head_start(game: &Game) -> f32 {
     }
 }
 
-/// How much more a point is worth than on 19×19.
+/// Value of a point relative to a point on 19×19.
 fn scale(size: BoardSize) -> f32 {
-    // Of `libm`, so that it is the same on every machine.
+    // `libm` gives the same result on every machine.
     libm::powf(361.0 / size.area() as f32, 0.75)
 }
 
-/// The most that the player with less is told, with `per_point` for every point of the opponent's head start.
+/// Maximum advantage of the player without the head start, with `per_point` for every point of the opponent's head
+/// start.
 fn most(size: BoardSize, points: f32, per_point: f32) -> f32 {
     let scale = scale(size);
     let free = (4.0 / scale).max(2.0);
@@ -53,31 +55,31 @@ fn most(size: BoardSize, points: f32, per_point: f32) -> f32 {
     (most / STEP).round() * STEP
 }
 
-/// What the network is told in the game at hand.
+/// Doubling advantage in the current game.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Uneven {
-    /// Doublings of White's simulations.
+    /// Number of doublings of White's simulations.
     white: f32,
-    /// Black's expected result in the latest search for a move.
+    /// Black's expected result in the latest search for a move, in `[-1, 1]`.
     expected: Option<f32>,
 }
 
 impl Uneven {
     /// Black's advantage as a power of two; negative if White has it.
     pub(super) fn black_advantage(&self) -> f32 {
-        // Not the zero with a sign.
+        // The subtraction avoids a negative zero.
         0.0 - self.white
     }
 
-    /// A search for a move has found this expected result of Black's.
+    /// Records Black's expected result, as found by a search for a move.
     pub(super) fn note(&mut self, value: f32) {
         self.expected = Some(value);
     }
 
-    /// Decides what is told in the next search for a move.
+    /// Decides the advantage for the next search for a move.
     ///
-    /// In the beginning the player with less is told the most that his handicap asks for. Later it is a step more or less
-    /// if he expects nearly nothing, or more than somebody who has given a handicap needs for playing on.
+    /// At first the player without the head start gets the maximum for it. Later the advantage grows by a step if this
+    /// player expects almost nothing, and shrinks by a step if the player expects more than is needed to play on.
     pub(super) fn decide(&mut self, game: &Game, per_point: f32) {
         let lead = head_start(game);
         let player = if lead >= 0.0 { Color::White } else { Color::Black };
@@ -145,13 +147,13 @@ mod tests {
 
     #[test]
     fn the_most_by_hand() {
-        // 0.045 · (21.5 − 4) = 0.79 → 0.75; 0.045 · (51.5 − 4) = 2.14 → 2.125; 2.75 at last.
+        // 0.045 · (21.5 − 4) = 0.79 → 0.75; 0.045 · (51.5 − 4) = 2.14 → 2.125; at last the maximum of 2.75.
         assert_eq!(told(&game(19, 0.5, &TWO), 0.045), -0.75);
         assert_eq!(told(&game(19, 0.5, &FOUR), 0.045), -2.125);
         assert_eq!(told(&game(19, 0.5, &FOUR), 0.5), -2.75);
         // Black is behind by komi alone: 0.045 · (20 − 4) = 0.72.
         assert_eq!(told(&game(19, 27.0, &[]), 0.045), 0.75);
-        // Smaller boards: a point counts (361 / 81)^0.75 = 3.07 times as much, and two points are free.
+        // On smaller boards a point counts (361 / 81)^0.75 = 3.07 times, and two points are free.
         assert_eq!(told(&game(9, -3.0, &[]), 0.045), -1.125, "0.045 · (10 − 2) · 3.07 = 1.10");
         for even in [game(19, 7.5, &[]), game(19, 3.5, &[]), game(9, 8.5, &[]), game(7, -30.0, &[])] {
             assert_eq!(told(&even, 0.045).to_bits(), 0f32.to_bits(), "{even:?}");
@@ -164,7 +166,7 @@ mod tests {
         let mut four = game(19, 0.5, &FOUR);
         let mut uneven = Uneven::default();
         uneven.decide(&four, 0.045);
-        // Before White's first stone, the whole, whatever was expected.
+        // Before White's first stone, the maximum applies, whatever was expected.
         uneven.note(0.0);
         uneven.decide(&four, 0.045);
         assert_eq!(uneven.black_advantage(), -2.125);
@@ -174,14 +176,14 @@ mod tests {
             uneven.decide(&four, 0.045);
             uneven.black_advantage()
         };
-        // Black's results: nearly sure of it, a good chance, less than that.
+        // Black's results: almost certain, a good chance, less than that.
         assert_eq!(
             [0.95, 0.7, 0.4, 0.4, 0.7, 0.95, 0.95].map(&mut expecting),
             [-2.125, -2.125, -2.0, -1.875, -1.875, -2.0, -2.125]
         );
-        // It never turns round.
+        // The advantage never changes sign.
         assert_eq!([-0.9; 40].map(&mut expecting).last(), Some(&0.0));
-        // The same with colours exchanged.
+        // The rule holds with colours exchanged.
         let mut behind = game(19, 27.0, &[]);
         behind.play(Color::White, Move::Play(Point::new(9, 9))).unwrap();
         let mut uneven = Uneven { white: -0.5, expected: Some(-0.95) };

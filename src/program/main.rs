@@ -1,4 +1,4 @@
-//! The `kosumi` binary; see [`kosumi::cli`].
+//! Binary `kosumi`; see [`kosumi::cli`].
 
 use std::process::ExitCode;
 

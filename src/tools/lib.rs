@@ -1,15 +1,16 @@
 //! Kosumi, a Go (Weiqi, Baduk) engine: the protocol's commands and the tools around the engine.
 //!
-//! The way data flows: *text → `kosumi-gtp` (protocol) → [`commands`] → [`Engine`](engine::Engine) →
-//! [`Game`](game::Game) → [`Search`](search::Search) { select → expand → [`Evaluator`](eval::Evaluator) → back up }
-//! → [`SearchReport`](search::SearchReport) → [`commands`] → text*. Left of the engine everything is text, right of
-//! it everything is types. Only the outermost rooms do I/O, only the engine and the command line read a clock,
+//! Data flow: *text → `kosumi-gtp` (protocol) → [`commands`] → [`Engine`](engine::Engine) → [`Game`](game::Game) →
+//! [`Search`](search::Search) { select → expand → [`Evaluator`](eval::Evaluator) → back up } →
+//! [`SearchReport`](search::SearchReport) → [`commands`] → text*. Before the engine everything is text, behind it
+//! everything is typed. Only the outermost modules do I/O, only the engine and the command line read a clock,
 //! randomness is an argument, and the search prints nothing.
 //!
-//! The engine itself is the crate `kosumi-core` (`src/core/`), whose modules stand here, too.
+//! The engine itself is the crate `kosumi-core` (`src/core/`), whose modules are re-exported here.
 //!
-//! Dependency direction, held by `tests/architecture.rs`: `kosumi-core` ← {files, networks, pages, ranks, statistics, training} ←
-//! {collections, shards, review} ← selfplay ← commands ← {analysis, players, session, tune} ← regress ← matches ← browser ← cli.
+//! Dependency direction, enforced by `tests/support/architecture`: `kosumi-core` ← {files, networks, pages, ranks,
+//! statistics, training} ← {collections, shards, review} ← selfplay ← commands ← {analysis, players, session, tune} ←
+//! regress ← matches ← browser ← cli.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 #![allow(clippy::disallowed_methods, reason = "this crate reads clocks")]
 

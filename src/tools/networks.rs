@@ -1,10 +1,11 @@
-//! Networks that other Go programs have left on this machine.
+//! Networks that other Go programs have stored on this machine.
 //!
-//! KaTrain, KataGo, Lizzie, Sabaki and others keep KataGo's networks in places of their own, or know where the user has
-//! put one. These places are looked through, and what is found is listed; nothing is used without being named.
+//! KaTrain, KataGo, Lizzie, Sabaki and others store KataGo networks in folders of their own, or have the paths of the
+//! user's networks in their settings. This module searches these places and lists the networks. No network is used
+//! unless the user names it.
 //!
-//! The search is bounded: folders are entered to a fixed depth, links to folders are not followed, and every place has a
-//! most number of entries.
+//! The search is bounded: it enters folders to a fixed depth, does not follow links to folders, and limits the number
+//! of entries of every place.
 
 use crate::files::read_text;
 use kosumi_net::{Header, ReadError};
@@ -15,7 +16,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
-/// The kind of system, which decides where programs keep things.
+/// Kind of operating system, which determines where programs store files.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Platform {
     /// Linux and other Unix systems.
@@ -27,7 +28,7 @@ pub enum Platform {
 }
 
 impl Platform {
-    /// That of this machine.
+    /// Kind of this machine's system.
     pub const fn here() -> Platform {
         if cfg!(windows) {
             Platform::Windows
@@ -39,58 +40,58 @@ impl Platform {
     }
 }
 
-/// Where the search begins.
+/// Starting points of the search.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Machine {
-    /// The kind of system.
+    /// Kind of operating system.
     pub platform: Platform,
-    /// The user's own folder.
+    /// Home folder of the user.
     pub home: PathBuf,
-    /// What paths of the whole system begin with: `/`, or `C:\`.
+    /// Root of system paths: `/`, or `C:\`.
     pub root: PathBuf,
-    /// More folders to look through.
+    /// Further folders to search.
     pub folders: Vec<PathBuf>,
 }
 
-/// A folder that is looked through.
+/// Folder to search.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Place {
-    /// Whose networks are there.
+    /// Program that stores networks there.
     program: &'static str,
     folder: PathBuf,
-    /// How many levels of folders are entered; 1 is the folder alone.
+    /// Number of levels of folders to search. 1 means the folder alone.
     depth: usize,
 }
 
-/// A network that was found.
+/// Network found on this machine.
 #[derive(Debug)]
 pub struct Found {
-    /// Where it is.
+    /// Path of the file.
     pub path: PathBuf,
-    /// The program in whose place it was, or that named it.
+    /// Program whose folder contains the network, or whose settings name it.
     pub program: &'static str,
-    /// The size of the file.
+    /// Size of the file.
     pub bytes: u64,
-    /// What its beginning says, or why it cannot be read.
+    /// Header of the file, or the reason why it cannot be read.
     pub header: Result<Header, ReadError>,
 }
 
-/// The most entries of a place that are looked at.
+/// Maximum number of entries of a place.
 const MOST_ENTRIES: usize = 20_000;
 
-/// The largest settings of another program that are read.
+/// Maximum size of another program's settings, in bytes.
 const LARGEST_SETTINGS: u64 = 4 << 20;
 
-/// Parts of names of folders in which people keep programs that play Go.
+/// Parts of folder names that suggest a Go program.
 const TELLING: [&str; 12] = [
     "katago", "katrain", "lizzie", "lizgoban", "sabaki", "ogatak", "q5go", "gogui", "baduk", "weiqi",
     "kosumi", "leela",
 ];
 
-/// Levels below such a folder that are entered.
+/// Number of levels to search in such a folder.
 const TELLING_DEPTH: usize = 5;
 
-/// The networks on this machine, in the order of the places; each once.
+/// Returns the networks on this machine, each once, in the order of the places.
 pub fn find(machine: &Machine) -> Vec<Found> {
     let mut seen = HashSet::new();
     let mut found = Vec::new();
@@ -101,7 +102,7 @@ pub fn find(machine: &Machine) -> Vec<Found> {
         }
         let bytes = whole.metadata().map_or(0, |it| it.len());
         match Header::open(&path) {
-            // Something else with the same ending.
+            // Another kind of file with the same extension.
             Err(ReadError::Foreign(_)) => {}
             header => found.push(Found { path, program, bytes, header }),
         }
@@ -115,13 +116,13 @@ pub fn find(machine: &Machine) -> Vec<Found> {
     found
 }
 
-/// Does the name look like that of a network?
+/// Whether the name looks like that of a network.
 fn is_network_name(name: &OsStr) -> bool {
     let name = name.to_string_lossy().to_ascii_lowercase();
     [".bin.gz", ".txt.gz", ".bin"].iter().any(|ending| name.ends_with(ending))
 }
 
-/// The files of a place that look like networks, sorted.
+/// Returns the files of a place that look like networks, sorted.
 fn networks_in(place: &Place) -> Vec<PathBuf> {
     let walk = WalkDir::new(&place.folder).max_depth(place.depth).sort_by_file_name();
     let entries = walk.into_iter().take(MOST_ENTRIES).flatten();
@@ -129,7 +130,7 @@ fn networks_in(place: &Place) -> Vec<PathBuf> {
     files.map(walkdir::DirEntry::into_path).collect()
 }
 
-/// Folders below `folder`, one level down, for which `wanted` says so; sorted.
+/// Returns the direct subfolders of `folder` for which `wanted` is true, sorted.
 fn folders_in(folder: &Path, wanted: impl Fn(&str) -> bool) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().take(MOST_ENTRIES).flatten();
     let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
@@ -141,19 +142,19 @@ fn folders_in(folder: &Path, wanted: impl Fn(&str) -> bool) -> Vec<PathBuf> {
     paths
 }
 
-/// Where a Python environment in `folder` keeps KaTrain's networks.
+/// Returns the folders in which a Python environment in `folder` stores KaTrain's networks.
 fn katrain_in_python(folder: &Path) -> Vec<PathBuf> {
     let libraries = [folder.join("lib"), folder.join("Lib")].into_iter().filter(|it| it.is_dir());
     let versions = libraries.flat_map(|library| {
         let mut all = folders_in(&library, |name| name.starts_with("python"));
-        // Without a version under Windows.
+        // On Windows the path has no version.
         all.push(library);
         all
     });
     versions.map(|library| library.join("site-packages").join("katrain").join("models")).collect()
 }
 
-/// Where networks usually are.
+/// Returns the usual folders of networks.
 fn places(machine: &Machine) -> Vec<Place> {
     let Machine { platform, home, root, folders } = machine;
     let mut places = Vec::new();
@@ -176,7 +177,7 @@ fn places(machine: &Machine) -> Vec<Place> {
             for folder in ["usr/share/katago", "usr/local/share/katago", "opt/katago", "var/lib/katago"] {
                 add("KataGo", root.join(folder), 3);
             }
-            // What Homebrew installs under Linux.
+            // Packages of Homebrew on Linux.
             add("KataGo", root.join("home/linuxbrew/.linuxbrew/share/katago"), 2);
             add("KataGo", local.join("share/katago"), 3);
         }
@@ -211,7 +212,7 @@ fn places(machine: &Machine) -> Vec<Place> {
             }
         }
     }
-    // What people unpack wherever it comes down, and single files there.
+    // Programs unpacked into common folders, and single files there.
     for name in ["", "Downloads", "Documents", "Desktop", "Games", "Go", "go", "bin", "Apps"] {
         let folder = if name.is_empty() { home.clone() } else { home.join(name) };
         for program in folders_in(&folder, |name| TELLING.iter().any(|part| name.contains(part))) {
@@ -223,7 +224,7 @@ fn places(machine: &Machine) -> Vec<Place> {
     places
 }
 
-/// The program that a folder of this name, in small letters, is of.
+/// Returns the program that a folder of this lower-case name belongs to.
 fn program_of(folder: &str) -> &'static str {
     const KNOWN: [(&str, &str); 10] = [
         ("lizzieyzy", "LizzieYzy"),
@@ -240,7 +241,7 @@ fn program_of(folder: &str) -> &'static str {
     KNOWN.iter().find(|(part, _)| folder.contains(part)).map_or("a folder", |&(_, program)| program)
 }
 
-/// Settings of programs that name a network of the user's.
+/// Returns the settings files of programs that may name a network of the user.
 fn settings(machine: &Machine) -> Vec<(&'static str, PathBuf)> {
     let Machine { platform, home, .. } = machine;
     let programs = match platform {
@@ -259,7 +260,7 @@ fn settings(machine: &Machine) -> Vec<(&'static str, PathBuf)> {
     ]
 }
 
-/// The networks that settings, which are JSON, name. A name without a folder begins in that of the settings.
+/// Returns the networks that a JSON settings file names. Relative paths refer to the folder of the settings.
 fn named_in(settings: &Path) -> Vec<PathBuf> {
     if fs::metadata(settings).map_or(true, |it| it.len() > LARGEST_SETTINGS) {
         return Vec::new();
@@ -285,7 +286,7 @@ fn collect_texts<'v>(value: &'v Value, texts: &mut Vec<&'v str>) {
     }
 }
 
-/// The texts that may be paths of networks: the whole, or the words of a command line.
+/// Returns the texts that may be paths of networks: the whole text, or the words of a command line.
 fn network_paths(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();
@@ -313,7 +314,7 @@ mod tests {
     use std::fs::create_dir_all;
     use tempfile::TempDir;
 
-    /// A home with a network at each of these paths.
+    /// Creates a home folder with a network at each of these paths.
     fn home(paths: &[&str]) -> TempDir {
         let home = tempfile::tempdir().unwrap();
         for path in paths {
@@ -333,7 +334,7 @@ mod tests {
         Machine { platform, home: home.path().to_owned(), root, folders: Vec::new() }
     }
 
-    /// Path below the home, and program.
+    /// Returns the paths below the home folder with their programs.
     fn listed(home: &TempDir, platform: Platform) -> Vec<(String, &'static str)> {
         let found = find(&machine(home, platform));
         let below =
@@ -351,7 +352,7 @@ mod tests {
             "Downloads/lizzieyzy-2.5.3/weights/20b.bin.gz",
             "Downloads/kata1-b18.bin.gz",
             "system/usr/share/katago/model.txt.gz",
-            // Too deep, and nobody's place.
+            // Too deep, and in no known folder.
             "Documents/work/data/kata1.bin.gz",
         ]);
         let mut found = listed(&home, Platform::Unix);
@@ -438,7 +439,7 @@ mod tests {
         let home = home(&[".katrain/a.bin.gz"]);
         let folder = home.path().join(".katrain");
         std::os::unix::fs::symlink(folder.join("a.bin.gz"), folder.join("b.bin.gz")).unwrap();
-        // A circle of folders is not entered.
+        // A cycle of folders is not entered.
         std::os::unix::fs::symlink(&folder, folder.join("circle")).unwrap();
         assert_eq!(listed(&home, Platform::Unix).len(), 1);
     }

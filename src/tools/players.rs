@@ -1,6 +1,6 @@
-//! Engines that answer GTP commands, for tests and matches: child processes, or the one that is built in.
+//! Engines that answer GTP commands, for tests and matches: child processes, or threads with the built-in engine.
 //!
-//! Uses the crate `kosumi-gtp`, and of `ranks` what tells an engine that it is none.
+//! Uses the crate `kosumi-gtp`, and from `ranks` the function that hides MPI from child processes.
 
 use crate::ranks::work_alone;
 use kosumi_gtp::{Client, ClientError, Handler, InputWatch, answer, split_command_line};
@@ -10,49 +10,51 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// How long an engine may take to leave when asked to.
+/// Time that an engine may take to quit.
 const QUIT_TIME: Duration = Duration::from_secs(2);
-/// As the main thread of a program has it, where engines usually run.
+/// Stack size of an engine's thread, equal to that of a main thread, where engines usually run.
 const STACK_BYTES: usize = 8 << 20;
 
-/// What an engine says.
+/// Response of an engine.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Answer {
-    /// `=` and this.
+    /// Success (`=`) with its text.
     Success(String),
-    /// `?` and this.
+    /// Failure (`?`) with its message.
     Failure(String),
 }
 
-/// Why an engine says nothing. It is of no more use then.
+/// Reason why an engine gave no response. The engine must not be used any more.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Trouble {
-    /// No answer in time.
+    /// No response in time.
     #[error("no answer in time")]
     TimedOut,
-    /// It has ended, or does not speak GTP.
+    /// The engine has ended, or does not speak GTP.
     #[error("{0}")]
     Crashed(String),
 }
 
-/// An engine at work.
+/// Running engine.
 pub trait Player: Send {
-    /// Sends one command and waits for the answer.
+    /// Sends one command and waits for the response.
     ///
     /// # Errors
-    /// If there is none.
+    ///
+    /// Returns [`Trouble`] if there is no response.
     fn send(&mut self, command: &str, timeout: Duration) -> Result<Answer, Trouble>;
 
-    /// Says goodbye. An engine that is dropped without is killed.
+    /// Asks the engine to quit. An engine that is dropped without this call is killed.
     fn quit(&mut self) {}
 }
 
-/// Where engines come from.
+/// Source of engines.
 pub trait Engines: Sync {
-    /// Starts a new engine, in which file names count from `folder`.
+    /// Starts a new engine. Relative file names in its commands refer to `folder`.
     ///
     /// # Errors
-    /// Why it cannot be started, in words.
+    ///
+    /// Returns a message if the engine cannot be started.
     fn start(&self, folder: &Path) -> Result<Box<dyn Player>, String>;
 }
 
@@ -64,15 +66,16 @@ pub struct Children {
 }
 
 impl Children {
-    /// Engines of this command line, split as [`split_command_line`] does. A program that is named by a relative
-    /// path is looked for from here, although it runs in the folders of the suites.
+    /// Creates a source of engines with this command line, split by [`split_command_line`]. A relative path of the
+    /// program refers to the current directory, although the program runs in the folders of the suites.
     ///
     /// # Errors
-    /// If the line cannot be split.
+    ///
+    /// Returns a message if the command line cannot be split.
     pub fn new(command_line: &str) -> Result<Children, String> {
         let mut words = split_command_line(command_line).map_err(|error| error.to_string())?.into_iter();
         let program = PathBuf::from(words.next().unwrap_or_default());
-        // A bare name is looked up in PATH by the system.
+        // The system looks up a bare name in PATH.
         let is_path = program.components().count() > 1;
         let program = if is_path { std::path::absolute(&program).unwrap_or(program) } else { program };
         Ok(Children { program, arguments: words.collect() })
@@ -104,18 +107,18 @@ impl Player for Client {
     }
 
     fn quit(&mut self) {
-        // An engine that does not leave is killed; the tests are over either way.
+        // An engine that does not quit is killed. The tests are over either way.
         let _ = Client::quit(self, QUIT_TIME);
     }
 }
 
-/// Engines within this process: each a thread that carries out one command after the other.
+/// Engines within this process: each is a thread that carries out one command after the other.
 ///
-/// A panic is a crash of that engine only. A command that takes too long is asked to stop, and the thread is left
-/// behind: it ends when the command does.
+/// A panic crashes that engine only. A command that takes too long is interrupted and its thread is abandoned. The
+/// thread ends when the command does.
 #[derive(Clone, Copy, Debug)]
 pub struct Threads<F> {
-    /// Makes the engine for a folder. Called in the engine's own thread.
+    /// Creates the engine for a folder. Called on the engine's own thread.
     pub make: F,
 }
 
@@ -158,7 +161,7 @@ struct Local {
 
 impl Player for Local {
     fn send(&mut self, command: &str, timeout: Duration) -> Result<Answer, Trouble> {
-        // If the engine is gone, the wait for its answer tells.
+        // If the engine is gone, waiting for its response fails.
         let _ = self.commands.send(command.to_owned());
         match self.answers.recv_timeout(timeout) {
             Ok(answer) => Ok(answer),

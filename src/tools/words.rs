@@ -1,10 +1,10 @@
-//! Numbers and colours in words.
+//! Texts for numbers and colours.
 //!
 //! Uses `board`.
 
 use kosumi_go::board::Color;
 
-/// `black` or `white`, as classes of pages and fields of JSON have it.
+/// Returns `black` or `white`, as in classes of pages and fields of JSON.
 pub const fn color_name(color: Color) -> &'static str {
     match color {
         Color::Black => "black",
@@ -12,7 +12,7 @@ pub const fn color_name(color: Color) -> &'static str {
     }
 }
 
-/// `B` or `W`, as SGF has it.
+/// Returns `B` or `W`, as in SGF.
 pub const fn color_letter(color: Color) -> char {
     match color {
         Color::Black => 'B',
@@ -20,35 +20,38 @@ pub const fn color_letter(color: Color) -> char {
     }
 }
 
-/// `1 game`, `2 games`.
+/// Returns a number with its noun: `1 game`, `2 games`.
 pub fn counted(number: u64, word: &str) -> String {
     format!("{number} {word}{}", if number == 1 { "" } else { "s" })
 }
 
-/// Bytes in JSON, as a text of base64: a list of numbers would be three times as long. For `#[serde(with = "as_text")]`.
+/// Serialisation of bytes as Base64 text, for `#[serde(with = "as_text")]`. A JSON list of numbers would be three times
+/// as long.
 pub mod as_text {
     use data_encoding::BASE64;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-    /// Writes bytes.
+    /// Serialises bytes.
     ///
     /// # Errors
-    /// Those of the serializer.
+    ///
+    /// Returns the errors of the serializer.
     pub fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&BASE64.encode(bytes))
     }
 
-    /// Reads bytes.
+    /// Deserialises bytes.
     ///
     /// # Errors
-    /// If it is no text of base64.
+    ///
+    /// Returns an error if the value is no Base64 text.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
         let text = String::deserialize(deserializer)?;
         BASE64.decode(text.as_bytes()).map_err(D::Error::custom)
     }
 }
 
-/// A number with a comma between thousands.
+/// Returns a number with commas between thousands.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -61,7 +64,8 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
-/// The number, or zero without a sign if it is shown as zero with this many decimal places: nobody is to read `-0.0`.
+/// Returns the number, or positive zero if it is shown as zero with this many decimal places. Avoids output such as
+/// `-0.0`.
 pub fn unsigned_zero(value: impl Into<f64>, decimals: i32) -> f64 {
     let value = value.into();
     if value.abs() <= 0.5 * 10f64.powi(-decimals) { 0.0 } else { value }

@@ -1,9 +1,9 @@
-//! Who may talk to the server: whoever knows the address, from a page of this server.
+//! Access control of the server: only requests that know the address and come from this server's own pages are served.
 //!
-//! Three locks, each of which is enough against the pages of other sites. **The token**: 128 random bits in every
-//! address. **`Host`**: the browser must have been led here by a number of this machine or by `localhost`; a name that
-//! another site owns and points here (DNS rebinding) is refused. **`Origin`** and **`Sec-Fetch-Site`**: a browser says
-//! which site's page asks, and only this server's own may.
+//! Three checks, each sufficient against the pages of other sites. **The token**: every address contains 128 random
+//! bits. **`Host`**: the browser must have used an IP address of this machine or `localhost`; a name that another site
+//! owns and points here (DNS rebinding) is refused. **`Origin`** and **`Sec-Fetch-Site`**: the browser states which
+//! site's page sends the request, and only this server's own may.
 
 use super::http::{Head, Status};
 use data_encoding::HEXLOWER;
@@ -11,69 +11,73 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Mutex, PoisonError};
 
-/// The locks of a server.
+/// Access control of a server.
 #[derive(Debug)]
 pub(super) struct Guard {
     token: String,
     port: u16,
     is_local: bool,
-    /// Opens the door once: what the browser is started with. Command lines can be read by everybody on the machine.
+    /// One-time word that admits the browser at its start. It replaces the token on the browser's command line, which
+    /// every user of the machine can read.
     once: Mutex<Option<String>>,
 }
 
-/// Where an admitted request leads.
+/// Destination of an admitted request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Way {
-    /// To a resource: what follows the token and its `/`.
+    /// A resource: the path after the token and its `/`.
     To(String),
-    /// Through the door that opens once: to the start page, as a place of this server.
+    /// A redirect to this path, the start page, after the one-time word was used.
     Through(String),
 }
 
-/// As many hexadecimal digits as a random word has.
+/// Number of bytes of a random word.
 const WORD_BYTES: usize = 16;
 
-/// A random word.
+/// Returns a random word in hexadecimal digits.
 ///
 /// # Errors
-/// If the system has no random numbers.
+///
+/// Returns an error if the system provides no random numbers.
 fn word() -> io::Result<String> {
     let mut bytes = [0; WORD_BYTES];
     getrandom::fill(&mut bytes).map_err(io::Error::other)?;
     Ok(HEXLOWER.encode(&bytes))
 }
 
-/// Are they the same? Takes as long whatever is different.
+/// Whether two texts are equal. The time does not depend on where they differ.
 fn is_same(a: &str, b: &str) -> bool {
     a.len() == b.len() && a.bytes().zip(b.bytes()).fold(0, |sum, (a, b)| sum | (a ^ b)) == 0
 }
 
 impl Guard {
-    /// The locks of a server that listens there. A token is made unless one is given.
+    /// Creates the access control of a server that listens on `address`. Generates a token unless one is given.
     ///
     /// # Errors
-    /// If the system has no random numbers.
+    ///
+    /// Returns an error if the system provides no random numbers.
     pub(super) fn new(address: SocketAddr, token: Option<String>) -> io::Result<Guard> {
         let token = token.map_or_else(word, Ok)?;
         let once = Mutex::new(Some(word()?));
         Ok(Guard { token, port: address.port(), is_local: address.ip().is_loopback(), once })
     }
 
-    /// The start page's place on this server.
+    /// Path of the start page.
     pub(super) fn start(&self) -> String {
         format!("/{}/", self.token)
     }
 
-    /// The place that leads to the start page once.
+    /// Path that redirects to the start page once.
     pub(super) fn start_once(&self) -> String {
         let once = self.once.lock().unwrap_or_else(PoisonError::into_inner);
         once.as_ref().map_or_else(|| self.start(), |word| format!("/once/{word}"))
     }
 
-    /// Lets a request for a page pass.
+    /// Checks a request for a page and returns its destination.
     ///
     /// # Errors
-    /// Why not.
+    ///
+    /// Returns the status of the refusal.
     pub(super) fn admit(&self, head: &Head) -> Result<Way, Status> {
         let host = head.header("host").filter(|host| self.is_own_host(host)).ok_or(Status::Forbidden)?;
         if !matches!(head.method.as_str(), "GET" | "HEAD") {
@@ -99,16 +103,17 @@ impl Guard {
         if is_same(door, &self.token) { Ok(Way::To(rest.to_owned())) } else { Err(Status::NotFound) }
     }
 
-    /// Lets a request for a WebSocket pass, and says what has to be answered to its key.
+    /// Checks a request for a WebSocket and returns the response to its key.
     ///
     /// # Errors
-    /// Why not.
+    ///
+    /// Returns the status of the refusal.
     pub(super) fn admit_socket(&self, head: &Head) -> Result<String, Status> {
         let is = |name: &str, wanted: &str| {
             let words = head.header(name).unwrap_or_default().split(',');
             words.map(str::trim).any(|word| word.eq_ignore_ascii_case(wanted))
         };
-        // Every browser names the origin of a WebSocket; `admit` has seen that it is this server.
+        // Every browser sends the origin of a WebSocket. `admit` has checked that it is this server.
         if !head.has("origin") {
             return Err(Status::Forbidden);
         }
@@ -120,7 +125,8 @@ impl Guard {
         Ok(tungstenite::handshake::derive_accept_key(key.as_bytes()))
     }
 
-    /// A number of this machine, or `localhost`, with the port. Numbers cannot be pointed here by somebody else.
+    /// Whether the host is an IP address of this machine or `localhost`, with the right port. Unlike names, IP
+    /// addresses cannot be redirected by others.
     fn is_own_host(&self, host: &str) -> bool {
         let Some((name, port)) = host.rsplit_once(':') else { return false };
         if port.parse() != Ok(self.port) {
@@ -194,7 +200,7 @@ mod tests {
         let asked = |lines: &[&str]| {
             guard.admit_socket(&head("/secret/socket", &[&[host], &socket[..], lines].concat()))
         };
-        // The example of RFC 6455.
+        // Example of RFC 6455.
         assert_eq!(asked(&[key, origin]).unwrap(), "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
         assert_eq!(asked(&[key]), Err(Status::Forbidden), "a WebSocket without an origin");
         assert_eq!(asked(&[origin]), Err(Status::Bad));

@@ -1,45 +1,47 @@
-//! Requests for pages, read within limits, and what is answered. The text is taken apart by `httparse`.
+//! HTTP requests, read within limits, and responses. `httparse` parses the requests.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// Most bytes of a request's head.
+/// Maximum size of a request's head, in bytes.
 const HEAD_BYTES: usize = 16 << 10;
-/// Most lines of it.
+/// Maximum number of headers.
 const HEADERS: usize = 64;
-/// A head that is not complete after this time is not waited for.
+/// Maximum time to receive a complete head.
 const HEAD_TIME: Duration = Duration::from_secs(5);
-/// Whoever does not take an answer for so long has gone.
+/// Maximum time to send a response.
 const WRITE_TIME: Duration = Duration::from_secs(10);
 
-/// The head of a request. What this server answers has no body.
+/// Head of a request. The server only handles requests without a body.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Head {
-    /// `GET`, …
+    /// Method, such as `GET`.
     pub(super) method: String,
-    /// From the first `/` on.
+    /// Request target, from the first `/` on.
     pub(super) target: String,
     headers: Vec<(String, String)>,
 }
 
 impl Head {
-    /// The value of a header that is there once; `None` if it is missing, or there more than once, which no browser does.
+    /// Returns the value of a header that occurs once. Returns `None` if it is missing or occurs more than once, which
+    /// no browser sends.
     pub(super) fn header(&self, name: &str) -> Option<&str> {
         let mut values = self.headers.iter().filter(|(known, _)| known.eq_ignore_ascii_case(name));
         let value = values.next().map(|(_, value)| value.as_str());
         value.filter(|_| values.next().is_none())
     }
 
-    /// Is there such a header?
+    /// Whether there is such a header.
     pub(super) fn has(&self, name: &str) -> bool {
         self.headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name))
     }
 
-    /// A head out of these bytes; `None` if they are not all of it yet.
+    /// Parses a head. Returns `None` if the bytes are incomplete.
     ///
     /// # Errors
-    /// If they are no request, or one with a body.
+    ///
+    /// Returns the status of a refusal if the bytes are no request, or a request with a body.
     pub(super) fn parse(bytes: &[u8]) -> Result<Option<Head>, Status> {
         let mut headers = [httparse::EMPTY_HEADER; HEADERS];
         let mut request = httparse::Request::new(&mut headers);
@@ -52,7 +54,7 @@ impl Head {
             Err(_) => return Err(Status::Bad),
         };
         if length != bytes.len() {
-            // A body, or a second request before the answer to the first.
+            // A body, or a second request before the response to the first.
             return Err(Status::Bad);
         }
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).map_err(|_| Status::Bad);
@@ -72,7 +74,8 @@ impl Head {
     /// Reads a head from a connection.
     ///
     /// # Errors
-    /// What to answer; nothing, if nobody is there.
+    ///
+    /// Returns the status of a refusal, or `None` if the connection is closed.
     pub(super) fn read(stream: &mut TcpStream) -> Result<Head, Option<Status>> {
         let begin = Instant::now();
         let mut bytes = Vec::with_capacity(1 << 10);
@@ -100,16 +103,16 @@ impl Head {
     }
 }
 
-/// What an answer begins with.
+/// Status of a response.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Status {
     Ok,
-    /// To another place.
+    /// Redirect.
     Elsewhere,
     Bad,
-    /// A page of another site asks, or another name leads here.
+    /// The request comes from a page of another site, or from another host name.
     Forbidden,
-    /// No such page; also what is said to whoever does not know the token.
+    /// No such page, or a wrong token.
     NotFound,
     NotAllowed,
     TimedOut,
@@ -134,28 +137,29 @@ impl Status {
     }
 }
 
-/// A page, or a part of one.
+/// Page or part of a page.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Resource {
-    /// The type, as `text/html`; it is UTF-8 always.
+    /// Media type, such as `text/html`. The encoding is always UTF-8.
     pub(super) kind: &'static str,
-    /// What is sent.
+    /// Content.
     pub(super) body: String,
-    /// What a page may load and do; see `Content-Security-Policy`.
+    /// Value of `Content-Security-Policy`: what the page may load and do.
     pub(super) policy: String,
 }
 
-/// No answer of this server may be kept, framed, taken for something else, or tell another site its address.
+/// Headers of all responses. They forbid caching, framing, type sniffing, and sending the address to other sites.
 const HEADERS_OF_ALL: &str = "Cache-Control: no-store\r\nReferrer-Policy: no-referrer\r\nX-Frame-Options: DENY\r\n\
     X-Content-Type-Options: nosniff\r\nCross-Origin-Opener-Policy: same-origin\r\n\
     Cross-Origin-Resource-Policy: same-origin\r\nConnection: close\r\n";
-/// For answers that are no pages.
+/// Content security policy of responses that are no pages.
 const NOTHING: &str = "default-src 'none'; frame-ancestors 'none'";
 
 /// Sends a page.
 ///
 /// # Errors
-/// If nobody takes it.
+///
+/// Returns an error if the connection fails.
 pub(super) fn send(stream: &mut TcpStream, resource: &Resource, with_body: bool) -> io::Result<()> {
     let Resource { kind, body, policy } = resource;
     let head = format!(
@@ -167,10 +171,11 @@ pub(super) fn send(stream: &mut TcpStream, resource: &Resource, with_body: bool)
     write_all(stream, &[head.as_bytes(), if with_body { body.as_bytes() } else { b"" }].concat())
 }
 
-/// Sends the browser to another place of this server.
+/// Redirects the browser to another path of this server.
 ///
 /// # Errors
-/// If nobody takes it.
+///
+/// Returns an error if the connection fails.
 pub(super) fn redirect(stream: &mut TcpStream, place: &str) -> io::Result<()> {
     let line = Status::Elsewhere.line();
     let head = format!(
@@ -180,10 +185,11 @@ pub(super) fn redirect(stream: &mut TcpStream, place: &str) -> io::Result<()> {
     write_all(stream, head.as_bytes())
 }
 
-/// Sends a refusal, and takes what the other side was still sending, so that it gets to read why.
+/// Sends a refusal, and discards what the client is still sending so that it can read the refusal.
 ///
 /// # Errors
-/// If nobody takes it.
+///
+/// Returns an error if the connection fails.
 pub(super) fn refuse(stream: &mut TcpStream, status: Status) -> io::Result<()> {
     let line = status.line();
     let head = format!(
@@ -199,7 +205,7 @@ fn write_all(stream: &mut TcpStream, bytes: &[u8]) -> io::Result<()> {
     stream.write_all(bytes)?;
     stream.flush()?;
     stream.shutdown(std::net::Shutdown::Write)?;
-    // An end with unread bytes would reset the connection before the answer is read.
+    // Closing with unread bytes would reset the connection before the client reads the response.
     stream.set_read_timeout(Some(Duration::from_millis(200)))?;
     let mut rest = [0; 1024];
     for _ in 0..16 {

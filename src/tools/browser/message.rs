@@ -1,30 +1,30 @@
-//! What the pages say, checked as far as one message alone can be.
+//! Messages of the pages, with the checks that are possible on a message alone.
 
 use kosumi_engine::time::{TimeControl, seconds};
 use kosumi_go::board::{BoardSize, Move};
 use kosumi_go::rules::{PRESETS, Rules};
 use serde::{Deserialize, Serialize};
 
-/// Who plays a colour.
+/// Player of a colour.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) enum Seat {
-    /// Somebody at the board.
+    /// A person at the board.
     Person,
-    /// Kosumi, at one of its levels.
+    /// Kosumi at one of its levels.
     Kosumi { level: String },
-    /// One of the engines of the command line, by its number.
+    /// One of the engines given on the command line, by index.
     Engine { number: usize },
 }
 
-/// A game that is to begin.
+/// Settings of a new game.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewGame {
     pub(super) columns: usize,
     pub(super) rows: usize,
     pub(super) handicap: usize,
-    /// `None` for what is usual.
+    /// Komi; `None` for the usual one.
     pub(super) komi: Option<f32>,
     pub(super) rules: String,
     pub(super) black: Seat,
@@ -32,7 +32,7 @@ pub(super) struct NewGame {
     pub(super) clock: ClockChoice,
 }
 
-/// How a game is timed, in seconds.
+/// Time control of a game, in seconds.
 #[derive(Clone, Copy, PartialEq, Debug, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) enum ClockChoice {
@@ -42,8 +42,8 @@ pub(super) enum ClockChoice {
     ByoYomi { main: f64, period: f64, periods: u32 },
 }
 
-/// What a page asks for. Moves are places as [`review::place`](crate::review::place) writes them; `at` is the number of
-/// moves that the page has seen: what was meant for another position is passed over.
+/// Request of a page. Moves are in the form of [`review::place`](crate::review::place). `at` is the number of moves
+/// that the page has seen. Requests for another position are refused.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) enum Ask {
@@ -54,7 +54,7 @@ pub(super) enum Ask {
         at: usize,
         place: String,
     },
-    /// Takes moves back: until the same person is on turn again, or to a number of moves.
+    /// Takes moves back: until the same person is to move again, or to a number of moves.
     Undo {
         at: usize,
         to: Option<usize>,
@@ -62,27 +62,27 @@ pub(super) enum Ask {
     Resign {
         at: usize,
     },
-    /// Shows what the engine thinks, as long as it is on.
+    /// Starts or stops continuous analysis.
     Analyse {
         on: bool,
     },
-    /// Shows the best moves for this position once.
+    /// Shows the best moves of this position once.
     Hint {
         at: usize,
     },
-    /// Says who leads, and who owns what.
+    /// Estimates the score and the owner of every point.
     Estimate {
         at: usize,
     },
-    /// At the end: the chain of a stone is dead, or is not.
+    /// At the end of a game: toggles whether the chain of a stone is dead.
     Mark {
         place: String,
     },
-    /// At the end: the dead stones are agreed on.
+    /// At the end of a game: confirms the dead stones.
     Settle {},
-    /// At the end: the game goes on.
+    /// At the end of a game: resumes play.
     Resume {},
-    /// Engines wait.
+    /// Pauses or resumes engines and clocks.
     Pause {
         on: bool,
     },
@@ -90,35 +90,35 @@ pub(super) enum Ask {
         black: Seat,
         white: Seat,
     },
-    /// Goes on with a record; only as far as it can be followed, if it is to be partial.
+    /// Loads a record. If `partial` is set, a record that cannot be followed to its end is loaded as far as possible.
     Load {
-        /// The file where it is UTF-8.
+        /// Content of the file if it is UTF-8.
         #[serde(default)]
         text: String,
-        /// Its bytes in Base64 where it is not.
+        /// Content of the file in Base64 if it is not UTF-8.
         #[serde(default)]
         bytes: String,
         #[serde(default)]
         partial: bool,
     },
-    /// Goes on with a record that this page had before the server was started anew, if nothing has begun since.
+    /// Restores the record that this page had before the server restarted, unless a game has begun since.
     Restore {
         text: String,
         black: Seat,
         white: Seat,
     },
-    /// In a review: looks at a position, by the step of the main line and places that follow it.
+    /// In a review: analyses the position after a step of the main line and further moves.
     Look {
         step: usize,
         line: Vec<String>,
     },
-    /// In a review: nothing is looked at any more.
+    /// In a review: stops the analysis of this window.
     Rest {},
-    /// In a review: sends the record with everything that was found.
+    /// In a review: requests the record with all results.
     Save {},
 }
 
-/// The bytes of a file that came as text or in Base64; `None` if it is neither.
+/// Returns the content of a file from text or Base64; `None` if the Base64 is invalid.
 pub(super) fn file_bytes(text: String, bytes: &str) -> Option<Vec<u8>> {
     match bytes {
         "" => Some(text.into_bytes()),
@@ -126,11 +126,11 @@ pub(super) fn file_bytes(text: String, bytes: &str) -> Option<Vec<u8>> {
     }
 }
 
-/// Longest time that can be chosen, in seconds.
+/// Maximum time in a time control, in seconds.
 const LONGEST: f64 = 24.0 * 3600.0;
 
 impl ClockChoice {
-    /// How the game is timed; `None` if that is no sensible choice.
+    /// Returns the time control; `None` if the values are out of range.
     pub(super) fn control(self) -> Option<TimeControl> {
         let time = |value: f64| (0.0..=LONGEST).contains(&value).then(|| seconds(value));
         let some = |value: f64| time(value).filter(|time| !time.is_zero());
@@ -152,18 +152,18 @@ impl ClockChoice {
 }
 
 impl NewGame {
-    /// The size, if there is one.
+    /// Board size, if it is valid.
     pub(super) fn size(&self) -> Option<BoardSize> {
         BoardSize::new(self.columns, self.rows)
     }
 
-    /// The rules of the name.
+    /// Rules with this name.
     pub(super) fn rules(&self) -> Option<Rules> {
         PRESETS.iter().find(|preset| preset.names[0] == self.rules).map(|preset| preset.rules)
     }
 }
 
-/// The move of a place; `None` if it is not on the board.
+/// Returns the move at a place; `None` if it is not on the board.
 pub(super) fn parse_place(size: BoardSize, place: &str) -> Option<Move> {
     if place == "--" {
         return Some(Move::Pass);

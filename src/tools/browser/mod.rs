@@ -1,14 +1,14 @@
-//! The board in a browser: a server on this machine, a table with a game on it, and the engine behind.
+//! Board in a browser: a server on this machine, a table with a game on it, and the engine.
 //!
-//! *Page → WebSocket → `Ask` → table → state → all windows.* The pages know no rules: they draw what they
-//! are told, and say what was clicked. One thread owns the table and everything about it, and hears of events through a
-//! channel; the engine has a thread of its own, other engines one each, and every window two.
+//! *Page → WebSocket → `Ask` → table → state → all windows.* The pages know no rules of Go: they draw the state and
+//! send the user's actions. One thread owns the table and receives events through a channel. The engine has a thread of
+//! its own, every other engine has one, and every window has two.
 //!
-//! **Safety.** The server listens on the loopback address unless told otherwise, and `guard.rs` lets nobody in who does not
-//! know the token and come from this server's own page. It serves what is built into the program and opens no file: records
-//! come from the page and go to the page, by the user's choice. Sizes, rates, connections and windows are limited.
+//! **Safety.** The server listens on the loopback address by default, and `guard.rs` only admits requests that know the
+//! token and come from this server's own page. The server sends what is built into the program and opens no file: the
+//! page uploads and downloads records at the user's request. Sizes, rates, connections and windows are limited.
 //!
-//! Uses `review` and what is left of it, `players` for other engines. Reads a clock, for the players' clocks.
+//! Uses `review` and the layers below, and `players` for other engines. Reads the system clock for the players' clocks.
 
 mod guard;
 mod http;

@@ -1,4 +1,4 @@
-//! Other engines, which speak GTP: each a child process, and a thread that talks with it.
+//! Other engines that speak GTP: each is a child process with a thread that communicates with it.
 
 use crate::players::{Answer, Children, Engines, Player};
 use crate::words::color_name;
@@ -11,25 +11,26 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::Duration;
 
-/// How long an engine may think about a move.
+/// Maximum time of an engine for a move.
 const MOVE_TIME: Duration = Duration::from_secs(600);
-/// How long it may take for everything else.
+/// Maximum time of an engine for other commands.
 const ANSWER_TIME: Duration = Duration::from_secs(60);
-/// Longest part of a message that is shown.
+/// Maximum number of characters of an error message.
 const MESSAGE_CHARACTERS: usize = 200;
 
-/// An engine of the command line.
+/// Engine given on the command line.
 #[derive(Debug)]
 pub(super) struct Opponent {
     jobs: Sender<(u64, Game)>,
 }
 
 impl Opponent {
-    /// Starts the thread; the engine itself is started when it is needed first. `tell` hears the number of the task, and
-    /// the move or what is wrong.
+    /// Starts the thread. The engine itself is started when it is first needed. `tell` is called with the number of the
+    /// task, and with the move or an error message.
     ///
     /// # Errors
-    /// If the command line cannot be split, or if there is no thread.
+    ///
+    /// Returns a message if the command line cannot be split or the thread cannot be started.
     pub(super) fn new(
         command_line: &str,
         tell: impl Fn(u64, Result<Decision, String>) + Send + 'static,
@@ -41,9 +42,9 @@ impl Opponent {
         Ok(Opponent { jobs })
     }
 
-    /// Asks for a move of the player on turn.
+    /// Requests a move of the side to move.
     pub(super) fn ask(&self, number: u64, game: &Game) {
-        // The thread lives as long as this.
+        // The thread lives at least as long as `self`, so sending cannot fail.
         let _ = self.jobs.send((number, game.clone()));
     }
 }
@@ -51,13 +52,13 @@ impl Opponent {
 fn work(program: &Children, jobs: &Receiver<(u64, Game)>, tell: &dyn Fn(u64, Result<Decision, String>)) {
     let mut running: Option<Running> = None;
     while let Ok(mut job) = jobs.recv() {
-        // Only the newest question is of interest.
+        // Only the newest request matters.
         while let Ok(newer) = jobs.try_recv() {
             job = newer;
         }
         let (number, game) = job;
         let mut answer = Err(String::new());
-        // An engine that has died is started once more.
+        // An engine that has crashed is restarted once.
         for _ in 0..2 {
             let player = match running.take() {
                 Some(running) => Ok(running),
@@ -79,14 +80,14 @@ fn work(program: &Children, jobs: &Receiver<(u64, Game)>, tell: &dyn Fn(u64, Res
     }
 }
 
-/// An engine, and the game on its board.
+/// Running engine with the game on its board.
 struct Running {
     player: Box<dyn Player>,
     game: Option<Game>,
 }
 
 impl Running {
-    /// A move for the player on turn. An error means that the engine is of no more use.
+    /// Returns a move for the side to move. After an error the engine must not be used any more.
     fn choose(&mut self, game: &Game) -> Result<Decision, String> {
         self.follow(game)?;
         let color = game.to_move();
@@ -108,7 +109,7 @@ impl Running {
         Ok(Decision::Play(mv))
     }
 
-    /// Brings the engine's board to a game.
+    /// Updates the engine's board to `game`.
     fn follow(&mut self, game: &Game) -> Result<(), String> {
         let known = self.game.take().filter(|known| is_start_of(known, game));
         let count = known.as_ref().map_or(0, |known| known.records().len());
@@ -130,7 +131,7 @@ impl Running {
         self.send("clear_board", ANSWER_TIME)?;
         self.send(&format!("komi {}", game.komi()), ANSWER_TIME)?;
         let rules: Rules = game.rules();
-        // Few engines know it; those that do not play by their own rules, and what is illegal here is refused.
+        // Few engines support this command. The others play by their own rules, and illegal moves are refused here.
         let _ = self.player.send(&format!("kata-set-rules {}", rules.code_name()), ANSWER_TIME);
         let start: Vec<_> = game.start().stones().collect();
         if game.handicap() > 0 && start.iter().all(|stone| stone.1 == Color::Black) && start.len() > 1 {
@@ -153,7 +154,7 @@ impl Running {
     }
 }
 
-/// Can `game` be reached from `known` by moves alone?
+/// Whether `game` follows from `known` by moves alone.
 fn is_start_of(known: &Game, game: &Game) -> bool {
     let count = known.records().len();
     known.size() == game.size()

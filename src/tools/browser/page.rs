@@ -1,4 +1,4 @@
-//! The page of `kosumi play`, and its parts. The markup has the names of its words.
+//! Page of `kosumi play` and its parts. The markup contains the keys of its texts.
 
 use super::http::Resource;
 use crate::pages::{pieces, style};
@@ -7,11 +7,11 @@ use maud::{DOCTYPE, Markup, html};
 const SCRIPT: &str = include_str!("play.js");
 const STYLE: &str = include_str!("play.css");
 
-/// Only what this server serves, and nothing that is written into the page.
+/// Content security policy: only resources of this server, and nothing inline.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; \
     base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// A part of the page, by its place behind the token.
+/// Returns a part of the page by its path after the token.
 pub(super) fn resource(place: &str) -> Option<Resource> {
     let resource = |kind, body| Some(Resource { kind, body, policy: POLICY.to_owned() });
     match place {

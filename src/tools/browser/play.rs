@@ -1,4 +1,4 @@
-//! `kosumi play`: one table, the windows around it, and the engines that play or explain.
+//! `kosumi play`: one table, its windows, and the engines that play or analyse.
 
 use super::http::Resource;
 use super::message::{Ask, Seat, file_bytes, parse_place};
@@ -24,25 +24,25 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A hint is thought about so long.
+/// Time of the search for a hint.
 const HINT_TIME: Duration = Duration::from_millis(1500);
-/// An estimate is worth so many simulations, and no more time than that.
+/// Maximum visits of the search for an estimate. Its time is limited to twice that of a hint.
 const ESTIMATE_VISITS: u32 = 120;
-/// A position that is looked at is not searched further than that.
+/// Maximum visits of a continuous analysis.
 const ANALYSIS_VISITS: u32 = 50_000;
-/// …nor longer.
+/// Maximum time of a continuous analysis.
 const ANALYSIS_TIME: Duration = Duration::from_secs(600);
 
-/// What a server is started with.
+/// Settings of a server.
 #[derive(Clone)]
 pub struct Setup {
-    /// Where to listen; port 0 is any that is free.
+    /// Address to listen on. Port 0 selects a free port.
     pub address: SocketAddr,
-    /// The secret word in the address, instead of a random one.
+    /// Token in the address; `None` for a random one.
     pub token: Option<String>,
-    /// Makes the engine.
+    /// Creates an engine.
     pub make: MakeEngine,
-    /// Says the date, for records.
+    /// Returns the date for records.
     pub today: fn() -> String,
 }
 
@@ -52,24 +52,24 @@ impl std::fmt::Debug for Setup {
     }
 }
 
-/// The table that stands there at first.
+/// Initial table.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FirstGame {
-    /// Columns and rows.
+    /// Board size.
     pub size: BoardSize,
-    /// Rules.
+    /// Rules of the game.
     pub rules: Rules,
     /// Points for White.
     pub komi: f32,
-    /// A record to go on with instead.
+    /// Record to load, which replaces size, rules and komi.
     pub record: Option<Vec<u8>>,
-    /// Is as much of it wanted as can be followed?
+    /// Whether a record that cannot be followed to its end is loaded as far as possible.
     pub is_partial: bool,
     /// Command lines of other engines.
     pub engines: Vec<String>,
 }
 
-/// Something that happens.
+/// Event for the thread that owns the table.
 enum Event {
     Joined(usize, SyncSender<Arc<str>>),
     Said(usize, String),
@@ -78,7 +78,7 @@ enum Event {
     Moved(u64, Result<Decision, String>),
 }
 
-/// The side of the windows.
+/// Sender of the windows' events, shared by the connection threads.
 struct Hall {
     events: Mutex<Sender<Event>>,
 }
@@ -109,23 +109,24 @@ impl Site for Hall {
     }
 }
 
-/// What the engine has been asked.
+/// Purpose of the engine's current task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Question {
-    /// For a move.
+    /// Choosing a move.
     Move,
-    /// For the best moves, as long as somebody looks.
+    /// Continuous analysis while a window is open.
     Analysis,
     Hint,
     Estimate,
-    /// For dead stones.
+    /// Finding the dead stones.
     Dead,
 }
 
-/// Serves a table until the process ends. `ready` is told the address, and one that opens it once.
+/// Serves a table until the process ends. Calls `ready` with the URL, and with a URL that works once.
 ///
 /// # Errors
-/// If the address cannot be listened on, or a record or an engine is of no use.
+///
+/// Returns an error if the address cannot be listened on, or if the record or an engine cannot be used.
 pub fn play(setup: Setup, first: &FirstGame, ready: &mut dyn FnMut(&str, &str)) -> io::Result<()> {
     let server = Server::new(setup.address, setup.token)?;
     let (events, happened) = mpsc::channel();
@@ -139,7 +140,7 @@ pub fn play(setup: Setup, first: &FirstGame, ready: &mut dyn FnMut(&str, &str)) 
     }
     let tell = events.clone();
     let thinker = Thinker::start(setup.make, move |number, finding| {
-        // Nobody listens any more when the process ends.
+        // At the end of the process the receiver is gone.
         let _ = tell.send(Event::Found(number, finding));
     })?;
     let mut opponents = Vec::new();
@@ -173,7 +174,7 @@ pub fn play(setup: Setup, first: &FirstGame, ready: &mut dyn FnMut(&str, &str)) 
     room.run(&happened)
 }
 
-/// Tells one run of the server from another.
+/// Returns a text that identifies this run of the server.
 fn url_word(url: &str, process: u32) -> String {
     let time = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     format!("{process}-{}-{}", time.as_micros(), url.len())
@@ -185,12 +186,12 @@ struct Room {
     thinker: Thinker,
     opponents: Vec<Opponent>,
     engines: Vec<String>,
-    /// What the engine is at, and the number of the task.
+    /// Number and purpose of the engine's current task.
     question: Option<(u64, Question)>,
-    /// The number of the last question to another engine; an answer to an older one is of no interest.
+    /// Number of the latest request to another engine. Responses to older requests are ignored.
     opponent_number: u64,
     is_analysed: bool,
-    /// What there is to say of the record that the game comes from.
+    /// Messages about the record that the game comes from.
     notes: Vec<String>,
     today: fn() -> String,
     session: String,
@@ -230,7 +231,7 @@ impl Room {
             }
             Event::Left(window) => {
                 self.windows.remove(window);
-                // Nobody looks.
+                // Analysis and hints are useless without a window.
                 let is_for_looks = |(_, question)| matches!(question, Question::Analysis | Question::Hint);
                 if self.windows.is_empty() && self.question.is_some_and(is_for_looks) {
                     self.question = None;
@@ -252,7 +253,7 @@ impl Room {
 
     fn refuse(&mut self, window: usize, refusal: Refusal) {
         self.windows.tell(window, &json!({ "is": "refused", "why": refusal }));
-        // What the page has drawn too early is put right.
+        // The state corrects what the page has drawn in advance.
         let state = self.state();
         self.windows.tell(window, &state);
     }
@@ -269,7 +270,7 @@ impl Room {
         state
     }
 
-    /// After a change: all windows are told, and the engine does what is to be done now.
+    /// Called after every change: starts the engine's next task, and sends the state to all windows.
     fn changed(&mut self) {
         self.go_on();
         let state = self.state();
@@ -280,7 +281,7 @@ impl Room {
         self.table.seat_on_turn().is_some_and(|seat| *seat != Seat::Person)
     }
 
-    /// Gives the engine what is to be done in this position.
+    /// Starts the task that this position requires.
     fn go_on(&mut self) {
         self.question = None;
         self.opponent_number += 1;
@@ -363,7 +364,7 @@ impl Room {
             Ask::Mark { place } => {
                 let mv = parse_place(self.table.game().size(), &place).ok_or(Refusal::OffBoard)?;
                 self.table.mark(mv)?;
-                // Nobody asks the engine again when all marks are gone.
+                // The engine must not be asked for dead stones again when the user has removed all marks.
                 let state = self.state();
                 self.windows.tell_all(&state);
                 return Ok(());
@@ -396,7 +397,7 @@ impl Room {
                     self.windows.tell(window, &state);
                     return Ok(());
                 }
-                // The page had it from here: what cannot be followed was not there either.
+                // This server sent the record to the page, so faults in it were there before.
                 self.table.load(text.as_bytes(), true)?;
                 self.table.seat(black, white)?;
             }
@@ -406,7 +407,7 @@ impl Room {
         Ok(())
     }
 
-    /// Asks the engine about the position, while no engine is on turn.
+    /// Starts an analysis of the position, unless an engine is to move.
     fn consult(&mut self, at: usize, question: Question, limits: Limits) -> Result<(), Refusal> {
         if at != self.table.game().records().len()
             || (self.engine_on_turn() && !self.table.is_paused())
@@ -456,7 +457,7 @@ impl Room {
                 self.question = None;
                 self.table.set_dead(*dead);
                 if self.table.is_without_people() {
-                    // Nobody is there who could object.
+                    // No person is there to object.
                     let settled = self.table.settle();
                     debug_assert_eq!(settled, Ok(()));
                 }
@@ -466,7 +467,8 @@ impl Room {
             Finding::Crashed(text) => {
                 self.question = None;
                 self.windows.tell_all(&json!({ "is": "trouble", "engine": "Kosumi", "text": text }));
-                // It has begun anew; what was to be done still is, unless that is what it cannot bear.
+                // The engine was restarted. It must not get the task that crashed it again, so play is paused and the
+                // analysis ended.
                 self.table.pause(true, self.now());
                 self.is_analysed = false;
                 self.changed();
@@ -481,7 +483,7 @@ impl Room {
             Decision::Resign => self.table.resign(),
         };
         if done.is_err() {
-            // What an engine does that the rules forbid is no move.
+            // An illegal move of an engine counts as a pass.
             let passed = self.table.play(Move::Pass, now);
             debug_assert_eq!(passed, Ok(()));
         }

@@ -1,4 +1,4 @@
-//! The server: connections in, pages out, and a WebSocket for every window.
+//! HTTP server: sends pages, and opens a WebSocket for every window.
 
 use super::guard::{Guard, Way};
 use super::http::{self, Head, Resource, Status};
@@ -12,27 +12,28 @@ use std::sync::mpsc::Receiver;
 use std::thread;
 use std::time::Duration;
 
-/// Most connections at once; further ones are told to come back later.
+/// Maximum number of concurrent connections. Further ones get the status "busy".
 const CONNECTIONS: usize = 64;
-/// Most windows at once.
+/// Maximum number of windows.
 const WINDOWS: usize = 16;
 
-/// What is served.
+/// Application that the server serves.
 pub(super) trait Site: Send + Sync {
-    /// A page or a part of one, by what follows the token in the address.
+    /// Returns a page or a part of one, by the path after the token.
     fn resource(&self, place: &str) -> Option<Resource>;
 
-    /// A window has opened. What comes out of the channel is sent to it; when the channel closes, it is left.
+    /// Opens a window. The messages of the returned channel are sent to it. When the channel closes, the connection
+    /// ends.
     fn join(&self, window: usize) -> Option<Receiver<Arc<str>>>;
 
-    /// A window says something.
+    /// Handles a message of a window. A break ends the connection.
     fn said(&self, window: usize, text: &str) -> ControlFlow<()>;
 
-    /// A window has closed.
+    /// Closes a window.
     fn left(&self, window: usize);
 }
 
-/// A server that listens.
+/// Listening server.
 #[derive(Debug)]
 pub(super) struct Server {
     listener: TcpListener,
@@ -40,7 +41,7 @@ pub(super) struct Server {
     address: SocketAddr,
 }
 
-/// Counts as long as it lives.
+/// Guard that counts itself while it lives.
 struct Counted<'a>(&'a AtomicUsize);
 
 impl<'a> Counted<'a> {
@@ -60,7 +61,7 @@ static OPEN: AtomicUsize = AtomicUsize::new(0);
 static WINDOWS_OPEN: AtomicUsize = AtomicUsize::new(0);
 static NUMBER: AtomicUsize = AtomicUsize::new(1);
 
-/// The error with the address that was asked for, and with what to do about it.
+/// Returns the error with the requested address and advice.
 fn cannot_listen(address: SocketAddr, error: &io::Error) -> io::Error {
     let port = address.port();
     let text = match error.kind() {
@@ -79,22 +80,23 @@ fn cannot_listen(address: SocketAddr, error: &io::Error) -> io::Error {
 }
 
 impl Server {
-    /// Listens on an address; port 0 is any that is free.
+    /// Listens on an address. Port 0 selects a free port.
     ///
     /// # Errors
-    /// If the address cannot be listened on.
+    ///
+    /// Returns an error if the address cannot be listened on.
     pub(super) fn new(address: SocketAddr, token: Option<String>) -> io::Result<Server> {
         let listener = TcpListener::bind(address).map_err(|error| cannot_listen(address, &error))?;
         let address = listener.local_addr()?;
         Ok(Server { listener, guard: Arc::new(Guard::new(address, token)?), address })
     }
 
-    /// Where the start page is.
+    /// URL of the start page.
     pub(super) fn url(&self) -> String {
         format!("http://{}{}", self.address, self.guard.start())
     }
 
-    /// An address that leads to the start page once.
+    /// URL that leads to the start page once.
     pub(super) fn url_once(&self) -> String {
         format!("http://{}{}", self.address, self.guard.start_once())
     }
@@ -103,7 +105,7 @@ impl Server {
     pub(super) fn serve(self, site: &Arc<impl Site + 'static>) {
         for stream in self.listener.incoming() {
             let Ok(stream) = stream else {
-                // No more files may be open: connections must end before the next can begin.
+                // The limit of open files is reached: connections must end before the next can be accepted.
                 thread::park_timeout(Duration::from_millis(50));
                 continue;
             };
@@ -114,10 +116,10 @@ impl Server {
                 let _ = stream.write_all(b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n\r\n");
                 continue;
             };
-            // If there is no thread for it, the connection ends.
+            // If no thread can be started, the connection ends.
             let _ = thread::Builder::new().name("connection".to_owned()).spawn(move || {
                 let _counted = counted;
-                // Whoever has gone away is told nothing.
+                // An error means that the client has disconnected.
                 let _ = answer(stream, &guard, &*site);
             });
         }
@@ -145,7 +147,7 @@ fn answer(mut stream: TcpStream, guard: &Guard, site: &impl Site) -> io::Result<
     }
 }
 
-/// Talks with a window.
+/// Runs the connection of a window.
 fn window(mut stream: TcpStream, head: &Head, guard: &Guard, site: &impl Site) -> io::Result<()> {
     let accept = match guard.admit_socket(head) {
         Ok(accept) => accept,

@@ -1,4 +1,4 @@
-//! One window's WebSocket: texts in and out, within limits.
+//! WebSocket of one window: texts in both directions, within limits.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -10,23 +10,23 @@ use std::time::{Duration, Instant};
 use tungstenite::protocol::{Role, WebSocketConfig};
 use tungstenite::{Message, WebSocket};
 
-/// Most bytes that a window may say at once: a record of a game is the longest.
+/// Maximum size of a message from a window, in bytes. Game records are the longest messages.
 pub(super) const MESSAGE_BYTES: usize = 2 << 20;
-/// A window may say so much at once, …
+/// Maximum number of messages of a window in a burst.
 const BURST: f64 = 100.0;
-/// … and so often a second in the long run.
+/// Maximum number of messages of a window per second in the long run.
 const RATE: f64 = 40.0;
-/// A long text costs as much as several short ones: one for each so many bytes.
+/// Number of bytes that count as one further message.
 const COST_BYTES: f64 = 64.0 * 1024.0;
-/// How often a window that says nothing is asked whether it is there.
+/// Time without messages to a window after which a ping is sent.
 const PING: Duration = Duration::from_secs(30);
-/// A window that does not even answer that has gone.
+/// Time without any message from a window after which it is considered closed. Pongs count as messages.
 const SILENCE: Duration = Duration::from_secs(80);
-/// A window that takes nothing for so long has gone.
+/// Maximum time to send to a window.
 const WRITE_TIME: Duration = Duration::from_secs(10);
 
-/// A connection of which one side is read and the other written, each by a thread of its own. What is written is
-/// collected until it is flushed, so that frames of the two threads do not mix.
+/// One half of a connection that one thread reads and another writes. Written bytes are buffered until they are
+/// flushed, so that frames of the two threads do not mix.
 struct Half {
     stream: TcpStream,
     collected: Vec<u8>,
@@ -52,7 +52,7 @@ impl Write for Half {
     }
 }
 
-/// How much may still be said, refilled as time passes.
+/// Rate limit: number of messages that a window may still send. It grows with time.
 struct Allowance {
     left: f64,
     at: Instant,
@@ -63,7 +63,7 @@ impl Allowance {
         Allowance { left: BURST, at: now }
     }
 
-    /// May so many bytes be said now?
+    /// Counts a message of this size. Returns whether it is within the limit.
     fn takes(&mut self, bytes: usize, now: Instant) -> bool {
         let passed = now.saturating_duration_since(self.at).as_secs_f64();
         self.at = now;
@@ -72,8 +72,8 @@ impl Allowance {
     }
 }
 
-/// Talks with a window until it leaves: hands on what it says, and tells it what `outgoing` has. `said` breaks when the
-/// window is to be left.
+/// Runs the connection of a window until it closes. Passes its messages to `said`, and sends the messages of
+/// `outgoing`. A break of `said` closes the connection.
 pub(super) fn talk(
     stream: TcpStream,
     outgoing: Receiver<Arc<str>>,
@@ -92,7 +92,7 @@ pub(super) fn talk(
     let writer = thread::Builder::new().name("window".to_owned()).spawn(move || {
         let mut socket = WebSocket::from_raw_socket(theirs, Role::Server, Some(config));
         let sent = write(&mut socket, &outgoing);
-        // Whoever still reads is woken up.
+        // This wakes the reading thread.
         let _ = socket.get_ref().stream.shutdown(Shutdown::Both);
         sent
     })?;
@@ -105,7 +105,7 @@ pub(super) fn talk(
                     break;
                 }
             }
-            // Pings are answered by the library, and count like all else.
+            // The library answers pings. They count towards the rate limit.
             Ok(Message::Ping(data)) if allowance.takes(data.len(), Instant::now()) => {}
             Ok(Message::Pong(_)) => {}
             Ok(_) | Err(_) => break,
@@ -113,12 +113,12 @@ pub(super) fn talk(
     }
     let _ = socket.get_ref().stream.shutdown(Shutdown::Both);
     drop(socket);
-    // The writer ends with its channel, which whoever called this closes, or with the connection.
+    // The writing thread ends when the caller closes its channel or when the connection ends.
     drop(writer);
     Ok(())
 }
 
-/// Sends until nothing is left to be sent, or nobody takes it.
+/// Sends messages until the channel closes or the connection fails.
 fn write(socket: &mut WebSocket<Half>, outgoing: &Receiver<Arc<str>>) -> Result<(), tungstenite::Error> {
     loop {
         match outgoing.recv_timeout(PING) {

@@ -1,40 +1,40 @@
-//! How strong the engine plays against a person: a list of levels to choose from. The one place to add to.
+//! Levels of strength against a person. This list is the only place to change for a new level.
 
 use kosumi_engine::{EngineSettings, HumanSettings};
 use kosumi_net::Rank;
 use std::time::Duration;
 
-/// A level.
+/// Level of strength.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Level {
-    /// The name in messages; pages have words for it.
+    /// Name in messages. Pages have texts for it.
     pub(super) id: &'static str,
-    /// Most visits of the position, with those kept from the move before.
+    /// Maximum visits of the position, including visits kept from the previous move.
     visits: Option<u32>,
-    /// Most time for a move, in seconds.
+    /// Maximum time per move, in seconds.
     seconds: Option<f64>,
-    /// How often a move is played that is not the best one; see [`HumanSettings::temperature`].
+    /// Temperature of the choice of the move, see [`HumanSettings::temperature`].
     temperature: f32,
-    /// The person's rank on which it plays, which decides visits and temperature itself.
+    /// Human rank to play at. It determines visits and temperature.
     rank: Option<&'static str>,
 }
 
-/// A level of a person's rank; its name is the rank.
+/// Returns a level at a human rank. Its name is the rank.
 const fn ranked(rank: &'static str) -> Level {
     Level { id: rank, visits: None, seconds: Some(5.0), temperature: 0.0, rank: Some(rank) }
 }
 
-/// A level with a bound on visits.
+/// Returns a level with a limit of visits.
 const fn visits(id: &'static str, visits: u32, temperature: f32) -> Level {
     Level { id, visits: Some(visits), seconds: None, temperature, rank: None }
 }
 
-/// A level with a time for every move.
+/// Returns a level with a time per move.
 const fn seconds(id: &'static str, seconds: f64) -> Level {
     Level { id, visits: None, seconds: Some(seconds), temperature: 0.0, rank: None }
 }
 
-/// From the weakest to the strongest, first by what limits the search, then by people's ranks.
+/// All levels from the weakest to the strongest: first those with a limit of the search, then human ranks.
 pub(super) const LEVELS: &[Level] = &[
     visits("first", 2, 1.2),
     visits("easy", 6, 0.7),
@@ -54,21 +54,21 @@ pub(super) const LEVELS: &[Level] = &[
     ranked("9d"),
 ];
 
-/// What a page offers first.
+/// Default level of a page.
 pub(super) const USUAL: &str = "firm";
 
 impl Level {
-    /// The level of a name.
+    /// Returns the level with this name.
     pub(super) fn named(id: &str) -> Option<&'static Level> {
         LEVELS.iter().find(|level| level.id == id)
     }
 
-    /// Does it bound visits, by itself or by the rank?
+    /// Whether the level limits visits, by itself or by its rank.
     pub(super) fn bounds_visits(&self) -> bool {
         self.visits.is_some() || self.rank.is_some()
     }
 
-    /// The settings of an engine that plays so.
+    /// Returns the settings of an engine at this level.
     pub(super) fn settings(&self, base: &EngineSettings) -> EngineSettings {
         EngineSettings {
             visits: self.visits,

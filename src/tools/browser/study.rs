@@ -1,7 +1,8 @@
-//! `kosumi review GAME.sgf --live`: the page of a review with the engine behind it.
+//! `kosumi review GAME.sgf --live`: the page of a review with the engine.
 //!
-//! The page is there at once; the review follows in a thread of its own, and pages load it when it is done. Meanwhile and
-//! afterwards another engine looks at what is looked at: each window says which position, and they take turns.
+//! The page is available at once. The review runs on a thread of its own, and pages load it when it is done. Meanwhile
+//! and afterwards another engine analyses positions that users select. Each window selects one position, and the engine
+//! alternates between the windows.
 
 use super::http::Resource;
 use super::message::{Ask, file_bytes, parse_place};
@@ -24,31 +25,31 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// Each window's position is looked at so long before it is the next one's turn.
+/// Time for one window's position before the engine turns to the next window.
 const TURN: Duration = Duration::from_millis(400);
-/// A position is not looked at longer than that.
+/// Maximum time of the analysis of one position.
 const LOOK_TIME: Duration = Duration::from_secs(600);
-/// …nor further.
+/// Maximum visits of the analysis of one position.
 const LOOK_VISITS: u32 = 100_000;
-/// Most moves that are tried behind one position of the game.
+/// Maximum number of moves that users may add after a position of the game.
 const LINE_MOST: usize = 400;
-/// Most positions that are kept.
+/// Maximum number of analysed positions that are stored.
 const TRIED_MOST: usize = 4000;
-/// Longest text that is said of a record that is of no use.
+/// Maximum number of characters of an error message about a record.
 const MESSAGE_CHARACTERS: usize = 200;
 
-/// Makes a review of a record without searches, or says why that is not possible.
+/// Function that prepares a review of a record without searches. Returns a message if the record is invalid.
 pub type Bare = dyn Fn(&[u8]) -> Result<Reviewed, String> + Send + Sync;
-/// Makes a whole review, perhaps in several passes, each longer than the one before. Tells how many positions of a pass are
-/// done and how many there are, and what the pass has found.
+/// Function that makes a whole review, possibly in several passes of increasing length. The first callback gets the
+/// number of positions of a pass that are done and their total, the second the result of the pass.
 pub type Whole =
     dyn Fn(&[u8], &mut dyn FnMut(usize, usize), &mut dyn FnMut(Reviewed)) -> Result<(), String> + Send + Sync;
 
-/// What makes reviews: the first is wanted at once, the second takes its time.
+/// Functions that make reviews, without and with searches.
 pub struct Reviewer {
-    /// The game alone.
+    /// Prepares the game without searches.
     pub bare: Box<Bare>,
-    /// The whole review.
+    /// Makes the whole review.
     pub whole: Box<Whole>,
 }
 
@@ -58,21 +59,21 @@ impl std::fmt::Debug for Reviewer {
     }
 }
 
-/// Something that happens.
+/// Event for the main thread of the server.
 enum Event {
     Joined(usize, SyncSender<Arc<str>>),
     Said(usize, String),
     Left(usize),
     Found(u64, Finding),
-    /// A review of the game of this number, and how far it is.
+    /// Progress of the review of the game with this number: positions done and total.
     Progress(u64, usize, usize),
-    /// What a pass of it has found.
+    /// Result of a pass of the review.
     Reviewed(u64, Box<Reviewed>),
-    /// It is done, or it failed.
+    /// End of the review, or its failure.
     Done(u64, Result<(), String>),
 }
 
-/// The side of the windows.
+/// Sender of the windows' events and the current page, shared by the connection threads.
 struct Hall {
     events: Mutex<Sender<Event>>,
     page: Mutex<Arc<Resource>>,
@@ -86,7 +87,7 @@ impl Hall {
 
     fn show(&self, reviewed: &Reviewed, run: u64) {
         let (body, policy) = review::live_page(reviewed, run);
-        // What a page cannot say of itself: nobody may frame it.
+        // A page cannot set this policy itself: no site may frame it.
         let policy = format!("{policy}; frame-ancestors 'none'");
         let page = Arc::new(Resource { kind: "text/html", body, policy });
         *self.page.lock().unwrap_or_else(PoisonError::into_inner) = page;
@@ -113,17 +114,18 @@ impl Site for Hall {
     }
 }
 
-/// A position: a step of the main line, and moves behind it.
+/// Position: a step of the main line, followed by further moves.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Position {
     step: usize,
     line: Vec<Move>,
 }
 
-/// Serves the review of a record until the process ends. `ready` is told the address, and one that opens it once.
+/// Serves the review of a record until the process ends. Calls `ready` with the URL, and with a URL that works once.
 ///
 /// # Errors
-/// If the address cannot be listened on, or the record is of no use.
+///
+/// Returns an error if the address cannot be listened on or the record cannot be used.
 pub fn study(
     setup: Setup,
     reviewer: Reviewer,
@@ -135,7 +137,7 @@ pub fn study(
     let (events, happened) = mpsc::channel();
     let tell = events.clone();
     let thinker = Thinker::start(setup.make, move |number, finding| {
-        // Nobody listens any more when the process ends.
+        // At the end of the process the receiver is gone.
         let _ = tell.send(Event::Found(number, finding));
     })?;
     let nothing = Resource { kind: "text/html", body: String::new(), policy: String::new() };
@@ -172,25 +174,25 @@ struct Room {
     events: Sender<Event>,
     reviewer: Arc<Reviewer>,
     reviewed: Reviewed,
-    /// Counts what has been shown.
+    /// Number of pages shown.
     run: u64,
-    /// Counts the games that have been loaded.
+    /// Number of games loaded.
     game: u64,
     is_reviewing: bool,
-    /// The record to be reviewed next.
+    /// Record to review next.
     waiting: Option<Vec<u8>>,
     windows: Windows,
     thinker: Thinker,
-    /// What each window looks at.
+    /// Selected position of each window.
     wishes: BTreeMap<usize, Position>,
-    /// What the engine looks at: the number of the task, and for which window.
+    /// Number of the engine's current task, and the window that it is for.
     asked: Option<(u64, usize)>,
-    /// What was found in positions that are not those of the game.
+    /// Analyses of positions outside the main line.
     tried: BTreeMap<Position, Analysis>,
 }
 
 impl Room {
-    /// Begins a review, or keeps the record until the one that runs is done.
+    /// Starts a review, or stores the record until the running review is done.
     fn review(&mut self, record: Vec<u8>) {
         if self.is_reviewing {
             self.waiting = Some(record);
@@ -207,7 +209,7 @@ impl Room {
             let done = (reviewer.whole)(&record, &mut progress, &mut show);
             let _ = events.send(Event::Done(game, done));
         };
-        // As large a stack as the main thread has.
+        // The stack is as large as that of the main thread.
         let thread = thread::Builder::new().name("review".to_owned()).stack_size(8 << 20).spawn(work);
         self.is_reviewing = thread.is_ok();
     }
@@ -216,7 +218,7 @@ impl Room {
         match event {
             Event::Joined(window, sender) => {
                 self.windows.add(window, sender);
-                // A page that was loaded before this review loads it now.
+                // A page that was loaded before this review reloads.
                 self.windows.tell(window, &json!({ "is": "reviewed", "run": self.run }));
             }
             Event::Left(window) => {
@@ -256,7 +258,7 @@ impl Room {
         }
     }
 
-    /// Shows another game, or the same one with what was found.
+    /// Shows another game, or the current one with new results.
     fn show(&mut self, reviewed: Reviewed, is_same_game: bool) {
         self.reviewed = reviewed;
         self.run += 1;
@@ -288,7 +290,7 @@ impl Room {
                 self.windows.tell(window, &json!({ "is": "record", "name": "reviewed.sgf", "text": text }));
                 Ok(())
             }
-            // The page says of a record what of it cannot be followed.
+            // The page itself reports which part of a record cannot be followed.
             Ask::Load { text, bytes, partial: _ } => {
                 let bytes = file_bytes(text, &bytes).ok_or(Refusal::BadMessage)?;
                 match (self.reviewer.bare)(&bytes) {
@@ -307,7 +309,7 @@ impl Room {
         }
     }
 
-    /// The game at a position, if the moves can be made.
+    /// Returns the game at a position.
     fn game(&self, position: &Position) -> Result<Game, Refusal> {
         let line = &self.reviewed.line;
         let mut game = line.game_at(position.step).ok_or(Refusal::OffBoard)?;
@@ -339,13 +341,13 @@ impl Room {
         }
         if self.wishes.get(&window) != Some(&position) {
             self.wishes.insert(window, position);
-            // What somebody has just asked for comes first.
+            // The latest selection has priority.
             self.ask(window);
         }
         Ok(())
     }
 
-    /// Lets the engine look at a window's position.
+    /// Starts the analysis of a window's position.
     fn ask(&mut self, window: usize) {
         self.asked = None;
         let Some(position) = self.wishes.get(&window) else { return };
@@ -359,7 +361,7 @@ impl Room {
         self.asked = Some((self.thinker.ask(&game, Task::Study { limits }), window));
     }
 
-    /// The next window's turn.
+    /// Proceeds to the next window after `after`.
     fn look_next(&mut self, after: usize) {
         let next = self.wishes.range(after + 1..).next().or_else(|| self.wishes.iter().next());
         match next.map(|(&window, _)| window) {
@@ -390,7 +392,7 @@ impl Room {
                 if is_better && has_room && !position.line.is_empty() {
                     self.tried.insert(position, (*analysis).clone());
                 }
-                // One window alone need not wait for its turn again: its position has been looked at long enough.
+                // A single window does not restart: its position has reached the maximum number of visits.
                 if is_last && (self.wishes.len() > 1 || analysis.visits < LOOK_VISITS) {
                     self.look_next(window);
                 }

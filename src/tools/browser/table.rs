@@ -1,4 +1,4 @@
-//! A game on a board, with players, clocks and an end. Nothing here reads a clock: the time is an argument.
+//! Game on a board with players, clocks and an end. Nothing here reads a clock: the time is an argument.
 
 use super::message::{NewGame, Seat};
 use super::strength::{LEVELS, USUAL};
@@ -16,21 +16,21 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// A game of more moves than these is not gone on with.
+/// Maximum number of moves of a game.
 const MOVES_MOST: usize = 3000;
 
-/// How far a game has come.
+/// Phase of a game.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Phase {
-    /// Somebody is on turn.
+    /// Play is in progress.
     Playing,
-    /// Both have passed: which stones are dead?
+    /// Both players have passed, and the dead stones are to be confirmed.
     Marking(PointSet),
-    /// With this result, as records have it.
+    /// The game is over, with this result in the form of game records.
     Over(String),
 }
 
-/// Why something is not done. Pages have words for it.
+/// Reason of a refusal. Pages have texts for it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Refusal {
@@ -41,12 +41,12 @@ pub(super) enum Refusal {
     OffBoard,
     /// It is another player's turn, or the game is over.
     NotNow,
-    /// No such size, handicap, komi, rules, clock or player.
+    /// Invalid size, handicap, komi, rules, clock or player.
     BadSettings,
-    /// The file is no record of a game on a board that can be shown.
+    /// The file is no record of a game on a supported board.
     BadRecord,
     TooLong,
-    /// The message is none.
+    /// The message is invalid.
     BadMessage,
 }
 
@@ -62,13 +62,13 @@ impl From<IllegalMove> for Refusal {
     }
 }
 
-/// Why a record is not loaded.
+/// Reason why a record is not loaded.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct BadRecord {
     pub(super) refusal: Refusal,
-    /// What is wrong with it, and where.
+    /// Description of the fault and its location.
     pub(super) text: String,
-    /// Can a part of it be loaded?
+    /// Whether a part of the record can be loaded.
     pub(super) can_be_partial: bool,
 }
 
@@ -78,25 +78,25 @@ impl From<BadRecord> for Refusal {
     }
 }
 
-/// A game on a board.
+/// Game on a board.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     game: Game,
     seats: ByColor<Seat>,
-    /// Players of a record that was loaded.
+    /// Players' names in the loaded record.
     names: ByColor<Option<String>>,
-    /// Its date.
+    /// Date of the loaded record.
     date: Option<String>,
     phase: Phase,
     clocks: ByColor<Clock>,
-    /// When the player on turn began to think, while a clock runs.
+    /// Time at which the side to move began its turn, while a clock runs.
     turn_began: Option<Duration>,
-    /// What was left before each move, to be given back with it.
+    /// Clocks before each move, restored by undo.
     clocks_before: Vec<ByColor<Clock>>,
     is_paused: bool,
-    /// What the engine thought of its moves, by their number.
+    /// Evaluations of the engine's moves, with the number of the move.
     outlooks: Vec<(usize, Outlook)>,
-    /// How many engines the command line has named.
+    /// Number of engines on the command line.
     engines: usize,
 }
 
@@ -108,7 +108,8 @@ fn is_known(seat: &Seat, engines: usize) -> bool {
     }
 }
 
-/// A game with handicap stones: where the table of the specification has no place for them, Black places them.
+/// Returns a game with handicap stones. Returns `None` if the specification defines no points for this number of
+/// stones.
 fn game_with_handicap(size: BoardSize, rules: Rules, komi: f32, handicap: usize) -> Option<Game> {
     let game = Game::new(size, rules, komi);
     match handicap {
@@ -118,7 +119,7 @@ fn game_with_handicap(size: BoardSize, rules: Rules, komi: f32, handicap: usize)
 }
 
 impl Table {
-    /// A table with an empty board, a person with Black and the engine with White.
+    /// Creates a table with an empty board, a person as Black and the engine as White.
     pub(super) fn new(size: BoardSize, rules: Rules, komi: f32, engines: usize) -> Table {
         let clock = Clock::new(TimeControl::None);
         Table {
@@ -136,37 +137,37 @@ impl Table {
         }
     }
 
-    /// The game.
+    /// Current game.
     pub(super) fn game(&self) -> &Game {
         &self.game
     }
 
-    /// How far it has come.
+    /// Phase of the game.
     pub(super) fn phase(&self) -> &Phase {
         &self.phase
     }
 
-    /// Who is on turn, if somebody is.
+    /// Player to move, while play is in progress.
     pub(super) fn seat_on_turn(&self) -> Option<&Seat> {
         (self.phase == Phase::Playing).then(|| &self.seats[self.game.to_move()])
     }
 
-    /// Is nobody at the board?
+    /// Whether no person plays.
     pub(super) fn is_without_people(&self) -> bool {
         Color::BOTH.iter().all(|&color| self.seats[color] != Seat::Person)
     }
 
-    /// Are engines to wait?
+    /// Whether engines must wait.
     pub(super) fn is_paused(&self) -> bool {
         self.is_paused
     }
 
-    /// Has nothing happened yet?
+    /// Whether the board is empty and no move was played.
     pub(super) fn is_fresh(&self) -> bool {
         self.game.records().is_empty() && self.game.board().stone_count() == 0
     }
 
-    /// Begins another game.
+    /// Starts a new game.
     pub(super) fn begin(&mut self, wanted: &NewGame) -> Result<(), Refusal> {
         let bad = Refusal::BadSettings;
         let (size, rules) = (wanted.size().ok_or(bad)?, wanted.rules().ok_or(bad)?);
@@ -190,8 +191,8 @@ impl Table {
         Ok(())
     }
 
-    /// Goes on with a record, its main line, two people at the board. One that cannot be followed to its end is refused,
-    /// unless it is to be partial. Returns what there is to say of it, a line each.
+    /// Loads the main line of a record, with two people as players. Refuses a record that cannot be followed to its
+    /// end, unless `is_partial` is set. Returns messages about the record, one per line.
     pub(super) fn load(&mut self, bytes: &[u8], is_partial: bool) -> Result<Vec<String>, BadRecord> {
         let bad = |error: SgfError, can_be_partial| BadRecord {
             refusal: Refusal::BadRecord,
@@ -229,7 +230,7 @@ impl Table {
         Ok(said)
     }
 
-    /// Other players.
+    /// Sets the players.
     pub(super) fn seat(&mut self, black: Seat, white: Seat) -> Result<(), Refusal> {
         if [&black, &white].into_iter().any(|seat| !is_known(seat, self.engines)) {
             return Err(Refusal::BadSettings);
@@ -238,7 +239,7 @@ impl Table {
         Ok(())
     }
 
-    /// Makes the player on turn's move. A move that the player's time did not suffice for is not made: the game is over.
+    /// Plays a move of the side to move. If its time has run out, the game ends instead.
     pub(super) fn play(&mut self, mv: Move, now: Duration) -> Result<(), Refusal> {
         if self.phase != Phase::Playing {
             return Err(Refusal::NotNow);
@@ -270,12 +271,12 @@ impl Table {
         Ok(())
     }
 
-    /// What the engine thought of the move that was made last.
+    /// Stores the engine's evaluation of the latest move.
     pub(super) fn note(&mut self, outlook: Outlook) {
         self.outlooks.push((self.game.records().len(), outlook));
     }
 
-    /// The clock of the player on turn runs from the first move on.
+    /// Starts the clock of the side to move. Clocks run from the first move on.
     fn start_clock(&mut self, now: Duration) {
         let is_timed = self.clocks[Color::Black].control() != TimeControl::None;
         let runs =
@@ -283,7 +284,7 @@ impl Table {
         self.turn_began = runs.then_some(now);
     }
 
-    /// Ends the game if the player on turn has no time left. Did it?
+    /// Ends the game if the time of the side to move has run out. Returns whether it has.
     pub(super) fn flag(&mut self, now: Duration) -> bool {
         let (Phase::Playing, Some(began)) = (&self.phase, self.turn_began) else { return false };
         let color = self.game.to_move();
@@ -297,7 +298,7 @@ impl Table {
         true
     }
 
-    /// When the player on turn would have no time left; `None` if no clock runs.
+    /// Time at which the side to move runs out of time; `None` if no clock runs.
     pub(super) fn flag_falls(&self) -> Option<Duration> {
         let began = self.turn_began?;
         let clock = &self.clocks[self.game.to_move()];
@@ -311,14 +312,14 @@ impl Table {
         Some(began + whole)
     }
 
-    /// Engines and clocks wait, or go on.
+    /// Pauses or resumes engines and clocks.
     pub(super) fn pause(&mut self, is_paused: bool, now: Duration) {
         if self.is_paused == is_paused {
             return;
         }
         self.is_paused = is_paused;
         if is_paused {
-            // What has passed of the turn is lost, as if a move had been made, but nothing is added for one.
+            // In main time, the elapsed time of the turn is deducted, but at least a second is left. No increment is added.
             if let Some(began) = self.turn_began.take() {
                 let color = self.game.to_move();
                 let clock = &mut self.clocks[color];
@@ -332,7 +333,7 @@ impl Table {
         }
     }
 
-    /// Takes moves back until so many are left; without a number, until the same person is on turn again.
+    /// Takes moves back until `to` moves are left, or without a number until the same person is to move again.
     pub(super) fn undo(&mut self, to: Option<usize>, now: Duration) -> bool {
         let count = self.game.records().len();
         let person = |color: Color| self.seats[color] == Seat::Person;
@@ -342,7 +343,7 @@ impl Table {
         };
         let left = to.unwrap_or_else(back);
         if left >= count {
-            // The game can be gone on with after its end, too.
+            // A game that ended by resignation or on time can be continued.
             let is_over = matches!(self.phase, Phase::Over(_)) && !self.game.is_over();
             if is_over {
                 self.phase = Phase::Playing;
@@ -361,7 +362,7 @@ impl Table {
         true
     }
 
-    /// The player on turn gives up; between two engines, nobody does.
+    /// Resigns for the side to move.
     pub(super) fn resign(&mut self) -> Result<(), Refusal> {
         if self.phase != Phase::Playing {
             return Err(Refusal::NotNow);
@@ -371,7 +372,7 @@ impl Table {
         Ok(())
     }
 
-    /// A person gives up: with whose colour, if an engine is on turn?
+    /// Resigns for the person, with the other colour if an engine is to move. Refused between two engines.
     pub(super) fn resign_person(&mut self) -> Result<(), Refusal> {
         let turn = self.game.to_move();
         if self.phase == Phase::Playing && self.seats[turn] != Seat::Person {
@@ -385,14 +386,14 @@ impl Table {
         self.resign()
     }
 
-    /// Says which stones are dead, at the end.
+    /// Sets the dead stones at the end of the game.
     pub(super) fn set_dead(&mut self, dead: PointSet) {
         if let Phase::Marking(known) = &mut self.phase {
             *known = dead;
         }
     }
 
-    /// The chain of a stone is dead, or is not.
+    /// Toggles whether the chain of a stone is dead.
     pub(super) fn mark(&mut self, mv: Move) -> Result<(), Refusal> {
         let (Phase::Marking(dead), Some(point)) = (&mut self.phase, mv.point()) else {
             return Err(Refusal::NotNow);
@@ -412,14 +413,14 @@ impl Table {
         Ok(())
     }
 
-    /// The dead stones are agreed on.
+    /// Confirms the dead stones and ends the game.
     pub(super) fn settle(&mut self) -> Result<(), Refusal> {
         let Phase::Marking(dead) = &self.phase else { return Err(Refusal::NotNow) };
         self.phase = Phase::Over(self.score(dead));
         Ok(())
     }
 
-    /// The game goes on after two passes: both are taken back.
+    /// Resumes play after two passes by taking both back.
     pub(super) fn resume(&mut self, now: Duration) -> Result<(), Refusal> {
         if !matches!(self.phase, Phase::Marking(_)) {
             return Err(Refusal::NotNow);
@@ -434,7 +435,7 @@ impl Table {
         format_score(score::final_score(&self.game, dead))
     }
 
-    /// What is left to the players: time, and stones or periods, for an engine to know.
+    /// Returns the time control and each player's time left, with stones or periods, for an engine.
     pub(super) fn time_left(&self, now: Duration) -> Option<(TimeControl, ByColor<(Duration, u32)>)> {
         let control = self.clocks[Color::Black].control();
         if control == TimeControl::None {
@@ -449,7 +450,7 @@ impl Table {
         Some((control, ByColor::new(left(Color::Black), left(Color::White))))
     }
 
-    /// A player's name for records.
+    /// Returns a player's name for records.
     fn name(&self, color: Color, engines: &[String]) -> Option<String> {
         let of_seat = match &self.seats[color] {
             Seat::Person => None,
@@ -459,7 +460,7 @@ impl Table {
         of_seat.or_else(|| self.names[color].clone())
     }
 
-    /// The game as a record. The date is that of a game which began here.
+    /// Returns the game as a record. `date` is for games that began here.
     pub(super) fn record(&self, engines: &[String], date: Option<String>) -> Tree {
         let result = match &self.phase {
             Phase::Over(result) => Some(result.clone()),
@@ -487,7 +488,7 @@ impl Table {
         tree
     }
 
-    /// Everything that a page draws. The date goes into the record.
+    /// Returns the state that pages draw. `date` goes into the record.
     pub(super) fn state(&self, engines: &[String], now: Duration, date: Option<String>) -> Value {
         let (game, size) = (&self.game, self.game.size());
         let at = |point| place(size, Move::Play(point));
@@ -599,7 +600,7 @@ impl Table {
     }
 }
 
-/// What a page may choose from.
+/// Returns the choices that a page offers.
 pub(super) fn choices(engines: &[String]) -> Value {
     let rules = PRESETS.iter().map(|preset| json!({ "id": preset.names[0], "komi": preset.komi }));
     json!({

@@ -1,4 +1,4 @@
-//! The engine at work, in a thread of its own: one task at a time, and a newer one ends the one before.
+//! Engine on a thread of its own. It works on one task at a time, and a newer task ends the previous one.
 
 use super::strength::Level;
 use crate::review::Analysis;
@@ -14,30 +14,30 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::Duration;
 
-/// As the main thread of a program has it.
+/// Stack size of the engine's thread, equal to that of a main thread.
 const STACK_BYTES: usize = 8 << 20;
-/// Moves that are told of each position.
+/// Number of moves in the reports on a position.
 const CANDIDATES: usize = 8;
-/// How often a page hears of a search that goes on.
+/// Interval of the reports on a running search.
 const EVERY: Duration = Duration::from_millis(120);
 
-/// What is to be done about a game.
+/// Task about a game.
 #[derive(Clone, Debug)]
 pub(super) enum Task {
-    /// Choose a move for the player on turn.
+    /// Choose a move for the side to move.
     Choose {
         level: &'static Level,
-        /// How the game is timed, and what each player has left: time, and stones or periods.
+        /// Time control and each player's time left, with stones or periods.
         clock: Option<(TimeControl, ByColor<(Duration, u32)>)>,
     },
-    /// Say what there is to know about the position, again and again.
+    /// Analyse the position and report at intervals.
     Study { limits: Limits },
-    /// Say which stones are dead.
+    /// Find the dead stones.
     Settle,
 }
 
 impl Task {
-    /// Which engine does it.
+    /// Purpose of the engine that does this task.
     fn purpose(&self) -> Purpose {
         match self {
             Task::Choose { level, .. } if level.bounds_visits() => Purpose::Level,
@@ -46,20 +46,20 @@ impl Task {
     }
 }
 
-/// What the engine says.
+/// Result from the engine.
 #[derive(Clone, Debug)]
 pub(super) enum Finding {
-    /// The move, and what the search behind it thinks, if there was one.
+    /// The chosen move, and the evaluation of the search if there was one.
     Chosen(Decision, Option<Outlook>),
-    /// What is known so far.
+    /// Report of the current analysis.
     Studied { game: Box<Game>, analysis: Box<Analysis>, is_last: bool },
     /// Dead stones.
     Settled(Box<PointSet>),
-    /// It has crashed and begun anew; the task is lost.
+    /// The engine has crashed and was restarted. The task is lost.
     Crashed(String),
 }
 
-/// Black's win rate, in `[0, 1]`, and lead.
+/// Black's win rate in `[0, 1]`, score in points, and visits.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Outlook {
     pub(super) win_rate: f32,
@@ -73,32 +73,33 @@ struct Job {
     task: Task,
 }
 
-/// The engine's thread.
+/// Handle of the engine's thread.
 #[derive(Debug)]
 pub(super) struct Thinker {
     jobs: Sender<Job>,
-    /// The number of the job that somebody wants; all others end.
+    /// Number of the current job. All other jobs end.
     wanted: Arc<AtomicU64>,
     last: u64,
 }
 
-/// What an engine is for.
+/// Purpose of an engine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Purpose {
-    /// To play as well as it can in a time, and to study positions.
+    /// Playing as well as possible in a given time, and analysing positions.
     Best,
-    /// To play on a level that bounds visits or is a person's rank.
+    /// Playing at a level that limits visits or is a human rank.
     Level,
 }
 
-/// Makes an engine.
+/// Function that creates an engine.
 pub type MakeEngine = Arc<dyn Fn(Purpose) -> Engine + Send + Sync>;
 
 impl Thinker {
-    /// Starts the thread. `tell` hears the number of the task and what was found.
+    /// Starts the thread. `tell` is called with the number of the task and its result.
     ///
     /// # Errors
-    /// If there is no thread for it.
+    ///
+    /// Returns an error if the thread cannot be started.
     pub(super) fn start(
         make: MakeEngine,
         tell: impl Fn(u64, Finding) + Send + 'static,
@@ -111,16 +112,16 @@ impl Thinker {
         Ok(Thinker { jobs, wanted, last: 0 })
     }
 
-    /// Asks for something, instead of what was asked for before. Returns the number of the task.
+    /// Starts a task in place of the previous one, and returns its number.
     pub(super) fn ask(&mut self, game: &Game, task: Task) -> u64 {
         self.last += 1;
         self.wanted.store(self.last, Ordering::SeqCst);
-        // The thread lives as long as this.
+        // The thread lives at least as long as `self`, so sending cannot fail.
         let _ = self.jobs.send(Job { number: self.last, game: game.clone(), task });
         self.last
     }
 
-    /// Ends what was asked for.
+    /// Ends the current task.
     pub(super) fn stop(&mut self) {
         self.last += 1;
         self.wanted.store(self.last, Ordering::SeqCst);
@@ -129,7 +130,7 @@ impl Thinker {
 
 fn work(make: &MakeEngine, jobs: &Receiver<Job>, wanted: &AtomicU64, tell: &dyn Fn(u64, Finding)) {
     let mut best = Player::new(make, Purpose::Best);
-    // Made when somebody wants it.
+    // Created on first use.
     let mut of_levels = None;
     best.engine.warm_up()();
     for job in jobs {
@@ -147,7 +148,7 @@ fn work(make: &MakeEngine, jobs: &Receiver<Job>, wanted: &AtomicU64, tell: &dyn 
             carry_out(&mut engine.engine, &engine.base, &job.game, &job.task, &is_unwanted, &tell);
         }));
         if let Err(panic) = done {
-            // What it left behind may be wrong.
+            // The state after a panic may be inconsistent.
             match purpose {
                 Purpose::Best => best = Player::new(make, purpose),
                 Purpose::Level => of_levels = None,
@@ -159,7 +160,7 @@ fn work(make: &MakeEngine, jobs: &Receiver<Job>, wanted: &AtomicU64, tell: &dyn 
     }
 }
 
-/// An engine, and its settings as it was made.
+/// Engine with the settings it was created with.
 struct Player {
     engine: Engine,
     base: EngineSettings,
@@ -229,8 +230,8 @@ fn carry_out(
     }
 }
 
-/// Brings the engine's game to where this one is: by moves, if that is possible, so that the engine remembers what it
-/// thought of the moves before.
+/// Updates the engine's game to `game`, by moves if possible, so that the engine keeps what it learned about earlier
+/// moves.
 fn follow(engine: &mut Engine, game: &Game) {
     let own = engine.game();
     let is_same_game = own.size() == game.size()

@@ -1,46 +1,47 @@
-//! The windows that are open, and what each of them is told.
+//! Open windows and the messages to them.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
 
-/// A window that has so many messages to come does not take them.
+/// Maximum number of unsent messages of a window. A window that reads more slowly is closed.
 const WAITING_MOST: usize = 256;
 
-/// The open windows, by number.
+/// Open windows by number.
 #[derive(Debug, Default)]
 pub(super) struct Windows {
     open: BTreeMap<usize, SyncSender<Arc<str>>>,
 }
 
-/// The two ends of a window's channel.
+/// Returns the two ends of a window's channel.
 pub(super) fn channel() -> (SyncSender<Arc<str>>, Receiver<Arc<str>>) {
     mpsc::sync_channel(WAITING_MOST)
 }
 
 impl Windows {
-    /// Adds one.
+    /// Adds a window.
     pub(super) fn add(&mut self, window: usize, sender: SyncSender<Arc<str>>) {
         self.open.insert(window, sender);
     }
 
-    /// Is none open?
+    /// Whether no window is open.
     pub(super) fn is_empty(&self) -> bool {
         self.open.is_empty()
     }
 
-    /// Takes one away; its channel closes.
+    /// Removes a window, which closes its channel.
     pub(super) fn remove(&mut self, window: usize) {
         self.open.remove(&window);
     }
 
-    /// Tells one window something. One that does not listen any more is left: it can come back and is told everything.
+    /// Sends a message to one window. A window that does not read is removed. It can reconnect and then gets the whole
+    /// state.
     pub(super) fn tell(&mut self, window: usize, message: &Value) {
         self.send(window, &Arc::from(message.to_string()));
     }
 
-    /// Tells all windows.
+    /// Sends a message to all windows.
     pub(super) fn tell_all(&mut self, message: &Value) {
         let text: Arc<str> = Arc::from(message.to_string());
         for window in self.open.keys().copied().collect::<Vec<_>>() {

@@ -1,4 +1,4 @@
-//! About the engine and the session.
+//! Commands about the engine and the session.
 
 use super::{Answer, Commands, Row, TABLE, find};
 use kosumi_gtp::{Arguments, Failure, Response, Session};
@@ -16,7 +16,7 @@ pub(super) fn version(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Se
 }
 
 pub(super) fn known_command(_: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
-    // The draft has no failure for this command, so nothing is a name that is not known.
+    // The protocol draft defines no failure for this command, so an empty name is an unknown name.
     Ok(arguments.optional_word().is_some_and(|name| find(name).is_some()).into())
 }
 

@@ -1,4 +1,4 @@
-//! Clocks.
+//! Commands for clocks and time control.
 
 use super::text::color;
 use super::{Answer, Commands};
@@ -10,14 +10,14 @@ pub(super) fn time_settings(
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
 ) -> Answer {
-    // Whole numbers by the protocol, but fractions of seconds do no harm.
+    // The protocol requires integers. Fractions of seconds are accepted.
     let (main, period) = (arguments.float()?, arguments.float()?);
     let stones = count(arguments.integer::<i128>()?);
     commands.engine.set_time_control(TimeControl::gtp(main, period, stones));
     Ok(Response::empty())
 }
 
-/// `kgs-time_settings` and `kata-time_settings`: the first word says which kind of control it is.
+/// Handles `kgs-time_settings` and `kata-time_settings`. The first argument is the kind of time control.
 pub(super) fn named_time_settings(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -40,13 +40,13 @@ pub(super) fn time_left(
 ) -> Answer {
     let color = color(arguments)?;
     let time = arguments.float()?;
-    // Some controllers leave the stones out.
+    // Some controllers omit the stones.
     let stones_or_periods = arguments.optional_integer::<i128>()?.map_or(0, count);
     commands.engine.set_time_left(color, seconds(time), stones_or_periods);
     Ok(Response::empty())
 }
 
-/// Stones or periods; some controllers count below zero where main time turns into overtime.
+/// Clamps a number of stones or periods. Some controllers send negative numbers when main time turns into overtime.
 fn count(number: i128) -> u32 {
     number.clamp(0, i128::from(u32::MAX)) as u32
 }

@@ -1,4 +1,4 @@
-//! Commands of GNU Go that programs send which were written for it, such as Kigo.
+//! Commands of GNU Go that programs written for it send, such as Kigo.
 
 use super::show::shares_of_visits;
 use super::text::{color, move_text};
@@ -8,11 +8,11 @@ use kosumi_go::board::{Color, Move};
 use kosumi_gtp::{Arguments, Failure, Response, Session};
 use kosumi_net::Rank;
 
-/// Ranks of the levels from 0, in steps below 10 dan: 20, 18, 15, 12, 9, 6 and 3 kyu, 1, 3 and 6 dan. The next level, GNU Go's
-/// usual one, is the full strength.
+/// Ranks of levels 0 to 9: 20, 18, 15, 12, 9, 6 and 3 kyu, 1, 3 and 6 dan. Level 10, GNU Go's default, is full
+/// strength.
 const LEVELS: [&str; 10] = ["20k", "18k", "15k", "12k", "9k", "6k", "3k", "1d", "3d", "6d"];
 
-/// `level number`: sets the rank on which the engine plays. Moves that have been played stay.
+/// Handles `level number`: sets the rank that the engine plays at. The moves of the game stay.
 pub(super) fn level(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
     let level = arguments.integer::<i64>().map_err(|_| Failure::new("level not an integer"))?;
     let named: Option<Rank> = usize::try_from(level.max(0))
@@ -27,7 +27,7 @@ pub(super) fn level(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &
     Ok(Response::empty())
 }
 
-/// The number of stones that a player has captured.
+/// Responds with the number of stones that a player has captured.
 pub(super) fn captures(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -37,7 +37,7 @@ pub(super) fn captures(
     Ok(commands.engine.game().board().prisoners(color.opponent()).to_string().into())
 }
 
-/// The number of columns; of a board that is not square, columns and rows.
+/// Responds with the number of columns, or with columns and rows if the board is not square.
 pub(super) fn query_boardsize(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
     let size = commands.size();
     Ok(match size.columns() == size.rows() {
@@ -63,8 +63,8 @@ pub(super) fn top_moves_white(
     top_moves(commands, Color::White, session)
 }
 
-/// Searches for a player as long as for a move, plays nothing, and answers with the best points, each with its share of the
-/// visits in per cent.
+/// Searches for a player within the limits of a move without playing it. Responds with the best points, each with its
+/// share of the visits in per cent.
 fn top_moves(commands: &mut Commands, color: Color, session: &Session<'_>) -> Answer {
     let watch = session.watch();
     let limits = commands.engine.limits_without_clock();

@@ -1,4 +1,4 @@
-//! GoGui: moves and positions in one command, and the list of what it can show.
+//! GoGui's commands: positions and sequences of moves in one command, and the list of analysis commands.
 
 use super::text::vertex_move;
 use super::{Answer, Commands, parameters};
@@ -7,9 +7,9 @@ use kosumi_go::game::Game;
 use kosumi_gtp::{Arguments, Failure, Response, Session};
 use std::borrow::Cow;
 
-/// What GoGui offers in its window for analysis: type, label and command of each; the dialogs for settings follow. The types
-/// are those that GoGui reads (its manual, chapter "Analyze Commands"); `tests/clients.rs` reads every answer as GoGui does.
-/// GoGui shows only the first of two commands with the same label.
+/// Analysis commands that GoGui offers: type, label and command. The dialogs for settings follow them. The types are
+/// those of GoGui's manual, chapter "Analyze Commands". `tests/clients.rs` parses every response as GoGui does. GoGui
+/// shows only the first of two commands with the same label.
 const ANALYZE_COMMANDS: &[&str] = &[
     "gfx/Search/kosumi-search %m",
     "gfx/Root Statistics/kosumi-root",
@@ -44,24 +44,24 @@ pub(super) fn analyze_commands(_: &mut Commands, _: &mut Arguments<'_>, _: &mut 
     Ok(Response::lines(fixed.chain(parameters::dialogs().map(Cow::Owned))))
 }
 
-/// That this command is known says that `# interrupt` is understood.
+/// Does nothing. The existence of this command tells GoGui that the engine understands `# interrupt`.
 pub(super) fn interrupt(_: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
     Ok(Response::empty())
 }
 
-/// Text for the title of GoGui's window.
+/// Responds with the title of GoGui's window.
 pub(super) fn title(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
     let evaluator = commands.engine.search().evaluator();
     let means = evaluator.network().map_or("playouts", |network| network.network().name());
     Ok(format!("Kosumi {}, {means}", env!("CARGO_PKG_VERSION")).into())
 }
 
-/// GoGui says which version it is.
+/// Accepts GoGui's version.
 pub(super) fn version(_: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
     Ok(Response::empty())
 }
 
-/// `color vertex` again and again; the vertices are given whether they are on the board or not.
+/// Parses pairs `color vertex` up to the end of the line. A vertex outside the board yields `None`.
 fn colored_vertices(
     commands: &Commands,
     arguments: &mut Arguments<'_>,
@@ -73,7 +73,7 @@ fn colored_vertices(
     Ok(found)
 }
 
-/// Plays all moves, or none if one of them cannot be played.
+/// Plays all moves, or none if one of them is illegal.
 pub(super) fn play_sequence(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -88,7 +88,7 @@ pub(super) fn play_sequence(
     Ok(Response::empty())
 }
 
-/// Stones to begin the game with, on an empty board.
+/// Sets up the stones of the initial position. The board must be empty.
 pub(super) fn setup(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
     let stones = stones(commands, arguments)?;
     let game = commands.engine.game();
@@ -99,7 +99,7 @@ pub(super) fn setup(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &
     start_at(commands, &stones, to_move)
 }
 
-/// KataGo's `set_position`: the same on any board. Black is to move, as it is after `clear_board`.
+/// Handles KataGo's `set_position`: sets up stones whatever is on the board. Black is to move, as after `clear_board`.
 pub(super) fn set_position(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -109,7 +109,7 @@ pub(super) fn set_position(
     start_at(commands, &stones, Color::Black)
 }
 
-/// Who is to move in the position that was set up.
+/// Sets the side to move in the position that was set up.
 pub(super) fn setup_player(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -123,7 +123,7 @@ pub(super) fn setup_player(
     Ok(Response::empty())
 }
 
-/// Stones on points of the board, each point once.
+/// Parses stones on points of the board. Refuses repeated points.
 fn stones(commands: &Commands, arguments: &mut Arguments<'_>) -> Result<Vec<(Point, Color)>, Failure> {
     let mut stones: Vec<(Point, Color)> = Vec::new();
     while arguments.remaining() > 0 {

@@ -1,4 +1,4 @@
-//! Commands of Gomill, the library that runs tournaments.
+//! Commands of Gomill, a library for tournaments.
 //!
 //! CITE: Gomill's documentation, "GTP extensions".
 
@@ -14,7 +14,7 @@ use kosumi_gtp::{Arguments, Response, Session};
 /// Keywords of `gomill-genmove_ex`.
 const KEYWORDS: [&str; 1] = ["claim"];
 
-/// Name, version and what decides how strong it is, in lines for people.
+/// Responds with name, version and the settings that determine the strength, in lines for people.
 pub(super) fn describe_engine(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
     let settings = commands.engine.settings();
     let (name, version) = &commands.identity;
@@ -35,7 +35,7 @@ pub(super) fn describe_engine(commands: &mut Commands, _: &mut Arguments<'_>, _:
     ]))
 }
 
-/// `genmove` with keywords; without a colour, the keywords that are known.
+/// Handles `genmove` with keywords. Without a colour, responds with the supported keywords.
 pub(super) fn genmove_ex(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -46,7 +46,7 @@ pub(super) fn genmove_ex(
     }
     let color = color(arguments)?;
     let mut may_claim = false;
-    // Others are ignored, as is wanted.
+    // Unknown keywords are ignored, as Gomill requires.
     while let Some(keyword) = arguments.optional_word() {
         may_claim |= keyword == KEYWORDS[0];
     }
@@ -59,8 +59,8 @@ pub(super) fn genmove_ex(
     })
 }
 
-/// Does the player win whatever the opponent does, even if he passes from here on? By area only: there stones that are
-/// safe and points that are safe decide.
+/// Whether the player wins whatever the opponent does, even if the player only passes from now on. Only under area
+/// scoring, where safe stones and safe points decide.
 fn is_won(commands: &Commands, color: Color) -> bool {
     let game = commands.engine.game();
     let rules = game.rules();
@@ -81,13 +81,13 @@ fn is_won(commands: &Commands, color: Color) -> bool {
     margin > 0.0
 }
 
-/// What the engine thought about the latest move that it generated.
+/// Responds with a summary of the search for the latest generated move.
 pub(super) fn explain_last_move(
     commands: &mut Commands,
     _: &mut Arguments<'_>,
     _: &mut Session<'_>,
 ) -> Answer {
-    // Without one there is nothing to say, which is no failure.
+    // Without a search the response is empty, which is no failure.
     let Some(report) = commands.engine.last_report() else { return Ok(Response::empty()) };
     let moves = super::analyze::variation_text(report.principal_variation());
     let summary = super::graphics::summary(report);

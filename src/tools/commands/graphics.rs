@@ -1,7 +1,7 @@
-//! Pictures in GoGui's words: a verb and its points a line.
+//! Pictures in GoGui's graphics language: each line has a verb and its points.
 //!
-//! The same lines are answers to commands of the type `gfx`, and, on the standard error while the engine thinks,
-//! GoGui's live graphics.
+//! Commands of type `gfx` respond with these lines. GoGui's live graphics are the same lines on the standard error
+//! during a search.
 
 use super::analyze::View;
 use super::text::points_text;
@@ -14,24 +14,24 @@ use std::fmt;
 use std::fmt::Write;
 use std::time::Duration;
 
-/// What is drawn of a search while it runs.
+/// Kind of live graphics of a running search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum GraphicsKind {
-    /// Nothing.
+    /// No graphics.
     #[default]
     None,
-    /// How often each move was tried.
+    /// Visits of each move.
     Visits,
-    /// What each move that was tried often enough is worth.
+    /// Win rate of each move that has enough visits.
     WinRates,
-    /// The best moves for both sides.
+    /// Principal variation.
     Variation,
-    /// Who is expected to own what.
+    /// Expected owner of every point.
     Ownership,
 }
 
 impl GraphicsKind {
-    /// All of them, by name.
+    /// All kinds by name.
     pub const NAMES: [(&'static str, GraphicsKind); 5] = [
         ("none", GraphicsKind::None),
         ("visits", GraphicsKind::Visits),
@@ -40,21 +40,21 @@ impl GraphicsKind {
         ("ownership", GraphicsKind::Ownership),
     ];
 
-    /// The kind of this name.
+    /// Returns the kind with this name.
     pub fn parse(name: &str) -> Option<GraphicsKind> {
         GraphicsKind::NAMES.iter().find(|(known, _)| *known == name).map(|&(_, kind)| kind)
     }
 
-    /// Its name.
+    /// Name of the kind.
     pub fn name(self) -> &'static str {
         GraphicsKind::NAMES.iter().find(|(_, kind)| *kind == self).map_or("none", |&(name, _)| name)
     }
 }
 
-/// Where live graphics go: text for the standard error.
+/// Receiver of live graphics: text for the standard error.
 type Sink = Box<dyn FnMut(&str) + Send>;
 
-/// Draws searches while they run, if somebody looks.
+/// Live graphics of searches, if a receiver is set.
 #[derive(Default)]
 pub(super) struct LiveGraphics {
     pub(super) kind: GraphicsKind,
@@ -79,7 +79,7 @@ impl LiveGraphics {
         self.sink.is_some() && self.kind != GraphicsKind::None
     }
 
-    /// Draws what has been found so far.
+    /// Draws the current report.
     pub(super) fn draw(&mut self, game: &Game, report: &SearchReport) {
         let picture = match self.kind {
             GraphicsKind::None => return,
@@ -94,7 +94,7 @@ impl LiveGraphics {
         self.write(&format!("gogui-gfx:\n{}\n\n", lines.join("\n")));
     }
 
-    /// Takes the picture off the board.
+    /// Clears the picture.
     pub(super) fn clear(&mut self) {
         if self.is_used() {
             self.write("gogui-gfx: CLEAR\n");
@@ -108,7 +108,7 @@ impl LiveGraphics {
     }
 }
 
-/// The moves of the report that were tried and can be drawn, with their points.
+/// Returns the moves on the board that have visits, with their points.
 fn tried(report: &SearchReport) -> impl Iterator<Item = (Point, &MoveReport)> {
     let on_board = |entry: &'_ MoveReport| entry.mv.point();
     report
@@ -118,12 +118,12 @@ fn tried(report: &SearchReport) -> impl Iterator<Item = (Point, &MoveReport)> {
         .filter_map(move |entry| Some((on_board(entry)?, entry)))
 }
 
-/// A verb and what follows; nothing if nothing does.
+/// Returns a line of a verb and its arguments, or an empty string without arguments.
 fn line(verb: &str, words: &[String]) -> String {
     if words.is_empty() { String::new() } else { format!("{verb} {}", words.join(" ")) }
 }
 
-/// `LABEL`: how often each move was tried.
+/// `LABEL` line with the visits of each move.
 pub(super) fn visits(report: &SearchReport) -> String {
     line(
         "LABEL",
@@ -131,8 +131,8 @@ pub(super) fn visits(report: &SearchReport) -> String {
     )
 }
 
-/// `LABEL`: what the moves are worth to who makes them, in per cent; `COLOR`: how often they were tried. Only moves
-/// that were tried a hundredth as often as any.
+/// `LABEL` lines with the moves' win rates for the side to move, in per cent, and `COLOR` lines with their visits.
+/// Contains only moves with at least a hundredth of the visits of the most visited one.
 pub(super) fn win_rates(report: &SearchReport) -> String {
     let view = View::of(report.to_move);
     let most = report.most_visits().max(1);
@@ -147,12 +147,12 @@ pub(super) fn win_rates(report: &SearchReport) -> String {
     picture
 }
 
-/// `VAR`: numbered stones.
+/// `VAR` line with numbered stones.
 pub(super) fn variation(first: Color, moves: &[Move]) -> String {
     line("VAR", &colored(first, moves))
 }
 
-/// Moves with the players who make them: `b D4 w PASS`.
+/// Returns moves with the colours that play them: `b D4 w PASS`.
 pub(super) fn colored(first: Color, moves: &[Move]) -> Vec<String> {
     let mut color = first;
     let mut texts = Vec::with_capacity(moves.len());
@@ -164,24 +164,24 @@ pub(super) fn colored(first: Color, moves: &[Move]) -> Vec<String> {
     texts
 }
 
-/// `INFLUENCE`: who is expected to own what.
+/// `INFLUENCE` line with the expected owner of every point.
 pub(super) fn influence(game: &Game, ownership: &Ownership) -> String {
     let point = |point: Point| format!("{point} {:.2}", unsigned_zero(ownership.mean(point), 2));
     line("INFLUENCE", &game.size().points().map(point).collect::<Vec<_>>())
 }
 
-/// A verb that takes points; nothing without any.
+/// Returns a line of a verb and points, or an empty string without points.
 pub(super) fn marks(verb: &str, points: impl IntoIterator<Item = Point>) -> String {
     let points = points_text(points);
     if points.is_empty() { points } else { format!("{verb} {points}") }
 }
 
-/// `TEXT`: the search in a line, for the status bar.
+/// `TEXT` line with a summary of the search, for the status bar.
 pub(super) fn status_line(report: &SearchReport) -> String {
     format!("TEXT {}", summary(report))
 }
 
-/// The search in a line.
+/// Summary of the search in one line.
 pub(super) fn summary(report: &SearchReport) -> String {
     let view = View::of(report.to_move);
     format!(
@@ -195,7 +195,7 @@ pub(super) fn summary(report: &SearchReport) -> String {
     )
 }
 
-/// A number in few characters, as there is room for on a point.
+/// Returns a number in at most five characters, to fit on a point.
 fn short(number: u32) -> String {
     match number {
         0..=9_999 => number.to_string(),
@@ -204,7 +204,7 @@ fn short(number: u32) -> String {
     }
 }
 
-/// From the colour of the board to blue, for a share in [0, 1].
+/// Colour between that of the board and blue, for a share in [0, 1].
 fn shade(share: f32) -> String {
     const FROM: [f32; 3] = [224.0, 200.0, 150.0];
     const TO: [f32; 3] = [60.0, 130.0, 240.0];

@@ -1,4 +1,4 @@
-//! Handicap stones. They are no moves: `undo` does not take them back.
+//! Commands for handicap stones. Handicap stones are not moves: `undo` does not remove them.
 
 use super::text::{points_text, vertex_move};
 use super::{Answer, Commands};
@@ -41,7 +41,7 @@ pub(super) fn set_free_handicap(
     let on_board = |vertex| vertex_move(size, vertex).and_then(Move::point);
     let points: Option<Vec<Point>> = vertices.into_iter().map(on_board).collect();
     let points = points.filter(|points| points.len() >= 2 && points.len() < size.area());
-    // Repeated points and chains without liberties are left to the game.
+    // The game checks for repeated points and for chains without liberties.
     points.and_then(|points| place(commands, &points)).ok_or_else(Failure::bad_vertex_list)?;
     Ok(Response::empty())
 }
@@ -50,7 +50,7 @@ pub(super) fn get_handicap(commands: &mut Commands, _: &mut Arguments<'_>, _: &m
     Ok(commands.engine.game().handicap().to_string().into())
 }
 
-/// The number of stones asked for.
+/// Parses the requested number of stones.
 fn stones(commands: &Commands, arguments: &mut Arguments<'_>) -> Result<usize, Failure> {
     let stones = arguments.integer::<i128>()?;
     refuse_unless_empty(commands)?;
@@ -63,15 +63,15 @@ fn refuse_unless_empty(commands: &Commands) -> Result<(), Failure> {
     if is_empty { Ok(()) } else { Err(Failure::board_not_empty()) }
 }
 
-/// Starts the game with these stones and answers with their points.
+/// Starts the game with these stones and responds with their points.
 fn place(commands: &mut Commands, points: &[Point]) -> Option<Response> {
     let game = commands.engine.game().with_handicap(points).ok()?;
     commands.engine.set_game(game);
     Some(points_text(points.iter().copied()).into())
 }
 
-/// The usual points as far as they go, then always the point that is farthest from all stones and well placed
-/// itself.
+/// Returns the usual handicap points, followed by further points: each is the point farthest from all stones among
+/// those on good lines.
 fn free_points(size: BoardSize, stones: usize) -> Vec<Point> {
     let usual = (2..=stones).rev().find_map(|count| fixed_handicap_points(size, count));
     let mut points = usual.unwrap_or_default();
@@ -79,7 +79,7 @@ fn free_points(size: BoardSize, stones: usize) -> Vec<Point> {
         let distance = |a: Point, b: Point| a.column().abs_diff(b.column()) + a.row().abs_diff(b.row());
         let merit = |point: Point| {
             let nearest = points.iter().map(|&other| distance(point, other)).min().unwrap_or(0);
-            // The third and fourth lines are as good as any; the first two are not.
+            // The third and higher lines are equally good, and better than the first two.
             (size.line(point).min(3), nearest, std::cmp::Reverse(point.index()))
         };
         let free = size.points().filter(|point| !points.contains(point));

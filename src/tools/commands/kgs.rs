@@ -1,4 +1,4 @@
-//! The server KGS: disputes about dead stones, the end of games, chat.
+//! Commands of the server KGS: disputes about dead stones, the end of games, and chat.
 
 use super::analyze::{View, variation_text};
 use super::play::decide;
@@ -15,24 +15,24 @@ pub(super) fn genmove_cleanup(
     decide(commands, arguments, session, Engine::genmove_cleanup)
 }
 
-/// `kgs-game_over` and `cgos-gameover [result]`.
+/// Handles `kgs-game_over` and `cgos-gameover [result]`.
 pub(super) fn game_over(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
 ) -> Answer {
-    // The server may resume the game, so nothing is cleared. A result is one word.
+    // The server may resume the game, so nothing is cleared. A result is one argument.
     commands.engine.end_game(arguments.optional_word());
     Ok(Response::empty())
 }
 
-/// Lines of chat that are longer are cut: nobody reads them.
+/// Maximum length of a chat message. Nobody reads longer ones.
 const CHAT_CHARACTERS: usize = 240;
 
-/// Most moves of a variation that are told.
+/// Maximum number of moves of a variation in a chat message.
 const CHAT_MOVES: usize = 8;
 
-/// What people ask for, by the words they use.
+/// Topics of chat messages, by keywords.
 const TOPICS: &[(&[&str], Topic)] = &[
     (&["help", "commands"], Topic::Help),
     (&["variation", "pv", "plan", "sequence"], Topic::Variation),
@@ -52,7 +52,7 @@ enum Topic {
     Thanks,
 }
 
-/// `kgs-chat game|private name message...`: an answer in one line of plain letters.
+/// Handles `kgs-chat game|private name message...`. Responds with one line of ASCII text.
 pub(super) fn chat(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
     match arguments.word()? {
         "game" | "private" => {}
@@ -81,7 +81,7 @@ fn own_name() -> String {
     format!("Kosumi {}, a program", env!("CARGO_PKG_VERSION"))
 }
 
-/// What a message is about: of the first of its words that means anything.
+/// Returns the topic of a message, which is that of its first keyword.
 fn topic(message: &str) -> Option<Topic> {
     let words = message.split(|letter: char| !letter.is_alphanumeric());
     let of_word =
@@ -113,7 +113,7 @@ fn plan(commands: &Commands) -> String {
     }
 }
 
-/// Plain letters, and not too many: the server passes on no others for sure.
+/// Replaces non-ASCII characters and truncates the text, because the server may not transmit other messages.
 fn one_line(text: &str) -> String {
     let plain = |letter: char| if letter.is_ascii_graphic() || letter == ' ' { letter } else { '?' };
     text.chars().map(plain).take(CHAT_CHARACTERS).collect()

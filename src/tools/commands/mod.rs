@@ -1,12 +1,11 @@
-//! The commands of the Go Text Protocol: one table, one row per command.
+//! Commands of the Go Text Protocol: one table with one row per command.
 //!
-//! `list_commands`, `known_command` and the help text are read from the table, so that they cannot disagree with
-//! what the engine answers. Handlers are small: they read arguments, ask the [`Engine`], and write text. For all of
-//! them:
+//! `list_commands`, `known_command` and the help text are read from the table, so they always agree with the commands
+//! that exist. Handlers are small: they read arguments, call the [`Engine`], and write text. For all of them:
 //!
 //! - a refused command changes nothing (`tests/gtp_session.rs`);
-//! - further arguments than a command knows are ignored, as peers do: controllers send them;
-//! - a vertex that is well formed but not on the board is an illegal move, not a syntax error.
+//! - surplus arguments are ignored, as in other engines, because controllers send them;
+//! - a well-formed vertex outside the board is an illegal move, not a syntax error.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod admin;
@@ -44,21 +43,21 @@ use kosumi_net::Rank;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-/// What a handler returns.
+/// Result of a handler.
 type Answer = Result<Response, Failure>;
 
-/// What carries out a command.
+/// Handler of a command.
 type Run = fn(&mut Commands, &mut Arguments<'_>, &mut Session<'_>) -> Answer;
 
-/// One command.
+/// Row of the table: one command.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// Its name.
+    /// Name of the command.
     pub name: &'static str,
     run: Run,
-    /// Its arguments, optional ones in brackets.
+    /// Arguments, optional ones in brackets.
     pub arguments: &'static str,
-    /// What it does, in a line.
+    /// Description in one line.
     pub about: &'static str,
 }
 
@@ -302,26 +301,26 @@ const fn row(name: &'static str, run: Run, arguments: &'static str, about: &'sta
     Row { name, run, arguments, about }
 }
 
-/// An engine that understands the protocol.
+/// Handler of GTP commands for one engine.
 #[derive(Debug)]
 pub struct Commands {
     engine: Engine,
-    /// Where relative file names begin.
+    /// Folder that relative file names refer to.
     folder: PathBuf,
     /// GoGui's live graphics of searches.
     live_graphics: graphics::LiveGraphics,
-    /// Receives notes that must not stand in an answer.
+    /// Receiver of notes that must not appear in a response.
     note: fn(&str),
-    /// The rank with which the program was started.
+    /// Rank that the program was started with.
     usual_rank: Option<Rank>,
-    /// The date for records of games that begin here, if somebody knows it.
+    /// Returns the date for records of games that begin here, if it is known.
     today: fn() -> Option<String>,
-    /// What `name` and `version` answer.
+    /// Responses to `name` and `version`.
     identity: (&'static str, Cow<'static, str>),
 }
 
 impl Commands {
-    /// Commands for this engine.
+    /// Creates a handler of commands for this engine.
     pub fn new(engine: Engine) -> Commands {
         Commands {
             usual_rank: engine.settings().rank,
@@ -334,45 +333,46 @@ impl Commands {
         }
     }
 
-    /// The same, but notes that must not stand in an answer are given to `note`, a line each.
+    /// Returns these commands with a receiver of notes that must not appear in a response. Each note is one line.
     #[must_use]
     pub fn with_notes(self, note: fn(&str)) -> Commands {
         Commands { note, ..self }
     }
 
-    /// These commands, with a date in the records that they write. Without a date records do not depend on the day.
+    /// Returns these commands with a source of the date for the records that they write. Without it, records do not
+    /// depend on the day.
     #[must_use]
     pub fn with_date(self, today: fn() -> Option<String>) -> Commands {
         Commands { today, ..self }
     }
 
-    /// The same, but with another name and version: some programs show all that an engine says only if it has a name
-    /// that they know.
+    /// Returns these commands with another name and version. Some programs show all of an engine's output only if they
+    /// know its name.
     #[must_use]
     pub fn called(self, name: &'static str, version: impl Into<Cow<'static, str>>) -> Commands {
         Commands { identity: (name, version.into()), ..self }
     }
 
-    /// The same, but with names of files that begin in this folder instead of the process's: several engines in
-    /// one process can thus each have a folder of their own.
+    /// Returns these commands with relative file names resolved in this folder instead of the process's working
+    /// directory. Several engines in one process can thus each have a folder of their own.
     #[must_use]
     pub fn in_folder(self, folder: &Path) -> Commands {
         Commands { folder: folder.to_owned(), ..self }
     }
 
-    /// The same, with GoGui's live graphics of this kind (which a command can change) given to `sink`, a picture at
-    /// a time, while the engine thinks about a move. GoGui reads them from the standard error.
+    /// Returns these commands with GoGui's live graphics during searches for a move. `kind` can be changed by a
+    /// command. `sink` receives one picture per call; GoGui reads them from the standard error.
     #[must_use]
     pub fn with_live_graphics(self, kind: GraphicsKind, sink: Box<dyn FnMut(&str) + Send>) -> Commands {
         Commands { live_graphics: graphics::LiveGraphics::new(kind, sink), ..self }
     }
 
-    /// The engine.
+    /// Engine that carries out the commands.
     pub fn engine(&self) -> &Engine {
         &self.engine
     }
 
-    /// The engine, to be changed between commands.
+    /// Mutable access to the engine, for changes between commands.
     pub fn engine_mut(&mut self) -> &mut Engine {
         &mut self.engine
     }
@@ -405,7 +405,7 @@ mod tests {
     fn lizzie_and_its_successor_take_the_version() {
         let numbers: Vec<u32> =
             env!("CARGO_PKG_VERSION").split('.').map(|number| number.parse().unwrap()).collect();
-        // Under 15 Lizzie refuses the engine; from 17 on LizzieYzy draws what it says.
+        // Lizzie refuses engines below version 15. LizzieYzy draws the output of versions from 17 on.
         assert!(numbers[1] >= 17, "{numbers:?}");
     }
 

@@ -1,4 +1,4 @@
-//! What the network says, as KataGo writes it: White's view, rows from the top.
+//! Raw network output in KataGo's format: from White's perspective, rows from the top.
 
 use super::text::{own_color, rows_text};
 use super::{Answer, Commands};
@@ -10,8 +10,9 @@ use kosumi_net::{Network, Prediction, symmetry};
 use serde_json::json;
 use std::fmt::Write;
 
-/// `kata-raw-nn [colour] symmetry|all [optimism]`: what the network says of the position, if this player is on turn, with
-/// so much of its optimistic policy as counts at the root of a search if nothing is said.
+/// Handles `kata-raw-nn [colour] symmetry|all [optimism]`: responds with the network's evaluation of the position with
+/// this side to move. `optimism` is the share of the optimistic policy; its default is the share at the root of a
+/// search.
 pub(super) fn raw(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
     let color = arguments.try_color().map_or(commands.engine.game().to_move(), own_color);
     let views = views(arguments)?;
@@ -33,7 +34,8 @@ pub(super) fn raw(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mu
     Ok(text.into())
 }
 
-/// `kata-get-models`: the networks that are loaded, as a JSON array. Programs ask whether there is one of human play.
+/// Handles `kata-get-models`: responds with the loaded networks as a JSON array. Programs use it to find a network of
+/// human play.
 pub(super) fn models(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
     let threads = commands.engine.settings().threads;
     let own = commands.engine.search().evaluator().network();
@@ -56,7 +58,7 @@ pub(super) fn models(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Ses
     Ok(networks.collect::<serde_json::Value>().to_string().into())
 }
 
-/// `kata-raw-human-nn [colour] symmetry|all`: the same of the network of human play.
+/// Handles `kata-raw-human-nn [colour] symmetry|all`: responds with the evaluation by the network of human play.
 pub(super) fn raw_human(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -74,7 +76,7 @@ pub(super) fn raw_human(
     Ok(text.into())
 }
 
-/// The symmetries that a number or `all` stands for, with KataGo's numbers.
+/// Returns the symmetries for a number or `all`, in KataGo's numbering.
 fn views(arguments: &mut Arguments<'_>) -> Result<Vec<(u8, Symmetry)>, Failure> {
     let word = arguments.word()?;
     let last = Symmetry::ALL.len() - 1;
@@ -87,11 +89,11 @@ fn views(arguments: &mut Arguments<'_>) -> Result<Vec<(u8, Symmetry)>, Failure> 
         .ok_or_else(|| Failure::new(format!("a symmetry is all or 0 to {last}, not {word}")))
 }
 
-/// One view; the prediction is Black's.
+/// Writes the prediction for one symmetry. `prediction` is from Black's perspective.
 fn write_raw(commands: &Commands, to_move: Color, symmetry: u8, prediction: &Prediction, text: &mut String) {
     let game = commands.engine.game();
     let size = game.size();
-    // −1 stands for what networks of this version do not say.
+    // −1 marks outputs that networks of this version do not have.
     let or_none = |number: Option<f32>| number.unwrap_or(-1.0);
     let for_white = |number: f32, decimals: i32| unsigned_zero(-number, decimals);
     // Writing to a string cannot fail.

@@ -1,26 +1,27 @@
-//! Names of files in commands: with blanks in them, and with quotation marks around them.
+//! File names in commands, which may contain blanks and may be quoted.
 
 use super::Commands;
 use kosumi_gtp::Failure;
 use std::path::{Path, PathBuf};
 
-/// What a line says behind the name of a command that takes a file.
+/// Arguments of a command that takes a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct FileAndMore {
     pub(super) path: PathBuf,
-    /// What follows the name of the file.
+    /// Arguments after the file name.
     pub(super) more: Vec<String>,
 }
 
 impl Commands {
-    /// A file to be read, and what follows its name.
+    /// Parses the name of a file to read, and the arguments after it.
     ///
-    /// The name may stand in quotation marks. Otherwise it may have blanks, and where it ends the files tell: it is as
-    /// long as there is a file of that name. A last word that `is_argument` is none of the name if there is a file without
-    /// it.
+    /// The name may be quoted. Otherwise it may contain blanks, and the existing files decide where it ends: the
+    /// longest name of an existing file is used. A last word for which `is_argument` is true is not part of the name if
+    /// a file without it exists.
     ///
     /// # Errors
-    /// If there is no name.
+    ///
+    /// Returns a failure if the name is missing or a quotation mark is not closed.
     pub(super) fn file_to_read(
         &self,
         line: &str,
@@ -37,17 +38,18 @@ impl Commands {
         let without_argument =
             last.filter(|(end, word)| is_argument(word) && is_file(*end)).map(|(end, _)| end);
         let longest = || ends.iter().rev().copied().find(|&end| is_file(end));
-        // If there is no such file, the message is to name what was meant.
+        // If no such file exists, the error message must contain the name that was intended.
         let meant = || last.filter(|(_, word)| is_argument(word)).map_or(whole, |(end, _)| end);
         let end = without_argument.or_else(longest).unwrap_or_else(meant);
         Ok(FileAndMore { path: path(end), more: words(line.get(end..).unwrap_or_default()) })
     }
 
-    /// A file to be written, and what follows its name: a name without quotation marks is the whole line, but for a last
-    /// word that `is_argument`.
+    /// Parses the name of a file to write, and the arguments after it. A name without quotation marks extends to the
+    /// end of the line, except for a last word for which `is_argument` is true.
     ///
     /// # Errors
-    /// If there is no name.
+    ///
+    /// Returns a failure if the name is missing or a quotation mark is not closed.
     pub(super) fn file_to_write(
         &self,
         line: &str,
@@ -68,8 +70,9 @@ impl Commands {
     }
 }
 
-/// The text in quotation marks at the front, without them, and what follows. In it a backslash stands in front of a
-/// quotation mark or another backslash; in front of everything else it is itself, as in paths of Windows.
+/// Returns the quoted text at the start of the line, without its quotation marks, and the rest of the line. Inside, a
+/// backslash escapes a quotation mark or a backslash. Before other characters it stands for itself, as in Windows
+/// paths.
 fn quoted(line: &str) -> Result<Option<(String, &str)>, Failure> {
     let Some(inner) = line.trim_ascii_start().strip_prefix('"') else { return Ok(None) };
     let mut name = String::new();
@@ -92,7 +95,7 @@ fn words(text: &str) -> Vec<String> {
     text.split_ascii_whitespace().map(str::to_owned).collect()
 }
 
-/// Where the words of a line end.
+/// Returns the byte offsets at which the words of a line end.
 fn word_ends(line: &str) -> impl Iterator<Item = usize> {
     let is_blank = |at: usize| line.as_bytes().get(at).is_none_or(u8::is_ascii_whitespace);
     (1..=line.len()).filter(move |&at| is_blank(at) && !is_blank(at - 1))

@@ -1,4 +1,4 @@
-//! Moves.
+//! Commands that play or choose moves.
 
 use super::analyze::{CANCELLED, Cancellation, Purpose};
 use super::text::{color, move_text, vertex_move};
@@ -13,14 +13,14 @@ pub(super) fn play(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &m
     play_move(commands, color, mv)
 }
 
-/// `mv` is `None` where the vertex is not on the board.
+/// Plays a move. `mv` is `None` if the vertex is not on the board.
 fn play_move(commands: &mut Commands, color: Color, mv: Option<Move>) -> Answer {
     let mv = mv.ok_or_else(Failure::illegal_move)?;
     commands.engine.play(color, mv).map_err(|_| Failure::illegal_move())?;
     Ok(Response::empty())
 }
 
-/// GTP 1: the colour is the command's name.
+/// Plays a move of Black. In GTP version 1 the command's name is the colour.
 pub(super) fn play_black(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -29,7 +29,7 @@ pub(super) fn play_black(
     play_as(commands, Color::Black, arguments)
 }
 
-/// As [`play_black`].
+/// White's counterpart of [`play_black`].
 pub(super) fn play_white(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -43,7 +43,8 @@ fn play_as(commands: &mut Commands, color: Color, arguments: &mut Arguments<'_>)
     play_move(commands, color, mv)
 }
 
-/// GNU Go's commands that set how deep it reads: reading here has a limit in nodes, not in depth, so nothing changes.
+/// Accepts GNU Go's commands that set reading depths. They have no effect, because reading is limited by nodes, not by
+/// depth.
 pub(super) fn change_depths(_: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
     Ok(Response::empty())
 }
@@ -56,7 +57,7 @@ pub(super) fn genmove(
     decide(commands, arguments, session, Engine::genmove)
 }
 
-/// KataGo's `kata-search`: chooses a move as `genmove` does, and leaves the position as it is.
+/// Handles KataGo's `kata-search`: chooses a move as `genmove` does, without playing it.
 pub(super) fn kata_search(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -65,7 +66,7 @@ pub(super) fn kata_search(
     decide(commands, arguments, session, Engine::choose)
 }
 
-/// KataGo's `kata-search_cancellable`: as `kata-search`, but any line from the controller cancels the search.
+/// Handles KataGo's `kata-search_cancellable`: as `kata-search`, but any line from the controller cancels the search.
 pub(super) fn kata_search_cancellable(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -81,7 +82,7 @@ pub(super) fn kata_search_cancellable(
     Ok(if cancellation.is_cancelled() { CANCELLED.into() } else { decision_text(decision) })
 }
 
-/// Answers with a move that the engine has chosen.
+/// Responds with the decision of `choose`.
 pub(super) fn decide(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -95,7 +96,7 @@ pub(super) fn decide(
     Ok(decision_text(decision))
 }
 
-/// A decision as `genmove` answers it.
+/// Returns a decision in the form of `genmove`'s response.
 pub(super) fn decision_text(decision: Decision) -> Response {
     match decision {
         Decision::Play(mv) => move_text(mv).into(),
@@ -112,7 +113,7 @@ pub(super) fn reg_genmove(
     regression_move(commands, color, Restriction::NONE, session)
 }
 
-/// GNU Go's `gg_genmove color [seed]`: the same, with other chance.
+/// Handles GNU Go's `gg_genmove color [seed]`: as `reg_genmove`, with another seed.
 pub(super) fn gg_genmove(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -121,7 +122,7 @@ pub(super) fn gg_genmove(
     let color = color(arguments)?;
     let seed = arguments.optional_integer::<i128>()?;
     let usual = *commands.engine.settings();
-    // Any integer will do; a negative one keeps its bits.
+    // Any integer is accepted. Negative ones are reinterpreted as unsigned.
     let seed = seed.map_or(usual.seed, |seed| seed as u64);
     commands.engine.change_settings(EngineSettings { seed, ..usual });
     let answer = regression_move(commands, color, Restriction::NONE, session);
@@ -129,7 +130,7 @@ pub(super) fn gg_genmove(
     answer
 }
 
-/// GNU Go's `restricted_genmove color vertex...`: the same, with a choice of these moves only.
+/// Handles GNU Go's `restricted_genmove color vertex...`: as `reg_genmove`, limited to these moves.
 pub(super) fn restricted_genmove(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -184,7 +185,7 @@ pub(super) fn set_random_seed(
     arguments: &mut Arguments<'_>,
     _: &mut Session<'_>,
 ) -> Answer {
-    // Any integer will do; a negative one keeps its bits.
+    // Any integer is accepted. Negative ones are reinterpreted as unsigned.
     let seed = arguments.integer::<i128>()?;
     commands.engine.set_seed(seed as u64);
     Ok(Response::empty())

@@ -1,7 +1,7 @@
-//! GNU Go's reading commands: is a chain or a group captured, are two chains joined? Answers have GNU Go's forms. About
-//! chains and connections reading is tactical: only moves near them are tried. About groups it is exact within a region
-//! (see [`solve`](kosumi_solve)). What is not decided so about a chain or a group the network judges, by a search about it.
-//! What is then still not known is refused.
+//! GNU Go's reading commands: whether a chain or a group is captured, and whether two chains are connected. Responses
+//! have GNU Go's formats. Reading of chains and connections is tactical: it only tries moves near them. Reading of
+//! groups is exact within a region (see [`solve`](crate::solve)). If it does not decide about a chain or a group, the
+//! network estimates the result by a search. If that is impossible as well, the command fails.
 //!
 //! Codes: 0 no; 1 yes; 2 yes, if the player who moves first can ignore a threat in a ko; 3 yes, if that player makes a
 //! big enough threat in a ko.
@@ -13,20 +13,20 @@ use kosumi_go::board::{Board, Color, Move, Point};
 use kosumi_gtp::{Arguments, Failure, Session};
 use kosumi_solve::{Aim, Question, QuestionError, Reading, Region, Status, Success};
 
-/// Nodes for one question: less than a second on an idle processor.
+/// Maximum number of nodes per query: less than a second on an idle processor.
 pub(super) const MOST_NODES: u64 = 50_000;
-/// Bytes for the table of one question.
+/// Size of the solver's table per query, in bytes.
 const MEMORY: usize = 32 << 20;
 
-/// Where a group is read. A stone that reaches out of the region counts as saved, so what its edge leads to belongs to it:
-/// on the boards of whole games such a stone is often captured a move later.
+/// Returns the region in which a group is read. It includes what its edge leads to: a stone that leaves the region
+/// counts as saved, but in whole games such a stone is often captured a move later.
 pub(super) fn group_region(board: &Board, point: Point) -> Result<Region, Failure> {
     let color = board.cell(point).color();
     let region = color.and_then(|color| Some(Region::of_group(board, point)?.with_edge(board, color)));
     region.ok_or_else(|| Failure::new("vertex must not be empty"))
 }
 
-/// The code if the prover of the question moved first.
+/// Returns the code of a result where the side that wants to prove the query moved first.
 pub(super) fn own_code(success: Success) -> Option<u8> {
     match success {
         Success::Yes => Some(1),
@@ -37,7 +37,7 @@ pub(super) fn own_code(success: Success) -> Option<u8> {
     }
 }
 
-/// The code if the other player moved first and wants to prevent it.
+/// Returns the code of a result where the side that wants to refute the query moved first.
 pub(super) fn other_code(success: Success) -> Option<u8> {
     match success {
         Success::No => Some(1),
@@ -52,7 +52,7 @@ pub(super) fn undecided() -> Failure {
     Failure::new(format!("not decided within {MOST_NODES} nodes"))
 }
 
-/// A code, and a move where there is one.
+/// Responds with a code, and with a move if there is one.
 pub(super) fn answer(code: Option<u8>, best: Option<Move>) -> Answer {
     let code = code.ok_or_else(undecided)?;
     let text = match best {
@@ -63,14 +63,14 @@ pub(super) fn answer(code: Option<u8>, best: Option<Move>) -> Answer {
     Ok(text.into())
 }
 
-/// What is read about a stone: its chain, tactically, or its group in a region.
+/// Scope of reading: a chain, read tactically, or a group, read in a region.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scope {
     Chain,
     Group,
 }
 
-/// Is the group captured that the region is about, and this stone of it, if `first` moves first?
+/// Query whether the group of a region, including its stone at `point`, is captured if `first` moves first.
 #[derive(Clone, Copy)]
 struct GroupQuestion<'a> {
     board: &'a Board,
@@ -84,7 +84,7 @@ impl Commands {
         self.engine.game().board()
     }
 
-    /// A point with a stone.
+    /// Parses a point with a stone.
     pub(super) fn stone(&self, arguments: &mut Arguments<'_>) -> Result<(Point, Color), Failure> {
         let point = self.point(arguments)?;
         let color = self.board().cell(point).color();
@@ -98,7 +98,7 @@ impl Commands {
             .map_err(|error: QuestionError| Failure::new(error.to_string()))
     }
 
-    /// Is the stone captured, if `first` moves first on a board that may be a move further than the game?
+    /// Reads whether the stone is captured if `first` moves first. `board` may be one move ahead of the game.
     pub(super) fn capture(
         &self,
         board: &Board,
@@ -128,18 +128,19 @@ impl Commands {
         Ok(self.settled(reading, question))
     }
 
-    /// What was read if it is proven or nobody can tell better, and otherwise what the network makes of the stone's chain.
+    /// Returns the reading if it is proven or the network cannot judge; otherwise the network's judgement of the
+    /// stone's chain.
     fn settled(&self, reading: Reading, question: GroupQuestion<'_>) -> Reading {
         self.judged(&reading, question).unwrap_or(reading)
     }
 
-    /// What the network makes of the stone's chain; `None` if what was read is proven, or the network is not there or not to
-    /// be asked.
+    /// Returns the network's judgement of the stone's chain. Returns `None` if the reading is proven, or if the network
+    /// is missing or disabled by the settings.
     fn judged(&self, reading: &Reading, question: GroupQuestion<'_>) -> Option<Reading> {
         let GroupQuestion { board, region, point, first } = question;
         let is_proven = match reading.success {
             Success::Unknown => false,
-            // Who gets out of an open region may be captured outside.
+            // A chain that escapes from an open region may be captured outside.
             Success::No => region.is_closed,
             Success::Yes | Success::KoFirst(_) | Success::KoSecond(_) => true,
         };
@@ -160,7 +161,7 @@ impl Commands {
 
     fn defence_of(&self, arguments: &mut Arguments<'_>, scope: Scope) -> Answer {
         let (point, color) = self.stone(arguments)?;
-        // What cannot be attacked needs no move.
+        // A stone that cannot be attacked needs no move.
         let attack = self.capture(self.board(), point, scope, color.opponent())?;
         if attack.success == Success::No {
             return answer(Some(1), Some(Move::Pass));
@@ -169,7 +170,7 @@ impl Commands {
         answer(other_code(reading.success), reading.best)
     }
 
-    /// Does the first argument's move attack or defend the second one's stone?
+    /// Responds whether the move of the first argument attacks or defends the stone of the second one.
     fn does(&self, arguments: &mut Arguments<'_>, scope: Scope, attacks: bool) -> Answer {
         let mv = self.point(arguments)?;
         let (point, color) = self.stone(arguments)?;
@@ -191,7 +192,7 @@ impl Commands {
         self.read(self.board(), &Region::NOWHERE, Aim::Link(a, b), first)
     }
 
-    /// Two stones of the same player.
+    /// Parses two stones of the same colour.
     pub(super) fn pair(&self, arguments: &mut Arguments<'_>) -> Result<(Point, Point, Color), Failure> {
         let (a, color) = self.stone(arguments)?;
         let (b, other) = self.stone(arguments)?;
@@ -267,7 +268,7 @@ pub(super) fn connect(commands: &mut Commands, arguments: &mut Arguments<'_>, _:
     if commands.are_one_chain(a, b) {
         return answer(Some(1), Some(Move::Pass));
     }
-    // What cannot be cut needs no move.
+    // Stones that cannot be cut need no move.
     if commands.joins(a, b, color.opponent())?.success == Success::Yes {
         return answer(Some(1), Some(Move::Pass));
     }
@@ -288,7 +289,7 @@ pub(super) fn disconnect(
     answer(other_code(reading.success), reading.best)
 }
 
-/// Are two stones joined whatever the opponent does?
+/// Responds whether two stones are connected whatever the opponent does.
 pub(super) fn same_dragon(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -310,7 +311,7 @@ pub(super) fn same_dragon(
     Ok(u8::from(same).to_string().into())
 }
 
-/// As GNU Go: `critical` with the move that attacks and the one that defends.
+/// Responds as GNU Go does: `critical` is followed by the attacking and the defending move.
 pub(super) fn dragon_status(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -323,7 +324,7 @@ pub(super) fn dragon_status(
     let question =
         Question { board, region: &region, aim: Aim::Capture, suicide, memory: MEMORY, threads: 1 };
     let verdict = kosumi_solve::judge(&question, &|nodes| nodes >= MOST_NODES);
-    // A group that has no room is captured at the next move or never: that is for tactical reading.
+    // A group without free points is captured by the next move or never, which is a matter of tactical reading.
     let verdict = verdict.map_err(|error| Failure::new(error.to_string()))?;
     if verdict.status == Status::Alive {
         return Ok("alive".into());
@@ -332,7 +333,7 @@ pub(super) fn dragon_status(
     let attack = commands.judged(&verdict.attack, asked(color.opponent()));
     match attack.unwrap_or(verdict.attack).success {
         Success::No if attack.is_some() || region.is_closed => return Ok("alive".into()),
-        // Who gets out of an open region is not captured there, and may be captured outside.
+        // A group that escapes from an open region is not captured there, but may be captured outside.
         Success::No | Success::Unknown => return Ok("unknown".into()),
         Success::Yes | Success::KoFirst(_) | Success::KoSecond(_) => {}
     }
@@ -348,8 +349,8 @@ pub(super) fn dragon_status(
     })
 }
 
-/// A race between two groups, the first one's owner to move: is the first one saved, is the second one captured, and
-/// the move, or a pass if none is needed or helps.
+/// Reads a capturing race between two groups, with the first one's owner to move. Responds whether the first is saved
+/// and whether the second is captured, followed by the move. The move is a pass if none is needed or helps.
 pub(super) fn analyze_semeai(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -362,7 +363,7 @@ pub(super) fn analyze_semeai(
     }
     let board = commands.board();
     let (mine, theirs) = (group_region(board, a)?, group_region(board, b)?);
-    // Both are read in the same region.
+    // Both groups are read in the union of their regions.
     let mut both = mine.playable;
     both.union_with(&theirs.playable);
     let capture = |group: &Region, point, first| {
@@ -371,7 +372,8 @@ pub(super) fn analyze_semeai(
     };
     let captured = capture(&theirs, b, color)?;
     if captured.success == Success::Yes {
-        // Who captures is saved. Where the other player may move first and loses all the same, no move is needed.
+        // Capturing the other group saves this one. If it is captured even when its owner moves first, no move is
+        // needed.
         let is_settled = capture(&theirs, b, other)?.success == Success::Yes;
         let best = captured.best.filter(|_| !is_settled).unwrap_or(Move::Pass);
         return Ok(format!("1 1 {}", move_text(best)).into());
@@ -383,7 +385,7 @@ pub(super) fn analyze_semeai(
     let saved_code = other_code(saved.success).ok_or_else(undecided)?;
     let captured_code = own_code(captured.success).ok_or_else(undecided)?;
     let is_safe = saved_code == 1 && capture(&mine, a, other)?.success == Success::No;
-    // Who is safe may still fight a ko.
+    // A safe group may still fight a ko.
     let best = match (is_safe, captured_code) {
         (true, 0) => None,
         (true, _) => captured.best,

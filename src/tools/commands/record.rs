@@ -1,4 +1,4 @@
-//! Records of games: reading and writing SGF.
+//! Commands that read and write game records (SGF).
 
 use super::paths::FileAndMore;
 use super::text::{color_text, vertex_move};
@@ -11,18 +11,18 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// A larger file is no game record, or a collection that `loadsgf` is not made for.
+/// Maximum size of a file. A larger one is no game record, or a collection that `loadsgf` is not meant for.
 const FILE_BYTES_MAX: u64 = 64 << 20;
 
-/// The word that asks for as much of a record as can be followed.
+/// Argument that requests as much of a record as can be followed.
 const PARTIAL: &str = "--partial";
 
-/// `loadsgf file [move] [--partial]`: the position before that move, or the last one. The move is a number, counted
-/// from 1, or, as GNU Go has it, a vertex: the first move there. Answers with the side to move, as GNU Go does. Size,
-/// komi and moves come from the file; the rules, too, if the file names known ones.
+/// Handles `loadsgf file [move] [--partial]`: loads the position before that move, or the last one. The move is a
+/// number, counted from 1, or a vertex as in GNU Go, which means the first move there. Responds with the side to move,
+/// as GNU Go does. Size, komi and moves come from the file, and so do the rules if the file names known ones.
 ///
-/// A record that cannot be followed up to there is refused, and the game stays as it was; with `--partial` as much of it
-/// is loaded as can be followed, and notes say what is wrong. What is wrong behind the position is a note.
+/// A record that cannot be followed up to the move is refused, and the game stays as it was. With `--partial`, as much
+/// of it is loaded as can be followed, and notes report the faults. Faults after the position are reported by notes.
 pub(super) fn loadsgf(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
     let line = arguments.tail();
     let line = line.trim_ascii();
@@ -46,12 +46,12 @@ pub(super) fn loadsgf(commands: &mut Commands, arguments: &mut Arguments<'_>, _:
     Ok(color_text(followed.game.to_move()).into())
 }
 
-/// The answer that names why.
+/// Returns a failure that names the reason.
 fn cannot_load(why: &impl fmt::Display) -> Failure {
     Failure::new(format!("cannot load file: {why}"))
 }
 
-/// The bytes of a file that is not too large.
+/// Reads a file that is not too large.
 fn contents(path: &Path) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(|error| error.to_string())?;
@@ -62,7 +62,7 @@ fn contents(path: &Path) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// The move before which a replay ends.
+/// Move before which the replay ends.
 enum Until {
     Number(usize),
     Vertex(Vertex),
@@ -75,7 +75,7 @@ impl Until {
         number().or_else(vertex).ok_or_else(Failure::syntax_error)
     }
 
-    /// The number of the move in a record.
+    /// Returns the number of the move in a record.
     fn number(&self, record: &Record) -> Result<usize, Failure> {
         match *self {
             Until::Number(number) => Ok(number),
@@ -90,7 +90,7 @@ impl Until {
     }
 }
 
-/// `printsgf [file] [remarks]`: the game as SGF, to a file if one is named; `-` is none.
+/// Handles `printsgf [file] [remarks]`: responds with the game as SGF, or writes it to a file. `-` stands for no file.
 pub(super) fn printsgf(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -106,7 +106,7 @@ pub(super) fn printsgf(
     }
 }
 
-/// `savesgf file [remarks]`: the game as SGF, to a file.
+/// Handles `savesgf file [remarks]`: writes the game as SGF to a file.
 pub(super) fn savesgf(commands: &mut Commands, arguments: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
     save(commands, arguments)
 }
@@ -119,7 +119,7 @@ fn save(commands: &Commands, arguments: &mut Arguments<'_>) -> Answer {
     Ok(Response::empty())
 }
 
-/// The game as SGF, with the remarks that a word names.
+/// Returns the game as SGF, with the kind of remarks that `word` names.
 fn text(commands: &Commands, word: Option<&str>) -> Result<String, Failure> {
     let remarks = match word {
         None => Remarks::default(),

@@ -1,4 +1,4 @@
-//! Rules by name, as JSON, and one by one. Komi and position stay.
+//! Commands for rules: by name, as JSON, and one by one. Komi and position stay.
 
 use super::{Answer, Commands};
 use kosumi_go::rules::{HandicapBonus, KoRule, Rules, Scoring, Tax};
@@ -44,7 +44,7 @@ pub(super) fn kgs_rules(
     _: &mut Session<'_>,
 ) -> Answer {
     let name = arguments.word()?;
-    // Unlike players at a board, KGS forbids every repetition under Chinese rules.
+    // Unlike over-the-board play, KGS forbids every repetition under Chinese rules.
     let rules = named(if name.eq_ignore_ascii_case("chinese") { "chinese-kgs" } else { name })?;
     commands.engine.set_rules(rules);
     Ok(Response::empty())
@@ -54,7 +54,7 @@ pub(super) fn named(name: &str) -> Result<Rules, Failure> {
     Rules::preset(name).map(|preset| preset.rules).ok_or_else(|| Failure::new("unknown rules"))
 }
 
-/// The rules as `kata-get-rules` tells them and `kata-set-rules` reads them.
+/// Returns the rules in the format of `kata-get-rules` and `kata-set-rules`.
 pub fn to_json(rules: Rules) -> Value {
     json!({
         "ko": rules.ko.name(),
@@ -67,7 +67,7 @@ pub fn to_json(rules: Rules) -> Value {
     })
 }
 
-/// What is not named is as under Tromp-Taylor rules.
+/// Parses rules from JSON. Rules that are not named are those of Tromp-Taylor.
 fn from_json(text: &str) -> Result<Rules, Failure> {
     let Ok(Value::Object(fields)) = serde_json::from_str(text) else { return Err(Failure::syntax_error()) };
     let mut rules = named("tromp-taylor")?;

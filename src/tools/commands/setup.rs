@@ -1,4 +1,4 @@
-//! Board and komi.
+//! Commands for the board and the komi.
 
 use super::{Answer, Commands};
 use kosumi_go::board::BoardSize;

@@ -1,4 +1,4 @@
-//! Status of the position and results of searches, in forms that GoGui draws and people read.
+//! Commands that show the status of the position and the results of searches, in formats for GoGui and for people.
 
 use super::analyze::{View, prior_shares, variation_text};
 use super::graphics::{self, colored, marks};
@@ -12,23 +12,24 @@ use kosumi_gtp::{Arguments, Failure, Response, Session};
 use kosumi_net::input::index;
 use kosumi_search::{MoveReport, SearchReport};
 
-/// What GoGui shows where there is nothing to show.
+/// GoGui's notation of an empty cell.
 const NOTHING: &str = "\"\"";
 
 impl Commands {
-    /// The latest search's result.
+    /// Report of the latest search.
     fn report(&self) -> Result<&SearchReport, Failure> {
         self.engine.last_report().ok_or_else(|| Failure::new("nothing has been searched yet"))
     }
 }
 
-/// Black's expected share of every point: by the search of this position, or by the evaluator.
+/// Responds with the expected owner of every point, 1 for Black to −1 for White, from the search of this position or
+/// the evaluator.
 pub(super) fn ownership(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
     let ownership = commands.engine.ownership();
     Ok(rows_text(commands.size(), |point| format!("{:.3}", unsigned_zero(ownership.mean(point), 3))).into())
 }
 
-/// The expected owner of every point by the network alone.
+/// Responds with the expected owner of every point by the network alone.
 pub(super) fn network_ownership(
     commands: &mut Commands,
     _: &mut Arguments<'_>,
@@ -43,7 +44,7 @@ pub(super) fn network_ownership(
         .into())
 }
 
-/// Who owns what if the game ended now, which stones are dead, and the score.
+/// Responds with a picture of the owners if the game ended now, the dead stones, stones in seki, and the score.
 pub(super) fn territory(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
     let status = commands.engine.final_status();
     let (size, owner) = (commands.size(), &status.owner);
@@ -58,8 +59,8 @@ pub(super) fn territory(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut 
     Ok(Response::lines(lines.iter().filter(|line| !line.is_empty())))
 }
 
-/// Stones by what becomes of them: green cannot be captured whatever happens, red is dead, yellow seki; points that
-/// are one player's whatever happens are gray.
+/// Responds with the fate of stones as colours: green stones cannot be captured whatever is played, red ones are dead,
+/// yellow ones in seki. Points that belong to one player whatever is played are gray.
 pub(super) fn life_and_death(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
     let status = commands.engine.final_status();
     let sure = unconditional(commands);
@@ -77,13 +78,13 @@ pub(super) fn life_and_death(commands: &mut Commands, _: &mut Arguments<'_>, _: 
     Ok(rows_text(commands.size(), |point| shade(point).to_owned()).into())
 }
 
-/// What each player holds whatever happens, Black's first.
+/// Returns what each player holds unconditionally, Black's part first.
 fn unconditional(commands: &Commands) -> [PassAlive; 2] {
     let game = commands.engine.game();
     Color::BOTH.map(|color| safety::held(game.board(), color, game.rules().suicide))
 }
 
-/// Who holds a point, as a stone or beside stones.
+/// Returns the player who holds a point unconditionally, as a stone or as territory.
 fn owner(sure: &[PassAlive; 2], point: Point) -> Option<Color> {
     let holds = |color: &Color| {
         let side = &sure[*color as usize];
@@ -92,7 +93,7 @@ fn owner(sure: &[PassAlive; 2], point: Point) -> Option<Color> {
     Color::BOTH.into_iter().find(holds)
 }
 
-/// GNU Go's `unconditional_status`.
+/// Handles GNU Go's `unconditional_status`.
 pub(super) fn unconditional_status(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -104,14 +105,14 @@ pub(super) fn unconditional_status(
         (None, _) => "undecided",
         (Some(Color::Black), None) => "black_territory",
         (Some(Color::White), None) => "white_territory",
-        // Even one that can be captured stands where only its owner can live.
+        // A stone that can be captured is alive if only its owner can live there.
         (Some(owner), Some(stone)) if owner == stone => "alive",
         (Some(_), Some(_)) => "dead",
     };
     Ok(answer.into())
 }
 
-/// GNU Go's `final_status`: of one stone or point.
+/// Handles GNU Go's `final_status` for one stone or point.
 pub(super) fn final_status(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -131,9 +132,9 @@ pub(super) fn final_status(
     Ok(answer.into())
 }
 
-/// GNU Go's `estimate_score`: what the search of this position expects, or without a search, or after the end of the game,
-/// what [`final_status`] says. The bounds are White's scores, two standard deviations to either side; they are equal where
-/// the score is certain.
+/// Handles GNU Go's `estimate_score`: responds with the expected score of this position's search. Without a search, or
+/// after the end of the game, the score is that of [`final_status`]. The bounds are White's scores, two standard
+/// deviations to either side. They are equal where the score is certain.
 pub(super) fn estimate_score(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
     let is_over = commands.engine.game().is_over();
     let searched = commands.engine.report_here().filter(|_| !is_over).map(|report| report.score);
@@ -145,7 +146,7 @@ pub(super) fn estimate_score(commands: &mut Commands, _: &mut Arguments<'_>, _: 
         .into())
 }
 
-/// Prior probabilities of the moves, in thousandths; moves below one are left out.
+/// Responds with the prior probabilities of the moves, in thousandths. Omits moves below one thousandth.
 pub(super) fn priors(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
     let priors = commands.engine.priors();
     let shares = prior_shares(priors.iter().map(|&(_, prior)| prior));
@@ -156,7 +157,7 @@ pub(super) fn priors(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Ses
     Ok(Response::list(pairs))
 }
 
-/// Leela Zero's `heatmap`, in the answer: prior probabilities of all points and of passing.
+/// Handles Leela Zero's `heatmap`: responds with the prior probabilities of all points and of passing.
 pub(super) fn heatmap(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
     let priors = commands.engine.priors();
     let shares = prior_shares(priors.iter().map(|&(_, prior)| prior));
@@ -168,27 +169,27 @@ pub(super) fn heatmap(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Se
     Ok(format!("{board}\npass: {}", thousandths(Move::Pass)).into())
 }
 
-/// The order of the moves by the latest search.
+/// Responds with the best moves of the latest search and their order.
 pub(super) fn best_moves(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
     let tried = commands.report()?.moves.iter().filter(|entry| entry.visits > 0);
     let points = tried.filter_map(|entry| entry.mv.point()).take(9);
     Ok(Response::list(points.enumerate().map(|(order, point)| format!("{point} {}", order + 1))))
 }
 
-/// GNU Go's `top_moves`: the best moves, each with its share of the visits in per cent.
+/// Handles GNU Go's `top_moves`: responds with the best moves, each with its share of the visits in per cent.
 pub(super) fn top_moves(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
     let shares = shares_of_visits(commands.report()?);
     Ok(Response::list(shares.map(|(mv, share)| format!("{} {share:.1}", move_text(mv)))))
 }
 
-/// The ten best moves of a search, each with its share of the visits in per cent.
+/// Returns the ten best moves of a search, each with its share of the visits in per cent.
 pub(super) fn shares_of_visits(report: &SearchReport) -> impl Iterator<Item = (Move, f64)> + '_ {
     let all: u32 = report.moves.iter().map(|entry| entry.visits).sum();
     let tried = report.moves.iter().filter(|entry| entry.visits > 0).take(10);
     tried.map(move |entry| (entry.mv, 100.0 * f64::from(entry.visits) / f64::from(all.max(1))))
 }
 
-/// A number for every move of the latest search.
+/// Responds with a board that has a text for every move of the latest search.
 fn root_board(commands: &Commands, text: impl Fn(&SearchReport, &MoveReport) -> String) -> Answer {
     let report = commands.report()?;
     let cell = |point| match report.find(Move::Play(point)) {
@@ -198,19 +199,19 @@ fn root_board(commands: &Commands, text: impl Fn(&SearchReport, &MoveReport) -> 
     Ok(rows_text(commands.size(), cell).into())
 }
 
-/// Visits of every move in the latest search.
+/// Responds with the visits of every move in the latest search.
 pub(super) fn root_visits(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
     root_board(commands, |_, entry| entry.visits.to_string())
 }
 
-/// Win rate of every move in the latest search, in per cent, for the player who makes it.
+/// Responds with the win rate of every move in the latest search for the side to move, in per cent.
 pub(super) fn root_win_rates(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
     root_board(commands, |report, entry| {
         format!("{:.1}", 100.0 * View::of(report.to_move).win_rate(entry.value))
     })
 }
 
-/// The latest search as a picture.
+/// Responds with a picture of the latest search.
 pub(super) fn root(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
     Ok(picture(commands.report()?))
 }
@@ -219,7 +220,7 @@ fn picture(report: &SearchReport) -> Response {
     format!("{}\n{}", graphics::win_rates(report), graphics::status_line(report)).into()
 }
 
-/// Searches for a player as long as for a move, plays nothing, and answers with the picture.
+/// Searches for a player within the limits of a move without playing it, and responds with a picture.
 pub(super) fn search(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -236,7 +237,8 @@ pub(super) fn search(
     })
 }
 
-/// The principal variation of the latest search, or the one that begins with a move; nothing if that move was not searched.
+/// Responds with the principal variation of the latest search, or with the one that begins with a given move. The
+/// response is empty if that move was not searched.
 pub(super) fn variation(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -248,7 +250,7 @@ pub(super) fn variation(
     };
     let mv = vertex_move(commands.size(), vertex)
         .ok_or_else(|| Failure::new(format!("{vertex} is not a point of the board")))?;
-    // The user points at any point of the board: where nothing was searched, there is nothing to show.
+    // GoGui lets the user choose any point, including points that were not searched.
     let report = commands.engine.last_report();
     let searched =
         report.and_then(|report| Some((report.to_move, report.find(mv).filter(|it| it.visits > 0)?)));
@@ -258,7 +260,7 @@ pub(super) fn variation(
     })
 }
 
-/// Statistics of the latest search.
+/// Responds with statistics of the latest search.
 pub(super) fn statistics(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
     let report = commands.report()?;
     let view = View::of(report.to_move);
@@ -290,7 +292,8 @@ pub(super) fn statistics(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut
     Ok(Response::lines(lines))
 }
 
-/// The keys of the position: of its stones, the least of its images, of its node in the search.
+/// Responds with the keys of the position: of its stones, of its canonical symmetric image, and of its node in the
+/// search graph.
 pub(super) fn keys(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
     let game = commands.engine.game();
     let board: &Board = game.board();
@@ -302,7 +305,7 @@ pub(super) fn keys(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Sessi
     ]))
 }
 
-/// Points that only a repetition forbids.
+/// Responds with the points that only superko forbids.
 pub(super) fn superko_banned(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -315,7 +318,7 @@ pub(super) fn superko_banned(
     Ok(points_text(commands.engine.game().superko_banned(color)).into())
 }
 
-/// How many liberties each stone's chain has.
+/// Responds with the number of liberties of each stone's chain.
 pub(super) fn liberties(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut Session<'_>) -> Answer {
     let board = commands.engine.game().board();
     let cell = |point| match board.cell(point) {
@@ -326,7 +329,7 @@ pub(super) fn liberties(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut 
 }
 
 impl Commands {
-    /// Calls `search` with a request whose observer draws live graphics, if they are switched on.
+    /// Calls `search` with a request whose observer draws live graphics, if they are enabled.
     pub(super) fn with_drawn_search<T>(
         &mut self,
         interrupted: &(dyn Fn() -> bool + Sync),

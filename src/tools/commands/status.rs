@@ -1,4 +1,4 @@
-//! Questions about the position.
+//! Queries about the position.
 
 use super::text::{color, color_text, move_text, points_text};
 use super::{Answer, Commands};
@@ -65,7 +65,7 @@ pub(super) fn final_score(commands: &mut Commands, _: &mut Arguments<'_>, _: &mu
     Ok(score::format_score(status.score).into())
 }
 
-/// What may be asked of `final_status_list`.
+/// Test whether a point belongs to a class of `final_status_list`.
 type Belongs = fn(&FinalStatus, &Board, Point) -> bool;
 
 pub(super) fn final_status_list(
@@ -94,12 +94,12 @@ pub(super) fn final_status_list(
     }
 }
 
-/// Empty points and points under dead stones that belong to a player.
+/// Whether a point is empty or under a dead stone, and owned by `color`.
 fn is_territory(status: &FinalStatus, board: &Board, point: Point, color: Color) -> bool {
     (board.cell(point) == Cell::Empty || status.dead.contains(point)) && status.owner[point] == Some(color)
 }
 
-/// Empty points that belong to nobody.
+/// Whether a point is empty and owned by neither player.
 fn is_dame(status: &FinalStatus, board: &Board, point: Point) -> bool {
     board.cell(point) == Cell::Empty && status.owner[point].is_none()
 }
@@ -108,8 +108,8 @@ pub(super) fn showboard(commands: &mut Commands, _: &mut Arguments<'_>, _: &mut 
     Ok(diagram(commands.engine.game()).into())
 }
 
-/// The position with coordinates, and beside it what a diagram cannot show. Begins with a line break, so that the
-/// first row is not moved to the right by the mark of the answer.
+/// Returns a diagram of the position with coordinates, and with notes on what a diagram cannot show. Begins with a line
+/// break, so that the `=` of the response does not shift the first row.
 pub fn diagram(game: &Game) -> String {
     let size = game.size();
     let letters = column_letters(size);

@@ -1,15 +1,15 @@
-//! Between the words of the protocol and the types of the engine.
+//! Conversions between the protocol's texts and the engine's types.
 
 use super::Commands;
 use kosumi_go::board::{BoardSize, Color, Move, Point};
 use kosumi_gtp::{ArgumentError, Arguments, Failure, Vertex};
 
-/// A player.
+/// Parses a colour.
 pub(super) fn color(arguments: &mut Arguments<'_>) -> Result<Color, ArgumentError> {
     arguments.color().map(own_color)
 }
 
-/// The engine's color for the protocol's.
+/// Converts a colour of the protocol.
 pub(super) fn own_color(color: kosumi_gtp::Color) -> Color {
     match color {
         kosumi_gtp::Color::Black => Color::Black,
@@ -17,7 +17,7 @@ pub(super) fn own_color(color: kosumi_gtp::Color) -> Color {
     }
 }
 
-/// The move of a vertex; `None` if it is not on the board.
+/// Returns the move at a vertex, or `None` if it is not on the board.
 pub fn vertex_move(size: BoardSize, vertex: Vertex) -> Option<Move> {
     match vertex {
         Vertex::Pass => Some(Move::Pass),
@@ -25,12 +25,12 @@ pub fn vertex_move(size: BoardSize, vertex: Vertex) -> Option<Move> {
     }
 }
 
-/// A move as the protocol's answers have it: `D4`, `PASS`.
+/// Returns a move in the form of the protocol's responses: `D4`, `PASS`.
 pub(super) fn move_text(mv: Move) -> String {
     mv.to_string().to_ascii_uppercase()
 }
 
-/// `black` or `white`.
+/// Returns `black` or `white`.
 pub(super) fn color_text(color: Color) -> &'static str {
     match color {
         Color::Black => "black",
@@ -38,12 +38,12 @@ pub(super) fn color_text(color: Color) -> &'static str {
     }
 }
 
-/// Points separated by spaces.
+/// Returns points separated by spaces.
 pub(super) fn points_text(points: impl IntoIterator<Item = Point>) -> String {
     points.into_iter().map(|point| point.to_string()).collect::<Vec<_>>().join(" ")
 }
 
-/// A text for every point, row by row from the top, as GoGui and KataGo have boards.
+/// Returns a text for every point, in rows from the top, as in GoGui's and KataGo's boards.
 pub(super) fn rows_text(size: BoardSize, cell: impl Fn(Point) -> String) -> String {
     let row = |row: usize| {
         let cells: Vec<String> = (0..size.columns()).map(|column| cell(Point::new(column, row))).collect();
@@ -53,14 +53,14 @@ pub(super) fn rows_text(size: BoardSize, cell: impl Fn(Point) -> String) -> Stri
 }
 
 impl Commands {
-    /// A vertex that must be a point of the board.
+    /// Parses a vertex that must be a point of the board.
     pub(super) fn point(&self, arguments: &mut Arguments<'_>) -> Result<Point, Failure> {
         let vertex = arguments.vertex()?;
         let point = vertex_move(self.size(), vertex).and_then(Move::point);
         point.ok_or_else(|| Failure::new(format!("{vertex} is not a point of the board")))
     }
 
-    /// A player and a move; the move is `None` if it is not on the board.
+    /// Parses a colour and a move. The move is `None` if it is not on the board.
     pub(super) fn color_and_move(
         &self,
         arguments: &mut Arguments<'_>,

@@ -1,5 +1,5 @@
-//! GNU Go's commands about chains and eye spaces, with its forms of answers: a chain is a *worm* there, a group a
-//! *dragon*. Only what is exact is told; GNU Go's estimates (effective sizes, genus, weakness) have no counterpart.
+//! GNU Go's commands about chains and eye spaces, in its response formats. GNU Go calls a chain a *worm* and a group a
+//! *dragon*. Only exact results are given. GNU Go's estimates (effective sizes, genus, weakness) have no counterpart.
 
 use super::reading::{MOST_NODES, Scope, group_region, other_code, own_code, undecided};
 use super::text::{self, color_text, move_text, points_text};
@@ -10,23 +10,24 @@ use kosumi_gtp::{Arguments, Failure, Session};
 use kosumi_solve::{Double, DoubleError, EyesError, Reading, Success};
 use std::fmt::Write;
 
-/// Bytes for the table of one of many small questions.
+/// Size of the solver's table for one of many small queries, in bytes.
 const SMALL_MEMORY: usize = 1 << 20;
-/// Nodes for a question about several chains.
+/// Maximum number of nodes of a query about several chains.
 const MOST_DOUBLE_NODES: u64 = 4 * MOST_NODES;
 
 fn liberties(board: &Board, point: Point) -> PointSet {
     board.chain(point).flat_map(Point::adjacent).filter(|&next| board.cell(next) == Cell::Empty).collect()
 }
 
-/// The stones of a chain, the one that was asked about first.
+/// Returns the stones of a chain, starting with the given one.
 fn chain_text(board: &Board, point: Point) -> String {
     let others: PointSet = board.chain(point).filter(|&stone| stone != point).collect();
     points_text(std::iter::once(point).chain(others.iter()))
 }
 
 impl Commands {
-    /// The chains that a command is about, by one stone each: a vertex's, a player's, or all.
+    /// Parses the chains that a command is about: that of a vertex, those of a colour, or all. Returns one stone of
+    /// each.
     fn chains(&self, arguments: &mut Arguments<'_>) -> Result<Vec<Point>, Failure> {
         let of = |color: Option<Color>| {
             let board = self.board();
@@ -80,7 +81,7 @@ pub(super) fn worm_stones(
     Ok(lines.collect::<Vec<_>>().join("\n").into())
 }
 
-/// A code and a move, as fields of a table have them; a code that was not found out is a question mark.
+/// Returns a code and a move as fields of a table. An unknown code is a question mark.
 fn code_fields(code: Option<u8>, reading: &Reading) -> (String, String) {
     let code_text = code.map_or("?".to_owned(), |code| code.to_string());
     let mv = reading.best.filter(|_| code.is_some_and(|code| code > 0)).unwrap_or(Move::Pass);
@@ -88,13 +89,13 @@ fn code_fields(code: Option<u8>, reading: &Reading) -> (String, String) {
 }
 
 impl Commands {
-    /// Attack and defence of a stone: codes and moves.
+    /// Returns codes and moves of the attack on a stone and of its defence.
     fn fate(&self, point: Point, color: Color, scope: Scope) -> Result<[(String, String); 2], Failure> {
         let board = self.board();
         let attack = self.capture(board, point, scope, color.opponent())?;
         let fields = code_fields(own_code(attack.success), &attack);
         if attack.success == Success::No {
-            // GNU Go has no defence where there is no attack.
+            // In GNU Go's responses there is no defence without an attack.
             return Ok([fields, ("0".to_owned(), "PASS".to_owned())]);
         }
         let defence = self.capture(board, point, scope, color)?;
@@ -121,7 +122,7 @@ impl Commands {
     }
 }
 
-/// A table of GNU Go's: a vertex, and a line for each field.
+/// Returns a table in GNU Go's format: a vertex, followed by one line per field.
 fn table(point: Point, rows: &[(&str, String)], width: usize) -> String {
     let mut out = format!("{point}:");
     for (name, value) in rows {
@@ -190,7 +191,8 @@ pub(super) fn dragon_data(
     Ok(table(point, &rows, 23).into())
 }
 
-/// The least and the largest number of eyes of an eye space, and where that is decided. -1 if the vertex is in none.
+/// Responds with the minimum and maximum number of eyes of an eye space and the deciding moves, or with -1 if the
+/// vertex is in no eye space.
 pub(super) fn eval_eye(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -211,7 +213,7 @@ pub(super) fn eval_eye(
     }
 }
 
-/// A move that captures something by threatening two chains at once.
+/// Responds with a move that captures something by threatening two chains at once.
 pub(super) fn combination_attack(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -228,7 +230,7 @@ pub(super) fn combination_attack(
     Ok(move_text(found.unwrap_or(Move::Pass)).into())
 }
 
-/// The code for one of two chains, the opponent moving first.
+/// Returns the code for capturing one of two chains, with the opponent moving first.
 fn either(double: &mut Double, board: &Board, chains: &[Point], color: Color) -> Result<u8, Failure> {
     let mut codes = Vec::new();
     for &chain in chains {
@@ -244,7 +246,7 @@ fn either(double: &mut Double, board: &Board, chains: &[Point], color: Color) ->
     Ok(if found.is_some() { 1 } else { best })
 }
 
-/// Can one of two chains be captured?
+/// Responds whether one of two chains can be captured.
 pub(super) fn attack_either(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,
@@ -255,7 +257,7 @@ pub(super) fn attack_either(
     Ok(either(&mut double, commands.board(), &[a, b], color)?.to_string().into())
 }
 
-/// Can both of two chains be saved?
+/// Responds whether both of two chains can be saved.
 pub(super) fn defend_both(
     commands: &mut Commands,
     arguments: &mut Arguments<'_>,

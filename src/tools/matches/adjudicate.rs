@@ -1,4 +1,4 @@
-//! Who has won a game that came to its end.
+//! Result of a finished game.
 
 use super::conditions::DeadStones;
 use super::record::Judgement;
@@ -7,13 +7,17 @@ use kosumi_go::board::{Board, PointSet};
 use kosumi_go::game::Game;
 use kosumi_go::score;
 
-/// Black's points minus White's, and how it was decided which stones are dead. `named` are the stones that the engines
-/// call dead, each asked only if that matters; `is_cut_off` says that the game did not end by two passes.
+/// Returns Black's points minus White's, and how the dead stones were decided. `named` returns the stones that each
+/// engine calls dead; it is called only if they matter. `is_cut_off` means that the game did not end by two passes.
 ///
 /// Under rules without removal, such as those of CGOS, all stones count. Otherwise the engines are asked, as a server
-/// asks its players. Where they differ, it would be possible to play on, which GTP has no words for, or to count all
-/// stones, which gives the game to whoever denies the obvious. So the built-in engine judges, by playouts and by
-/// unconditional life; the record says so.
+/// asks its players. If their answers differ, two remedies are out of the question: GTP has no commands for playing on,
+/// and counting all stones would reward the engine that denies the obvious. Therefore the built-in engine decides, by
+/// playouts and by unconditional life, and the record states this.
+///
+/// # Errors
+///
+/// Returns the error of `named`.
 pub(super) fn score<E>(
     game: &Game,
     how: DeadStones,
@@ -36,7 +40,8 @@ pub(super) fn score<E>(
     Ok((score::final_score(game, &dead), Judgement::Agreed))
 }
 
-/// The chains of which a stone is named: engines may name any stone of a chain, and a chain is dead as a whole.
+/// Returns the chains that contain a named stone. Engines may name any stone of a chain, and a chain is dead as a
+/// whole.
 fn whole_chains(board: &Board, named: &PointSet) -> PointSet {
     let mut whole = PointSet::EMPTY;
     for (point, _) in board.stones().filter(|&(point, _)| named.contains(point)) {
@@ -47,7 +52,7 @@ fn whole_chains(board: &Board, named: &PointSet) -> PointSet {
     whole
 }
 
-/// The score by the built-in engine's own judgement.
+/// Returns the score by the built-in engine's own judgement.
 fn judge(game: &Game) -> f32 {
     let settings = EngineSettings { threads: 1, memory_mebibytes: 1, ..EngineSettings::default() };
     let mut engine = Engine::new(settings);
@@ -61,7 +66,7 @@ mod tests {
     use kosumi_go::board::{Color, Point};
     use kosumi_go::rules::Rules;
 
-    /// White's stone at A3 is dead. Without komi the game is a draw if it is removed, and White wins by 3 otherwise.
+    /// White's stone at A3 is dead. Without komi the game is a draw if it is removed, and otherwise White wins by 3.
     fn game(rules: &str) -> Game {
         let board: Board = "
             . X X O . .
@@ -90,7 +95,7 @@ mod tests {
         let agreed = DeadStones::Agreed;
         assert_eq!(scored("chinese-kgs", agreed, both()), (0.0, Judgement::Agreed));
         assert_eq!(scored("chinese-kgs", agreed, [set(&[]), set(&[])]), (-3.0, Judgement::Agreed));
-        // One that says nothing agrees.
+        // An engine without an answer agrees.
         assert_eq!(scored("chinese-kgs", agreed, [None, set(&DEAD)]), (0.0, Judgement::Agreed));
         assert_eq!(scored("cgos", agreed, both()), (-3.0, Judgement::AllAlive));
         assert_eq!(scored("chinese-kgs", DeadStones::None, both()), (-3.0, Judgement::AllAlive));

@@ -1,15 +1,16 @@
-//! How a match is timed: the control, one side's clock with the margin that it allows, and how both are told to
-//! engines and written into records.
+//! Clocks of a match: the time control, the clock of one side with its margin, and their forms in GTP commands and
+//! records.
 
 use kosumi_engine::time::{Clock, TimeControl};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// `main byo stones` as in GTP's `time_settings`, or a name and numbers: `absolute 300`, `byoyomi 300 30 5`,
-/// `canadian 300 60 10`, `fischer 60 2`, `fischer-capped 60 2 90 30`.
+/// Parses a time control: `main byo stones` as in GTP's `time_settings`, or a name and numbers: `absolute 300`,
+/// `byoyomi 300 30 5`, `canadian 300 60 10`, `fischer 60 2`, `fischer-capped 60 2 90 30`.
 ///
 /// # Errors
-/// If the text is no clock that can be played with.
+///
+/// Returns a message if the text is no time control, or one without time for a move.
 pub fn parse(text: &str) -> Result<TimeControl, String> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let numbers: Option<Vec<f64>> =
@@ -30,7 +31,7 @@ pub fn parse(text: &str) -> Result<TimeControl, String> {
     })
 }
 
-/// The control in the words that [`parse`] reads.
+/// Returns the time control in the format that [`parse`] reads.
 pub(super) fn text(control: TimeControl) -> String {
     let limit = |limit: Option<Duration>| limit.map_or("-1".to_owned(), seconds);
     match control {
@@ -53,12 +54,12 @@ pub(super) fn text(control: TimeControl) -> String {
     }
 }
 
-/// Seconds without needless decimals.
+/// Returns seconds without superfluous decimals.
 fn seconds(time: Duration) -> String {
     time.as_secs_f64().to_string()
 }
 
-/// `TM` and `OT` of a record.
+/// Returns the values of the properties `TM` and `OT` of a record.
 pub(super) fn sgf(control: TimeControl) -> (f64, String) {
     match control {
         TimeControl::None => (0.0, String::new()),
@@ -76,7 +77,7 @@ pub(super) fn sgf(control: TimeControl) -> (f64, String) {
     }
 }
 
-/// One side's clock, as the referee keeps it.
+/// Clock of one side, as kept by the referee.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct GameClock {
     clock: Clock,
@@ -84,13 +85,13 @@ pub(super) struct GameClock {
 }
 
 impl GameClock {
-    /// A clock at the start of a game. A move may overstep it by `margin`: moving text between processes, and waking
-    /// them, takes time that the engine cannot know of.
+    /// Creates a clock at the start of a game. A move may exceed its time by `margin`, because transferring messages
+    /// between processes and waking them takes time that the engine cannot measure.
     pub(super) fn new(control: TimeControl, margin: Duration) -> GameClock {
         GameClock { clock: Clock::new(control), margin }
     }
 
-    /// How long the next move may take.
+    /// Time available for the next move.
     pub(super) fn available(&self) -> Duration {
         let left = self.clock.left();
         match self.clock.control() {
@@ -108,13 +109,13 @@ impl GameClock {
         }
     }
 
-    /// When the flag falls.
+    /// Time after which the move is lost on time.
     pub(super) fn deadline(&self) -> Duration {
         self.available().saturating_add(self.margin)
     }
 
-    /// Takes the time of a move off the clock, and tells by how much it was overstepped; `None` if the flag has
-    /// fallen. Within the margin the move counts as having used all there was.
+    /// Deducts the time of a move and returns by how much it exceeded the clock; `None` if the game is lost on time.
+    /// Within the margin, the move counts as having used all its time.
     pub(super) fn spend(&mut self, used: Duration) -> Option<Duration> {
         let overstep = used.saturating_sub(self.available());
         (overstep <= self.margin && self.clock.spend(used.min(self.available()))).then_some(overstep)
@@ -127,25 +128,26 @@ impl GameClock {
     }
 }
 
-/// How an engine is told about a control that GTP's `time_settings` does not know.
+/// Form in which an engine is told a time control that GTP's `time_settings` does not support.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Dialect {
     /// By `kata-time_settings`.
     Kata,
     /// By `kgs-time_settings`.
     Kgs,
-    /// As a Canadian control that never allows more than the true one: one stone in every period or increment.
+    /// As a Canadian time control that never allows more than the real one: one stone in every period or increment.
     Plain,
 }
 
 impl Dialect {
-    /// What suits an engine that has these commands, and names these kinds in `kata-list_time_settings`.
+    /// Returns the dialect for an engine with these commands, and with these kinds in its response to
+    /// `kata-list_time_settings`.
     pub(super) fn choose(control: TimeControl, commands: &BTreeSet<String>, kinds: &str) -> Dialect {
         let kind = match control {
             TimeControl::ByoYomi { .. } => "byoyomi",
             TimeControl::Fischer { cap: None, max_move: None, .. } => "fischer",
             TimeControl::Fischer { .. } => "fischer-capped",
-            // The protocol's own words do.
+            // The standard command supports the other controls.
             _ => return Dialect::Plain,
         };
         if commands.contains("kata-time_settings") && kinds.split_whitespace().any(|known| known == kind) {
@@ -157,7 +159,7 @@ impl Dialect {
         }
     }
 
-    /// The command that sets the control.
+    /// Returns the command that sets the time control.
     pub(super) fn settings(self, control: TimeControl) -> String {
         match (self, control) {
             (Dialect::Kata, _) => format!("kata-time_settings {}", text(control)),
@@ -173,7 +175,7 @@ impl Dialect {
             (Dialect::Plain, TimeControl::ByoYomi { main, period, .. }) => {
                 format!("time_settings {} {} 1", seconds(main), seconds(period))
             }
-            // As gtp2ogs does: the increment belongs to the move from the start.
+            // As gtp2ogs does: the increment is part of the move's time from the start.
             (Dialect::Plain, TimeControl::Fischer { main, increment, .. }) => {
                 let main = main.saturating_sub(increment);
                 format!("time_settings {} {} 1", seconds(main), seconds(increment))
@@ -181,7 +183,7 @@ impl Dialect {
         }
     }
 
-    /// `time_left` for the player of this letter.
+    /// Returns the command `time_left` for the player with this letter.
     pub(super) fn time_left(self, letter: char, clock: &GameClock) -> String {
         let (left, count) = (clock.clock.left(), clock.clock.stones_or_periods());
         let control = clock.clock.control();
@@ -197,8 +199,8 @@ impl Dialect {
             TimeControl::ByoYomi { .. } if self == Dialect::Plain => (left, count.min(1)),
             _ => (left, count),
         };
-        // Whole seconds by the protocol, never more than there are. An engine that has understood fractions in the
-        // settings understands them here.
+        // The protocol requires whole seconds, rounded down. An engine that accepts fractions in the settings accepts
+        // them here.
         let whole = self.settings(control).chars().all(|character| character != '.');
         let time = if whole { time.as_secs().to_string() } else { format!("{:.3}", time.as_secs_f64()) };
         format!("time_left {letter} {time} {stones}")
@@ -259,7 +261,7 @@ mod tests {
         for words in CONTROLS {
             for spent in [0, 3, 4, 9] {
                 let mut clock = clock(words);
-                // As far into the game as the control allows.
+                // Advances into the game as far as the time control allows.
                 for _ in 0..4 {
                     let time = s(spent).min(clock.available());
                     assert!(clock.spend(time).is_some(), "{words}");
@@ -333,7 +335,7 @@ mod tests {
             for used in [3, 5, 4, 3, 4] {
                 let told = Dialect::Plain.time_left('w', &clock);
                 let numbers: Vec<u64> = told.split(' ').skip(2).map(|word| word.parse().unwrap()).collect();
-                // What it takes for its own: main time, and the first period behind it.
+                // Time that the engine assumes: main time and the first period after it.
                 let believed = s(numbers[0]) + if numbers[1] == 0 { s(4) } else { NO_MARGIN };
                 assert!(believed <= clock.available(), "{words}: {told}, {clock:?}");
                 clock.spend(s(used).min(clock.available()));

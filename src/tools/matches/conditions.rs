@@ -1,4 +1,4 @@
-//! What is decided before a match begins: who plays, on which boards, by which rules, and what each game starts from.
+//! Conditions of a match: players, boards, rules, and the start of each game.
 
 use super::clock;
 use super::contender::Contender;
@@ -13,7 +13,7 @@ use kosumi_go::rules::Rules;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
-/// Which stones are dead after two passes, under rules that have dead stones removed.
+/// Decision about dead stones after two passes, under rules that remove dead stones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum DeadStones {
     /// Those that both engines call dead; if their answers differ, Kosumi judges
@@ -24,70 +24,71 @@ pub enum DeadStones {
     None,
 }
 
-/// Whose opinions go into the records of games, as comments.
+/// Engines whose evaluations go into the game records as comments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Opinions {
-    /// Those of every engine that can tell them
+    /// Every engine that reports evaluations
     All,
-    /// Those of the built-in engine
+    /// The built-in engine
     Builtin,
-    /// Nobody's
+    /// No engine
     None,
 }
 
-/// What is the same in all games of a match.
+/// Conditions that hold for all games of a match.
 #[derive(Clone, Debug)]
 pub struct Conditions {
-    /// A and B.
+    /// Engines A and B.
     pub contenders: [Contender; 2],
-    /// Games are spread evenly over these.
+    /// Boards over which the games are spread evenly.
     pub boards: Vec<GameBoard>,
-    /// Rules by which the referee decides.
+    /// Rules that the referee applies.
     pub rules: Rules,
-    /// The clock; without one, nothing but [`Conditions::patience`] counts.
+    /// Time control. Without one, [`Conditions::patience`] is the only limit.
     pub time: Option<TimeControl>,
-    /// How much more than its time an engine may take.
+    /// Time by which an engine may exceed its clock.
     pub margin: Duration,
-    /// How long an engine may think when there is no clock.
+    /// Maximum time for a move without a clock.
     pub patience: Duration,
-    /// Where openings come from.
+    /// Source of the openings.
     pub source: Source,
-    /// The openings from there.
+    /// Openings from this source.
     pub openings: Openings,
-    /// Seed of the openings, and of engines that take one.
+    /// Seed of the openings, and of engines that accept one.
     pub seed: u64,
-    /// Handicap stones that A gives B, who has Black in all games; 1 is the first move alone, 0 an even match.
+    /// Number of handicap stones that A gives to B, who then has Black in all games. 1 is the first move only, 0 an
+    /// even match.
     pub handicap: u32,
-    /// Which stones are dead after two passes.
+    /// Decision about dead stones after two passes.
     pub dead: DeadStones,
-    /// Whose opinions go into the records.
+    /// Engines whose evaluations go into the records.
     pub opinions: Opinions,
-    /// Decides when the match may stop early.
+    /// Sequential test that may end the match early.
     pub sprt: Option<Sprt>,
 }
 
-/// What a game starts from.
+/// Start of a game.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Plan {
-    /// Its number in the match, from 1.
+    /// Number of the game in the match, from 1.
     pub number: u32,
     pub board: GameBoard,
     pub black: Side,
-    /// As in [`Conditions::handicap`].
+    /// Number of handicap stones, as in [`Conditions::handicap`].
     pub handicap: u32,
     pub opening: Opening,
-    /// Seed of engines that take one.
+    /// Seed of engines that accept one.
     pub seed: u64,
 }
 
-/// The pair that a game belongs to, from 0: games 1 and 2 are pair 0.
+/// Returns the pair of a game, from 0: games 1 and 2 are pair 0.
 pub(super) fn pair(game: u32) -> u32 {
     (game - 1) / 2
 }
 
 impl Conditions {
-    /// The plan of a game. Both games of a pair have the same board and the same opening, and swapped colours, unless
-    /// there is a handicap; one pair after the other goes to the next board.
+    /// Returns the plan of a game. Both games of a pair have the same board and the same opening, with colours swapped
+    /// unless there is a handicap. Successive pairs use successive boards.
     pub(super) fn plan(&self, game: u32) -> Plan {
         let pair = pair(game);
         let boards = self.boards.len() as u32;
@@ -102,8 +103,8 @@ impl Conditions {
         }
     }
 
-    /// Everything that decides what is played and how it is judged, as the log keeps it. How many games there are and
-    /// how many at a time is not among it: a match may be made longer, and moved to another machine.
+    /// Returns everything that determines play and scoring, in the format of the log. The number of games and the
+    /// number of concurrent games are not included: a match may be extended and moved to another machine.
     pub fn settings(&self) -> Map<String, Value> {
         let boards = self.boards.iter().map(|board| json!({"size": board.size_text(), "komi": board.komi}));
         let openings = match &self.source {
@@ -130,7 +131,7 @@ impl Conditions {
             Value::Object(map) => map,
             _ => Map::new(),
         };
-        // Logs of even matches are as they were before there were handicaps.
+        // The key is omitted in even matches, so logs from before handicaps existed stay valid.
         if self.handicap > 0 {
             map.insert("handicap".to_owned(), self.handicap.into());
         }

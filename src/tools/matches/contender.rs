@@ -1,4 +1,4 @@
-//! The engines of a match, before they are started.
+//! Engines of a match before they are started.
 
 use super::link::Link;
 use crate::commands::Commands;
@@ -11,18 +11,18 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-/// An engine of the match: the built-in one with its settings, or a command line. The built-in engine plays in this
-/// process, which saves starting another; a panic ends only it.
+/// Engine of the match: the built-in one with its settings, or a command line. The built-in engine runs in this
+/// process, which avoids starting another one. A panic ends only that engine.
 #[derive(Clone, Debug)]
 pub struct Contender {
-    /// As given.
+    /// Text on the command line.
     pub text: String,
     kind: Kind,
 }
 
 #[derive(Clone, Debug)]
 enum Kind {
-    /// All games share the network.
+    /// The built-in engine. All games share its networks.
     BuiltIn {
         settings: Box<EngineSettings>,
         network: Option<Arc<Network>>,
@@ -35,13 +35,13 @@ enum Kind {
 }
 
 impl Contender {
-    /// The built-in engine; `text` is what it is called in the log.
+    /// Creates the built-in engine. `text` is its name in the log.
     pub fn built_in(text: &str, settings: EngineSettings, network: Option<Arc<Network>>) -> Contender {
         let settings = Box::new(settings);
         Contender { text: text.to_owned(), kind: Kind::BuiltIn { settings, network, human: None } }
     }
 
-    /// The same with a second network, one of human play, if it is the built-in engine.
+    /// Returns the built-in engine with a second network, one of human play. Other engines stay unchanged.
     #[must_use]
     pub fn with_human_network(mut self, network: Option<Arc<Network>>) -> Contender {
         if let Kind::BuiltIn { human, .. } = &mut self.kind {
@@ -50,17 +50,18 @@ impl Contender {
         self
     }
 
-    /// A child process.
+    /// Creates an engine that runs as a child process.
     ///
     /// # Errors
-    /// If the command line cannot be split into words.
+    ///
+    /// Returns a message if the command line cannot be split into words.
     pub fn child(command_line: &str) -> Result<Contender, String> {
         let mut words = split_command_line(command_line).map_err(|error| error.to_string())?.into_iter();
         let kind = Kind::Child { program: words.next().unwrap_or_default(), arguments: words.collect() };
         Ok(Contender { text: command_line.to_owned(), kind })
     }
 
-    /// The settings of the built-in engine; `None` for others.
+    /// Settings of the built-in engine; `None` for other engines.
     pub fn settings(&self) -> Option<&EngineSettings> {
         match &self.kind {
             Kind::BuiltIn { settings, .. } => Some(settings),
@@ -68,17 +69,17 @@ impl Contender {
         }
     }
 
-    /// Is it the one in this process?
+    /// Whether this is the built-in engine.
     pub fn is_built_in(&self) -> bool {
         matches!(self.kind, Kind::BuiltIn { .. })
     }
 
-    /// The seed among the options of the built-in engine; every game's seed is mixed with it.
+    /// Seed in the settings of the built-in engine. It is mixed with the seed of each game.
     pub(super) fn seed(&self) -> u64 {
         self.settings().map_or(0, |settings| settings.seed)
     }
 
-    /// Starts it.
+    /// Starts the engine.
     pub(super) fn start(&self) -> anyhow::Result<Link> {
         match &self.kind {
             Kind::BuiltIn { settings, network, human } => {
@@ -98,8 +99,8 @@ impl Contender {
                 let mut command = Command::new(program);
                 command.args(arguments);
                 work_alone(&mut command);
-                // A ^C at the terminal goes to the whole group of processes in front. It is meant for the match, which
-                // lets the games come to an end, and would otherwise kill the engines as well.
+                // The terminal sends ^C to the whole foreground process group. It is meant for the match, which lets
+                // the games finish. In a group of their own, the engines are not killed by it.
                 #[cfg(unix)]
                 std::os::unix::process::CommandExt::process_group(&mut command, 0);
                 Ok(Link::Child(Client::spawn_command(command)?))

@@ -1,23 +1,23 @@
-//! Stopping a match.
+//! Control of a running match.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Told by the person at the keyboard, read by everybody.
+/// Stop flags of a match. The user interface sets them and all threads read them.
 #[derive(Debug, Default)]
 pub struct Control {
-    /// Begin no more games.
+    /// Start no more games.
     pub stop: AtomicBool,
-    /// Give up the games that are being played.
+    /// Abandon the running games.
     pub abort: AtomicBool,
 }
 
 impl Control {
-    /// Shall no more games begin?
+    /// Whether no more games may start.
     pub fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed) || self.is_aborted()
     }
 
-    /// Are the games being played to be given up?
+    /// Whether the running games must be abandoned.
     pub fn is_aborted(&self) -> bool {
         self.abort.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! The records of a match, a file for each game.
+//! Game records of a match, one file per game.
 
 use super::record::GameRecord;
 use crate::files::write_at_once;
@@ -6,14 +6,14 @@ use anyhow::{Context, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The folder with the records of a match.
+/// Folder of the records of a match.
 #[derive(Debug)]
 pub(super) struct GameFiles {
     folder: PathBuf,
 }
 
 impl GameFiles {
-    /// Prepares the folder. One that has games in it is only used to go on with them.
+    /// Prepares the folder. A folder that contains games is only accepted when a match is resumed.
     pub(super) fn open(folder: &Path, resume: bool) -> anyhow::Result<GameFiles> {
         let about = || format!("cannot use the folder {}", folder.display());
         fs::create_dir_all(folder).with_context(about)?;
@@ -33,14 +33,14 @@ impl GameFiles {
         write_at_once(&path, sgf).with_context(|| format!("cannot write {}", path.display()))
     }
 
-    /// How many of these games have no record here, as after a change of folders.
+    /// Returns the number of these games that have no record here, as after a change of the folder.
     pub(super) fn count_missing(&self, games: &[GameRecord]) -> usize {
         let is_missing = |game: &&GameRecord| !self.folder.join(file_name(game.number)).exists();
         games.iter().filter(is_missing).count()
     }
 }
 
-/// The name of a game's record.
+/// Returns the file name of a game's record.
 pub(super) fn file_name(number: u32) -> String {
     format!("game-{number:04}.sgf")
 }

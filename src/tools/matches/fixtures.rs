@@ -11,7 +11,7 @@ use kosumi_go::board::BoardSize;
 use kosumi_go::rules::Rules;
 use std::time::Duration;
 
-/// Conditions for tests: these sizes, no clock, few playouts.
+/// Returns conditions for tests: boards of these sizes, no clock, few playouts.
 pub(super) fn conditions(sizes: &[usize], source: Source) -> Conditions {
     let rules = Rules::preset("cgos").unwrap().rules;
     let board = |&side: &usize| GameBoard { size: BoardSize::square(side).unwrap(), komi: 7.5 };
@@ -45,7 +45,7 @@ pub(super) fn conditions(sizes: &[usize], source: Source) -> Conditions {
     }
 }
 
-/// A game that A won with Black, or with White if the number is even.
+/// Returns a record of a game that A won, as Black if the number is odd and as White if it is even.
 pub(super) fn record(number: u32) -> GameRecord {
     let black = if number % 2 == 1 { Side::A } else { Side::B };
     GameRecord {

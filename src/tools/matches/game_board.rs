@@ -1,36 +1,36 @@
-//! What games are played on.
+//! Boards of games.
 
 use kosumi_go::board::{BoardSize, Point};
 use kosumi_go::game::Game;
 use kosumi_go::handicap::fixed_handicap;
 use kosumi_go::rules::Rules;
 
-/// A board that games are played on.
+/// Board size and komi of games.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct GameBoard {
-    /// Columns and rows.
+    /// Board size.
     pub size: BoardSize,
     /// Points for White.
     pub komi: f32,
 }
 
 impl GameBoard {
-    /// `9x9`, as logs have it.
+    /// Returns the size as `9x9`, the format of logs.
     pub fn size_text(self) -> String {
         format!("{}x{}", self.size.columns(), self.size.rows())
     }
 
-    /// Where a handicap of so many stones stands; nowhere if there is none, or the first move alone. `None` if this board
-    /// has no such handicap.
+    /// Returns the points of a handicap. They are empty without a handicap and for a handicap of the first move only.
+    /// Returns `None` if this board does not support the number of stones.
     pub fn handicap(self, stones: u32) -> Option<Vec<Point>> {
         if stones < 2 { Some(Vec::new()) } else { fixed_handicap(self.size, stones as usize) }
     }
 
-    /// A game before its first move.
+    /// Returns a game before its first move.
     pub(super) fn game(self, rules: Rules, handicap: u32) -> Game {
         let game = Game::new(self.size, rules, self.komi);
         match self.handicap(handicap).as_deref() {
-            // The points of a handicap are different points of an empty board.
+            // The points of a handicap are distinct, and the board is empty.
             Some(points @ [_, ..]) => game.with_handicap(points).unwrap_or(game),
             _ => game,
         }

@@ -1,12 +1,12 @@
-//! The log of a match: a line of JSON about the match, then one for every game, written and synchronised to the disk as
-//! soon as the game is over.
+//! Log of a match: a line of JSON about the match, then one for every game. Each line is written and synchronised to
+//! the disk as soon as the game is over.
 //!
-//! Invariants, whatever the moment at which the process or the machine stops (`tests::a_torn_line_is_no_game`, and
+//! Invariants, at whatever moment the process or the machine stops (`tests::a_torn_line_is_no_game`, and
 //! `tests/match_resume.rs`):
 //!
-//! * every complete line is a finished game, whose SGF file, if files are written, was complete before;
+//! * every complete line is a finished game whose SGF file, if files are written, was complete before;
 //! * only the last line can be torn: it ends without a line break, and is cut off when the match is resumed;
-//! * no number occurs twice, because a second process cannot open the log while the first holds its lock, which goes
+//! * no number occurs twice, because a second process cannot open the log while the first holds its lock, which ends
 //!   with the process.
 
 use super::player::Identity;
@@ -18,56 +18,56 @@ use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// A line of the log.
+/// Line of the log.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Line {
-    /// The first one.
+    /// First line.
     Match(Header),
     Game(Box<GameRecord>),
-    /// A game that could not begin; it is played later.
+    /// Game that could not start. It is played later.
     Annulled {
         number: u32,
         reason: String,
     },
 }
 
-/// What the games of a log have in common.
+/// Facts that the games of a log have in common.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) struct Header {
-    /// Of this format.
+    /// Version of this format.
     version: u32,
     pub(super) engines: [Identity; 2],
-    /// Everything that must be the same when the match is resumed.
+    /// Settings that must be the same when the match is resumed.
     pub(super) settings: Map<String, Value>,
 }
 
 const VERSION: u32 = 1;
-/// What every log begins with.
+/// First bytes of every log.
 const FIRST_BYTES: &[u8] = b"{\"match\":";
 
-/// What an existing log says.
+/// Content of an existing log.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Past {
     pub(super) header: Option<Header>,
-    /// In the order in which they ended.
+    /// Games in the order in which they ended.
     pub(super) games: Vec<GameRecord>,
     pub(super) annulled: u32,
 }
 
-/// An open log.
+/// Open log.
 #[derive(Debug)]
 pub(super) struct Journal {
     log: LineLog,
     has_header: bool,
-    /// What new lines come behind, until the first one is to be written: a torn line stays for as long as it is not sure
-    /// that the match goes on.
+    /// Complete lines of the existing log, until the first new line is written. A torn line is not cut off before it is
+    /// certain that the match continues.
     complete: Option<Vec<u8>>,
 }
 
 impl Journal {
-    /// Opens a log, and reads what is in it. `settings` are those of the match to be played: those of the log have to be
-    /// the same. A log that has games in it is only opened to be resumed.
+    /// Opens a log and reads it. `settings` are those of the match to play; those of the log must be equal. A log that
+    /// contains games is only accepted when the match is resumed.
     pub(super) fn open(
         path: &Path,
         resume: bool,
@@ -78,7 +78,7 @@ impl Journal {
         if past.header.is_some() && !resume {
             bail!("{} exists; --resume goes on with it", path.display());
         }
-        // The first line may be torn anywhere, too.
+        // The first line may be torn as well.
         let common = bytes.len().min(FIRST_BYTES.len());
         if bytes[..common] != FIRST_BYTES[..common] {
             bail!("{} is not the log of a match", path.display());
@@ -94,7 +94,7 @@ impl Journal {
         Ok((journal, past))
     }
 
-    /// Makes the log ready for games: cuts off a torn line, and says who plays and how, if the log does not yet.
+    /// Prepares the log for games: cuts off a torn line, and writes the engines and settings if the log has none.
     pub(super) fn begin(
         &mut self,
         engines: [Identity; 2],
@@ -110,19 +110,19 @@ impl Journal {
         Ok(())
     }
 
-    /// Adds a finished game. When this returns, it is on the disk.
+    /// Adds a finished game. The game is on the disk when this function returns.
     pub(super) fn add(&mut self, record: &GameRecord) -> anyhow::Result<()> {
         self.log.write(&Line::Game(Box::new(record.clone())))
     }
 
-    /// Adds that a game could not begin.
+    /// Adds a game that could not start.
     pub(super) fn add_annulled(&mut self, number: u32, reason: &str) -> anyhow::Result<()> {
         self.log.write(&Line::Annulled { number, reason: reason.to_owned() })
     }
 }
 
-/// Reads a log, and says how many of its bytes are complete lines. A last line without a line break counts if it can be
-/// read: then only the break is missing.
+/// Reads a log, and returns the number of bytes in complete lines. A last line without a line break counts if it can be
+/// parsed: then only the line break is missing.
 fn read(bytes: &[u8]) -> anyhow::Result<(Past, usize)> {
     let mut past = Past::default();
     let mut seen = BTreeSet::new();
@@ -157,7 +157,7 @@ mod tests {
     use std::path::PathBuf;
     use tempfile::TempDir;
 
-    /// A folder, removed at the end, and where its log is to be.
+    /// Returns a temporary folder and the path of a log in it.
     fn scratch() -> (TempDir, PathBuf) {
         let folder = TempDir::new().unwrap();
         let log = folder.path().join("log.jsonl");
@@ -202,7 +202,7 @@ mod tests {
         write(&log, &[1, 2, 3]);
         let whole = fs::read(&log).unwrap();
         let ends: Vec<usize> = (0..whole.len()).filter(|&at| whole[at] == b'\n').collect();
-        // Cut off anywhere, what is left are the games whose lines are there but for the line break.
+        // Cut off anywhere, the log contains the games whose lines are complete except for the line break.
         for length in (0..whole.len()).step_by(7).chain(ends.iter().flat_map(|&end| [end - 1, end, end + 1]))
         {
             fs::write(&log, &whole[..length]).unwrap();
@@ -210,7 +210,7 @@ mod tests {
             assert_eq!(fs::read(&log).unwrap(), whole[..length], "whoever does not go on changes nothing");
             let games = ends[1..].iter().filter(|&&end| length >= end).count() as u32;
             assert_eq!(numbers(&log), (1..=games).collect::<Vec<_>>(), "{length}");
-            // And the match goes on behind them.
+            // The match continues after them.
             write(&log, &[9]);
             let expected: Vec<u32> = (1..=games).chain([9]).collect();
             assert_eq!(numbers(&log), expected, "{length}");

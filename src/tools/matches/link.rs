@@ -1,12 +1,12 @@
-//! The way to an engine.
+//! Connection to an engine.
 
 use crate::players;
 use kosumi_gtp::Client;
 
-/// The way to an engine.
+/// Connection to an engine.
 pub(super) enum Link {
-    /// A child process.
+    /// To a child process.
     Child(Client),
-    /// In this process.
+    /// To an engine in this process.
     Local(Box<dyn players::Player>),
 }

@@ -1,4 +1,4 @@
-//! Matches: games between two engines, with our own board as the referee.
+//! Matches: games between two engines, with Kosumi's own board as the referee.
 //!
 //! ```text
 //!  Conditions ─> Plan of game 1, 2, 3, …        run.rs: Match      schedule.rs: workers
@@ -8,13 +8,13 @@
 //!          GameRecord, SGF ─> files.rs, journal.rs ─> summary.rs ─> text, report.rs, page.rs
 //! ```
 //!
-//! Everything that a game needs is decided by the conditions and its number, so that a match can be interrupted at any
-//! moment and resumed: what the log does not have is played. Nothing here prints.
+//! The conditions and the number of a game determine everything about it. A match can therefore be interrupted at any
+//! moment and resumed: the games that are missing from the log are played. Nothing here prints.
 //!
-//! Ranks that MPI has started share the games (`over_ranks.rs`); the first of them writes all files.
+//! MPI ranks share the games (`over_ranks.rs`); rank 0 writes all files.
 //!
-//! Uses `players`, `commands`, `engine` and what is below it, `collections`, `statistics`, `files`, `pages` and `ranks`; and
-//! `clap` for the names of values.
+//! Uses `players`, `commands`, `engine` and the layers below, `collections`, `statistics`, `files`, `pages` and
+//! `ranks`; and `clap` for the names of values.
 
 mod adjudicate;
 mod clock;

@@ -1,5 +1,5 @@
-//! The first moves of games. Each opening is played twice, with swapped colours, so that what it gives to one colour it
-//! gives to both engines.
+//! Openings of games. Each opening is played twice with swapped colours, so its advantage for one colour benefits both
+//! engines equally.
 
 use super::game_board::GameBoard;
 use crate::collections::read_folder;
@@ -13,24 +13,25 @@ use kosumi_go::sgf::Record;
 use kosumi_gtp::Vertex;
 use std::path::PathBuf;
 
-/// Where openings come from.
+/// Source of openings.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Source {
     /// Empty boards.
     None,
-    /// `BUILT_IN`; random moves on boards of other sizes.
+    /// `BUILT_IN`; on boards of other sizes, random moves.
     BuiltIn,
-    /// So many random moves.
+    /// This number of random moves.
     Random(u32),
-    /// The beginnings of game records.
+    /// First moves of game records.
     Records(PathBuf),
 }
 
 impl Source {
-    /// `none`, `builtin`, a number of random moves, or a path.
+    /// Parses `none`, `builtin`, a number of random moves, or a path.
     ///
     /// # Errors
-    /// What is wrong with the text, in words.
+    ///
+    /// Returns a message if the text is none of these.
     pub fn parse(text: &str) -> Result<Source, String> {
         match (text, text.parse::<u32>()) {
             ("", _) => Err("nothing given".to_owned()),
@@ -43,20 +44,21 @@ impl Source {
     }
 }
 
-/// An opening as it is played.
+/// Opening of a game.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Opening {
-    /// Tells where it comes from.
+    /// Name, which states the source.
     pub name: String,
-    /// Black begins, and the colours alternate.
+    /// Moves in alternation, starting with Black.
     pub moves: Vec<Move>,
 }
 
-/// Openings for three sizes, each once and not its mirror images as well: these are added by chance.
+/// Built-in openings for three board sizes. Each is listed once without its symmetric images, which are chosen at
+/// random.
 ///
-/// They follow common practice: on 9×9 the centre or a point near it and a reply; on 13×13 and 19×19 star points, 3-4 and
-/// 3-3 points, and the usual first approaches. All of them leave the game open: searches of the built-in engine give
-/// Black between 43 and 53 % at komi 7.5 (measured with 6,000, 3,000 and 2,000 playouts; the ignored test
+/// They follow common practice: on 9×9 the centre or a point near it and a reply; on 13×13 and 19×19 star points, 3-4
+/// and 3-3 points, and the usual first approaches. All of them are balanced: searches of the built-in engine give Black
+/// between 43 and 53 % at komi 7.5 (measured with 6,000, 3,000 and 2,000 playouts; the ignored test
 /// `the_built_in_openings_are_even` repeats it).
 const BUILT_IN: &[(usize, &[&str])] = &[
     (
@@ -114,14 +116,14 @@ const BUILT_IN: &[(usize, &[&str])] = &[
     ),
 ];
 
-/// Random moves where there are no built-in openings.
+/// Number of random moves on boards without built-in openings.
 const RANDOM_MOVES: u32 = 4;
 
-/// All openings of a match. The same settings give the same openings.
+/// All openings of a match. Equal settings give equal openings.
 #[derive(Clone, Debug)]
 pub struct Openings {
     seed: u64,
-    /// For each of the match's boards.
+    /// Openings for each board of the match.
     books: Vec<Book>,
 }
 
@@ -133,10 +135,11 @@ enum Book {
 }
 
 impl Openings {
-    /// Prepares openings for these boards. Of records, the first `depth` moves are taken.
+    /// Prepares openings for these boards. Takes the first `depth` moves of records.
     ///
     /// # Errors
-    /// If records cannot be read, or there are none for a board.
+    ///
+    /// Returns an error if records cannot be read, or if there are none for a board.
     pub fn load(
         source: &Source,
         depth: usize,
@@ -167,8 +170,8 @@ impl Openings {
         Ok(Openings { seed, books })
     }
 
-    /// The opening of the pair that is number `nth`, from 0, of those on a board. All openings of a list are played
-    /// before one is played again, in an order that differs each time.
+    /// Returns the opening of pair `nth` on a board, counted from 0 among the pairs on this board. All openings of a
+    /// list are played before any is repeated, in a different order each time.
     pub fn get(&self, boards: &[GameBoard], index: usize, nth: u32, rules: Rules) -> Opening {
         let size = boards[index].size;
         let seed = mix(self.seed).wrapping_add(mix(index as u64 + 1));
@@ -188,7 +191,7 @@ impl Openings {
         }
     }
 
-    /// A number that differs if the openings differ.
+    /// Returns a digest of the openings.
     pub fn digest(&self) -> String {
         let mut digest = 0;
         let mut add = |number: u64| digest = mix(digest ^ number);
@@ -218,7 +221,7 @@ fn built_in(size: BoardSize) -> Book {
     Book::List { openings: list.iter().enumerate().map(opening).collect(), mirrored: true }
 }
 
-/// One of the mirror images and rotations of an opening.
+/// Returns a random symmetric image of an opening.
 fn mirror(opening: Opening, size: BoardSize, rng: &mut Rng) -> Opening {
     let symmetries: Vec<Symmetry> = Symmetry::of(size).collect();
     let index = rng.below(symmetries.len() as u32) as usize;
@@ -229,8 +232,8 @@ fn mirror(opening: Opening, size: BoardSize, rng: &mut Rng) -> Opening {
     Opening { name: format!("{}/{index}", opening.name), moves: opening.moves.iter().map(turned).collect() }
 }
 
-/// Random moves that a game could begin with: from the third line on, in the corners first on large boards, and
-/// without contact between stones. Fewer moves than asked for if there is no such point left.
+/// Returns random moves that a game could begin with: from the third line on, first in the corners on large boards, and
+/// without contact between stones. Returns fewer moves than requested if there are no such points left.
 fn random(size: BoardSize, moves: u32, rules: Rules, rng: &mut Rng) -> Vec<Move> {
     let side = size.columns().min(size.rows());
     let mut game = Game::new(size, rules, 0.0);
@@ -267,20 +270,20 @@ fn random(size: BoardSize, moves: u32, rules: Rules, rng: &mut Rng) -> Vec<Move>
     game.records().iter().map(|record| record.mv).collect()
 }
 
-/// Is it one of the points from the 3-3 to the 5-4 point, without the 5-5 point?
+/// Whether the point lies between the 3-3 and the 5-4 point of a corner. Excludes the 5-5 point.
 fn is_corner_point(size: BoardSize, point: Point) -> bool {
     let from_edge = |at: usize, end: usize| (at + 1).min(end - at);
     let lines = [from_edge(point.column(), size.columns()), from_edge(point.row(), size.rows())];
     lines.iter().all(|line| (3..=5).contains(line)) && lines != [5, 5]
 }
 
-/// Steps along the lines between two points.
+/// Manhattan distance between two points.
 fn distance(a: Point, b: Point) -> usize {
     a.column().abs_diff(b.column()) + a.row().abs_diff(b.row())
 }
 
-/// The first moves of the records on boards of this size, each sequence once. Records that begin with stones on the
-/// board, or in which the colours do not alternate from Black on, are left out.
+/// Returns the distinct first moves of the records on boards of this size. Skips records that begin with setup stones,
+/// and records in which the colours do not alternate, starting with Black.
 fn beginnings(records: &[(String, Record)], depth: usize, size: BoardSize, rules: Rules) -> Vec<Opening> {
     let mut openings: Vec<Opening> = Vec::new();
     for (name, record) in records.iter().filter(|(_, record)| record.size == size) {

@@ -1,26 +1,27 @@
-//! How an engine judges its own move: the report of its search, which it sends before the move.
+//! Engine's evaluation of its own move, from the search report that it sends before the move.
 
 use crate::words::unsigned_zero;
 use std::fmt;
 
-/// All from the view of the player who made the move.
+/// Evaluation from the perspective of the player of the move.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Opinion {
-    /// Probability of winning.
+    /// Win rate in [0, 1].
     pub(super) winrate: f64,
-    /// Points ahead.
+    /// Expected lead in points.
     pub(super) score: Option<f64>,
     pub(super) visits: Option<u64>,
-    /// The move and the best answers.
+    /// The move and the expected continuation.
     pub(super) variation: Vec<String>,
 }
 
-/// The longest variation that is kept.
+/// Maximum number of moves of a variation.
 const LONGEST: usize = 12;
 
 impl Opinion {
-    /// Reads the answer of `kata-genmove_analyze` (fractions) or `lz-genmove_analyze` (ten-thousandths): the first move
-    /// of the last line of `info`. `None` if it has none with a win rate.
+    /// Parses the response to `kata-genmove_analyze` (`fractions`) or `lz-genmove_analyze` (win rates in
+    /// ten-thousandths): the first move of the last `info` line. Returns `None` if there is no such line with a win
+    /// rate.
     pub(super) fn read(answer: &str, fractions: bool) -> Option<Opinion> {
         let line = answer.lines().rev().find(|line| line.trim_start().starts_with("info "))?;
         let mut words = line.split_whitespace().skip(1).peekable();
@@ -31,11 +32,11 @@ impl Opinion {
             match key {
                 "winrate" => winrate = number(words.next()),
                 "scoreLead" => score = number(words.next()),
-                // Older than scoreLead, and the same.
+                // Older name of scoreLead.
                 "scoreMean" => score = score.or(number(words.next())),
                 "visits" => visits = words.next().and_then(|text| text.parse().ok()),
                 "pv" => {
-                    // It ends with the report on the move.
+                    // The variation is the last part of the report on the move.
                     let is_move = |word: &&str| word.parse::<kosumi_gtp::Vertex>().is_ok();
                     while let Some(mv) = words.next_if(is_move) {
                         if variation.len() < LONGEST {

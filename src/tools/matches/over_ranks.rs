@@ -1,4 +1,4 @@
-//! Games of a match that other ranks play.
+//! Games of a match on other MPI ranks.
 
 use super::conditions::Conditions;
 use super::control::Control;
@@ -12,15 +12,15 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
 use std::thread::{self, JoinHandle};
 
-/// A game that could not begin, for rank 0.
+/// Message to rank 0 about a game that could not start.
 #[derive(Serialize, Deserialize)]
 struct Annulled {
     number: u32,
     reason: String,
 }
 
-/// Lends games to the other ranks, on a thread of its own, and tells `sender` what they tell. It ends when no game is left,
-/// or when games are stopped and those begun are over.
+/// Assigns games to the other ranks on a thread of its own, and forwards their messages to `sender`. The thread ends
+/// when no game is left, or when the match is stopped and the running games are over.
 pub(super) fn lend(
     mut link: RankLink,
     games: &Arc<Pieces>,
@@ -45,10 +45,11 @@ pub(super) fn lend(
     Ok(thread::Builder::new().name("ranks".to_owned()).spawn(giving)?)
 }
 
-/// Plays the games of a match that rank 0 asks for, so many at a time, until it has no more.
+/// Plays games that rank 0 assigns, up to `jobs` at a time, until rank 0 has no more.
 ///
 /// # Errors
-/// If a game cannot begin, or rank 0 is gone.
+///
+/// Returns an error if a game cannot start, or if rank 0 is lost.
 pub fn serve(conditions: Conditions, jobs: u16, mut link: RankLink) -> anyhow::Result<()> {
     let (games, control) = (Arc::new(Pieces::to_come()), Arc::new(Control::default()));
     let (sender, events) = mpsc::channel();
@@ -65,7 +66,7 @@ pub fn serve(conditions: Conditions, jobs: u16, mut link: RankLink) -> anyhow::R
     Ok(work(&mut link, usize::from(jobs), &games, &told)?)
 }
 
-/// An event as rank 0 is told it.
+/// Returns an event in the form of a message to rank 0.
 fn tale(event: Event) -> Told {
     let told = match event {
         Event::Finished(played) => {

@@ -1,4 +1,4 @@
-//! The results of a match as a page: tables, the score after each game, every game.
+//! Results of a match as a page: tables, the score after each game, and all games.
 
 use super::conditions::Conditions;
 use super::files::file_name;
@@ -18,7 +18,7 @@ use maud::{Render, html};
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// What only this page has.
+/// Styles of this page only.
 const STYLE: &str = "\
 .plot { display: block; width: 100%; height: auto; }
 .plot text { font: 12px system-ui, sans-serif; fill: var(--faint); }
@@ -34,10 +34,10 @@ const STYLE: &str = "\
 .headline { font-size: 1.25rem; margin: .4rem 0; max-width: none; }
 ";
 
-/// Final positions of so many games are drawn, the latest ones: pages have to stay light.
+/// Number of latest games whose final positions are drawn. It is limited to keep pages small.
 const DIAGRAMS: usize = 12;
 
-/// The page. `records` is the folder of the SGF files as the page should name it.
+/// Returns the page. `records` is the folder of the SGF files as it should appear in links.
 pub fn html(summary: &Summary, conditions: &Conditions, records: Option<&Path>) -> String {
     let mut page = Page::new(&title(summary, conditions));
     page.plot_style();
@@ -72,13 +72,13 @@ pub fn html(summary: &Summary, conditions: &Conditions, records: Option<&Path>) 
     page.to_string()
 }
 
-/// Who played whom.
+/// Title: the names of both engines.
 fn title(summary: &Summary, conditions: &Conditions) -> String {
     let [a, b] = names(summary, conditions);
     format!("{a} – {b}")
 }
 
-/// The engines by the names that they give themselves, or by their command lines if these are the same.
+/// Returns the engines' own names, or their command lines if the names are equal.
 fn names(summary: &Summary, conditions: &Conditions) -> [String; 2] {
     let lines = conditions.contenders.each_ref().map(|contender| contender.text.as_str());
     let own = |index: usize| {
@@ -89,7 +89,7 @@ fn names(summary: &Summary, conditions: &Conditions) -> [String; 2] {
     both.map(short)
 }
 
-/// Command lines can be long, and names too.
+/// Shortens long command lines and names.
 fn short(text: &str) -> String {
     const MOST: usize = 40;
     if text.chars().count() <= MOST {
@@ -198,7 +198,7 @@ fn results(page: &mut Page, summary: &Summary, names: &[String; 2]) {
     page.add(html! { p { (stronger) } });
 }
 
-/// Words in a table.
+/// Table cell with a text.
 fn cell(words: &Words) -> TableCell {
     TableCell::Markup(words.render())
 }
@@ -251,7 +251,7 @@ fn conduct(page: &mut Page, summary: &Summary, names: &[String; 2]) {
     }
 }
 
-/// How long the games were, as bars.
+/// Adds the distribution of game lengths as bars.
 fn lengths(page: &mut Page, summary: &Summary) {
     let lengths: Vec<usize> = summary.games.values().map(|game| game.moves.len()).collect();
     let (Some(&least), Some(&most)) = (lengths.iter().min(), lengths.iter().max()) else { return };
@@ -262,7 +262,7 @@ fn lengths(page: &mut Page, summary: &Summary) {
     page.add(html! { p { (all.with("mean", format!("{mean:.1}"))) } });
 }
 
-/// The last positions of the latest games.
+/// Adds the final positions of the latest games.
 fn final_positions(page: &mut Page, summary: &Summary, conditions: &Conditions, names: &[String; 2]) {
     page.heading_words(&words("latest-games"));
     let latest = summary.games.values().rev().take(DIAGRAMS);
@@ -289,7 +289,7 @@ fn final_diagram<'a>(board: &'a Board, last: Option<Point>, title: &str) -> Diag
     }
 }
 
-/// Games that can be gone through on the page, the latest ones.
+/// Number of latest games in the viewer of the page.
 const VIEWED: usize = 200;
 
 fn viewer(page: &mut Page, summary: &Summary, conditions: &Conditions, names: &[String; 2]) {
@@ -312,14 +312,14 @@ fn viewer(page: &mut Page, summary: &Summary, conditions: &Conditions, names: &[
     }
 }
 
-/// The position at the end of a game, and the last stone.
+/// Returns the final position of a game and its last stone.
 fn final_board(record: &GameRecord, conditions: &Conditions) -> Option<(Board, Option<Point>)> {
     let game = played(record, conditions)?;
     let last = game.records().iter().rev().find_map(|record| record.mv.point());
     Some((*game.board(), last))
 }
 
-/// A game, played once more.
+/// Replays a game.
 fn played(record: &GameRecord, conditions: &Conditions) -> Option<Game> {
     let size = conditions.boards.iter().find(|board| board.size_text() == record.size)?.size;
     let mut game = GameBoard { size, komi: record.komi }.game(conditions.rules, record.handicap);
@@ -385,7 +385,7 @@ fn games(page: &mut Page, summary: &Summary, records: Option<&Path>, names: &[St
     page.add(table);
 }
 
-/// A path as a link: what has a meaning in links is written as numbers.
+/// Encodes a path for a link: characters with a meaning in URLs are percent-encoded.
 fn encoded(path: &str) -> String {
     path.bytes().fold(String::new(), |mut link, byte| {
         if byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte) {

@@ -1,4 +1,4 @@
-//! An engine at the board: the commands that a game needs, whoever answers them.
+//! Engine in a game: the commands that a game needs, for child processes and the built-in engine.
 
 use super::clock::{Dialect, GameClock};
 use super::conditions::{Conditions, Opinions, Plan};
@@ -16,27 +16,27 @@ use kosumi_gtp::{ClientError, Vertex};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-/// How long an engine may take for anything but thinking.
+/// Maximum time of an engine for commands other than moves.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
-/// How long it may take to leave.
+/// Maximum time of an engine to quit.
 const QUIT_TIME: Duration = Duration::from_secs(5);
-/// How often a wait looks whether the match has been given up.
+/// Interval at which a waiting thread checks whether the match is aborted.
 const SLICE: Duration = Duration::from_millis(100);
-/// An engine that writes so many lines which are no answers is not about to answer.
+/// Number of output lines outside of responses after which no response is expected any more.
 const MOST_STRAY_LINES: usize = 1000;
 
-/// Why there is no answer.
+/// Reason why there is no response.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Fault {
-    /// A failure, with its message.
+    /// Failure response with its message.
     Refused(String),
-    /// No answer in time.
+    /// No response in time.
     TimedOut,
     /// The engine has ended.
     Ended(String),
-    /// The engine wrote something else than an answer.
+    /// The engine wrote something other than a response.
     Nonsense(String),
-    /// The match was given up.
+    /// The match was aborted.
     Aborted,
 }
 
@@ -51,16 +51,16 @@ impl std::fmt::Display for Fault {
     }
 }
 
-/// What an engine wants to do.
+/// Decision of an engine about its turn.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Choice {
     Play(Move),
     Resign,
-    /// A point that the board does not have.
+    /// A point outside the board.
     OffBoard(Vertex),
 }
 
-/// Name and version, as the engine tells them.
+/// Name and version as reported by the engine.
 #[derive(Clone, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Identity {
     pub(super) name: String,
@@ -73,23 +73,23 @@ impl std::fmt::Display for Identity {
     }
 }
 
-/// An engine that takes part.
+/// Running engine of the match.
 pub(super) struct Player {
     link: Link,
     pub(super) identity: Identity,
     commands: BTreeSet<String>,
-    /// As `kata-list_time_settings` says.
+    /// Response to `kata-list_time_settings`.
     time_kinds: String,
-    /// How it is told about the clock of this match.
+    /// Dialect for the time control of this match.
     dialect: Dialect,
-    /// The command that asks for a move, and whether its answer holds an opinion.
+    /// Command that requests a move, and whether its response contains an evaluation.
     genmove: (&'static str, bool),
     seed: u64,
     is_time_left_known: bool,
-    /// Lines that are no answers, since they were last asked for.
+    /// Number of lines outside of responses since `take_stray` was last called.
     stray: usize,
-    /// Time that passed with the moves of the opponent, which need no search, and their number: how long messages
-    /// are on their way.
+    /// Time spent on the opponent's moves, and their number. These commands need no search, so they measure the
+    /// latency.
     told: (Duration, u32),
 }
 
@@ -114,7 +114,7 @@ impl Player {
         Player::new(link, contender.seed(), wants_opinion, conditions, control)
     }
 
-    /// Gets to know an engine.
+    /// Queries the name, version and commands of an engine.
     pub(super) fn new(
         link: Link,
         seed: u64,
@@ -151,7 +151,7 @@ impl Player {
             player.dialect = Dialect::choose(control, &player.commands, &player.time_kinds);
         }
         if wants_opinion {
-            // Asked for as CGOS's client does: one report before the move is all that is wanted.
+            // Requested as CGOS's client does: only one report before the move is needed.
             let known = |name: &str| player.commands.contains(name);
             player.genmove = if known("kata-genmove_analyze") {
                 ("kata-genmove_analyze", true)
@@ -164,7 +164,7 @@ impl Player {
         Ok(player)
     }
 
-    /// Says goodbye. An engine that does not leave is killed.
+    /// Asks the engine to quit. An engine that does not quit is killed.
     pub(super) fn quit(self) {
         match self.link {
             Link::Child(mut client) => {
@@ -174,7 +174,7 @@ impl Player {
         }
     }
 
-    /// Sends a command and waits for its answer.
+    /// Sends a command and waits for its response.
     fn send(&mut self, command: &str, timeout: Duration, control: &Control) -> Result<String, Fault> {
         let client = match &mut self.link {
             Link::Child(client) => client,
@@ -214,7 +214,7 @@ impl Player {
         }
     }
 
-    /// Puts the engine at an empty board under the conditions of a game.
+    /// Sets up the engine for a game: board, rules, clock, seed and handicap.
     pub(super) fn set_up(
         &mut self,
         conditions: &Conditions,
@@ -233,9 +233,9 @@ impl Player {
         for command in &commands {
             self.send(command, PATIENCE, control).map_err(|fault| format!("{command}: {fault}"))?;
         }
-        // These may be refused: an engine has rules of its own, and need not know what it is told.
+        // The engine may refuse these commands: it has rules of its own, and need not support them.
         let rules = format!("kata-set-rules {}", rules_json(conditions.rules));
-        // Some engines take 31 bits only.
+        // Some engines accept 31 bits only.
         let seed = format!("set_random_seed {}", (plan.seed ^ mix(self.seed)) >> 34);
         for command in [rules, seed] {
             let name = command.split(' ').next().unwrap_or_default();
@@ -262,7 +262,7 @@ impl Player {
         Ok(())
     }
 
-    /// Tells the engine about a move.
+    /// Sends a move to the engine.
     pub(super) fn tell(&mut self, color: Color, mv: Move, control: &Control) -> Result<(), Fault> {
         let start = Instant::now();
         self.send(&play_command(color, mv), PATIENCE, control)?;
@@ -271,7 +271,7 @@ impl Player {
         Ok(())
     }
 
-    /// Shows the engine its clock.
+    /// Sends the clock to the engine.
     pub(super) fn show_clock(
         &mut self,
         color: Color,
@@ -283,7 +283,7 @@ impl Player {
         }
         let command = self.dialect.time_left(letter(color), clock);
         match self.send(&command, PATIENCE, control) {
-            // Not every engine knows the command, and none needs it to play.
+            // Not every engine supports the command, and none needs it to play.
             Err(Fault::Refused(_)) => {
                 self.is_time_left_known = false;
                 Ok(())
@@ -292,7 +292,7 @@ impl Player {
         }
     }
 
-    /// Asks for a move.
+    /// Requests a move.
     pub(super) fn choose(
         &mut self,
         color: Color,
@@ -301,7 +301,7 @@ impl Player {
         control: &Control,
     ) -> Result<(Choice, Option<Opinion>), Fault> {
         let (name, has_opinion) = self.genmove;
-        // An interval that no move is long enough for; KataGo reports once without one.
+        // The interval is longer than any move. Without an interval, KataGo reports once.
         let interval = if name == "lz-genmove_analyze" { " 100000" } else { "" };
         let answer = self.send(&format!("{name} {}{interval}", letter(color)), timeout, control)?;
         let (text, opinion) = if has_opinion {
@@ -316,7 +316,7 @@ impl Player {
         let shown = || text.chars().take(60).collect::<String>();
         let vertex =
             text.parse::<Vertex>().map_err(|_| Fault::Nonsense(format!("answered {:?}", shown())))?;
-        // A pass may be decided on other grounds than the search, whose report is then not about it.
+        // A pass may be decided without a search. The report is then not about the pass.
         let is_about = |opinion: &Opinion| {
             opinion.variation.first().is_none_or(|first| first.parse::<Vertex>() == Ok(vertex))
         };
@@ -324,17 +324,18 @@ impl Player {
         Ok((vertex_move(size, vertex).map_or(Choice::OffBoard(vertex), Choice::Play), opinion))
     }
 
-    /// Asks something at the end of a game. `None` if the engine does not say.
+    /// Sends a query at the end of a game. Returns `None` if the engine gives no answer.
     ///
     /// # Errors
-    /// If it is of no more use.
+    ///
+    /// Returns a [`Fault`] after which the engine cannot be used any more.
     pub(super) fn ask_at_the_end(
         &mut self,
         command: &str,
         control: &Control,
     ) -> Result<Option<String>, Fault> {
         let name = command.split(' ').next().unwrap_or_default();
-        // Engines that do not list their commands are asked all the same.
+        // Engines that do not list their commands are queried as well.
         if !self.commands.is_empty() && !self.commands.contains(name) {
             return Ok(None);
         }
@@ -345,7 +346,7 @@ impl Player {
         }
     }
 
-    /// The stones that the engine calls dead; `None` if it does not say, or not clearly.
+    /// Returns the stones that the engine calls dead; `None` if it gives no answer or no clear one.
     pub(super) fn dead(&mut self, size: BoardSize, control: &Control) -> Result<Option<PointSet>, Fault> {
         let Some(answer) = self.ask_at_the_end("final_status_list dead", control)? else { return Ok(None) };
         let mut dead = PointSet::EMPTY;
@@ -359,7 +360,7 @@ impl Player {
         Ok(Some(dead))
     }
 
-    /// How many lines that are no answers the engine has written since this was last asked.
+    /// Returns the number of lines outside of responses since the last call.
     pub(super) fn take_stray(&mut self) -> usize {
         let since = match &mut self.link {
             Link::Child(client) => client.take_garbage().len(),
@@ -368,14 +369,13 @@ impl Player {
         std::mem::take(&mut self.stray) + since
     }
 
-    /// How long a message and its answer are on their way, in seconds: the mean over the moves that the engine was
-    /// told about in this game.
+    /// Mean round-trip time of a message in seconds, over the opponent's moves in this game.
     pub(super) fn lag(&self) -> f64 {
         self.told.0.as_secs_f64() / f64::from(self.told.1.max(1))
     }
 }
 
-/// Starts an engine: 0 is A, 1 is B.
+/// Starts an engine: index 0 is A, 1 is B.
 pub(super) fn start_one(conditions: &Conditions, control: &Control, index: usize) -> anyhow::Result<Player> {
     let contender = &conditions.contenders[index];
     Player::start(contender, conditions, control)

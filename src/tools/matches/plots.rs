@@ -1,4 +1,4 @@
-//! The curve of a match, as SVG; how long the games were.
+//! Plots of a match: the curve of the score as SVG, and the lengths of the games.
 
 use super::side::Side;
 use super::summary::Summary;
@@ -6,15 +6,15 @@ use crate::pages::{Columns, english};
 use crate::statistics::{Interval, Tally};
 use maud::{Markup, html};
 
-/// Width and height of plots, and the room for axes.
+/// Width and height of plots, and margins for the axes.
 const WIDE: f64 = 720.0;
 const HIGH: f64 = 240.0;
 const LEFT: f64 = 80.0;
 const LOW: f64 = 30.0;
-/// More points than these nobody can tell apart.
+/// Maximum number of points of a curve. More cannot be distinguished.
 const MOST_POINTS: usize = 400;
 
-/// The score after each game with its interval.
+/// Returns the curve of the score after each game with its interval.
 pub(super) fn score_curve(summary: &Summary) -> Markup {
     let mut tally = Tally::default();
     let mut rates: Vec<Interval> = Vec::new();
@@ -54,12 +54,12 @@ pub(super) fn score_curve(summary: &Summary) -> Markup {
     }
 }
 
-/// A round width of columns, so that there are about two dozen of them.
+/// Returns a round width of columns that gives about two dozen columns.
 fn column_width(least: usize, most: usize) -> usize {
     [1, 2, 5, 10, 20, 50, 100].into_iter().find(|width| (most - least) / width < 24).unwrap_or(100)
 }
 
-/// How many games are how long. There must be a game.
+/// Returns the distribution of game lengths. `lengths` must not be empty.
 pub(super) fn lengths_plot(lengths: &[usize]) -> Columns {
     let (least, most) = lengths.iter().fold((usize::MAX, 0), |(low, high), &at| (low.min(at), high.max(at)));
     let width = column_width(least, most);

@@ -1,4 +1,4 @@
-//! What is kept of a game: a line for people, a line of JSON, a file of SGF.
+//! Record of a game: a line of text, a line of JSON, and an SGF file.
 
 use super::clock;
 use super::conditions::Conditions;
@@ -9,39 +9,39 @@ use kosumi_go::sgf::{Meta, Tree};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// How a game ended.
+/// Way in which a game ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ending {
     /// Two passes.
     Score,
-    /// Somebody resigned.
+    /// A player resigned.
     Resign,
-    /// Too many moves; scored as it stood.
+    /// The move limit was reached. The game is scored as it stands.
     MoveLimit,
-    /// Lost by a move that the rules forbid.
+    /// Loss by an illegal move.
     IllegalMove,
-    /// Lost by refusing a legal move of the opponent, or to move at all.
+    /// Loss by refusing a legal move of the opponent, or refusing to move.
     Refused,
-    /// Lost by ending.
+    /// Loss because the engine ended.
     Crash,
-    /// Lost by overstepping the time, or by not answering at all.
+    /// Loss on time, or by giving no response.
     Time,
-    /// Lost by an answer without sense.
+    /// Loss by an invalid response.
     Nonsense,
 }
 
 impl Ending {
-    /// Forfeits: the ways to lose otherwise than by playing Go.
+    /// Forfeits: losses by anything but play.
     pub const FORFEITS: [Ending; 5] =
         [Ending::IllegalMove, Ending::Refused, Ending::Crash, Ending::Time, Ending::Nonsense];
 
-    /// Was the game lost otherwise than by playing Go?
+    /// Whether the game was lost by a forfeit.
     pub fn is_forfeit(self) -> bool {
         Ending::FORFEITS.contains(&self)
     }
 
-    /// The word for it.
+    /// Name of the ending.
     pub fn about(self) -> &'static str {
         match self {
             Ending::Score => "score",
@@ -56,69 +56,69 @@ impl Ending {
     }
 }
 
-/// How it was decided which stones are dead.
+/// Way in which the dead stones were decided.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Judgement {
     /// All stones counted.
     AllAlive,
-    /// Both engines named the same ones, or only one of them named any at all.
+    /// Both engines named the same stones, or only one engine named any.
     Agreed,
-    /// Kosumi did, as asked, or because the engines said nothing or were cut off.
+    /// Kosumi decided, because of the conditions, or because the engines gave no answer or the game was cut off.
     Judged,
-    /// Kosumi did, because the engines' answers differed.
+    /// Kosumi decided, because the engines' answers differed.
     Disputed,
 }
 
-/// A finished game. Also the format of the log. What there is two of is A's and B's.
+/// Finished game. Also the format of the log. Arrays have the values of A and B.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct GameRecord {
-    /// Its number in the match, from 1.
+    /// Number in the match, from 1.
     pub number: u32,
-    /// When it began, in UTC.
+    /// Start of the game, in UTC.
     pub date: String,
-    /// Columns and rows.
+    /// Columns and rows, as `9x9`.
     pub size: String,
     /// Points for White.
     pub komi: f32,
-    /// Who had Black.
+    /// Engine that had Black.
     pub black: Side,
-    /// Handicap stones; 1 is the first move alone.
+    /// Number of handicap stones; 1 is the first move only.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub handicap: u32,
-    /// Where the first moves come from.
+    /// Name of the opening.
     pub opening: String,
-    /// How many of the moves are the opening.
+    /// Number of moves in the opening.
     pub opening_moves: usize,
-    /// As in SGF.
+    /// Result as in SGF.
     pub result: String,
-    /// `None` for a draw.
+    /// Winner; `None` for a draw.
     pub winner: Option<Side>,
-    /// How it ended.
+    /// Way in which the game ended.
     pub ending: Ending,
-    /// Why, for forfeits.
+    /// Reason of a forfeit.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub detail: String,
-    /// `None` if nothing was counted.
+    /// Decision about dead stones; `None` if nothing was counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judgement: Option<Judgement>,
-    /// What the engines answered to `final_score`, where it was asked and they said something.
+    /// Responses to `final_score`, where it was sent and answered.
     #[serde(default)]
     pub final_scores: [Option<String>; 2],
-    /// The colours alternate. Black begins, unless there are handicap stones.
+    /// Moves in alternation. Black begins, unless there are handicap stones.
     pub moves: Vec<String>,
-    /// Moves that the engines chose.
+    /// Number of moves that each engine chose.
     pub chosen: [u32; 2],
-    /// Seconds that they used for them,
+    /// Total time of these moves, in seconds.
     pub seconds: [f64; 2],
-    /// for the slowest one,
+    /// Time of the slowest move, in seconds.
     pub slowest: [f64; 2],
-    /// and the most that one of them overstepped the clock within the margin.
+    /// Maximum time by which a move exceeded the clock within the margin, in seconds.
     pub overstep: [f64; 2],
-    /// Seconds that a message and its answer are on their way, in the mean.
+    /// Mean round-trip time of a message, in seconds.
     pub lag: [f64; 2],
-    /// Lines that they wrote outside of answers.
+    /// Number of lines outside of responses.
     pub stray: [usize; 2],
 }
 
@@ -137,8 +137,8 @@ impl GameRecord {
         }
     }
 
-    /// Did this engine announce another score than the referee's? As far as it can be told: text that is no score
-    /// does not differ.
+    /// Whether this engine announced another score than the referee's. Texts that are no score do not count as
+    /// different.
     pub fn disputed_by(&self, side: Side) -> bool {
         let parsed = |text: &str| {
             let text = text.split_whitespace().next()?.to_ascii_uppercase();
@@ -187,19 +187,19 @@ impl fmt::Display for GameRecord {
     }
 }
 
-/// What the record of a move says besides the move.
+/// Data about a move besides the move itself.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct MoveNote {
-    /// That it took.
+    /// Time of the move, in seconds.
     pub seconds: f64,
-    /// What was left after it, with stones or periods in overtime.
+    /// Time left after the move, in seconds, with stones or periods in overtime.
     pub left: Option<(f64, Option<u32>)>,
     pub opinion: Option<Opinion>,
 }
 
 impl GameRecord {
-    /// The game as SGF: `game` with everything else that the record knows. The notes are on the moves behind the
-    /// opening; one more may be there, for a resignation.
+    /// Returns the game as SGF: `game` with the other data of the record. The notes belong to the moves after the
+    /// opening. One more may exist for a resignation.
     pub(super) fn sgf(
         &self,
         game: &Game,
@@ -230,7 +230,7 @@ impl GameRecord {
         for (index, note) in notes.iter().enumerate() {
             let number = self.opening_moves + index + 1;
             let Some(&id) = line.get(number) else {
-                // A resignation is no move: the note would belong to the last one, which has its own already.
+                // A resignation is not a move. Its note is dropped, because the last move has its own.
                 continue;
             };
             let mut text = format!("{:.3} s", note.seconds);
@@ -313,7 +313,7 @@ mod tests {
         let notes = [
             MoveNote { seconds: 1.5, left: Some((58.5, None)), opinion: Some(opinion) },
             MoveNote { seconds: 70.0, left: Some((10.0, Some(3))), opinion: None },
-            // Of a resignation.
+            // Note of a resignation.
             MoveNote { seconds: 1.0, left: Some((9.0, Some(3))), opinion: None },
         ];
         let text = played.sgf(&game, &notes, ["Kosumi 1", "other]"], &conditions);

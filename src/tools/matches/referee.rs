@@ -1,14 +1,14 @@
-//! One game between two engines under the eyes of a third party: our own [`Game`], strict.
+//! Referee of one game between two engines, with Kosumi's own strict [`Game`].
 //!
-//! Whose fault it is when a game does not come to its end:
+//! Responsibility for games that do not end normally:
 //!
-//! * **Lost** is a game by whoever makes an illegal move, refuses to move, answers what is no move, oversteps the time,
-//!   or ends its process, at any time after the first move was asked for.
-//! * **The refusal of a legal move** is lost by the one who refuses, never by the mover: the rules of the match are the
-//!   referee's, and a game that is not counted would be a way out of lost positions. If the engines simply play by
-//!   different rules, these games show up as forfeits by refusal; the summary also has the score without them.
-//! * **Annulled** is a game that could not begin: an engine does not start, or refuses the board, the komi, the clock or
-//!   the opening. Nobody has played yet. It is tried again, see `schedule.rs`.
+//! * **Losses**: an engine loses if it makes an illegal move, refuses to move, gives an invalid response, exceeds its
+//!   time, or ends its process, at any time after the first move was requested.
+//! * **Refusal of a legal move**: the engine that refuses loses, never the engine that moved. The referee's rules are
+//!   the rules of the match, and a game that does not count would be a way out of lost positions. If the engines simply
+//!   play by different rules, these games appear as forfeits by refusal. The summary also has the score without them.
+//! * **Annulled games**: the game could not start, because an engine does not start, or refuses the board, the komi,
+//!   the clock or the opening. No engine has played yet. The game is retried, see `schedule.rs`.
 
 use super::adjudicate;
 use super::clock::GameClock;
@@ -24,7 +24,7 @@ use kosumi_go::score;
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant, SystemTime};
 
-/// A finished game.
+/// Finished game with its SGF record.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Played {
     pub(super) record: GameRecord,
@@ -32,19 +32,19 @@ pub(super) struct Played {
     pub(super) sgf: String,
 }
 
-/// Why there is no game.
+/// Reason why there is no game.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum NoGame {
-    /// An engine could not be brought to the start.
+    /// An engine could not be set up.
     Annulled(String),
-    /// The match was given up.
+    /// The match was aborted.
     Aborted,
 }
 
-/// The most moves of a game for each point of the board. Under superko games end by themselves, but not soon.
+/// Maximum number of moves per point of the board. With superko all games end by themselves, but not soon.
 const MOVES_PER_POINT: usize = 3;
 
-/// Plays one game. Also says of each engine whether it is fit for another one: after a fault it has to be started anew.
+/// Plays one game. Also returns for each engine whether it can play another one: after a fault it must be restarted.
 pub(super) fn play(
     conditions: &Conditions,
     plan: &Plan,
@@ -72,13 +72,13 @@ pub(super) fn play(
     (result, playing.is_fit)
 }
 
-/// Why a game stops before its end.
+/// Reason why a game stops early.
 enum Stop {
     Forfeit { side: Side, ending: Ending, detail: String },
     NoGame(NoGame),
 }
 
-/// Who won, by what, and how.
+/// Result of a game.
 struct Outcome {
     winner: Option<Side>,
     result: String,
@@ -87,7 +87,7 @@ struct Outcome {
     judgement: Option<Judgement>,
 }
 
-/// A game being played.
+/// Game in progress.
 struct Playing<'a> {
     conditions: &'a Conditions,
     plan: &'a Plan,
@@ -123,7 +123,7 @@ impl Playing<'_> {
         match self.play_to_the_end() {
             Ok(outcome) => Ok(outcome),
             Err(Stop::Forfeit { side, ending, detail }) => {
-                // Whatever it was, the engine's board is not ours any more.
+                // After any fault, the engine's board may differ from the referee's.
                 self.is_fit[side as usize] = false;
                 let winner = side.other();
                 let by = if ending == Ending::Time { "T" } else { "F" };
@@ -139,7 +139,7 @@ impl Playing<'_> {
         }
     }
 
-    /// Brings both engines to the end of the opening.
+    /// Sets up both engines and plays the opening.
     fn set_up(&mut self) -> Result<(), NoGame> {
         let (conditions, plan, control) = (self.conditions, self.plan, self.control);
         for side in Side::BOTH {
@@ -206,7 +206,7 @@ impl Playing<'_> {
         self.scored(Ending::Score)
     }
 
-    /// What a fault of an engine means for the game.
+    /// Returns the consequence of an engine's fault.
     fn stop(&mut self, side: Side, command: &str, fault: &Fault) -> Stop {
         let ending = match fault {
             Fault::Refused(_) => Ending::Refused,
@@ -218,7 +218,7 @@ impl Playing<'_> {
         Stop::Forfeit { side, ending, detail: format!("{side}, {command}: {fault}") }
     }
 
-    /// Asks for a move; the clock runs from the question to the answer.
+    /// Requests a move. The clock runs from the request to the response.
     fn ask(&mut self, side: Side, color: Color) -> Result<Choice, Stop> {
         let index = side as usize;
         let (size, control) = (self.plan.board.size, self.control);
@@ -250,7 +250,7 @@ impl Playing<'_> {
         Ok(choice)
     }
 
-    /// The end of a game that was played out. Whatever an engine does now, it cannot lose the game by it.
+    /// Scores a game that was played to its end. An engine cannot lose by faults at this stage.
     fn scored(&mut self, ending: Ending) -> Result<Outcome, Stop> {
         let (size, control) = (self.plan.board.size, self.control);
         let is_cut_off = ending == Ending::MoveLimit;

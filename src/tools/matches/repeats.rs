@@ -1,5 +1,5 @@
-//! Games that were played before, move for move. Engines that answer alike every time replay the games of an opening that
-//! comes again, and a game that is replayed says nothing new.
+//! Detection of games that repeat an earlier game move for move. Deterministic engines replay the same game when an
+//! opening is repeated, and a replayed game adds no information.
 
 use super::game_board::GameBoard;
 use super::record::GameRecord;
@@ -9,7 +9,7 @@ use kosumi_go::board::{BoardSize, Move, Symmetry};
 use kosumi_gtp::Vertex;
 use std::collections::HashSet;
 
-/// The different games of a match.
+/// Distinct games of a match.
 #[derive(Clone, Debug)]
 pub(super) struct Repeats {
     sizes: Vec<(String, BoardSize)>,
@@ -18,24 +18,26 @@ pub(super) struct Repeats {
 }
 
 impl Repeats {
-    /// No games on these boards.
+    /// Creates an empty set of games on these boards.
     pub(super) fn new(boards: &[GameBoard]) -> Repeats {
         let sizes = boards.iter().map(|board| (board.size_text(), board.size)).collect();
         Repeats { sizes, seen: HashSet::new(), count: 0 }
     }
 
-    /// Counts a game if one on the same board, with the same colours, had the same moves or their mirror images.
+    /// Adds a game. Counts it as a repeat if an earlier game on the same board, with the same colours, had the same
+    /// moves or a symmetric image of them.
     pub(super) fn add(&mut self, game: &GameRecord) {
         let Some(moves) = self.canonical_moves(game) else { return };
         self.count += u32::from(!self.seen.insert((game.size.clone(), game.black, moves)));
     }
 
-    /// How many games were repeats of an earlier one.
+    /// Number of games that repeated an earlier one.
     pub(super) fn count(&self) -> u32 {
         self.count
     }
 
-    /// The moves of the first of all images of a game. `None` if it is no game on one of the boards.
+    /// Returns the moves of the smallest symmetric image of a game. Returns `None` if it is no game on one of the
+    /// boards.
     fn canonical_moves(&self, game: &GameRecord) -> Option<Vec<Move>> {
         let (_, size) = *self.sizes.iter().find(|(text, _)| *text == game.size)?;
         let vertices = game.moves.iter().map(|text| vertex_move(size, text.parse::<Vertex>().ok()?));

@@ -1,4 +1,4 @@
-//! The results of a match for programs.
+//! Results of a match as JSON.
 
 use super::conditions::Conditions;
 use super::record::Ending;
@@ -7,7 +7,7 @@ use super::summary::{Conduct, Summary, Sums};
 use crate::statistics::Interval;
 use serde_json::{Value, json};
 
-/// All results as JSON. Scores and Elo are A's; an Elo without bound is `null`, as JSON has no infinity.
+/// Returns all results as JSON. Scores and Elo are A's. An infinite Elo is `null`, because JSON has no infinity.
 pub fn json(summary: &Summary, conditions: &Conditions) -> String {
     let boards = summary.boards.iter().map(|(size, board)| {
         let mut value = sums(board);
@@ -43,7 +43,7 @@ pub fn json(summary: &Summary, conditions: &Conditions) -> String {
         "repeats": summary.repeats(),
         "games": summary.games.values().collect::<Vec<_>>(),
     });
-    // Without the moves, which are in the log and in the records, it stays readable.
+    // The moves are omitted for readability. The log and the records have them.
     let mut value = value;
     if let Some(games) = value["games"].as_array_mut() {
         for game in games.iter_mut().filter_map(Value::as_object_mut) {
@@ -69,7 +69,7 @@ fn sums(sums: &Sums) -> Value {
 }
 
 fn intervals(rate: Option<Interval>, superiority: f64) -> Value {
-    // serde_json writes what is not finite as null.
+    // serde_json writes non-finite numbers as null.
     rate.map_or(Value::Null, |rate| json!({"score": rate, "elo": rate.elo(), "superiority": superiority}))
 }
 

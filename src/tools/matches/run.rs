@@ -1,4 +1,4 @@
-//! A match from its first game to its last, with everything that is kept of it.
+//! Match from the first game to the last, with its files.
 
 use super::conditions::Conditions;
 use super::control::Control;
@@ -20,53 +20,56 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How often the match looks around while no game ends.
+/// Interval at which the match checks its control flags while no game ends.
 const TICK: Duration = Duration::from_millis(200);
-/// How long games that are given up may take to notice.
+/// Maximum time that abandoned games get to end.
 const GIVE_UP_TIME: Duration = Duration::from_secs(3);
 
-/// Where a match is kept.
+/// Files of a match.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Storage {
-    /// The log: a line for every finished game.
+    /// Log with a line for every finished game.
     pub log: Option<PathBuf>,
-    /// Go on with the match in the log.
+    /// Whether to resume the match in the log.
     pub resume: bool,
-    /// The folder of the records.
+    /// Folder of the game records.
     pub records: Option<PathBuf>,
 }
 
-/// Who is told how the match goes.
+/// Receiver of the events of a match.
 pub trait Observer {
-    /// A game is over, and kept.
+    /// A game is over and stored.
     ///
     /// # Errors
-    /// Games are given up if it fails.
+    ///
+    /// An implementation returns an error to abort the match.
     fn finished(&mut self, game: &GameRecord, summary: &Summary) -> anyhow::Result<()>;
 
-    /// A game could not begin; it is tried again.
+    /// A game could not start. It is retried.
     ///
     /// # Errors
-    /// Games are given up if it fails.
+    ///
+    /// An implementation returns an error to abort the match.
     fn annulled(&mut self, number: u32, reason: &str) -> anyhow::Result<()>;
 
-    /// Another rank is gone, and so many games that it had begun are played by others.
+    /// Another rank is lost. The games that it had started are played by others.
     ///
     /// # Errors
-    /// Games are given up if it fails.
+    ///
+    /// An implementation returns an error to abort the match.
     fn lost(&mut self, _rank: usize, _games: usize) -> anyhow::Result<()> {
         Ok(())
     }
 }
 
-/// A match under way.
+/// Match in progress.
 #[derive(Debug)]
 pub struct Match {
     conditions: Arc<Conditions>,
     control: Arc<Control>,
     games: u32,
     missing: Vec<u32>,
-    /// The engines that have been started to see who they are; none if the match is over.
+    /// Engines that have been started to query their identity; `None` if the match is over.
     players: Option<[Player; 2]>,
     summary: Summary,
     journal: Option<Journal>,
@@ -75,10 +78,11 @@ pub struct Match {
 }
 
 impl Match {
-    /// Prepares a match of so many games: reads its log, if it is resumed, and starts the engines, if games are missing.
+    /// Prepares a match of `games` games: reads its log if it is resumed, and starts the engines if games are missing.
     ///
     /// # Errors
-    /// If the log is of another match, a file cannot be used, or an engine does not start.
+    ///
+    /// Returns an error if the log belongs to another match, a file cannot be used, or an engine does not start.
     pub fn open(
         conditions: Conditions,
         games: u32,
@@ -102,7 +106,7 @@ impl Match {
         let mut summary = Summary::new(Default::default(), &conditions);
         past.games.iter().for_each(|record| summary.add(record));
         let is_over = missing.is_empty() || summary.is_decided();
-        // Engines are not needed to show a match that is over.
+        // A finished match can be shown without engines.
         let players = match &past.header {
             Some(_) if is_over => None,
             _ => Some([start_one(&conditions, &control, 0)?, start_one(&conditions, &control, 1)?]),
@@ -119,18 +123,21 @@ impl Match {
         Ok(Match { conditions, control, games, missing, players, summary, journal, files, records_missing })
     }
 
-    /// Plays what is missing, so many games at a time, until the control says stop or the SPRT has come to its verdict.
+    /// Plays the missing games, up to `jobs` at a time, until the control stops the match or the SPRT reaches a
+    /// verdict.
     ///
     /// # Errors
-    /// If a game cannot begin or be kept. What was finished before is kept.
+    ///
+    /// Returns an error if a game cannot start or cannot be stored. Games that finished before stay stored.
     pub fn play(&mut self, jobs: u16, observer: &mut dyn Observer) -> anyhow::Result<()> {
         self.play_with(jobs, None, observer)
     }
 
-    /// The same with the help of other ranks, which [`serve`](super::serve).
+    /// Plays the missing games with the help of other ranks, which [`serve`](super::serve).
     ///
     /// # Errors
-    /// As [`play`](Match::play).
+    ///
+    /// Returns an error if a game cannot start or cannot be stored. Games that finished before stay stored.
     pub fn play_with(
         &mut self,
         jobs: u16,
@@ -138,7 +145,7 @@ impl Match {
         observer: &mut dyn Observer,
     ) -> anyhow::Result<()> {
         let players = self.players.take();
-        // Without players nothing is missing; other ranks are told so.
+        // Without players no game is missing, and the other ranks are told so.
         let missing = if players.is_some() { std::mem::take(&mut self.missing) } else { Vec::new() };
         let games = Arc::new(Pieces::new(missing));
         let workers = if players.is_some() { usize::from(jobs).min(games.waiting().max(1)) } else { 0 };
@@ -155,14 +162,14 @@ impl Match {
                 Ok(Event::Failed(error)) => Err(error),
                 Ok(Event::Lost { rank, games }) => observer.lost(rank, games),
                 Err(RecvTimeoutError::Timeout) => Ok(()),
-                // No worker is left, here or elsewhere.
+                // No worker is left on any rank.
                 Err(RecvTimeoutError::Disconnected) => {
                     lending.map(JoinHandle::join);
                     break;
                 }
             };
             if let Err(error) = result {
-                // Games that cannot be kept need not be played to their end.
+                // Games that cannot be stored need not be finished.
                 self.control.abort.store(true, Ordering::Relaxed);
                 failure.get_or_insert(error);
             }
@@ -180,7 +187,7 @@ impl Match {
         failure.map_or(Ok(()), Err)
     }
 
-    /// Keeps a game: first the record, then the line of the log, which thus never speaks of a record that is not there.
+    /// Stores a game. The record is written before the line of the log, so the log never mentions a missing record.
     fn finished(&mut self, played: &Played, observer: &mut dyn Observer) -> anyhow::Result<()> {
         let record = &played.record;
         if let Some(files) = &self.files {
@@ -201,28 +208,28 @@ impl Match {
         observer.annulled(number, reason)
     }
 
-    /// What is the same in all games.
+    /// Conditions of the match.
     pub fn conditions(&self) -> &Conditions {
         &self.conditions
     }
 
-    /// What the match has come to.
+    /// Results of the match so far.
     pub fn summary(&self) -> &Summary {
         &self.summary
     }
 
-    /// How many games of the log had no record in the folder when the match was opened.
+    /// Number of games in the log without a record in the folder when the match was opened.
     pub fn records_missing(&self) -> usize {
         self.records_missing
     }
 
-    /// Has every game been played, or the SPRT come to its verdict?
+    /// Whether every game was played or the SPRT has reached a verdict.
     pub fn is_complete(&self) -> bool {
         self.summary.is_decided() || (1..=self.games).all(|game| self.summary.games.contains_key(&game))
     }
 }
 
-/// Who plays, by their own words. On resuming they have to be who they were.
+/// Returns the engines' identities. A resumed match requires the same engines as before.
 fn engines(players: Option<&[Player; 2]>, past: &Past) -> anyhow::Result<[Identity; 2]> {
     let before = past.header.as_ref().map(|header| &header.engines);
     let now = players.map(|players| players.each_ref().map(|player| player.identity.clone()));
@@ -248,7 +255,7 @@ mod tests {
     use crate::matches::openings::Source;
     use std::fs;
 
-    /// Counts what it is told, and gives everything up after so many games.
+    /// Observer that counts events, and fails after `most` games.
     struct Counting {
         finished: u32,
         most: u32,
@@ -277,7 +284,7 @@ mod tests {
         let mut first = open(20);
         let mut counting = Counting { finished: 0, most: 2 };
         assert_eq!(first.play(1, &mut counting).unwrap_err().to_string(), "enough");
-        // A game may have ended before it was given up.
+        // Another game may have ended before the match was aborted.
         let kept = first.summary().games.len();
         assert!(kept >= 2 && !first.is_complete(), "{kept}");
         drop(first);
@@ -314,7 +321,7 @@ mod tests {
         assert_eq!((counting.finished, playing.is_complete(), playing.records_missing()), (12, true, 0));
         assert_eq!(fs::read_dir(scratch.path().join("games")).unwrap().count(), 12);
         drop(playing);
-        // A match that is over has nothing for other ranks.
+        // A finished match has no games for other ranks.
         let mut over = Match::open(conditions(&[5], Source::None), 12, &storage, Arc::default()).unwrap();
         let mut links = kosumi_cluster::thread_links(2);
         let (other, first) = (links.remove(1), links.remove(0));
@@ -322,7 +329,7 @@ mod tests {
             crate::matches::serve(conditions(&[5], Source::None), 2, Box::new(other))
         });
         over.play_with(1, Some(Box::new(first)), &mut Counting { finished: 0, most: 0 }).unwrap();
-        // It may have asked when the first had gone.
+        // The other rank may have sent a request after rank 0 ended.
         drop(serving.join().unwrap());
         assert!(over.is_complete());
     }

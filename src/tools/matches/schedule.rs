@@ -1,4 +1,4 @@
-//! Several games at a time: workers that take the next game, each with its own two engines.
+//! Concurrent games: worker threads that take the next game, each with two engines of its own.
 
 use super::conditions::{Conditions, Plan};
 use super::control::Control;
@@ -10,31 +10,31 @@ use std::sync::mpsc::Sender;
 use std::thread;
 use std::time::Duration;
 
-/// What a worker tells.
+/// Event of a worker.
 pub(super) enum Event {
     Finished(Box<Played>),
-    /// A game could not begin; it will be tried again.
+    /// A game could not start. It will be retried.
     Annulled {
         number: u32,
         reason: String,
     },
-    /// A worker cannot go on.
+    /// A worker cannot continue.
     Failed(anyhow::Error),
-    /// Another rank is gone, with so many games begun; others play them.
+    /// Another rank is lost with this number of unfinished games. Other workers play them.
     Lost {
         rank: usize,
         games: usize,
     },
 }
 
-/// How often in a row a game may fail to begin. After that something is wrong that time does not mend.
+/// Maximum number of attempts to start a game. After these, retrying is useless.
 const MOST_ATTEMPTS: u32 = 3;
-/// Before engines are started anew after they failed to.
+/// Pause before engines are restarted after a failure.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// Begins to play these games, so many at a time. The events end when no worker is at work any more: when all games are
-/// played, when the control says stop and the games begun are over, or when all have failed. Workers are threads of their
-/// own and not scoped ones, so that a match that is given up need not wait for an engine in this process.
+/// Starts `workers` threads that play these games. The events end when no worker is active any more: when all games are
+/// played, when the control stops the match and the running games are over, or when all workers have failed. The
+/// threads are not scoped, so an aborted match need not wait for an engine in this process.
 pub(super) fn start(
     conditions: &Arc<Conditions>,
     control: &Arc<Control>,
@@ -65,10 +65,10 @@ struct Worker {
 }
 
 impl Worker {
-    /// Plays games until none is left, and sends the engines home.
+    /// Plays games until none is left, and ends the engines.
     fn work(&mut self, games: &Pieces) {
-        // A game that was taken is played to its end, whatever the match has decided in the meantime: to drop it would
-        // favour the results of short games.
+        // A game that was taken is played to its end, whatever the match has decided in the meantime. Dropping it would
+        // bias the result towards short games.
         while !self.control.is_stopped() {
             let Some(number) = games.next() else { break };
             let plan = self.conditions.plan(number);
@@ -88,7 +88,7 @@ impl Worker {
         self.players.iter_mut().filter_map(Option::take).for_each(Player::quit);
     }
 
-    /// Plays a game, again if it could not begin. `None` if the match was given up.
+    /// Plays a game and retries if it could not start. Returns `None` if the match was aborted.
     fn play(&mut self, plan: &Plan) -> anyhow::Result<Option<Played>> {
         for attempt in 1.. {
             let reason = match self.attempt(plan) {
@@ -114,7 +114,7 @@ impl Worker {
         let mut players = match self.players.each_mut().map(Option::take) {
             [Some(a), Some(b)] => [a, b],
             [a, b] => {
-                // Only what is missing is started: some engines take long to load.
+                // Only missing engines are started, because some engines load slowly.
                 let start = |player: Option<Player>, index: usize| {
                     player.map_or_else(|| start_one(&self.conditions, &self.control, index), Ok)
                 };
@@ -124,7 +124,7 @@ impl Worker {
         let [a, b] = &mut players;
         let (result, is_fit) = referee::play(&self.conditions, plan, [a, b], &self.control);
         let [a, b] = players;
-        // Those that are not fit are dropped, and killed by that.
+        // Unfit engines are dropped, which kills them.
         self.players = [Some(a).filter(|_| is_fit[0]), Some(b).filter(|_| is_fit[1])];
         Ok(result)
     }

@@ -1,4 +1,4 @@
-//! The two sides of a match.
+//! Sides of a match.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -6,17 +6,17 @@ use std::fmt;
 /// One of the two engines.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Side {
-    /// The first on the command line.
+    /// First engine on the command line.
     A,
-    /// The second.
+    /// Second engine on the command line.
     B,
 }
 
 impl Side {
-    /// A, then B.
+    /// Both sides: A, then B.
     pub const BOTH: [Side; 2] = [Side::A, Side::B];
 
-    /// The opponent.
+    /// The other side.
     pub fn other(self) -> Side {
         match self {
             Side::A => Side::B,

@@ -1,4 +1,4 @@
-//! What a match comes to.
+//! Results of a match.
 
 use super::conditions::{Conditions, pair};
 use super::record::{Ending, GameRecord, Judgement};
@@ -10,80 +10,80 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Sums over some of the games of a match. Tallies are A's.
+/// Sums over some games of a match. Tallies are A's.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Sums {
     /// All games.
     pub all: Tally,
-    /// Those in which A had Black.
+    /// Games in which A had Black.
     pub as_black: Tally,
-    /// Those in which A had White.
+    /// Games in which A had White.
     pub as_white: Tally,
-    /// Without forfeits.
+    /// Games without forfeits.
     pub played_out: Tally,
-    /// Pairs of which both games are over.
+    /// Pairs with both games finished.
     pub pairs: Pairs,
-    /// Moves of all games, the openings included.
+    /// Number of moves in all games, openings included.
     pub moves: u64,
 }
 
-/// What one engine did. Seconds.
+/// Conduct of one engine. Times are in seconds.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Conduct {
-    /// By kind, in the order of [`Ending::FORFEITS`].
+    /// Number of forfeits by kind, in the order of [`Ending::FORFEITS`].
     pub forfeits: [u32; Ending::FORFEITS.len()],
-    /// Games that it resigned.
+    /// Number of games that it resigned.
     pub resignations: u32,
-    /// Scores that the referee does not agree with.
+    /// Number of announced scores that differ from the referee's.
     pub other_scores: u32,
-    /// Lines outside of answers.
+    /// Number of lines outside of responses.
     pub stray_lines: usize,
-    /// Moves that it chose.
+    /// Number of moves that it chose.
     pub chosen: u64,
-    /// Time that it used for them.
+    /// Total time of these moves.
     pub seconds: f64,
-    /// Time for the slowest one.
+    /// Time of the slowest move.
     pub slowest: f64,
-    /// The most that a move overstepped the clock within the margin.
+    /// Maximum time by which a move exceeded the clock within the margin.
     pub overstep: f64,
-    /// Sum over the games, of [`Conduct::games`].
+    /// Sum of the mean round-trip times over [`Conduct::games`] games.
     lag: f64,
     games: u32,
 }
 
 impl Conduct {
-    /// The mean time of a move.
+    /// Mean time of a move.
     pub fn seconds_a_move(&self) -> f64 {
         self.seconds / (self.chosen.max(1) as f64)
     }
 
-    /// The time that a message and its answer are on their way.
+    /// Mean round-trip time of a message.
     pub fn lag(&self) -> f64 {
         self.lag / f64::from(self.games.max(1))
     }
 
-    /// Forfeits of all kinds.
+    /// Number of forfeits of all kinds.
     pub fn forfeits(&self) -> u32 {
         self.forfeits.iter().sum()
     }
 }
 
-/// The sequential test of a match.
+/// Sequential test of a match.
 ///
-/// It looks at pairs in the order in which they were *begun*: pair 7 counts only when pairs 1 to 6 are complete. With
-/// several games at a time, the order in which they end depends on their results, because lost games are resigned and
-/// short; whoever stopped at the first favourable sum of *finished* games would be misled by it. (Pachi's authors warn
-/// of the same in their autotest.) For the same reason games that are being played when the match stops are played to
-/// their end and counted.
+/// It evaluates pairs in the order in which they were *started*: pair 7 counts only when pairs 1 to 6 are complete.
+/// With several concurrent games, the order in which they end depends on their results, because lost games are resigned
+/// and short. A test that stopped at the first favourable sum of *finished* games would be biased by it. (Pachi's
+/// authors warn of this in their autotest.) For the same reason, games that are running when the match stops are played
+/// to their end and counted.
 #[derive(Clone, Debug)]
 pub struct Test {
-    /// The hypotheses.
+    /// Hypotheses and error rates.
     pub sprt: Sprt,
-    /// Pairs up to the first incomplete one, as far as the test has looked.
+    /// Evaluated pairs: those up to the first incomplete one, or up to the verdict.
     pub pairs: Pairs,
-    /// How many those are.
+    /// Number of evaluated pairs.
     looked_at: u32,
-    /// The first one, and after how many pairs.
+    /// Verdict, and the number of pairs after which it was reached.
     pub verdict: Option<(Verdict, u32)>,
 }
 
@@ -103,7 +103,7 @@ impl Test {
         }
     }
 
-    /// The log-likelihood ratio of the pairs that it has looked at.
+    /// Log-likelihood ratio of the evaluated pairs.
     pub fn llr(&self) -> f64 {
         self.sprt.llr(&self.pairs.0)
     }
@@ -125,36 +125,36 @@ impl fmt::Display for Test {
     }
 }
 
-/// All that is known about a match.
+/// All results of a match.
 #[derive(Clone, Debug)]
 pub struct Summary {
-    /// What the engines call themselves, with their command lines.
+    /// Engines' own names, with their command lines.
     pub names: [String; 2],
     /// All games.
     pub all: Sums,
-    /// By boards, in the order of the conditions.
+    /// Sums by board, in the order of the conditions.
     pub boards: Vec<(String, Sums)>,
-    /// What the engines did besides winning and losing.
+    /// Conduct of the engines.
     pub conduct: [Conduct; 2],
-    /// The sequential test, if there is one.
+    /// Sequential test, if there is one.
     pub test: Option<Test>,
-    /// Games that the move limit ended.
+    /// Number of games that the move limit ended.
     pub cut_off: u32,
-    /// Games whose dead stones the engines did not agree about.
+    /// Number of games with disputed dead stones.
     pub disputed: u32,
-    /// Attempts to begin a game that failed.
+    /// Number of failed attempts to start a game.
     pub annulled: u32,
-    /// By number.
+    /// Games by number.
     pub games: BTreeMap<u32, GameRecord>,
     repeats: Repeats,
-    /// A's half points in pairs of which one game is over.
+    /// A's half points in pairs with one finished game.
     open: BTreeMap<u32, usize>,
-    /// And in those of which both are.
+    /// A's half points in pairs with both games finished.
     complete: BTreeMap<u32, usize>,
 }
 
 impl Summary {
-    /// A match without games.
+    /// Creates the summary of a match without games.
     pub fn new(names: [String; 2], conditions: &Conditions) -> Summary {
         Summary {
             names,
@@ -172,7 +172,7 @@ impl Summary {
         }
     }
 
-    /// Counts a game. One that was counted before changes nothing.
+    /// Adds a game. A game that was added before changes nothing.
     pub fn add(&mut self, record: &GameRecord) {
         if self.games.insert(record.number, record.clone()).is_some() {
             return;
@@ -223,21 +223,22 @@ impl Summary {
         }
     }
 
-    /// Has the test, if there is one, come to its verdict?
+    /// Whether the test, if there is one, has reached a verdict.
     pub fn is_decided(&self) -> bool {
         self.test.as_ref().is_some_and(|test| test.verdict.is_some())
     }
 
-    /// Games that repeat an earlier one move for move, or its mirror image: they say nothing new, so intervals are too narrow.
+    /// Number of games that repeat an earlier one or its symmetric image move for move. They add no information, so the
+    /// intervals are too narrow.
     pub fn repeats(&self) -> u32 {
         self.repeats.count()
     }
 
-    /// What the engines are called for short: by their names, and by their letters too if they have the same name.
+    /// Short names of the engines. If both have the same name, it is preceded by the letter.
     pub fn labels(&self) -> [String; 2] {
         let name = |index: usize| {
             let text = self.names[index].split(" (").next().unwrap_or_default().trim();
-            // Behind the name stands the version.
+            // The name is followed by the version.
             text.rsplit_once(' ').map_or(text, |(name, _)| name).to_owned()
         };
         let letter = |index: usize| ["A", "B"][index];
@@ -250,7 +251,7 @@ impl Summary {
         })
     }
 
-    /// One line on how the match stands.
+    /// Returns one line about the current result.
     pub fn standing(&self) -> String {
         let Some(rate) = best_rate(&self.all) else { return "no games yet".to_owned() };
         let mut text = format!("{} {}  {}", self.labels()[0], self.all.all, elo_text(rate));
@@ -262,10 +263,10 @@ impl Summary {
     }
 }
 
-/// The score with the interval that is right: of pairs, if there are enough of them.
+/// Returns the score with the appropriate interval: that of pairs, if there are enough of them.
 pub(super) fn best_rate(sums: &Sums) -> Option<Interval> {
     let by_games = sums.all.rate()?;
-    // With many pairs incomplete, they would leave games out.
+    // If many pairs are incomplete, the pairs omit many games.
     let paired = 2 * sums.pairs.count();
     let is_representative = paired >= 20 && 10 * paired >= 9 * sums.all.games();
     Some(sums.pairs.rate().filter(|_| is_representative).unwrap_or(by_games))
@@ -289,7 +290,7 @@ fn percent_text(rate: Interval) -> String {
 }
 
 impl fmt::Display for Summary {
-    /// A table for people.
+    /// Writes a table.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "A: {}", self.names[0])?;
         writeln!(f, "B: {}", self.names[1])?;
@@ -297,7 +298,7 @@ impl fmt::Display for Summary {
             return writeln!(f, "no games");
         }
         let [own, _] = self.labels();
-        // "as Black" stands behind the name.
+        // The name is followed by " as Black".
         let width = 12.max(own.chars().count() + 11);
         let scores = format!("{own} scores (95 %)");
         writeln!(
@@ -381,7 +382,7 @@ impl fmt::Display for Summary {
 }
 
 impl Summary {
-    /// What an engine did besides winning and losing.
+    /// Returns a description of an engine's conduct.
     pub fn conduct_text(&self, side: Side) -> String {
         let conduct = &self.conduct[side as usize];
         let kinds = Ending::FORFEITS.iter().zip(conduct.forfeits).filter(|&(_, count)| count > 0);
@@ -447,7 +448,7 @@ mod tests {
     fn the_test_looks_at_pairs_in_the_order_in_which_they_began() {
         let sprt = Sprt::parse("0,400").unwrap();
         let mut later_first = summary(Some(sprt));
-        // A wins pairs 1 on and on; pair 0, which it loses, takes longest.
+        // A wins pair 1 and all later pairs. Pair 0, which it loses, takes longest.
         for number in (3..=60).chain([1]) {
             later_first.add(&record(number));
         }

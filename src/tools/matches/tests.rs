@@ -1,4 +1,4 @@
-//! The referee against engines that do as a script says.
+//! Tests of the referee with scripted engines.
 
 use super::clock;
 use super::conditions::{Conditions, DeadStones, Plan};
@@ -17,7 +17,7 @@ use kosumi_gtp::Client;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// Answers as a function of the command says; what it does not say is an empty success.
+/// Engine that responds as a function of the command. `None` stands for an empty success.
 struct Scripted<F>(F);
 
 impl<F: FnMut(&str) -> Option<Result<Answer, Trouble>> + Send> players::Player for Scripted<F> {
@@ -30,7 +30,8 @@ fn success(text: &str) -> Option<Result<Answer, Trouble>> {
     Some(Ok(Answer::Success(text.to_owned())))
 }
 
-/// Moves to answer with, one after the other, then passes; and what is said to certain commands instead.
+/// Returns an engine that plays these moves one after the other, then passes. `said` has its responses to certain
+/// commands.
 fn player(moves: &str, said: &[(&str, Result<Answer, Trouble>)], conditions: &Conditions) -> Player {
     let mut moves: Vec<String> = moves.split_whitespace().rev().map(str::to_owned).collect();
     let said: Vec<_> = said.iter().map(|(command, answer)| ((*command).to_owned(), answer.clone())).collect();
@@ -80,7 +81,8 @@ fn crashed() -> Result<Answer, Trouble> {
 
 type Said<'a> = &'a [(&'a str, Result<Answer, Trouble>)];
 
-/// A game 1 between these, and who won it how; both engines have to be fit afterwards but for the losers by forfeit.
+/// Plays game 1 between these engines and returns its result. Afterwards both engines must be fit, except losers by
+/// forfeit.
 fn outcome(a: (&str, Said<'_>), b: (&str, Said<'_>)) -> (String, Option<Side>, Ending) {
     let conditions = small();
     let players = [player(a.0, a.1, &conditions), player(b.0, b.1, &conditions)];
@@ -103,7 +105,7 @@ fn games_that_end_as_games_do() {
 #[test]
 fn forfeits() {
     for (moves, said, ending) in [
-        // Occupied, and a point that this board does not have.
+        // An occupied point, and a point outside this board.
         ("C3 C3", &[][..], Ending::IllegalMove),
         ("C3 Q16", &[][..], Ending::IllegalMove),
         ("C3 banana", &[][..], Ending::Nonsense),
@@ -139,14 +141,14 @@ fn whoever_refuses_a_legal_move_loses_and_not_the_mover() {
 
 #[test]
 fn the_referee_knows_superko() {
-    // Black captures in the ko and White takes back at once.
+    // Black captures in the ko and White retakes at once.
     let black = "B3 A2 B1 D1 B2 A5";
     let white = "C3 D2 C1 C2 C2";
     let players = |conditions: &Conditions| [player(black, &[], conditions), player(white, &[], conditions)];
     let conditions = small();
     let (played, _) = play(&conditions, "", players(&conditions));
     let record = played.unwrap().record;
-    // Whatever the position: the last white move at an occupied point or in the ko is refused by the rules alone.
+    // The last white move is at an occupied point or in the ko, so only the rules refuse it.
     assert_eq!((record.ending, record.winner), (Ending::IllegalMove, Some(Side::A)), "{record:?}");
 }
 
@@ -162,7 +164,7 @@ fn games_that_cannot_begin_are_annulled() {
             assert_eq!(is_fit, [true, false]);
         }
     }
-    // What an engine need not know may be refused.
+    // Commands that an engine need not support may be refused.
     let knows = ("list_commands", Ok(Answer::Success("kata-set-rules\nset_random_seed".into())));
     let said =
         [knows, ("kata-set-rules", refused()), ("set_random_seed", refused()), ("time_left", refused())];
@@ -192,7 +194,7 @@ fn dead_stones_and_other_scores() {
         let text = |text: &str| Ok(Answer::Success(text.to_owned()));
         [("final_status_list", text(dead)), ("final_score", text(score))]
     };
-    // Black has a wall on column B, White one on column C and a stone at A1 that is dead.
+    // Black has a wall on column B. White has one on column C and a dead stone at A1.
     let game = |a: [(&str, Result<Answer, Trouble>); 2], b: [(&str, Result<Answer, Trouble>); 2]| {
         let players =
             [player("B1 B2 B3 B4 B5 A4", &a, &conditions), player("C1 C2 C3 C4 C5 A1", &b, &conditions)];
@@ -246,14 +248,14 @@ fn opinions_become_comments() {
     let players = [player("", &said, &conditions), player("C4", &[], &conditions)];
     let (played, _) = play(&conditions, "", players);
     let Played { record, sgf } = played.unwrap();
-    // It answers C3 again, which is illegal the second time.
+    // The engine plays C3 again, which is illegal the second time.
     assert_eq!((record.ending, record.moves.len()), (Ending::IllegalMove, 2));
     let read = Record::parse(sgf.as_bytes()).unwrap();
     let comment = read.nodes[1].comment.clone().unwrap();
     assert!(comment.ends_with("s; 75.0 %, +3.5 points, 50 visits\nC3 C4"), "{comment}");
 }
 
-/// The same through pipes: a few lines of shell that answer `genmove` with this.
+/// Scripted engine behind pipes: a shell script that responds to `genmove` as given.
 #[cfg(unix)]
 fn child(genmove: &str, conditions: &Conditions) -> Player {
     let script = format!(
@@ -285,7 +287,7 @@ fn faults_of_processes() {
         assert!(record.detail.contains(detail), "{}", record.detail);
         assert_eq!(is_fit, [false, true]);
     }
-    // Chatter before an answer does no harm, and is counted.
+    // Output before a response is harmless, and is counted.
     let chatty = "printf 'hm\\nwell\\n= pass\\n\\n'";
     let players = [child(chatty, &conditions), player("", &[], &conditions)];
     let record = play(&conditions, "", players).0.unwrap().record;

@@ -1,33 +1,33 @@
-//! What a command does to the state of an engine, by its name.
+//! Effects of commands on the state of an engine, by name.
 //!
-//! Needed in three places: a suite may be [split](super::parts) only where the state is known, an engine that
-//! crashed is brought back to where it was, and the board is followed for diagrams.
+//! They are needed in three places: a suite may be [split](super::parts) only where the state is known, a restarted
+//! engine is brought back to its state after a crash, and the board is followed for diagrams.
 
-/// What a command changes.
+/// Effect of a command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Effect {
-    /// A new position takes the place of the old one and of its moves. What else is set stays or not, as the
-    /// engine likes (`loadsgf` may set komi and rules).
+    /// Replaces the position and its moves. Other settings may stay or change, depending on the engine (`loadsgf` may
+    /// set komi and rules).
     Fresh,
-    /// The position, until the next `Fresh`.
+    /// Changes the position, until the next `Fresh`.
     Position,
-    /// Something that outlives the position: komi, rules, level, clocks, chance.
+    /// Changes a setting that outlives the position: komi, rules, level, clocks, random seed.
     Parameter,
-    /// Nothing.
+    /// Changes nothing.
     Nothing,
-    /// Not known.
+    /// Unknown.
     Unknown,
 }
 
-/// Commands that ask and change nothing.
+/// Queries, which change nothing.
 #[rustfmt::skip]
 const QUERIES: &[&str] = &[
-    // GTP 2 and what many engines have.
+    // GTP 2 and common extensions.
     "protocol_version", "name", "version", "known_command", "list_commands", "help", "echo", "cputime",
     "reg_genmove", "final_score", "final_status_list", "showboard", "get_komi", "get_handicap", "get_random_seed",
     "is_legal", "all_legal", "last_move", "move_history", "list_stones", "captures", "color", "kosumi-help",
     "kata-get-rules", "kata-get-param", "kata-raw-nn", "gogui-analyze_commands", "go_safe", "stop",
-    // GNU Go: its moves without playing them, reading, life and death, territory, numbers from within.
+    // GNU Go: moves without playing them, reading, life and death, territory, internal counters.
     "restricted_genmove", "gg_genmove", "top_moves", "top_moves_black", "top_moves_white", "all_move_values",
     "move_reasons", "move_probabilities", "move_uncertainty", "query_boardsize", "query_orientation",
     "countlib", "findlib", "accuratelib", "accurate_approxlib", "is_surrounded", "surround_map", "does_surround",
@@ -54,11 +54,11 @@ const PARAMETERS: &[&str] = &[
     "uct_param_rootfilter", "book_load", "book_clear",
 ];
 
-/// How such names begin.
+/// Prefixes of further such commands.
 const PARAMETER_PREFIXES: &[&str] =
     &["kata-set-rule", "kata-set-param", "go_param", "go_rules", "reset_", "lz-setoption"];
 
-/// What a command of this name does.
+/// Returns the effect of a command with this name.
 pub(super) fn effect(name: &str) -> Effect {
     match name {
         "loadsgf" | "clear_board" | "boardsize" | "rectangular_boardsize" => Effect::Fresh,
@@ -80,8 +80,8 @@ pub(super) fn effect(name: &str) -> Effect {
     }
 }
 
-/// Would the stones be wrong for what follows if the engine refused this? Of unknown commands only those are
-/// counted that are known to move stones: a refused `debuglevel` spoils nothing.
+/// Whether a refusal of this command makes the stones wrong for what follows. Of the unknown commands, only those known
+/// to move stones count: a refused `debuglevel` does no harm.
 pub(super) fn moves_stones(name: &str) -> bool {
     matches!(effect(name), Effect::Fresh | Effect::Position)
         || matches!(
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn our_own_commands_are_known() {
-        // What plays a move, writes, or ends the session is left unknown on purpose.
+        // Commands that play a move, write, or end the session are unknown on purpose.
         let unknown: Vec<&str> =
             TABLE.iter().map(|row| row.name).filter(|name| effect(name) == Effect::Unknown).collect();
         for name in ["genmove", "quit", "printsgf", "kgs-game_over"] {

@@ -1,39 +1,40 @@
-//! What changed between two runs, and whether it is more than chance.
+//! Comparison of two runs, with a significance test.
 
 use super::result::{Outcome, RunResult, TestResult};
 use std::collections::HashMap;
 
-/// A test that is in a comparison: suite, name, and what it is called by.
+/// Test in a comparison of two runs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Change {
-    /// Suite.
+    /// Name of the suite.
     pub suite: String,
-    /// Number or line.
+    /// Number of the test, or its line.
     pub test: String,
-    /// The command.
+    /// Command of the test.
     pub command: String,
-    /// Outcome and answer of the old run, if it had the test.
+    /// Outcome and answer in the old run, if it had the test.
     pub old: Option<(Outcome, String)>,
-    /// Outcome and answer of the new run, if it had the test.
+    /// Outcome and answer in the new run, if it had the test.
     pub new: Option<(Outcome, String)>,
 }
 
-/// The difference between two runs. A test is recognised by its suite and its number.
+/// Difference between two runs. Tests are identified by suite and number.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Comparison {
-    /// Right before, wrong now.
+    /// Tests that were right and are wrong now.
     pub newly_failing: Vec<Change>,
-    /// Wrong before, right now.
+    /// Tests that were wrong and are right now.
     pub newly_passing: Vec<Change>,
-    /// Answered before, now not (crash, unknown command, …), or the reverse.
+    /// Tests with an answer in only one of the runs, or with different reasons for having none (crash, unknown command,
+    /// …).
     pub unanswered: Vec<Change>,
-    /// Only in the old run.
+    /// Tests that only the old run has.
     pub vanished: Vec<Change>,
-    /// Only in the new run.
+    /// Tests that only the new run has.
     pub added: Vec<Change>,
-    /// The command, what is expected, or whether it counts is not the same: results cannot be compared.
+    /// Tests whose command, expected answer or counting changed, so the results cannot be compared.
     pub altered: Vec<Change>,
-    /// Answered in both runs, and comparable.
+    /// Number of comparable tests with an answer in both runs.
     pub paired: usize,
 }
 
@@ -65,7 +66,7 @@ impl Comparison {
                 comparison.unanswered.push(change());
             }
         }
-        // In the order of the old run, which the map does not keep.
+        // The order is that of the old run, which the map does not keep.
         let vanished = tests(old).filter(|(key, _)| before.contains_key(key));
         comparison.vanished = vanished.map(|((suite, _), test)| change(suite, Some(test), None)).collect();
         comparison
@@ -95,16 +96,15 @@ fn change(suite: &str, old: Option<&TestResult>, new: Option<&TestResult>) -> Ch
     }
 }
 
-/// The exact test of McNemar: of the pairs that differ, each is as likely to differ in one direction as in the other
-/// if there is no difference. The two-sided probability that a split of `a + b` is at least as uneven; 1 without
-/// any pair.
+/// Exact test of McNemar. If there is no difference, each differing pair is equally likely to differ in either
+/// direction. Returns the two-sided probability that a split of `a + b` is at least as uneven, or 1 without any pair.
 ///
-/// CITE: McNemar, "Note on the sampling error of the difference between correlated proportions or percentages"
-/// (1947), with the binomial distribution in the place of its approximation, i.e. the sign test of Dixon and Mood,
-/// "The statistical sign test" (1946).
+/// CITE: McNemar, "Note on the sampling error of the difference between correlated proportions or percentages" (1947),
+/// with the binomial distribution instead of its approximation, i.e. the sign test of Dixon and Mood, "The statistical
+/// sign test" (1946).
 fn mcnemar(a: usize, b: usize) -> f64 {
     let n = (a + b) as f64;
-    // ln of C(n, k) / 2^n for k = 0, 1, …: logarithms, since 2^-n is no longer a number for large n.
+    // ln of C(n, k) / 2^n for k = 0, 1, …. Logarithms are needed because 2^-n underflows for large n.
     let mut log_term = -n * std::f64::consts::LN_2;
     let mut tail = log_term.exp();
     for k in 1..=a.min(b) {
@@ -127,7 +127,7 @@ mod tests {
             (1, 0, 1.0),
             (5, 0, 0.0625),
             (0, 6, 0.03125),
-            // The table of the sign test: 2 · (1 + 10 + 45) / 1024.
+            // Table of the sign test: 2 · (1 + 10 + 45) / 1024.
             (2, 8, 0.109_375),
             (8, 2, 0.109_375),
             (5, 5, 1.0),
@@ -138,7 +138,7 @@ mod tests {
         ] {
             assert!((mcnemar(a, b) - p).abs() < 1e-6, "{a} {b}: {}", mcnemar(a, b));
         }
-        // The normal approximation with continuity correction: z = 99 / sqrt(10000), p = 0.3222.
+        // Normal approximation with continuity correction: z = 99 / sqrt(10000), p = 0.3222.
         assert!((mcnemar(4950, 5050) - 0.3222).abs() < 1e-3);
         assert!(mcnemar(0, 5000) < 1e-300);
     }

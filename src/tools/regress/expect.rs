@@ -1,4 +1,4 @@
-//! Expected answers: what stands behind `#?`.
+//! Expected answers: the text after `#?`.
 //!
 //! ```text
 //! #? [B3|C2]     one of two
@@ -7,63 +7,63 @@
 //! #?             no error, whatever the answer
 //! ```
 //!
-//! The two tools that read such files differ; [`Matching`] chooses between them:
+//! The two tools that read such files differ. [`Matching`] selects one of them:
 //!
 //! | | [`Full`](Matching::Full), gogui-regress | [`Awk`](Matching::Awk), GNU Go's regress.awk |
 //! |---|---|---|
 //! | compared | the whole answer, blanks at its ends removed | its first line |
-//! | `[B1\|D17]` | `B1` or `D17` | what begins with `B1`, or ends with `D17` |
-//! | an answer `?` | never right, not even for `[!…]` | its text is the answer |
-//! | `.`, `^`, `$` | also at the lines within an answer | as always |
-//! | blanks within the brackets | at the ends removed | part of the pattern |
-//! | the line begins | anywhere | with `#?` |
+//! | `[B1\|D17]` | `B1` or `D17` | texts that begin with `B1` or end with `D17` |
+//! | a response `?` | never right, not even for `[!…]` | its text is the answer |
+//! | `.`, `^`, `$` | also match at line breaks within an answer | standard meaning |
+//! | blanks within the brackets | removed at the ends | part of the pattern |
+//! | `#?` in the line | after any blanks | in the first column |
 //!
-//! **Dialect.** Patterns are those of the crate `regex-lite`: a common part of POSIX and Java, without backreferences
-//! and look-around, which are an error here, and matched in linear time. `\d`, `\s` and `\w` mean ASCII. (GNU Go's 87 suites use classes,
-//! groups, `|`, `.` and escaped characters only.)
+//! **Dialect.** Patterns are those of the crate `regex-lite`: a common subset of POSIX and Java without backreferences
+//! and look-around, which are errors here. Matching takes linear time. `\d`, `\s` and `\w` mean ASCII. (GNU Go's 87
+//! suites only use classes, groups, `|`, `.` and escaped characters.)
 
 use regex_lite::{Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
 
-/// How an answer is compared with a pattern.
+/// Way in which an answer is compared with a pattern.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Matching {
-    /// All of the answer must match, as in gogui-regress.
+    /// The whole answer must match, as in gogui-regress.
     #[default]
     Full,
     /// `^`, pattern, `$`, joined without a group, as in GNU Go's `regress.awk`.
     Awk,
 }
 
-/// What is known about the engine the suite was written for.
+/// Expectation about the engine that the suite was written for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mark {
-    /// Expected to pass.
+    /// The test is expected to pass.
     #[default]
     None,
-    /// `*`: expected to fail.
+    /// `*`: the test is expected to fail.
     KnownFailure,
     /// `&`: the result does not count.
     Ignored,
 }
 
-/// An expected answer.
+/// Expected answer.
 ///
-/// Invariant: its pattern is a regular expression. It is kept as text, since the compiled form of a few bytes can
-/// take a mebibyte, and a suite may have any number of them.
+/// Invariant: the pattern is a valid regular expression. It is stored as text, because the compiled form of a few bytes
+/// can take a mebibyte, and a suite may have any number of patterns.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Expectation {
-    /// What stands between the brackets, the `!` included.
+    /// Text between the brackets, including the `!`.
     pub text: String,
-    /// What is known of the engine.
+    /// Expectation about the engine.
     pub mark: Mark,
     matching: Matching,
     is_negated: bool,
 }
 
-/// The compiled pattern of an expectation, to be asked more than once.
+/// Compiled pattern of an expectation, for repeated use.
 #[derive(Clone, Debug)]
 pub struct Matcher {
     regex: Option<Regex>,
@@ -71,7 +71,7 @@ pub struct Matcher {
 }
 
 impl Matcher {
-    /// Does the pattern match this text, whatever a `!` says?
+    /// Whether the pattern matches this text, regardless of a `!`.
     pub fn matches(&self, text: &str) -> bool {
         let text = match self.matching {
             Matching::Full => text.trim(),
@@ -81,41 +81,42 @@ impl Matcher {
     }
 }
 
-/// What is wrong with an expected answer.
+/// Fault of an expected answer.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum PatternError {
-    /// There is no `[`.
+    /// The `[` is missing.
     #[error("an expected answer must stand in brackets: {0}")]
     NoBracket(String),
-    /// Not a regular expression.
+    /// The text is no regular expression.
     #[error("not a regular expression: {0}")]
     Regex(String),
 }
 
-/// How an answer compares with what is expected.
+/// Response to compare with an expectation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reply<'a> {
-    /// An answer `=` with this body.
+    /// Response `=` with this body.
     Success(&'a str),
-    /// An answer `?` with this message.
+    /// Response `?` with this message.
     Failure(&'a str),
 }
 
 impl Expectation {
-    /// Reads what stands behind the `#?` of a line, blanks at the ends removed: the expectation, `None` if there
-    /// is none, and whether the closing bracket is missing. `regress.awk` does not mind that, and nine lines of
-    /// GNU Go's suites have it; gogui-regress gives up there.
+    /// Parses the text after the `#?` of a line, with blanks at the ends removed. Returns the expectation, or `None` if
+    /// the text is empty, and whether the closing bracket is missing. `regress.awk` tolerates a missing bracket, and
+    /// nine lines of GNU Go's suites have none. gogui-regress fails there.
     ///
     /// # Errors
-    /// If the opening bracket is missing, or what is within is no regular expression.
+    ///
+    /// Returns an error if the opening bracket is missing, or if the text inside is no regular expression.
     pub fn parse(text: &str, matching: Matching) -> Result<(Option<Expectation>, bool), PatternError> {
         let text = text.trim();
         if text.is_empty() {
             return Ok((None, false));
         }
         let inner = text.strip_prefix('[').ok_or_else(|| PatternError::NoBracket(text.to_owned()))?;
-        // A pattern may itself end with `*`, so that marks count only behind the bracket. With several of
-        // them, the last one decides, as in `regress.awk`.
+        // A pattern may itself end with `*`, so marks count only after the bracket. The last of several marks decides,
+        // as in `regress.awk`.
         let unmarked = inner.trim_end_matches(|c: char| c == '*' || c == '&' || c.is_whitespace());
         let (inner, is_closed) = match unmarked.strip_suffix(']') {
             Some(inner) => (inner, true),
@@ -131,7 +132,7 @@ impl Expectation {
             Some(pattern) => (true, pattern),
             None => (false, inner),
         };
-        // The pattern alone must be in order, too: `a)|(b` would fit into the group that `compile` puts around it.
+        // The pattern must be valid by itself: `a)|(b` would fit into the group that `compile` puts around it.
         builder(pattern)
             .build()
             .and_then(|_| compile(pattern, matching))
@@ -139,18 +140,18 @@ impl Expectation {
         Ok((Some(Expectation { text: inner.to_owned(), mark, matching, is_negated }), !is_closed))
     }
 
-    /// The pattern, ready for use.
+    /// Returns the compiled pattern.
     pub fn matcher(&self) -> Matcher {
         let pattern = if self.is_negated { self.text.get(1..).unwrap_or_default() } else { &self.text };
         Matcher { regex: compile(pattern, self.matching).ok(), matching: self.matching }
     }
 
-    /// Does the pattern match this text, whatever a `!` says?
+    /// Whether the pattern matches this text, regardless of a `!`.
     pub fn matches(&self, text: &str) -> bool {
         self.matcher().matches(text)
     }
 
-    /// Is the answer right?
+    /// Whether the response is right.
     pub fn accepts(&self, reply: Reply<'_>) -> bool {
         match (reply, self.matching) {
             (Reply::Failure(_), Matching::Full) => false,
@@ -160,13 +161,13 @@ impl Expectation {
         }
     }
 
-    /// Must the answer *not* match?
+    /// Whether the answer must *not* match.
     pub fn is_negated(&self) -> bool {
         self.is_negated
     }
 }
 
-/// Most memory of a compiled pattern. (GNU Go's suites need a few kilobytes each.)
+/// Maximum memory of a compiled pattern, in bytes. (GNU Go's suites need a few kilobytes each.)
 const COMPILED_BYTES_MAX: usize = 1 << 20;
 
 fn builder(pattern: &str) -> RegexBuilder {
@@ -192,7 +193,7 @@ mod tests {
         Expectation::parse(text, matching).unwrap().0.unwrap()
     }
 
-    /// The answers that are right, of those offered.
+    /// Returns the accepted answers of a list.
     fn accepted(text: &str, matching: Matching, offered: &str) -> String {
         let expectation = read(text, matching);
         let right = offered.split(' ').filter(|answer| expectation.accepts(Reply::Success(answer)));

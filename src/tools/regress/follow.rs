@@ -1,4 +1,4 @@
-//! Following the board beside the engine, so that results can show the position that was asked about.
+//! Follows the board of the engine, to show the position of a test in the results.
 
 use super::command::{Effect, effect};
 use crate::commands::Commands;
@@ -9,30 +9,29 @@ use kosumi_gtp::{InputWatch, answer};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// A position as results keep it.
+/// Position in the results.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Position {
-    /// Rows from the top, `.`, `X` and `O`.
+    /// Rows from the top, with `.`, `X` and `O`.
     pub board: Vec<String>,
-    /// The move before, as a vertex.
+    /// Vertex of the previous move.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last: Option<String>,
 }
 
 impl Position {
-    /// The board; `None` if the rows are no drawing of one.
+    /// Returns the board, or `None` if the rows are no drawing of a board.
     pub fn board(&self) -> Option<Board> {
         self.board.join("\n").parse().ok()
     }
 }
 
-/// Our own board, which makes the moves that the engine is told or makes.
+/// Kosumi's own board, which plays the moves that the engine receives or makes.
 ///
-/// It is the table of commands with an engine that is never asked for a move, so that it follows exactly what
-/// Kosumi would.
+/// It is the table of commands with an engine that never searches, so it follows exactly what Kosumi would.
 pub(super) struct Follower {
     commands: Commands,
-    /// Is our board the engine's?
+    /// Whether the board equals the engine's.
     is_known: bool,
 }
 
@@ -42,20 +41,20 @@ impl Follower {
         Follower { commands: Commands::new(Engine::new(settings)).in_folder(folder), is_known: true }
     }
 
-    /// Takes note of a command and the engine's answer. One that was refused has changed nothing.
+    /// Follows a command with the engine's response. A refused command changes nothing.
     pub(super) fn note(&mut self, command: &str, reply: &Answer) {
         let Answer::Success(body) = reply else { return };
         let (name, rest) = command.split_once(' ').unwrap_or((command, ""));
         let own = match (name, effect(name)) {
             (_, Effect::Nothing | Effect::Parameter) => return,
-            // The engine's own moves and stones.
+            // Moves and stones chosen by the engine.
             ("genmove" | "kgs-genmove_cleanup", _) if body.eq_ignore_ascii_case("resign") => return,
             ("genmove" | "kgs-genmove_cleanup", _) => format!("play {rest} {body}"),
             ("genmove_black" | "genmove_white", _) => {
                 format!("play {} {body}", name.trim_start_matches("genmove_"))
             }
             ("fixed_handicap" | "place_free_handicap", _) => format!("set_free_handicap {body}"),
-            // GNU Go's other names for moves; what is tried is taken back like any move.
+            // GNU Go's other names for moves. A tried move is taken back like any move.
             ("black" | "white", _) => format!("play {name} {rest}"),
             ("trymove", _) => format!("play {rest}"),
             ("popgo", _) => "undo".to_owned(),
@@ -66,17 +65,17 @@ impl Follower {
             }
         };
         let followed = matches!(answer(&own, &mut self.commands, &InputWatch::default()), Some(Ok(_)));
-        // An empty board of an unknown size is not known either.
+        // After a command with unknown effect, an empty board still has an unknown size.
         let starts_anew = matches!(name, "loadsgf" | "boardsize" | "rectangular_boardsize");
         self.is_known = followed && (self.is_known || starts_anew);
     }
 
-    /// The engine's board can no longer be known.
+    /// Marks the engine's board as unknown.
     pub(super) fn lose(&mut self) {
         self.is_known = false;
     }
 
-    /// The position, if it is known.
+    /// Returns the position if it is known.
     pub(super) fn position(&self) -> Option<Position> {
         self.is_known.then(|| {
             let game = self.commands.engine().game();
@@ -92,7 +91,7 @@ impl Follower {
 mod tests {
     use super::*;
 
-    /// Follows commands with their answers (`?` for a refusal) and draws the board at the end.
+    /// Follows commands with their responses (`?` for a refusal) and draws the final board.
     fn follow(lines: &[(&str, &str)]) -> Option<String> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("sgf-tests/suites/basics");
         let mut follower = Follower::new(&folder);

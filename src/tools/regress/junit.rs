@@ -1,15 +1,16 @@
-//! JUnit XML, as CI systems read it.
+//! JUnit XML for CI systems.
 
 use super::result::{OtherError, Outcome, RunResult, SuiteResult, TestResult};
 use super::summary::one_line;
 use quick_junit::{NonSuccessKind, Report, SerializeError, TestCase, TestCaseStatus, TestSuite};
 use std::time::Duration;
 
-/// The results as XML. The two arguments mean what they do for the exit code, so that both agree: unexpected passes are
-/// failures, and tests whose commands the engine does not know are skipped.
+/// Returns the results as XML. The two flags mean the same as for the exit code, so both agree: with `fail_on_pass`,
+/// unexpected passes are failures, and with `ignore_unsupported`, tests with unknown commands are skipped.
 ///
 /// # Errors
-/// None that is known: all values can be written.
+///
+/// Returns an error if serialisation fails. No value is known to cause that.
 pub fn junit(
     run: &RunResult,
     fail_on_pass: bool,
@@ -23,14 +24,14 @@ pub fn junit(
         let mut cases = TestSuite::new(&suite.name);
         cases.set_time(duration(suite.seconds));
         cases.add_test_cases(suite.tests.iter().map(|test| case(suite, test, status(test))));
-        // Set-up has no test of its own; without one, nobody would see that it failed.
+        // Setup has no test. Without this case, its failure would be invisible.
         cases.add_test_cases(suite.other_errors.iter().map(|error| set_up_case(suite, error)));
         report.add_test_suite(cases);
     }
     report.to_string()
 }
 
-/// What becomes of a test in JUnit's terms.
+/// Returns the status of a test in JUnit's terms.
 fn status(test: &TestResult, fail_on_pass: bool, ignore_unsupported: bool) -> TestCaseStatus {
     let mut status = match test.outcome {
         Outcome::Pass => return TestCaseStatus::success(),
@@ -53,7 +54,7 @@ fn status(test: &TestResult, fail_on_pass: bool, ignore_unsupported: bool) -> Te
         }
     };
     let kind = test.outcome.word();
-    // `skipped` has a message only, in most readers' schemas.
+    // In most schemas, `skipped` has a message only.
     match status {
         TestCaseStatus::Skipped { .. } => status.set_message(format!("{kind}: {message}")),
         _ => status.set_message(message).set_type(kind).set_description(test.answer.as_str()),
@@ -81,7 +82,7 @@ fn placed_case(suite: &SuiteResult, name: &str, line: usize, status: TestCaseSta
     case
 }
 
-/// Results may have been read from a file, with any number in it.
+/// Converts seconds. Results from a file may contain any number.
 fn duration(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or_default()
 }

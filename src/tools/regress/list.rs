@@ -1,56 +1,57 @@
-//! Lists of suites: `@name` stands for the suites that the file `name` lists, one a line.
+//! Lists of suites: `@name` stands for the suites that the file `name` lists, one per line.
 //!
-//! As in gogui-regress, blank lines and lines with `#` are left out, and an entry may be a list again. There,
-//! entries count from the folder in which the program runs; here they may also count from the list's own, which
-//! is tried first.
+//! As in gogui-regress, blank lines and lines with `#` are skipped, and an entry may itself be a list. In
+//! gogui-regress, entries are relative to the current directory. Here they may also be relative to the folder of the
+//! list, which has priority.
 
 use super::suite::read_text;
 use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Lists in lists deeper than this are a mistake.
+/// Maximum nesting depth of lists.
 const DEPTH_MAX: usize = 32;
-/// More suites than anybody has.
+/// Maximum number of entries in all lists.
 const SUITES_MAX: usize = 10_000;
 
-/// Why a list has no suites. Displayed as `file:line: what`, if the mistake is within a list.
+/// Fault of a list. Displayed as `file:line: message` if the fault is inside a list.
 #[derive(Debug, thiserror::Error)]
 pub enum ListError {
     /// A file is missing or cannot be read.
     #[error("{place}{}: {error}", path.display())]
     Io {
-        /// `list:line: ` where it is named; empty on the command line.
+        /// Location of the entry as `list:line: `; empty on the command line.
         place: String,
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Cause of the failure.
         error: io::Error,
     },
-    /// A list that contains itself.
+    /// A list contains itself.
     #[error("{place}{} contains itself", path.display())]
     Cycle {
-        /// Where it is named.
+        /// Location of the entry.
         place: String,
-        /// The list.
+        /// Path of the list.
         path: PathBuf,
     },
-    /// Lists in lists in lists.
+    /// The lists are nested too deeply.
     #[error("{place}lists are nested deeper than {DEPTH_MAX}")]
     TooDeep {
-        /// Where the limit is passed.
+        /// Location of the entry that exceeds the limit.
         place: String,
     },
-    /// More than there can be.
+    /// There are too many entries.
     #[error("more than {SUITES_MAX} suites")]
     TooMany,
 }
 
-/// The suites of these names, in order, lists replaced by what they list. A file that comes twice is kept once,
-/// at its first place: its results would be the same.
+/// Returns the suites of these names in order, with lists replaced by their entries. A file that occurs twice is kept
+/// once, at its first place, because its results would be equal.
 ///
 /// # Errors
-/// If a file does not exist, or a list is not in order.
+///
+/// Returns an error if a file does not exist or a list is invalid.
 pub fn expand(names: &[String]) -> Result<Vec<PathBuf>, ListError> {
     let mut found = Found::default();
     for name in names {
@@ -63,9 +64,9 @@ pub fn expand(names: &[String]) -> Result<Vec<PathBuf>, ListError> {
 struct Found {
     suites: Vec<PathBuf>,
     known: HashSet<PathBuf>,
-    /// The lists that are being read, outermost first.
+    /// Lists that are being read, outermost first.
     open: Vec<PathBuf>,
-    /// Entries read so far: a list may be named any number of times.
+    /// Number of entries read so far. A list may occur any number of times.
     entries: usize,
 }
 
@@ -115,7 +116,7 @@ mod tests {
     use std::fs;
     use tempfile::TempDir;
 
-    /// Files in a folder of their own.
+    /// Files in a temporary folder.
     struct Files(TempDir);
 
     impl Files {
@@ -163,7 +164,7 @@ mod tests {
             ("x".to_owned(), "@y".to_owned()),
             ("y".to_owned(), "\n\n@x".to_owned()),
             ("gone".to_owned(), "# x\nno-such.tst".to_owned()),
-            // Every level names the next twice: 2^40 entries if nobody counts.
+            // Every level names the next one twice, which gives 2^40 entries without a limit.
             ("w40".to_owned(), String::new()),
         ];
         for level in 0..40 {

@@ -1,11 +1,11 @@
-//! Regression suites: read, played, judged, compared. What `kosumi regress` and the tests in `sgf-tests` are made
-//! of.
+//! Regression suites: reading, running, judging and comparing them. `kosumi regress` and the tests in `sgf-tests` use
+//! this module.
 //!
 //! ```text
 //!  @list ─ list.rs ─> files ─ suite.rs, expect.rs ─> Suite ─ parts.rs ─> parts
 //!                                                                          │ run.rs: workers
 //!  players: child processes, or Kosumi in this process  <──── commands ────┤
-//!  follow.rs: our own board beside it, for diagrams      <─── commands ────┘
+//!  follow.rs: Kosumi's own board, for diagrams           <─── commands ────┘
 //!                                              answers ──> result.rs: RunResult ──> compare.rs
 //!                                                                                       │
 //!                                                 summary.rs, page.rs, junit.rs <── Report
@@ -13,7 +13,7 @@
 //!
 //! The format is that of GNU Go's regression tests. Nothing here prints.
 //!
-//! Uses `players`, `commands`, `engine`, `board`, `pages`, and `ranks` for who plays.
+//! Uses `players`, `commands`, `engine`, `board`, `pages`, and `ranks` for other processes.
 
 mod command;
 mod compare;

@@ -1,4 +1,4 @@
-//! A page of results: sums, and every failure with its position.
+//! Page of results: sums, and every failure with its position.
 
 use super::compare::Comparison;
 use super::expect::{Expectation, Matching};
@@ -9,17 +9,17 @@ use crate::pages::{Diagram, Mark, Page, Table, TableCell, Tone, words};
 use kosumi_go::board::{Board, Color, Point};
 use maud::{Markup, Render, html};
 
-/// What only this page has.
+/// Styles of this page only.
 const STYLE: &str = "\
     .card p { margin: .2rem 0; overflow-wrap: anywhere; }\n\
     .card h3 { margin: 0 0 .3rem; font-size: 1rem; }\n\
     details { margin: 1rem 0; } summary { cursor: pointer; color: var(--faint); margin-bottom: .6rem; }\n\
     td { white-space: normal; }\n";
 
-/// An expected answer that so many points satisfy says nothing in a diagram.
+/// Maximum number of points of an expected answer that are marked in a diagram. More would not be informative.
 const MARKS_MOST: usize = 40;
 
-/// The page of a run.
+/// Returns the page of a run.
 pub fn page(report: &Report) -> Page {
     let run = &report.run;
     let engine = format!("{} {}", run.engine.name, run.engine.version);
@@ -40,7 +40,7 @@ pub fn page(report: &Report) -> Page {
     page
 }
 
-/// Where the section of a suite begins.
+/// Returns the anchor of the section of a suite.
 fn anchor(index: usize) -> String {
     format!("suite-{index}")
 }
@@ -81,7 +81,7 @@ fn changes(comparison: &Comparison) -> Table {
     table
 }
 
-/// Has the page nothing to say about this suite?
+/// Whether a suite has no section: all its tests passed or are ignored, and there are no errors.
 fn is_silent(suite: &SuiteResult) -> bool {
     let passes = |test: &TestResult| matches!(test.outcome, Outcome::Pass | Outcome::Ignored);
     suite.tests.iter().all(passes) && suite.other_errors.is_empty()
@@ -134,7 +134,7 @@ fn list(tests: &[&TestResult]) -> Table {
 }
 
 fn cards(tests: &[&TestResult], matching: Matching) -> Markup {
-    // Points of a large board are to be told apart.
+    // Points of a large board must be distinguishable.
     let side =
         |test: &&TestResult| test.position.as_ref().and_then(|it| it.board()).map(|it| it.size().columns());
     let is_large = tests.iter().filter_map(side).any(|side| side > 13);
@@ -166,7 +166,7 @@ fn diagram(test: &TestResult, board: &Board, matching: Matching) -> Markup {
     if let Some(last) = last {
         diagram = diagram.mark(last, Mark::Circle, Tone::Neutral);
     }
-    // What the question is about: the stone to attack, the move that might be legal.
+    // Points in the command: the stone to attack, the move to check.
     for word in test.command.split_ascii_whitespace().skip(1) {
         if let Some(point) = on_board(word) {
             diagram = diagram.mark(point, Mark::Triangle, Tone::Neutral);
@@ -196,7 +196,7 @@ fn diagram(test: &TestResult, board: &Board, matching: Matching) -> Markup {
     diagram.render()
 }
 
-/// The points of the expected answer, and whether they are the wrong ones: those whose names match the pattern.
+/// Returns the points whose names match the pattern of the expected answer, and whether these are the wrong ones.
 fn wanted(test: &TestResult, board: &Board, matching: Matching) -> Option<(Vec<Point>, bool)> {
     let pattern = format!("[{}]", test.expected.as_ref()?);
     let expectation = Expectation::parse(&pattern, matching).ok()?.0?;
@@ -210,7 +210,7 @@ fn is_vertex(point: Point, word: &str) -> bool {
     word.len() <= 3 && point.to_string().eq_ignore_ascii_case(word)
 }
 
-/// The player that a command asks for a move of.
+/// Returns the player that the command requests a move for.
 fn asked_color(command: &str) -> Option<Color> {
     match command.split_ascii_whitespace().nth(1)?.to_ascii_lowercase().as_str() {
         "b" | "black" => Some(Color::Black),

@@ -1,30 +1,30 @@
-//! Splitting a suite into parts that different engines play at the same time.
+//! Splits a suite into parts that several engines run concurrently.
 //!
-//! A part begins where a suite puts a new position on the board, and its engine is brought into the state that
-//! the suite's engine would be in by replaying what went before, questions left out. The rule that makes this
-//! safe for every engine:
+//! A part begins where a suite sets up a new position. Its engine is brought into the state that an engine of the whole
+//! suite would have, by replaying the earlier commands without the queries. The following rules make this safe for
+//! every engine:
 //!
-//! - of the commands before a part, those that ask are left out (they change nothing), and so are those that
-//!   move stones (the new position wipes that out);
-//! - all others that are known are sent, in their order: komi, rules, level, and also every `loadsgf`,
-//!   `boardsize` and `clear_board`, because a record may set komi and rules that a later one leaves as they are;
-//! - behind a command that is not known, numbered or not, the suite is not split any more.
+//! - of the commands before a part, queries are omitted because they change nothing, and commands that move stones are
+//!   omitted because the new position replaces them;
+//! - all other known commands are sent in order: komi, rules, level, and also every `loadsgf`, `boardsize` and
+//!   `clear_board`, because a record may set komi and rules that a later one does not change;
+//! - after an unknown command, numbered or not, the suite is not split any more.
 //!
-//! What cannot be replayed is what questions leave behind in an engine: caches and random numbers. Kosumi's answers do not
-//! depend on them with one thread and a fixed number of playouts; GNU Go's may, rarely (1 of 1512 in 13 of its suites).
-//! For such engines there is `--whole`. That results do not change with the number of workers is sure in any case: where a suite is split
-//! depends on nothing but the suite.
+//! The effects of queries inside an engine, such as caches and random numbers, cannot be replayed. Kosumi's answers do
+//! not depend on them with one thread and a fixed number of playouts. GNU Go's may in rare cases (1 of 1512 in 13 of
+//! its suites). The option `--whole` is for such engines. In any case, the results do not depend on the number of
+//! workers, because the split depends on the suite only.
 
 use super::command::{Effect, effect};
 use super::suite::Step;
 use std::ops::Range;
 
-/// Most parts of a suite. Each costs the start of an engine (GNU Go: 10 ms) and the replay of its records.
+/// Maximum number of parts of a suite. Each costs the start of an engine (GNU Go: 10 ms) and the replay of its records.
 const PARTS_MOST: usize = 16;
-/// Fewest tests of a part, its last one excepted.
+/// Minimum number of tests of a part, except the last one.
 const TESTS_LEAST: usize = 8;
 
-/// The parts of a suite, in order: ranges of steps that together are all steps.
+/// Returns the parts of a suite in order: ranges of steps that together cover all steps.
 pub(super) fn split(steps: &[Step]) -> Vec<Range<usize>> {
     let tests = |steps: &[Step]| steps.iter().filter(|step| step.is_test).count();
     let enough = tests(steps).div_ceil(PARTS_MOST).max(TESTS_LEAST);
@@ -33,7 +33,7 @@ pub(super) fn split(steps: &[Step]) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
     let mut start = 0;
     for index in 1..known.min(steps.len().saturating_sub(1)) {
-        // The first of several that belong together: `boardsize 9`, `clear_board`.
+        // A part begins at the first of several commands that belong together: `boardsize 9`, `clear_board`.
         let is_boundary = is_fresh(&steps[index]) && !is_fresh(&steps[index - 1]);
         if is_boundary && tests(&steps[start..index]) >= enough {
             parts.push(start..index);
@@ -46,9 +46,9 @@ pub(super) fn split(steps: &[Step]) -> Vec<Range<usize>> {
     parts
 }
 
-/// The steps that make the state before step `end` in a new engine.
+/// Returns the steps that produce the state before step `end` in a new engine.
 ///
-/// Behind commands that are not known, this is the best that can be done, not a certainty.
+/// After unknown commands the state may differ, but this is the best approximation.
 pub(super) fn replay(steps: &[Step], end: usize) -> impl Iterator<Item = (usize, &Step)> {
     let latest = steps[..end].iter().rposition(|step| effect(step.name()) == Effect::Fresh);
     steps[..end].iter().enumerate().filter(move |(index, step)| match effect(step.name()) {
@@ -68,7 +68,7 @@ mod tests {
         Suite::parse(Path::new("x"), text, Matching::Full).unwrap().steps
     }
 
-    /// A section: a new position, and tests with these numbers.
+    /// Returns a section: a new position, and tests with these numbers.
     fn section(tests: Range<u32>) -> String {
         let tests: String = tests.map(|number| format!("{number} reg_genmove black\n")).collect();
         format!("boardsize 9\nclear_board\nplay b D4\n{tests}undo\n")
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn parts_begin_with_a_new_position_and_have_enough_tests() {
         let text: String = (0..5).map(|index| section(index * 6..index * 6 + 6)).collect();
-        // Sections of 10 steps and 6 tests: two make a part.
+        // Sections have 10 steps and 6 tests: two of them make a part.
         assert_eq!(starts(&steps(&text)), [0, 20, 40]);
         assert_eq!(split(&steps(&text)).last().unwrap().end, 50);
         assert_eq!(starts(&steps("")), [0_usize; 0]);

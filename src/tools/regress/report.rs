@@ -1,14 +1,14 @@
-//! What is shown of a run.
+//! Data of a report.
 
 use super::compare::Comparison;
 use super::result::RunResult;
 use std::path::PathBuf;
 
-/// A run to be shown: its results, and what they are compared with.
+/// Run to report, with the comparison to an earlier run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Report {
-    /// The run.
+    /// Results of the run.
     pub run: RunResult,
-    /// The file of an earlier run, and what has changed since.
+    /// File of an earlier run, and the changes since then.
     pub comparison: Option<(PathBuf, Comparison)>,
 }

@@ -1,4 +1,4 @@
-//! What is shown and written, from results made by hand.
+//! Tests of the reports, with handmade results.
 
 use super::summary::verdict;
 use super::{
@@ -7,7 +7,7 @@ use super::{
 };
 use std::path::PathBuf;
 
-/// A position in which Black has stones at B2 and White at C3, on 4×3.
+/// Position with Black at B2 and White at C3, on 4×3.
 fn position() -> Position {
     Position { board: vec!["..O.".into(), ".X..".into(), "....".into()], last: Some("C3".into()) }
 }
@@ -26,7 +26,7 @@ fn test(number: u32, outcome: Outcome) -> TestResult {
     }
 }
 
-/// A run with something of every kind, and text that would be markup if it were not escaped.
+/// Run with results of every kind, and with text that would be markup if it were not escaped.
 fn run_of_all_kinds() -> RunResult {
     let mut tests = vec![
         test(1, Outcome::Pass),
@@ -150,7 +150,7 @@ fn junit_is_xml_and_agrees_with_the_exit_code() {
     };
     check(false, false, [3, 3, 2]);
     check(true, true, [4, 2, 3]);
-    // Whatever a file of results has for numbers.
+    // Any number may occur in a file of results.
     let odd = RunResult { seconds: f64::NAN, ..run_of_all_kinds() };
     assert!(junit(&odd, false, false).unwrap().contains("time=\"0.000\""));
     let xml = junit(&run_of_all_kinds(), false, false).unwrap();
@@ -159,7 +159,7 @@ fn junit_is_xml_and_agrees_with_the_exit_code() {
     assert_eq!(count(&document, "testcase", ("name", "owl_attack <b>")), 1);
 }
 
-/// A page as XML: what HTML leaves open is closed.
+/// Converts a page to XML by closing the elements that HTML leaves open.
 fn as_xml(page: &str) -> String {
     let open = page.replacen("<!DOCTYPE html>\n", "", 1);
     open.replace("charset=\"utf-8\">", "charset=\"utf-8\"/>")
@@ -174,7 +174,7 @@ fn the_page_is_well_formed_and_shows_every_failure() {
     let text = page(&report(Some(("old<1>.json".into(), comparison)))).to_string();
     let xml = as_xml(&text);
     let document = roxmltree::Document::parse(&xml).unwrap_or_else(|error| panic!("{error}: {xml}"));
-    // Three unexpected failures, a crash, and one failure that is known.
+    // Three unexpected failures, a crash, and one expected failure.
     assert_eq!(count(&document, "div", ("class", "card")) - count(&document, "div", ("class", "cards")), 5);
     assert_eq!(count(&document, "svg", ("class", "diagram")), 3, "where the position is known");
     assert_eq!(text.matches("data-text=\"not-followed\"").count(), 2, "and where it is not, this is said");
@@ -188,7 +188,7 @@ fn the_page_is_well_formed_and_shows_every_failure() {
     assert!(text.contains("Compared with old&lt;1&gt;.json"));
 }
 
-/// The marks of a page's diagrams, by the words for them.
+/// Returns the names of the marks in a page's diagrams.
 fn marks(page: &str) -> Vec<&'static str> {
     let diagrams = page.split("<svg").skip(1).filter_map(|rest| rest.split("</svg>").next());
     let paths: Vec<&str> = diagrams.flat_map(|diagram| diagram.split('<')).collect();
@@ -206,7 +206,7 @@ fn marks(page: &str) -> Vec<&'static str> {
 #[test]
 fn the_legend_names_every_mark_in_every_language() {
     let mut run = run_of_all_kinds();
-    // A question that names a stone, which gets a triangle.
+    // A command that names a stone, which gets a triangle.
     let question = TestResult { command: "owl_attack B2".into(), ..run.suites[0].tests[1].clone() };
     run.suites[0].tests.push(question);
     let text = page(&Report { run, comparison: None }).to_string();
@@ -236,7 +236,7 @@ fn diagrams_show_the_wanted_and_the_chosen_move() {
     let text = page(&report(None)).to_string();
     let diagrams: Vec<&str> =
         text.split("<svg").skip(1).filter_map(|rest| rest.split("</svg>").next()).collect();
-    // 4×3: rows run from the top, so that A1 is at (1, 3).
+    // 4×3: rows run from the top, so A1 is at (1, 3).
     let wanted = "<circle class=\"mark good\" cx=\"1\" cy=\"3\"";
     let other = "<circle class=\"mark good\" cx=\"4\" cy=\"2\"";
     let (chosen, stone) =
@@ -247,7 +247,7 @@ fn diagrams_show_the_wanted_and_the_chosen_move() {
         "the last move: {}",
         diagrams[0]
     );
-    // `!C1|A4`: C1 is ruled out, A4 is not on this board.
+    // `!C1|A4`: C1 is wrong, and A4 is not on this board.
     let negated = diagrams[1];
     assert!(negated.contains("mark bad\" d=\"M3 3m-.24-.24l") && !negated.contains("mark good"), "{negated}");
 }

@@ -1,46 +1,46 @@
-//! Results: of a test, of a suite, of a run; as values, and as the JSON that `--json` writes and `--compare` reads.
+//! Results of tests, suites and runs, and the JSON that `--json` writes and `--compare` reads.
 
 use super::expect::{Mark, Matching};
 use super::follow::Position;
 use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
 
-/// What became of a test.
+/// Outcome of a test.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
-    /// Passed, as expected.
+    /// Passed as expected.
     Pass,
-    /// Failed, unexpectedly: `FAIL` in the tools' output.
+    /// Failed unexpectedly: `FAIL` in the tools' output.
     Fail,
-    /// Failed, as is known: `fail`.
+    /// Failed as expected: `fail`.
     ExpectedFail,
-    /// Passed, unexpectedly: `PASS`.
+    /// Passed unexpectedly: `PASS`.
     UnexpectedPass,
     /// Answered, but marked as not counting.
     Ignored,
-    /// The engine does not know the command. Says nothing about its play.
+    /// The engine does not know the command. This says nothing about its play.
     Unsupported,
-    /// The position could not be set up; not asked.
+    /// The position could not be set up, so the command was not sent.
     SetUp,
-    /// No answer in time.
+    /// No response in time.
     TimedOut,
     /// The engine crashed, or could not be started again after a crash.
     Crashed,
 }
 
 impl Outcome {
-    /// Has the engine answered, and does the answer count?
+    /// Whether the engine has answered and the answer counts.
     pub fn is_answered(self) -> bool {
         matches!(self, Outcome::Pass | Outcome::Fail | Outcome::ExpectedFail | Outcome::UnexpectedPass)
     }
 
-    /// Was the answer right, expected or not?
+    /// Whether the answer was right, expected or not.
     pub fn is_right(self) -> bool {
         matches!(self, Outcome::Pass | Outcome::UnexpectedPass)
     }
 
-    /// The word for it, as GNU Go and gogui-regress write it where they have one.
+    /// Name of the outcome, as in GNU Go and gogui-regress if they have one.
     pub fn word(self) -> &'static str {
         match self {
             Outcome::Pass => "pass",
@@ -56,119 +56,120 @@ impl Outcome {
     }
 }
 
-/// One test and its answer.
+/// Test with its answer.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct TestResult {
     /// Line in the suite, from 1.
     pub line: usize,
-    /// Number of the test, if it has one.
+    /// Number of the test; `None` if it has none.
     pub number: Option<u32>,
-    /// The command.
+    /// Command of the test.
     pub command: String,
-    /// The expected answer as it stands between the brackets; `None` if any will do.
+    /// Expected answer between the brackets; `None` if any answer is right.
     pub expected: Option<String>,
-    /// What the suite says about it.
+    /// Mark of the expectation.
     pub mark: Mark,
-    /// What the engine said, or what happened instead.
+    /// Response of the engine, or the reason why there is none.
     pub answer: String,
-    /// What became of it.
+    /// Outcome of the test.
     pub outcome: Outcome,
-    /// Time for the answer, in seconds.
+    /// Time of the response, in seconds.
     pub seconds: f64,
-    /// Where the test was asked; kept for answers that are not right, if the board could be followed.
+    /// Position of the test. Only stored for answers that are not right, if the board could be followed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<Position>,
 }
 
 impl TestResult {
-    /// How the test is called within its suite: its number, or its line if it has none.
+    /// Name of the test within its suite: its number, or its line if it has none.
     pub fn name(&self) -> String {
         self.number.map_or_else(|| format!("line {}", self.line), |number| number.to_string())
     }
 
-    /// What is expected, in words.
+    /// Expected answer as text.
     pub fn expectation(&self) -> &str {
         self.expected.as_deref().unwrap_or("no error")
     }
 }
 
-/// A set-up command that the engine refused, or did not survive.
+/// Setup command that the engine refused or did not survive.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct OtherError {
     /// Line in the suite, from 1.
     pub line: usize,
-    /// The command.
+    /// Text of the command.
     pub command: String,
-    /// What the engine said, or what happened instead.
+    /// Response of the engine, or the reason why there is none.
     pub message: String,
-    /// Was it refused? Otherwise the engine crashed or took too long.
+    /// Whether the command was refused. Otherwise the engine crashed or took too long.
     pub is_refusal: bool,
 }
 
-/// A suite's results.
+/// Results of a suite.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct SuiteResult {
-    /// Name that tells it from the others of the run.
+    /// Name that is unique within the run.
     pub name: String,
-    /// The file.
+    /// Path of the file.
     pub path: String,
-    /// Time of all its engines, in seconds; with several at once more than has passed.
+    /// Total time of all engines of the suite, in seconds. Exceeds the elapsed time if several engines run at once.
     pub seconds: f64,
-    /// Its tests, in order.
+    /// Tests in order.
     pub tests: Vec<TestResult>,
-    /// Set-up that went wrong, in order.
+    /// Setup errors in order.
     pub other_errors: Vec<OtherError>,
 }
 
-/// Which engine was asked, and how.
+/// Engine of a run.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct EngineInfo {
-    /// What it calls itself.
+    /// Name reported by the engine.
     pub name: String,
-    /// Its version.
+    /// Version reported by the engine.
     pub version: String,
-    /// Its command line, or its settings if it is built in.
+    /// Command line of the engine, or its settings if it is built in.
     pub command: String,
 }
 
-/// The number that says which form of JSON it is.
+/// Version number of the JSON format.
 pub const FORMAT: u32 = 1;
 
-/// A run: some suites, one engine.
+/// Run of one engine on some suites.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RunResult {
-    /// [`FORMAT`].
+    /// Version of the format, [`FORMAT`].
     pub format: u32,
-    /// The engine.
+    /// Engine of the run.
     pub engine: EngineInfo,
-    /// How answers were compared.
+    /// Way in which answers were compared.
     pub matching: Matching,
-    /// Time from start to end, in seconds.
+    /// Elapsed time, in seconds.
     pub seconds: f64,
-    /// Engines at the same time.
+    /// Number of concurrent engines.
     pub jobs: usize,
-    /// Was every suite played by one engine from start to end?
+    /// Whether every suite was run by one engine from start to end.
     pub whole: bool,
-    /// The suites, in order.
+    /// Suites in order.
     pub suites: Vec<SuiteResult>,
 }
 
-/// Why a file is not the result of a run.
+/// Reason why a file is not the result of a run.
 #[derive(Debug, thiserror::Error)]
 pub enum FormatError {
-    /// Not JSON, or not of this form.
+    /// The text is no JSON, or has another structure.
     #[error("not the results of a run: {0}")]
     Json(#[from] serde_json::Error),
-    /// Written by a later version.
+    /// The file was written by a later version.
     #[error("results of form {0}; this version reads form {FORMAT}")]
     Version(u32),
 }
 
 impl RunResult {
-    /// Reads the JSON of a run.
+    /// Parses the JSON of a run.
     ///
     /// # Errors
-    /// If it is not one.
+    ///
+    /// Returns a [`FormatError`] if the text is not the result of a run in this format.
     pub fn from_json(text: &str) -> Result<RunResult, FormatError> {
         #[derive(Deserialize)]
         struct Head {
@@ -181,15 +182,16 @@ impl RunResult {
         Ok(serde_json::from_str(text)?)
     }
 
-    /// The run as JSON, to be read by people too.
+    /// Returns the run as JSON with line breaks and indentation.
     ///
     /// # Errors
-    /// None that is known: all values can be written.
+    ///
+    /// Returns an error if serialisation fails. No value is known to cause that.
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
         Ok(serde_json::to_string_pretty(self)? + "\n")
     }
 
-    /// Sums over all suites.
+    /// Returns the sums over all suites.
     pub fn tally(&self) -> Tally {
         let mut total = Tally::default();
         self.suites.iter().for_each(|suite| total += suite.tally());
@@ -197,12 +199,12 @@ impl RunResult {
     }
 }
 
-/// How many tests ended how.
+/// Number of tests by outcome.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Tally {
     /// All tests.
     pub tests: usize,
-    /// Passed as expected.
+    /// Passes as expected.
     pub pass: usize,
     /// Unexpected failures.
     pub fail: usize,
@@ -210,18 +212,18 @@ pub struct Tally {
     pub expected_fail: usize,
     /// Unexpected passes.
     pub unexpected_pass: usize,
-    /// Not counted.
+    /// Answers that do not count.
     pub ignored: usize,
-    /// Commands that the engine does not know.
+    /// Tests whose command the engine does not know.
     pub unsupported: usize,
-    /// Crashes, time-outs and positions that could not be set up.
+    /// Crashes, timeouts, and positions that could not be set up.
     pub errors: usize,
-    /// Set-up commands that went wrong; these are no tests.
+    /// Setup commands that failed. These are not tests.
     pub other_errors: usize,
 }
 
 impl SuiteResult {
-    /// How many tests ended how.
+    /// Returns the number of tests by outcome.
     pub fn tally(&self) -> Tally {
         let mut tally =
             Tally { tests: self.tests.len(), other_errors: self.other_errors.len(), ..Tally::default() };
@@ -241,12 +243,12 @@ impl SuiteResult {
 }
 
 impl Tally {
-    /// Tests whose answers count.
+    /// Number of tests whose answers count.
     pub fn answered(&self) -> usize {
         self.pass + self.fail + self.expected_fail + self.unexpected_pass
     }
 
-    /// Right answers, expected or not.
+    /// Number of right answers, expected or not.
     pub fn right(&self) -> usize {
         self.pass + self.unexpected_pass
     }

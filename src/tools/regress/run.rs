@@ -1,4 +1,4 @@
-//! Playing suites: parts are dealt to workers, each part gets an engine of its own.
+//! Runs suites: workers take parts of suites, and each part gets an engine of its own.
 
 use super::command::{Effect, effect, moves_stones};
 use super::expect::{Mark, Reply};
@@ -15,30 +15,31 @@ use std::ops::{ControlFlow, Range};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// An engine that fails to come back this many times in a row is given up, for the rest of its part.
+/// Maximum number of consecutive failed restarts of an engine. After these, the rest of the part is abandoned.
 const RESTARTS_MOST: usize = 3;
 
-/// Most bytes of an answer that are kept. It is judged as a whole.
+/// Maximum size of a stored answer, in bytes. The whole answer is judged.
 const ANSWER_BYTES_KEPT: usize = 16 << 10;
 
-/// How suites are played.
+/// Options of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// How long an engine may think about one command.
+    /// Maximum time of an engine for one command.
     pub timeout: Duration,
-    /// Engines at the same time, at least 1.
+    /// Number of concurrent engines, at least 1.
     pub jobs: usize,
-    /// Play every suite with one engine from start to end, instead of in parts that may be played at the same time.
+    /// Whether to run every suite with one engine from start to end, instead of in concurrent parts.
     pub whole: bool,
 }
 
-/// Plays suites and returns their results in the same order. Each suite, or each part of one, gets a new engine;
-/// `parts.rs` says where suites are split and why that is safe. Other ranks help if there are any: they read the same suites.
-/// `on_test` is called after every test, by the worker that played it, and for those of other ranks when they come in. On
-/// another rank it is not called, and the results are empty.
+/// Runs suites and returns their results in the same order. Each suite, or each part of one, gets a new engine.
+/// `parts.rs` documents where suites are split and why that is safe. Other MPI ranks take part if there are any; they
+/// must read the same suites. `on_test` is called after every test by the worker that ran it, and for tests of other
+/// ranks when their results arrive. On another rank it is not called, and the results are empty.
 ///
 /// # Errors
-/// If there can be no threads, or ranks cannot go on.
+///
+/// Returns an error if threads cannot be started or ranks cannot continue.
 pub fn play(
     suites: &[Suite],
     engines: &dyn Engines,
@@ -52,19 +53,19 @@ pub fn play(
         let ranges = if options.whole { all.collect() } else { split(&suite.steps) };
         parts.extend(ranges.into_iter().map(|range| (index, range)));
     }
-    // The largest first, so that no worker begins with one when the others are about to finish.
+    // The largest parts come first, so that no worker starts a large one when the others are about to finish.
     let tests = |(suite, range): &(usize, Range<usize>)| {
         suites[*suite].steps[range.clone()].iter().filter(|step| step.is_test).count()
     };
     parts.sort_by_key(|part| Reverse(tests(part)));
-    // A rank cannot tell the first one of its tests until the part is over.
+    // A rank cannot report its tests to rank 0 before the part is over.
     let is_other = ranks.is_other();
     let on_own_test = |suite: &Suite, test: &TestResult| {
         if !is_other {
             on_test(suite, test);
         }
     };
-    // Numbers of parts travel: all ranks have split the same suites.
+    // Only the numbers of parts are transferred, because all ranks have split the same suites.
     let read = |send: &mut dyn FnMut(usize) -> bool| {
         let _ = (0..parts.len()).all(send);
     };
@@ -95,7 +96,7 @@ pub fn play(
         SuiteResult { name, path, ..SuiteResult::default() }
     };
     let mut results: Vec<SuiteResult> = suites.iter().zip(names).map(blank).collect();
-    // In the order of the keys: the parts of a suite from first to last.
+    // The keys order the parts of a suite from first to last.
     for ((index, _), part) in done {
         let result = &mut results[index];
         result.seconds += part.seconds;
@@ -105,11 +106,12 @@ pub fn play(
     Ok(results)
 }
 
-/// What the engine calls itself. Also finds out at once if it cannot be started. `command` is its
-/// command line or its settings, and the suites are those that it is to play.
+/// Queries the name and version of the engine, which also shows whether it can be started. `command` is its command
+/// line or its settings. `suites` are those that it will run.
 ///
 /// # Errors
-/// If it cannot be started, or does not answer.
+///
+/// Returns an error if the engine cannot be started or does not respond.
 pub fn ask_name(
     engines: &dyn Engines,
     command: String,
@@ -128,8 +130,8 @@ pub fn ask_name(
     Ok(info)
 }
 
-/// The name of each suite: that of its file, with as many folders before it as tell it from the others. It does
-/// not depend on where the program runs, so that runs can be compared.
+/// Returns the name of each suite: that of its file, preceded by the folders that distinguish it from the others. It
+/// does not depend on the current directory, so runs can be compared.
 fn short_names(suites: &[Suite]) -> Vec<String> {
     let name = |path: &Path, folders: usize| {
         let stem = path.with_extension("");
@@ -149,7 +151,7 @@ fn short_names(suites: &[Suite]) -> Vec<String> {
     names.collect()
 }
 
-/// What of the engine's position is what the suite means it to be. A refused command may have spoilt it.
+/// Aspects of the engine's position that are as the suite intends. A refused command may make them wrong.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct InOrder {
     size: bool,
@@ -158,7 +160,7 @@ struct InOrder {
 
 const IN_ORDER: InOrder = InOrder { size: true, stones: true };
 
-/// A part being played.
+/// Part of a suite that is being run.
 struct Part<'a> {
     steps: &'a [Step],
     folder: &'a Path,
@@ -166,13 +168,13 @@ struct Part<'a> {
     engines: &'a dyn Engines,
     timeout: Duration,
     on_test: &'a (dyn Fn(&Suite, &TestResult) + Sync),
-    /// `None` after a crash, until a new one is needed.
+    /// Running engine. `None` after a crash until a new one is needed.
     player: Option<Box<dyn Player>>,
-    /// Why there is no engine.
+    /// Reason why there is no engine.
     trouble: Trouble,
-    /// Steps that engines did not survive; they are not replayed.
+    /// Steps that crashed an engine. They are not replayed.
     fatal: Vec<usize>,
-    /// Starts in a row after which there was still no engine in the right state.
+    /// Number of consecutive failed attempts to bring an engine into the right state.
     failed_starts: usize,
     follower: Follower,
     in_order: InOrder,
@@ -216,7 +218,7 @@ impl<'a> Part<'a> {
         self.played
     }
 
-    /// Starts engines until one is in the state before this step, unless there is one already.
+    /// Starts engines until one is in the state before this step, unless an engine is running.
     fn restart(&mut self, index: usize) {
         while self.player.is_none() && self.failed_starts < RESTARTS_MOST {
             match self.try_restart(index) {
@@ -232,7 +234,8 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// Starts an engine and replays what made the state before this step, in it and on our own board.
+    /// Starts an engine, and replays the steps that produce the state before this step in the engine and on Kosumi's
+    /// own board.
     fn try_restart(&mut self, index: usize) -> Result<Box<dyn Player>, Trouble> {
         let mut player = self.engines.start(self.folder).map_err(Trouble::Crashed)?;
         self.follower = Follower::new(self.folder);
@@ -298,9 +301,9 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// Is this about a position that is not what it should be? To ask would tell nothing, and every further move
-    /// that is refused would be counted as an error of its own. What sets up the next position, or holds for all
-    /// positions, is sent all the same.
+    /// Whether the step depends on a position that is wrong. A query would give no information, and every further
+    /// refused move would count as an error of its own. Commands that set up the next position or hold for all
+    /// positions are sent in any case.
     fn is_pointless(&self, step: &Step) -> bool {
         self.in_order != IN_ORDER
             && match effect(step.name()) {
@@ -310,7 +313,7 @@ impl<'a> Part<'a> {
             }
     }
 
-    /// Takes note of what an answer means for the position. A test may be refused on purpose.
+    /// Updates the state of the position after a response. A test may be refused on purpose.
     fn note(&mut self, step: &Step, answer: &Answer) {
         self.follower.note(&step.command, answer);
         match (step.name(), answer) {
@@ -323,12 +326,12 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// A command that was meant to change the position did not.
+    /// Marks the position as wrong after a command that should have changed it failed.
     fn spoil(&mut self, step: &Step) {
         if moves_stones(step.name()) {
             self.in_order.stones = false;
             self.follower.lose();
-            // Of what a record or `boardsize` was to bring, an empty board mends only the stones.
+            // After a failed record or `boardsize`, an empty board only corrects the stones.
             if effect(step.name()) == Effect::Fresh && step.name() != "clear_board" {
                 self.in_order.size = false;
             }
@@ -361,7 +364,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// An answer as it is kept.
+/// Shortens an answer for storage.
 fn shortened(answer: &str) -> String {
     match answer.get(..answer.floor_char_boundary(ANSWER_BYTES_KEPT)) {
         Some(start) if start.len() < answer.len() => format!("{start}\n[{} bytes in all]", answer.len()),
@@ -369,7 +372,7 @@ fn shortened(answer: &str) -> String {
     }
 }
 
-/// What an answer makes of a test.
+/// Returns the outcome of a test with this response.
 fn judge(step: &Step, answer: &Answer) -> Outcome {
     let reply = match answer {
         Answer::Success(body) => Reply::Success(body),
@@ -379,8 +382,8 @@ fn judge(step: &Step, answer: &Answer) -> Outcome {
         Some(expectation) => (expectation.mark, expectation.accepts(reply)),
         None => (Mark::None, matches!(reply, Reply::Success(_))),
     };
-    // The message of the protocol for a command that does not exist. That is no wrong answer, and no right one
-    // either, unless it is just what the test asks for.
+    // This is the protocol's message for an unknown command. Such a response is neither wrong nor right, unless the
+    // test expects it.
     if let Reply::Failure(message) = reply
         && message.to_ascii_lowercase().contains("unknown command")
     {

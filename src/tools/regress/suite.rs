@@ -1,4 +1,4 @@
-//! Suites: files of GTP commands, those with a number being tests.
+//! Suites: files of GTP commands. Commands with a number are tests.
 //!
 //! ```text
 //! # a comment                        a blank line or a comment
@@ -8,9 +8,10 @@
 //! ##? [E5]                           not an answer: a comment
 //! ```
 //!
-//! A number without an answer behind it passes if the command is not refused. An answer without a number before
-//! it makes a test of that command, as in gogui-regress; `regress.awk` loses it. An answer belongs to the last
-//! command: both tools lose it if it does not follow at once, here it only leads to a [warning](Suite::warnings).
+//! A numbered command without an expected answer passes if it is not refused. An expected answer after a command
+//! without a number makes a test of that command, as in gogui-regress; `regress.awk` drops it. An expected answer
+//! belongs to the last command. Both tools drop it if it does not follow at once; here this only causes a
+//! [warning](Suite::warnings).
 
 use super::expect::{Expectation, Matching, PatternError};
 use crate::files::lossy_text;
@@ -20,107 +21,107 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// A larger file is no suite. (The largest of GNU Go's has 50 kB.)
+/// Maximum size of a suite, in bytes. (The largest of GNU Go's has 50 kB.)
 const FILE_BYTES_MAX: u64 = 4 << 20;
 
-/// A suite: its commands in order.
+/// Suite: its commands in order.
 #[derive(Clone, Debug)]
 pub struct Suite {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// The commands.
+    /// Commands in order.
     pub steps: Vec<Step>,
-    /// What other tools would stumble over, with the line.
+    /// Warnings about lines that other tools would treat differently, with the line number.
     pub warnings: Vec<(usize, String)>,
-    /// How answers are compared.
+    /// Way in which answers are compared.
     pub matching: Matching,
 }
 
-/// One command, and what is expected of it.
+/// Command with its expected answer.
 #[derive(Clone, Debug)]
 pub struct Step {
     /// Line in the file, from 1.
     pub line: usize,
-    /// Number of the test; `None` for set-up, and for a test that has none.
+    /// Number of the test; `None` for setup, and for a test without a number.
     pub number: Option<u32>,
-    /// The command without its number and without comment.
+    /// Command without number and comment.
     pub command: String,
-    /// The expected answer, if there is one.
+    /// Expected answer, if there is one.
     pub expectation: Option<Expectation>,
-    /// Is it a test? One without expectation passes if it is not refused.
+    /// Whether the command is a test. A test without expectation passes if it is not refused.
     pub is_test: bool,
 }
 
 impl Step {
-    /// The name of the command.
+    /// Name of the command.
     pub fn name(&self) -> &str {
         self.command.split_ascii_whitespace().next().unwrap_or_default()
     }
 }
 
-/// What is wrong with a line.
+/// Fault of a line.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SuiteErrorKind {
-    /// An answer before the first command.
+    /// An expected answer precedes the first command.
     #[error("an expected answer without a command before it")]
     NoCommand,
-    /// A second answer for the same command.
+    /// A command has a second expected answer.
     #[error("a second expected answer for the command in line {0}")]
     SecondAnswer(usize),
-    /// A number with nothing behind it.
+    /// A number has no command.
     #[error("a number without a command")]
     NoName,
-    /// A number that GTP does not allow.
+    /// A number exceeds the range of GTP.
     #[error("{0} is too large for the number of a test")]
     LargeNumber(String),
-    /// A number that was used before: results would be ambiguous.
+    /// A number was used before, which would make results ambiguous.
     #[error("the number {number} has been used in line {first}")]
     RepeatedNumber {
-        /// The number.
+        /// Repeated number.
         number: u32,
-        /// The line of its first use.
+        /// Line of its first use.
         first: usize,
     },
-    /// Longer than any GTP command may be.
+    /// The line is longer than a GTP command may be.
     #[error("the line is longer than {MAX_LINE_BYTES} bytes")]
     LongLine,
-    /// The expected answer cannot be understood.
+    /// The expected answer is invalid.
     #[error(transparent)]
     Pattern(#[from] PatternError),
 }
 
-/// What is wrong with a suite, and where.
+/// Fault of a suite with its line.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("line {line}: {kind}")]
 pub struct SuiteError {
-    /// Line, from 1.
+    /// Line in the file, from 1.
     pub line: usize,
-    /// What is wrong.
+    /// Kind of the fault.
     pub kind: SuiteErrorKind,
 }
 
-/// Why a file is no suite. Displayed as `file:line: what`.
+/// Reason why a file is no suite. Displayed as `file:line: message`.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The file cannot be read.
     #[error("{}: {error}", path.display())]
     Io {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Cause of the failure.
         error: io::Error,
     },
-    /// The file is not in the format.
+    /// The file is not in the format of suites.
     #[error("{}:{}: {}", path.display(), error.line, error.kind)]
     Suite {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Fault of the suite.
         error: SuiteError,
     },
 }
 
-/// Reads a file of a size that can be one; what is not UTF-8 is replaced.
+/// Reads a file up to the maximum size of a suite. Replaces bytes that are not UTF-8.
 pub(super) fn read_text(path: &Path) -> io::Result<String> {
     let mut bytes = Vec::new();
     File::open(path)?.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
@@ -134,16 +135,18 @@ impl Suite {
     /// Reads a suite from a file.
     ///
     /// # Errors
-    /// If the file cannot be read, or is not in the format.
+    ///
+    /// Returns a [`ReadError`] if the file cannot be read or is not in the format.
     pub fn read(path: &Path, matching: Matching) -> Result<Suite, ReadError> {
         let text = read_text(path).map_err(|error| ReadError::Io { path: path.to_owned(), error })?;
         Suite::parse(path, &text, matching).map_err(|error| ReadError::Suite { path: path.to_owned(), error })
     }
 
-    /// Reads a suite from a text. The path only says where its files are.
+    /// Parses a suite. The path determines the folder of its files.
     ///
     /// # Errors
-    /// The first line that is not in the format.
+    ///
+    /// Returns a [`SuiteError`] for the first line that is not in the format.
     pub fn parse(path: &Path, text: &str, matching: Matching) -> Result<Suite, SuiteError> {
         let mut reader = Reader { matching, ..Reader::default() };
         for (index, line) in text.lines().enumerate() {
@@ -152,7 +155,7 @@ impl Suite {
         Ok(Suite { path: path.to_owned(), steps: reader.steps, warnings: reader.warnings, matching })
     }
 
-    /// The folder from which the commands' file names count: that of the suite.
+    /// Folder that relative file names in the commands refer to: that of the suite.
     pub fn folder(&self) -> &Path {
         match self.path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -171,9 +174,9 @@ struct Reader {
     matching: Matching,
     steps: Vec<Step>,
     warnings: Vec<(usize, String)>,
-    /// Where a number was used.
+    /// Line in which each number was used.
     lines: HashMap<u32, usize>,
-    /// Line of the latest answer.
+    /// Line of the latest expected answer.
     answer: Option<usize>,
 }
 
@@ -252,7 +255,7 @@ mod tests {
         Suite::parse(Path::new("x.tst"), text, Matching::Full).unwrap()
     }
 
-    /// A suite as it was understood: line, number, command, answer.
+    /// Returns the parsed suite as text: line, number, command and expected answer.
     fn drawing(suite: &Suite) -> String {
         let mut text = String::new();
         for step in &suite.steps {

@@ -1,4 +1,4 @@
-//! What the terminal shows: what is unexpected, a table, and what changed.
+//! Summary for the terminal: unexpected results, a table, and changes.
 
 use super::compare::{Change, Comparison};
 use super::expect::Matching;
@@ -6,7 +6,7 @@ use super::report::Report;
 use super::result::{Outcome, RunResult, SuiteResult, Tally, TestResult};
 use std::fmt::Write;
 
-/// A column: its heading, and its number. The last of them are shown only if there is any.
+/// Column with its heading and its value. The columns after the first `ALWAYS` are shown only if they have values.
 type Column = (&'static str, fn(&Tally) -> usize);
 const COLUMNS: [Column; 9] = [
     ("tests", |tally| tally.tests),
@@ -21,16 +21,16 @@ const COLUMNS: [Column; 9] = [
 ];
 const ALWAYS: usize = 5;
 
-/// The columns of a run: those that have anything to say.
+/// Returns the columns of a run that are shown.
 pub(super) fn columns(total: &Tally) -> Vec<Column> {
     let shown = COLUMNS.iter().enumerate().filter(|(index, column)| *index < ALWAYS || column.1(total) > 0);
     shown.map(|(_, column)| *column).collect()
 }
 
-/// Below this, a difference is more than chance.
+/// Significance level: a difference with a smaller p value is significant.
 pub(super) const SIGNIFICANT: f64 = 0.05;
 
-/// Everything, in the order in which it is of interest when it scrolls by: the end is seen last. With
+/// Returns the summary. The most important part comes last, because the end of terminal output is seen first. With
 /// `verbose`, every test has a line.
 pub fn summary(report: &Report, verbose: bool) -> String {
     let run = &report.run;
@@ -50,7 +50,7 @@ pub fn summary(report: &Report, verbose: bool) -> String {
     text
 }
 
-/// The tests of a suite that are worth a line; with `verbose`, all.
+/// Lists the tests of a suite that need attention, or all with `verbose`.
 fn listing(text: &mut String, suite: &SuiteResult, verbose: bool) {
     for test in &suite.tests {
         let is_quiet = match test.outcome {
@@ -77,7 +77,7 @@ fn listing(text: &mut String, suite: &SuiteResult, verbose: bool) {
     }
 }
 
-/// A test and what became of it, on one line.
+/// Returns a test and its outcome in one line.
 fn about(test: &TestResult) -> String {
     let name = test.number.map(|number| format!("{number} ")).unwrap_or_default();
     let mut text = format!("{}: {name}{}", test.outcome.word(), test.command);
@@ -96,7 +96,7 @@ fn about(test: &TestResult) -> String {
     text
 }
 
-/// The first line of an answer, and whether there are more.
+/// Returns the first line of an answer, with a mark if there are more.
 pub(super) fn one_line(answer: &str) -> String {
     let answer = answer.trim();
     match answer.split_once('\n') {
@@ -133,7 +133,7 @@ fn table(text: &mut String, run: &RunResult) {
     }
 }
 
-/// The run in a sentence or two.
+/// Returns one or two sentences about the run.
 pub(super) fn headline(run: &RunResult) -> String {
     let tally = run.tally();
     let engine = format!("{} {}", run.engine.name, run.engine.version);
@@ -171,7 +171,7 @@ pub(super) fn headline(run: &RunResult) -> String {
     text
 }
 
-/// `12.3 s`, `2 min 05 s`.
+/// Formats a duration: `12.3 s`, `2 min 05 s`.
 pub(super) fn duration(seconds: f64) -> String {
     if seconds < 99.95 {
         return format!("{seconds:.1} s");
@@ -180,7 +180,7 @@ pub(super) fn duration(seconds: f64) -> String {
     format!("{} min {:02} s", whole / 60, whole % 60)
 }
 
-/// The kinds of change, with what they are called.
+/// Returns the kinds of change with their names.
 pub(super) fn kinds(comparison: &Comparison) -> [(&'static str, &[Change]); 6] {
     [
         ("newly failing", &comparison.newly_failing),
@@ -210,7 +210,7 @@ fn compared(text: &mut String, comparison: &Comparison) {
     let _ = writeln!(text, "{}", verdict(comparison));
 }
 
-/// What a test's answer was and is.
+/// Returns the old and the new answer of a test.
 pub(super) fn difference(change: &Change) -> String {
     let side = |side: &Option<(Outcome, String)>| match side {
         Some((outcome, answer)) if outcome.is_answered() => {
@@ -226,7 +226,7 @@ pub(super) fn difference(change: &Change) -> String {
     }
 }
 
-/// Is the difference more than chance?
+/// Returns a sentence about the significance of the difference.
 pub(super) fn verdict(comparison: &Comparison) -> String {
     let (worse, better) = (comparison.newly_failing.len(), comparison.newly_passing.len());
     let p = comparison.p_value();

@@ -1,4 +1,4 @@
-//! Whole runs against engines that behave in every way that engines do.
+//! Tests of whole runs, with engines that behave in all known ways.
 
 use super::*;
 use crate::commands::Commands;
@@ -12,18 +12,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// Long enough on a busy machine; no test waits for it.
+/// Long enough for a busy machine. No test waits for it.
 const PATIENCE: Duration = Duration::from_secs(60);
 const OPTIONS: Options = Options { timeout: PATIENCE, jobs: 2, whole: false };
 
-/// An engine whose answers tell its whole state. `reg_genmove` answers with it, or does what its argument says.
+/// Engine whose responses contain its whole state. `reg_genmove` responds with it, or does what its argument says.
 #[derive(Debug)]
 struct Fake {
     size: u32,
     komi: f32,
     rules: String,
     position: Vec<String>,
-    /// Set off by commands that crash, for all engines of a run.
+    /// Number of crashes so far, shared by all engines of a run.
     crashes: Arc<AtomicUsize>,
 }
 
@@ -35,7 +35,7 @@ impl Fake {
 
     fn crash(&self) -> ! {
         self.crashes.fetch_add(1, Ordering::Relaxed);
-        // Without the message on the standard error that a panic would write.
+        // Unlike a panic, this prints no message on the standard error.
         std::panic::resume_unwind(Box::new("as told"))
     }
 }
@@ -105,7 +105,7 @@ fn play_one(suite: &Suite, engines: &dyn Engines, options: Options) -> SuiteResu
     results.pop().unwrap()
 }
 
-/// Number and outcome of every test.
+/// Returns the number and outcome of every test.
 fn outcomes(result: &SuiteResult) -> String {
     let words = result.tests.iter().map(|test| format!("{} {}", test.name(), test.outcome.word()));
     words.collect::<Vec<_>>().join(", ")
@@ -182,9 +182,9 @@ fn tests_behind_a_lost_position_are_not_asked() {
     check("loadsgf 99\nclear_board\n1 reg_genmove b\n", "1 set-up refused", 1);
     check("loadsgf 99\nboardsize 5\n1 reg_genmove b\n", "1 pass", 1);
     check("undo\n1 reg_genmove b\nclear_board\n2 reg_genmove b\n", "1 set-up refused, 2 pass", 1);
-    // What does not move stones spoils nothing; a test may be refused.
+    // Refused commands that do not move stones do no harm. A test may be refused.
     check("boardsize 5\nlevel 3\ndebug x\n1 undo\n2 reg_genmove b\n", "1 FAIL, 2 pass", 2);
-    // The crash of a set-up command is found once, and the command is not tried again.
+    // The crash of a setup command is found once, and the command is not retried.
     let crash = "boardsize 5\nplay b CRASH\n1 reg_genmove b\n2 reg_genmove b\nboardsize 5\n3 reg_genmove b\n";
     check(crash, "1 set-up refused, 2 set-up refused, 3 pass", 1);
     check(
@@ -234,7 +234,7 @@ fn results_come_in_the_order_of_the_suites() {
     let numbers: Vec<u32> = results[0].tests.iter().filter_map(|test| test.number).collect();
     assert_eq!(numbers, (0..90).collect::<Vec<_>>());
     assert_eq!(told.into_inner(), 91);
-    // With the help of another rank, and of one that is not there.
+    // With the help of another rank, and with a third rank that is gone.
     let mut links = kosumi_cluster::thread_links(3);
     drop(links.pop());
     let (other, first) = (links.remove(1), links.remove(0));
@@ -249,7 +249,7 @@ fn results_come_in_the_order_of_the_suites() {
     let found = play(&suites, &engines, OPTIONS, part, &|_, _| {
         told.fetch_add(1, Ordering::Relaxed);
     });
-    // It may have asked when the first had gone.
+    // The other rank may have sent a request after rank 0 ended.
     let _ = serving.join().unwrap();
     let timeless = |results: &[SuiteResult]| {
         let mut results = results.to_vec();
@@ -263,7 +263,7 @@ fn results_come_in_the_order_of_the_suites() {
     assert_eq!(told.into_inner(), 91);
 }
 
-/// Lines of a suite that set up and ask; several of the set-up commands will be refused.
+/// Generates lines of a suite with setup and tests. Several of the setup commands will be refused.
 fn lines() -> impl Strategy<Value = Vec<String>> {
     let line = prop_oneof![
         2 => (0..11_u32).prop_map(|number| format!("loadsgf {number}")),
@@ -302,7 +302,7 @@ proptest! {
     }
 }
 
-/// Kosumi itself, in this process.
+/// Kosumi's engine in this process.
 fn kosumi(playouts: u32) -> impl Engines {
     let make = move |folder: &Path| {
         let settings = EngineSettings {
@@ -357,7 +357,7 @@ fn failures_remember_the_position() {
 mod children {
     use super::*;
 
-    /// An engine of a few lines of shell: `$rest` is what stands behind the command's name.
+    /// Engine as a short shell script: `$rest` contains the arguments of the command.
     fn shell(cases: &str) -> Children {
         let script = format!(
             "while read -r name rest; do case \"$name\" in {cases}\n\

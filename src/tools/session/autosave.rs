@@ -1,15 +1,15 @@
-//! The running game on the disk.
+//! Autosave: keeps the running game on the disk.
 //!
-//! Invariants, whatever the moment at which the process or the machine stops (`tests/autosave.rs` kills and resumes):
+//! Invariants, at whatever moment the process or the machine stops (`tests/autosave.rs` kills and resumes):
 //!
-//! * every file is a whole record;
-//! * before the answer to a command that changed the game goes out, the change is on the disk, unless the disk takes
-//!   longer than [`PATIENCE`]: then the game goes on, and the disk catches up;
-//! * a file is removed only when another one holds all that it held;
-//! * of the files of one process after another, the one saved last has the latest time, whatever became of the clock.
+//! * every file is a complete record;
+//! * a change of the game is on the disk before the response to the command goes out, unless the disk takes longer than
+//!   [`PATIENCE`]: then the game continues, and the writing catches up;
+//! * a file is removed only when another one contains everything that it contained;
+//! * of the files of successive processes, the file saved last has the latest time, even if the clock was set back.
 //!
-//! A record with a result is of a finished game. There is at most one file of a game that has not begun, and none is
-//! left behind by a process that ends.
+//! A record with a result is of a finished game. At most one file is of a game without moves, and a process that ends
+//! leaves none of those.
 
 use crate::collections::read_game;
 use crate::files::write_with;
@@ -27,18 +27,18 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-/// So long an answer waits for the disk.
+/// Maximum time that a response waits for the disk.
 const PATIENCE: Duration = Duration::from_millis(100);
-/// So long the end of the process does.
+/// Maximum time that the end of the process waits for the disk.
 const CLOSING_TIME: Duration = Duration::from_secs(2);
-/// What our files are called. Others in the folder are left alone.
+/// Prefix of the names of autosave files. Other files in the folder are left alone.
 const PREFIX: &str = "kosumi-";
-/// So many of the newest files are looked at in search of games to go on with.
+/// Number of newest files that are searched for unfinished games.
 const FILES_MOST: usize = 100;
-/// The time of a file is later by so much than that of the one written before it, if the clock has been set back since.
+/// Difference between the times of successive files if the clock has been set back.
 const LATER: Duration = Duration::from_millis(1);
 
-/// What makes a game the one that it is: two that differ in nothing but later moves may be the same one.
+/// Identity of a game. Two outlines that differ only in later moves may belong to the same game.
 #[derive(Clone, PartialEq, Debug)]
 struct Outline {
     start: (Key, Color, Rules, Option<u32>, u32),
@@ -61,13 +61,13 @@ impl Outline {
         Some(Outline::of(&game))
     }
 
-    /// Does it hold everything that the other one holds?
+    /// Whether this game contains everything of the other game.
     fn goes_on_with(&self, other: &Outline) -> bool {
         self.start == other.start && self.moves.starts_with(&other.moves)
     }
 }
 
-/// A game that was not finished.
+/// Game without a result, in a file.
 #[derive(Debug)]
 struct Unfinished {
     path: PathBuf,
@@ -80,20 +80,22 @@ pub struct Autosave {
     folder: PathBuf,
     writer: Writer,
     seen: Revision,
-    /// The game in the present file.
+    /// Game in the current file.
     current: Option<Unfinished>,
-    /// Games that the running one may turn out to be: a controller that starts again sends all moves again.
+    /// Earlier games that the running one may turn out to be: a controller that restarts sends all moves again.
     earlier: Vec<Unfinished>,
     files: u32,
     date: String,
 }
 
 impl Autosave {
-    /// Saves into this folder what changes from now on. The game on the board is the one in the file `resumed`, if that
-    /// is a file of the folder.
+    /// Starts saving changes into this folder. The current game is the one in the file `resumed`, if that is a file of
+    /// the folder.
     ///
     /// # Errors
-    /// If no thread can be started. A folder that cannot be used is warned of: the game goes on.
+    ///
+    /// Returns an error if no thread can be started. If the folder cannot be used, only a warning is given, and the
+    /// game continues.
     pub fn open(
         folder: &Path,
         engine: &Engine,
@@ -122,7 +124,7 @@ impl Autosave {
         })
     }
 
-    /// Saves the game if it has changed, and says how long that took.
+    /// Saves the game if it has changed. Returns the time that this took.
     pub fn update(&mut self, engine: &Engine) -> Duration {
         let start = Instant::now();
         let revision = engine.revision();
@@ -150,7 +152,7 @@ impl Autosave {
         start.elapsed()
     }
 
-    /// Another game begins. A file whose game did not is used for this one.
+    /// Starts a new game. Reuses the current file if its game has no moves.
     fn begin(&mut self) {
         if self.current.as_ref().is_some_and(|game| !game.outline.is_blank) {
             self.earlier.extend(self.current.take());
@@ -159,11 +161,12 @@ impl Autosave {
     }
 
     fn new_path(&mut self) -> PathBuf {
-        // `20260131-235959`
+        // Example: `20260131-235959`.
         let now = now().replace(['-', ':'], "").replace('T', "-");
         loop {
             self.files += 1;
-            // No other process has this number now. One may have had it within this second, if the clock was set back.
+            // No other process has this process number now, but an earlier process may have used the name if the clock
+            // was set back.
             let name = format!("{PREFIX}{now}-{}-{}.sgf", std::process::id(), self.files);
             let path = self.folder.join(name);
             if !path.exists() {
@@ -182,24 +185,24 @@ impl Drop for Autosave {
     }
 }
 
-/// The day in Greenwich: `2026-01-31`.
+/// Returns the current date in UTC: `2026-01-31`.
 pub fn today() -> String {
     now().split('T').next().unwrap_or_default().to_owned()
 }
 
-/// The present second in Greenwich: `2026-01-31T23:59:59`.
+/// Returns the current time in UTC: `2026-01-31T23:59:59`.
 fn now() -> String {
     humantime::format_rfc3339_seconds(SystemTime::now()).to_string().trim_end_matches('Z').to_owned()
 }
 
-/// The game in the folder that was saved last and is not finished.
+/// Returns the unfinished game in the folder that was saved last.
 pub fn newest(folder: &Path) -> Option<(PathBuf, Record)> {
     let path = unfinished(folder, FILES_MOST).into_iter().next()?.path;
     let record = read_game(&path).ok()?;
     Some((path, record))
 }
 
-/// The files of ours in a folder, and when they were saved.
+/// Returns the autosave files in a folder with their modification times.
 fn files(folder: &Path) -> Vec<(SystemTime, PathBuf)> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -212,7 +215,7 @@ fn files(folder: &Path) -> Vec<(SystemTime, PathBuf)> {
     files
 }
 
-/// The unfinished games among the newest files of ours in a folder, the one saved last first.
+/// Returns the unfinished games among the newest `most` autosave files in a folder, the latest first.
 fn unfinished(folder: &Path, most: usize) -> Vec<Unfinished> {
     let mut files = files(folder);
     files.sort();
@@ -223,18 +226,18 @@ fn unfinished(folder: &Path, most: usize) -> Vec<Unfinished> {
     files.into_iter().rev().take(most).filter_map(|(_, path)| game(path)).collect()
 }
 
-/// What is to be done with a file.
+/// Request to write or remove a file.
 #[derive(Debug)]
 struct Job {
     path: PathBuf,
-    /// What it is to hold; nothing removes it.
+    /// New content of the file; `None` removes it.
     text: Option<String>,
-    /// Files that are not needed once this one is written.
+    /// Files to remove once this one is written.
     superseded: Vec<PathBuf>,
 }
 
 impl Job {
-    /// Does it. `latest` is the time of the file that was written last.
+    /// Carries out the job. `latest` is the modification time of the file written last.
     fn run(&self, latest: &mut SystemTime) -> io::Result<()> {
         match &self.text {
             None => fs::remove_file(&self.path),
@@ -243,13 +246,13 @@ impl Job {
                 if let (Err(error), Some(folder)) = (&written, self.path.parent())
                     && error.kind() == io::ErrorKind::NotFound
                 {
-                    // Somebody has cleared up.
+                    // The folder may have been removed. Create it again.
                     fs::create_dir_all(folder)?;
                     write_later(&self.path, text, latest)?;
                 } else {
                     written?;
                 }
-                // What cannot be removed does no harm.
+                // A file that cannot be removed does no harm.
                 self.superseded.iter().for_each(|path| fs::remove_file(path).unwrap_or_default());
                 Ok(())
             }
@@ -257,7 +260,7 @@ impl Job {
     }
 }
 
-/// Writes a file as a whole, under a time that is later than `latest`, and sets `latest` to it.
+/// Writes a whole file with a modification time later than `latest`, and sets `latest` to it.
 fn write_later(path: &Path, text: &str, latest: &mut SystemTime) -> io::Result<()> {
     let mut saved = *latest;
     write_with(path, |output| {
@@ -267,7 +270,7 @@ fn write_later(path: &Path, text: &str, latest: &mut SystemTime) -> io::Result<(
         saved = file.metadata()?.modified()?;
         if saved <= *latest {
             saved = latest.checked_add(LATER).unwrap_or(saved);
-            // What cannot have a time, such as a pipe, has none that could be wrong.
+            // Files without a modification time, such as pipes, need none.
             let _ = file.set_modified(saved);
         }
         Ok::<(), io::Error>(())
@@ -276,7 +279,7 @@ fn write_later(path: &Path, text: &str, latest: &mut SystemTime) -> io::Result<(
     Ok(())
 }
 
-/// A thread that writes, so that a slow disk does not hold up the game.
+/// Thread that writes files, so that a slow disk does not delay the game.
 #[derive(Debug)]
 struct Writer(Arc<Queue>);
 
@@ -288,10 +291,10 @@ struct Queue {
 
 #[derive(Debug, Default)]
 struct State {
-    /// With the numbers of their tickets, which grow.
+    /// Jobs with their tickets, in ascending order.
     jobs: VecDeque<(u64, Job)>,
     tickets: u64,
-    /// All jobs up to this ticket are done, with or without success.
+    /// Last ticket that is done. All jobs up to it are done, with or without success.
     done: u64,
     is_closed: bool,
 }
@@ -304,7 +307,7 @@ impl Writer {
         Ok(Writer(queue))
     }
 
-    /// Hands in a job, and takes a ticket for it. A job for the same file that still waits is dropped.
+    /// Adds a job to the queue and returns its ticket. Replaces a waiting job for the same file.
     fn submit(&self, mut job: Job) -> u64 {
         let mut state = self.0.lock();
         state.tickets += 1;
@@ -319,14 +322,14 @@ impl Writer {
         ticket
     }
 
-    /// Waits until the job is done, but not longer than this.
+    /// Waits until the job is done, but at most `longest`.
     fn wait(&self, ticket: u64, longest: Duration) {
         let is_open = |state: &mut State| state.done < ticket;
-        // Whatever became of the lock, the job does not depend on it.
+        // The job does not depend on whether the lock is poisoned.
         drop(self.0.changed.wait_timeout_while(self.0.lock(), longest, is_open));
     }
 
-    /// Waits for all jobs, but not for ever.
+    /// Waits for all jobs, but at most [`CLOSING_TIME`].
     fn close(&self) {
         let mut state = self.0.lock();
         state.is_closed = true;
@@ -338,7 +341,7 @@ impl Writer {
 }
 
 impl Queue {
-    /// No code that can panic runs under the lock.
+    /// Locks the state. A poisoned lock is harmless, because no code that can panic runs under it.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -388,7 +391,7 @@ mod tests {
             saved("z") > begin && saved("z") == latest,
             "the time is that of the clock where that is later"
         );
-        // The clock was an hour ahead, and has been set back.
+        // The clock was an hour ahead and has been set back.
         latest += Duration::from_secs(3600);
         let ahead = latest;
         fs::File::options().append(true).open(path("z")).unwrap().set_modified(latest).unwrap();
@@ -407,7 +410,8 @@ mod tests {
         let folder = tempfile::TempDir::new().unwrap();
         let engine = Engine::new(EngineSettings { threads: 1, memory_mebibytes: 1, ..Default::default() });
         let open = || Autosave::open(folder.path(), &engine, None, |_| ()).unwrap();
-        // Two that had the same number within a second. That second may end in between, but not every time.
+        // Two processes with the same file number within a second. The second may end in between, but not in all five
+        // attempts.
         let is_avoided = |_| {
             let first = open().new_path();
             fs::write(&first, "(;SZ[4])").unwrap();

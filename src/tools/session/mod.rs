@@ -1,7 +1,7 @@
-//! What surrounds the commands in a session of GTP: the running game on the disk, and what the log says.
+//! Session of GTP around the commands: autosave of the running game, and the log.
 //!
-//! Uses `commands`, `engine` and what is below it, `collections` to read records, `files` to write them. Nothing here
-//! prints: what a person should know goes to the function `warn`.
+//! Uses `commands`, `engine` and the layers below, `collections` for reading records, and `files` for writing them.
+//! Nothing here prints: messages for the user go to the function `warn`.
 
 mod autosave;
 mod served;
@@ -9,5 +9,5 @@ mod served;
 pub use autosave::{Autosave, newest, today};
 pub use served::Served;
 
-/// Tells the person at the terminal.
+/// Function that prints a warning for the user.
 pub type Warn = fn(&str);

@@ -1,4 +1,4 @@
-//! A session: commands one after the other, each answer saved and logged.
+//! GTP session: handles commands one after the other, and saves and logs each of them.
 
 use super::autosave::Autosave;
 use crate::commands::Commands;
@@ -8,29 +8,30 @@ use kosumi_gtp::{Command, Failure, Handler, InputWatch, Log, Response, Session};
 use kosumi_search::SearchReport;
 use std::time::Instant;
 
-/// The commands, with what surrounds them in a session.
+/// Commands with autosave and log.
 #[derive(Debug)]
 pub struct Served {
     commands: Commands,
     autosave: Option<Autosave>,
     log: Option<Log>,
     has_answered: bool,
-    /// The size of board that the evaluator was last made ready for.
+    /// Board size that the evaluator was last warmed up for.
     warmed_up: Option<BoardSize>,
 }
 
 impl Served {
-    /// The commands with a game that is saved and a log, if these are wanted.
+    /// Wraps commands with an optional autosave and an optional log.
     pub fn new(commands: Commands, autosave: Option<Autosave>, log: Option<Log>) -> Served {
         Served { commands, autosave, log, has_answered: false, warmed_up: None }
     }
 
-    /// Makes the first move of a session as fast as the others, on a thread of its own: the next command need not wait.
+    /// Warms up the evaluator on another thread, so that the first move of a session is as fast as the others. The next
+    /// command does not wait for it.
     fn warm_up(&mut self) {
         let size = self.commands.engine().game().size();
         if self.warmed_up != Some(size) {
             self.warmed_up = Some(size);
-            // Without a thread the first move is slower, that is all.
+            // Without a thread, only the first move is slower.
             let thread = std::thread::Builder::new().name("warm-up".to_owned());
             let _ = thread.spawn(self.commands.engine().warm_up());
         }
@@ -67,7 +68,7 @@ impl Handler for Served {
     }
 
     fn idle(&mut self, watch: &InputWatch) {
-        // The first answer tells the controller that the program runs; nothing may slow it down.
+        // The first response tells the controller that the program runs. Nothing may delay it.
         if self.has_answered {
             self.warm_up();
         }
@@ -81,7 +82,7 @@ impl Handler for Served {
     }
 }
 
-/// What a search found, in a line.
+/// Returns a summary of a search in one line.
 fn search_line(report: &SearchReport) -> String {
     let win_rate = 50.0 * (1.0 + report.to_move.sign() as f32 * report.value);
     let variation: Vec<String> = report.principal_variation().iter().take(12).map(Move::to_string).collect();

@@ -60,7 +60,7 @@ fn every_opening_comes_before_one_comes_again() {
     assert_eq!(first.iter().collect::<HashSet<_>>().len(), count as usize);
     assert_eq!(second.iter().collect::<HashSet<_>>().len(), count as usize);
     assert_ne!(first, second, "in another order");
-    // The same settings give the same openings, another seed others.
+    // Equal settings give equal openings, and another seed gives others.
     let again = openings(&Source::BuiltIn, &[9], 7);
     assert!((0..30).all(|nth| get(nth) == again.get(&boards, 0, nth, Rules::default())));
     let other = openings(&Source::BuiltIn, &[9], 8);
@@ -121,7 +121,7 @@ fn openings_from_records() {
     assert!(names(9).is_err());
 }
 
-/// What the text at [`BUILT_IN`] says. By playouts, which is not the last word, but tells a handicap from a game.
+/// Checks the statement at [`BUILT_IN`]. Playouts are imprecise, but they can tell a handicap from an even game.
 #[test]
 #[ignore = "minutes: cargo test --profile checked --lib the_built_in_openings_are_even -- --ignored"]
 fn the_built_in_openings_are_even() {
