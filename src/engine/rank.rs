@@ -222,14 +222,8 @@ mod tests {
 
     #[test]
     fn ranks_search_with_what_they_were_measured_with() {
-<<<<<<< HEAD:src/engine/rank.rs
         let params = |it: &Engine| crate::params(it.search.evaluator(), it.settings(), it.game().size());
-        // A small network, which would have parameters of its own.
-=======
-        let params =
-            |it: &Engine| crate::engine::params(it.search.evaluator(), it.settings(), it.game().size());
         // A small network, which would have its own parameters without a rank.
->>>>>>> p4:src/core/engine/rank.rs
         assert_eq!(params(&engine(Some(rank("3k")), 1)), SearchParams::for_network());
         assert_ne!(params(&engine(None, 1)), SearchParams::for_network());
     }

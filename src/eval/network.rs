@@ -169,18 +169,9 @@ impl NetworkEvaluator {
         self.with_settings_and_cache(settings, self.shared.cache.most_bytes())
     }
 
-<<<<<<< HEAD:src/eval/network.rs
-    /// The same network with these settings, and with a cache of so many bytes. The arithmetic must be the same.
-    pub fn with_settings_and_cache(&self, settings: NetworkSettings, bytes: usize) -> NetworkEvaluator {
-=======
     /// Returns an evaluator of the same network with these settings and an empty cache of `bytes` bytes. The arithmetic
     /// must not change.
-    pub(crate) fn with_settings_and_cache(
-        &self,
-        settings: NetworkSettings,
-        bytes: usize,
-    ) -> NetworkEvaluator {
->>>>>>> p2:src/core/eval/network.rs
+    pub fn with_settings_and_cache(&self, settings: NetworkSettings, bytes: usize) -> NetworkEvaluator {
         let cache = EvaluationCache::of_bytes(bytes);
         let shared = Arc::new(Shared { network: Arc::clone(&self.shared.network), settings, cache });
         NetworkEvaluator { features: features(self.network(), settings), shared, ..self.clone() }

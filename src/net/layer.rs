@@ -13,6 +13,7 @@ pub struct Conv {
     /// Number of columns of the window; odd.
     pub(crate) width: usize,
     pub(crate) inputs: usize,
+    /// Number of output channels.
     pub outputs: usize,
     /// Weights, of shape `[height][width][inputs][outputs]`, with the window's rows from the top.
     pub weights: Vec<f32>,
@@ -23,6 +24,7 @@ pub struct Conv {
 pub struct MatMul {
     pub(crate) name: String,
     pub(crate) inputs: usize,
+    /// Number of output channels.
     pub outputs: usize,
     /// Weights, of shape `[inputs][outputs]`.
     pub weights: Vec<f32>,

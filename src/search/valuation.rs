@@ -24,19 +24,8 @@ pub struct Valuation<'s> {
 }
 
 impl Valuation<'_> {
-<<<<<<< HEAD:src/search/valuation.rs
-    /// Counts an evaluation of a node's position, with `color` on turn. `children` is room to work in.
-    pub fn evaluated(&self, node: &Node, color: Color, evaluation: &Evaluation, children: &mut Vec<Child>) {
-=======
     /// Adds an evaluation of a node's position, with `color` to move. `children` is a buffer.
-    pub(crate) fn evaluated(
-        &self,
-        node: &Node,
-        color: Color,
-        evaluation: &Evaluation,
-        children: &mut Vec<Child>,
-    ) {
->>>>>>> p3:src/core/search/valuation.rs
+    pub fn evaluated(&self, node: &Node, color: Color, evaluation: &Evaluation, children: &mut Vec<Child>) {
         let error = evaluation.errors.map(|errors| {
             f64::from(errors.value) + self.scale.slope(evaluation.score_mean.into()) * f64::from(errors.score)
         });
