@@ -140,6 +140,7 @@ impl<'c> Control<'c> {
         self.launched - self.done - self.cancelled
     }
 
+    #[cfg(test)]
     /// Returns the number of completed simulations.
     pub(crate) fn done(&self) -> u32 {
         self.done

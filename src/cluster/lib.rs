@@ -46,7 +46,8 @@ mod message;
 mod position;
 mod rank;
 mod session;
-pub mod simulation;
+#[cfg(test)]
+mod simulation;
 #[cfg(test)]
 mod tests;
 mod threads;

@@ -37,7 +37,7 @@ use std::time::Duration;
 
 /// Settings of a simulated cluster. Times are in nanoseconds.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Simulated {
+pub(crate) struct Simulated {
     /// Number of ranks.
     pub ranks: usize,
     /// Number of simultaneous evaluations on each rank.
@@ -66,7 +66,7 @@ pub struct Simulated {
 
 /// Result of a simulated search.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     /// Report of the search.
     pub report: SearchReport,
     /// Time from the first visit to the report.
@@ -92,12 +92,12 @@ pub struct Outcome {
 
 impl Outcome {
     /// Returns the number of evaluations per second in the steady time.
-    pub fn rate(&self) -> f64 {
+    pub(crate) fn rate(&self) -> f64 {
         self.steady_evaluations as f64 / self.steady_time.as_secs_f64().max(1e-9)
     }
 
     /// Returns the rate as a share of the rate of evaluators that never wait.
-    pub fn efficiency(&self, settings: &Simulated) -> f64 {
+    pub(crate) fn efficiency(&self, settings: &Simulated) -> f64 {
         let mean = settings.evaluation as f64 * (1.0 + settings.jitter / 2.0);
         self.rate() * mean / 1e9 / (settings.ranks * settings.threads) as f64
     }
@@ -166,7 +166,7 @@ struct Store {
 /// # Errors
 ///
 /// Returns an error if the search does not use a network (PUCT), or if a rank violates the protocol.
-pub fn simulate<E: Evaluator>(
+pub(crate) fn simulate<E: Evaluator>(
     settings: &Simulated,
     evaluator: &E,
     params: &SearchParams,

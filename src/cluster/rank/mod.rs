@@ -217,6 +217,7 @@ impl<'s, E: Evaluator> Rank<'s, E> {
         self.told.pop_front()
     }
 
+    #[cfg(test)]
     /// Returns whether there is a message for the control.
     pub(crate) fn is_told(&self) -> bool {
         !self.told.is_empty()

@@ -21,7 +21,6 @@ pub mod color;
 mod liberties;
 mod neighbourhood;
 pub mod point;
-pub mod reference;
 pub mod text;
 pub mod zobrist;
 

@@ -1,7 +1,7 @@
 //! Random games against slow reference implementations: the board against flood fill, the history against a plain list
 //! of all positions, the line of a search against a game, undo against copies.
 
-use kosumi_go::board::reference::ReferenceBoard;
+use crate::reference::ReferenceBoard;
 use kosumi_go::board::{Board, BoardSize, ByColor, Cell, Color, Key, Move, Point, Symmetry};
 use kosumi_go::game::{Game, IllegalMove, Line};
 use kosumi_go::rules::{KoRule, Rules};

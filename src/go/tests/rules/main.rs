@@ -9,6 +9,7 @@ mod gnugo_legality;
 mod graph_keys;
 mod playouts;
 mod records;
+mod reference;
 mod rules_ground_truth;
 mod territory;
 mod zobrist;

@@ -4,7 +4,7 @@
 //! line, in the variable `KOSUMI_GAMES` and at `../shared/games/tygem-9d.sgf.zst`. It does nothing if there is no such
 //! file or no program `zstd` to read it.
 
-use kosumi_go::board::reference::ReferenceBoard;
+use crate::reference::ReferenceBoard;
 use kosumi_go::board::{BoardSize, Color, Move, Point};
 use kosumi_go::game::{Game, IllegalMove};
 use kosumi_go::rules::{KoRule, Rules};

@@ -1,11 +1,11 @@
 //! A slow and simple board: an array of cells and flood fill, written directly from the text of the Tromp-Taylor rules.
 //! Tests compare [`Board`] with it. Nothing that must be fast uses it.
 
-use super::{Board, BoardSize, Cell, Color, Point};
+use kosumi_go::board::{Board, BoardSize, Cell, Color, Point};
 
 /// A position without chains, counters or keys.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct ReferenceBoard {
+pub(crate) struct ReferenceBoard {
     size: BoardSize,
     /// Cells, row by row from the lower left.
     cells: Vec<Cell>,
@@ -13,12 +13,12 @@ pub struct ReferenceBoard {
 
 impl ReferenceBoard {
     /// Creates an empty board.
-    pub fn new(size: BoardSize) -> ReferenceBoard {
+    pub(crate) fn new(size: BoardSize) -> ReferenceBoard {
         ReferenceBoard { size, cells: vec![Cell::Empty; size.area()] }
     }
 
     /// Size of the board.
-    pub fn size(&self) -> BoardSize {
+    pub(crate) fn size(&self) -> BoardSize {
         self.size
     }
 
@@ -27,18 +27,18 @@ impl ReferenceBoard {
     }
 
     /// Contents of a point of the board.
-    pub fn cell(&self, point: Point) -> Cell {
+    pub(crate) fn cell(&self, point: Point) -> Cell {
         self.cells[self.index(point)]
     }
 
     /// Sets the contents of a point, without captures.
-    pub fn set(&mut self, point: Point, cell: Cell) {
+    pub(crate) fn set(&mut self, point: Point, cell: Cell) {
         let index = self.index(point);
         self.cells[index] = cell;
     }
 
     /// Adjacent points on the board.
-    pub fn adjacent(&self, point: Point) -> Vec<Point> {
+    pub(crate) fn adjacent(&self, point: Point) -> Vec<Point> {
         let (column, row) = (point.column() as i32, point.row() as i32);
         [(0, 1), (0, -1), (1, 0), (-1, 0)]
             .iter()
@@ -49,7 +49,7 @@ impl ReferenceBoard {
     }
 
     /// Points connected to `point` through cells of the same kind, including `point`.
-    pub fn connected(&self, point: Point) -> Vec<Point> {
+    pub(crate) fn connected(&self, point: Point) -> Vec<Point> {
         let kind = self.cell(point);
         let mut found = vec![point];
         let mut next = 0;
@@ -65,7 +65,7 @@ impl ReferenceBoard {
     }
 
     /// Liberties of the stones connected to `point`, sorted.
-    pub fn liberties(&self, point: Point) -> Vec<Point> {
+    pub(crate) fn liberties(&self, point: Point) -> Vec<Point> {
         let mut liberties: Vec<Point> = self
             .connected(point)
             .into_iter()
@@ -96,7 +96,7 @@ impl ReferenceBoard {
     ///
     /// Panics if the point is not empty.
     #[must_use]
-    pub fn after(&self, point: Point, color: Color) -> ReferenceBoard {
+    pub(crate) fn after(&self, point: Point, color: Color) -> ReferenceBoard {
         assert_eq!(self.cell(point), Cell::Empty);
         let mut board = self.clone();
         board.set(point, color.into());
@@ -106,12 +106,12 @@ impl ReferenceBoard {
     }
 
     /// Whether the placed stone is removed by its own move.
-    pub fn is_suicide(&self, point: Point, color: Color) -> bool {
+    pub(crate) fn is_suicide(&self, point: Point, color: Color) -> bool {
         self.after(point, color).cell(point) == Cell::Empty
     }
 
     /// Whether every stone has a liberty.
-    pub fn is_legal_position(&self) -> bool {
+    pub(crate) fn is_legal_position(&self) -> bool {
         self.size.points().all(|point| self.cell(point) == Cell::Empty || !self.liberties(point).is_empty())
     }
 }
