@@ -58,7 +58,7 @@ pub(super) struct Arguments {
     /// Maximum number of games
     #[arg(long, value_name = "N")]
     games: Option<u64>,
-    /// Maximum number of positions
+    /// Number of positions after which to stop; the last batch of games may exceed it
     #[arg(long, value_name = "N")]
     positions: Option<u64>,
     /// Positions per shard; 65,536 positions of 19x19 take about 60 MB of memory and 10 MB on disk
