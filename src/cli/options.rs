@@ -167,13 +167,13 @@ pub(super) fn seconds_or_none(text: &str) -> Result<Duration, String> {
     time.ok_or_else(|| "not a number of seconds".to_owned())
 }
 
-/// Parses a number in [0, 50], in percent.
+/// Parses a number in `[0, 50]`, in percent.
 pub(super) fn percent_up_to_half(text: &str) -> Result<f32, String> {
     let percent = text.parse::<f32>().ok().filter(|percent| (0.0..=50.0).contains(percent));
     percent.ok_or_else(|| "not a number from 0 to 50".to_owned())
 }
 
-/// Parses a number in [0, 1].
+/// Parses a number in `[0, 1]`.
 pub(super) fn share(text: &str) -> Result<f32, String> {
     let share = text.parse::<f32>().ok().filter(|share| (0.0..=1.0).contains(share));
     share.ok_or_else(|| "not a number from 0 to 1".to_owned())

@@ -40,7 +40,7 @@ impl Columns {
     }
 }
 
-/// Formats a share in [0, 1] for the style.
+/// Formats a share in `[0, 1]` for the style.
 fn share(part: u64, whole: u64) -> String {
     format!("{:.4}", part as f64 / whole.max(1) as f64)
 }

@@ -39,7 +39,7 @@ pub struct Player {
     off_policy: Strays,
 }
 
-/// Assessment of a position: moves with their shares, Black's expected result in [-1, 1], and Black's lead in points.
+/// Assessment of a position: moves with their shares, Black's expected result in `[-1, 1]`, and Black's lead in points.
 struct Assessment {
     policy: Vec<(Move, f32)>,
     value: f32,

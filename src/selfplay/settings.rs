@@ -30,7 +30,7 @@ pub struct Settings {
     pub tree: u32,
     /// Root noise, which makes training searches explore moves with a low prior.
     pub noise: NoiseSettings,
-    /// Soft resignation: absolute value of the expected result, in [0, 1]. After three consecutive turns at or above
+    /// Soft resignation: absolute value of the expected result, in `[0, 1]`. After three consecutive turns at or above
     /// it, a game continues with a quarter of the visits and a tenth of the training positions. 1 disables it, and it
     /// has no effect without a search. A player that resigns does not learn how games end, and a player that plays all
     /// games to their end learns little else.

@@ -85,7 +85,7 @@ impl Pairs {
     }
 }
 
-/// Mean and variances of equally spaced scores in [0, 1].
+/// Mean and variances of equally spaced scores in `[0, 1]`.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
     size: f64,

@@ -19,7 +19,7 @@ pub struct Block {
     pub columns: Vec<&'static str>,
     /// Cells of each row, one per column.
     pub rows: Vec<Vec<String>>,
-    /// Lengths of the bars of the rows, in [0, 1].
+    /// Lengths of the bars of the rows, in `[0, 1]`.
     pub bars: Vec<f64>,
     /// Lines below the table.
     pub remarks: Vec<String>,
