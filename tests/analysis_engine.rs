@@ -557,7 +557,7 @@ fn ten_thousand_queries_in_flight_take_little_memory_and_give_it_back() {
         sizes.extend(resident(&engine));
         let all: Vec<String> = (0..240).map(|turn| turn.to_string()).collect();
         let turns = all.join(",");
-        // The long query has no moves, and goes on.
+        // The long query has no moves, and continues.
         let turns = &turns[2..];
         engine.send(&format!(r#"{{"id":"end","action":"terminate_all","turnNumbers":[{turns}]}}"#));
         let mut ended = 0;

@@ -118,7 +118,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "N", conflicts_with_all = ["openings", "opening_depth"],
         value_parser = clap::value_parser!(u32).range(1..=9), help_heading = "Games")]
     handicap: Option<u32>,
-    /// How dead stones are decided, under rules that remove them
+    /// Decision about dead stones, under rules that remove them
     #[arg(long, value_name = "WHICH", value_enum, default_value_t = DeadStones::Agreed, help_heading = "Games")]
     dead: DeadStones,
     /// Engines whose win rate, score and expected moves are written as comments into the game records

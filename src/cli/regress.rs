@@ -54,7 +54,7 @@ pub(super) struct Arguments {
     /// Command line of another engine, instead of Kosumi itself
     #[arg(long, value_name = "COMMAND", conflicts_with = "EngineArguments")]
     engine: Option<String>,
-    /// How answers are compared: with the whole answer (full, as gogui-regress does), or as GNU Go's regress.awk does,
+    /// Comparison of answers: with the whole answer (full, as gogui-regress does), or as GNU Go's regress.awk does,
     /// where B1|D17 also matches B11 (awk)
     #[arg(long = "match", value_name = "HOW", value_enum, default_value_t = Match::Full)]
     matching: Match,

@@ -206,7 +206,7 @@ where
     };
     let (pieces, shelf) = (&pieces, &shelf);
     thread::scope(|scope| {
-        // No thread may wait for further pieces, or for room, once this scope ends.
+        // No thread may wait for further pieces, or to add a piece, once this scope ends.
         let _ending = Ending { pieces, shelf };
         let (sender, found) = mpsc::channel();
         for index in 0..threads {
