@@ -64,7 +64,7 @@ pub enum ResultWord {
     Resign,
     Time,
     Forfeit,
-    /// There is a winner, but the record does not tell the kind of result
+    /// There is a winner, but the record does not state the kind of result
     Unspecified,
 }
 
